@@ -1,0 +1,63 @@
+"""What time is it, and how long is a moment: the two questions kept apart.
+
+Everything that *waits* uses Trio's clock, which stops while a laptop sleeps. Everything that asks *what time it is*
+asks a :class:`Clock`: the wall in production, a time derived from Trio's clock in tests, so that a ``MockClock`` moves
+both. Instants are whole milliseconds since the epoch (``Millis``), everywhere but on the wire, which has RFC 3339.
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from typing import Final, Protocol
+
+import trio
+
+Millis = int
+
+SECOND_MS: Final = 1_000
+MINUTE_MS: Final = 60 * SECOND_MS
+HOUR_MS: Final = 60 * MINUTE_MS
+DAY_MS: Final = 24 * HOUR_MS
+
+_TEST_EPOCH_MS: Final = 1_793_088_000_000  # 2026-10-27T08:00:00Z, an ordinary Tuesday
+
+
+class Clock(Protocol):
+    """Tells the wall time."""
+
+    def now(self) -> Millis:
+        """Milliseconds since 1970-01-01T00:00:00Z."""
+        ...
+
+
+class WallClock:
+    """The machine's own clock. May jump either way; nothing may rely on it to measure a duration."""
+
+    def now(self) -> Millis:
+        return time.time_ns() // 1_000_000
+
+
+class VirtualClock:
+    """Wall time that follows Trio's clock, so that a test's ``MockClock`` moves it. Ask it inside ``trio.run`` only."""
+
+    def __init__(self, *, epoch_ms: Millis = _TEST_EPOCH_MS) -> None:
+        self._epoch_ms = epoch_ms
+        self._start_s: float | None = None
+        self.offset_ms = 0  # a test makes the wall jump by changing this
+
+    def now(self) -> Millis:
+        current = trio.current_time()
+        if self._start_s is None:
+            self._start_s = current
+        return self._epoch_ms + self.offset_ms + round((current - self._start_s) * 1_000)
+
+
+def rfc3339(instant: Millis) -> str:
+    """``2026-11-21T08:00:00.000Z``: UTC, always with milliseconds."""
+    moment = datetime.fromtimestamp(instant / 1_000, tz=UTC)
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{instant % 1_000:03d}Z"
+
+
+def rfc3339_or_none(instant: Millis | None) -> str | None:
+    return None if instant is None else rfc3339(instant)

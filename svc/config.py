@@ -1,0 +1,173 @@
+"""Settings: each declared once, read from the environment once, every fault reported together.
+
+Owns :class:`Setting`, :class:`Config` and the parsers. A feature declares its settings as constants and asks
+``config[PORT]``, so that a setting's type is checked where it is used. Values never change after boot; secret ones are
+never shown.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Generic, Literal, TypeVar
+from urllib.parse import urlsplit
+
+T = TypeVar("T")
+
+Source = Literal["environment", "default"]
+REDACTED: Final = "********"
+
+
+class BadValue(ValueError):
+    """A parser's refusal: what is wrong; what to do."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting(Generic[T]):
+    """One environment variable.
+
+    ``default`` is a value, or a function of the other values for the few that depend on another setting;
+    ``shown_default`` is what the documentation prints for it.
+    """
+
+    name: str
+    parse: Callable[[str], T]
+    default: T | Callable[[Mapping[str, str]], T]
+    help: str
+    type: str
+    unit: str = ""
+    shown_default: str = ""
+    secret: bool = False
+
+
+AnySetting = Setting[Any]  # the edge where settings of many types meet in one table
+
+
+@dataclass(frozen=True)
+class ConfigFault:
+    """One thing wrong with the environment, as a person reads it."""
+
+    name: str
+    problem: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.problem}; {self.remedy}"
+
+
+class ConfigError(Exception):
+    """The environment has faults: all of them, in the order of the settings."""
+
+    def __init__(self, faults: list[ConfigFault]) -> None:
+        super().__init__("\n".join(map(str, faults)))
+        self.faults = faults
+
+
+Rule = Callable[["Config"], Iterable[ConfigFault]]
+
+
+class Config:
+    """The values of one boot, with the source of each."""
+
+    def __init__(self, settings: tuple[AnySetting, ...], values: Mapping[str, object], environ: Mapping[str, str]) -> None:
+        self.settings = settings
+        self._values = dict(values)
+        self._environ = environ
+
+    def __getitem__(self, setting: Setting[T]) -> T:
+        return self._values[setting.name]  # type: ignore[return-value]  # stored under the setting's own parser
+
+    def source(self, setting: AnySetting) -> Source:
+        return "environment" if is_set(self._environ, setting.name) else "default"
+
+    def shown(self, setting: AnySetting) -> str:
+        """The value as text, with a secret replaced; empty when unset."""
+        value = self._values[setting.name]
+        if value is None:
+            return ""
+        return REDACTED if setting.secret else str(value)
+
+
+def is_set(environ: Mapping[str, str], name: str) -> bool:
+    """An empty variable counts as unset, as every shell user expects."""
+    return environ.get(name, "") != ""
+
+
+def read_config(settings: Iterable[AnySetting], environ: Mapping[str, str], rules: Iterable[Rule] = ()) -> Config:
+    """Read every setting; raise :class:`ConfigError` with every fault there is."""
+    rows = tuple(settings)
+    values: dict[str, object] = {}
+    faults: list[ConfigFault] = []
+    for setting in rows:
+        try:
+            values[setting.name] = _value(setting, environ)
+        except BadValue as error:
+            problem, _, remedy = str(error).partition("; ")
+            faults.append(ConfigFault(setting.name, problem, remedy or "set it right or unset it"))
+    if not faults:
+        config = Config(rows, values, environ)
+        for rule in rules:
+            faults.extend(rule(config))
+        if not faults:
+            return config
+    raise ConfigError(faults)
+
+
+def _value(setting: AnySetting, environ: Mapping[str, str]) -> object:
+    if is_set(environ, setting.name):
+        return setting.parse(environ[setting.name])
+    if callable(setting.default):
+        return setting.default(environ)
+    return setting.default
+
+
+# Parsers. Each raises BadValue("<what is wrong>; <what to do>").
+
+
+def text(value: str) -> str:
+    return value
+
+
+def whole_number(minimum: int, maximum: int) -> Callable[[str], int]:
+    def parse(value: str) -> int:
+        if not (value.isascii() and value.isdigit() and minimum <= int(value) <= maximum):
+            raise BadValue(f"{value!r} is not a whole number from {minimum} to {maximum}; give one")
+        return int(value)
+
+    return parse
+
+
+def one_of(*choices: str) -> Callable[[str], str]:
+    def parse(value: str) -> str:
+        if value not in choices:
+            raise BadValue(f"{value!r} is not known; use {' or '.join(choices)}, or unset it")
+        return value
+
+    return parse
+
+
+def directory(value: str) -> Path:
+    path = Path(os.path.expanduser(value))
+    if not path.is_absolute():
+        raise BadValue(f"{value!r} is not an absolute path; give one that begins with / or ~")
+    return path
+
+
+def file_path(value: str) -> Path:
+    return directory(value)
+
+
+def http_url(value: str) -> str:
+    """An absolute http(s) URL without user, query or fragment; a trailing slash is dropped."""
+    parts = urlsplit(value)
+    try:
+        valid = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        valid = False
+    if not valid or parts.username or parts.query or parts.fragment:
+        raise BadValue(f"{value!r} is not a plain http or https URL; write it as https://host[:port][/path]")
+    if parts.scheme == "http" and parts.hostname not in {"localhost", "127.0.0.1", "::1"}:
+        raise BadValue(f"{value!r} would carry secrets unencrypted; use https, or http on this machine only")
+    return value.rstrip("/")

@@ -1,0 +1,43 @@
+"""Who is asking. Resolved once a request or upgrade, then carried through every action, command and event.
+
+Owns the record and the constants for the principals that no database row stands behind. It never decides what a
+principal may do: that is the guard's and each action's work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final, Literal
+
+Via = Literal["session", "device", "unclaimed", "off", "system"]
+
+NO_CAPABILITIES: Final[Mapping[str, bool]] = MappingProxyType({})
+DEV_DEVICE_ID: Final = "dev_local"
+"""The stable device id of everybody on an unclaimed instance (or with ``SVC_AUTH=off``)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Principal:
+    """``user_id`` is ``None`` for the unclaimed, off and system principals; ``device_id`` never is."""
+
+    user_id: str | None
+    device_id: str
+    is_admin: bool
+    via: Via
+    capabilities: Mapping[str, bool] = field(default=NO_CAPABILITIES)
+
+    @property
+    def sees_everything(self) -> bool:
+        """True while no users exist to keep things from (or identity is off), and for the service's own loops."""
+        return self.via in {"unclaimed", "off", "system"}
+
+
+UNCLAIMED: Final = Principal(user_id=None, device_id=DEV_DEVICE_ID, is_admin=True, via="unclaimed")
+AUTH_OFF: Final = Principal(user_id=None, device_id=DEV_DEVICE_ID, is_admin=True, via="off")
+
+
+def system(loop: str) -> Principal:
+    """The service itself, acting from the loop of that name (``mail-sync``, ``scheduler``)."""
+    return Principal(user_id=None, device_id=f"system:{loop}", is_admin=False, via="system")

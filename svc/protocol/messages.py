@@ -1,0 +1,174 @@
+"""A request and a response as the rest of the house sees them: no sockets, no h11, no framing.
+
+Owns the two records, header access, and the JSON and problem bodies (RFC 9457). Header names are lower case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+import msgspec
+
+from svc.errors import Invalid, Refusal, TooLarge
+
+JSON: Final = "application/json"
+PROBLEM_JSON: Final = "application/problem+json"
+
+HeaderList = list[tuple[str, str]]
+
+
+class Headers:
+    """Request header fields, in arrival order, looked up by lower-case name."""
+
+    __slots__ = ("_fields",)
+
+    def __init__(self, fields: Iterable[tuple[str, str]] = ()) -> None:
+        self._fields = list(fields)
+
+    def get(self, name: str) -> str | None:
+        """The first value of ``name``, or ``None``."""
+        for key, value in self._fields:
+            if key == name:
+                return value
+        return None
+
+    def all(self, name: str) -> list[str]:
+        return [value for key, value in self._fields if key == name]
+
+    def items(self) -> list[tuple[str, str]]:
+        return self._fields
+
+
+class BodyReader(Protocol):
+    """A request's body as it arrives. Nothing is read until somebody asks; then ``100 Continue`` is sent if wanted."""
+
+    @property
+    def declared_length(self) -> int | None:
+        """``Content-Length``, 0 when there is no body, ``None`` when chunked."""
+        ...
+
+    def chunks(self) -> AsyncIterator[bytes]:
+        """The body, once. Raises :class:`Refusal` ``request_timeout`` when it stalls."""
+        ...
+
+
+class BytesBody:
+    """A body that is already here: tests, and requests without one."""
+
+    def __init__(self, data: bytes = b"") -> None:
+        self._data = data
+
+    @property
+    def declared_length(self) -> int | None:
+        return len(self._data)
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        if self._data:
+            yield self._data
+
+
+@dataclass(slots=True, kw_only=True)
+class Request:
+    """One HTTP request. ``target`` is raw (path and query, still percent-encoded); ``path`` is decoded once."""
+
+    method: str
+    target: str
+    headers: Headers
+    body: BodyReader = field(default_factory=BytesBody)
+    id: str = ""
+    peer: str = ""  # address of the socket's other end, without the port
+    secure: bool = False  # it came over TLS (or a trusted proxy says so)
+    params: Mapping[str, str] = field(default_factory=dict)  # of the matched route
+
+    @property
+    def raw_path(self) -> str:
+        return self.target.partition("?")[0]
+
+    @property
+    def path(self) -> str:
+        return unquote(self.raw_path)
+
+    @property
+    def raw_query(self) -> str:
+        return self.target.partition("?")[2]
+
+    def query(self) -> dict[str, str]:
+        """Query parameters; of a repeated name the first counts."""
+        found: dict[str, str] = {}
+        for name, value in parse_qsl(self.raw_query, keep_blank_values=True):
+            found.setdefault(name, value)
+        return found
+
+    async def read(self, limit: int) -> bytes:
+        """The whole body. Raises :class:`TooLarge` as soon as it is known to pass ``limit`` bytes."""
+        declared = self.body.declared_length
+        if declared is not None and declared > limit:
+            raise TooLarge(f"The body may have at most {limit} bytes.")
+        parts: list[bytes] = []
+        size = 0
+        async for chunk in self.body.chunks():
+            size += len(chunk)
+            if size > limit:
+                raise TooLarge(f"The body may have at most {limit} bytes.")
+            parts.append(chunk)
+        return b"".join(parts)
+
+    async def read_json(self, limit: int) -> object:
+        """The body as JSON. Only ``application/json`` counts: a page on another site can't send it unasked."""
+        media_type = (self.headers.get("content-type") or "").partition(";")[0].strip().lower()
+        if media_type != JSON:
+            raise Refusal("The body must be application/json.", code="unsupported_media_type")
+        try:
+            return msgspec.json.decode(await self.read(limit))
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise Invalid("The body is not valid JSON.") from error
+
+
+@dataclass(slots=True, kw_only=True)
+class Response:
+    """One HTTP answer. ``body`` is bytes, or an async iterator whose ``length`` is in ``content_length`` if known."""
+
+    status: int = 200
+    headers: HeaderList = field(default_factory=list)
+    body: bytes | AsyncIterator[bytes] = b""
+    content_length: int | None = None
+
+    def header(self, name: str) -> str | None:
+        return next((value for key, value in self.headers if key == name), None)
+
+
+def json_response(data: object, *, status: int = 200, headers: HeaderList | None = None) -> Response:
+    fields = [("content-type", JSON), ("cache-control", "no-store"), *(headers or [])]
+    return Response(status=status, headers=fields, body=msgspec.json.encode(data))
+
+
+def text_response(text: str, *, status: int = 200, content_type: str = "text/plain; charset=utf-8") -> Response:
+    return Response(status=status, headers=[("content-type", content_type)], body=text.encode())
+
+
+def redirect(location: str, *, headers: HeaderList | None = None) -> Response:
+    """302, never cached: each of our redirects carries a one-shot value or ends a login."""
+    return Response(status=302, headers=[("location", location), ("cache-control", "no-store"), *(headers or [])])
+
+
+def problem(refusal: Refusal) -> Response:
+    """RFC 9457 ``application/problem+json`` of a refusal."""
+    row = refusal.row
+    body = {
+        "type": "about:blank",
+        "title": row.title,
+        "status": row.status,
+        "detail": refusal.detail,
+        "code": refusal.code,
+        **refusal.data,
+    }
+    fields = [("content-type", PROBLEM_JSON), ("cache-control", "no-store"), *refusal.headers.items()]
+    return Response(status=row.status, headers=fields, body=msgspec.json.encode(body))
+
+
+def path_segments(raw_path: str) -> list[str]:
+    """The decoded segments of a raw path; an encoded slash stays inside its segment."""
+    return [unquote(segment) for segment in urlsplit(raw_path).path.split("/")[1:]]

@@ -1,0 +1,70 @@
+"""The rows a feature declares: one a route, one a WebSocket route, one a procedure. Access has no default.
+
+``C`` is whatever the features want handed to their functions with each call (who asks, which services there are); the
+protocol only passes it through. A row is data: the router and the RPC layer compile them, tests and docs enumerate them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Generic, Literal, TypeVar
+
+import msgspec
+
+from svc.protocol.messages import Request, Response
+from svc.protocol.websocket import Socket
+
+C = TypeVar("C")
+
+Access = Literal["public", "authenticated", "admin"]
+Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+ProcedureKind = Literal["query", "mutation"]
+
+
+class Wire(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Base of every input and output record on the wire: camelCase keys; unknown keys are ignored."""
+
+
+class Nothing(Wire, frozen=True):
+    """The empty object: no input wanted, or nothing to say."""
+
+
+NOTHING = Nothing()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Route(Generic[C]):
+    """``path`` holds literal segments and ``:name`` parameters; a final ``*name`` takes the rest. GET answers HEAD too."""
+
+    method: Method
+    path: str
+    access: Access
+    handle: Callable[[C, Request], Awaitable[Response]]
+    summary: str
+    csrf_exempt: bool = False  # /gitops/webhook and /pair/claim only
+    host_exempt: bool = False  # the three probes only
+
+
+@dataclass(frozen=True, kw_only=True)
+class SocketRoute(Generic[C]):
+    """A WebSocket upgrade. Access, Host and Origin are checked before the handshake is answered."""
+
+    path: str
+    access: Access
+    handle: Callable[[C, Request, Socket], Awaitable[None]]
+    summary: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Procedure(Generic[C]):
+    """One tRPC procedure. ``call`` gets the decoded ``input`` and returns an ``output`` (both :class:`Wire` or lists)."""
+
+    name: str
+    kind: ProcedureKind
+    access: Access
+    input: type
+    output: object  # a type msgspec can encode, named in the generated documentation
+    call: Callable[[C, object], Awaitable[object]]
+    summary: str
+    fake_only: bool = False  # answers NOT_FOUND unless PROVIDERS=fake
