@@ -1,0 +1,129 @@
+"""Group commit: many actions, one physical transaction, each in a savepoint of its own.
+
+Owns the life of a job from taken to settled. Runs in a worker thread, so it knows neither tasks nor subscribers; what
+it found out stands in the jobs when it returns. An action that fails undoes only its own part; a fault of the disk
+undoes the whole batch, because then nobody can say which part would have lasted.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Generic, TypeVar
+
+import trio
+
+from svc.clock import Millis
+from svc.errors import Unavailable
+from svc.store.faults import Fault, exception_for, fault_of
+from svc.store.outbox import OutboxRow
+from svc.store.transaction import Tx
+
+T = TypeVar("T")
+
+
+class Job(Generic[T]):
+    """One action that waits for its commit. ``abandoned`` is set by a caller that was cancelled while it queued."""
+
+    __slots__ = ("_result", "abandoned", "action", "done", "error", "now")
+
+    def __init__(self, action: Callable[[Tx], T], *, now: Millis) -> None:
+        self.action = action
+        self.now = now
+        self.done = trio.Event()
+        self.abandoned = False
+        self.error: Exception | None = None
+        self._result: list[T] = []
+
+    def perform(self, tx: Tx) -> Exception | None:
+        """Run the action; its error, if it raised one."""
+        try:
+            self._result.append(self.action(tx))
+        except Exception as error:
+            self.error = error
+        return self.error
+
+    def fail(self, error: Exception) -> None:
+        """Settle with ``error``, unless the action has failed by itself before."""
+        if self.error is None:
+            self.error = error
+        self.done.set()
+
+    def result(self) -> T:
+        """The action's value or error. Ask once it is done."""
+        if self.error is not None:
+            raise self.error
+        return self._result[0]
+
+
+class Batch:
+    """Some jobs and their common commit."""
+
+    def __init__(self, jobs: Sequence[Job[object]]) -> None:
+        self._jobs = jobs
+        self._committed = False
+        self.emitted: list[OutboxRow] = []
+        self.fault: Fault | None = None
+        self.cause: BaseException | None = None
+
+    def commit(self, connection: sqlite3.Connection) -> None:
+        """Run all actions and commit. A fault is left in ``fault``; an unexpected error is raised."""
+        try:
+            connection.execute("begin immediate")
+            for job in self._jobs:
+                self._perform(connection, job)
+            connection.execute("commit")
+            self._committed = True
+        except _Lost as lost:
+            self.fault, self.cause = lost.fault, lost.__cause__
+        except sqlite3.IntegrityError as error:
+            self.fault, self.cause = "lost", error  # a deferred constraint: nobody can say whose
+        except sqlite3.Error as error:
+            # The commit itself failed: unless the disk is merely full, its outcome is unknown.
+            self.fault, self.cause = fault_of(error) or "broken", error
+        finally:
+            if not self._committed:
+                self.emitted.clear()
+                _roll_back(connection)
+
+    def settle(self) -> None:
+        """Wake every caller with what became of its action. Called on the loop's thread, after publishing."""
+        for job in self._jobs:
+            if self._committed:
+                job.done.set()
+            elif self.fault is not None:
+                job.fail(exception_for(self.fault, self.cause))
+            else:
+                job.fail(Unavailable("The service is stopping."))
+
+    def _perform(self, connection: sqlite3.Connection, job: Job[object]) -> None:
+        tx = Tx(connection, now=job.now)
+        connection.execute("savepoint job")
+        error = job.perform(tx)
+        tx.close()
+        fault = tx.fault or fault_of(error) or (None if connection.in_transaction else "lost")
+        if fault is not None:
+            if fault != "lost":
+                job.error = None  # not its doing: it hears what its neighbours hear
+            raise _Lost(fault) from tx.cause or error
+        if error is None:
+            self.emitted += tx.emitted
+        else:
+            connection.execute("rollback to job")
+        connection.execute("release job")
+
+
+class _Lost(Exception):
+    """The whole transaction is gone, or must go."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault)
+        self.fault = fault
+
+
+def _roll_back(connection: sqlite3.Connection) -> None:
+    # A rollback that fails leaves no commit record either; if the transaction stays open, the next begin is a fault.
+    with suppress(sqlite3.Error):
+        if connection.in_transaction:
+            connection.execute("rollback")

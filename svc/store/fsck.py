@@ -1,0 +1,112 @@
+"""The invariants: what must always be true of a home, and the check that says where it is not.
+
+Owns :class:`Invariant` and the store's own ones. Features contribute theirs as rows. It only reads, from one snapshot,
+and tells no contents: a problem is a sentence that names the record.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final, Literal
+
+from svc.store.blobs import Blobs
+from svc.store.outbox import newest
+from svc.store.secrets import Secrets, SecretUnreadable
+from svc.store.transaction import ReadTx
+
+MAX_PROBLEMS: Final = 100  # of one invariant: the first ones tell the story
+
+
+@dataclass(frozen=True, kw_only=True)
+class Invariant:
+    """``check`` yields a sentence for each violation; or, with ``yields="blobs"``, the digests that must be stored."""
+
+    name: str
+    check: Callable[[ReadTx], Iterable[str]]
+    yields: Literal["problems", "blobs"] = "problems"
+
+
+def run_fsck(
+    tx: ReadTx,
+    *,
+    invariants: Sequence[Invariant],
+    blobs: Blobs,
+    secrets: Secrets | None,
+    deep: bool = False,
+) -> list[str]:
+    """Every violation of the features' ``invariants`` and the store's own, as ``name: problem``.
+
+    ``deep`` also reads every referenced blob and compares its hash. Without ``secrets`` (no key at hand) they are not
+    decrypted. Run it as a query: ``await store.read(run_fsck, …)``.
+    """
+    problems: list[str] = []
+    for invariant in (*_own_invariants(secrets), *invariants):
+        problems += islice(
+            (f"{invariant.name}: {problem}" for problem in _found(tx, invariant, blobs, deep)), MAX_PROBLEMS
+        )
+    return problems
+
+
+def _found(tx: ReadTx, invariant: Invariant, blobs: Blobs, deep: bool) -> Iterator[str]:
+    try:
+        if invariant.yields == "problems":
+            yield from invariant.check(tx)
+        else:
+            for sha256 in invariant.check(tx):
+                yield from _blob_problems(blobs, sha256, deep=deep)
+    except sqlite3.DatabaseError as error:
+        yield f"can't be checked: {error}"
+
+
+def _blob_problems(blobs: Blobs, sha256: str, *, deep: bool) -> Iterator[str]:
+    if blobs.size_now(sha256) is None:
+        yield f"the blob {sha256} is missing"
+    elif deep and not blobs.is_sound(sha256):
+        yield f"the blob {sha256} is damaged"
+
+
+def _own_invariants(secrets: Secrets | None) -> Iterator[Invariant]:
+    yield Invariant(name="database", check=_integrity)
+    yield Invariant(name="foreign keys", check=_foreign_keys)
+    yield Invariant(name="outbox", check=_outbox)
+    yield Invariant(name="events", check=_events)
+    if secrets is not None:
+        yield Invariant(name="secrets", check=lambda tx: _secrets(tx, secrets))
+
+
+def _integrity(tx: ReadTx) -> Iterator[str]:
+    for (verdict,) in tx.each(f"pragma integrity_check({MAX_PROBLEMS})"):
+        if verdict != "ok":
+            yield verdict
+
+
+def _foreign_keys(tx: ReadTx) -> Iterator[str]:
+    for table, rowid, parent, _ in tx.each("pragma foreign_key_check"):
+        yield f"row {rowid} of {table} points to no row of {parent}"
+
+
+def _outbox(tx: ReadTx) -> Iterator[str]:
+    highest = tx.value("select max(seq) from outbox") or 0
+    if highest > newest(tx):
+        yield f"row {highest} is beyond the newest sequence number {newest(tx)}"
+    kept, first = tx.one("select count(*), coalesce(min(seq), 1) from outbox") or (0, 1)
+    if kept and highest - first + 1 != kept:
+        yield f"rows are missing between {first} and {highest}"
+    for (seq,) in tx.each("select seq from outbox where not json_valid(payload)"):
+        yield f"the payload of row {seq} is not JSON"
+
+
+def _events(tx: ReadTx) -> Iterator[str]:
+    for (seq,) in tx.each("select seq from events where not json_valid(payload)"):
+        yield f"the payload of record {seq} is not JSON"
+
+
+def _secrets(tx: ReadTx, secrets: Secrets) -> Iterator[str]:
+    for name in secrets.names(tx):
+        try:
+            secrets.read(tx, name)
+        except SecretUnreadable as error:
+            yield str(error)

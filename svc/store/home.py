@@ -1,0 +1,169 @@
+"""The home: the one directory a service lives in, and the lock that keeps a second process out.
+
+Owns the tree (0700), the home's id and the lock file. The lock is the kernel's (``flock``): it dies with the process,
+so a crash leaves nothing to clean up. It never removes anything.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import secrets
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Final
+
+from svc.ids import new_id
+from svc.store.faults import CannotOpen, HomeBusy, HomeNotWritable
+
+PRIVATE_DIRECTORY: Final = 0o700
+PRIVATE_UMASK: Final = 0o077
+ROOMS: Final = ("db", "blobs", "okf", "spool", "log")
+
+_LOCK_NAME: Final = "lock"
+_ID_NAME: Final = "home-id"
+_ID_PATTERN: Final = re.compile(r"home_[0-9a-z]{20}")
+_MAX_SMALL_FILE_BYTES: Final = 100
+
+
+@dataclass
+class Home:
+    """An open home. A context manager: leaving it gives the lock back."""
+
+    path: Path
+    id: str
+    _lock: int | None
+
+    @classmethod
+    def open(cls, path: Path, *, exclusive: bool = True) -> Home:
+        """Create what is missing and take the lock; sets the process's umask so that nothing made later is shared.
+
+        Not ``exclusive``: an existing home beside a running service, to read only. Raises :class:`HomeBusy`,
+        :class:`HomeNotWritable`, :class:`CannotOpen`.
+        """
+        os.umask(PRIVATE_UMASK)
+        if not exclusive:
+            return cls(path, _existing_id(path), None)
+        lock: int | None = None
+        try:
+            _make_private(path)
+            lock = _take_lock(path)
+            for room in ROOMS:
+                _make_private(path / room)
+            return cls(path, _own_id(path), lock)
+        except BaseException as error:
+            if lock is not None:
+                os.close(lock)
+            if isinstance(error, OSError):
+                remedy = "make it a directory you may write, or set SVC_HOME to another"
+                raise HomeNotWritable(f"{path} can't be used: {error.strerror}; {remedy}") from error
+            raise
+
+    @property
+    def database(self) -> Path:
+        return self.path / "db" / "svc.sqlite3"
+
+    @property
+    def blobs(self) -> Path:
+        return self.path / "blobs"
+
+    @property
+    def okf(self) -> Path:
+        return self.path / "okf"
+
+    @property
+    def spool(self) -> Path:
+        return self.path / "spool"
+
+    @property
+    def log(self) -> Path:
+        return self.path / "log"
+
+    def close(self) -> None:
+        """Give the lock back. The file stays: removing it would let two processes hold two locks of one name."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def __enter__(self) -> Home:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self.close()
+
+
+def sync_directory(path: Path) -> None:
+    """Make the names in ``path`` durable."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def write_durably(path: Path, data: bytes) -> None:
+    """Replace ``path`` by ``data``: after a crash it holds the old content or the new one, whole."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.rename(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    sync_directory(path.parent)
+
+
+def _make_private(path: Path) -> None:
+    created = not path.exists()
+    path.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
+    if created:
+        sync_directory(path.parent)
+    if path.stat().st_mode & PRIVATE_UMASK:
+        path.chmod(PRIVATE_DIRECTORY)
+
+
+def _take_lock(path: Path) -> int:
+    descriptor = os.open(path / _LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        holder = os.read(descriptor, _MAX_SMALL_FILE_BYTES).strip()
+        os.close(descriptor)
+        raise HomeBusy(path, int(holder) if holder.isdigit() else None) from None
+    except BaseException:
+        os.close(descriptor)
+        raise
+    os.ftruncate(descriptor, 0)
+    os.write(descriptor, b"%d\n" % os.getpid())
+    return descriptor
+
+
+def _own_id(path: Path) -> str:
+    """The id of this home, made at its first boot: it names the home's key wherever the home is moved."""
+    file = path / _ID_NAME
+    if not file.exists():
+        write_durably(file, f"{new_id('home')}\n".encode())
+    return _read_id(file)
+
+
+def _existing_id(path: Path) -> str:
+    file = path / _ID_NAME
+    if not file.exists():
+        raise CannotOpen(f"{path} is no home of this service; start `svc serve` once, or set SVC_HOME")
+    return _read_id(file)
+
+
+def _read_id(file: Path) -> str:
+    text = ""
+    with suppress(UnicodeDecodeError), file.open(encoding="ascii") as stream:
+        text = stream.read(_MAX_SMALL_FILE_BYTES).strip()
+    if not _ID_PATTERN.fullmatch(text):
+        raise CannotOpen(f"{file} is damaged; restore it from a backup: it names the key of this home's secrets")
+    return text

@@ -1,0 +1,101 @@
+"""Bringing a database to this version's schema, in one transaction: killed anywhere, it is the old or the new one.
+
+Owns the run over the migration sets and the canonical dump of the resulting schema. It never runs a migration outside a
+transaction, and never touches a database that a newer version has written.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from sqlite_utils import Database
+from sqlite_utils.migrations import Migrations
+
+from svc.store.faults import CannotOpen, NewerDatabase, fault_of
+
+_BOOKKEEPING: Final = ("sqlite_", Migrations.migrations_table)
+_TYPE_ORDER: Final = {"table": 0, "index": 1, "view": 2, "trigger": 3}
+
+
+def migrate(connection: sqlite3.Connection, sets: Sequence[Migrations]) -> None:
+    """Apply every pending migration of ``sets``, in order. Raises :class:`NewerDatabase`."""
+    database = _wrapped(connection)
+    _refuse_newer(database, sets)
+    if not _pending(database, sets):
+        return
+    connection.execute("pragma foreign_keys = off")  # a table can only be rebuilt without; checked as a whole below
+    try:
+        connection.execute("begin immediate")
+        for migrations in sets:
+            migrations.apply(database)
+        _refuse_dangling(connection)
+        connection.execute("commit")
+    except sqlite3.OperationalError as error:
+        if fault_of(error) is None:
+            raise
+        raise CannotOpen(f"the database can't be brought to this version: {error}. It is as it was before") from error
+    finally:
+        if connection.in_transaction:
+            connection.execute("rollback")
+        connection.execute("pragma foreign_keys = on")
+
+
+def refuse_unmigrated(connection: sqlite3.Connection, sets: Sequence[Migrations]) -> None:
+    """For those who only read: raise unless the schema is exactly this version's."""
+    database = _wrapped(connection)
+    _refuse_newer(database, sets)
+    if pending := _pending(database, sets):
+        raise CannotOpen(
+            f"the database is older than this version ({pending[0]} is missing); run `svc serve` once first"
+        )
+
+
+def schema_sql(connection: sqlite3.Connection) -> str:
+    """The schema as SQL in canonical order, for a reviewer's eyes: no shadow tables, no bookkeeping."""
+    shadows = {name for _, name, kind, *_ in connection.execute("pragma table_list") if kind == "shadow"}
+    rows = connection.execute("select type, name, tbl_name, sql from sqlite_schema where sql is not null").fetchall()
+    shown = [row for row in rows if row[2] not in shadows and not row[2].startswith(_BOOKKEEPING)]
+    shown.sort(key=lambda row: (_TYPE_ORDER[row[0]], row[1]))
+    return "".join(f"{_unindented(sql)};\n\n" for _, _, _, sql in shown).rstrip("\n") + "\n"
+
+
+def _wrapped(connection: sqlite3.Connection) -> Database:
+    return Database(connection, recursive_triggers=False, execute_plugins=False)
+
+
+def _refuse_newer(database: Database, sets: Sequence[Migrations]) -> None:
+    if not database[Migrations.migrations_table].exists():
+        return
+    known = {(migrations.name, step.name) for migrations in sets for step in migrations._migrations}
+    applied = database.execute(f"select migration_set, name from {Migrations.migrations_table} order by id").fetchall()
+    for set_name, name in applied:
+        if (set_name, name) not in known:
+            raise NewerDatabase(
+                f"the database was written by a newer version of this program (it has {set_name}.{name}); "
+                "start that version, or a newer one"
+            )
+
+
+def _pending(database: Database, sets: Sequence[Migrations]) -> list[str]:
+    return [f"{migrations.name}.{step.name}" for migrations in sets for step in migrations.pending(database)]
+
+
+def _refuse_dangling(connection: sqlite3.Connection) -> None:
+    if dangling := connection.execute("pragma foreign_key_check").fetchall():
+        raise CannotOpen(
+            f"a migration leaves rows without their parent: {dangling[0][:3]}. The database is as it was before"
+        )
+
+
+def _unindented(sql: str) -> str:
+    return "\n".join(_without_common_indent(sql.splitlines()))
+
+
+def _without_common_indent(lines: list[str]) -> Iterable[str]:
+    """The first line starts at ``create``; the others keep their shape relative to each other."""
+    first, *rest = (line.rstrip() for line in lines)
+    indent = min((len(line) - len(line.lstrip()) for line in rest if line), default=0)
+    yield first
+    yield from (line[indent:] for line in rest)

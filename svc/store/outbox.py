@@ -1,0 +1,168 @@
+"""The outbox: the one source of live updates. Rows are written with the change itself and told after its commit.
+
+Owns the table's queries, the head (the newest published ``seq``) and the subscriptions. A row reaches subscribers in
+the order of ``seq``, and never before it is durable. Publishing never waits: who can't keep up is marked overflowed.
+
+To follow without gap or repeat: subscribe first, then read the rows after the last known one up to
+``subscription.since``, then take what the subscription received.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Final
+
+import trio
+
+from svc.clock import Millis
+
+if TYPE_CHECKING:
+    from svc.principal import Principal
+    from svc.store.transaction import ReadTx, Tx
+
+EVERYONE: Final = "*"
+MAX_WAITING_ROWS: Final = 10_000  # of one subscription; a page of backfill emits a few hundred at once
+PRUNE_ROWS: Final = 10_000  # removed by one call at most, so that the writer is not held up
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxRow:
+    """One update. ``payload`` is encoded JSON; ``audience`` as in :meth:`Tx.emit`."""
+
+    seq: int
+    at: Millis
+    topic: str
+    kind: str
+    id: str
+    payload: bytes
+    audience: str | None
+    device_id: str | None
+
+    def visible_to(self, principal: Principal) -> bool:
+        if self.audience == EVERYONE or principal.sees_everything:
+            return True
+        return self.audience is not None and self.audience == principal.user_id
+
+
+class Overflowed(Exception):
+    """The subscriber was too slow; what it has not taken is gone. It may subscribe again and resume from the table."""
+
+
+class Subscription:
+    """The rows published since it was made, waiting to be taken. A context manager: leaving it unsubscribes."""
+
+    def __init__(self, outbox: Outbox, *, since: int, limit: int) -> None:
+        self._outbox = outbox
+        self._limit = limit
+        self._waiting: deque[OutboxRow] = deque()
+        self._arrived = trio.Event()
+        self.since = since
+        """The newest row that was published before; every later one comes through here."""
+        self.overflowed = False
+
+    def __enter__(self) -> Subscription:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self.close()
+
+    async def receive(self) -> list[OutboxRow]:
+        """All rows that wait, oldest first; waits for the first. Raises :class:`Overflowed`."""
+        while not self._waiting:
+            if self.overflowed:
+                raise Overflowed
+            await self._arrived.wait()
+            self._arrived = trio.Event()
+        await trio.lowlevel.checkpoint()
+        if self.overflowed:
+            raise Overflowed
+        rows = list(self._waiting)
+        self._waiting.clear()
+        return rows
+
+    def close(self) -> None:
+        self._outbox.forget(self)
+
+    def offer(self, rows: Sequence[OutboxRow]) -> None:
+        """Called by the outbox."""
+        if len(self._waiting) + len(rows) > self._limit:
+            self.overflowed = True
+            self._waiting.clear()
+            self.close()
+        else:
+            self._waiting.extend(rows)
+        self._arrived.set()
+
+
+class Outbox:
+    """Tells subscribers about committed rows."""
+
+    def __init__(self, *, head: int) -> None:
+        self._head = head
+        self._subscriptions: dict[Subscription, None] = {}
+
+    def head(self) -> int:
+        """The ``seq`` of the newest published row; 0 before the first."""
+        return self._head
+
+    def subscribe(self, *, limit: int = MAX_WAITING_ROWS) -> Subscription:
+        subscription = Subscription(self, since=self._head, limit=limit)
+        self._subscriptions[subscription] = None
+        return subscription
+
+    def forget(self, subscription: Subscription) -> None:
+        self._subscriptions.pop(subscription, None)
+
+    def publish(self, rows: Sequence[OutboxRow]) -> None:
+        """Called by the store, in commit order, once the rows are durable."""
+        if not rows:
+            return
+        self._head = rows[-1].seq
+        for subscription in list(self._subscriptions):
+            subscription.offer(rows)
+
+
+def rows_after(tx: ReadTx, seq: int, limit: int, *, upto: int | None = None) -> list[OutboxRow]:
+    """At most ``limit`` kept rows with ``seq < row.seq``, and ``<= upto`` if given, oldest first."""
+    rows = tx.all(
+        """
+        select seq, at, topic, kind, ref, payload, audience, device_id
+        from outbox where seq > :seq and (:upto is null or seq <= :upto) order by seq limit :limit
+        """,
+        seq=seq,
+        upto=upto,
+        limit=limit,
+    )
+    return [
+        OutboxRow(number, at, topic, kind, ref, payload.encode(), audience, device_id)
+        for number, at, topic, kind, ref, payload, audience, device_id in rows
+    ]
+
+
+def newest(tx: ReadTx) -> int:
+    """The highest ``seq`` ever given, also when its row is pruned."""
+    return int(tx.value("select seq from sqlite_sequence where name = 'outbox'") or 0)
+
+
+def oldest_kept(tx: ReadTx) -> int:
+    """The oldest row that can still be read; ``newest + 1`` when none can.
+
+    Who knows everything up to ``after`` misses nothing if ``after >= oldest_kept - 1``.
+    """
+    oldest = tx.value("select min(seq) from outbox")
+    return newest(tx) + 1 if oldest is None else int(oldest)
+
+
+def prune(tx: Tx, *, keep_ms: int, keep_rows: int) -> int:
+    """Remove the oldest rows: those older than ``keep_ms``, and those beyond the newest ``keep_rows``; how many went.
+
+    What stays is always without a hole, whatever the clock did. Call again while it returns :data:`PRUNE_ROWS`.
+    """
+    first_young = tx.value("select min(seq) from outbox where at >= :oldest", oldest=tx.now - keep_ms)
+    end = newest(tx)
+    cutoff = max(end if first_young is None else int(first_young) - 1, end - keep_rows)
+    bound = oldest_kept(tx) + PRUNE_ROWS - 1
+    return tx.run("delete from outbox where seq <= :cutoff", cutoff=min(cutoff, bound))

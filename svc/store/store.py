@@ -1,0 +1,216 @@
+"""The database: one writer, many readers, and the promise that what was acknowledged is durable.
+
+Owns the connections, the queue of writes and the writer loop. Actions and queries are plain functions over a
+transaction; they run in worker threads, one at a time on the writer, in parallel snapshots on the readers. A caller is
+woken only after the commit that holds its change, and only then are its outbox rows published. Once the disk has failed
+nothing is acknowledged any more.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Concatenate, Final, ParamSpec, TypeVar, cast
+
+import trio
+from sqlite_utils.migrations import Migrations
+
+from svc.clock import Clock, Millis
+from svc.errors import Unavailable
+from svc.store.batch import Batch, Job
+from svc.store.connections import close_writer, open_reader, open_writer
+from svc.store.faults import StoreBroken
+from svc.store.gate import Runs
+from svc.store.migrate import migrate, refuse_unmigrated
+from svc.store.migrations import STORE_MIGRATIONS
+from svc.store.outbox import Outbox, newest
+from svc.store.transaction import ReadTx, Tx
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+READERS: Final = 4  # connections, and so reads at the same time
+MAX_QUEUED_WRITES: Final = 1_000  # a caller beyond it waits before it may queue
+MAX_BATCH: Final = 64  # actions that share one commit
+
+
+class Store:
+    """The open database of one home."""
+
+    def __init__(self, path: Path, writer: sqlite3.Connection | None, *, clock: Clock, threads: Runs) -> None:
+        self._path = path
+        self._writer = writer
+        self._clock = clock
+        self._threads = threads
+        self._idle_readers: list[sqlite3.Connection] = []
+        self._reader_slots = trio.Semaphore(READERS)
+        self._jobs_in, self._jobs_out = trio.open_memory_channel[Job[object]](MAX_QUEUED_WRITES)
+        self._writer_started = False
+        self._broken: StoreBroken | None = None
+        self.outbox = Outbox(head=self._query(newest, 0))
+
+    @classmethod
+    def open(
+        cls,
+        path: Path,
+        *,
+        clock: Clock,
+        threads: Runs,
+        migrations: Sequence[Migrations] = (),
+        read_only: bool = False,
+    ) -> Store:
+        """Open and migrate the database at ``path``; blocks.
+
+        ``migrations`` are the features' sets, in order; the store's own goes first. ``read_only`` is for commands
+        beside a running service: it neither creates nor migrates. Raises :class:`CannotOpen` and what is below it.
+        """
+        sets = (STORE_MIGRATIONS, *migrations)
+        if read_only:
+            reader = open_reader(path)
+            try:
+                refuse_unmigrated(reader, sets)
+            finally:
+                reader.close()
+            return cls(path, None, clock=clock, threads=threads)
+        writer = open_writer(path)
+        try:
+            migrate(writer, sets)
+            return cls(path, writer, clock=clock, threads=threads)
+        except BaseException:
+            writer.close()
+            raise
+
+    async def write(self, action: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run ``action`` in a transaction and return its value once that is durable.
+
+        What the action raises undoes its changes and comes back here. A caller cancelled while its action still queues
+        takes it back; once it was taken it is committed all the same. ``tx.now`` is the time of this call. Raises
+        :class:`Refusal` ``insufficient_storage`` on a full disk, :class:`StoreBroken` on a failing one.
+        """
+        job = Job(lambda tx: action(tx, *args, **kwargs), now=self._clock.now())
+        self._refuse_broken()
+        try:
+            await self._jobs_in.send(cast("Job[object]", job))
+        except (trio.ClosedResourceError, trio.BrokenResourceError):
+            self._refuse_broken()
+            raise Unavailable("The service is stopping.") from None
+        try:
+            await job.done.wait()
+        except trio.Cancelled:
+            job.abandoned = True
+            raise
+        return job.result()
+
+    async def read(self, query: Callable[Concatenate[ReadTx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run ``query`` on a snapshot of what is committed. It sees every write that was acknowledged before."""
+        now = self._clock.now()
+        async with self._reader_slots:
+            return await self._threads.run(lambda: self._query(lambda tx: query(tx, *args, **kwargs), now))
+
+    def write_now(self, action: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """:meth:`write` for boot and commands: blocks, and only before the writer runs."""
+        if self._writer is None or self._writer_started:
+            raise RuntimeError("write_now is for an open database whose writer has not been started")
+        self._refuse_broken()
+        job = Job(lambda tx: action(tx, *args, **kwargs), now=self._clock.now())
+        batch = Batch([cast("Job[object]", job)])
+        batch.commit(self._writer)
+        self._settle(batch)
+        return job.result()
+
+    def read_now(self, query: Callable[Concatenate[ReadTx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """:meth:`read` for boot and commands: blocks."""
+        return self._query(lambda tx: query(tx, *args, **kwargs), self._clock.now())
+
+    async def run_writer(self, *, started: Callable[[], None]) -> None:
+        """Commit what is queued, until cancelled. Raises :class:`StoreBroken` when the disk fails: the process ends."""
+        if self._writer is None or self._writer_started:
+            raise RuntimeError("the writer runs once, on a database open for writing")
+        self._writer_started = True
+        started()
+        try:
+            while True:
+                batch = Batch(await self._waiting_jobs())
+                try:
+                    await self._threads.run(batch.commit, self._writer)
+                finally:
+                    self._settle(batch)
+                self._refuse_broken()
+        finally:
+            self._refuse_waiting()
+
+    def fail(self, error: StoreBroken) -> None:
+        """Stop acknowledging for good: called when the disk failed here or under the blobs."""
+        self._broken = self._broken or error
+        self._jobs_in.close()
+
+    @property
+    def broken(self) -> bool:
+        return self._broken is not None
+
+    async def close(self) -> None:
+        """Fold the log into the database and close. After the writer has ended."""
+        await self._threads.run(self.close_now)
+
+    def close_now(self) -> None:
+        while self._idle_readers:
+            self._idle_readers.pop().close()
+        if self._writer is not None:
+            close_writer(self._writer)
+            self._writer = None
+
+    async def _waiting_jobs(self) -> list[Job[object]]:
+        """Everything that waits, up to a batch; waits for the first."""
+        jobs: list[Job[object]] = []
+        while not jobs:
+            try:
+                taken = [await self._jobs_out.receive()]
+                self._refuse_broken()
+                while len(taken) < MAX_BATCH:
+                    taken.append(self._jobs_out.receive_nowait())
+            except trio.WouldBlock:
+                pass
+            except trio.EndOfChannel:
+                self._refuse_broken()
+            jobs = [job for job in taken if not job.abandoned]
+        return jobs
+
+    def _settle(self, batch: Batch) -> None:
+        if batch.fault == "broken":
+            self.fail(StoreBroken(f"the database failed: {batch.cause}"))
+        self.outbox.publish(batch.emitted)
+        batch.settle()
+
+    def _refuse_waiting(self) -> None:
+        """Nobody may wait for a writer that is gone."""
+        self._jobs_in.close()
+        while True:
+            try:
+                job = self._jobs_out.receive_nowait()
+            except (trio.WouldBlock, trio.EndOfChannel):
+                break
+            job.fail(self._refusal())
+        self._jobs_out.close()
+
+    def _refusal(self) -> Exception:
+        return Unavailable("The service is stopping.") if self._broken is None else StoreBroken(str(self._broken))
+
+    def _refuse_broken(self) -> None:
+        if self._broken is not None:
+            raise StoreBroken(str(self._broken))
+
+    def _query(self, query: Callable[[ReadTx], T], now: Millis) -> T:
+        """In a thread: one read transaction, on a connection nobody else has."""
+        reader = self._idle_readers.pop() if self._idle_readers else open_reader(self._path)
+        tx = ReadTx(reader, now=now)
+        try:
+            reader.execute("begin")
+            result = query(tx)
+            tx.close()
+            reader.execute("rollback")
+        except BaseException:
+            reader.close()  # whatever state it is in
+            raise
+        self._idle_readers.append(reader)
+        return result

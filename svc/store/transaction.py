@@ -1,0 +1,168 @@
+"""A transaction as an action sees it: SQL with named parameters, the time, and what it wants told afterwards.
+
+Owns :class:`ReadTx` and :class:`Tx`. Neither begins or ends a transaction, waits, or publishes: the store does that
+around them. Rows are plain tuples of None, int, float, str and bytes.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from types import MappingProxyType
+from typing import Any, Final
+
+import msgspec
+
+from svc.clock import Millis
+from svc.store.faults import Fault, exception_for, fault_of
+from svc.store.outbox import OutboxRow
+
+Value = None | int | float | str | bytes
+Row = tuple[Any, ...]  # the edge: SQLite types its values at run time, the caller's annotation is the statement
+
+_EMPTY: Final[Mapping[str, object]] = MappingProxyType({})
+
+
+class ReadTx:
+    """A consistent view of the database. ``now`` is the instant the query was asked for."""
+
+    def __init__(self, connection: sqlite3.Connection, *, now: Millis) -> None:
+        self._connection = connection
+        self._open_cursors: list[sqlite3.Cursor] = []
+        self.now = now
+
+    def all(self, sql: str, /, **params: Value) -> list[Row]:
+        return self._execute(sql, params).fetchall()
+
+    def one(self, sql: str, /, **params: Value) -> Row | None:
+        """The first row, or ``None``."""
+        cursor = self._execute(sql, params)
+        row: Row | None = cursor.fetchone()
+        cursor.close()
+        return row
+
+    def value(self, sql: str, /, **params: Value) -> Any:
+        """The first column of the first row, or ``None``."""
+        row = self.one(sql, **params)
+        return None if row is None else row[0]
+
+    def each(self, sql: str, /, **params: Value) -> Iterator[Row]:
+        """The rows one by one, for results too large to hold. Ends with the transaction at the latest."""
+        cursor = self._execute(sql, params)
+        self._open_cursors.append(cursor)
+        return cursor
+
+    def _execute(self, sql: str, params: Mapping[str, Value]) -> sqlite3.Cursor:
+        return self._connection.execute(sql, params)
+
+    def close(self) -> None:
+        """Let go of unfinished cursors: one left open would keep the connection in its old snapshot."""
+        for cursor in self._open_cursors:
+            cursor.close()
+        self._open_cursors.clear()
+
+
+class Tx(ReadTx):
+    """A transaction that may write. Nothing it does is seen by anybody, nor told to anybody, before the commit."""
+
+    def __init__(self, connection: sqlite3.Connection, *, now: Millis) -> None:
+        super().__init__(connection, now=now)
+        self.emitted: list[OutboxRow] = []
+        self.fault: Fault | None = None
+        self.cause: sqlite3.Error | None = None
+
+    def run(self, sql: str, /, **params: Value) -> int:
+        """Execute one statement; how many rows it changed."""
+        return self._execute(sql, params).rowcount
+
+    def run_many(self, sql: str, rows: Iterable[Mapping[str, Value]], /) -> None:
+        """Execute one statement for each row of parameters."""
+        self._refuse_after_fault()
+        try:
+            self._connection.executemany(sql, rows)
+        except sqlite3.Error as error:
+            self._note(error)
+            raise
+
+    def emit(
+        self,
+        *,
+        topic: str,
+        kind: str,
+        id: str,  # noqa: A002  (the field's name on the wire)
+        payload: Mapping[str, object] = _EMPTY,
+        audience: str | None,
+        device_id: str | None = None,
+    ) -> None:
+        """Add a live update: published after the commit, kept for those who reconnect.
+
+        ``audience`` is a user id, ``"*"`` for everyone, or ``None`` for those who see everything.
+        """
+        encoded = msgspec.json.encode(dict(payload))
+        cursor = self._execute(
+            """
+            insert into outbox (at, topic, kind, ref, payload, audience, device_id)
+            values (:at, :topic, :kind, :ref, :payload, :audience, :device_id)
+            """,
+            {
+                "at": self.now,
+                "topic": topic,
+                "kind": kind,
+                "ref": id,
+                "payload": encoded.decode(),
+                "audience": audience,
+                "device_id": device_id,
+            },
+        )
+        seq = cursor.lastrowid or 0
+        self.emitted.append(OutboxRow(seq, self.now, topic, kind, id, encoded, audience, device_id))
+
+    def record(self, *, type: str, payload: Mapping[str, object], audience: str | None, device_id: str) -> int:  # noqa: A002
+        """Keep a durable event record; its sequence number."""
+        cursor = self._execute(
+            """
+            insert into events (at, type, payload, audience, device_id)
+            values (:at, :type, :payload, :audience, :device_id)
+            """,
+            {
+                "at": self.now,
+                "type": type,
+                "payload": msgspec.json.encode(dict(payload)).decode(),
+                "audience": audience,
+                "device_id": device_id,
+            },
+        )
+        return cursor.lastrowid or 0
+
+    @contextmanager
+    def savepoint(self) -> Iterator[None]:
+        """A part that may fail alone: what its body did is undone when it raises, and the error goes on."""
+        emitted_before = len(self.emitted)
+        self._execute("savepoint part", {})
+        try:
+            yield
+        except BaseException:
+            del self.emitted[emitted_before:]
+            if self.fault is None:
+                self._execute("rollback to part", {})
+                self._execute("release part", {})
+            raise
+        self._execute("release part", {})
+
+    def _execute(self, sql: str, params: Mapping[str, Value]) -> sqlite3.Cursor:
+        self._refuse_after_fault()
+        try:
+            return self._connection.execute(sql, params)
+        except sqlite3.Error as error:
+            self._note(error)
+            raise
+
+    def _note(self, error: sqlite3.Error) -> None:
+        """Some errors make SQLite drop the whole transaction; an action that catches one must not go on writing."""
+        self.fault = fault_of(error) or (None if self._connection.in_transaction else "lost")
+        self.cause = error if self.fault else None
+
+    def _refuse_after_fault(self) -> None:
+        if self.fault is not None:
+            raise exception_for(self.fault, self.cause)
