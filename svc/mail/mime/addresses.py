@@ -1,0 +1,198 @@
+"""Address lists, RFC 5322 section 3.4, as people and programs really write them.
+
+Understands groups, comments, quoted names, routes and encoded words, and makes something sensible of missing brackets,
+missing quotes and trailing junk. One pass over the text: whatever pair was searched for once and never ends is not
+searched for again. Never raises.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from svc.mail.mime.model import MAX_ADDRESS_CHARS, MAX_ADDRESSES, MAX_NAME_CHARS, Mailbox, Problems
+from svc.mail.mime.words import find_words, header_line
+from svc.mail.text import clean_line, clean_token, cut
+
+_WORD: Final = re.compile(r'[^\s"()<>,;:]+')
+_WHITE: Final = re.compile(r"\s+")
+_QUOTED: Final = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"', re.DOTALL)
+_ANGLED: Final = re.compile(r"<+([^<>]*)>+")
+_UNCLOSED_ANGLE: Final = re.compile(r"<+([^<>,;\s]*)")
+_PARENTHESIS: Final = re.compile(r"[()]")
+_ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)
+_BETWEEN_ADDRESSES: Final = re.compile(r'[\s<>"(),;:]+')
+
+
+def parse_addresses(texts: Iterable[str], *, problems: Problems) -> tuple[Mailbox, ...]:
+    """The mailboxes of all fields of one kind, in order. Empty groups and empty items give none."""
+    found: list[Mailbox] = []
+    for text in texts:
+        scanner = _Scanner(text, problems, room=MAX_ADDRESSES - len(found))
+        found += scanner.mailboxes()
+        if scanner.overflowed:
+            problems.add(f"addresses cut after {MAX_ADDRESSES}")
+            break
+    return tuple(found)
+
+
+@dataclass
+class _Item:
+    """One mailbox in the making. ``words`` are as written, a quoted one without its quotes."""
+
+    words: list[str] = field(default_factory=list)
+    comments: list[str] = field(default_factory=list)
+    address: str | None = None
+
+
+class _Scanner:
+    def __init__(self, text: str, problems: Problems, *, room: int) -> None:
+        self.overflowed = False
+        self._text = text
+        self._problems = problems
+        self._room = room
+        self._item = _Item()
+        self._found: list[Mailbox] = []
+        self._position = 0
+        self._touching = False  # no white space since the word before
+        self._hopeless: set[str] = set()  # opening marks that have no end from here on
+        # An encoded word is one word, even with commas and blanks inside, as some senders leave them.
+        self._encoded = {word.start: word.end for word in find_words(text)}
+
+    def mailboxes(self) -> list[Mailbox]:
+        while self._position < len(self._text) and not self.overflowed:
+            self._step()
+        self._flush()
+        return self._found
+
+    def _step(self) -> None:
+        text, at = self._text, self._position
+        mark = text[at]
+        if at in self._encoded:
+            self._add_word(text[at : self._encoded[at]], end=self._encoded[at])
+        elif white := _WHITE.match(text, at):
+            self._position, self._touching = white.end(), False
+        elif mark in ",;":
+            self._flush()
+            self._position += 1
+        elif mark == "<":
+            self._take_angle()
+        elif mark == '"':
+            self._take_quoted()
+        elif mark == "(":
+            self._take_comment()
+        elif mark == ":":
+            self._take_colon()
+        elif word := _WORD.match(text, at):
+            self._add_word(word[0], end=word.end())
+        else:
+            self._position += 1  # a stray ")" or ">"
+
+    def _add_word(self, word: str, *, end: int) -> None:
+        words = self._item.words
+        if words and self._touching and ("@" in word or "@" in words[-1]):
+            words[-1] += word
+        else:
+            words.append(word)
+        self._position, self._touching = end, True
+
+    def _take_angle(self) -> None:
+        match = _ANGLED.match(self._text, self._position) or _UNCLOSED_ANGLE.match(self._text, self._position)
+        assert match is not None  # the second matches any "<"
+        if self._item.address is not None:
+            self._flush()  # "<a@b> <c@d>" without a comma between
+        self._item.address = match[1]
+        self._position = match.end()
+
+    def _take_quoted(self) -> None:
+        match = None if '"' in self._hopeless else _QUOTED.match(self._text, self._position)
+        if match is None:
+            self._hopeless.add('"')
+            self._position += 1
+            return
+        if self._text.startswith("@", match.end()):
+            self._add_word(match[0], end=match.end())  # a quoted local part keeps its quotes
+            return
+        self._add_word(_ESCAPED.sub(r"\1", match[1]), end=match.end())
+        self._touching = False
+
+    def _take_comment(self) -> None:
+        end = -1 if "(" in self._hopeless else self._comment_end()
+        if end < 0:
+            self._hopeless.add("(")
+            self._position += 1
+            return
+        self._item.comments.append(_ESCAPED.sub(r"\1", self._text[self._position + 1 : end - 1]))
+        self._position, self._touching = end, False
+
+    def _comment_end(self) -> int:
+        """Behind the parenthesis that closes the one here; -1 when there is none."""
+        depth = 0
+        for match in _PARENTHESIS.finditer(self._text, self._position):
+            if self._text[match.start() - 1] == "\\" and match.start() > self._position:
+                continue
+            depth += 1 if match[0] == "(" else -1
+            if depth == 0:
+                return match.end()
+        return -1
+
+    def _take_colon(self) -> None:
+        """A group's name ends here (as do ``mailto`` and somebody's ``Re``); inside an address it is its own."""
+        item = self._item
+        if item.words and "@" in item.words[-1]:
+            item.words[-1] += ":" if self._touching else ""
+        elif item.address is None:
+            item.words.clear()
+            item.comments.clear()
+        self._position += 1
+
+    def _flush(self) -> None:
+        item, self._item = self._item, _Item()
+        mailbox = self._mailbox(item)
+        if mailbox is None:
+            return
+        if len(self._found) >= self._room:
+            self.overflowed = True
+        else:
+            self._found.append(mailbox)
+
+    def _mailbox(self, item: _Item) -> Mailbox | None:
+        words, address = item.words, item.address
+        if address is None:
+            address, words = _bare_address(words)
+        name = self._decoded(" ".join(words)) or self._decoded(" ".join(item.comments))
+        address = _clean_address(address)
+        if not address and (inner := _address_within(name)):  # the whole of it was one encoded word
+            address, name = inner, clean_line(name.replace(inner, "").replace("<>", "")).strip(" \"'")
+        if len(address) > MAX_ADDRESS_CHARS:
+            self._problems.add(f"address longer than {MAX_ADDRESS_CHARS} characters")
+            address = ""
+        return Mailbox(name=cut(name, limit=MAX_NAME_CHARS), address=address) if name or address else None
+
+    def _decoded(self, text: str) -> str:
+        return header_line(text, problems=self._problems)
+
+
+def _bare_address(words: list[str]) -> tuple[str, list[str]]:
+    """Of words without brackets, the address (the last with an at sign, else a lone word), and the other words."""
+    for index in range(len(words) - 1, -1, -1):
+        if "@" in words[index] and not words[index].startswith("=?"):
+            return words[index], words[:index] + words[index + 1 :]
+    if len(words) == 1 and not words[0].startswith("=?") and " " not in words[0]:
+        return words[0], []
+    return "", words
+
+
+def _address_within(name: str) -> str:
+    if "@" not in name:
+        return ""
+    return next((word for word in _BETWEEN_ADDRESSES.split(name) if "@" in word[1:-1]), "")
+
+
+def _clean_address(address: str) -> str:
+    address = clean_line(address) if '"' in address else clean_token(address)
+    if address.startswith("@"):
+        address = address.rpartition(":")[2]  # a source route, RFC 5322 section 4.4
+    return address.removeprefix("mailto:").strip("'`.")

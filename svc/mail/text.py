@@ -1,0 +1,133 @@
+"""Strangers' text made fit to keep and to show: valid Unicode, no control characters, HTML reduced to what it says.
+
+Owns the three cleanings (a body, a single line, an identifier) and the reduction of HTML to text. Each takes time
+linear in its input, whatever that is. It never sanitizes HTML for a browser: what comes out here is text.
+"""
+
+from __future__ import annotations
+
+import html as _html
+import re
+from typing import Final
+
+MAX_ENTITY_DIGITS: Final = 7
+"""A longer numeric character reference names no character; ``int`` would refuse it anyway."""
+
+_CONTROLS: Final = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f]")
+_SURROGATES: Final = re.compile(r"[\ud800-\udfff]")
+_INVISIBLE: Final = re.compile(
+    # Bidirectional controls, zero-width and other format characters that can make one name look like another.
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0e"
+    "\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]"
+)
+_STRAY_JOINERS: Final = re.compile(
+    # Persian, Indic scripts and emoji need the (non-)joiner between two characters; elsewhere it only hides.
+    r"(?<![^\x00-\x7f\u200c\u200d])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f\u200c\u200d])"
+)
+_WHITE: Final = re.compile(r"[ \t\r\n\f]+")
+_TOO_LONG_REFERENCE: Final = re.compile(
+    rf"&#(?:[0-9]{{{MAX_ENTITY_DIGITS + 1},}}|[xX][0-9a-fA-F]{{{MAX_ENTITY_DIGITS + 1},}});?"
+)
+_TAG_NAME: Final = re.compile(r"/?([a-zA-Z][a-zA-Z0-9]{0,15})")
+_SKIPPED: Final = {
+    name: re.compile(rf"</{name}", re.IGNORECASE)
+    for name in ("script", "style", "title", "template", "noscript", "textarea", "select", "object", "svg")
+}
+_BLOCK: Final = re.compile(
+    "address|article|aside|blockquote|body|caption|center|dd|dir|div|dl|dt|fieldset|figure|footer|form|h[1-6r]|header|html|li"
+    "|main|menu|nav|ol|option|pre|section|table|tr|ul"
+)
+_CELLS: Final = frozenset({"td", "th"})
+
+
+def clean_text(text: str) -> str:
+    """A body: line ends are ``\\n``; no control character but that and the tab; no lone surrogate."""
+    if "\r" in text:
+        text = text.replace("\r\r\n", "\n").replace("\r\n", "\n").replace("\r", "\n")
+    text = text.replace("\f", "\n").replace("\v", "\n")
+    return _SURROGATES.sub("\ufffd", _CONTROLS.sub("", text))
+
+
+def clean_line(text: str) -> str:
+    """One visible line: white space of every kind becomes single blanks, and nothing is left that hides or reorders."""
+    if text.isascii() and text.isprintable():
+        return " ".join(text.split())
+    text = " ".join(text.split())  # takes CR, LF, U+0085, U+2028 and U+2029 with it
+    text = _SURROGATES.sub("\ufffd", _CONTROLS.sub("", text))
+    return " ".join(_STRAY_JOINERS.sub("", _INVISIBLE.sub("", text)).split())
+
+
+def clean_token(text: str) -> str:
+    """An identifier: as :func:`clean_line`, and without any white space at all."""
+    return clean_line(text).replace(" ", "")
+
+
+def cut(text: str, *, limit: int) -> str:
+    """At most ``limit`` characters, the last of them an ellipsis where something was cut away."""
+    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
+
+
+def text_from_html(html: str) -> str:
+    """What a person would read: blocks on lines of their own, at most one empty line between, entities resolved."""
+    pieces: list[str] = []
+    position = 0
+    while position < len(html):
+        tag = html.find("<", position)
+        if tag < 0:
+            tag = len(html)
+        words = _WHITE.sub(" ", html[position:tag])
+        if words and (words != " " or not (pieces and pieces[-1].endswith("\n"))):
+            pieces.append(words)
+        if tag == len(html):
+            break
+        position = _after_markup(html, tag, pieces)
+    # Only what stood outside of markup is resolved, so that &lt;b&gt; stays readable text.
+    text = clean_text(_html.unescape(_TOO_LONG_REFERENCE.sub("\ufffd", "".join(pieces))))
+    return _without_empty_lines(text)
+
+
+def _after_markup(html: str, at: int, pieces: list[str]) -> int:
+    """Where the markup that begins at ``at`` ends; a break it makes goes to ``pieces``."""
+    if html.startswith("<!--", at):
+        return _past(html, "-->", at + 2)
+    if html.startswith(("<!", "<?"), at):
+        return _past(html, ">", at)
+    match = _TAG_NAME.match(html, at + 1)
+    if match is None:
+        pieces.append("<")  # "a < b"
+        return at + 1
+    name = match[1].lower()
+    end = _past(html, ">", match.end())
+    closing = html[at + 1] == "/"
+    if name in _SKIPPED and not closing:
+        found = _SKIPPED[name].search(html, end)
+        return len(html) if found is None else _past(html, ">", found.end())
+    if name == "br":
+        pieces.append("\n")
+    elif name == "p":
+        _break(pieces, "\n\n")
+    elif _BLOCK.fullmatch(name):
+        _break(pieces, "\n")
+    elif name in _CELLS and closing:
+        pieces.append("\t")
+    return end
+
+
+def _break(pieces: list[str], lines: str) -> None:
+    """Two blocks that meet make one break."""
+    if pieces and not pieces[-1].endswith(lines):
+        pieces.append("\n" if pieces[-1] == "\n" else lines)
+
+
+def _past(html: str, mark: str, start: int) -> int:
+    """What never ends swallows the rest, as in a browser; it also keeps the search linear."""
+    found = html.find(mark, start)
+    return len(html) if found < 0 else found + len(mark)
+
+
+def _without_empty_lines(text: str) -> str:
+    lines: list[str] = []
+    for line in (" ".join(line.split()) for line in text.split("\n")):
+        if line or (lines and lines[-1]):
+            lines.append(line)
+    return "\n".join(lines).strip("\n")
