@@ -1,0 +1,57 @@
+# Each target sets up what it needs, in .venv and static/vendor; nothing is installed elsewhere.
+# The two that matter: `make demo` (or `make run`) and `make test`.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+VENDOR := static/vendor/.stamp
+
+.PHONY: run demo test check bench gen format clean
+.DEFAULT_GOAL := run
+
+run: $(STAMP) $(VENDOR)  ## start the service on http://127.0.0.1:4780
+	$(BIN)/svc serve
+
+demo: export PROVIDERS := fake
+demo: export SVC_SEED := mock-world
+demo: export SVC_HOME ?= $(CURDIR)/.cache/demo
+demo: $(STAMP) $(VENDOR)  ## the same with the fake providers and a small company's mail
+	$(BIN)/svc serve
+
+test: $(STAMP) $(VENDOR)  ## every test this machine can run; skips say what is missing
+	$(BIN)/pytest
+
+check: $(STAMP) $(VENDOR)  ## format, lint, types, JS types, generated files fresh, tests
+	$(BIN)/ruff format --check svc tests benchmarks hatch_build.py
+	$(BIN)/ruff check svc tests benchmarks hatch_build.py
+	$(BIN)/mypy svc
+	cd static && npx --no-install tsc --noEmit -p jsconfig.json
+	$(BIN)/python -m svc.generate --check
+	$(BIN)/pytest
+
+bench: $(STAMP) $(VENDOR)  ## ratios against peers and limits, measured in one run
+	$(BIN)/python -m benchmarks
+
+gen: $(STAMP)  ## write the generated pages of docs/ and the golden schema
+	$(BIN)/python -m svc.generate
+
+format: $(STAMP)
+	$(BIN)/ruff format svc tests benchmarks hatch_build.py
+	$(BIN)/ruff check --fix svc tests benchmarks hatch_build.py
+
+clean:
+	rm -rf $(VENV) .cache static/vendor static/node_modules
+
+$(VENDOR): static/package.json static/package-lock.json static/vendor.mjs
+	@command -v npm >/dev/null || { echo "Building svc from source needs Node.js 20 or newer (npm was not found)." >&2; exit 1; }
+	npm ci --prefix static --no-audit --no-fund --loglevel=error
+	node static/vendor.mjs
+	@touch $@
+
+$(STAMP): pyproject.toml hatch_build.py $(VENDOR)
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "svc needs Python 3.11 or newer.")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@

@@ -1,0 +1,80 @@
+"""The one procedure of events."""
+
+from __future__ import annotations
+
+from typing import Annotated, cast
+
+import msgspec
+
+from svc.clock import rfc3339
+from svc.feature import Feature
+from svc.principal import Principal
+from svc.protocol import Procedure, Wire
+from svc.store import ReadTx
+from svc.workspace import Call
+
+
+class RecentInput(Wire, frozen=True):
+    """``after``: only events with a larger ``seq``; without it, the newest ``limit``."""
+
+    type: Annotated[str, msgspec.Meta(max_length=100)] | None = None
+    after: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    limit: Annotated[int, msgspec.Meta(ge=1, le=1_000)] = 100
+
+
+class EventOut(Wire, frozen=True):
+    seq: int
+    type: str
+    at: str
+    device_id: str
+    payload: msgspec.Raw
+
+
+def recent(tx: ReadTx, principal: Principal, *, wanted: RecentInput) -> list[EventOut]:
+    """Oldest first."""
+    newest_first = wanted.after is None
+    rows = tx.all(
+        f"""
+        select seq, type, at, device_id, payload from events
+        where seq > :after and (:type is null or type = :type)
+            and (:everything or audience = :user_id or audience = '*')
+        order by seq {"desc" if newest_first else "asc"} limit :limit
+        """,
+        after=wanted.after or 0,
+        type=wanted.type,
+        everything=int(principal.sees_everything),
+        user_id=principal.user_id,
+        limit=wanted.limit,
+    )
+    found = [
+        EventOut(
+            seq=cast(int, seq),
+            type=cast(str, type_),
+            at=rfc3339(cast(int, at)),
+            device_id=cast(str, device_id),
+            payload=msgspec.Raw(cast(str, payload).encode()),
+        )
+        for seq, type_, at, device_id, payload in rows
+    ]
+    return found[::-1] if newest_first else found
+
+
+async def _recent(call: Call, wanted: RecentInput) -> list[EventOut]:
+    return await call.workspace.store.read(recent, call.principal, wanted=wanted)
+
+
+FEATURE = Feature(
+    name="events",
+    summary="The durable record of what happened.",
+    procedures=(
+        Procedure(
+            name="events.recent",
+            kind="query",
+            access="authenticated",
+            input=RecentInput,
+            output=list[EventOut],
+            call=_recent,
+            summary="The newest events, or those after a sequence number, oldest first.",
+        ),
+    ),
+)

@@ -1,0 +1,60 @@
+"""How a stranger's bytes are shown: what a browser may display in place, and how a file name is written in a header.
+
+Inline only what can't run: raster images, audio, video and plain text, and only when the first bytes agree. All else
+is an attachment under ``Content-Security-Policy: sandbox``. Names go out in both forms of RFC 6266.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import quote
+
+SNIFF_BYTES: Final = 32
+_FALLBACK: Final = "application/octet-stream"
+
+_SIGNATURES: Final[dict[str, tuple[bytes, ...]]] = {
+    "image/png": (b"\x89PNG\r\n\x1a\n",),
+    "image/jpeg": (b"\xff\xd8\xff",),
+    "image/gif": (b"GIF87a", b"GIF89a"),
+    "image/bmp": (b"BM",),
+    "audio/mpeg": (b"ID3", b"\xff\xfb", b"\xff\xf3", b"\xff\xf2"),
+    "audio/ogg": (b"OggS",),
+    "audio/flac": (b"fLaC",),
+    "video/webm": (b"\x1aE\xdf\xa3",),
+    "video/ogg": (b"OggS",),
+}
+_RIFF: Final = {"image/webp": b"WEBP", "audio/wav": b"WAVE", "audio/x-wav": b"WAVE"}
+_FTYP: Final = frozenset({"video/mp4", "audio/mp4", "image/avif", "video/quicktime"})
+
+
+def may_show_inline(mime: str, head: bytes) -> bool:
+    """Whether a browser may display this in our origin. ``head`` holds at least the first :data:`SNIFF_BYTES` bytes."""
+    kind = media_type(mime)
+    if kind == "text/plain":
+        return b"\0" not in head
+    if kind in _RIFF:
+        return head[:4] == b"RIFF" and head[8:12] == _RIFF[kind]
+    if kind in _FTYP:
+        return head[4:8] == b"ftyp"
+    return head.startswith(_SIGNATURES.get(kind, ()))
+
+
+def media_type(mime: str) -> str:
+    return mime.partition(";")[0].strip().lower()
+
+
+def content_type(mime: str, *, inline: bool) -> str:
+    """The type to declare. What is not shown inline keeps its name only where no browser could run it."""
+    kind = media_type(mime)
+    if kind == "text/plain":
+        return "text/plain; charset=utf-8"
+    printable = kind.isascii() and kind.isprintable() and kind.count("/") == 1 and " " not in kind
+    return kind if printable and (inline or kind not in {"text/html", "image/svg+xml"}) else _FALLBACK
+
+
+def content_disposition(name: str, *, inline: bool) -> str:
+    """``attachment; filename="resume.pdf"; filename*=UTF-8''r%C3%A9sum%C3%A9.pdf``."""
+    plain = "".join(symbol if symbol.isascii() and symbol.isprintable() and symbol not in '"\\%' else "_" for symbol in name)
+    kind = "inline" if inline else "attachment"
+    encoded = quote(name.encode("utf-8", "replace"), safe="")
+    return f"{kind}; filename=\"{plain or 'file'}\"; filename*=UTF-8''{encoded}"

@@ -1,0 +1,28 @@
+"""The table of files."""
+
+from __future__ import annotations
+
+from sqlite_utils import Database
+from sqlite_utils.migrations import Migrations
+
+MIGRATIONS = Migrations("files")
+
+
+@MIGRATIONS(name="m001_files")
+def m001_files(db: Database) -> None:
+    db.execute(
+        """
+        create table files (
+            id text primary key,
+            owner_id text,                  -- null: everybody's, until the instance is claimed
+            sha256 text not null,
+            name text not null,
+            mime text not null,
+            size integer not null,
+            origin text not null,           -- 'upload', or 'mail:<message id>'
+            created_at integer not null
+        ) strict
+        """
+    )
+    db.execute("create index files_sha256 on files (sha256)")
+    db.execute("create index files_origin on files (origin)")

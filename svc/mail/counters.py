@@ -1,0 +1,122 @@
+"""The columns a list shows, kept true by whoever changes a message: this module is the only one that writes them.
+
+After any change to a thread's messages call :func:`refresh_thread`; it reads that one thread's messages, rewrites its
+row, moves the account's counters by the difference and emits the live update. Nothing else may touch those columns.
+"""
+
+from __future__ import annotations
+
+from typing import Final, cast
+
+import msgspec
+
+from svc.mail import queries, wire
+from svc.mail.model import Account
+from svc.store import Tx
+
+MAIL_TOPIC: Final = "mail"
+ACCOUNTS_TOPIC: Final = "accounts"
+
+
+def refresh_thread(tx: Tx, account: Account, thread_id: str, *, device_id: str) -> None:
+    """Bring a thread's row and its account's unread counter up to its messages; remove it when it has none left."""
+    before = cast("int | None", tx.value("select in_inbox > 0 and unread > 0 from mail_threads where id = :id", id=thread_id))
+    sums = tx.one(
+        """
+        select count(*), sum(in_inbox), sum(unread), sum(visible), sum(attachments) from mail_messages
+        where thread_id = :id
+        """,
+        id=thread_id,
+    )
+    if sums is None or sums[0] == 0:
+        tx.run("delete from mail_threads where id = :id", id=thread_id)
+        _move_badge(tx, account, by=-(before or 0))
+        tx.emit(
+            topic=MAIL_TOPIC,
+            kind="thread.removed",
+            id=thread_id,
+            payload={"accountId": account.id},
+            audience=account.owner_id,
+            device_id=device_id,
+        )
+        return
+    _rewrite(tx, thread_id, sums)
+    after = cast(int, tx.value("select in_inbox > 0 and unread > 0 from mail_threads where id = :id", id=thread_id))
+    _move_badge(tx, account, by=after - (before or 0))
+    emit_thread(tx, account, thread_id, device_id=device_id)
+
+
+def emit_thread(tx: Tx, account: Account, thread_id: str, *, device_id: str) -> None:
+    row = queries.thread(tx, thread_id)
+    assert row is not None
+    payload = {"accountId": account.id, "thread": wire.to_builtins(wire.thread_summary(tx, row))}
+    tx.emit(
+        topic=MAIL_TOPIC,
+        kind="thread.changed",
+        id=thread_id,
+        payload=payload,
+        audience=account.owner_id,
+        device_id=device_id,
+    )
+
+
+def emit_account(tx: Tx, account_id: str, *, device_id: str) -> None:
+    """Tell the clients that an account's state, progress or badge moved. Call it once, at the end of a transaction."""
+    account = queries.account(tx, account_id)
+    if account is None:
+        return
+    tx.emit(
+        topic=ACCOUNTS_TOPIC,
+        kind="account.changed",
+        id=account_id,
+        payload={"account": wire.to_builtins(wire.account_summary(tx, account))},
+        audience=account.owner_id,
+        device_id=device_id,
+    )
+
+
+def _rewrite(tx: Tx, thread_id: str, sums: tuple[object, ...]) -> None:
+    # A draft, spam or trashed message leads only a thread that has nothing else; the sender shown is not the owner.
+    newest = tx.one(
+        """
+        select subject, snippet, sent_at from mail_messages where thread_id = :id
+        order by visible desc, sent_at desc, id desc limit 1
+        """,
+        id=thread_id,
+    )
+    sender = tx.one(
+        """
+        select sender_name, sender_address from mail_messages where thread_id = :id
+        order by visible desc, own, sent_at desc, id desc limit 1
+        """,
+        id=thread_id,
+    )
+    assert newest is not None
+    assert sender is not None
+    distinct = tx.all("select distinct labels from mail_messages where thread_id = :id", id=thread_id)
+    labels = sorted({label for (encoded,) in distinct for label in queries.decode_labels(cast(str, encoded))})
+    tx.run(
+        """
+        update mail_threads set subject = :subject, snippet = :snippet, last_message_at = :at,
+            sender_name = :sender_name, sender_address = :sender_address, messages = :messages, in_inbox = :in_inbox,
+            unread = :unread, visible = :visible, attachments = :attachments, labels = :labels
+        where id = :id
+        """,
+        id=thread_id,
+        subject=newest[0],
+        snippet=newest[1],
+        at=newest[2],
+        sender_name=sender[0],
+        sender_address=sender[1],
+        messages=sums[0],
+        in_inbox=sums[1],
+        unread=sums[2],
+        visible=sums[3],
+        attachments=sums[4],
+        labels=msgspec.json.encode(labels).decode(),
+    )
+
+
+def _move_badge(tx: Tx, account: Account, *, by: int) -> None:
+    if by:
+        tx.run("update mail_accounts set unread_threads = unread_threads + :by where id = :id", by=by, id=account.id)

@@ -1,0 +1,110 @@
+"""The running part of mail: which accounts have a loop, how one is started, stopped and asked to sync now.
+
+Owns the loops by account id; each is a subsystem of the root nursery of its own, so one account's crash or drain is not
+another's. Knows the two providers; everything below it only knows the seam.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from svc.errors import Conflict, NotFound
+from svc.mail import queries
+from svc.mail.connection import Connections
+from svc.mail.fetch import Fetcher
+from svc.mail.model import Account
+from svc.mail.provider import Provider
+from svc.mail.provider_fake import FakeWorld
+from svc.mail.reading import Reader
+from svc.mail.sync import AccountSync
+from svc.mail.tasks import AccountLoop
+from svc.nursery import Child, Subsystem
+from svc.workspace import Workspace
+
+
+@dataclass(kw_only=True)
+class MailEngine:
+    workspace: Workspace
+    reader: Reader
+    connections: Connections
+    world: FakeWorld | None
+    _loops: dict[str, AccountLoop] = field(default_factory=dict)
+
+    async def subsystems(self) -> Sequence[Subsystem]:
+        """One for each connected account, at boot."""
+        accounts = await self.workspace.store.read(queries.connected_accounts)
+        return [self._subsystem(account) for account in accounts if self._can_run(account)]
+
+    async def start_account(self, account_id: str) -> None:
+        """Start an account's loop, or start it anew: after it was connected, or connected again."""
+        account = await self.workspace.store.read(queries.account, account_id)
+        if account is None or not self._can_run(account):
+            return
+        await self.stop_account(account_id)
+        await self.workspace.root.add(self._subsystem(account))
+
+    async def stop_account(self, account_id: str) -> None:
+        if account_id in self._loops:
+            await self.workspace.root.remove(_subsystem_name(account_id))
+            self._loops.pop(account_id, None)
+
+    async def sync_now(self, account_id: str) -> None:
+        """One full step of an account's sync. Returns when it is done; a fault is in the account's state, not here."""
+        loop = self._loops.get(account_id)
+        if loop is None:
+            raise NotFound("There is no such account.")
+        await loop.sync_now()
+
+    def wake_mirrors(self) -> None:
+        for loop in self._loops.values():
+            loop.wake_mirror()
+
+    def _can_run(self, account: Account) -> bool:
+        """A fake account sleeps while the real providers are on, and the other way round."""
+        return account.state != "disconnected" and (account.provider == "fake") == (self.world is not None)
+
+    def _subsystem(self, account: Account) -> Subsystem:
+        async def run(child: Child) -> None:
+            # A restart after a crash gets a loop with fresh locks and pauses.
+            loop = self._loops[account.id] = self._loop(account, child)
+            await loop.run(child)
+
+        return Subsystem(name=_subsystem_name(account.id), run=run)
+
+    def _loop(self, account: Account, child: Child) -> AccountLoop:
+        workspace = self.workspace
+        provider = self._provider(account)
+        log = child.log.bind(account=account.id)
+        fetcher = Fetcher(
+            account_id=account.id,
+            provider=provider,
+            blobs=workspace.blobs,
+            threads=workspace.threads,
+            processes=workspace.processes,
+            clock=workspace.clock,
+            log=log,
+        )
+        sync = AccountSync(
+            account_id=account.id, provider=provider, store=workspace.store, fetcher=fetcher, log=log
+        )
+        return AccountLoop(
+            account_id=account.id,
+            provider=provider,
+            sync=sync,
+            store=workspace.store,
+            clock=workspace.clock,
+            rng=workspace.rng,
+            log=log,
+        )
+
+    def _provider(self, account: Account) -> Provider:
+        if account.provider == "gmail":
+            return self.connections.provider(account.address)
+        if self.world is None:
+            raise Conflict("A fake account can't run without the fake providers.")
+        return self.world.provider(account.address)
+
+
+def _subsystem_name(account_id: str) -> str:
+    return f"mail:{account_id}"

@@ -1,0 +1,73 @@
+"""The rows that mail contributes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from svc.feature import Feature
+from svc.mail import accounts, fake_procedures, procedures, queries, routes
+from svc.mail.connection import Connections, seed_client
+from svc.mail.engine import MailEngine
+from svc.mail.invariants import INVARIANTS
+from svc.mail.migrations import MIGRATIONS
+from svc.mail.provider_fake import FakeWorld
+from svc.mail.reading import Reader
+from svc.mail.settings import SETTINGS
+from svc.nursery import Subsystem
+from svc.principal import system
+from svc.settings import SEED, is_fake
+from svc.workspace import Workspace
+
+JOURNAL = "fake.jsonl"
+
+
+def _build(workspace: Workspace) -> None:
+    world = None
+    if is_fake(workspace.config):
+        world = FakeWorld(
+            journal=workspace.home.spool / JOURNAL, clock=workspace.clock, threads=workspace.threads
+        )
+        workspace.provide(world)
+    connections = Connections(workspace=workspace)
+    reader = Reader(
+        store=workspace.store,
+        blobs=workspace.blobs,
+        threads=workspace.threads,
+        processes=workspace.processes,
+        log=workspace.log,
+    )
+    workspace.provide(connections)
+    workspace.provide(MailEngine(workspace=workspace, reader=reader, connections=connections, world=world))
+
+
+async def _boot(workspace: Workspace) -> None:
+    store = workspace.store
+    if not is_fake(workspace.config):
+        store.write_now(seed_client, workspace.secrets, workspace.config)
+        return
+    world = workspace.service(FakeWorld)
+    world.load()
+    if workspace.config[SEED]:
+        await world.seed()
+    for address in world.addresses:
+        if store.read_now(queries.account_by_address, address) is None:
+            store.write_now(accounts.connect, system("mail-boot"), address=address, provider="fake")
+
+
+async def _subsystems(workspace: Workspace) -> Sequence[Subsystem]:
+    return await workspace.service(MailEngine).subsystems()
+
+
+FEATURE = Feature(
+    name="mail",
+    summary="Mail accounts, their sync, and the unified inbox.",
+    settings=SETTINGS,
+    migrations=MIGRATIONS,
+    routes=routes.ROUTES,
+    procedures=(*procedures.PROCEDURES, *fake_procedures.PROCEDURES),
+    topics=("mail", "accounts"),
+    invariants=INVARIANTS,
+    build=_build,
+    boot=_boot,
+    subsystems=_subsystems,
+)

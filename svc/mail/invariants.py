@@ -1,0 +1,88 @@
+"""What must always hold of mail, checked by ``svc fsck``: the kept columns equal what the messages say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from svc.store import Invariant, ReadTx
+
+_SHOWN = 20
+
+
+def _thread_columns(tx: ReadTx) -> Iterable[str]:
+    rows = tx.all(
+        """
+        select t.id from mail_threads t left join (
+            select thread_id, count(*) as messages, sum(in_inbox) as in_inbox, sum(unread) as unread,
+                sum(visible) as visible, sum(attachments) as attachments, max(iif(visible, sent_at, null)) as newest,
+                max(sent_at) as newest_at_all
+            from mail_messages group by thread_id
+        ) m on m.thread_id = t.id
+        where m.messages is not t.messages or m.in_inbox is not t.in_inbox or m.unread is not t.unread
+            or m.visible is not t.visible or m.attachments is not t.attachments
+            or coalesce(m.newest, m.newest_at_all) is not t.last_message_at
+        limit :shown
+        """,
+        shown=_SHOWN,
+    )
+    return [f"thread {thread_id} shows other numbers than its messages have" for (thread_id,) in rows]
+
+
+def _account_counters(tx: ReadTx) -> Iterable[str]:
+    rows = tx.all(
+        """
+        select id from mail_accounts a
+        where messages <> (select count(*) from mail_messages where account_id = a.id)
+            or unread_threads <> (
+                select count(*) from mail_threads where account_id = a.id and in_inbox > 0 and unread > 0
+            )
+        limit :shown
+        """,
+        shown=_SHOWN,
+    )
+    return [f"account {account_id} shows other counters than its threads have" for (account_id,) in rows]
+
+
+def _message_flags(tx: ReadTx) -> Iterable[str]:
+    rows = tx.all(
+        """
+        with carried as (
+            select m.id, m.in_inbox, m.visible, m.unread,
+                exists (select 1 from json_each(m.labels) where value = 'INBOX') as inbox,
+                exists (select 1 from json_each(m.labels) where value = 'UNREAD') as unread_label,
+                exists (select 1 from json_each(m.labels) where value in ('SPAM', 'TRASH', 'DRAFT')) as hidden
+            from mail_messages m
+        )
+        select id from carried
+        where in_inbox <> inbox or visible <> not hidden or unread <> (unread_label and not hidden) limit :shown
+        """,
+        shown=_SHOWN,
+    )
+    return [f"message {message_id} has flags that its labels do not say" for (message_id,) in rows]
+
+
+def _one_event_a_message(tx: ReadTx) -> Iterable[str]:
+    rows = tx.all(
+        """
+        select message_id from (
+            select json_extract(payload, '$.messageId') as message_id from events where type = 'mail-received'
+        ) group by message_id having count(*) > 1 limit :shown
+        """,
+        shown=_SHOWN,
+    )
+    return [f"message {message_id} was announced more than once" for (message_id,) in rows]
+
+
+def _blobs(tx: ReadTx) -> Iterable[str]:
+    for body_sha256, raw_sha256 in tx.each("select body_sha256, raw_sha256 from mail_messages"):
+        yield str(body_sha256)
+        yield str(raw_sha256)
+
+
+INVARIANTS = (
+    Invariant(name="a thread's columns say what its messages say", check=_thread_columns),
+    Invariant(name="an account's counters say what its threads say", check=_account_counters),
+    Invariant(name="a message's flags follow from its labels", check=_message_flags),
+    Invariant(name="one mail-received event a message", check=_one_event_a_message),
+    Invariant(name="a message's body and raw bytes are stored", check=_blobs, yields="blobs"),
+)

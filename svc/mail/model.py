@@ -1,0 +1,169 @@
+"""The records of mail, as the rest of the feature passes them around. All frozen; none knows SQL or the wire."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import msgspec
+
+from svc.clock import Millis
+from svc.ids import derived_id
+
+AccountState = Literal["backfilling", "caught-up", "waiting", "reconnect", "disconnected"]
+ProviderName = Literal["gmail", "fake"]
+Section = Literal["inbox", "skipped"]
+
+INBOX: Final = "INBOX"
+UNREAD: Final = "UNREAD"
+SENT: Final = "SENT"
+SPAM: Final = "SPAM"
+TRASH: Final = "TRASH"
+DRAFT: Final = "DRAFT"
+HIDDEN_LABELS: Final = frozenset({SPAM, TRASH, DRAFT})
+"""A message that carries one of these is stored and synced, but stands in neither section of the inbox."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Account:
+    id: str
+    owner_id: str | None
+    address: str
+    provider: ProviderName
+    state: AccountState
+    problem: str | None
+    history_id: str | None
+    sweep_no: int
+    sweep_history_id: str | None
+    sweep_page_token: str | None
+    sweep_started_at: Millis | None
+    progress_done: int
+    progress_total: int | None
+    messages: int
+    unread_threads: int
+    last_synced_at: Millis | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThreadRow:
+    """One row of the inbox list."""
+
+    id: str
+    account_id: str
+    subject: str
+    snippet: str
+    sender_name: str
+    sender_address: str
+    last_message_at: Millis
+    messages: int
+    in_inbox: int
+    unread: int
+    visible: int
+    attachments: int
+    labels: tuple[str, ...]
+
+
+class Person(msgspec.Struct, frozen=True):
+    """A name and an address, as a header gives them."""
+
+    name: str
+    address: str
+
+
+class AttachmentRef(msgspec.Struct, frozen=True, rename="camel"):
+    """An attachment in a message's headers; its content is a blob, and a file of the account's owner."""
+
+    filename: str
+    mime: str
+    sha256: str
+    size: int
+    file_id: str
+    inline: bool = False
+    content_id: str | None = None
+
+
+class MessageHeaders(msgspec.Struct, frozen=True, rename="camel"):
+    """What a message says about itself beyond its own columns. Stored as JSON."""
+
+    to: tuple[Person, ...] = ()
+    cc: tuple[Person, ...] = ()
+    bcc: tuple[Person, ...] = ()
+    reply_to: tuple[Person, ...] = ()
+    in_reply_to: str | None = None
+    references: tuple[str, ...] = ()
+    attachments: tuple[AttachmentRef, ...] = ()
+    list_id: str | None = None
+    bulk: bool = False
+    problems: tuple[str, ...] = ()
+
+
+class Body(msgspec.Struct, frozen=True):
+    """The body blob: JSON with exactly these two fields. ``html`` is what the sender wrote, not sanitized."""
+
+    html: str | None
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Incoming:
+    """A message fetched, parsed and with its blobs already durable: ready for the ingest transaction."""
+
+    provider_message_id: str
+    provider_thread_id: str
+    labels: frozenset[str]
+    message_id_header: str | None
+    sent_at: Millis
+    sender: Person
+    subject: str
+    snippet: str
+    headers: MessageHeaders
+    body_sha256: str
+    raw_sha256: str
+    raw_size: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class MessageRow:
+    id: str
+    account_id: str
+    thread_id: str
+    provider_message_id: str
+    sent_at: Millis
+    sender: Person
+    subject: str
+    headers: MessageHeaders
+    labels: tuple[str, ...]
+    body_sha256: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Label:
+    id: str
+    name: str
+    system: bool
+    color: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MirrorRow:
+    """A local label change on its way to the provider."""
+
+    id: int
+    provider_message_id: str
+    add: frozenset[str]
+    remove: frozenset[str]
+    attempts: int
+    created_at: Millis
+
+
+def thread_id_of(account_id: str, provider_thread_id: str) -> str:
+    """A thread's id follows from its account and the provider's id, so that a re-synced mailbox keeps its links."""
+    return derived_id("thr", account_id, provider_thread_id)
+
+
+def message_id_of(account_id: str, provider_message_id: str) -> str:
+    return derived_id("msg", account_id, provider_message_id)
+
+
+def is_own(labels: frozenset[str]) -> bool:
+    return SENT in labels

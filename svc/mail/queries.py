@@ -1,0 +1,318 @@
+"""Every statement that reads mail. None counts or groups over messages to show a list; ownership stands in each ``where``."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, cast
+
+import msgspec
+
+from svc.clock import Millis
+from svc.mail.model import (
+    Account,
+    AccountState,
+    Label,
+    MessageHeaders,
+    MessageRow,
+    MirrorRow,
+    Person,
+    ProviderName,
+    Section,
+    ThreadRow,
+)
+from svc.principal import Principal
+from svc.store import ReadTx
+
+_ACCOUNT: Final = """
+    id, owner_id, address, provider, state, problem, history_id, sweep_no, sweep_history_id, sweep_page_token,
+    sweep_started_at, progress_done, progress_total, messages, unread_threads, last_synced_at
+"""
+_THREAD: Final = """
+    t.id, t.account_id, t.subject, t.snippet, t.sender_name, t.sender_address, t.last_message_at, t.messages,
+    t.in_inbox, t.unread, t.visible, t.attachments, t.labels
+"""
+_MESSAGE: Final = """
+    id, account_id, thread_id, provider_message_id, sent_at, sender_name, sender_address, subject, headers, labels,
+    body_sha256
+"""
+_SECTION_WHERE: Final[dict[Section, str]] = {
+    "inbox": "t.in_inbox > 0",
+    "skipped": "t.in_inbox = 0 and t.visible > 0",
+}
+_MAY_SEE: Final = "(:everything or owner_id = :user_id)"
+
+decode_headers = msgspec.json.Decoder(MessageHeaders).decode
+decode_labels = msgspec.json.Decoder(tuple[str, ...]).decode
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cursor:
+    """Where a page of threads ended: the next begins strictly after this row in list order."""
+
+    last_message_at: Millis
+    id: str
+
+
+# Accounts
+
+
+def accounts(tx: ReadTx, principal: Principal) -> list[Account]:
+    """The caller's accounts, oldest first."""
+    rows = tx.all(f"select {_ACCOUNT} from mail_accounts where {_MAY_SEE} order by created_at, id", **_who(principal))
+    return [_account(row) for row in rows]
+
+
+def account_for(tx: ReadTx, principal: Principal, *, account_id: str) -> Account | None:
+    row = tx.one(
+        f"select {_ACCOUNT} from mail_accounts where id = :id and {_MAY_SEE}", id=account_id, **_who(principal)
+    )
+    return None if row is None else _account(row)
+
+
+def account(tx: ReadTx, account_id: str) -> Account | None:
+    """For the service's own loops: no principal asks."""
+    row = tx.one(f"select {_ACCOUNT} from mail_accounts where id = :id", id=account_id)
+    return None if row is None else _account(row)
+
+
+def account_by_address(tx: ReadTx, address: str) -> Account | None:
+    row = tx.one(f"select {_ACCOUNT} from mail_accounts where address = :address", address=address.lower())
+    return None if row is None else _account(row)
+
+
+def connected_accounts(tx: ReadTx) -> list[Account]:
+    rows = tx.all(f"select {_ACCOUNT} from mail_accounts where state <> 'disconnected' order by created_at, id")
+    return [_account(row) for row in rows]
+
+
+def labels(tx: ReadTx, account_id: str) -> dict[str, Label]:
+    rows = tx.all("select label_id, name, system, color from mail_labels where account_id = :id", id=account_id)
+    return {
+        str(label_id): Label(id=str(label_id), name=str(name), system=bool(system), color=cast("str | None", color))
+        for label_id, name, system, color in rows
+    }
+
+
+def pending_counts(tx: ReadTx, account_ids: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """Per account: local changes the provider has not confirmed, and messages passed over. Both tables stay small."""
+    found: dict[str, tuple[int, int]] = {}
+    for account_id in account_ids:
+        waiting = tx.value("select count(*) from mail_mirror where account_id = :id", id=account_id)
+        failed = tx.value("select count(*) from mail_ledger where account_id = :id", id=account_id)
+        found[account_id] = (cast(int, waiting), cast(int, failed))
+    return found
+
+
+# Threads
+
+
+def threads(
+    tx: ReadTx, *, account_ids: Sequence[str], section: Section, cursor: Cursor | None, limit: int
+) -> list[ThreadRow]:
+    """The newest ``limit`` threads of a section after ``cursor``, merged over the accounts.
+
+    One index walk an account, merged lazily: the cost is the page's, whatever the mailboxes hold.
+    """
+    walks = [_walk(tx, account_id=one, section=section, cursor=cursor, limit=limit) for one in account_ids]
+    merged = heapq.merge(*walks, key=lambda row: (-cast(int, row[6]), _descending(cast(str, row[0]))))
+    return [_thread(row) for row, _ in zip(merged, range(limit), strict=False)]
+
+
+def thread(tx: ReadTx, thread_id: str) -> ThreadRow | None:
+    row = tx.one(f"select {_THREAD} from mail_threads t where t.id = :id", id=thread_id)
+    return None if row is None else _thread(row)
+
+
+def thread_for(tx: ReadTx, principal: Principal, *, thread_id: str) -> ThreadRow | None:
+    row = tx.one(
+        f"""
+        select {_THREAD} from mail_threads t join mail_accounts a on a.id = t.account_id
+        where t.id = :id and {_MAY_SEE}
+        """,
+        id=thread_id,
+        **_who(principal),
+    )
+    return None if row is None else _thread(row)
+
+
+def messages_of(tx: ReadTx, thread_id: str) -> list[MessageRow]:
+    """A thread's messages, oldest first."""
+    rows = tx.all(f"select {_MESSAGE} from mail_messages where thread_id = :id order by sent_at, id", id=thread_id)
+    return [_message(row) for row in rows]
+
+
+def message_labels(tx: ReadTx, *, account_id: str, provider_message_id: str) -> tuple[str, str, frozenset[str]] | None:
+    """``(message id, thread id, labels)`` of one stored message."""
+    row = tx.one(
+        "select id, thread_id, labels from mail_messages where account_id = :account_id and provider_message_id = :id",
+        account_id=account_id,
+        id=provider_message_id,
+    )
+    return None if row is None else (str(row[0]), str(row[1]), frozenset(decode_labels(cast(str, row[2]))))
+
+
+def known_ids(tx: ReadTx, *, account_id: str, provider_message_ids: Iterable[str]) -> set[str]:
+    """Which of these messages are stored already."""
+    rows = tx.all(
+        """
+        select provider_message_id from mail_messages
+        where account_id = :account_id and provider_message_id in (select value from json_each(:ids))
+        """,
+        account_id=account_id,
+        ids=msgspec.json.encode(list(provider_message_ids)).decode(),
+    )
+    return {str(row[0]) for row in rows}
+
+
+def failed_ids(tx: ReadTx, *, account_id: str) -> set[str]:
+    """Messages that were passed over: not asked for again by themselves."""
+    rows = tx.all("select provider_message_id from mail_ledger where account_id = :id", id=account_id)
+    return {str(row[0]) for row in rows}
+
+
+# The mirror queue
+
+
+def due_mirror(tx: ReadTx, account_id: str) -> MirrorRow | None:
+    """The oldest change that is due now. Those of one message go in order, so one that waits holds back its later ones."""
+    row = tx.one(
+        """
+        select id, provider_message_id, add_labels, remove_labels, attempts, created_at from mail_mirror m
+        where account_id = :id and next_at <= :now and not exists (
+            select 1 from mail_mirror e
+            where e.account_id = m.account_id and e.provider_message_id = m.provider_message_id and e.id < m.id
+        )
+        order by id limit 1
+        """,
+        id=account_id,
+        now=tx.now,
+    )
+    return None if row is None else _mirror(row)
+
+
+def next_mirror_at(tx: ReadTx, account_id: str) -> Millis | None:
+    return cast("int | None", tx.value("select min(next_at) from mail_mirror where account_id = :id", id=account_id))
+
+
+def pending_for(tx: ReadTx, *, account_id: str, provider_message_id: str) -> list[MirrorRow]:
+    rows = tx.all(
+        """
+        select id, provider_message_id, add_labels, remove_labels, attempts, created_at from mail_mirror
+        where account_id = :account_id and provider_message_id = :id order by id
+        """,
+        account_id=account_id,
+        id=provider_message_id,
+    )
+    return [_mirror(row) for row in rows]
+
+
+# Sanitized bodies
+
+
+def clean_bodies(tx: ReadTx, *, body_sha256s: Sequence[str], policy: int) -> dict[str, tuple[str, int, tuple[str, ...]]]:
+    rows = tx.all(
+        """
+        select body_sha256, html, blocked_images, remote_images from mail_clean
+        where policy = :policy and body_sha256 in (select value from json_each(:ids))
+        """,
+        policy=policy,
+        ids=msgspec.json.encode(list(body_sha256s)).decode(),
+    )
+    return {
+        str(sha256): (str(html), cast(int, blocked), decode_labels(cast(str, remote)))
+        for sha256, html, blocked, remote in rows
+    }
+
+
+# Rows to records
+
+
+def _who(principal: Principal) -> dict[str, object]:
+    return {"everything": int(principal.sees_everything), "user_id": principal.user_id}
+
+
+def _walk(
+    tx: ReadTx, *, account_id: str, section: Section, cursor: Cursor | None, limit: int
+) -> Iterator[tuple[object, ...]]:
+    after = "and (t.last_message_at, t.id) < (:at, :id)" if cursor else ""
+    return tx.each(
+        f"""
+        select {_THREAD} from mail_threads t
+        where t.account_id = :account_id and {_SECTION_WHERE[section]} {after}
+        order by t.last_message_at desc, t.id desc limit :limit
+        """,
+        account_id=account_id,
+        limit=limit,
+        **({"at": cursor.last_message_at, "id": cursor.id} if cursor else {}),
+    )
+
+
+def _descending(text: str) -> tuple[int, ...]:
+    return tuple(-ord(symbol) for symbol in text)
+
+
+def _account(row: tuple[object, ...]) -> Account:
+    return Account(
+        id=cast(str, row[0]),
+        owner_id=cast("str | None", row[1]),
+        address=cast(str, row[2]),
+        provider=cast(ProviderName, row[3]),
+        state=cast(AccountState, row[4]),
+        problem=cast("str | None", row[5]),
+        history_id=cast("str | None", row[6]),
+        sweep_no=cast(int, row[7]),
+        sweep_history_id=cast("str | None", row[8]),
+        sweep_page_token=cast("str | None", row[9]),
+        sweep_started_at=cast("int | None", row[10]),
+        progress_done=cast(int, row[11]),
+        progress_total=cast("int | None", row[12]),
+        messages=cast(int, row[13]),
+        unread_threads=cast(int, row[14]),
+        last_synced_at=cast("int | None", row[15]),
+    )
+
+
+def _thread(row: tuple[object, ...]) -> ThreadRow:
+    return ThreadRow(
+        id=cast(str, row[0]),
+        account_id=cast(str, row[1]),
+        subject=cast(str, row[2]),
+        snippet=cast(str, row[3]),
+        sender_name=cast(str, row[4]),
+        sender_address=cast(str, row[5]),
+        last_message_at=cast(int, row[6]),
+        messages=cast(int, row[7]),
+        in_inbox=cast(int, row[8]),
+        unread=cast(int, row[9]),
+        visible=cast(int, row[10]),
+        attachments=cast(int, row[11]),
+        labels=decode_labels(cast(str, row[12])),
+    )
+
+
+def _message(row: tuple[object, ...]) -> MessageRow:
+    return MessageRow(
+        id=cast(str, row[0]),
+        account_id=cast(str, row[1]),
+        thread_id=cast(str, row[2]),
+        provider_message_id=cast(str, row[3]),
+        sent_at=cast(int, row[4]),
+        sender=Person(name=cast(str, row[5]), address=cast(str, row[6])),
+        subject=cast(str, row[7]),
+        headers=decode_headers(cast(str, row[8])),
+        labels=decode_labels(cast(str, row[9])),
+        body_sha256=cast(str, row[10]),
+    )
+
+
+def _mirror(row: tuple[object, ...]) -> MirrorRow:
+    return MirrorRow(
+        id=cast(int, row[0]),
+        provider_message_id=cast(str, row[1]),
+        add=frozenset(decode_labels(cast(str, row[2]))),
+        remove=frozenset(decode_labels(cast(str, row[3]))),
+        attempts=cast(int, row[4]),
+        created_at=cast(int, row[5]),
+    )

@@ -1,0 +1,231 @@
+"""One account's sync: the steps of the loop, without the loop.
+
+A step either sweeps the whole mailbox (no watermark: first sync, or history expired) or polls the provider's history
+since the watermark. Both end in :mod:`svc.mail.ingest`'s transactions, both may be cancelled or killed anywhere and
+repeated. ``tasks.py`` decides when a step runs and what a fault means for the next one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import Final
+
+from svc.log import Log
+from svc.mail import ingest, progress, queries
+from svc.mail.fetch import Fetcher
+from svc.mail.model import Account
+from svc.mail.provider import (
+    HistoryChange,
+    HistoryExpired,
+    ListPage,
+    MessageRef,
+    Provider,
+    ProviderLabel,
+    Unreachable,
+)
+from svc.store import Store
+
+PAGE_SIZE: Final = 100
+"""Messages of a sweep's page: one transaction, and what a crash can make us fetch again."""
+
+ID_PAGE_SIZE: Final = 500  # the provider's most, where only ids are wanted
+DELETE_BATCH: Final = 500
+LABEL_BATCH: Final = 500
+SWEEPS_A_STEP: Final = 2  # history may expire once more while a step runs; then something is wrong
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccountSync:
+    account_id: str
+    provider: Provider
+    store: Store
+    fetcher: Fetcher
+    log: Log
+
+    async def step(self) -> None:
+        """Sweep if there is no watermark, then poll once. Raises the provider's fault if one stops it."""
+        for _ in range(SWEEPS_A_STEP):
+            account = await self._account()
+            if account is None or account.state == "disconnected":
+                return
+            if account.history_id is None or account.sweep_history_id is not None:
+                await self._sweep(account)
+                account = await self._account()
+            if account is None or account.history_id is None:
+                return
+            try:
+                await self._poll(account.history_id)
+            except HistoryExpired:
+                self.log.info("mail.history_expired", account=self.account_id)
+                await self.store.write(progress.forget_watermark, account_id=self.account_id)
+            else:
+                return
+        raise Unreachable("The provider forgets its history faster than the mailbox can be read.")
+
+    # Sweeping
+
+    async def _sweep(self, account: Account) -> None:
+        repair = account.sweep_history_id is not None or account.messages > 0
+        if account.sweep_history_id is None:
+            profile = await self.provider.profile()
+            await self._refresh_labels()
+            await self.store.write(
+                progress.begin_sweep,
+                account_id=self.account_id,
+                history_id=profile.history_id,
+                total=profile.messages_total,
+            )
+        else:
+            await self.store.write(progress.resume, account_id=self.account_id)
+        await self._sweep_pages()
+        ids = await self._ids_of(None)
+        await self._fetch_missed(ids)
+        if repair:
+            await self._correct_labels(ids)
+        while await self.store.write(ingest.delete_unseen, account_id=self.account_id, limit=DELETE_BATCH):
+            pass
+        await self.store.write(progress.finish_sweep, account_id=self.account_id)
+
+    async def _sweep_pages(self) -> None:
+        account = await self._account()
+        if account is None:
+            return
+        token = account.sweep_page_token
+        if token is None and account.progress_done > 0:
+            return  # the last page was stored before the process died
+        seen_tokens: set[str] = set()
+        while True:
+            listed = await self.provider.list_messages(page_token=token, limit=PAGE_SIZE)
+            await self._store_page(listed)
+            token = _next_token(listed.next_page_token, seen_tokens)
+            if token is None:
+                return
+
+    async def _store_page(self, listed: ListPage) -> None:
+        refs = _distinct(listed.messages)
+        ids = [ref.id for ref in refs]
+        known = await self.store.read(queries.known_ids, account_id=self.account_id, provider_message_ids=ids)
+        fetched = await self.fetcher.fetch([ref for ref in refs if ref.id not in known])
+        page = ingest.SweepPage(
+            incoming=fetched.incoming,
+            seen=tuple(ids),
+            passed=fetched.passed,
+            next_page_token=listed.next_page_token,
+        )
+        await self.store.write(ingest.store_page, account_id=self.account_id, page=page)
+
+    async def _fetch_missed(self, refs: Mapping[str, MessageRef]) -> None:
+        """What slipped between two pages: page tokens are offsets at some providers, and a deletion shifts them."""
+        ids = list(refs)
+        for start in range(0, len(ids), ID_PAGE_SIZE):
+            batch = ids[start : start + ID_PAGE_SIZE]
+            known = await self.store.read(queries.known_ids, account_id=self.account_id, provider_message_ids=batch)
+            failed = await self.store.read(queries.failed_ids, account_id=self.account_id)
+            for message_id in batch:
+                if message_id not in known and message_id not in failed:
+                    await self._fetch_one(refs[message_id])
+
+    async def _correct_labels(self, ids: Mapping[str, MessageRef]) -> None:
+        """Bring the labels of everything stored in line: one listing a label tells them all, at a fraction of the quota
+        that asking for each message would cost. A label that no listing ever named is left as it is."""
+        before = await self.store.read(queries.labels, self.account_id)
+        listed = await self._refresh_labels()
+        carried: dict[str, set[str]] = {message_id: set() for message_id in ids}
+        for label in listed:
+            for message_id in await self._ids_of(label.id):
+                if message_id in carried:
+                    carried[message_id].add(label.id)
+        authority = frozenset(before) | {label.id for label in listed}
+        items = list(carried.items())
+        for start in range(0, len(items), LABEL_BATCH):
+            batch = {message_id: frozenset(found) for message_id, found in items[start : start + LABEL_BATCH]}
+            await self.store.write(
+                ingest.correct_labels, account_id=self.account_id, labels=batch, authority=authority
+            )
+
+    async def _ids_of(self, label: str | None) -> dict[str, MessageRef]:
+        found: dict[str, MessageRef] = {}
+        token: str | None = None
+        seen_tokens: set[str] = set()
+        while True:
+            listed = await self.provider.list_messages(label=label, page_token=token, limit=ID_PAGE_SIZE)
+            found.update((ref.id, ref) for ref in listed.messages)
+            token = _next_token(listed.next_page_token, seen_tokens)
+            if token is None:
+                return found
+
+    async def _refresh_labels(self) -> tuple[ProviderLabel, ...]:
+        labels = await self.provider.labels()
+        await self.store.write(ingest.store_labels, account_id=self.account_id, labels=labels)
+        return labels
+
+    # Polling
+
+    async def _poll(self, history_id: str) -> None:
+        changes, newest = await self._changes_since(history_id)
+        await self._know({label for change in changes for label in change.labels})
+        for of_one_message in _by_message(changes):
+            await self._apply(of_one_message)
+        await self.store.write(progress.caught_up, account_id=self.account_id, history_id=newest)
+
+    async def _changes_since(self, history_id: str) -> tuple[list[HistoryChange], str]:
+        """Every change since the watermark. Nothing is applied before the last page is here: when a page fails, all
+        are asked for again from the same watermark."""
+        changes: list[HistoryChange] = []
+        token: str | None = None
+        seen_tokens: set[str] = set()
+        while True:
+            page = await self.provider.history(since=history_id, page_token=token)
+            changes.extend(page.changes)
+            token = _next_token(page.next_page_token, seen_tokens)
+            if token is None:
+                return changes, page.history_id
+
+    async def _apply(self, changes: Sequence[HistoryChange]) -> None:
+        """All that happened to one message. A new one is fetched as it is now, labels included."""
+        first = changes[0]
+        gone = [change for change in changes if change.kind == "deleted"]
+        known = await self.store.read(
+            queries.known_ids, account_id=self.account_id, provider_message_ids=[first.message_id]
+        )
+        if known:
+            await self.store.write(ingest.apply_changes, account_id=self.account_id, changes=gone or changes)
+        elif not gone:
+            await self._fetch_one(MessageRef(id=first.message_id, thread_id=first.thread_id))
+
+    async def _fetch_one(self, ref: MessageRef) -> None:
+        fetched = await self.fetcher.fetch([ref])
+        for message in fetched.incoming:
+            await self._know(message.labels)
+            await self.store.write(ingest.store_one, account_id=self.account_id, message=message)
+        await self.store.write(ingest.pass_over, account_id=self.account_id, passed=fetched.passed)
+
+    async def _know(self, labels: Set[str]) -> None:
+        """A label made at the provider shows up first on a message; its name and colour are asked for then."""
+        if labels - set(await self.store.read(queries.labels, self.account_id)):
+            await self._refresh_labels()
+
+    async def _account(self) -> Account | None:
+        return await self.store.read(queries.account, self.account_id)
+
+
+def _next_token(token: str | None, seen: set[str]) -> str | None:
+    """The next page's token. A listing that hands out the same one twice would never end: that is a fault."""
+    if token is not None:
+        if token in seen:
+            raise Unreachable("The provider lists the same page again and again.")
+        seen.add(token)
+    return token
+
+
+def _by_message(changes: Iterable[HistoryChange]) -> list[list[HistoryChange]]:
+    """The changes of each message together, messages in order of their first change."""
+    grouped: dict[str, list[HistoryChange]] = {}
+    for change in changes:
+        grouped.setdefault(change.message_id, []).append(change)
+    return list(grouped.values())
+
+
+def _distinct(refs: Iterable[MessageRef]) -> list[MessageRef]:
+    return list({ref.id: ref for ref in refs}.values())

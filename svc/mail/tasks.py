@@ -1,0 +1,144 @@
+"""The loops of one account: sync every 30 seconds, and the mirror that takes local changes to the provider.
+
+The only room of mail that waits. A fault becomes a state the user can read and a time to try again: the account waits
+with growing pauses, or asks to be connected again. Nothing here is retried for ever without being shown.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from typing import Final
+
+import trio
+
+from svc.clock import DAY_MS, Clock
+from svc.log import Log
+from svc.mail import mirror, progress, queries
+from svc.mail.model import MirrorRow
+from svc.mail.provider import GrantLost, MessageGone, Provider, ProviderFault, Refused, Throttled
+from svc.mail.sync import AccountSync
+from svc.nursery import Backoff, Child
+from svc.store import Store
+
+POLL_INTERVAL_S: Final = 30.0
+FIRST_PAUSE_S: Final = 5.0
+LONGEST_PAUSE_S: Final = 15 * 60.0
+MIRROR_MIN_ATTEMPTS: Final = 20
+MIRROR_GIVES_UP_MS: Final = 7 * DAY_MS
+"""A change that failed this often and for this long is put on the ledger, and shown. A laptop may be away for days."""
+
+
+@dataclass(kw_only=True)
+class AccountLoop:
+    """Runs one account. ``sync_now`` and ``wake_mirror`` may be called from any task while it runs."""
+
+    account_id: str
+    provider: Provider
+    sync: AccountSync
+    store: Store
+    clock: Clock
+    rng: random.Random
+    log: Log
+    _turn: trio.Lock = field(default_factory=trio.Lock)  # one step at a time, whoever asked for it
+    _wake_mirror: trio.Event = field(default_factory=trio.Event)
+
+    async def run(self, child: Child) -> None:
+        child.started()
+        async with trio.open_nursery(strict_exception_groups=False) as nursery:
+            nursery.start_soon(self._poll_for_ever)
+            nursery.start_soon(self._mirror_for_ever)
+
+    async def sync_now(self) -> None:
+        """One full step for somebody who waits: changes go out first, then the mailbox is read. Returns when done."""
+        await self._flush_mirror()
+        await self._step()
+
+    def wake_mirror(self) -> None:
+        self._wake_mirror.set()
+
+    # Reading
+
+    async def _poll_for_ever(self) -> None:
+        pauses = self._pauses()
+        while True:
+            pause_s = await self._step(pauses)
+            if pause_s is None:
+                await trio.sleep_forever()  # the grant is lost: only the user can mend that
+            await trio.sleep(pause_s)
+
+    async def _step(self, pauses: Backoff | None = None) -> float | None:
+        """One step and how long to wait for the next; ``None`` when waiting can't help."""
+        async with self._turn:
+            try:
+                await self.sync.step()
+            except ProviderFault as fault:
+                return await self._trouble(fault, pauses or self._pauses())
+        if pauses is not None:
+            pauses.reset()
+        return POLL_INTERVAL_S
+
+    async def _trouble(self, fault: ProviderFault, pauses: Backoff) -> float | None:
+        self.log.warning("mail.sync_fault", account=self.account_id, fault=type(fault).__name__, reason=fault.detail)
+        lost = isinstance(fault, GrantLost)
+        await self.store.write(
+            progress.set_trouble,
+            account_id=self.account_id,
+            state="reconnect" if lost else "waiting",
+            problem=fault.detail,
+        )
+        if lost:
+            return None
+        return _respecting(fault, pauses.next_s())
+
+    # Writing
+
+    async def _mirror_for_ever(self) -> None:
+        while True:
+            self._wake_mirror = trio.Event()
+            pause_s = await self._flush_mirror()
+            with trio.move_on_after(pause_s):
+                await self._wake_mirror.wait()
+
+    async def _flush_mirror(self) -> float:
+        """Send what is due, oldest first. Returns how long until something may be due again."""
+        while row := await self.store.read(queries.due_mirror, self.account_id):
+            try:
+                await self.provider.modify(row.provider_message_id, add=row.add, remove=row.remove)
+            except MessageGone:
+                pass  # deleted there: there is nothing left to change
+            except GrantLost as fault:
+                await self._trouble(fault, self._pauses())
+                return LONGEST_PAUSE_S
+            except Refused as fault:
+                await self.store.write(mirror.give_up, account_id=self.account_id, row=row, reason=fault.detail)
+                continue
+            except ProviderFault as fault:
+                return await self._put_off(row, fault)
+            await self.store.write(mirror.confirm, account_id=self.account_id, row_id=row.id)
+        next_at = await self.store.read(queries.next_mirror_at, self.account_id)
+        return LONGEST_PAUSE_S if next_at is None else max(0.0, (next_at - self.clock.now()) / 1_000)
+
+    async def _put_off(self, row: MirrorRow, fault: ProviderFault) -> float:
+        """It may pass: this row waits, and the mirror with it, for the fault is rarely one message's own."""
+        pauses = self._pauses()
+        for _ in range(min(row.attempts, 16)):
+            pauses.next_s()
+        pause_s = _respecting(fault, pauses.next_s())
+        now = self.clock.now()
+        if row.attempts >= MIRROR_MIN_ATTEMPTS and now - row.created_at > MIRROR_GIVES_UP_MS:
+            await self.store.write(mirror.give_up, account_id=self.account_id, row=row, reason=fault.detail)
+        else:
+            next_at = now + round(pause_s * 1_000)
+            await self.store.write(mirror.put_off, row_id=row.id, next_at=next_at, reason=fault.detail)
+        return pause_s
+
+    def _pauses(self) -> Backoff:
+        return Backoff(first_s=FIRST_PAUSE_S, cap_s=LONGEST_PAUSE_S, rng=self.rng)
+
+
+def _respecting(fault: ProviderFault, pause_s: float) -> float:
+    """The pause, or the provider's own ``Retry-After`` where that is longer."""
+    if isinstance(fault, Throttled) and fault.retry_after_s is not None:
+        return max(pause_s, fault.retry_after_s)
+    return pause_s
