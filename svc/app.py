@@ -1,7 +1,7 @@
 """The whole: the list of features, and one boot from settings to drained. The only file that knows all of it.
 
-Owns the order of boot (home, database, secrets, features, subsystems) and of the end (the reverse). Faults of a boot are
-:class:`BootFault`: one sentence with the remedy, and the exit code the command ends with.
+Owns the order of boot (home, database, secrets, features, subsystems) and of the end (the reverse). Faults of a boot
+are :class:`BootFault`: one sentence with the remedy, and the exit code the command ends with.
 """
 
 from __future__ import annotations
@@ -102,9 +102,7 @@ def open_vault(
         raise BootFault(f"{HOME.name}: {fault}", exit_code=EXIT_CONFIG) from fault
     try:
         migrations = [feature.migrations for feature in FEATURES if feature.migrations]
-        store = Store.open(
-            home.database, clock=clock, threads=threads, migrations=migrations, read_only=read_only
-        )
+        store = Store.open(home.database, clock=clock, threads=threads, migrations=migrations, read_only=read_only)
     except CannotOpen as fault:
         home.close()
         raise BootFault(str(fault), exit_code=EXIT_FAILURE) from fault

@@ -65,7 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     fsck_parser = commands.add_parser(
         "fsck",
         help="check every invariant of the home",
-        description="Check every invariant of the home; prints `ok` and exits 0 when all hold. May run beside a server.",
+        description="Check every invariant of the home; prints `ok` when all hold. May run beside a server.",
     )
     fsck_parser.add_argument("--deep", action="store_true", help="also read every blob and compare its hash")
     fsck_parser.add_argument("--json", action="store_true", help="print JSON")

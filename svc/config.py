@@ -71,7 +71,9 @@ Rule = Callable[["Config"], Iterable[ConfigFault]]
 class Config:
     """The values of one boot, with the source of each."""
 
-    def __init__(self, settings: tuple[AnySetting, ...], values: Mapping[str, object], environ: Mapping[str, str]) -> None:
+    def __init__(
+        self, settings: tuple[AnySetting, ...], values: Mapping[str, object], environ: Mapping[str, str]
+    ) -> None:
         self.settings = settings
         self._values = dict(values)
         self._environ = environ

@@ -52,8 +52,8 @@ def _configuration() -> str:
         for setting in all_settings()
     ]
     intro = (
-        "Every setting is an environment variable, read once at boot; an empty one counts as unset. `svc config` prints\n"
-        "the values in force and where each came from. All faults of a boot are reported together.\n"
+        "Every setting is an environment variable, read once at boot; an empty one counts as unset. `svc config`\n"
+        "prints the values in force and where each came from. All faults of a boot are reported together.\n"
     )
     return f"# Configuration\n\n{_NOTE}\n{intro}\n" + _table(("variable", "type", "default", "meaning"), rows)
 

@@ -10,7 +10,18 @@ from collections.abc import Iterable, Mapping
 from ipaddress import ip_address
 from pathlib import Path
 
-from svc.config import BadValue, Config, ConfigFault, Setting, directory, file_path, http_url, one_of, text, whole_number
+from svc.config import (
+    BadValue,
+    Config,
+    ConfigFault,
+    Setting,
+    directory,
+    file_path,
+    http_url,
+    one_of,
+    text,
+    whole_number,
+)
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -67,7 +78,7 @@ MASTER_KEY_FILE = Setting(
     default=None,
     shown_default="$XDG_CONFIG_HOME/svc/keys/<home id>",
     type="file",
-    help="The key that encrypts the secrets store. It lies outside SVC_HOME, so that a copy of the home gives nothing away.",
+    help="The key of the secrets store. It lies outside SVC_HOME, so that a copy of the home gives nothing away.",
 )
 SEED = Setting(
     name="SVC_SEED",
@@ -104,7 +115,7 @@ IDP_CLIENT_ID = Setting(
     parse=text,
     default=None,
     type="text",
-    help="OAuth client id of the identity and mail provider. Seeds the secret `idp.oauth` once; later changes go there.",
+    help="OAuth client id of the identity and mail provider. Seeds the secret `idp.oauth` once.",
 )
 IDP_CLIENT_SECRET = Setting(
     name="IDP_CLIENT_SECRET",

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from svc.clock import Clock
 from svc.config import Config
+from svc.errors import Unauthenticated
 from svc.log import Log
 from svc.nursery import ProcessGate, Root, ThreadGate
 from svc.principal import Principal
-from svc.errors import Unauthenticated
 from svc.protocol.egress import Egress
 from svc.store import Blobs, Home, Secrets, Store
 

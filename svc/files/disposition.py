@@ -54,7 +54,9 @@ def content_type(mime: str, *, inline: bool) -> str:
 
 def content_disposition(name: str, *, inline: bool) -> str:
     """``attachment; filename="resume.pdf"; filename*=UTF-8''r%C3%A9sum%C3%A9.pdf``."""
-    plain = "".join(symbol if symbol.isascii() and symbol.isprintable() and symbol not in '"\\%' else "_" for symbol in name)
+    plain = "".join(
+        symbol if symbol.isascii() and symbol.isprintable() and symbol not in '"\\%' else "_" for symbol in name
+    )
     kind = "inline" if inline else "attachment"
     encoded = quote(name.encode("utf-8", "replace"), safe="")
     return f"{kind}; filename=\"{plain or 'file'}\"; filename*=UTF-8''{encoded}"

@@ -17,9 +17,7 @@ _MISSING: Final = "There is no such file."
 
 
 async def file_content(call: Call, request: Request) -> Response:
-    file = await call.workspace.store.read(
-        queries.readable_file, call.principal, file_id=request.params["id"]
-    )
+    file = await call.workspace.store.read(queries.readable_file, call.principal, file_id=request.params["id"])
     if file is None:
         raise NotFound(_MISSING)
     return await serve_file(call, request, file)
@@ -78,4 +76,3 @@ ROUTES = (
         summary="The content of a file that the caller owns or may read.",
     ),
 )
-

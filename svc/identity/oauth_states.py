@@ -48,9 +48,7 @@ class OAuthState:
         return "OAuthState(…)"
 
 
-def begin_round_trip(
-    tx: Tx, principal: Principal, *, purpose: str, hint: str, browser_key: str | None
-) -> OAuthState:
+def begin_round_trip(tx: Tx, principal: Principal, *, purpose: str, hint: str, browser_key: str | None) -> OAuthState:
     """Write the state row. ``browser_key`` is the cookie the browser already has, if any: two tabs share it."""
     started = OAuthState(
         state=secrets.token_urlsafe(_SECRET_BYTES),

@@ -20,7 +20,9 @@ ACCOUNTS_TOPIC: Final = "accounts"
 
 def refresh_thread(tx: Tx, account: Account, thread_id: str, *, device_id: str) -> None:
     """Bring a thread's row and its account's unread counter up to its messages; remove it when it has none left."""
-    before = cast("int | None", tx.value("select in_inbox > 0 and unread > 0 from mail_threads where id = :id", id=thread_id))
+    before = cast(
+        "int | None", tx.value("select in_inbox > 0 and unread > 0 from mail_threads where id = :id", id=thread_id)
+    )
     sums = tx.one(
         """
         select count(*), sum(in_inbox), sum(unread), sum(visible), sum(attachments) from mail_messages

@@ -85,9 +85,7 @@ class MailEngine:
             clock=workspace.clock,
             log=log,
         )
-        sync = AccountSync(
-            account_id=account.id, provider=provider, store=workspace.store, fetcher=fetcher, log=log
-        )
+        sync = AccountSync(account_id=account.id, provider=provider, store=workspace.store, fetcher=fetcher, log=log)
         return AccountLoop(
             account_id=account.id,
             provider=provider,

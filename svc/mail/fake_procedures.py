@@ -121,9 +121,7 @@ async def sync_now(call: Call, wanted: AddressInput) -> Nothing:
 
 
 async def fault(call: Call, wanted: FaultInput) -> Nothing:
-    _world(call).fault(
-        address=wanted.address, operation=wanted.operation, fault=wanted.fault, times=wanted.times
-    )
+    _world(call).fault(address=wanted.address, operation=wanted.operation, fault=wanted.fault, times=wanted.times)
     return NOTHING
 
 

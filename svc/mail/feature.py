@@ -24,9 +24,7 @@ JOURNAL = "fake.jsonl"
 def _build(workspace: Workspace) -> None:
     world = None
     if is_fake(workspace.config):
-        world = FakeWorld(
-            journal=workspace.home.spool / JOURNAL, clock=workspace.clock, threads=workspace.threads
-        )
+        world = FakeWorld(journal=workspace.home.spool / JOURNAL, clock=workspace.clock, threads=workspace.threads)
         workspace.provide(world)
     connections = Connections(workspace=workspace)
     reader = Reader(

@@ -1,4 +1,4 @@
-"""From a provider's raw bytes to what the ingest transaction wants: fetched, parsed, its blobs durable, nothing referenced yet.
+"""From a provider's raw bytes to what the ingest transaction wants: fetched, parsed, its blobs durable.
 
 Owns the order of durability: body, raw message and attachments are blobs on disk before the transaction that refers to
 them begins. A message that can't be had or parsed alone is reported as passed over; the others go on.
@@ -162,5 +162,3 @@ def _incoming(
 
 def _people(mailboxes: Sequence[mime.Mailbox]) -> tuple[Person, ...]:
     return tuple(Person(name=one.name, address=one.address) for one in mailboxes)
-
-

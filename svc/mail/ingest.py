@@ -1,4 +1,4 @@
-"""What the sync loops write: messages in, label changes, deletions. Plain functions over a transaction; no network, no loop.
+"""What the sync loops write: messages in, label changes, deletions. Plain functions over a transaction.
 
 Every function is idempotent: a page repeated, a change told twice or a restart in the middle ends in the same state.
 A message that fails alone goes to the ledger and never stops its neighbours.
@@ -119,9 +119,7 @@ def apply_changes(tx: Tx, *, account_id: str, changes: Sequence[HistoryChange]) 
     counters.emit_account(tx, account_id, device_id=DEVICE_ID)
 
 
-def correct_labels(
-    tx: Tx, *, account_id: str, labels: Mapping[str, frozenset[str]], authority: frozenset[str]
-) -> None:
+def correct_labels(tx: Tx, *, account_id: str, labels: Mapping[str, frozenset[str]], authority: frozenset[str]) -> None:
     """After a sweep: which labels of ``authority`` each message carries (by provider message id); others stay."""
     account = queries.account(tx, account_id)
     if account is None:
@@ -193,7 +191,8 @@ def write_labels(tx: Tx, account: Account, *, message_id: str, labels: frozenset
     flags = flags_of(labels)
     tx.run(
         """
-        update mail_messages set labels = :labels, in_inbox = :in_inbox, unread = :unread, visible = :visible, own = :own
+        update mail_messages set labels = :labels, in_inbox = :in_inbox, unread = :unread, visible = :visible,
+            own = :own
         where id = :id and account_id = :account_id
         """,
         id=message_id,
@@ -235,9 +234,11 @@ def _store_each(tx: Tx, account: Account, messages: Iterable[Incoming], *, backf
         try:
             with tx.savepoint():
                 dirty[_store(tx, account, message, backfill=backfill)] = None
-        except Exception as error:  # noqa: BLE001  an edge: one stranger's mail must never stop the account
+        except Exception as error:
             reason = f"{type(error).__name__}: {error}"
-            _pass_over(tx, account, [Passed(provider_message_id=message.provider_message_id, step="store", reason=reason)])
+            _pass_over(
+                tx, account, [Passed(provider_message_id=message.provider_message_id, step="store", reason=reason)]
+            )
     return list(dirty)
 
 
@@ -322,7 +323,7 @@ def _insert(
 def _record_received(
     tx: Tx, account: Account, message: Incoming, *, message_id: str, thread_id: str, backfill: bool
 ) -> None:
-    """The spec's event, once for each stored message; own copies and backfill are marked, so that rules pass them by."""
+    """The spec's event, once a stored message; own copies and backfill are marked, so that rules pass them by."""
     tx.record(
         type="mail-received",
         payload={

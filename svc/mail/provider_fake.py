@@ -276,9 +276,7 @@ class FakeWorld:
     def _apply_send(self, entry: _Entry) -> None:
         entry.labels = [SENT]
         self._apply_insert(entry)
-        self._box(entry.address).sent.append(
-            SentRecord(provider_message_id=entry.id, raw=base64.b64decode(entry.raw))
-        )
+        self._box(entry.address).sent.append(SentRecord(provider_message_id=entry.id, raw=base64.b64decode(entry.raw)))
 
     def _box(self, address: str) -> _Mailbox:
         box = self._mailboxes.get(address.lower())
@@ -427,4 +425,3 @@ def _append(path: Path, line: bytes) -> None:
 
 def _b64(raw: bytes) -> str:
     return base64.b64encode(raw).decode()
-

@@ -1,4 +1,7 @@
-"""Every statement that reads mail. None counts or groups over messages to show a list; ownership stands in each ``where``."""
+"""Every statement that reads mail.
+
+None counts or groups over messages to show a list; ownership stands in each ``where``.
+"""
 
 from __future__ import annotations
 
@@ -176,7 +179,7 @@ def failed_ids(tx: ReadTx, *, account_id: str) -> set[str]:
 
 
 def due_mirror(tx: ReadTx, account_id: str) -> MirrorRow | None:
-    """The oldest change that is due now. Those of one message go in order, so one that waits holds back its later ones."""
+    """The oldest change that is due. Those of one message go in order: one that waits holds back its later ones."""
     row = tx.one(
         """
         select id, provider_message_id, add_labels, remove_labels, attempts, created_at from mail_mirror m
@@ -211,7 +214,9 @@ def pending_for(tx: ReadTx, *, account_id: str, provider_message_id: str) -> lis
 # Sanitized bodies
 
 
-def clean_bodies(tx: ReadTx, *, body_sha256s: Sequence[str], policy: int) -> dict[str, tuple[str, int, tuple[str, ...]]]:
+def clean_bodies(
+    tx: ReadTx, *, body_sha256s: Sequence[str], policy: int
+) -> dict[str, tuple[str, int, tuple[str, ...]]]:
     rows = tx.all(
         """
         select body_sha256, html, blocked_images, remote_images from mail_clean

@@ -1,7 +1,7 @@
 """Opening a thread: its messages with their bodies, sanitized. The only way a body reaches a browser.
 
 What a stranger wrote is sanitized on the server, within a budget: small bodies in a thread, larger ones in a worker
-process that is killed at its deadline, and what is too large or too slow is shown as text. Results are cached by content
+process that is killed at its deadline, and what is too large or slow is shown as text. Results are cached by content
 and policy version, so a body is paid for once.
 """
 

@@ -140,9 +140,7 @@ class AccountSync:
         items = list(carried.items())
         for start in range(0, len(items), LABEL_BATCH):
             batch = {message_id: frozenset(found) for message_id, found in items[start : start + LABEL_BATCH]}
-            await self.store.write(
-                ingest.correct_labels, account_id=self.account_id, labels=batch, authority=authority
-            )
+            await self.store.write(ingest.correct_labels, account_id=self.account_id, labels=batch, authority=authority)
 
     async def _ids_of(self, label: str | None) -> dict[str, MessageRef]:
         found: dict[str, MessageRef] = {}

@@ -28,6 +28,7 @@ _WHITE: Final = re.compile(r"[ \t\r\n\f]+")
 _TOO_LONG_REFERENCE: Final = re.compile(
     rf"&#(?:[0-9]{{{MAX_ENTITY_DIGITS + 1},}}|[xX][0-9a-fA-F]{{{MAX_ENTITY_DIGITS + 1},}});?"
 )
+_MARKUP: Final = re.compile(r"</?[a-zA-Z]|<[!?]")
 _TAG_NAME: Final = re.compile(r"/?([a-zA-Z][a-zA-Z0-9]{0,15})")
 _SKIPPED: Final = {
     name: re.compile(rf"</{name}", re.IGNORECASE)
@@ -72,9 +73,8 @@ def text_from_html(html: str) -> str:
     pieces: list[str] = []
     position = 0
     while position < len(html):
-        tag = html.find("<", position)
-        if tag < 0:
-            tag = len(html)
+        match = _MARKUP.search(html, position)  # any other "<" is text, as in "a < b"
+        tag = match.start() if match else len(html)
         words = _WHITE.sub(" ", html[position:tag])
         if words and (words != " " or not (pieces and pieces[-1].endswith("\n"))):
             pieces.append(words)
@@ -93,9 +93,7 @@ def _after_markup(html: str, at: int, pieces: list[str]) -> int:
     if html.startswith(("<!", "<?"), at):
         return _past(html, ">", at)
     match = _TAG_NAME.match(html, at + 1)
-    if match is None:
-        pieces.append("<")  # "a < b"
-        return at + 1
+    assert match is not None
     name = match[1].lower()
     end = _past(html, ">", match.end())
     closing = html[at + 1] == "/"

@@ -241,5 +241,3 @@ def _progress(account: Account) -> Progress | None:
         return None
     total = max(account.progress_total or 0, account.progress_done)
     return Progress(done=account.progress_done, total=total)
-
-

@@ -1,7 +1,7 @@
 """``/ws``: live updates from the outbox, with resume (contract 4).
 
-Theory. The outbox's sequence only grows. A session knows the position up to which it has gone through the live rows. A
-``subscribe`` with ``after`` first replays the kept rows between ``after`` and that position, for the topics that are new
+Theory. The outbox's sequence only grows. A session knows the position up to which it has gone through the live rows.
+A ``subscribe`` with ``after`` first replays the kept rows between ``after`` and that position, for the topics new
 to the session, and then adds them; later rows come live. Both happen under one lock, so nothing is missed and nothing
 repeated. When ``after`` is older than what is kept (or from another life of the database), a ``reset`` tells the client
 to fetch anew. A session that falls too far behind is closed: its client reconnects and resumes.
