@@ -15,7 +15,6 @@ from typing import Generic, TypeVar
 import trio
 
 from svc.clock import Millis
-from svc.errors import Unavailable
 from svc.store.faults import Fault, exception_for, fault_of
 from svc.store.outbox import OutboxRow
 from svc.store.transaction import Tx
@@ -87,15 +86,18 @@ class Batch:
                 self.emitted.clear()
                 _roll_back(connection)
 
-    def settle(self) -> None:
-        """Wake every caller with what became of its action. Called on the loop's thread, after publishing."""
+    def settle(self, refusal: Callable[[], Exception]) -> None:
+        """Wake every caller with what became of its action, or with ``refusal`` if the batch was never run.
+
+        Called on the loop's thread, after publishing.
+        """
         for job in self._jobs:
             if self._committed:
                 job.done.set()
             elif self.fault is not None:
                 job.fail(exception_for(self.fault, self.cause))
             else:
-                job.fail(Unavailable("The service is stopping."))
+                job.fail(refusal())
 
     def _perform(self, connection: sqlite3.Connection, job: Job[object]) -> None:
         tx = Tx(connection, now=job.now)

@@ -7,6 +7,7 @@ name, and damaged content is never handed out as if it were whole.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import re
@@ -31,6 +32,7 @@ GROUP_FILES: Final = 64  # temporary files open at a time while many blobs are w
 MAX_REMEMBERED: Final = 4_096  # files whose hash was checked, for ranges
 
 _NAME: Final = re.compile(r"[0-9a-f]{64}")
+_NOT_A_FILE: Final = frozenset({errno.ELOOP, errno.EISDIR})
 _INCOMING: Final = ".incoming"
 _DIRECTORY_NAME: Final = re.compile(r"[0-9a-f]{2}")
 
@@ -167,7 +169,7 @@ class Blobs:
         try:
             with self._opened(sha256) as file:
                 return hashlib.file_digest(file, "sha256").hexdigest() == sha256
-        except BlobMissing:
+        except (BlobMissing, BlobCorrupt):
             return False
 
     def each_sha(self) -> Iterator[str]:
@@ -247,6 +249,10 @@ class Blobs:
             return FileIO(self._path(sha256), opener=_open_to_read)
         except FileNotFoundError:
             raise BlobMissing from None
+        except OSError as error:
+            if error.errno in _NOT_A_FILE:
+                raise BlobCorrupt("This content is damaged.") from error
+            raise
 
     def _check(self, sha256: str) -> None:
         with self._opened(sha256) as file:

@@ -85,6 +85,7 @@ class Home:
     def close(self) -> None:
         """Give the lock back. The file stays: removing it would let two processes hold two locks of one name."""
         if self._lock is not None:
+            fcntl.flock(self._lock, fcntl.LOCK_UN)  # a child between fork and exec may still have the descriptor
             os.close(self._lock)
             self._lock = None
 

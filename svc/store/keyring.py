@@ -63,7 +63,8 @@ def master_key_path(key_file: Path | None, *, home_id: str, environ: Mapping[str
     if key_file is not None:
         return key_file
     configured = environ.get("XDG_CONFIG_HOME", "")
-    base = Path(configured) if configured.startswith("/") else Path(os.path.expanduser("~")) / ".config"
+    user_home = Path(environ.get("HOME") or os.path.expanduser("~"))
+    base = Path(configured) if configured.startswith("/") else user_home / ".config"
     return base / "svc" / "keys" / home_id
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Concatenate, Final, ParamSpec, TypeVar, cast
 
@@ -39,7 +40,7 @@ class Store:
     """The open database of one home."""
 
     def __init__(self, path: Path, writer: sqlite3.Connection | None, *, clock: Clock, threads: Runs) -> None:
-        self._path = path
+        self.path = path
         self._writer = writer
         self._clock = clock
         self._threads = threads
@@ -133,6 +134,7 @@ class Store:
             while True:
                 batch = Batch(await self._waiting_jobs())
                 try:
+                    self._refuse_broken()
                     await self._threads.run(batch.commit, self._writer)
                 finally:
                     self._settle(batch)
@@ -161,36 +163,26 @@ class Store:
             self._writer = None
 
     async def _waiting_jobs(self) -> list[Job[object]]:
-        """Everything that waits, up to a batch; waits for the first."""
-        jobs: list[Job[object]] = []
-        while not jobs:
-            try:
-                taken = [await self._jobs_out.receive()]
-                self._refuse_broken()
-                while len(taken) < MAX_BATCH:
-                    taken.append(self._jobs_out.receive_nowait())
-            except trio.WouldBlock:
-                pass
-            except trio.EndOfChannel:
-                self._refuse_broken()
-            jobs = [job for job in taken if not job.abandoned]
-        return jobs
+        """Everything that waits, up to a batch; waits for the first. Nothing once the queue is closed."""
+        taken: list[Job[object]] = []
+        with suppress(trio.WouldBlock, trio.EndOfChannel):
+            taken.append(await self._jobs_out.receive())
+            while len(taken) < MAX_BATCH:
+                taken.append(self._jobs_out.receive_nowait())
+        return [job for job in taken if not job.abandoned]
 
     def _settle(self, batch: Batch) -> None:
         if batch.fault == "broken":
             self.fail(StoreBroken(f"the database failed: {batch.cause}"))
         self.outbox.publish(batch.emitted)
-        batch.settle()
+        batch.settle(self._refusal)
 
     def _refuse_waiting(self) -> None:
         """Nobody may wait for a writer that is gone."""
         self._jobs_in.close()
-        while True:
-            try:
-                job = self._jobs_out.receive_nowait()
-            except (trio.WouldBlock, trio.EndOfChannel):
-                break
-            job.fail(self._refusal())
+        with suppress(trio.WouldBlock, trio.EndOfChannel):
+            while True:
+                self._jobs_out.receive_nowait().fail(self._refusal())
         self._jobs_out.close()
 
     def _refusal(self) -> Exception:
@@ -202,7 +194,7 @@ class Store:
 
     def _query(self, query: Callable[[ReadTx], T], now: Millis) -> T:
         """In a thread: one read transaction, on a connection nobody else has."""
-        reader = self._idle_readers.pop() if self._idle_readers else open_reader(self._path)
+        reader = self._idle_readers.pop() if self._idle_readers else open_reader(self.path)
         tx = ReadTx(reader, now=now)
         try:
             reader.execute("begin")

@@ -90,7 +90,7 @@ class Tx(ReadTx):
         *,
         topic: str,
         kind: str,
-        id: str,  # noqa: A002  (the field's name on the wire)
+        id: str,
         payload: Mapping[str, object] = _EMPTY,
         audience: str | None,
         device_id: str | None = None,
@@ -118,7 +118,7 @@ class Tx(ReadTx):
         seq = cursor.lastrowid or 0
         self.emitted.append(OutboxRow(seq, self.now, topic, kind, id, encoded, audience, device_id))
 
-    def record(self, *, type: str, payload: Mapping[str, object], audience: str | None, device_id: str) -> int:  # noqa: A002
+    def record(self, *, type: str, payload: Mapping[str, object], audience: str | None, device_id: str) -> int:
         """Keep a durable event record; its sequence number."""
         cursor = self._execute(
             """

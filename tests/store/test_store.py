@@ -16,7 +16,8 @@ from svc.clock import VirtualClock
 from svc.errors import Invalid, Unavailable
 from svc.store import CannotOpen, ReadTx, Store, Tx
 from svc.store.store import MAX_BATCH
-from tests.store.conftest import NOTES, Threads
+
+from .conftest import NOTES, Threads
 
 
 def add(tx: Tx, text: str) -> int:

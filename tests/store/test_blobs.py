@@ -1,0 +1,311 @@
+"""Blobs: whole or not there, durable before they are named, and never handed out damaged."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+import trio
+
+from svc.errors import Refusal, TooLarge
+from svc.store import BlobCorrupt, BlobMissing, BlobRef, Blobs, StoreBroken
+from svc.store.blobs import CHUNK_BYTES, GROUP_FILES
+from svc.store.faults import disk_faults
+
+from .conftest import Threads
+
+T = TypeVar("T")
+ABSENT = "0" * 64
+
+
+def sha(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def file_of(blobs_root: Path, data: bytes) -> Path:
+    name = sha(data)
+    return blobs_root / name[:2] / name[2:4] / name
+
+
+def temporaries(root: Path) -> list[Path]:
+    return list((root / ".incoming").iterdir())
+
+
+async def chunks(data: bytes, size: int) -> AsyncIterator[bytes]:
+    for start in range(0, len(data), size):
+        yield data[start : start + size]
+        await trio.lowlevel.checkpoint()
+
+
+async def collected(stream: AsyncIterator[bytes]) -> bytes:
+    return b"".join([piece async for piece in stream])
+
+
+async def noted(stream: AsyncIterator[bytes], received: list[bytes]) -> AsyncIterator[bytes]:
+    async for piece in stream:
+        received.append(piece)
+        yield piece
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return tmp_path / "blobs"
+
+
+@pytest.mark.parametrize("data", [b"", b"a", b"x" * (CHUNK_BYTES * 2 + 17)])
+async def test_a_blob_reads_back_by_its_hash(blobs: Blobs, root: Path, data: bytes) -> None:
+    ref = await blobs.put(data)
+    assert ref == BlobRef(sha(data), len(data))
+    assert file_of(root, data).read_bytes() == data
+    assert await blobs.read(ref.sha256, limit=len(data)) == data
+    assert await collected(blobs.stream(ref.sha256)) == data
+    assert await blobs.size(ref.sha256) == len(data)
+    assert temporaries(root) == []
+
+
+async def test_many_blobs_are_stored_in_one_go_and_equal_ones_once(blobs: Blobs, root: Path) -> None:
+    datas = [b"%d" % (number % (GROUP_FILES + 10)) for number in range(2 * GROUP_FILES)]
+    refs = await blobs.put_all(datas)
+    assert [ref.sha256 for ref in refs] == [sha(data) for data in datas]
+    assert list(blobs.each_sha()) == sorted({sha(data) for data in datas})
+    assert temporaries(root) == []
+
+
+async def test_an_existing_blob_is_not_written_again(blobs: Blobs, root: Path) -> None:
+    await blobs.put(b"same")
+    before = file_of(root, b"same").stat()
+    await blobs.put(b"same")
+    await blobs.put_stream(chunks(b"same", 2), limit=10)
+    after = file_of(root, b"same").stat()
+    assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
+    assert temporaries(root) == []
+
+
+async def test_a_truncated_blob_is_healed_by_storing_it_again(blobs: Blobs, root: Path) -> None:
+    ref = await blobs.put(b"whole content")
+    file_of(root, b"whole content").write_bytes(b"whole")
+    await blobs.put(b"whole content")
+    assert await blobs.read(ref.sha256, limit=100) == b"whole content"
+
+
+@pytest.mark.parametrize("size", [1, 7, CHUNK_BYTES - 1, CHUNK_BYTES + 1])
+async def test_a_stream_is_stored_whatever_its_pieces_are(blobs: Blobs, size: int) -> None:
+    data = os.urandom(size * 3 + 1)
+    ref = await blobs.put_stream(chunks(data, size), limit=len(data))
+    assert ref == BlobRef(sha(data), len(data))
+    assert await blobs.read(ref.sha256, limit=len(data)) == data
+
+
+async def test_an_empty_stream_is_the_empty_blob(blobs: Blobs) -> None:
+    assert await blobs.put_stream(chunks(b"", 1), limit=0) == BlobRef(sha(b""), 0)
+
+
+async def test_a_stream_past_its_limit_leaves_nothing(blobs: Blobs, root: Path) -> None:
+    with pytest.raises(TooLarge):
+        await blobs.put_stream(chunks(b"x" * 101, 10), limit=100)
+    with pytest.raises(TooLarge):
+        await blobs.put_stream(chunks(b"x" * (4 * CHUNK_BYTES), CHUNK_BYTES), limit=3 * CHUNK_BYTES)
+    assert temporaries(root) == []
+    assert list(blobs.each_sha()) == []
+
+
+@pytest.mark.parametrize("end", ["raise", "cancel"])
+async def test_an_upload_that_ends_at_any_chunk_leaves_nothing(blobs: Blobs, root: Path, end: str) -> None:
+    pieces = [os.urandom(CHUNK_BYTES) for _ in range(4)]
+
+    async def broken_off(after: int, scope: trio.CancelScope) -> AsyncIterator[bytes]:
+        for piece in pieces[:after]:
+            yield piece
+        if end == "cancel":
+            scope.cancel()
+            await trio.lowlevel.checkpoint()
+        raise ConnectionResetError
+
+    for after in range(len(pieces) + 1):
+        with trio.CancelScope() as scope:
+            try:
+                await blobs.put_stream(broken_off(after, scope), limit=10**9)
+            except ConnectionResetError:
+                assert end == "raise"
+        assert temporaries(root) == []
+        assert list(blobs.each_sha()) == []
+
+
+class CancelsAtHop:
+    """A gate that cancels its caller just before the n-th call, as a lost connection does."""
+
+    def __init__(self, fatal: int, scope: trio.CancelScope) -> None:
+        self.hops = 0
+        self._fatal = fatal
+        self._scope = scope
+
+    async def run(self, fn: Callable[..., T], *args: object) -> T:
+        self.hops += 1
+        if self.hops == self._fatal:
+            self._scope.cancel()
+        return await trio.to_thread.run_sync(fn, *args)
+
+
+async def test_an_upload_cancelled_at_any_hop_is_whole_or_not_there(tmp_path: Path) -> None:
+    data = os.urandom(3 * CHUNK_BYTES)
+    for fatal in range(1, 10):
+        root = tmp_path / f"{fatal}"
+        with trio.CancelScope() as scope:
+            gate = CancelsAtHop(fatal, scope)
+            blobs = Blobs.open(root, threads=gate)
+            await blobs.put_stream(chunks(data, CHUNK_BYTES), limit=10**9)
+        assert temporaries(root) == []
+        assert all(blobs.is_sound(name) for name in blobs.each_sha())
+        if gate.hops < fatal:
+            assert list(blobs.each_sha()) == [sha(data)]
+            return
+    pytest.fail("the upload took more hops than expected")
+
+
+async def test_what_a_crash_left_half_written_is_swept_at_boot(blobs: Blobs, root: Path, gate: Threads) -> None:
+    await blobs.put(b"kept")
+    (root / ".incoming" / "half").write_bytes(b"half")
+    Blobs.open(root, threads=gate)
+    assert temporaries(root) == []
+    assert list(blobs.each_sha()) == [sha(b"kept")]
+
+
+@pytest.mark.parametrize("name", [ABSENT, "", "x", "../../etc/passwd", "A" * 64, "0" * 63, "0" * 65, "0" * 64 + "\n"])
+async def test_a_name_that_is_none_is_missing(blobs: Blobs, name: str) -> None:
+    assert await blobs.size(name) is None
+    with pytest.raises(BlobMissing):
+        await blobs.read(name, limit=10)
+    with pytest.raises(BlobMissing):
+        await collected(blobs.stream(name))
+    assert not blobs.is_sound(name)
+
+
+async def test_a_link_put_in_a_blobs_place_is_not_followed(blobs: Blobs, root: Path, tmp_path: Path) -> None:
+    ref = await blobs.put(b"content")
+    (tmp_path / "elsewhere").write_bytes(b"content")
+    file_of(root, b"content").unlink()
+    file_of(root, b"content").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(BlobCorrupt):
+        await blobs.read(ref.sha256, limit=10)
+    assert not blobs.is_sound(ref.sha256)
+
+
+@pytest.mark.parametrize("position", [0, CHUNK_BYTES, 2 * CHUNK_BYTES + 9])
+async def test_damaged_content_is_never_handed_out_whole(blobs: Blobs, root: Path, position: int) -> None:
+    data = b"x" * (2 * CHUNK_BYTES + 10)
+    ref = await blobs.put(data)
+    file_of(root, data).write_bytes(data[:position] + b"!" + data[position + 1 :])
+    received: list[bytes] = []
+    with pytest.raises(BlobCorrupt):
+        await collected(noted(blobs.stream(ref.sha256), received))
+    assert len(b"".join(received)) < len(data)
+    with pytest.raises(BlobCorrupt):
+        await blobs.read(ref.sha256, limit=len(data))
+    with pytest.raises(BlobCorrupt):
+        await collected(blobs.stream(ref.sha256, offset=5, length=2))
+    assert not blobs.is_sound(ref.sha256)
+
+
+async def test_a_truncated_blob_is_damaged(blobs: Blobs, root: Path) -> None:
+    ref = await blobs.put(b"whole content")
+    for size in range(len(b"whole content")):
+        file_of(root, b"whole content").write_bytes(b"whole content"[:size])
+        with pytest.raises(BlobCorrupt):
+            await collected(blobs.stream(ref.sha256))
+
+
+async def test_ranges_are_slices(blobs: Blobs) -> None:
+    data = os.urandom(2 * CHUNK_BYTES + 100)
+    ref = await blobs.put(data)
+    for offset, length in [(0, 1), (5, 10), (CHUNK_BYTES - 1, 2), (0, 10**9), (len(data), 5), (3, None), (0, 0)]:
+        end = None if length is None else offset + length
+        assert await collected(blobs.stream(ref.sha256, offset=offset, length=length)) == data[offset:end]
+
+
+async def test_reading_has_a_limit(blobs: Blobs) -> None:
+    ref = await blobs.put(b"x" * 11)
+    with pytest.raises(TooLarge):
+        await blobs.read(ref.sha256, limit=10)
+
+
+# A disk of one megabyte, in a mount namespace that ends with the process.
+ON_A_SMALL_DISK = """
+import os, sys, trio
+from pathlib import Path
+from svc.errors import Refusal
+from svc.store import Blobs
+
+class Threads:
+    async def run(self, fn, *args):
+        return await trio.to_thread.run_sync(fn, *args)
+
+async def pieces():
+    for _ in range(40):
+        yield os.urandom(100_000)
+
+async def main():
+    root = Path(sys.argv[1]) / "blobs"
+    blobs = Blobs.open(root, threads=Threads())
+    for put in (blobs.put(os.urandom(4_000_000)), blobs.put_stream(pieces(), limit=10**9)):
+        try:
+            await put
+        except Refusal as refusal:
+            print(refusal.code)
+    print(len(list((root / ".incoming").iterdir())), len(list(blobs.each_sha())))
+    ref = await blobs.put(b"small")
+    print((await blobs.read(ref.sha256, limit=10)).decode())
+
+trio.run(main)
+"""
+
+
+def test_a_full_disk_is_a_refusal_and_leaves_nothing(tmp_path: Path) -> None:
+    namespace = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"]
+    mount = 'mount -t tmpfs -o size=1m tmpfs "$1" && shift && exec "$@"'
+    if subprocess.run([*namespace, "mount -t tmpfs tmpfs /mnt"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("this system gives no user namespace to mount a small disk in")
+    script = [sys.executable, "-c", ON_A_SMALL_DISK, str(tmp_path)]
+    command = [*namespace, mount, "sh", str(tmp_path), *script]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
+    assert result.stdout.split() == ["insufficient_storage", "insufficient_storage", "0", "0", "small"], result.stderr
+
+
+def test_error_numbers_of_the_system_have_their_meaning() -> None:
+    for number in (errno.ENOSPC, errno.EDQUOT):
+        with pytest.raises(Refusal) as refusal, disk_faults():
+            raise OSError(number, "full")
+        assert refusal.value.code == "insufficient_storage"
+    with pytest.raises(StoreBroken), disk_faults():
+        raise OSError(errno.EIO, "gone")
+    with pytest.raises(PermissionError), disk_faults():
+        raise PermissionError
+
+
+class FailingDisk:
+    """A gate to a disk that gives an error once, and would then be fine: as after a failed fsync."""
+
+    def __init__(self) -> None:
+        self.failed = False
+
+    async def run(self, fn: Callable[..., T], *args: object) -> T:
+        if not self.failed:
+            self.failed = True
+            raise StoreBroken("the disk failed")
+        return await trio.to_thread.run_sync(fn, *args)
+
+
+async def test_after_a_failed_disk_nothing_is_stored_and_the_database_hears_of_it(tmp_path: Path) -> None:
+    heard: list[StoreBroken] = []
+    blobs = Blobs.open(tmp_path / "blobs", threads=FailingDisk(), on_broken=heard.append)
+    for _ in range(3):
+        with pytest.raises(StoreBroken):
+            await blobs.put(b"content")
+    assert len(heard) == 1
+    assert list(blobs.each_sha()) == []

@@ -1,0 +1,205 @@
+"""Faults under the store, made for real: a full disk, a failing one, a foreign lock, damaged files."""
+
+from __future__ import annotations
+
+import resource
+import signal
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import pytest
+import trio
+import trio.testing
+
+from svc.clock import VirtualClock, WallClock
+from svc.errors import Refusal
+from svc.store import CannotOpen, CorruptDatabase, ReadTx, Store, StoreBroken, Tx
+from svc.store.faults import fault_of
+
+from .conftest import NOTES, Threads
+
+PAGE_BYTES = 4096
+BIG = "x" * 200_000
+
+
+def add(tx: Tx, text: str) -> None:
+    tx.run("insert into notes (text) values (:text)", text=text)
+
+
+def count(tx: ReadTx) -> int:
+    return int(tx.value("select count(*) from notes"))
+
+
+def limit_pages(tx: Tx, more: int | None) -> None:
+    """SQLite's own way to a full disk: the file may not grow beyond ``more`` pages."""
+    pages = 2**30 if more is None else tx.value("pragma page_count") + more
+    tx.value(f"pragma max_page_count = {pages}")
+
+
+@contextmanager
+def files_end_at(size: int) -> Iterator[None]:
+    """Every write of this process beyond ``size`` fails, as on a disk that gives errors."""
+    previous = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, previous[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, previous)
+        signal.signal(signal.SIGXFSZ, handler)
+
+
+async def test_a_full_disk_refuses_the_whole_batch_and_later_writes_work_again(idle_store: Store, path: Path) -> None:
+    idle_store.write_now(limit_pages, 8)
+    refused: list[str] = []
+
+    async def caller(text: str) -> None:
+        try:
+            await idle_store.write(add, text)
+        except Refusal as refusal:
+            refused.append(refusal.code)
+
+    async with trio.open_nursery() as nursery:
+        async with trio.open_nursery() as callers:
+            for text in ["small", BIG, "other"]:
+                callers.start_soon(caller, text)
+            await trio.testing.wait_all_tasks_blocked()
+            nursery.start_soon(partial(idle_store.run_writer, started=lambda: None))
+        assert refused == ["insufficient_storage"] * 3
+        assert await idle_store.read(count) == 0
+        await idle_store.write(add, "small")
+        await idle_store.write(limit_pages, None)
+        await idle_store.write(add, BIG)
+        assert await idle_store.read(count) == 2
+        assert not idle_store.broken
+        nursery.cancel_scope.cancel()
+    assert sqlite3.connect(path).execute("pragma integrity_check").fetchall() == [("ok",)]
+
+
+async def test_an_action_that_swallows_a_full_disk_saves_nothing_all_the_same(store: Store) -> None:
+    def ledger(tx: Tx) -> None:
+        add(tx, "before")
+        try:
+            with tx.savepoint():
+                add(tx, BIG)
+        except Exception:
+            add(tx, "recorded as failed")
+
+    await store.write(limit_pages, 8)
+    with pytest.raises(Refusal) as refusal:
+        await store.write(ledger)
+    assert refusal.value.code == "insufficient_storage"
+    assert await store.read(count) == 0
+
+
+async def test_a_failing_disk_stops_every_acknowledgement_for_good(idle_store: Store, path: Path) -> None:
+    stopped: list[StoreBroken] = []
+
+    async def writer() -> None:
+        try:
+            await idle_store.run_writer(started=lambda: None)
+        except StoreBroken as error:
+            stopped.append(error)
+
+    idle_store.write_now(add, "before")
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(writer)
+        size = path.with_name(path.name + "-wal").stat().st_size
+        with files_end_at(size + PAGE_BYTES), pytest.raises(StoreBroken):
+            await idle_store.write(add, BIG)
+    with pytest.raises(StoreBroken):
+        await idle_store.write(add, "after")
+    assert len(stopped) == 1
+    assert idle_store.broken
+    assert await idle_store.read(count) == 1
+
+
+async def test_those_who_queue_when_the_disk_fails_are_not_acknowledged(idle_store: Store, path: Path) -> None:
+    outcomes: list[str] = []
+
+    async def caller() -> None:
+        try:
+            await idle_store.write(add, "queued")
+        except StoreBroken:
+            outcomes.append("broken")
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(3):
+            nursery.start_soon(caller)
+        await trio.testing.wait_all_tasks_blocked()
+        idle_store.fail(StoreBroken("the blobs say so"))
+        with pytest.raises(StoreBroken, match="the blobs say so"):
+            await idle_store.run_writer(started=lambda: None)
+    assert outcomes == ["broken"] * 3
+    assert await idle_store.read(count) == 0
+
+
+async def test_another_programs_lock_is_waited_for(store: Store, path: Path) -> None:
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("begin immediate")
+    done = trio.Event()
+
+    async def caller() -> None:
+        await store.write(add, "patient")
+        done.set()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(caller)
+        for _ in range(50):
+            await store.read(count)  # readers are not held up
+        assert not done.is_set()
+        other.execute("commit")
+    other.close()
+    assert await store.read(count) == 1
+
+
+def test_a_lock_that_stays_is_an_answer_to_try_again_not_a_broken_store() -> None:
+    error = sqlite3.OperationalError("database is locked")
+    error.sqlite_errorcode = sqlite3.SQLITE_BUSY_SNAPSHOT
+    assert fault_of(error) == "locked"
+
+
+@pytest.mark.parametrize(
+    "content", [b"hello, this is a text file\n" * 400, b"SQLite format 3\0" + b"\xff" * 8000, b"x"]
+)
+def test_a_file_that_is_no_database_is_refused_and_left_alone(path: Path, gate: Threads, content: bytes) -> None:
+    path.write_bytes(content)
+    with pytest.raises(CorruptDatabase, match="Nothing was changed"):
+        Store.open(path, clock=VirtualClock(), threads=gate)
+    assert path.read_bytes() == content
+
+
+def test_an_emptied_database_with_a_log_is_refused_and_its_log_kept(path: Path, gate: Threads) -> None:
+    path.write_bytes(b"")
+    log = path.with_name(path.name + "-wal")
+    log.write_bytes(b"precious")
+    with pytest.raises(CorruptDatabase):
+        Store.open(path, clock=VirtualClock(), threads=gate)
+    assert log.read_bytes() == b"precious"
+
+
+def test_damage_in_any_page_is_never_overwritten_by_opening(path: Path, gate: Threads) -> None:
+    store = Store.open(path, clock=WallClock(), threads=gate, migrations=[NOTES])
+    for number in range(60):
+        store.write_now(add, f"{number} " + "y" * 500)
+    store.close_now()
+    whole = path.read_bytes()
+    refused = 0
+    for page in range(len(whole) // PAGE_BYTES):
+        start = page * PAGE_BYTES
+        damaged = whole[:start] + b"\xaa" * PAGE_BYTES + whole[start + PAGE_BYTES :]
+        path.write_bytes(damaged)
+        try:
+            Store.open(path, clock=WallClock(), threads=gate, migrations=[NOTES]).close_now()
+        except CorruptDatabase:
+            refused += 1
+            assert path.read_bytes() == damaged
+    assert refused == len(whole) // PAGE_BYTES
+
+
+def test_a_database_in_a_missing_directory_is_a_clear_refusal(tmp_path: Path, gate: Threads) -> None:
+    with pytest.raises(CannotOpen, match="can't be opened"):
+        Store.open(tmp_path / "missing" / "svc.sqlite3", clock=WallClock(), threads=gate)
