@@ -195,4 +195,5 @@ def _clean_address(address: str) -> str:
     address = clean_line(address) if '"' in address else clean_token(address)
     if address.startswith("@"):
         address = address.rpartition(":")[2]  # a source route, RFC 5322 section 4.4
-    return address.removeprefix("mailto:").strip("'`.")
+    address = address.removeprefix("mailto:").strip("'`").rstrip(".")
+    return "" if address.endswith(";") or ":;" in address else address  # an empty group within brackets

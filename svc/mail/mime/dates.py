@@ -39,7 +39,7 @@ _FORMS: Final = tuple(
         rf"(?<!\d)(?P<day>\d{{1,2}})[\s-]{_MONTH}[\s-](?P<year>\d{{2,4}})\s{_TIME}{_ZONE}",
         rf"{_MONTH}\s(?P<day>\d{{1,2}})\s{_TIME}{_ZONE}\s(?P<year>\d{{4}})(?P<after>\s?[+-]\d{{4}})?",
         rf"{_MONTH}\s(?P<day>\d{{1,2}})\s(?P<year>\d{{4}})\s{_TIME}{_ZONE}",
-        rf"(?<!\d)(?P<year>\d{{4}})[-/](?P<month>\d{{1,2}})[-/](?P<day>\d{{1,2}})[\st]{_TIME}{_ZONE}",
+        rf"(?<!\d)(?P<year>\d{{4}})[-/](?P<month>\d{{1,2}})[-/](?P<day>\d{{1,2}})[\st](?:[a-z]{{3,9}}\s)?{_TIME}{_ZONE}",
         rf"(?<!\d)(?P<day>\d{{1,2}})[\s-]{_MONTH}[\s-](?P<year>\d{{2,4}})(?!\d)",
     )
 )
@@ -78,11 +78,11 @@ def _instant(found: Mapping[str, str | None]) -> Millis | None:
 
 
 def _year(digits: str) -> int:
-    """RFC 5322 section 4.3: two digits are 1950 to 2049; three count from 1900, as programs surprised by 2000 did."""
+    """RFC 5322 section 4.3: two digits are 1950 to 2049; 102 and 0102 are 2002, by programs that 2000 surprised."""
     year = int(digits)
     if len(digits) == 2:
         return year + (2000 if year < 50 else 1900)
-    return year + 1900 if len(digits) == 3 else year
+    return year + 1900 if year < 1000 else year  # "102", or "0102"
 
 
 def _offset_ms(found: Mapping[str, str | None]) -> int:

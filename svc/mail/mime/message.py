@@ -6,6 +6,7 @@ notes in ``problems``. It never looks into attachments and never sanitizes HTML:
 
 from __future__ import annotations
 
+import codecs
 import html as _html
 import re
 from collections.abc import Sequence
@@ -61,10 +62,7 @@ def parse_head_only(raw: bytes) -> ParsedMessage:
 
 def _with_line_feeds(raw: bytes) -> bytes:
     """Without a byte order mark and empty lines in front; a file of bare carriage returns gets line feeds."""
-    start = 3 if raw.startswith(b"\xef\xbb\xbf") else 0
-    while raw[start : start + 1] in (b"\r", b"\n"):
-        start += 1
-    message = raw[start:] if start else raw
+    message = raw.removeprefix(codecs.BOM_UTF8).lstrip(b"\r\n")
     return message.replace(b"\r", b"\n") if b"\n" not in message else message
 
 
@@ -216,8 +214,8 @@ class _Gatherer:
 
     def _attach(self, part: Part, *, filename: str, content_id: str | None, in_related: bool) -> None:
         content = self._content(part)
-        if content is None:
-            return
+        if content is None or not (content or filename):
+            return  # nothing, and called nothing
         mime = _OPAQUE if part.is_multipart else part.mime
         self.attachments.append(
             Attachment(

@@ -25,6 +25,8 @@ from svc.mail.mime.model import (
 from svc.mail.mime.words import header_text
 
 _GUESSED_BOUNDARY: Final = re.compile(rb"^--([^\r\n]{1,256}?)[ \t]*\r?\ncontent-", re.IGNORECASE | re.MULTILINE)
+_BLANKS: Final = b" \t\r\n"
+"""Not compared in boundaries: folding and unfolding add and remove some."""
 GUESS_WINDOW_BYTES: Final = 64 * 1024
 """How far behind the header of a multipart without a boundary its first delimiter may stand."""
 
@@ -132,12 +134,12 @@ class _Splitter:
             self._problems.add("multipart without a boundary")
 
     def _boundary_of(self, part: Part) -> bytes:
-        # RFC 2046: a boundary never ends in white space; inside it there may be some.
-        boundary = part.parameters.get("boundary", "").strip().encode("utf-8", "replace")
+        boundary = part.parameters.get("boundary", "").encode("utf-8", "replace").translate(None, _BLANKS)
         if not boundary:
-            window = self._raw[part.start : part.start + GUESS_WINDOW_BYTES]
-            match = _GUESSED_BOUNDARY.search(window)
-            boundary = match[1] if match and match[1] not in self._levels else b""
+            match = _GUESSED_BOUNDARY.search(self._raw[part.start : part.start + GUESS_WINDOW_BYTES])
+            boundary = match[1].translate(None, _BLANKS) if match else b""
+            if boundary in self._levels:
+                return b""  # it is that of a multipart around this one
         return boundary if len(boundary) <= MAX_BOUNDARY_BYTES else b""
 
     def _leave(self, *, down_to: int) -> None:
@@ -171,7 +173,7 @@ class _Splitter:
 
     def _match(self, line: bytes) -> tuple[int, bool] | None:
         """The level of the multipart whose delimiter ``line`` is, and whether it closes it."""
-        token = line[2:].rstrip(b" \t\r\n")
+        token = line[2:].translate(None, _BLANKS)
         level = self._levels.get(token)
         if level is not None:
             return level, False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import binascii
+import re
 import string
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -16,6 +17,8 @@ MAX_GLUED_PIECES: Final = 1_000
 _ALPHABET: Final = (string.ascii_letters + string.digits + "+/").encode("ascii")
 _OUTSIDE_ALPHABET: Final = bytes(byte for byte in range(256) if byte not in _ALPHABET)
 _WHITE: Final = b" \t\r\n"
+_TRAILING_BLANKS: Final = re.compile(rb"(?<![ \t])[ \t]+(?=\r?\n)")
+"""The look behind keeps it linear: a run of blanks is tried from its start only."""
 
 
 def decode_transfer(data: bytes, encoding: str, *, problems: Problems) -> bytes:
@@ -40,9 +43,7 @@ def base64_bytes(data: bytes) -> bytes:
 
 def quoted_printable_bytes(data: bytes) -> bytes:
     """Blanks before a line end are transport's, not the sender's (RFC 2045 section 6.7 rule 3)."""
-    if b" \n" in data or b" \r\n" in data or b"\t\n" in data or b"\t\r\n" in data:
-        data = b"\n".join(_without_trailing_blanks(line) for line in data.split(b"\n"))
-    return binascii.a2b_qp(data)
+    return binascii.a2b_qp(_TRAILING_BLANKS.sub(b"", data))
 
 
 def uu_bytes(data: bytes) -> bytes:
@@ -64,11 +65,6 @@ def _base64_piece(piece: bytes) -> bytes:
     if len(piece) % 4 == 1:
         piece = piece[:-1]  # six bits make no byte
     return binascii.a2b_base64(piece + b"=" * (-len(piece) % 4))
-
-
-def _without_trailing_blanks(line: bytes) -> bytes:
-    end = b"\r" if line.endswith(b"\r") else b""
-    return line.rstrip(b" \t\r") + end
 
 
 def _uu_line(line: bytes) -> bytes:
