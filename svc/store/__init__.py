@@ -18,9 +18,10 @@ from svc.store.fsck import Invariant, run_fsck
 from svc.store.gate import Runs
 from svc.store.home import Home, write_durably
 from svc.store.keyring import Keyring, master_key_path, open_keyring
-from svc.store.migrate import schema_sql
+from svc.store.migrate import fresh_schema, schema_sql
 from svc.store.outbox import (
     EVERYONE,
+    PRUNE_ROWS,
     Outbox,
     OutboxRow,
     Overflowed,
@@ -36,6 +37,7 @@ from svc.store.transaction import ReadTx, Row, Tx, Value
 
 __all__ = [
     "EVERYONE",
+    "PRUNE_ROWS",
     "BlobCorrupt",
     "BlobMissing",
     "BlobRef",
@@ -62,6 +64,7 @@ __all__ = [
     "Subscription",
     "Tx",
     "Value",
+    "fresh_schema",
     "has_secrets",
     "master_key_path",
     "newest",

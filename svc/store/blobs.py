@@ -67,9 +67,22 @@ class Blobs:
         self._checked: OrderedDict[str, tuple[int, int, int]] = OrderedDict()
 
     @classmethod
-    def open(cls, root: Path, *, threads: Runs, on_broken: Callable[[StoreBroken], None] | None = None) -> Blobs:
-        """Create what is missing and sweep what a crash left half-written. The caller holds the home's lock; blocks."""
+    def open(
+        cls,
+        root: Path,
+        *,
+        threads: Runs,
+        on_broken: Callable[[StoreBroken], None] | None = None,
+        read_only: bool = False,
+    ) -> Blobs:
+        """Create what is missing and sweep what a crash left half-written; blocks.
+
+        The caller holds the home's lock. Who does not opens ``read_only``: the half-written files belong to a service
+        that is running.
+        """
         blobs = cls(root, threads=threads, on_broken=on_broken)
+        if read_only:
+            return blobs
         blobs._incoming.mkdir(mode=0o700, parents=True, exist_ok=True)
         for leftover in blobs._incoming.iterdir():
             leftover.unlink()

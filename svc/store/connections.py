@@ -40,7 +40,7 @@ def open_writer(path: Path) -> sqlite3.Connection:
         _use_write_ahead_log(connection, path)
     except sqlite3.DatabaseError as error:
         connection.close()
-        raise _explained(error, path) from error
+        raise explained(error, path) from error
     except CannotOpen:
         connection.close()
         raise
@@ -53,9 +53,10 @@ def open_reader(path: Path) -> sqlite3.Connection:
     try:
         _configure(connection, READER_CACHE_KIB)
         connection.execute("pragma query_only = on")
+        connection.execute("select count(*) from sqlite_schema").fetchone()
     except sqlite3.DatabaseError as error:
         connection.close()
-        raise _explained(error, path) from error
+        raise explained(error, path) from error
     return connection
 
 
@@ -68,6 +69,13 @@ def close_writer(connection: sqlite3.Connection) -> None:
         pass  # nothing is lost: what is committed is in the log, and the next open reads it
     finally:
         connection.close()
+
+
+def explained(error: sqlite3.DatabaseError, path: Path) -> CannotOpen:
+    """The operator's sentence for what SQLite said."""
+    if error.sqlite_errorcode & 0xFF in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
+        return _corrupt(path, str(error))
+    return CannotOpen(f"{path} can't be opened: {error}")
 
 
 def _connect(path: Path, *, mode: str) -> sqlite3.Connection:
@@ -118,12 +126,6 @@ def _refuse_damage(connection: sqlite3.Connection, path: Path) -> None:
         (verdict,) = connection.execute("pragma quick_check(1)").fetchone()
         if verdict != "ok":
             raise _corrupt(path, str(verdict))
-
-
-def _explained(error: sqlite3.DatabaseError, path: Path) -> CannotOpen:
-    if error.sqlite_errorcode & 0xFF in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
-        return _corrupt(path, str(error))
-    return CannotOpen(f"{path} can't be opened: {error}")
 
 
 def _corrupt(path: Path, why: str) -> CorruptDatabase:

@@ -13,7 +13,8 @@ from typing import Final
 from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
 
-from svc.store.faults import CannotOpen, NewerDatabase, fault_of
+from svc.store.faults import CannotOpen, NewerDatabase
+from svc.store.migrations import STORE_MIGRATIONS
 
 _BOOKKEEPING: Final = ("sqlite_", Migrations.migrations_table)
 _TYPE_ORDER: Final = {"table": 0, "index": 1, "view": 2, "trigger": 3}
@@ -32,10 +33,6 @@ def migrate(connection: sqlite3.Connection, sets: Sequence[Migrations]) -> None:
             migrations.apply(database)
         _refuse_dangling(connection)
         connection.execute("commit")
-    except sqlite3.OperationalError as error:
-        if fault_of(error) is None:
-            raise
-        raise CannotOpen(f"the database can't be brought to this version: {error}. It is as it was before") from error
     finally:
         if connection.in_transaction:
             connection.execute("rollback")
@@ -61,6 +58,16 @@ def schema_sql(connection: sqlite3.Connection) -> str:
     return "".join(f"{_unindented(sql)};\n\n" for _, _, _, sql in shown).rstrip("\n") + "\n"
 
 
+def fresh_schema(sets: Sequence[Migrations]) -> str:
+    """:func:`schema_sql` of a new database with the store's tables and those of ``sets``."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        migrate(connection, (STORE_MIGRATIONS, *sets))
+        return schema_sql(connection)
+    finally:
+        connection.close()
+
+
 def _wrapped(connection: sqlite3.Connection) -> Database:
     return Database(connection, recursive_triggers=False, execute_plugins=False)
 
@@ -68,7 +75,8 @@ def _wrapped(connection: sqlite3.Connection) -> Database:
 def _refuse_newer(database: Database, sets: Sequence[Migrations]) -> None:
     if not database[Migrations.migrations_table].exists():
         return
-    known = {(migrations.name, step.name) for migrations in sets for step in migrations._migrations}
+    empty = Database(memory=True, execute_plugins=False)
+    known = {(migrations.name, step.name) for migrations in sets for step in migrations.pending(empty)}
     applied = database.execute(f"select migration_set, name from {Migrations.migrations_table} order by id").fetchall()
     for set_name, name in applied:
         if (set_name, name) not in known:

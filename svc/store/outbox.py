@@ -87,8 +87,8 @@ class Subscription:
         self._outbox.forget(self)
 
     def offer(self, rows: Sequence[OutboxRow]) -> None:
-        """Called by the outbox."""
-        if len(self._waiting) + len(rows) > self._limit:
+        """Called by the outbox. Slow is who had ``limit`` rows waiting before: one large commit makes nobody slow."""
+        if len(self._waiting) >= self._limit:
             self.overflowed = True
             self._waiting.clear()
             self.close()

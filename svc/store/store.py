@@ -20,8 +20,8 @@ from sqlite_utils.migrations import Migrations
 from svc.clock import Clock, Millis
 from svc.errors import Unavailable
 from svc.store.batch import Batch, Job
-from svc.store.connections import close_writer, open_reader, open_writer
-from svc.store.faults import StoreBroken
+from svc.store.connections import close_writer, explained, open_reader, open_writer
+from svc.store.faults import StoreBroken, fault_of
 from svc.store.gate import Runs
 from svc.store.migrate import migrate, refuse_unmigrated
 from svc.store.migrations import STORE_MIGRATIONS
@@ -67,19 +67,21 @@ class Store:
         beside a running service: it neither creates nor migrates. Raises :class:`CannotOpen` and what is below it.
         """
         sets = (STORE_MIGRATIONS, *migrations)
-        if read_only:
-            reader = open_reader(path)
-            try:
-                refuse_unmigrated(reader, sets)
-            finally:
-                reader.close()
-            return cls(path, None, clock=clock, threads=threads)
-        writer = open_writer(path)
+        connection = open_reader(path) if read_only else open_writer(path)
         try:
-            migrate(writer, sets)
-            return cls(path, writer, clock=clock, threads=threads)
+            if not read_only:
+                migrate(connection, sets)
+                return cls(path, connection, clock=clock, threads=threads)
+            refuse_unmigrated(connection, sets)
+            connection.close()
+            return cls(path, None, clock=clock, threads=threads)
+        except sqlite3.DatabaseError as error:
+            connection.close()
+            if fault_of(error) is None:
+                raise  # a migration's own mistake
+            raise explained(error, path) from error
         except BaseException:
-            writer.close()
+            connection.close()
             raise
 
     async def write(self, action: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -177,6 +177,13 @@ async def test_what_a_crash_left_half_written_is_swept_at_boot(blobs: Blobs, roo
     assert list(blobs.each_sha()) == [sha(b"kept")]
 
 
+async def test_who_only_reads_leaves_a_running_services_uploads_alone(root: Path, blobs: Blobs, gate: Threads) -> None:
+    (root / ".incoming" / "half").write_bytes(b"half")
+    ref = await blobs.put(b"content")
+    assert Blobs.open(root, threads=gate, read_only=True).is_sound(ref.sha256)
+    assert len(temporaries(root)) == 1
+
+
 @pytest.mark.parametrize("name", [ABSENT, "", "x", "../../etc/passwd", "A" * 64, "0" * 63, "0" * 65, "0" * 64 + "\n"])
 async def test_a_name_that_is_none_is_missing(blobs: Blobs, name: str) -> None:
     assert await blobs.size(name) is None

@@ -5,6 +5,8 @@ from __future__ import annotations
 import resource
 import signal
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -16,7 +18,7 @@ import trio.testing
 
 from svc.clock import VirtualClock, WallClock
 from svc.errors import Refusal
-from svc.store import CannotOpen, CorruptDatabase, ReadTx, Store, StoreBroken, Tx
+from svc.store import Blobs, CannotOpen, CorruptDatabase, Invariant, ReadTx, Store, StoreBroken, Tx, run_fsck
 from svc.store.faults import fault_of
 
 from .conftest import NOTES, Threads
@@ -198,6 +200,65 @@ def test_damage_in_any_page_is_never_overwritten_by_opening(path: Path, gate: Th
             refused += 1
             assert path.read_bytes() == damaged
     assert refused == len(whole) // PAGE_BYTES
+
+
+@pytest.mark.parametrize("content", [b"hello, this is a text file", b"SQLite format 3\0" + b"\xff" * 8000])
+def test_who_only_reads_a_damaged_database_hears_it_as_clearly(path: Path, gate: Threads, content: bytes) -> None:
+    path.write_bytes(content)
+    with pytest.raises(CorruptDatabase):
+        Store.open(path, clock=WallClock(), threads=gate, read_only=True)
+
+
+# Writes as fast as it can, and says what was acknowledged.
+WRITES_UNTIL_KILLED = """
+import sys, trio
+from functools import partial
+from pathlib import Path
+from svc.clock import WallClock
+from svc.store import Blobs, Store
+
+class Threads:
+    async def run(self, fn, *args):
+        return await trio.to_thread.run_sync(fn, *args)
+
+def keep(tx, sha256):
+    tx.record(type="kept", payload={"sha256": sha256}, audience=None, device_id="test")
+    tx.emit(topic="test", kind="kept", id=sha256, audience=None)
+
+async def produce(store, blobs, name):
+    for number in range(100_000):
+        ref = await blobs.put(f"{name} {number}".encode())
+        await store.write(keep, ref.sha256)
+        print(ref.sha256, flush=True)
+
+async def main(home):
+    store = Store.open(home / "svc.sqlite3", clock=WallClock(), threads=Threads())
+    blobs = Blobs.open(home / "blobs", threads=Threads(), on_broken=store.fail)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(partial(store.run_writer, started=lambda: None))
+        for name in range(8):
+            nursery.start_soon(produce, store, blobs, name)
+
+trio.run(main, Path(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("after", [1, 40, 90])
+def test_what_was_acknowledged_survives_a_kill(tmp_path: Path, gate: Threads, after: int) -> None:
+    command = [sys.executable, "-c", WRITES_UNTIL_KILLED, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        acknowledged = [process.stdout.readline().strip() for _ in range(after)]
+        process.kill()
+        acknowledged += [line.strip() for line in process.stdout if len(line) == 65]
+    store = Store.open(tmp_path / "svc.sqlite3", clock=WallClock(), threads=gate)
+    blobs = Blobs.open(tmp_path / "blobs", threads=gate)
+    kept = {sha for (sha,) in store.read_now(lambda tx: tx.all("select json_extract(payload, '$.sha256') from events"))}
+    told = {ref for (ref,) in store.read_now(lambda tx: tx.all("select ref from outbox"))}
+    bodies = Invariant(name="bodies", check=lambda tx: sorted(kept), yields="blobs")
+    assert kept == told >= set(acknowledged)
+    assert store.read_now(run_fsck, invariants=[bodies], blobs=blobs, secrets=None, deep=True) == []
+    store.close_now()
 
 
 def test_a_database_in_a_missing_directory_is_a_clear_refusal(tmp_path: Path, gate: Threads) -> None:

@@ -72,6 +72,14 @@ async def test_a_slow_subscriber_overflows_and_never_holds_up_the_writer(store: 
             await slow.receive()
 
 
+async def test_one_large_commit_makes_nobody_slow(store: Store) -> None:
+    with store.outbox.subscribe(limit=3) as live:
+        await store.write(emit, 500)
+        assert len(await live.receive()) == 500
+        await store.write(emit)
+        assert len(await live.receive()) == 1
+
+
 async def test_a_waiting_subscriber_is_told_of_its_overflow() -> None:
     outbox = Outbox(head=0)
     told = trio.Event()
@@ -85,7 +93,8 @@ async def test_a_waiting_subscriber_is_told_of_its_overflow() -> None:
         with outbox.subscribe(limit=1) as slow:
             nursery.start_soon(listen, slow)
             await trio.testing.wait_all_tasks_blocked()
-            outbox.publish([row(1), row(2)])
+            outbox.publish([row(1)])
+            outbox.publish([row(2)])
             await told.wait()
 
 
