@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
 import trio
@@ -13,9 +12,8 @@ from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
 
 from svc.clock import VirtualClock
+from svc.nursery import ThreadGate
 from svc.store import Blobs, Store
-
-T = TypeVar("T")
 
 NOTES = Migrations("notes")
 
@@ -30,27 +28,15 @@ def m001_notes(db: Database) -> None:
     )
 
 
-class Threads:
-    """The plainest gate."""
-
-    async def run(self, fn: Callable[..., T], *args: object) -> T:
-        return await trio.to_thread.run_sync(fn, *args)
-
-
-@pytest.fixture
-def gate() -> Threads:
-    return Threads()
-
-
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "svc.sqlite3"
 
 
 @pytest.fixture
-async def idle_store(path: Path, gate: Threads) -> AsyncIterator[Store]:
+async def idle_store(path: Path, threads: ThreadGate) -> AsyncIterator[Store]:
     """Open, and nobody writes."""
-    store = Store.open(path, clock=VirtualClock(), threads=gate, migrations=[NOTES])
+    store = Store.open(path, clock=VirtualClock(), threads=threads, migrations=[NOTES])
     yield store
     store.close_now()
 
@@ -64,5 +50,5 @@ async def store(idle_store: Store) -> AsyncIterator[Store]:
 
 
 @pytest.fixture
-def blobs(tmp_path: Path, gate: Threads) -> Blobs:
-    return Blobs.open(tmp_path / "blobs", threads=gate)
+def blobs(tmp_path: Path, threads: ThreadGate) -> Blobs:
+    return Blobs.open(tmp_path / "blobs", threads=threads)

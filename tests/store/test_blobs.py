@@ -15,11 +15,10 @@ import pytest
 import trio
 
 from svc.errors import Refusal, TooLarge
+from svc.nursery import ThreadGate
 from svc.store import BlobCorrupt, BlobMissing, BlobRef, Blobs, StoreBroken
 from svc.store.blobs import CHUNK_BYTES, GROUP_FILES
 from svc.store.faults import disk_faults
-
-from .conftest import Threads
 
 T = TypeVar("T")
 ABSENT = "0" * 64
@@ -169,18 +168,18 @@ async def test_an_upload_cancelled_at_any_hop_is_whole_or_not_there(tmp_path: Pa
     pytest.fail("the upload took more hops than expected")
 
 
-async def test_what_a_crash_left_half_written_is_swept_at_boot(blobs: Blobs, root: Path, gate: Threads) -> None:
+async def test_what_a_crash_left_half_written_is_swept_at_boot(blobs: Blobs, root: Path, threads: ThreadGate) -> None:
     await blobs.put(b"kept")
     (root / ".incoming" / "half").write_bytes(b"half")
-    Blobs.open(root, threads=gate)
+    Blobs.open(root, threads=threads)
     assert temporaries(root) == []
     assert list(blobs.each_sha()) == [sha(b"kept")]
 
 
-async def test_who_only_reads_leaves_a_running_services_uploads_alone(root: Path, blobs: Blobs, gate: Threads) -> None:
+async def test_who_only_reads_leaves_running_uploads_alone(root: Path, blobs: Blobs, threads: ThreadGate) -> None:
     (root / ".incoming" / "half").write_bytes(b"half")
     ref = await blobs.put(b"content")
-    assert Blobs.open(root, threads=gate, read_only=True).is_sound(ref.sha256)
+    assert Blobs.open(root, threads=threads, read_only=True).is_sound(ref.sha256)
     assert len(temporaries(root)) == 1
 
 

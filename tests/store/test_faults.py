@@ -18,10 +18,10 @@ import trio.testing
 
 from svc.clock import VirtualClock, WallClock
 from svc.errors import Refusal
+from svc.nursery import ThreadGate
 from svc.store import Blobs, CannotOpen, CorruptDatabase, Invariant, ReadTx, Store, StoreBroken, Tx, run_fsck
 from svc.store.faults import fault_of
-
-from .conftest import NOTES, Threads
+from tests.store.conftest import NOTES
 
 PAGE_BYTES = 4096
 BIG = "x" * 200_000
@@ -167,24 +167,24 @@ def test_a_lock_that_stays_is_an_answer_to_try_again_not_a_broken_store() -> Non
 @pytest.mark.parametrize(
     "content", [b"hello, this is a text file\n" * 400, b"SQLite format 3\0" + b"\xff" * 8000, b"x"]
 )
-def test_a_file_that_is_no_database_is_refused_and_left_alone(path: Path, gate: Threads, content: bytes) -> None:
+def test_a_file_that_is_no_database_is_refused_and_left_alone(path: Path, threads: ThreadGate, content: bytes) -> None:
     path.write_bytes(content)
     with pytest.raises(CorruptDatabase, match="Nothing was changed"):
-        Store.open(path, clock=VirtualClock(), threads=gate)
+        Store.open(path, clock=VirtualClock(), threads=threads)
     assert path.read_bytes() == content
 
 
-def test_an_emptied_database_with_a_log_is_refused_and_its_log_kept(path: Path, gate: Threads) -> None:
+def test_an_emptied_database_with_a_log_is_refused_and_its_log_kept(path: Path, threads: ThreadGate) -> None:
     path.write_bytes(b"")
     log = path.with_name(path.name + "-wal")
     log.write_bytes(b"precious")
     with pytest.raises(CorruptDatabase):
-        Store.open(path, clock=VirtualClock(), threads=gate)
+        Store.open(path, clock=VirtualClock(), threads=threads)
     assert log.read_bytes() == b"precious"
 
 
-def test_damage_in_any_page_is_never_overwritten_by_opening(path: Path, gate: Threads) -> None:
-    store = Store.open(path, clock=WallClock(), threads=gate, migrations=[NOTES])
+def test_damage_in_any_page_is_never_overwritten_by_opening(path: Path, threads: ThreadGate) -> None:
+    store = Store.open(path, clock=WallClock(), threads=threads, migrations=[NOTES])
     for number in range(60):
         store.write_now(add, f"{number} " + "y" * 500)
     store.close_now()
@@ -195,7 +195,7 @@ def test_damage_in_any_page_is_never_overwritten_by_opening(path: Path, gate: Th
         damaged = whole[:start] + b"\xaa" * PAGE_BYTES + whole[start + PAGE_BYTES :]
         path.write_bytes(damaged)
         try:
-            Store.open(path, clock=WallClock(), threads=gate, migrations=[NOTES]).close_now()
+            Store.open(path, clock=WallClock(), threads=threads, migrations=[NOTES]).close_now()
         except CorruptDatabase:
             refused += 1
             assert path.read_bytes() == damaged
@@ -203,10 +203,10 @@ def test_damage_in_any_page_is_never_overwritten_by_opening(path: Path, gate: Th
 
 
 @pytest.mark.parametrize("content", [b"hello, this is a text file", b"SQLite format 3\0" + b"\xff" * 8000])
-def test_who_only_reads_a_damaged_database_hears_it_as_clearly(path: Path, gate: Threads, content: bytes) -> None:
+def test_who_only_reads_a_damaged_database_hears_it_as_clearly(path: Path, threads: ThreadGate, content: bytes) -> None:
     path.write_bytes(content)
     with pytest.raises(CorruptDatabase):
-        Store.open(path, clock=WallClock(), threads=gate, read_only=True)
+        Store.open(path, clock=WallClock(), threads=threads, read_only=True)
 
 
 # Writes as fast as it can, and says what was acknowledged.
@@ -244,15 +244,15 @@ trio.run(main, Path(sys.argv[1]))
 
 
 @pytest.mark.parametrize("after", [1, 40, 90])
-def test_what_was_acknowledged_survives_a_kill(tmp_path: Path, gate: Threads, after: int) -> None:
+def test_what_was_acknowledged_survives_a_kill(tmp_path: Path, threads: ThreadGate, after: int) -> None:
     command = [sys.executable, "-c", WRITES_UNTIL_KILLED, str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         acknowledged = [process.stdout.readline().strip() for _ in range(after)]
         process.kill()
         acknowledged += [line.strip() for line in process.stdout if len(line) == 65]
-    store = Store.open(tmp_path / "svc.sqlite3", clock=WallClock(), threads=gate)
-    blobs = Blobs.open(tmp_path / "blobs", threads=gate)
+    store = Store.open(tmp_path / "svc.sqlite3", clock=WallClock(), threads=threads)
+    blobs = Blobs.open(tmp_path / "blobs", threads=threads)
     kept = {sha for (sha,) in store.read_now(lambda tx: tx.all("select json_extract(payload, '$.sha256') from events"))}
     told = {ref for (ref,) in store.read_now(lambda tx: tx.all("select ref from outbox"))}
     bodies = Invariant(name="bodies", check=lambda tx: sorted(kept), yields="blobs")
@@ -261,6 +261,6 @@ def test_what_was_acknowledged_survives_a_kill(tmp_path: Path, gate: Threads, af
     store.close_now()
 
 
-def test_a_database_in_a_missing_directory_is_a_clear_refusal(tmp_path: Path, gate: Threads) -> None:
+def test_a_database_in_a_missing_directory_is_a_clear_refusal(tmp_path: Path, threads: ThreadGate) -> None:
     with pytest.raises(CannotOpen, match="can't be opened"):
-        Store.open(tmp_path / "missing" / "svc.sqlite3", clock=WallClock(), threads=gate)
+        Store.open(tmp_path / "missing" / "svc.sqlite3", clock=WallClock(), threads=threads)

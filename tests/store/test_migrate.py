@@ -12,11 +12,11 @@ from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
 
 from svc.clock import VirtualClock
+from svc.nursery import ThreadGate
 from svc.store import CannotOpen, NewerDatabase, Store, fresh_schema, schema_sql
 from svc.store.migrate import migrate
 from svc.store.migrations import STORE_MIGRATIONS
-
-from .conftest import NOTES, Threads
+from tests.store.conftest import NOTES
 
 # Forks once for each statement of the migration, kills the child just there, and prints the schema it left.
 KILLED_AT_EACH_STATEMENT = """
@@ -67,8 +67,8 @@ def connect(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(path, isolation_level=None)
 
 
-def test_the_store_brings_its_own_tables(path: Path, gate: Threads) -> None:
-    Store.open(path, clock=VirtualClock(), threads=gate, migrations=[NOTES]).close_now()
+def test_the_store_brings_its_own_tables(path: Path, threads: ThreadGate) -> None:
+    Store.open(path, clock=VirtualClock(), threads=threads, migrations=[NOTES]).close_now()
     assert tables(connect(path)) >= {"outbox", "events", "secrets", "meta", "notes"}
 
 
@@ -82,9 +82,9 @@ def test_a_database_brought_here_step_by_step_has_the_fresh_schema(path: Path) -
     assert "strict" in fresh_schema([])
 
 
-def test_a_second_boot_changes_nothing(path: Path, gate: Threads) -> None:
+def test_a_second_boot_changes_nothing(path: Path, threads: ThreadGate) -> None:
     for _ in range(2):
-        Store.open(path, clock=VirtualClock(), threads=gate, migrations=[NOTES]).close_now()
+        Store.open(path, clock=VirtualClock(), threads=threads, migrations=[NOTES]).close_now()
     applied = connect(path).execute(f"select count(*) from {Migrations.migrations_table}").fetchone()
     assert applied == (len(STORE_MIGRATIONS.pending(Database(memory=True))) + 1,)
 
@@ -148,7 +148,7 @@ def test_a_migration_that_orphans_rows_is_undone(path: Path) -> None:
     assert connection.execute("select count(*) from notes").fetchone() == (1,)
 
 
-def test_a_newer_database_is_refused_and_left_alone(path: Path, gate: Threads) -> None:
+def test_a_newer_database_is_refused_and_left_alone(path: Path, threads: ThreadGate) -> None:
     newer = Migrations("notes")
     for step in NOTES.pending(Database(memory=True)):
         newer(name=step.name)(step.fn)
@@ -157,10 +157,10 @@ def test_a_newer_database_is_refused_and_left_alone(path: Path, gate: Threads) -
     def m002_later(db: Database) -> None:
         db.executescript("create table later (id integer primary key) strict;")
 
-    Store.open(path, clock=VirtualClock(), threads=gate, migrations=[newer]).close_now()
+    Store.open(path, clock=VirtualClock(), threads=threads, migrations=[newer]).close_now()
     before = path.read_bytes()
     with pytest.raises(NewerDatabase, match=r"notes\.m002_later"):
-        Store.open(path, clock=VirtualClock(), threads=gate, migrations=[NOTES])
+        Store.open(path, clock=VirtualClock(), threads=threads, migrations=[NOTES])
     assert path.read_bytes() == before
 
 

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from svc.clock import VirtualClock
+from svc.nursery import ThreadGate
 from svc.store import (
     EVERYONE,
     Outbox,
@@ -25,8 +26,6 @@ from svc.store import (
     prune,
     rows_after,
 )
-
-from .conftest import Threads
 
 
 def emit(tx: Tx, count: int = 1) -> None:
@@ -108,9 +107,9 @@ async def test_pruning_keeps_the_newest_rows_and_the_numbers_go_on(store: Store)
     assert [kept.seq for kept in await store.read(rows_after, 0, 10)] == [11]
 
 
-async def test_pruning_by_age_leaves_no_hole_when_the_clock_jumps(path: Path, gate: Threads) -> None:
+async def test_pruning_by_age_leaves_no_hole_when_the_clock_jumps(path: Path, threads: ThreadGate) -> None:
     clock = VirtualClock()
-    store = Store.open(path, clock=clock, threads=gate)
+    store = Store.open(path, clock=clock, threads=threads)
     for offset in [0, 0, 10**9, 0, 0]:  # the third row says it comes from the future
         clock.offset_ms = offset
         store.write_now(emit)
@@ -120,12 +119,12 @@ async def test_pruning_by_age_leaves_no_hole_when_the_clock_jumps(path: Path, ga
     store.close_now()
 
 
-async def test_the_head_survives_a_restart_after_everything_was_pruned(path: Path, gate: Threads) -> None:
-    store = Store.open(path, clock=VirtualClock(), threads=gate)
+async def test_the_head_survives_a_restart_after_everything_was_pruned(path: Path, threads: ThreadGate) -> None:
+    store = Store.open(path, clock=VirtualClock(), threads=threads)
     store.write_now(emit, 5)
     store.write_now(prune_to, 0)
     store.close_now()
-    store = Store.open(path, clock=VirtualClock(), threads=gate)
+    store = Store.open(path, clock=VirtualClock(), threads=threads)
     assert store.outbox.head() == store.read_now(newest) == 5
     store.close_now()
 
@@ -176,7 +175,7 @@ def test_resuming_leaves_no_gap_and_repeats_nothing(
 
     async def main() -> None:
         path = tmp_path_factory.mktemp("outbox") / "svc.sqlite3"
-        store = Store.open(path, clock=VirtualClock(), threads=Threads())
+        store = Store.open(path, clock=VirtualClock(), threads=ThreadGate(limit=8, name="test"))
         store.write_now(emit, before)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(partial(store.run_writer, started=lambda: None))

@@ -14,10 +14,10 @@ from sqlite_utils.migrations import Migrations
 
 from svc.clock import VirtualClock
 from svc.errors import Invalid, Unavailable
+from svc.nursery import ThreadGate
 from svc.store import CannotOpen, ReadTx, Store, Tx
 from svc.store.store import MAX_BATCH
-
-from .conftest import NOTES, Threads
+from tests.store.conftest import NOTES
 
 
 def add(tx: Tx, text: str) -> int:
@@ -189,9 +189,7 @@ async def test_a_stopped_writer_leaves_nobody_waiting(idle_store: Store) -> None
     assert await idle_store.read(texts) == []
 
 
-async def test_now_is_the_time_the_write_was_asked_for(
-    idle_store: Store, autojump_clock: trio.testing.MockClock
-) -> None:
+async def test_now_is_the_time_the_write_was_asked_for(idle_store: Store, clock: trio.testing.MockClock) -> None:
     asked: list[int] = []
 
     async def caller() -> None:
@@ -202,7 +200,7 @@ async def test_now_is_the_time_the_write_was_asked_for(
             first = idle_store.read_now(lambda tx: tx.now)
             callers.start_soon(caller)
             await trio.testing.wait_all_tasks_blocked()
-            autojump_clock.jump(60)
+            clock.jump(60)
             running(nursery, idle_store)
         nursery.cancel_scope.cancel()
     assert asked == [first]
@@ -324,16 +322,16 @@ async def test_an_event_record_has_a_growing_number_and_stays(store: Store) -> N
     assert row == ("mail-received", '{"subject":"Grüße"}', "usr_1", "system:mail")
 
 
-async def test_a_read_only_store_stands_beside_a_running_one(store: Store, path: Path, gate: Threads) -> None:
+async def test_a_read_only_store_stands_beside_a_running_one(store: Store, path: Path, threads: ThreadGate) -> None:
     await store.write(add, "a")
-    beside = Store.open(path, clock=VirtualClock(), threads=gate, migrations=[NOTES], read_only=True)
+    beside = Store.open(path, clock=VirtualClock(), threads=threads, migrations=[NOTES], read_only=True)
     assert await beside.read(texts) == ["a"]
     with pytest.raises(RuntimeError):
         beside.write_now(add, "b")
     beside.close_now()
 
 
-async def test_a_read_only_store_does_not_migrate(store: Store, path: Path, gate: Threads) -> None:
+async def test_a_read_only_store_does_not_migrate(store: Store, path: Path, threads: ThreadGate) -> None:
     later = Migrations("later")
 
     @later()
@@ -341,14 +339,14 @@ async def test_a_read_only_store_does_not_migrate(store: Store, path: Path, gate
         raise AssertionError("must not run")
 
     with pytest.raises(CannotOpen, match=r"later\.m001"):
-        Store.open(path, clock=VirtualClock(), threads=gate, migrations=[NOTES, later], read_only=True)
+        Store.open(path, clock=VirtualClock(), threads=threads, migrations=[NOTES, later], read_only=True)
 
 
-async def test_closing_folds_the_log_into_the_database(store: Store, path: Path, gate: Threads) -> None:
+async def test_closing_folds_the_log_into_the_database(store: Store, path: Path, threads: ThreadGate) -> None:
     await store.write(add, "a")
     store.close_now()
     assert not path.with_name(path.name + "-wal").exists()
-    reopened = Store.open(path, clock=VirtualClock(), threads=gate, migrations=[NOTES])
+    reopened = Store.open(path, clock=VirtualClock(), threads=threads, migrations=[NOTES])
     assert await reopened.read(texts) == ["a"]
     assert reopened.outbox.head() == 1
     reopened.close_now()
