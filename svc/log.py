@@ -1,0 +1,295 @@
+"""The log: one record a line, for machines (JSON) or people (readable), without secrets and without surprises.
+
+Owns the form of a record, what is withheld from it, and the promise that writing one never raises and never lets a
+stranger's text begin a line of its own. There is no global log: whoever logs was handed a :class:`Log`.
+
+Two nets hold secrets back: a field whose *name* is a secret's is never shown, and in every other text what *looks like*
+a secret is cut out. Names such as ``code`` and ``state`` are OAuth's here: call other things ``reason`` or ``phase``.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import sys
+import traceback
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Final, Literal, Protocol
+
+from svc.clock import Clock, rfc3339
+
+Level = Literal["debug", "info", "warning", "error"]
+Form = Literal["json", "readable"]
+
+REDACTED: Final = "********"
+TEXT_MAX_CHARS: Final = 4_096
+TRACEBACK_MAX_CHARS: Final = 32_768
+ITEMS_MAX: Final = 50
+DEPTH_MAX: Final = 4
+
+_RANK: Final[Mapping[str, int]] = MappingProxyType({"debug": 0, "info": 1, "warning": 2, "error": 3})
+_EVENT_WIDTH: Final = 28
+_COLOURS: Final[Mapping[str, str]] = MappingProxyType(
+    {"debug": "\x1b[2m", "info": "\x1b[36m", "warning": "\x1b[33m", "error": "\x1b[31m"}
+)
+_COLOUR_OFF: Final = "\x1b[0m"
+
+
+class Sink(Protocol):
+    """Where records go; any text stream fits."""
+
+    def write(self, text: str, /) -> object: ...
+
+    def flush(self) -> object: ...
+
+    def isatty(self) -> bool: ...
+
+
+class Log:
+    """Writes records of ``level`` and above to ``sink``; ``bind`` gives one that adds fields to each."""
+
+    def __init__(
+        self,
+        sink: Sink,
+        *,
+        readable: bool,
+        clock: Clock,
+        level: Level = "info",
+        fields: Mapping[str, object] | None = None,
+    ) -> None:
+        self._sink = sink
+        self._readable = readable
+        self._clock = clock
+        self._level: Level = level
+        self._fields = dict(fields or {})
+        self._coloured = readable and _wants_colour(sink)
+
+    @classmethod
+    def to_stderr(cls, *, form: str | None, clock: Clock, level: Level = "info") -> Log:
+        """The service's own log. Without a ``form`` it is readable on a terminal and JSON elsewhere."""
+        readable = form == "readable" if form else sys.stderr.isatty()
+        return cls(sys.stderr, readable=readable, clock=clock, level=level)
+
+    def bind(self, **fields: object) -> Log:
+        """The same log with ``fields`` added to every record (a request id, a task)."""
+        return Log(
+            self._sink,
+            readable=self._readable,
+            clock=self._clock,
+            level=self._level,
+            fields={**self._fields, **fields},
+        )
+
+    def debug(self, event: str, **fields: object) -> None:
+        self._record("debug", event, fields)
+
+    def info(self, event: str, **fields: object) -> None:
+        self._record("info", event, fields)
+
+    def warning(self, event: str, **fields: object) -> None:
+        self._record("warning", event, fields)
+
+    def error(self, event: str, error: BaseException | None = None, **fields: object) -> None:
+        """With the whole traceback of ``error``, groups and causes included."""
+        self._record("error", event, fields, error)
+
+    def _record(
+        self, level: Level, event: str, fields: Mapping[str, object], error: BaseException | None = None
+    ) -> None:
+        if _RANK[level] < _RANK[self._level]:
+            return
+        shown = {name: _shown(value, name=name) for name, value in {**self._fields, **fields}.items()}
+        at = rfc3339(self._clock.now())
+        event = _text(event)
+        trace = "" if error is None else _traceback(error)
+        if error is not None:
+            shown["error"] = _text(_summary(error))
+        if self._readable:
+            self._write(_readable_lines(at, level, event, shown, trace, coloured=self._coloured))
+        else:
+            self._write(_json_line(at, level, event, shown, trace))
+
+    def _write(self, record: str) -> None:
+        """One write a record. A log that can't be written must not take down what it tells of."""
+        try:
+            self._sink.write(record)
+            self._sink.flush()
+        except UnicodeEncodeError:  # a terminal that knows less than the text
+            self._write(record.encode("ascii", "backslashreplace").decode("ascii"))
+        except (OSError, ValueError):
+            pass  # the reader is gone, or the stream closed
+
+
+def redact(text: str) -> str:
+    """``text`` without what looks like a secret. Linear in its length."""
+    for pattern, replacement in _SECRETS:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+# What is a secret: by its name, and by its looks.
+
+_SECRET_NAMES: Final = frozenset(
+    {
+        *("token", "tokens", "secret", "secrets", "password", "passwd", "passphrase", "authorization", "credential"),
+        *(
+            "cookie",
+            "cookies",
+            "code",
+            "ticket",
+            "state",
+            "nonce",
+            "verifier",
+            "code_verifier",
+            "invite",
+            "svc_session",
+        ),
+        *("key", "api_key", "master_key", "private_key", "session", "assertion", "jwt"),
+    }
+)
+_SECRET_ENDINGS: Final = (
+    *("token", "tokens", "secret", "secrets", "password", "cookie", "cookies", "credential", "authorization"),
+    *("_key", "_ticket", "_code", "_verifier"),
+)
+_QUOTED_OR_BARE: Final = r"""(?:b?"(?:[^"\\]|\\.)*+"?|b?'(?:[^'\\]|\\.)*+'?|[^\s"'&,;#<>(){}\[\]]++)"""
+
+_SECRETS: Final = (
+    # Headers whose whole rest is secret: "Cookie: a=b; c=d", "Authorization: Bearer …".
+    (re.compile(r"(?i)((?:cookie|authorization)\s{0,4}:\s{0,4})[^\s\"'][^\r\n\"']*+"), rf"\1{REDACTED}"),
+    # name=value and "name": value, in URLs, forms, JSON, reprs and keyword arguments.
+    (
+        re.compile(
+            r"(?i)((?:token|secret|passw(?:or)?d|passphrase|ticket|cookie|authorization|credential|verifier|assertion"
+            rf"|svc_session|(?:api|master|private)_key)s?[\"']?\s{{0,4}}[:=]\s{{0,4}})(?!\*){_QUOTED_OR_BARE}"
+        ),
+        rf"\1{REDACTED}",
+    ),
+    # The same for words with other meanings too, only where they are written like a parameter.
+    (re.compile(rf"(?i)(\b(?:code|state|nonce|invite|key)=)(?!\*){_QUOTED_OR_BARE}"), rf"\1{REDACTED}"),
+    (re.compile(r"(?i)\b(bearer|basic)\s{1,4}[\w.~+/=-]{8,}+"), rf"\1 {REDACTED}"),
+    (re.compile(r"://[^\s/@:]{1,256}:[^\s/@]{1,256}@"), rf"://{REDACTED}@"),
+    # Tokens known by their first letters: our devices, Google's, GitHub's, signed JSON, private keys.
+    (re.compile(r"sdt_[\w-]++"), f"sdt_{REDACTED}"),
+    (re.compile(r"ya29\.[\w.-]++|\b1//[\w-]{16,}+|GOCSPX-[\w-]++|\bgh[oprsu]_\w{20,}+|github_pat_\w++"), REDACTED),
+    (re.compile(r"\beyJ[\w-]{8,}+\.[\w-]++\.[\w-]*+"), REDACTED),
+    (re.compile(r"(-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----)[^-]*+"), rf"\1{REDACTED}"),
+)
+
+
+def _is_secret_name(name: str) -> bool:
+    plain = name.lower().replace("-", "_")
+    return plain in _SECRET_NAMES or plain.endswith(_SECRET_ENDINGS)
+
+
+# Values as they are shown.
+
+
+def _shown(value: object, *, name: str = "", depth: int = 0) -> object:
+    """``value`` as JSON can hold it: bounded, redacted, never the object itself."""
+    if value is None or isinstance(value, bool):
+        return value
+    if _is_secret_name(name):
+        return REDACTED
+    if isinstance(value, int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, bytes | bytearray | memoryview):
+        return f"<{len(value)} bytes>"
+    return _shown_other(value, depth=depth)
+
+
+def _shown_other(value: object, *, depth: int) -> object:
+    if isinstance(value, BaseException):
+        return _text(_summary(value))
+    if isinstance(value, Mapping) and depth < DEPTH_MAX:
+        items = list(value.items())[:ITEMS_MAX]
+        return {_text(str(key)): _shown(item, name=str(key), depth=depth + 1) for key, item in items}
+    if isinstance(value, list | tuple | set | frozenset) and depth < DEPTH_MAX:
+        return [_shown(item, depth=depth + 1) for item in list(value)[:ITEMS_MAX]]
+    return _text(_str(value))
+
+
+def _text(text: str) -> str:
+    if len(text) > TEXT_MAX_CHARS:
+        text = f"{text[:TEXT_MAX_CHARS]}… ({len(text)} characters)"
+    return redact(text)
+
+
+def _summary(error: BaseException) -> str:
+    return f"{type(error).__name__}: {_str(error)}"
+
+
+def _str(value: object) -> str:
+    try:
+        return str(value)
+    except Exception as fault:  # an edge: whatever a stranger's __str__ does, the record is written
+        return f"<{type(value).__name__}, unprintable: {type(fault).__name__}>"
+
+
+def _traceback(error: BaseException) -> str:
+    whole = "".join(traceback.TracebackException.from_exception(error).format()).rstrip("\n")
+    if len(whole) > TRACEBACK_MAX_CHARS:
+        half = TRACEBACK_MAX_CHARS // 2
+        whole = f"{whole[:half]}\n… ({len(whole)} characters)\n{whole[-half:]}"
+    return redact(whole)
+
+
+# The two forms.
+
+
+def _json_line(at: str, level: Level, event: str, fields: Mapping[str, object], trace: str) -> str:
+    record: dict[str, object] = {"at": at, "level": level, "event": event}
+    record.update((f"{name}_" if name in record else name, value) for name, value in fields.items())
+    if trace:
+        record["traceback"] = trace
+    return json.dumps(record, separators=(",", ":")) + "\n"  # ASCII only: nothing in it can steer a terminal
+
+
+def _readable_lines(
+    at: str, level: Level, event: str, fields: Mapping[str, object], trace: str, *, coloured: bool
+) -> str:
+    tinted = f"{_COLOURS[level]}{level:<7}{_COLOUR_OFF}" if coloured else f"{level:<7}"
+    pairs = " ".join(f"{_visible(name)}={_word(value)}" for name, value in fields.items())
+    head = f"{at[11:-1]} {tinted} {_visible(event):<{_EVENT_WIDTH}} {pairs}".rstrip()
+    lines: Iterable[str] = trace.split("\n") if trace else ()
+    return "".join(f"{line}\n" for line in (head, *(f"    | {_visible(line)}" for line in lines)))
+
+
+def _word(value: object) -> str:
+    """A value in one word, or in quotes."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = _visible(text)
+    plain = text and not re.search(r'[\s"=]', text)
+    if plain or not isinstance(value, str):
+        return text
+    return '"' + text.replace('"', '\\"') + '"'
+
+
+_UNSEEN: Final = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]"
+)
+
+
+def _visible(text: str) -> str:
+    """Control, bidirectional and invisible characters as escapes, so that a line is one line and reads as written."""
+    return _UNSEEN.sub(_escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    character = match.group()
+    common = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+    number = ord(character)
+    return common.get(character) or (f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}")
+
+
+def _wants_colour(sink: Sink) -> bool:
+    try:
+        return sink.isatty() and not os.environ.get("NO_COLOR")
+    except ValueError:  # closed
+        return False

@@ -1,0 +1,162 @@
+"""The root of the tree: starts subsystems in order, serves, and drains them in reverse order.
+
+Owns the table of children and the one decision to drain. A crash is the supervisor's business; only an essential
+subsystem's crash comes here, drains the rest and is raised at the end. Nothing is cancelled before its turn, so that
+nobody loses what it stands on (the store starts first and ends last).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+
+import trio
+
+from svc.errors import Unavailable
+from svc.log import Log
+from svc.nursery.backoff import Backoff
+from svc.nursery.subsystem import ChildState, Subsystem
+from svc.nursery.supervisor import Supervisor
+
+
+class Root:
+    """All subsystems of one process. Used for one :meth:`run`."""
+
+    def __init__(self, *, log: Log, rng: random.Random) -> None:
+        self._log = log
+        self._rng = rng
+        self._children: dict[str, Supervisor] = {}  # in start order
+        self._nursery: trio.Nursery | None = None
+        self._starting = trio.CancelScope()
+        self._drain_begun = trio.Event()
+        self._asked = False
+        self._hurried = False
+        self._fault: ExceptionGroup[Exception] | None = None
+
+    async def run(
+        self, subsystems: Sequence[Subsystem], *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
+    ) -> None:
+        """Start ``subsystems`` in order, each once the one before it serves; serve until :meth:`drain`; drain.
+
+        One that crashes before it serves does not hold up the next: it is tried again in the background.
+        Raises what an essential subsystem crashed of, after the others have drained.
+        """
+        try:
+            async with trio.open_nursery() as nursery:
+                self._nursery = nursery
+                with self._starting:
+                    await self._start_all(subsystems)
+                task_status.started()
+                await self._drain_begun.wait()
+                await self._drain_all()
+        finally:
+            self._nursery = None
+        if self._fault is not None:
+            raise _unwrapped(self._fault)
+
+    def drain(self, reason: str) -> None:
+        """Begin the end. The second call sets every deadline to now; the order stays. Further calls change nothing."""
+        if self._asked:
+            self._hurry(reason)
+        self._asked = True
+        self._begin_drain(reason)
+
+    @property
+    def draining(self) -> bool:
+        return self._drain_begun.is_set()
+
+    async def wait_draining(self) -> None:
+        await self._drain_begun.wait()
+
+    async def add(self, subsystem: Subsystem) -> None:
+        """Start one more while running. Returns when it serves, or crashed first and is tried again.
+
+        Raises ``Unavailable`` when not running or draining, ``ValueError`` when the name is in use.
+        """
+        if self._nursery is None or self.draining:
+            raise Unavailable("The service is not running or is shutting down.")
+        await self._launch(subsystem, self._nursery, independent=True).settled.wait()
+
+    async def remove(self, name: str) -> None:
+        """Drain one subsystem alone. Returns when nothing of it runs; at once if there is none of that name."""
+        child = self._children.get(name)
+        if child is None:
+            return
+        self._drain_child(child)
+        await child.gone.wait()
+        if self._children.get(name) is child:
+            del self._children[name]
+
+    def states(self) -> Mapping[str, ChildState]:
+        """Every subsystem and how it fares, in start order."""
+        return {name: child.state for name, child in self._children.items()}
+
+    # Starting
+
+    async def _start_all(self, subsystems: Sequence[Subsystem]) -> None:
+        for subsystem in subsystems:
+            if self.draining or self._nursery is None:
+                return
+            child = self._launch(subsystem, self._nursery, independent=subsystem.independent)
+            await child.settled.wait()
+
+    def _launch(self, subsystem: Subsystem, nursery: trio.Nursery, *, independent: bool) -> Supervisor:
+        earlier = self._children.pop(subsystem.name, None)
+        if earlier is not None and not earlier.gone.is_set():
+            self._children[subsystem.name] = earlier
+            raise ValueError(f"a subsystem named {subsystem.name!r} is running")
+        child = Supervisor(subsystem, independent=independent, log=self._log, backoff=Backoff(rng=self._rng))
+        self._children[subsystem.name] = child
+        nursery.start_soon(self._keep, child, name=subsystem.name)
+        return child
+
+    async def _keep(self, child: Supervisor) -> None:
+        await child.keep()
+        if child.fault is not None:
+            self._fault = self._fault or child.fault
+            self._begin_drain(f"{child.subsystem.name} failed")
+
+    # Draining
+
+    def _begin_drain(self, reason: str) -> None:
+        if not self.draining:
+            self._log.info("drain.begun", reason=reason)
+            self._drain_begun.set()
+            self._starting.cancel()
+
+    def _hurry(self, reason: str) -> None:
+        if not self._hurried:
+            self._log.warning("drain.cut_short", reason=reason)
+            self._hurried = True
+            for child in self._children.values():
+                if child.state.phase == "draining":
+                    self._drain_child(child)
+
+    async def _drain_all(self) -> None:
+        for batch in self._drain_order():
+            for child in batch:
+                self._drain_child(child)
+            for child in batch:
+                await child.gone.wait()
+        self._log.info("drain.ended")
+
+    def _drain_order(self) -> Iterator[list[Supervisor]]:
+        """Reverse start order, independent neighbours together."""
+        for independent, neighbours in groupby(
+            reversed(list(self._children.values())), lambda child: child.independent
+        ):
+            if independent:
+                yield list(neighbours)
+            else:
+                yield from ([child] for child in neighbours)
+
+    def _drain_child(self, child: Supervisor) -> None:
+        child.drain(grace_s=0.0 if self._hurried else child.subsystem.drain_s)
+
+
+def _unwrapped(fault: BaseException) -> BaseException:
+    """The one exception in a group of one, however deep."""
+    while isinstance(fault, BaseExceptionGroup) and len(fault.exceptions) == 1:
+        fault = fault.exceptions[0]
+    return fault

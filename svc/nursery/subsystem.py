@@ -1,0 +1,73 @@
+"""The records of supervision: what a feature hands in, what it is handed, and what others may see of it.
+
+Owns no behaviour beyond :class:`Child`'s small face; :mod:`svc.nursery.supervisor` keeps it alive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import trio
+
+from svc.log import Log
+
+DEFAULT_DRAIN_S: Final = 5.0
+
+Phase = Literal["starting", "running", "restarting", "draining", "stopped", "failed"]
+
+
+class Child:
+    """A subsystem's hold on its own life, handed to ``run``; a new one after every restart.
+
+    ``run`` itself is the intake: on drain it is cancelled at once. What must be finished then is started with
+    ``child.work.start_soon`` and has the subsystem's ``drain_s`` left.
+    """
+
+    def __init__(
+        self, *, name: str, log: Log, work: trio.Nursery, ready: Callable[[], None], drain_asked: trio.Event
+    ) -> None:
+        self.name = name
+        self.log = log
+        self.work = work
+        self._ready = ready
+        self._drain_asked = drain_asked
+
+    def started(self) -> None:
+        """Say that it can serve now. The next subsystem starts only then. More than once does no harm."""
+        self._ready()
+
+    @property
+    def draining(self) -> bool:
+        """True once this subsystem's own drain has begun: its work should come to an end."""
+        return self._drain_asked.is_set()
+
+    async def wait_draining(self) -> None:
+        """Wait in a work task for the moment to come to an end (an idle connection closes then)."""
+        await self._drain_asked.wait()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subsystem:
+    """One thing that runs as long as the service does.
+
+    ``run`` goes on until its intake is cancelled; a return means finished for good, a crash means a restart.
+    The crash of an ``essential`` one ends the service instead. ``drain_s`` is how long its work may take to finish.
+    Nobody relies on an ``independent`` one, so it drains together with its independent neighbours, not in turn.
+    """
+
+    name: str
+    run: Callable[[Child], Awaitable[None]]
+    essential: bool = False
+    independent: bool = False
+    drain_s: float = DEFAULT_DRAIN_S
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChildState:
+    """How a subsystem fares. ``last_error`` is one redacted line, empty if it never crashed."""
+
+    phase: Phase
+    restarts: int
+    last_error: str

@@ -1,0 +1,82 @@
+"""What every test gets: virtual time, a log to read, a gate to threads, and a guard against what is left running."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from inspect import iscoroutinefunction
+from multiprocessing import resource_tracker
+from pathlib import Path
+
+import pytest
+from trio.testing import MockClock
+
+from svc.clock import VirtualClock
+from svc.nursery import ThreadGate
+from tests import virtual_time
+from tests.recorded_log import RecordedLog, StoppedClock
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", f"{virtual_time.MARKER}: runs on real time, for what only real time can show")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if iscoroutinefunction(getattr(item, "obj", None)):
+            virtual_time.put_on_virtual_time(item)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    if item.get_closest_marker("trio") is not None:
+        virtual_time.put_examples_on_virtual_time(item)
+    return (yield)
+
+
+@pytest.fixture(autouse=True)
+def clock(request: pytest.FixtureRequest) -> MockClock | None:
+    """The clock the test runs on. It jumps whenever every task sleeps; ``clock.jump(seconds)`` moves it by hand."""
+    real = request.node.get_closest_marker(virtual_time.MARKER) is not None
+    return None if real else MockClock(autojump_threshold=0)
+
+
+@pytest.fixture
+def wall() -> VirtualClock:
+    """What time it is, following ``clock``. ``wall.offset_ms`` makes it jump alone."""
+    return VirtualClock()
+
+
+@pytest.fixture
+def log(request: pytest.FixtureRequest, wall: VirtualClock) -> RecordedLog:
+    is_async = request.node.get_closest_marker("trio") is not None
+    return RecordedLog(wall if is_async else StoppedClock())
+
+
+@pytest.fixture
+def threads() -> ThreadGate:
+    return ThreadGate(limit=8, name="test")
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left_running() -> Iterator[None]:
+    """No test leaves a thread or a process behind. Tasks can't be left: a trio run ends with its last one."""
+    threads_before, processes_before = _threads(), _processes()
+    yield
+    assert not (_threads() - threads_before), "the test left threads running"
+    assert not (_processes() - processes_before), "the test left processes running"
+
+
+def _threads() -> set[threading.Thread]:
+    """Without trio's cache of idle threads, which it ends itself."""
+    return {thread for thread in threading.enumerate() if not thread.name.startswith("Trio thread")}
+
+
+def _processes() -> set[int]:
+    """Children of this process; without the standard library's tracker, which stays. None where there is no /proc."""
+    tracker = getattr(resource_tracker, "_resource_tracker")  # noqa: B009  private, and untyped
+    lists = Path(f"/proc/{os.getpid()}/task").glob("*/children")
+    children = {int(pid) for one in lists for pid in one.read_text().split()}
+    return children - {tracker._pid}
