@@ -1,0 +1,100 @@
+"""The build hook: puts the web app, with its browser modules, into the wheel as ``svc/_static``.
+
+The browser modules are not committed. Where ``static/vendor`` is missing or was made from another lock file, they are
+taken from the npm registry by ``static/package-lock.json``, in a temporary folder: a build leaves no ``node_modules``
+behind. Without Node the build stops with one sentence. Owns nothing but ``static/vendor``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+NODE_MIN_MAJOR: Final = 20
+NPM_TIMEOUT_S: Final = 600
+SERVED: Final = frozenset({".html", ".js", ".mjs", ".css", ".svg", ".png", ".txt", ".webmanifest"})
+"""What the service serves; declarations, configuration and lists of packages stay behind."""
+_STAMPED: Final = ("package.json", "package-lock.json", "vendor.mjs")
+_NOT_SERVED: Final = frozenset({"vendor.mjs"})
+_FOLDERS_SKIPPED: Final = frozenset({"node_modules"})
+
+
+class WebAppHook(BuildHookInterface[Any]):
+    """Registered in pyproject.toml for wheels, editable ones included."""
+
+    PLUGIN_NAME = "custom"
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        if self.target_name != "wheel":
+            return
+        static = Path(self.root) / "static"
+        if not is_fresh(static):
+            make_vendor(static)
+        if version != "editable":  # an editable install serves static/ where it lies
+            for path in shipped(static):
+                build_data["force_include"][str(path)] = f"svc/_static/{path.relative_to(static).as_posix()}"
+
+
+def is_fresh(static: Path) -> bool:
+    """Whether ``vendor/`` was made from these very files."""
+    made_from = static / "vendor" / ".made-from"
+    digest = hashlib.sha256(b"".join((static / name).read_bytes() for name in _STAMPED)).hexdigest()
+    return made_from.is_file() and made_from.read_text().strip() == digest
+
+
+def make_vendor(static: Path) -> None:
+    """Fetch the locked packages beside the checkout and copy the modules that the app imports."""
+    npm, node = _tool("npm"), _tool("node")
+    _check_node(node)
+    with tempfile.TemporaryDirectory(prefix="svc-vendor-") as folder:
+        for name in ("package.json", "package-lock.json"):
+            shutil.copy(static / name, folder)
+        _run([npm, "ci", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], folder)
+        _run([node, str(static / "vendor.mjs"), folder], folder)
+
+
+def shipped(static: Path) -> Iterator[Path]:
+    """The files that belong into the wheel, in order."""
+    for path in sorted(static.rglob("*")):
+        inside = path.relative_to(static)
+        hidden = any(part.startswith(".") or part in _FOLDERS_SKIPPED for part in inside.parts)
+        if path.is_file() and path.suffix in SERVED and not hidden and inside.as_posix() not in _NOT_SERVED:
+            yield path
+
+
+def _tool(name: str) -> str:
+    found = shutil.which(name)
+    if found is None:
+        _stop(f"{name} was not found")
+    return found
+
+
+def _check_node(node: str) -> None:
+    answer = subprocess.run([node, "--version"], capture_output=True, text=True, check=False)  # noqa: S603
+    said = answer.stdout.strip()
+    major = re.match(r"v(\d+)", said)
+    if major is None or int(major[1]) < NODE_MIN_MAJOR:
+        _stop(f"found is {said or 'a node that does not run'}")
+
+
+def _stop(why: str) -> None:
+    sys.exit(
+        f"Building svc from source needs Node.js {NODE_MIN_MAJOR} or newer ({why}); install it, "
+        "or install svc from a wheel."
+    )
+
+
+def _run(command: list[str], folder: str) -> None:
+    try:
+        subprocess.run(command, cwd=folder, check=True, timeout=NPM_TIMEOUT_S, stdout=subprocess.DEVNULL)  # noqa: S603
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as fault:
+        sys.exit(f"Building svc: the browser modules could not be fetched by `{' '.join(command[:2])}` ({fault}).")
