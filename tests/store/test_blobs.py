@@ -137,37 +137,6 @@ async def test_an_upload_that_ends_at_any_chunk_leaves_nothing(blobs: Blobs, roo
         assert list(blobs.each_sha()) == []
 
 
-class CancelsAtHop:
-    """A gate that cancels its caller just before the n-th call, as a lost connection does."""
-
-    def __init__(self, fatal: int, scope: trio.CancelScope) -> None:
-        self.hops = 0
-        self._fatal = fatal
-        self._scope = scope
-
-    async def run(self, fn: Callable[..., T], *args: object) -> T:
-        self.hops += 1
-        if self.hops == self._fatal:
-            self._scope.cancel()
-        return await trio.to_thread.run_sync(fn, *args)
-
-
-async def test_an_upload_cancelled_at_any_hop_is_whole_or_not_there(tmp_path: Path) -> None:
-    data = os.urandom(3 * CHUNK_BYTES)
-    for fatal in range(1, 10):
-        root = tmp_path / f"{fatal}"
-        with trio.CancelScope() as scope:
-            gate = CancelsAtHop(fatal, scope)
-            blobs = Blobs.open(root, threads=gate)
-            await blobs.put_stream(chunks(data, CHUNK_BYTES), limit=10**9)
-        assert temporaries(root) == []
-        assert all(blobs.is_sound(name) for name in blobs.each_sha())
-        if gate.hops < fatal:
-            assert list(blobs.each_sha()) == [sha(data)]
-            return
-    pytest.fail("the upload took more hops than expected")
-
-
 async def test_what_a_crash_left_half_written_is_swept_at_boot(blobs: Blobs, root: Path, threads: ThreadGate) -> None:
     await blobs.put(b"kept")
     (root / ".incoming" / "half").write_bytes(b"half")
