@@ -16,12 +16,13 @@ from typing import Final
 
 import trio
 
-from svc import events, files, identity, mail, surface
+from svc import events, files, identity, surface
 from svc.clock import HOUR_MS, Clock
 from svc.config import AnySetting, Config, Rule
 from svc.feature import Feature
 from svc.log import Log
-from svc.nursery import Child, ProcessGate, Root, Subsystem, ThreadGate, every, watch_loop, watch_signals
+from svc.mail.feature import FEATURE as MAIL
+from svc.nursery import Child, ProcessGate, Root, Subsystem, ThreadGate, every, watch_signals, watchdog
 from svc.protocol.egress import Egress
 from svc.settings import CORE_RULES, CORE_SETTINGS, HOME, HOST, MASTER_KEY_FILE, PORT
 from svc.store import (
@@ -37,6 +38,7 @@ from svc.store import (
     has_secrets,
     master_key_path,
     open_keyring,
+    PRUNE_ROWS,
     prune,
 )
 from svc.workspace import Workspace
@@ -45,7 +47,7 @@ FEATURES: Final[tuple[Feature, ...]] = (
     identity.FEATURE,
     files.FEATURE,
     events.FEATURE,
-    mail.FEATURE,
+    MAIL,
     surface.FEATURE,
 )
 
@@ -114,7 +116,7 @@ def open_vault(
         store.close_now()
         home.close()
         raise BootFault(f"{MASTER_KEY_FILE.name}: {fault}", exit_code=EXIT_CONFIG) from fault
-    blobs = Blobs.open(home.blobs, threads=threads, on_broken=store.fail)
+    blobs = Blobs.open(home.blobs, threads=threads, on_broken=store.fail, read_only=read_only)
     return Vault(home=home, store=store, blobs=blobs, secrets=Secrets(keyring))
 
 
@@ -160,7 +162,7 @@ async def serve(
     async with workspace_of(
         config, clock=clock, log=log, rng=rng, environ=os.environ if environ is None else environ
     ) as workspace:
-        workspace.service(surface.Surface).listeners = listeners
+        workspace.service(surface.Surface).take(listeners)
         for feature in FEATURES:
             if feature.boot:
                 await feature.boot(workspace)
@@ -181,24 +183,18 @@ def _own_subsystems(workspace: Workspace) -> Sequence[Subsystem]:
 
     async def keep_house(child: Child) -> None:
         child.started()
-        await every(
-            HOUSEKEEPING_S,
-            lambda: _prune(workspace),
-        )
-
-    async def watch(child: Child) -> None:
-        child.started()
-        await watch_loop(child.log)
+        await every(HOUSEKEEPING_S, lambda: _prune_outbox(workspace.store))
 
     return (
         Subsystem(name="store", run=write, essential=True),
         Subsystem(name="outbox", run=keep_house),
-        Subsystem(name="watchdog", run=watch),
+        watchdog(),
     )
 
 
-async def _prune(workspace: Workspace) -> None:
-    await workspace.store.write(prune, keep_ms=OUTBOX_KEEP_MS, keep_rows=OUTBOX_KEEP_ROWS)
+async def _prune_outbox(store: Store) -> None:
+    while await store.write(prune, keep_ms=OUTBOX_KEEP_MS, keep_rows=OUTBOX_KEEP_ROWS) >= PRUNE_ROWS:
+        pass
 
 
 async def _open_listeners(config: Config) -> list[trio.SocketListener]:

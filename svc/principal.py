@@ -26,7 +26,7 @@ class Principal:
     device_id: str
     is_admin: bool
     via: Via
-    capabilities: Mapping[str, bool] = field(default=NO_CAPABILITIES)
+    capabilities: Mapping[str, bool] = field(default_factory=lambda: NO_CAPABILITIES)
 
     @property
     def sees_everything(self) -> bool:

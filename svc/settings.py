@@ -23,9 +23,6 @@ from svc.config import (
     whole_number,
 )
 
-LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
-
-
 def _default_home(environ: Mapping[str, str]) -> Path:
     return Path(environ.get("HOME") or os.path.expanduser("~")) / "Svc"
 
@@ -42,7 +39,7 @@ def _public_origin(value: str) -> str:
     return f"{scheme}://{rest.lower()}"
 
 
-HOME = Setting(
+HOME: Setting[Path] = Setting(
     name="SVC_HOME",
     parse=directory,
     default=_default_home,
@@ -50,7 +47,7 @@ HOME = Setting(
     type="directory",
     help="Root data directory: the embedded database (`db/`) and content-addressed blobs (`blobs/`).",
 )
-PORT = Setting(
+PORT: Setting[int] = Setting(
     name="SVC_PORT",
     parse=whole_number(0, 65535),
     default=4780,
@@ -58,21 +55,21 @@ PORT = Setting(
     unit="TCP port",
     help="Public HTTP and WebSocket port. 0 takes a free one and prints it.",
 )
-HOST = Setting(
+HOST: Setting[str] = Setting(
     name="SVC_HOST",
     parse=_bind_host,
     default="127.0.0.1",
     type="address",
     help="Public bind address. Only a loopback address is accepted by this version.",
 )
-PUBLIC_ORIGIN = Setting(
+PUBLIC_ORIGIN: Setting[str | None] = Setting(
     name="SVC_PUBLIC_ORIGIN",
     parse=_public_origin,
     default=None,
     type="origin",
     help="Canonical browser origin, such as https://mail.example.org. Drives OAuth redirects and origin checks.",
 )
-MASTER_KEY_FILE = Setting(
+MASTER_KEY_FILE: Setting[Path | None] = Setting(
     name="SVC_MASTER_KEY_FILE",
     parse=file_path,
     default=None,
@@ -80,21 +77,21 @@ MASTER_KEY_FILE = Setting(
     type="file",
     help="The key of the secrets store. It lies outside SVC_HOME, so that a copy of the home gives nothing away.",
 )
-SEED = Setting(
+SEED: Setting[str | None] = Setting(
     name="SVC_SEED",
     parse=one_of("mock-world"),
     default=None,
     type="name",
     help="`mock-world` seeds the shared demo fixture on first boot. Needs PROVIDERS=fake.",
 )
-PROVIDERS = Setting(
+PROVIDERS: Setting[str | None] = Setting(
     name="PROVIDERS",
     parse=one_of("fake"),
     default=None,
     type="name",
     help="`fake` swaps every outside system for a deterministic fake.",
 )
-LOG = Setting(
+LOG: Setting[str | None] = Setting(
     name="SVC_LOG",
     parse=one_of("json", "readable"),
     default=None,
@@ -102,7 +99,7 @@ LOG = Setting(
     type="name",
     help="Form of the log on standard error: `json` lines or `readable` text.",
 )
-DRAIN_S = Setting(
+DRAIN_S: Setting[int] = Setting(
     name="SVC_DRAIN_SECONDS",
     parse=whole_number(0, 120),
     default=10,
@@ -110,14 +107,14 @@ DRAIN_S = Setting(
     unit="seconds",
     help="How long requests in flight may take to finish after the first stop signal.",
 )
-IDP_CLIENT_ID = Setting(
+IDP_CLIENT_ID: Setting[str | None] = Setting(
     name="IDP_CLIENT_ID",
     parse=text,
     default=None,
     type="text",
     help="OAuth client id of the identity and mail provider. Seeds the secret `idp.oauth` once.",
 )
-IDP_CLIENT_SECRET = Setting(
+IDP_CLIENT_SECRET: Setting[str | None] = Setting(
     name="IDP_CLIENT_SECRET",
     parse=text,
     default=None,
@@ -125,7 +122,7 @@ IDP_CLIENT_SECRET = Setting(
     secret=True,
     help="OAuth client secret that belongs to IDP_CLIENT_ID.",
 )
-IDP_ISSUER = Setting(
+IDP_ISSUER: Setting[str] = Setting(
     name="SVC_IDP_ISSUER",
     parse=http_url,
     default="https://accounts.google.com",

@@ -70,7 +70,7 @@ class MailEngine:
             loop = self._loops[account.id] = self._loop(account, child)
             await loop.run(child)
 
-        return Subsystem(name=_subsystem_name(account.id), run=run)
+        return Subsystem(name=_subsystem_name(account.id), run=run, independent=True)
 
     def _loop(self, account: Account, child: Child) -> AccountLoop:
         workspace = self.workspace

@@ -1,0 +1,45 @@
+"""How it speaks: HTTP/1.1 on h11, WebSocket on wsproto, tRPC, routing, guarding, static files, and the outgoing client.
+
+This face is all that features import. The protocol knows no feature, no store and no nursery: who asks, what a row's
+function is handed and when to drain are handed in.
+"""
+
+from svc.protocol.application import Application
+from svc.protocol.drain import Drain
+from svc.protocol.egress import Egress, EgressFault, EgressResponse
+from svc.protocol.guard import Guard
+from svc.protocol.http1 import serve_connection
+from svc.protocol.messages import Headers, Request, Response, json_response, redirect, text_response
+from svc.protocol.router import Router
+from svc.protocol.rows import NOTHING, Access, Nothing, Procedure, Route, SocketRoute, Wire
+from svc.protocol.static import StaticTree
+from svc.protocol.trpc import RpcLayer
+from svc.protocol.websocket import Socket, SocketClosed
+
+__all__ = [
+    "NOTHING",
+    "Access",
+    "Application",
+    "Drain",
+    "Egress",
+    "EgressFault",
+    "EgressResponse",
+    "Guard",
+    "Headers",
+    "Nothing",
+    "Procedure",
+    "Request",
+    "Response",
+    "Route",
+    "Router",
+    "RpcLayer",
+    "Socket",
+    "SocketClosed",
+    "SocketRoute",
+    "StaticTree",
+    "Wire",
+    "json_response",
+    "redirect",
+    "serve_connection",
+    "text_response",
+]

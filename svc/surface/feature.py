@@ -1,0 +1,75 @@
+"""The rows that the surface contributes: the app shell, its files, the probes, ``/trpc``, ``/ws`` and ``health.ping``."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from svc import __version__
+from svc.clock import rfc3339
+from svc.feature import Feature
+from svc.protocol import Nothing, Procedure, Request, Response, Route, SocketRoute, Wire
+from svc.surface import listener, probes
+from svc.surface.listener import Surface
+from svc.surface.live import live
+from svc.workspace import Call
+
+
+class Pong(Wire, frozen=True):
+    version: str
+    time: str
+    ok: Literal[True] = True
+
+
+async def ping(call: Call, wanted: Nothing) -> Pong:
+    return Pong(version=__version__, time=rfc3339(call.workspace.clock.now()))
+
+
+async def shell(call: Call, request: Request) -> Response:
+    return _surface(call).static.shell(request)
+
+
+async def static_file(call: Call, request: Request) -> Response:
+    return _surface(call).static.respond(request, request.params["path"])
+
+
+async def rpc(call: Call, request: Request) -> Response:
+    return await _surface(call).rpc.respond(call, request, call.visitor)
+
+
+def _surface(call: Call) -> Surface:
+    return call.workspace.service(Surface)
+
+
+_SHELL_PATHS = ("/", "/login", "/p/*page", "/settings", "/settings/*section")
+
+_ROUTES: tuple[Route[Call], ...] = (
+    *(
+        Route(method="GET", path=path, access="public", handle=shell, summary="The web application.")
+        for path in _SHELL_PATHS
+    ),
+    Route(method="GET", path="/static/*path", access="public", handle=static_file, summary="The web app's files."),
+    Route(method="GET", path="/trpc/*procedure", access="public", handle=rpc, summary="RPC queries (access by row)."),
+    Route(method="POST", path="/trpc/*procedure", access="public", handle=rpc, summary="RPC mutations (access by row)."),
+)
+
+FEATURE = Feature(
+    name="surface",
+    summary="The public listener, the app shell, the probes, RPC and live updates.",
+    routes=(*_ROUTES, *probes.ROUTES),
+    sockets=(
+        SocketRoute(path="/ws", access="authenticated", handle=live, summary="Live updates from the outbox."),
+    ),
+    procedures=(
+        Procedure(
+            name="health.ping",
+            kind="query",
+            access="public",
+            input=Nothing,
+            output=Pong,
+            call=ping,
+            summary="Whether the service answers, its version and its time.",
+        ),
+    ),
+    build=listener.build,
+    subsystems=listener.subsystems,
+)

@@ -1,0 +1,142 @@
+"""The HTTP subsystem: accepts connections and hands each to the protocol, within a bound, until it drains.
+
+Intake is the listener, work is the connections: on drain the port closes at once, idle connections with it, and requests
+in flight have the drain's time to finish.
+"""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final
+
+import trio
+
+from svc.config import Config
+from svc.identity import resolve_principal
+from svc.log import Log
+from svc.nursery import Child, Subsystem
+from svc.principal import Principal
+from svc.protocol import Application, Drain, Guard, Request, Router, RpcLayer, StaticTree, serve_connection
+from svc.settings import DRAIN_S, HOST, PORT, PUBLIC_ORIGIN, canonical_origin, is_fake
+from svc.surface.assets import static_directory
+from svc.workspace import Call, Workspace
+
+RESERVED_DESCRIPTORS: Final = 128  # for the database, blobs, outgoing connections and the probes
+MAX_CONNECTIONS: Final = 10_000
+
+
+@dataclass(kw_only=True)
+class Surface:
+    """The service behind the port. ``listeners`` are opened by whoever boots, so that a port in use is told first."""
+
+    workspace: Workspace
+    static: StaticTree
+    rpc: RpcLayer[Call]
+    listeners: list[trio.SocketListener] = field(default_factory=list)
+    port: int = 0
+    _application: Application[Call] | None = None
+
+    @property
+    def origin(self) -> str:
+        """Where a browser finds this instance."""
+        return canonical_origin(self.workspace.config, port=self.port)
+
+    def take(self, listeners: Sequence[trio.SocketListener]) -> None:
+        """Adopt the open listeners; from now on the port is known."""
+        self.listeners = list(listeners)
+        self.port = self.listeners[0].socket.getsockname()[1]
+
+    async def run(self, child: Child) -> None:
+        listeners = self.listeners or await self._listen_again()
+        self.listeners = []  # closed by whoever served them
+        application = self._build_application()
+        drain = Drain()
+        child.work.start_soon(_pass_on_drain, child, drain)
+        handler = partial(
+            _serve, application=application, log=child.log, drain=drain, slots=trio.Semaphore(_max_connections())
+        )
+        child.started()
+        child.log.info("http.listening", origin=self.origin, port=self.port)
+        await trio.serve_listeners(handler, listeners, handler_nursery=child.work)
+
+    async def _listen_again(self) -> list[trio.SocketListener]:
+        """After a crash: the same port."""
+        config = self.workspace.config
+        return await trio.open_tcp_listeners(self.port or config[PORT], host=config[HOST])
+
+    def _build_application(self) -> Application[Call]:
+        workspace = self.workspace
+        return Application(
+            router=Router(
+                [row for feature in workspace.features for row in feature.routes],
+                [row for feature in workspace.features for row in feature.sockets],
+            ),
+            guard=_guard(workspace.config, self.port),
+            resolve=partial(resolve_principal, workspace),
+            context=partial(_call, workspace),
+            log=workspace.log,
+            clock=workspace.clock,
+        )
+
+
+def build(workspace: Workspace) -> None:
+    procedures = [row for feature in workspace.features for row in feature.procedures]
+    workspace.provide(
+        Surface(
+            workspace=workspace,
+            static=StaticTree.load(static_directory()),
+            rpc=RpcLayer(procedures, log=workspace.log, fake=is_fake(workspace.config)),
+        )
+    )
+
+
+async def subsystems(workspace: Workspace) -> Sequence[Subsystem]:
+    surface = workspace.service(Surface)
+    return [Subsystem(name="http", run=surface.run, drain_s=float(workspace.config[DRAIN_S]))]
+
+
+async def _serve(
+    stream: trio.SocketStream,
+    *,
+    application: Application[Call],
+    log: Log,
+    drain: Drain,
+    slots: trio.Semaphore,
+) -> None:
+    """One connection. Beyond the bound it is closed unanswered, before it can hold anything."""
+    try:
+        slots.acquire_nowait()
+    except trio.WouldBlock:
+        log.warning("http.too_many_connections")
+        await trio.aclose_forcefully(stream)
+        return
+    try:
+        peer = stream.socket.getpeername()[0]
+    except OSError:
+        peer = ""  # gone before it was served
+    try:
+        await serve_connection(stream, application, log=log, peer=peer, drain=drain)
+    finally:
+        slots.release()
+
+
+async def _pass_on_drain(child: Child, drain: Drain) -> None:
+    await child.wait_draining()
+    drain.begin()
+
+
+def _call(workspace: Workspace, request: Request, principal: Principal | None) -> Call:
+    return Call(workspace=workspace, visitor=principal, request_id=request.id)
+
+
+def _guard(config: Config, port: int) -> Guard:
+    return Guard(bind_host=config[HOST], port=port, public_origin=config[PUBLIC_ORIGIN])
+
+
+def _max_connections() -> int:
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    available = MAX_CONNECTIONS if soft == resource.RLIM_INFINITY else soft - RESERVED_DESCRIPTORS
+    return max(16, min(MAX_CONNECTIONS, available))

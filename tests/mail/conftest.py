@@ -1,0 +1,19 @@
+"""The rig as a fixture."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from svc.clock import VirtualClock
+from svc.log import Log
+from svc.nursery import ThreadGate
+from tests.mail.rig import Rig, open_rig
+
+
+@pytest.fixture
+async def rig(tmp_path: Path, wall: VirtualClock, log: Log, threads: ThreadGate) -> AsyncIterator[Rig]:
+    async with open_rig(tmp_path, clock=wall, log=log, threads=threads) as opened:
+        yield opened

@@ -1,0 +1,168 @@
+"""A mailbox, a store and the sync between them, without the rest of the service."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from email.message import EmailMessage
+from pathlib import Path
+
+import trio
+
+from svc.app import FEATURES
+from svc.clock import Clock
+from svc.log import Log
+from svc.mail import accounts, queries
+from svc.mail.fetch import Fetcher
+from svc.mail.invariants import INVARIANTS
+from svc.mail.model import Account
+from svc.mail.provider import Provider
+from svc.mail.provider_fake import FakeWorld
+from svc.mail.sync import AccountSync
+from svc.mail.tasks import AccountLoop
+from svc.nursery import ProcessGate, ThreadGate
+from svc.principal import UNCLAIMED, Principal
+from svc.store import Blobs, ReadTx, Store
+
+MIA = "mia@example.org"
+
+
+def mail(subject: str = "Hello", *, sender: str = "Noa <noa@example.org>", text: str = "Hi.", date: str = "") -> bytes:
+    message = EmailMessage()
+    message["From"] = sender
+    message["To"] = MIA
+    message["Subject"] = subject
+    if date:
+        message["Date"] = date
+    message.set_content(text)
+    return message.as_bytes()
+
+
+@dataclass(kw_only=True)
+class Rig:
+    store: Store
+    blobs: Blobs
+    world: FakeWorld
+    clock: Clock
+    log: Log
+    threads: ThreadGate
+    processes: ProcessGate
+    principal: Principal = UNCLAIMED
+    rng: random.Random = field(default_factory=lambda: random.Random(7))
+
+    async def inject(
+        self,
+        subject: str = "Hello",
+        *,
+        address: str = MIA,
+        thread: str | None = None,
+        labels: frozenset[str] = frozenset({"INBOX", "UNREAD"}),
+        raw: bytes | None = None,
+    ) -> str:
+        """Put a message into the mailbox at the provider. Returns the provider's id."""
+        message_id, _ = await self.world.inject(
+            address=address, raw=raw if raw is not None else mail(subject), thread_key=thread, labels=labels
+        )
+        return message_id
+
+    async def connect(self, address: str = MIA) -> str:
+        return await self.store.write(accounts.connect, self.principal, address=address, provider="fake")
+
+    def sync_of(self, account_id: str, provider: Provider | None = None, *, address: str = MIA) -> AccountSync:
+        provider = provider or self.world.provider(address)
+        fetcher = Fetcher(
+            account_id=account_id,
+            provider=provider,
+            blobs=self.blobs,
+            threads=self.threads,
+            processes=self.processes,
+            clock=self.clock,
+            log=self.log,
+        )
+        return AccountSync(account_id=account_id, provider=provider, store=self.store, fetcher=fetcher, log=self.log)
+
+    def loop_of(self, account_id: str, provider: Provider | None = None, *, address: str = MIA) -> AccountLoop:
+        provider = provider or self.world.provider(address)
+        return AccountLoop(
+            account_id=account_id,
+            provider=provider,
+            sync=self.sync_of(account_id, provider, address=address),
+            store=self.store,
+            clock=self.clock,
+            rng=self.rng,
+            log=self.log,
+        )
+
+    async def account(self, account_id: str) -> Account:
+        found = await self.store.read(queries.account, account_id)
+        assert found is not None
+        return found
+
+    async def state(self) -> dict[str, object]:
+        """Everything that two ways to the same mailbox must agree on."""
+        return await self.store.read(_state)
+
+    async def labels_at_provider(self, message_id: str, *, address: str = MIA) -> frozenset[str]:
+        return (await self.world.provider(address).get(message_id)).labels
+
+    async def problems(self) -> list[str]:
+        """What ``svc fsck`` would say of mail."""
+        return await self.store.read(_problems)
+
+
+def _state(tx: ReadTx) -> dict[str, object]:
+    return {
+        "messages": tx.all(
+            """
+            select provider_message_id, provider_thread_id, m.subject, m.labels, m.in_inbox, m.unread, m.visible
+            from mail_messages m join mail_threads t on t.id = m.thread_id order by provider_message_id
+            """
+        ),
+        "threads": tx.all(
+            """
+            select provider_thread_id, subject, snippet, messages, in_inbox, unread, visible, last_message_at, labels
+            from mail_threads order by provider_thread_id
+            """
+        ),
+        "accounts": tx.all("select address, messages, unread_threads from mail_accounts order by address"),
+    }
+
+
+def _problems(tx: ReadTx) -> list[str]:
+    return [problem for one in INVARIANTS if one.yields == "problems" for problem in one.check(tx)]
+
+
+@asynccontextmanager
+async def open_rig(home: Path, *, clock: Clock, log: Log, threads: ThreadGate) -> AsyncIterator[Rig]:
+    """Open (or reopen, as after a crash) the store and the fake world under ``home``."""
+    (home / "blobs").mkdir(parents=True, exist_ok=True)
+    store = Store.open(
+        home / "svc.sqlite3",
+        clock=clock,
+        threads=threads,
+        migrations=[feature.migrations for feature in FEATURES if feature.migrations],
+    )
+    world = FakeWorld(journal=home / "fake.jsonl", clock=clock, threads=threads)
+    world.load()
+    try:
+        async with (
+            ProcessGate(limit=1, name="test") as processes,
+            trio.open_nursery(strict_exception_groups=False) as nursery,
+        ):
+            started = trio.Event()
+            nursery.start_soon(lambda: store.run_writer(started=started.set))
+            await started.wait()
+            yield Rig(
+                store=store,
+                blobs=Blobs.open(home / "blobs", threads=threads),
+                world=world,
+                clock=clock,
+                log=log,
+                threads=threads,
+                processes=processes,
+            )
+            nursery.cancel_scope.cancel()
+    finally:
+        store.close_now()

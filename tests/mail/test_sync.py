@@ -1,0 +1,223 @@
+"""One account's sync: sweeps, polls, expired history, and the same end from every disorder on the way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import trio
+
+from svc.clock import VirtualClock
+from svc.log import Log
+from svc.mail.provider import HistoryPage, ListPage, MessageRef, RawMessage, Unreachable
+from svc.mail.provider_fake import FakeProvider
+from svc.nursery import ThreadGate
+from tests.cancel_everywhere import Interrupted, cancel_everywhere
+from tests.mail.rig import MIA, Rig, mail, open_rig
+
+
+async def test_a_first_sweep_stores_every_message_once_with_its_labels(rig: Rig) -> None:
+    for number in range(250):
+        await rig.inject(f"Mail {number}", thread=f"t{number % 40}")
+    account_id = await rig.connect()
+    await rig.sync_of(account_id).step()
+    account = await rig.account(account_id)
+    assert (account.state, account.messages, account.progress_done) == ("caught-up", 250, 250)
+    assert account.unread_threads == 40
+    assert await rig.problems() == []
+
+
+async def test_new_mail_label_changes_and_deletions_arrive_by_polling(rig: Rig) -> None:
+    kept, archived, gone = [await rig.inject(subject) for subject in ("kept", "archived", "gone")]
+    account_id = await rig.connect()
+    sync = rig.sync_of(account_id)
+    await sync.step()
+    await rig.inject("new")
+    await rig.world.set_labels(address=MIA, message_id=archived, labels=frozenset({"STARRED"}))
+    await rig.world.delete(address=MIA, message_id=gone)
+    await sync.step()
+    rows = {row[2]: row[3] for row in (await rig.state())["messages"]}  # type: ignore[index, union-attr, attr-defined]
+    assert rows == {"kept": '["INBOX","UNREAD"]', "archived": '["STARRED"]', "new": '["INBOX","UNREAD"]'}
+    assert (await rig.account(account_id)).unread_threads == 2
+    assert await rig.problems() == []
+    assert kept
+
+
+async def test_an_expired_history_is_swept_again_in_silence_and_repairs_the_gap(rig: Rig) -> None:
+    first, second, third = [await rig.inject(subject) for subject in ("one", "two", "three")]
+    account_id = await rig.connect()
+    sync = rig.sync_of(account_id)
+    await sync.step()
+    await rig.world.set_labels(address=MIA, message_id=first, labels=frozenset())
+    await rig.world.delete(address=MIA, message_id=second)
+    await rig.inject("four")
+    await rig.world.expire_history(address=MIA)
+    await sync.step()
+    rows = {row[2]: row[3] for row in (await rig.state())["messages"]}  # type: ignore[index, union-attr, attr-defined]
+    assert rows == {"one": "[]", "three": '["INBOX","UNREAD"]', "four": '["INBOX","UNREAD"]'}
+    account = await rig.account(account_id)
+    assert (account.state, account.problem) == ("caught-up", None)
+    assert await rig.problems() == []
+    assert third
+
+
+async def test_mail_that_arrives_while_the_sweep_runs_is_not_missed(rig: Rig) -> None:
+    for number in range(150):
+        await rig.inject(f"Mail {number}")
+
+    class Arriving(FakeProvider):
+        async def list_messages(
+            self, *, label: str | None = None, page_token: str | None = None, limit: int = 100
+        ) -> ListPage:
+            page = await super().list_messages(label=label, page_token=page_token, limit=limit)
+            if label is None and limit == 100:
+                await rig.inject(f"during page {page_token}")
+            return page
+
+    account_id = await rig.connect()
+    await rig.sync_of(account_id, Arriving(world=rig.world, address=MIA)).step()
+    assert (await rig.account(account_id)).messages == 152
+
+
+async def test_a_message_that_cannot_be_fetched_alone_stops_nobody(rig: Rig) -> None:
+    bad = await rig.inject("bad")
+    await rig.inject("good")
+    rig.world.fault(address=MIA, operation="get", fault=403, times=1)
+    account_id = await rig.connect()
+    await rig.sync_of(account_id).step()
+    account = await rig.account(account_id)
+    assert (account.state, account.messages) == ("caught-up", 1)
+    ledger = await rig.store.read(lambda tx: tx.all("select provider_message_id, step from mail_ledger"))
+    assert len(ledger) == 1
+    assert ledger[0][1] == "fetch"
+    assert bad
+
+
+async def test_a_page_that_fails_in_the_middle_is_asked_for_again(rig: Rig) -> None:
+    for number in range(230):
+        await rig.inject(f"Mail {number}")
+    account_id = await rig.connect()
+    sync = rig.sync_of(account_id)
+    rig.world.fault(address=MIA, operation="get", fault="cut", times=1)
+    with pytest.raises(Unreachable):
+        await sync.step()
+    assert (await rig.account(account_id)).history_id is None
+    await sync.step()
+    assert (await rig.account(account_id)).messages == 230
+    assert await rig.problems() == []
+
+
+async def test_a_listing_that_goes_in_circles_ends_as_a_fault(rig: Rig) -> None:
+    await rig.inject()
+
+    class Circular(FakeProvider):
+        async def list_messages(
+            self, *, label: str | None = None, page_token: str | None = None, limit: int = 100
+        ) -> ListPage:
+            return ListPage(messages=(MessageRef(id="fake-1", thread_id="t"),), next_page_token="again")
+
+    account_id = await rig.connect()
+    with pytest.raises(Unreachable, match="again and again"):
+        await rig.sync_of(account_id, Circular(world=rig.world, address=MIA)).step()
+
+
+async def test_repeated_and_doubled_history_changes_nothing(rig: Rig) -> None:
+    message = await rig.inject("one")
+    account_id = await rig.connect()
+    await rig.sync_of(account_id).step()
+
+    class Doubling(FakeProvider):
+        async def history(self, *, since: str, page_token: str | None = None) -> HistoryPage:
+            page = await super().history(since="0", page_token=page_token)  # all of it, again
+            return HistoryPage(changes=page.changes * 2, next_page_token=None, history_id=page.history_id)
+
+    doubling = rig.sync_of(account_id, Doubling(world=rig.world, address=MIA))
+    await rig.world.set_labels(address=MIA, message_id=message, labels=frozenset({"INBOX"}))
+    await rig.inject("two")
+    await doubling.step()
+    before = await rig.state()
+    await doubling.step()
+    assert await rig.state() == before
+    events = await rig.store.read(lambda tx: tx.value("select count(*) from events where type = 'mail-received'"))
+    assert events == 2
+    assert await rig.problems() == []
+
+
+async def test_a_message_deleted_between_list_and_get_is_skipped(rig: Rig) -> None:
+    await rig.inject("stays")
+    await rig.inject("goes")
+
+    class Vanishing(FakeProvider):
+        async def get(self, message_id: str) -> RawMessage:
+            if message_id == "fake-2" and "fake-2" in rig.world.mailbox(MIA).messages:
+                await rig.world.delete(address=MIA, message_id="fake-2")
+            return await super().get(message_id)
+
+    account_id = await rig.connect()
+    await rig.sync_of(account_id, Vanishing(world=rig.world, address=MIA)).step()
+    account = await rig.account(account_id)
+    assert (account.state, account.messages) == ("caught-up", 1)
+
+
+async def test_a_date_in_the_future_does_not_pin_a_thread_to_the_top(rig: Rig) -> None:
+    await rig.inject("liar", raw=mail("liar", date="Sat, 01 Jan 2099 00:00:00 +0000"))
+    await trio.sleep(60)
+    await rig.inject("honest")
+    account_id = await rig.connect()
+    await rig.sync_of(account_id).step()
+    threads = (await rig.state())["threads"]
+    newest = max(threads, key=lambda row: row[7])  # type: ignore[call-overload, type-var, arg-type]
+    assert newest[1] == "honest"
+
+
+async def test_an_older_message_that_comes_later_does_not_lead_its_thread(rig: Rig) -> None:
+    await rig.inject(thread="t", raw=mail("Re: plan", text="newest", date="Tue, 20 Oct 2026 10:00:00 +0000"))
+    account_id = await rig.connect()
+    sync = rig.sync_of(account_id)
+    await sync.step()
+    await rig.inject(thread="t", raw=mail("plan", text="oldest", date="Mon, 19 Oct 2026 10:00:00 +0000"))
+    await sync.step()
+    (thread,) = (await rig.state())["threads"]  # type: ignore[misc]
+    assert thread[1:4] == ("Re: plan", "newest", 2)
+
+
+async def test_spam_and_trash_stand_in_neither_section_and_count_as_no_unread(rig: Rig) -> None:
+    await rig.inject("spam", labels=frozenset({"SPAM", "UNREAD"}))
+    await rig.inject("trash", labels=frozenset({"TRASH", "UNREAD"}))
+    account_id = await rig.connect()
+    await rig.sync_of(account_id).step()
+    rows = await rig.store.read(lambda tx: tx.all("select in_inbox, unread, visible from mail_threads"))
+    assert rows == [(0, 0, 0), (0, 0, 0)]
+    assert (await rig.account(account_id)).messages == 2
+
+
+async def test_a_sweep_cancelled_anywhere_converges(
+    tmp_path: Path, wall: VirtualClock, log: Log, threads: ThreadGate
+) -> None:
+    async with open_rig(tmp_path / "whole", clock=wall, log=log, threads=threads) as whole:
+        expected = await _swept(whole)
+
+    attempts = iter(range(10_000))
+
+    async def attempt(run: Interrupted) -> None:
+        async with open_rig(tmp_path / str(next(attempts)), clock=wall, log=log, threads=threads) as rig:
+            await _fill(rig)
+            sync = rig.sync_of(await rig.connect())
+            await run(sync.step)
+            await sync.step()
+            assert await rig.state() == expected
+            assert await rig.problems() == []
+
+    assert await cancel_everywhere(attempt) > 10
+
+
+async def _fill(rig: Rig) -> None:
+    for number in range(3):
+        await rig.inject(raw=mail(f"Mail {number}", date="Mon, 19 Oct 2026 10:00:00 +0000"), thread=f"t{number % 2}")
+
+
+async def _swept(rig: Rig) -> dict[str, object]:
+    await _fill(rig)
+    account_id = await rig.connect()
+    await rig.sync_of(account_id).step()
+    return await rig.state()

@@ -1,0 +1,129 @@
+"""Who may import whom, and the house rules that a reader should be able to rely on."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from svc.app import FEATURES
+
+ROOT = Path(__file__).parent.parent
+SOURCES = sorted((ROOT / "svc").rglob("*.py"))
+
+BASE = {"errors", "clock", "principal", "ids", "config", "log"}
+ROOMS = {"nursery", "protocol", "store"}
+ABOVE_ROOMS = {"workspace", "feature", "settings"}
+TOP = {"app", "cli", "generate", "__main__"}
+MAX_FILE_LINES = 500
+MAX_FUNCTION_LINES = 70
+
+
+def imports_of(path: Path) -> Iterator[str]:
+    """Every module a file imports at run time, absolute; what stands under ``if TYPE_CHECKING`` is left out."""
+    tree = ast.parse(path.read_text())
+    skipped = {
+        id(node)
+        for block in ast.walk(tree)
+        if isinstance(block, ast.If) and "TYPE_CHECKING" in ast.unparse(block.test)
+        for node in ast.walk(block)
+    }
+    for node in ast.walk(tree):
+        if id(node) in skipped:
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            if node.module == "svc":
+                yield from (f"svc.{alias.name}" for alias in node.names)
+            else:
+                yield node.module
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(ROOT / "svc").parts[0].removesuffix(".py")
+
+
+def rooms_imported(path: Path) -> set[str]:
+    return {name.split(".")[1] for name in imports_of(path) if name.startswith("svc.")} - {"__version__"}
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_module_imports_only_what_stands_below_it(path: Path) -> None:
+    room = room_of(path)
+    order = [feature.name for feature in FEATURES]
+    if room in TOP or room == "__init__":
+        return
+    allowed = BASE | {room}
+    if room in ABOVE_ROOMS:
+        allowed |= ROOMS | ABOVE_ROOMS
+    elif room in order:
+        allowed |= ROOMS | ABOVE_ROOMS | set(order[: order.index(room)])
+    assert rooms_imported(path) <= allowed
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_feature_is_imported_by_its_package_face_only(path: Path) -> None:
+    features = {feature.name for feature in FEATURES}
+    for name in imports_of(path):
+        parts = name.split(".")
+        if room_of(path) in TOP and parts[-1] == "feature":
+            continue  # a package whose modules run in worker processes keeps its face light
+        if parts[0] == "svc" and len(parts) > 2 and parts[1] in features:
+            assert parts[1] == room_of(path), f"{path.name} reaches into {name}"
+
+
+@pytest.mark.parametrize(
+    ("package", "allowed"),
+    [
+        ("sqlite3", lambda path: room_of(path) == "store"),
+        ("sqlite_utils", lambda path: room_of(path) in {"store", "feature"} or path.name == "migrations.py"),
+        ("h11", lambda path: room_of(path) == "protocol"),
+        ("wsproto", lambda path: room_of(path) == "protocol"),
+        ("httpx2", lambda path: path.name == "egress.py"),
+        ("threading", lambda path: path.name == "process_gate.py"),  # in the worker it starts, not in the service
+        ("asyncio", lambda path: False),
+        ("time", lambda path: path.name in {"clock.py", "watchdog.py", "process_gate.py"}),
+    ],
+)
+def test_a_library_stands_only_in_the_room_that_owns_it(package: str, allowed: object) -> None:
+    assert callable(allowed)
+    guests = [
+        str(path.relative_to(ROOT))
+        for path in SOURCES
+        if any(name.split(".")[0] == package for name in imports_of(path)) and not allowed(path)
+    ]
+    assert guests == []
+
+
+def test_no_migration_calls_live_code() -> None:
+    for path in SOURCES:
+        if path.name == "migrations.py":
+            assert rooms_imported(path) == set(), f"{path} would change its meaning with the code it calls"
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_module_is_short_and_says_what_it_is_for(path: Path) -> None:
+    text = path.read_text()
+    tree = ast.parse(text)
+    assert ast.get_docstring(tree), "it opens with what it does"
+    assert text.count("\n") <= MAX_FILE_LINES
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert (node.end_lineno or 0) - node.lineno < MAX_FUNCTION_LINES, f"{node.name} is too long"
+
+
+def test_every_feature_folder_stands_in_the_list() -> None:
+    folders = {path.name for path in (ROOT / "svc").iterdir() if path.is_dir() and (path / "__init__.py").exists()}
+    assert folders - ROOMS == {feature.name for feature in FEATURES}
+
+
+def test_every_row_has_a_summary_and_an_access_of_its_own() -> None:
+    names = [row.name for feature in FEATURES for row in feature.procedures]
+    assert len(names) == len(set(names))
+    for feature in FEATURES:
+        for row in (*feature.routes, *feature.sockets, *feature.procedures):
+            assert row.summary
+            assert row.access in {"public", "authenticated", "admin"}
