@@ -1,0 +1,198 @@
+"""From a request to a response, whatever carried it: guard, router, handler, one error table, one access log line.
+
+Both faces (our own HTTP/1.1 connection and ASGI) call the same :class:`Application`. It never raises but on
+cancellation: a refusal becomes its answer, anything else is logged whole under the request id and shown as
+``internal``. Owns no state beyond what it was built with. It never reads a body and knows no socket.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from email.utils import formatdate
+from typing import Final, Generic, TypeVar
+
+import trio
+
+from svc.clock import Clock
+from svc.errors import Refusal
+from svc.log import Log
+from svc.principal import Principal
+from svc.protocol.guard import SAFE_METHODS, Guard, check_access, check_token_origin, is_rpc
+from svc.protocol.messages import HeaderList, Headers, Request, Response, problem
+from svc.protocol.router import Match, Router
+from svc.protocol.rows import Route, SocketRoute
+from svc.protocol.security import secure_headers
+from svc.protocol.trpc import trpc_error_response
+from svc.protocol.websocket import Socket, check_handshake
+
+C = TypeVar("C")
+
+Resolve = Callable[[Request], Awaitable[Principal | None]]
+LOGGED_PATH_CHARACTERS: Final = 200
+_REQUEST_ID_BYTES: Final = 8
+_CLIENT_ERROR: Final = 400
+
+
+@dataclass(slots=True)
+class _Visit:
+    """One request's passage: when it came, and who it turned out to be from."""
+
+    began: float = field(default_factory=trio.current_time)
+    principal: Principal | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AcceptedSocket:
+    """An upgrade that passed every check: run ``handler``; ``headers`` go into the 101."""
+
+    handler: Callable[[Socket], Awaitable[None]]
+    headers: HeaderList
+
+
+class Application(Generic[C]):
+    """``resolve`` says who asks (once a request); ``context`` makes what a row's function is handed."""
+
+    def __init__(
+        self,
+        *,
+        router: Router[C],
+        guard: Guard,
+        resolve: Resolve,
+        context: Callable[[Request, Principal | None], C],
+        log: Log,
+        clock: Clock,
+    ) -> None:
+        self._router = router
+        self._guard = guard
+        self._resolve = resolve
+        self._context = context
+        self._log = log
+        self._clock = clock
+        self._probes = frozenset(row.path for row in router.rows() if isinstance(row, Route) and row.host_exempt)
+        self._date = (0, "")
+
+    async def __call__(self, request: Request) -> Response:
+        """Answer one request."""
+        visit = self._begin(request)
+        try:
+            response = await self._answer(request, visit)
+        except Exception as error:
+            response = self._failed(request, error)
+        return self._finish(request, visit, response)
+
+    async def upgrade(self, request: Request, *, front_shook_hands: bool = False) -> Response | AcceptedSocket:
+        """Answer a WebSocket upgrade: accepted, or an ordinary response and no handshake.
+
+        ``front_shook_hands``: an ASGI front has checked the handshake (over HTTP/2 there is none to see).
+        """
+        visit = self._begin(request)
+        try:
+            match = self._match(request)
+            if match.socket is None:
+                response = await self._answer(request, visit)
+            else:
+                if not front_shook_hands:
+                    check_handshake(request)
+                return await self._accept(match.socket, match, request, visit)
+        except Exception as error:
+            response = self._failed(request, error)
+        return self._finish(request, visit, response)
+
+    def fault(self, refusal: Refusal, *, peer: str, secure: bool) -> Response:
+        """The answer to bytes that never became a request."""
+        request = Request(method="-", target="-", headers=Headers(), peer=peer, secure=secure)
+        visit = self._begin(request)
+        return self._finish(request, visit, problem(refusal))
+
+    def broke(self, request: Request, error: Exception) -> Response:
+        """The answer in place of one that could not be sent, for a fault found after :meth:`__call__` returned."""
+        return self._finish(request, _Visit(), self._failed(request, error))
+
+    def _begin(self, request: Request) -> _Visit:
+        request.id = secrets.token_hex(_REQUEST_ID_BYTES)
+        return _Visit()
+
+    def _match(self, request: Request) -> Match[C]:
+        if request.raw_path not in self._probes:
+            self._guard.check_host(request)
+        return self._router.match(request.raw_path)
+
+    async def _answer(self, request: Request, visit: _Visit) -> Response:
+        if request.method == "OPTIONS":
+            return self._options(request)
+        match = self._match(request)
+        if match.socket is not None:
+            check_handshake(request)
+        route = match.route(request.method)
+        request.params = match.params
+        if not route.host_exempt:  # a probe answers also while nobody can be looked up
+            await self._admit(route, request, visit)
+        return await route.handle(self._context(request, visit.principal), request)
+
+    async def _admit(self, route: Route[C] | SocketRoute[C], request: Request, visit: _Visit) -> None:
+        """Origin first, so that a foreign page can't even spend a ticket; then who it is, then whether they may."""
+        can_change = isinstance(route, SocketRoute) or (request.method not in SAFE_METHODS and not route.csrf_exempt)
+        needs_token = can_change and self._guard.check_origin(request)
+        visit.principal = await self._resolve(request)
+        if needs_token:
+            check_token_origin(visit.principal)
+        check_access(route.access, visit.principal)
+
+    async def _accept(self, row: SocketRoute[C], match: Match[C], request: Request, visit: _Visit) -> AcceptedSocket:
+        request.params = match.params
+        await self._admit(row, request, visit)
+        context = self._context(request, visit.principal)
+        self._access_line(request, visit, status=101)
+        headers = [("x-request-id", request.id)]
+        return AcceptedSocket(handler=lambda socket: row.handle(context, request, socket), headers=headers)
+
+    def _options(self, request: Request) -> Response:
+        self._guard.check_host(request)
+        if request.target == "*":
+            return Response(status=204)
+        match = self._router.match(request.raw_path)
+        preflight = self._guard.preflight(request)
+        return Response(status=204, headers=[("allow", match.allow), *(preflight or [])])
+
+    def _failed(self, request: Request, error: Exception) -> Response:
+        if isinstance(error, Refusal):
+            refusal = error
+        else:
+            self._log.error("request failed", error, request_id=request.id, path=_logged_path(request))
+            refusal = Refusal("Something went wrong here. The log knows it by the request id.", code="internal")
+        return trpc_error_response(refusal) if is_rpc(request) else problem(refusal)
+
+    def _finish(self, request: Request, visit: _Visit, response: Response) -> Response:
+        """Put on what every response carries, and note it."""
+        response.headers += secure_headers(response.headers, secure=request.secure)
+        response.headers += self._guard.cors_headers(request, visit.principal)
+        response.headers += [("x-request-id", request.id), ("date", self._http_date())]
+        self._access_line(request, visit, status=response.status)
+        return response
+
+    def _access_line(self, request: Request, visit: _Visit, *, status: int) -> None:
+        say = self._log.debug if status < _CLIENT_ERROR else self._log.info
+        say(
+            "request",
+            request_id=request.id,
+            method=request.method,
+            path=_logged_path(request),
+            status=status,
+            ms=round((trio.current_time() - visit.began) * 1_000, 1),
+            via=visit.principal.via if visit.principal else None,
+            peer=request.peer,
+        )
+
+    def _http_date(self) -> str:
+        second = self._clock.now() // 1_000
+        if second != self._date[0]:
+            self._date = (second, formatdate(second, usegmt=True))
+        return self._date[1]
+
+
+def _logged_path(request: Request) -> str:
+    """The path without any query value: tickets and codes travel there."""
+    path, mark, _ = request.target.partition("?")
+    return path[:LOGGED_PATH_CHARACTERS] + ("?…" if mark else "")

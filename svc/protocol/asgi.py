@@ -1,0 +1,232 @@
+"""The ASGI 3 face of the same application, for those who want TLS and HTTP/2 in front.
+
+The front (Hypercorn's trio worker) parses and frames; this translates. The guard, the error table and the headers are
+the application's own, so both faces answer alike. Owns nothing but the translation of one call; its front owns the
+deadlines of the connection, and this never reads ahead of a handler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, MutableMapping
+from contextlib import suppress
+from typing import Any, Final
+
+from svc.errors import Invalid, Refusal
+from svc.log import Log
+from svc.protocol.application import AcceptedSocket, Application
+from svc.protocol.messages import Headers, Request, Response, problem
+from svc.protocol.response_head import BODILESS, close_body
+from svc.protocol.strict import check_host
+from svc.protocol.websocket import NORMAL, Socket, SocketClosed
+
+Scope = MutableMapping[str, Any]  # the edge: ASGI's own untyped dictionaries
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+_REFUSAL_EXTENSION: Final = "websocket.http.response"
+
+
+class AsgiFace:
+    """Call it as an ASGI application."""
+
+    def __init__(self, application: Application[Any], *, log: Log) -> None:
+        self._application = application
+        self._log = log
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            await self._http(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await self._websocket(scope, receive, send)
+        elif scope["type"] == "lifespan":
+            await _lifespan(receive, send)
+        else:
+            raise RuntimeError(f"ASGI scope {scope['type']!r} is not known")
+
+    async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = _request(scope, receive)
+        refusal = _host_fault(request)
+        if refusal is None:
+            response = await self._application(request)
+        else:
+            response = self._application.fault(refusal, peer=request.peer, secure=request.secure)
+        await self._respond(request, response, send)
+
+    async def _respond(self, request: Request, response: Response, send: Send) -> None:
+        is_bodiless = request.method == "HEAD" or response.status in BODILESS
+        try:
+            await send(_start("http.response.start", response))
+            if is_bodiless or isinstance(response.body, bytes):
+                data = b"" if is_bodiless else response.body
+                await send({"type": "http.response.body", "body": data, "more_body": False})
+                return
+            async for piece in response.body:
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        finally:
+            await close_body(response.body)
+
+    async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await receive()  # websocket.connect
+        request = _request(scope, None)
+        refusal = _host_fault(request)
+        if refusal is None:
+            outcome = await self._application.upgrade(request, front_shook_hands=True)
+        else:
+            outcome = self._application.fault(refusal, peer=request.peer, secure=request.secure)
+        if isinstance(outcome, Response):
+            await _refuse_upgrade(scope, outcome, send)
+        else:
+            await self._run(AsgiSocket(receive, send, outcome), outcome, scope, request)
+
+    async def _run(self, socket: AsgiSocket, accepted: AcceptedSocket, scope: Scope, request: Request) -> None:
+        with suppress(SocketClosed):
+            try:
+                await accepted.handler(socket)
+            except Refusal as refusal:
+                await self._end(socket, refusal, scope)
+            except SocketClosed:
+                raise
+            except Exception as error:
+                self._log.error("socket handler failed", error, request_id=request.id)
+                await self._end(socket, Refusal(code="internal"), scope)
+            else:
+                await socket.close()
+
+    async def _end(self, socket: AsgiSocket, refusal: Refusal, scope: Scope) -> None:
+        if socket.accepted:
+            await socket.close(refusal.row.close_code, refusal.detail)
+        else:
+            await _refuse_upgrade(scope, problem(refusal), socket.send_message)
+
+
+class AsgiSocket(Socket):
+    """A socket whose frames the front reads and writes."""
+
+    def __init__(self, receive: Receive, send: Send, accepted: AcceptedSocket) -> None:
+        self.accepted = False
+        self.send_message = send
+        self._receive = receive
+        self._headers = accepted.headers
+        self._is_closed = False
+
+    async def accept(self, *, headers: Iterable[tuple[str, str]] = ()) -> None:
+        fields = _encode_fields([*self._headers, *headers])
+        await self.send_message({"type": "websocket.accept", "headers": fields})
+        self.accepted = True
+
+    async def receive(self) -> str | bytes | None:
+        if self._is_closed:
+            return None
+        message = await self._receive()
+        if message["type"] != "websocket.receive":
+            self._is_closed = True
+            return None
+        text = message.get("text")
+        data: str | bytes = text if text is not None else message["bytes"]
+        return data
+
+    async def send(self, message: str | bytes) -> None:
+        if self._is_closed:
+            raise SocketClosed
+        key = "text" if isinstance(message, str) else "bytes"
+        await self.send_message({"type": "websocket.send", key: message})
+
+    async def close(self, code: int = NORMAL, reason: str = "") -> None:
+        if not self._is_closed:
+            self._is_closed = True
+            await self.send_message({"type": "websocket.close", "code": code, "reason": reason})
+
+
+class AsgiBody:
+    """A request's body as the front hands it on; its own iterator, since a body is read once."""
+
+    def __init__(self, receive: Receive, declared_length: int | None) -> None:
+        self.declared_length = declared_length
+        self._receive = receive
+        self._ended = declared_length == 0
+
+    def chunks(self) -> AsyncIterator[bytes]:
+        return self
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self
+
+    async def __anext__(self) -> bytes:
+        while not self._ended:
+            message = await self._receive()
+            if message["type"] != "http.request":
+                self._ended = True
+                raise Invalid("The body ended before its declared end.")
+            self._ended = not message.get("more_body", False)
+            data: bytes = message.get("body", b"")
+            if data:
+                return bytes(data)
+        raise StopAsyncIteration
+
+
+def _request(scope: Scope, receive: Receive | None) -> Request:
+    headers = Headers((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in scope["headers"])
+    raw_path: bytes = scope.get("raw_path") or scope["path"].encode()
+    query: bytes = scope.get("query_string", b"")
+    target = raw_path.partition(b"?")[0] + (b"?" + query if query else b"")
+    client = scope.get("client")
+    request = Request(
+        method=scope.get("method", "GET"),
+        target=target.decode("latin-1"),
+        headers=headers,
+        peer=client[0] if client else "",
+        secure=scope.get("scheme") in {"https", "wss"},
+    )
+    if receive is not None:
+        request.body = AsgiBody(receive, _declared_length(scope, headers))
+    return request
+
+
+def _declared_length(scope: Scope, headers: Headers) -> int | None:
+    """As the framing says; HTTP/2 may send a body without announcing it."""
+    length = headers.get("content-length")
+    if length is not None and length.isascii() and length.isdigit():
+        return int(length)
+    unannounced = headers.get("transfer-encoding") is not None or not scope.get("http_version", "").startswith("1")
+    return None if unannounced else 0
+
+
+def _host_fault(request: Request) -> Refusal | None:
+    try:
+        check_host([(b"host", value.encode("latin-1")) for value in request.headers.all("host")])
+    except Refusal as refusal:
+        return refusal
+    return None
+
+
+def _start(kind: str, response: Response) -> Message:
+    fields = list(response.headers)
+    length = len(response.body) if isinstance(response.body, bytes) else response.content_length
+    if length is not None and response.status not in BODILESS:
+        fields.append(("content-length", str(length)))
+    return {"type": kind, "status": response.status, "headers": _encode_fields(fields)}
+
+
+def _encode_fields(fields: Iterable[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
+    return [(name.encode("ascii"), value.encode("latin-1")) for name, value in fields]
+
+
+async def _refuse_upgrade(scope: Scope, response: Response, send: Send) -> None:
+    """The ordinary answer where the front can carry one, else the bare refusal ASGI has (403)."""
+    if _REFUSAL_EXTENSION not in (scope.get("extensions") or {}):
+        await send({"type": "websocket.close"})
+        return
+    body = response.body if isinstance(response.body, bytes) else b""
+    await send(_start(f"{_REFUSAL_EXTENSION}.start", response))
+    await send({"type": f"{_REFUSAL_EXTENSION}.body", "body": body, "more_body": False})
+
+
+async def _lifespan(receive: Receive, send: Send) -> None:
+    """The application is built before its front starts and outlives it: there is nothing to do but to agree."""
+    while True:
+        message = await receive()
+        await send({"type": f"{message['type']}.complete"})
+        if message["type"] == "lifespan.shutdown":
+            return

@@ -1,0 +1,117 @@
+"""A request's body as a handler reads it off the connection.
+
+Owns the framing (length or chunks), the pace a client must keep, and the promise of ``100 Continue``: it is sent when
+the body is first asked for, so that a refusal by declared length comes before it. It never reads ahead of its
+handler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Final
+
+import trio
+
+from svc.errors import Invalid, Refusal
+from svc.protocol.chunked import ChunkedDecoder
+from svc.protocol.limits import Limits
+from svc.protocol.wire_input import WireInput
+
+CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
+
+
+class StreamBody:
+    """One request's body; its own iterator, since a body is read once. ``length`` is ``None`` when chunked."""
+
+    def __init__(
+        self,
+        wire: WireInput,
+        *,
+        length: int | None,
+        send_continue: Callable[[bytes], Awaitable[None]] | None,
+        limits: Limits,
+    ) -> None:
+        self.declared_length = length
+        self.ended = length == 0
+        self._wire = wire
+        self._left = length or 0
+        self._decoder = ChunkedDecoder() if length is None else None
+        self._send_continue = send_continue
+        self._limits = limits
+        self._window_left_s = limits.body_window_s
+        self._window_bytes = 0
+        self._spoiled = False  # broken or late: where the next request begins is unknown
+
+    def chunks(self) -> AsyncIterator[bytes]:
+        return self
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self
+
+    async def __anext__(self) -> bytes:
+        await self._invite()
+        try:
+            while not self.ended:
+                data = self._take()
+                if data:
+                    return data
+                if not self.ended:
+                    await self._receive()
+        except Refusal:
+            self._spoiled = True
+            raise
+        raise StopAsyncIteration
+
+    @property
+    def worth_finishing(self) -> bool:
+        """What a handler left unread is so little, and so sure to come, that the connection may go on behind it."""
+        if self.ended:
+            return True
+        if self._spoiled or self._send_continue is not None:
+            return False
+        return self._left <= self._limits.unread_body_bytes
+
+    async def skip(self) -> bool:
+        """Read the rest away; False when it is too much, malformed or late."""
+        size = 0
+        try:
+            async for data in self:
+                size += len(data)
+                if size > self._limits.unread_body_bytes:
+                    return False
+        except Refusal:
+            return False
+        return True
+
+    async def _invite(self) -> None:
+        if self._send_continue is None:
+            return
+        send, self._send_continue = self._send_continue, None
+        if not self._wire.buffer:  # a body that is already here needs no invitation
+            await send(CONTINUE)
+
+    def _take(self) -> bytes:
+        if self._decoder is not None:
+            data = self._decoder.take(self._wire.buffer)
+            self.ended = self._decoder.ended
+            return data
+        data = self._wire.take(self._left)
+        self._left -= len(data)
+        self.ended = self._left == 0
+        return data
+
+    async def _receive(self) -> None:
+        """Wait for more. The client has to keep the pace over each window of waiting; the handler's pauses are free."""
+        while True:
+            began = trio.current_time()
+            with trio.move_on_after(self._window_left_s):
+                size = await self._wire.receive()
+                self._window_left_s = max(0.0, self._window_left_s - (trio.current_time() - began))
+                self._window_bytes += size
+                if size == 0:
+                    raise Invalid("The body ended before its declared end.")
+                return
+            if self._window_bytes < self._limits.body_rate_bytes_s * self._limits.body_window_s:
+                raise Refusal("The body arrives too slowly.", code="request_timeout")
+            self._window_left_s = self._limits.body_window_s
+            self._window_bytes = 0

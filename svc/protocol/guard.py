@@ -1,0 +1,143 @@
+"""Who may speak to this service at all: the Host, the Origin and the access of a row, before any body is read.
+
+Theory. A page on the web can make a browser send requests to 127.0.0.1, and by rebinding its own name to that address
+it can even read the answers. Three checks stand against that, for the unclaimed instance too: the ``Host`` must be
+one of our names (rebinding keeps the attacker's), a request that can change something must come from our own origin
+or from no browser at all, and only listed origins get a CORS answer, for calls that carry a token which no browser
+adds by itself.
+
+Owns the allow-lists made at boot. It never resolves a principal itself and never reads a body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+from urllib.parse import urlsplit
+
+from svc.errors import Forbidden, Refusal, Unauthenticated
+from svc.principal import Principal
+from svc.protocol.messages import HeaderList, Request
+from svc.protocol.rows import Access
+
+DEVICE_TOKEN_HEADER: Final = "x-svc-device-token"  # noqa: S105 - a header's name
+SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+CORS_MAX_AGE_S: Final = 600
+
+_OWN_NAMES: Final = ("localhost", "127.0.0.1", "[::1]")
+_WILDCARDS: Final = frozenset({"", "0.0.0.0", "::", "*"})  # noqa: S104 - named here to be refused
+_EXTENSION_SCHEMES: Final = ("chrome-extension://", "moz-extension://", "safari-web-extension://")
+_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+_FOREIGN_SITES: Final = frozenset({"cross-site", "same-site"})
+_SOCKET_TICKET: Final = "/auth/socket-ticket"
+_RPC_PREFIX: Final = "/trpc/"
+
+
+class Guard:
+    """The lists of one boot. ``port`` is the one really bound; ``public_origin`` has no trailing slash."""
+
+    def __init__(
+        self, *, bind_host: str, port: int, public_origin: str | None = None, cors_origins: Iterable[str] = ()
+    ) -> None:
+        self._public_origin = public_origin.lower() if public_origin else None
+        self._cors_origins = frozenset(cors_origins)
+        self._hosts = _allowed_hosts(bind_host, port, self._public_origin)
+
+    def check_host(self, request: Request) -> None:
+        """Raises 421 unless ``Host`` is one of our names, on our port or without one."""
+        hosts = request.headers.all("host")
+        if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
+            raise Refusal("This server does not answer to that name.", code="misdirected_request")
+
+    def check_origin(self, request: Request) -> bool:
+        """Raises 403 when another site sends this. True: a foreign but permitted origin, which must bring a token."""
+        origins = request.headers.all("origin")
+        if not origins:
+            if not _FOREIGN_SITES.isdisjoint(request.headers.all("sec-fetch-site")):
+                raise _foreign()
+            return False
+        if len(origins) > 1:
+            raise _foreign()
+        if self._is_own(origins[0], request):
+            return False
+        if origins[0] in self._cors_origins or origins[0].startswith(_EXTENSION_SCHEMES):
+            return True
+        raise _foreign()
+
+    def preflight(self, request: Request) -> HeaderList | None:
+        """The answer to a CORS preflight, or ``None`` where it gets none."""
+        if request.headers.get("access-control-request-method") is None or not self._is_listed(request):
+            return None
+        return [
+            ("access-control-allow-origin", request.headers.get("origin") or ""),
+            ("access-control-allow-methods", "GET, POST"),
+            ("access-control-allow-headers", f"content-type, trpc-accept, {DEVICE_TOKEN_HEADER}"),
+            ("access-control-max-age", str(CORS_MAX_AGE_S)),
+        ]
+
+    def cors_headers(self, request: Request, principal: Principal | None) -> HeaderList:
+        """What an answer needs so that a listed origin may read it: only if the call brought a device token."""
+        if not _has_cors(request):
+            return []
+        headers = [("vary", "Origin")]
+        by_token = principal is None or principal.via == "device"
+        if by_token and request.headers.get(DEVICE_TOKEN_HEADER) is not None and self._is_listed(request):
+            headers += [
+                ("access-control-allow-origin", request.headers.get("origin") or ""),
+                ("access-control-expose-headers", "x-request-id, retry-after"),
+            ]
+        return headers
+
+    def _is_listed(self, request: Request) -> bool:
+        origins = request.headers.all("origin")
+        return _has_cors(request) and len(origins) == 1 and origins[0] in self._cors_origins
+
+    def _is_own(self, origin: str, request: Request) -> bool:
+        """The page came from where this request goes, or from the canonical origin (a proxy may rewrite ``Host``)."""
+        if origin == self._public_origin:
+            return True
+        scheme = "https" if request.secure else "http"
+        host = (request.headers.get("host") or "").lower()
+        return origin == f"{scheme}://{host.removesuffix(f':{_DEFAULT_PORTS[scheme]}')}"
+
+
+def check_access(access: Access, principal: Principal | None) -> None:
+    """Raises 401 or 403 when ``principal`` is not whom a row is for."""
+    if access == "public":
+        return
+    if principal is None:
+        raise Unauthenticated("Sign in first.")
+    if access == "admin" and not principal.is_admin:
+        raise Forbidden("Only an admin may do this.")
+
+
+def check_token_origin(principal: Principal | None) -> None:
+    """A permitted foreign origin has to act by device token or ticket, never by what a browser sends along."""
+    if principal is None or principal.via != "device":
+        raise _foreign()
+
+
+def is_rpc(request: Request) -> bool:
+    """Whether the answer has to be shaped as tRPC, whatever wrote it."""
+    return request.target.startswith(_RPC_PREFIX)
+
+
+def _allowed_hosts(bind_host: str, port: int, public_origin: str | None) -> frozenset[str]:
+    names = {*_OWN_NAMES}
+    if bind_host not in _WILDCARDS:
+        names.add(f"[{bind_host}]" if ":" in bind_host else bind_host.lower())
+    ports = {port}
+    if public_origin is not None:
+        parts = urlsplit(public_origin)
+        host = parts.hostname or ""
+        names.add(f"[{host}]" if ":" in host else host)
+        ports.add(parts.port or _DEFAULT_PORTS[parts.scheme])
+    return frozenset({*names, *(f"{name}:{number}" for name in names for number in ports)})
+
+
+def _has_cors(request: Request) -> bool:
+    return is_rpc(request) or request.raw_path == _SOCKET_TICKET
+
+
+def _foreign() -> Refusal:
+    return Forbidden("This request comes from another site.")

@@ -1,0 +1,242 @@
+"""HTTP/1.1 (RFC 9112): one task a connection, requests answered in the order they came.
+
+Theory. A connection is a sequence of cycles: wait idle for a head, answer it, step over what is left of its body,
+again. The body is read by whoever answers, while answering. Pipelining needs no code: the next head waits in the
+buffer until the cycle before it is over. After any 400 or protocol fault the connection closes, since where the next
+request would begin is then a guess. One cancel scope a connection has its deadline moved forward with each phase.
+
+Owns the cycle, the deadlines of waiting and sending, and the framing of answers. It never decides what a request
+means, and never outlives its stream.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import AsyncIterator
+from typing import Any, Final, Literal
+
+import trio
+
+from svc.errors import Refusal
+from svc.log import Log
+from svc.protocol.application import AcceptedSocket, Application
+from svc.protocol.body import StreamBody
+from svc.protocol.drain import Drain
+from svc.protocol.head import Head, HeadParser
+from svc.protocol.limits import DEFAULT_LIMITS, Limits
+from svc.protocol.messages import BytesBody, Request, Response
+from svc.protocol.response_head import BODILESS, close_body, encode_head
+from svc.protocol.websocket import SocketLimits, serve_socket
+from svc.protocol.wire_input import WireInput
+
+_BAD_REQUEST: Final = 400
+_NO_BODY: Final = BytesBody()
+
+Phase = Literal["idle", "head", "answer"]
+AnyApplication = Application[Any]  # the edge: what its rows are handed does not matter here
+
+
+async def serve_connection(
+    stream: trio.abc.Stream,
+    application: AnyApplication,
+    *,
+    log: Log,
+    peer: str,
+    drain: Drain,
+    secure: bool = False,
+    limits: Limits = DEFAULT_LIMITS,
+    socket_limits: SocketLimits | None = None,
+) -> None:
+    """Serve ``stream`` until either side closes it. Returns; raises nothing but bugs and cancellation."""
+    connection = _Connection(stream, application, log=log, peer=peer, secure=secure, limits=limits, drain=drain)
+    try:
+        accepted = await connection.run()
+        if accepted is not None:
+            request, socket = accepted
+            await serve_socket(
+                stream,
+                request=request,
+                leftover=bytes(connection.wire.buffer),
+                handler=socket.handler,
+                limits=socket_limits or SocketLimits(),
+                log=log,
+                draining=drain.event,
+                headers=socket.headers,
+            )
+    except (trio.BrokenResourceError, trio.ClosedResourceError):
+        log.debug("connection lost", peer=peer)
+    finally:
+        await trio.aclose_forcefully(stream)
+
+
+class _Connection:
+    def __init__(
+        self,
+        stream: trio.abc.Stream,
+        application: AnyApplication,
+        *,
+        log: Log,
+        peer: str,
+        secure: bool,
+        limits: Limits,
+        drain: Drain,
+    ) -> None:
+        self.wire = WireInput(stream, limits)
+        self._stream = stream
+        self._application = application
+        self._log = log
+        self._peer = peer
+        self._secure = secure
+        self._limits = limits
+        self._drain = drain
+        self._heads = HeadParser(limits)
+        self._scope = trio.CancelScope()
+        self._phase: Phase = "idle"
+        self._accepted: tuple[Request, AcceptedSocket] | None = None
+
+    async def run(self) -> tuple[Request, AcceptedSocket] | None:
+        """Answer requests; an upgrade that was accepted is handed back with the stream still open."""
+        with self._drain.on_begin(self._close_if_idle), self._scope:
+            try:
+                await self._cycle()
+            except Refusal as refusal:
+                await self._refuse(refusal)
+        if self._scope.cancelled_caught and self._phase == "head":
+            with trio.move_on_after(self._limits.linger_s):
+                await self._refuse(Refusal("The request head took too long.", code="request_timeout"))
+        elif self._scope.cancelled_caught and self._phase == "answer":
+            self._log.info("client reads too slowly", peer=self._peer)
+        return self._accepted
+
+    def _close_if_idle(self) -> None:
+        if self._phase == "idle":
+            self._scope.cancel()
+
+    async def _cycle(self) -> None:
+        for remaining in range(self._limits.requests_per_connection - 1, -1, -1):
+            head = await self._next_head()
+            if head is None or not await self._answer(head, may_go_on=remaining > 0):
+                return
+
+    async def _next_head(self) -> Head | None:
+        """The next request's head; ``None`` when the peer has no more or the service drains."""
+        self._phase = "idle"
+        while (raw := self.wire.take_head()) is None:
+            if self.wire.buffer and self._phase == "idle":
+                self._phase = "head"
+                self._scope.deadline = trio.current_time() + self._limits.head_s
+            elif self._phase == "idle":
+                if self._drain():
+                    return None
+                self._scope.deadline = trio.current_time() + self._limits.idle_s
+            if not await self.wire.receive():
+                return None
+        self._phase = "answer"
+        self._scope.deadline = math.inf
+        return self._heads.parse(raw)
+
+    async def _answer(self, head: Head, *, may_go_on: bool) -> bool:
+        """One cycle. True when another may follow."""
+        body = self._body_of(head)
+        request = Request(
+            method=head.method,
+            target=head.target,
+            headers=head.fields.headers,
+            body=body or _NO_BODY,
+            peer=self._peer,
+            secure=self._secure,
+        )
+        if head.is_http11 and head.fields.wants_websocket:
+            outcome = await self._application.upgrade(request)
+            if isinstance(outcome, AcceptedSocket):
+                self._accepted = (request, outcome)
+                return False
+            response = outcome
+        else:
+            response = await self._application(request)
+        keep = may_go_on and head.keep_alive and response.status != _BAD_REQUEST and not self._drain()
+        keep = keep and (body is None or body.worth_finishing)
+        if not await self._send(request, head, response, keep=keep):
+            return False
+        if keep and body is not None:
+            keep = await body.skip()
+        if not keep:
+            await self._linger()
+        return keep
+
+    def _body_of(self, head: Head) -> StreamBody | None:
+        length = head.fields.length
+        if length == 0:
+            return None
+        send_continue = self._write if head.fields.expects_continue else None
+        return StreamBody(self.wire, length=length, send_continue=send_continue, limits=self._limits)
+
+    async def _send(self, request: Request, head: Head, response: Response, *, keep: bool) -> bool:
+        """Write the answer. False when it broke off, so that nothing may follow it."""
+        try:
+            start, chunked = encode_head(response, is_http11=head.is_http11, keep=keep)
+        except ValueError as error:
+            await close_body(response.body)
+            response = self._application.broke(request, error)
+            start, chunked = encode_head(response, is_http11=head.is_http11, keep=keep)
+        has_body = request.method != "HEAD" and response.status not in BODILESS
+        if isinstance(response.body, bytes):
+            await self._write(start + response.body if has_body else start)
+            return True
+        try:
+            await self._write(start)
+            return not has_body or await self._stream_body(request, response, response.body, chunked=chunked)
+        finally:
+            await close_body(response.body)
+
+    async def _stream_body(
+        self, request: Request, response: Response, body: AsyncIterator[bytes], *, chunked: bool
+    ) -> bool:
+        size = 0
+        try:
+            async for piece in body:
+                size += len(piece)
+                if response.content_length is not None and size > response.content_length:
+                    raise RuntimeError("a response body is longer than it was announced")
+                if piece:
+                    await self._write(b"%x\r\n%b\r\n" % (len(piece), piece) if chunked else piece)
+            if response.content_length not in (None, size):
+                raise RuntimeError("a response body is shorter than it was announced")
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            raise
+        except Exception as error:  # the head is out: all that is left to say is the cut
+            self._log.error("response broke off", error, request_id=request.id)
+            return False
+        if chunked:
+            await self._write(b"0\r\n\r\n")
+        return True
+
+    async def _write(self, data: bytes) -> None:
+        """Each piece has its own deadline; a client that reads none of it loses the connection."""
+        step = self._limits.send_piece_bytes
+        for start in range(0, len(data), step):
+            self._scope.deadline = trio.current_time() + self._limits.send_piece_s
+            await self._stream.send_all(data if len(data) <= step else data[start : start + step])
+        self._scope.deadline = math.inf
+
+    async def _refuse(self, refusal: Refusal) -> None:
+        """Answer what is no request, and close."""
+        response = self._application.fault(refusal, peer=self._peer, secure=self._secure)
+        start, _ = encode_head(response, is_http11=True, keep=False)
+        assert isinstance(response.body, bytes)
+        await self._write(start + response.body)
+        await self._linger()
+
+    async def _linger(self) -> None:
+        """Say that nothing more comes and read on for a moment: closing over unread bytes would reset our answer."""
+        if not isinstance(self._stream, trio.abc.HalfCloseableStream):
+            return
+        with trio.move_on_after(self._limits.linger_s):
+            await self._stream.send_eof()
+            size = 0
+            while size < self._limits.linger_bytes:
+                self.wire.buffer.clear()
+                received = await self.wire.receive()
+                if not received:
+                    return
+                size += received

@@ -1,0 +1,49 @@
+"""An answer's head as bytes (RFC 9112, 6), assembled directly: one string, encoded once.
+
+Owns the framing of answers. A value that would break out of its line is a bug of whoever wrote it and is never sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from http import HTTPStatus
+from typing import Final
+
+from svc.protocol.messages import Response
+
+BODILESS: Final = frozenset({204, 304})
+"""Statuses whose answer has no body and announces none."""
+
+_REASONS: Final = {status.value: status.phrase for status in HTTPStatus}
+
+
+def encode_head(response: Response, *, is_http11: bool, keep: bool) -> tuple[bytes, bool]:
+    """The head of an answer as bytes, and whether its body has to be chunked.
+
+    Raises ``ValueError`` when a header would break out of its line.
+    """
+    fields = response.headers
+    lines = [f"HTTP/1.1 {response.status} {_REASONS.get(response.status, '')}"]
+    lines += [f"{name}: {value}" for name, value in fields]
+    chunked = False
+    length = len(response.body) if isinstance(response.body, bytes) else response.content_length
+    if response.status in BODILESS:
+        pass
+    elif length is not None:
+        lines.append(f"content-length: {length}")
+    elif is_http11:
+        chunked = True
+        lines.append("transfer-encoding: chunked")
+    if not keep:
+        lines.append("connection: close")
+    text = "\r\n".join(lines)
+    if text.count("\n") != len(lines) - 1 or text.count("\r") != len(lines) - 1 or "\0" in text:
+        raise ValueError("a response header holds a line break")
+    return text.encode("latin-1") + b"\r\n\r\n", chunked
+
+
+async def close_body(body: bytes | AsyncIterator[bytes]) -> None:
+    """An iterator that holds a file or a subscription is told that nobody reads on."""
+    close = getattr(body, "aclose", None)
+    if close is not None:
+        await close()

@@ -1,0 +1,59 @@
+"""The headers that tell a browser what it may do with our answers.
+
+Every response carries them; a response may bring its own ``content-security-policy`` (the app shell, a file) and
+keeps it. Owns the policies and their wording; it decides nothing per request but whether TLS is in use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from svc.protocol.messages import HeaderList
+
+DEFAULT_CSP: Final = "default-src 'none'; frame-ancestors 'none'"
+HSTS: Final = "max-age=31536000"
+
+_ALWAYS: Final[HeaderList] = [
+    ("x-content-type-options", "nosniff"),
+    ("referrer-policy", "no-referrer"),
+    ("cross-origin-opener-policy", "same-origin"),
+    ("cross-origin-resource-policy", "same-origin"),
+    (
+        "permissions-policy",
+        "camera=(), geolocation=(), microphone=(self), payment=(), usb=(), browsing-topics=()",
+    ),
+]
+_DEFAULTS: Final[HeaderList] = [
+    ("content-security-policy", DEFAULT_CSP),
+    ("cache-control", "no-store"),
+]
+
+
+def shell_csp(script_hashes: Iterable[str]) -> str:
+    """The app shell's policy. A ``srcdoc`` frame inherits it: hence inline style attributes and ``data:`` images."""
+    scripts = " ".join(["'self'", *(f"'{value}'" for value in script_hashes)])
+    return "; ".join(
+        [
+            "default-src 'none'",
+            f"script-src {scripts}",
+            "style-src 'self'",
+            "style-src-attr 'unsafe-inline'",
+            "img-src 'self' data:",
+            "font-src 'self'",
+            "connect-src 'self'",
+            "frame-src 'self'",
+            "manifest-src 'self'",
+            "base-uri 'none'",
+            "form-action 'self'",
+            "frame-ancestors 'none'",
+        ]
+    )
+
+
+def secure_headers(present: HeaderList, *, secure: bool) -> HeaderList:
+    """What a response with the headers ``present`` still lacks."""
+    names = {name for name, _ in present}
+    missing = [field for field in _DEFAULTS if field[0] not in names]
+    hsts = [("strict-transport-security", HSTS)] if secure else []
+    return [*missing, *_ALWAYS, *hsts]

@@ -1,0 +1,195 @@
+"""The web app's files, served from memory, and its shell.
+
+There is no bundler: one hash of the whole tree is a path segment, ``/static/<version>/…``, so modules import each
+other relatively and each release is immutable; the same files without the segment are revalidated by ``ETag``. What
+is served is a dictionary filled at boot, so no request ever reaches the file system: no traversal, no link, no
+dotfile.
+
+Owns the table, the compressed copies and the shell's policy. It never reads a file after boot.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import re
+from base64 import b64encode
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from svc.errors import NotFound
+from svc.protocol.messages import HeaderList, Headers, Request, Response
+from svc.protocol.security import shell_csp
+
+MAX_FILES: Final = 2_000
+MAX_TREE_BYTES: Final = 32 * 1024 * 1024
+IMMUTABLE: Final = "public, max-age=31536000, immutable"
+REVALIDATE: Final = "no-cache"
+SHELL_NAME: Final = "index.html"
+BASE_MARK: Final = "{{static}}"
+
+# What a browser app consists of. Anything else in the folder (package.json, declarations, notes) is not served.
+CONTENT_TYPES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        ".js": "text/javascript; charset=utf-8",
+        ".mjs": "text/javascript; charset=utf-8",
+        ".css": "text/css; charset=utf-8",
+        ".html": "text/html; charset=utf-8",
+        ".txt": "text/plain; charset=utf-8",
+        ".svg": "image/svg+xml",
+        ".png": "image/png",
+        ".webp": "image/webp",
+        ".ico": "image/x-icon",
+        ".woff2": "font/woff2",
+        ".webmanifest": "application/manifest+json",
+    }
+)
+_COMPRESSIBLE: Final = frozenset({".js", ".mjs", ".css", ".html", ".txt", ".svg", ".webmanifest"})
+_SKIPPED_FOLDERS: Final = frozenset({"node_modules"})
+_VERSION_DIGITS: Final = 16
+_SMALLEST_WORTH_GZIP_BYTES: Final = 512
+_INLINE_SCRIPT: Final = re.compile(r"<script\b(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DOTALL | re.IGNORECASE)
+_REFUSES_GZIP: Final = re.compile(r"q=0(\.0*)?$")
+
+
+class BadTree(Exception):
+    """The folder can't be served: what is wrong with it, in one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asset:
+    """One file, as it is and compressed if that is smaller."""
+
+    content_type: str
+    data: bytes
+    gzipped: bytes | None
+    etag: str
+
+    @classmethod
+    def of(cls, data: bytes, *, suffix: str) -> Asset:
+        squeezed = None
+        if suffix in _COMPRESSIBLE and len(data) >= _SMALLEST_WORTH_GZIP_BYTES:
+            squeezed = gzip.compress(data, mtime=0)
+        smaller = squeezed if squeezed is not None and len(squeezed) < len(data) else None
+        return cls(CONTENT_TYPES[suffix], data, smaller, hashlib.sha256(data).hexdigest()[:_VERSION_DIGITS])
+
+    def respond(self, headers: Headers, *, extra: HeaderList) -> Response:
+        """200 or, when the client has it, 304; compressed where the client takes that."""
+        fields = [("content-type", self.content_type), *extra]
+        body, tag = self.data, self.etag
+        if self.gzipped is not None:
+            fields.append(("vary", "Accept-Encoding"))
+            if accepts_gzip(headers):
+                body, tag = self.gzipped, f"{self.etag}-gz"
+                fields.append(("content-encoding", "gzip"))
+        fields.append(("etag", f'"{tag}"'))
+        if none_match(headers, f'"{tag}"'):
+            return Response(status=304, headers=[field for field in fields if field[0] in _KEPT_BY_304])
+        return Response(headers=fields, body=body)
+
+
+_KEPT_BY_304: Final = frozenset({"etag", "vary", "cache-control", "content-security-policy"})
+
+
+class StaticTree:
+    """A loaded folder."""
+
+    def __init__(self, assets: Mapping[str, Asset], shell: Asset, *, version: str, csp_hashes: tuple[str, ...]) -> None:
+        self.version = version
+        self.csp_hashes = csp_hashes
+        self._assets = assets
+        self._shell = shell
+        self._shell_headers = [
+            ("cache-control", REVALIDATE),
+            ("content-security-policy", shell_csp(csp_hashes)),
+        ]
+
+    @classmethod
+    def load(cls, path: Path, *, prefix: str = "/static") -> StaticTree:
+        """Read the folder once. Blocking: for the boot. Raises :class:`BadTree`."""
+        files = dict(_read(path))
+        template = files.pop(SHELL_NAME, None)
+        if template is None:
+            raise BadTree(f"{path} has no {SHELL_NAME}; the web app is not there")
+        version = _version(files, template)
+        try:
+            page = template.decode("utf-8").replace(BASE_MARK, f"{prefix}/{version}")
+        except UnicodeDecodeError as error:
+            raise BadTree(f"{SHELL_NAME} is not UTF-8") from error
+        hashes = tuple(_csp_hash(match[1]) for match in _INLINE_SCRIPT.finditer(page))
+        assets = {name: Asset.of(data, suffix=Path(name).suffix) for name, data in files.items()}
+        return cls(assets, Asset.of(page.encode(), suffix=".html"), version=version, csp_hashes=hashes)
+
+    def names(self) -> tuple[str, ...]:
+        return tuple(sorted(self._assets))
+
+    def respond(self, request: Request, relative_path: str) -> Response:
+        """The file at ``relative_path`` below the prefix, with or without the version in front. Raises 404."""
+        first, _, rest = relative_path.partition("/")
+        versioned = first == self.version
+        asset = self._assets.get(rest if versioned else relative_path)
+        if asset is None:
+            raise NotFound
+        caching = IMMUTABLE if versioned else REVALIDATE
+        return asset.respond(request.headers, extra=[("cache-control", caching)])
+
+    def shell(self, request: Request) -> Response:
+        """The page every address of the app begins with."""
+        return self._shell.respond(request.headers, extra=self._shell_headers)
+
+
+def accepts_gzip(headers: Headers) -> bool:
+    """Whether ``Accept-Encoding`` names gzip without refusing it."""
+    for field in headers.all("accept-encoding"):
+        for item in field.lower().split(","):
+            coding, _, weight = item.partition(";")
+            if coding.strip() == "gzip":
+                return not _REFUSES_GZIP.match(weight.strip())
+    return False
+
+
+def none_match(headers: Headers, etag: str) -> bool:
+    """Whether ``If-None-Match`` holds ``etag`` (weak comparison, RFC 9110 13.1.2)."""
+    tags = [tag.strip().removeprefix("W/") for field in headers.all("if-none-match") for tag in field.split(",")]
+    return etag in tags or "*" in tags
+
+
+def _read(root: Path) -> Iterator[tuple[str, bytes]]:
+    count = size = 0
+    for path in _walk(root):
+        data = path.read_bytes()
+        count, size = count + 1, size + len(data)
+        if count > MAX_FILES or size > MAX_TREE_BYTES:
+            raise BadTree(f"{root} has more than {MAX_FILES} files or {MAX_TREE_BYTES} bytes to serve")
+        yield path.relative_to(root).as_posix(), data
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    """Plain files of a known type, in order. A link is not followed: it may lead out of the tree."""
+    if not folder.is_dir():
+        raise BadTree(f"{folder} is not a folder; the web app is not there")
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith(".") or path.is_symlink():
+            continue
+        if path.is_dir():
+            if path.name not in _SKIPPED_FOLDERS:
+                yield from _walk(path)
+        elif path.suffix in CONTENT_TYPES and not path.name.endswith(".d.ts"):
+            yield path
+
+
+def _version(files: Mapping[str, bytes], template: bytes) -> str:
+    digest = hashlib.sha256()
+    for name, data in sorted({**files, SHELL_NAME: template}.items()):
+        digest.update(f"{len(name)}:{name}:{len(data)}:".encode())
+        digest.update(data)
+    return digest.hexdigest()[:_VERSION_DIGITS]
+
+
+def _csp_hash(script: str) -> str:
+    """The CSP source of one inline script; a browser hashes its text with line ends as LF."""
+    text = script.replace("\r\n", "\n").replace("\r", "\n")
+    return "sha256-" + b64encode(hashlib.sha256(text.encode()).digest()).decode()

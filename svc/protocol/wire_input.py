@@ -1,0 +1,58 @@
+"""What arrived on a connection and was not consumed yet: the one place that receives.
+
+Owns the buffer behind a stream. Heads, bodies and a WebSocket taking over all draw from it, so that nothing is lost
+between them. It never holds more than one receive beyond what its reader waits for, and knows no deadline.
+"""
+
+from __future__ import annotations
+
+import trio
+
+from svc.errors import Refusal
+from svc.protocol.limits import Limits
+from svc.protocol.strict import HEAD_END, check_unfinished_head
+
+_CRLF = b"\r\n"
+
+
+class WireInput:
+    def __init__(self, stream: trio.abc.Stream, limits: Limits) -> None:
+        self.buffer = bytearray()
+        self._stream = stream
+        self._limits = limits
+        self._seen = 0  # bytes of the buffer that hold no end of head
+        self._at_start = True
+
+    async def receive(self) -> int:
+        """Wait for more; how many bytes came, 0 at the end of the stream."""
+        data = await self._stream.receive_some(self._limits.read_bytes)
+        self.buffer += data
+        return len(data)
+
+    def take_head(self) -> bytes | None:
+        """A whole head without its final empty line, or ``None`` while it is incomplete."""
+        buffer = self.buffer
+        if self._at_start and buffer[:2] == _CRLF:  # RFC 9112, 2.2: one empty line before a request is forgiven
+            del buffer[:2]
+            self._at_start = False
+        end = buffer.find(HEAD_END, max(0, self._seen - 3))
+        if end == -1:
+            check_unfinished_head(buffer, seen=self._seen, limits=self._limits)
+            self._seen = len(buffer)
+            return None
+        if end + len(HEAD_END) > self._limits.head_bytes:
+            check_unfinished_head(buffer[:end], seen=0, limits=self._limits)
+            raise Refusal(
+                f"The request head may have at most {self._limits.head_bytes} bytes.", code="headers_too_large"
+            )
+        raw = bytes(buffer[:end])
+        del buffer[: end + len(HEAD_END)]
+        self._seen = 0
+        self._at_start = True
+        return raw
+
+    def take(self, size: int) -> bytes:
+        """At most ``size`` bytes of what is here."""
+        data = bytes(self.buffer[:size])
+        del self.buffer[:size]
+        return data

@@ -1,0 +1,391 @@
+"""The connection: order, framing, limits and deadlines, on virtual time."""
+
+from __future__ import annotations
+
+import pytest
+import trio
+import trio.testing
+
+from svc.protocol.limits import Limits
+
+from .http_world import HOST, World, read_to_end, replies, request_bytes
+from .test_strict import SMUGGLING
+
+PIECES = [1, 65536]
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+@pytest.mark.parametrize("piece", PIECES)
+async def test_requests_on_one_connection_are_answered_in_order(world: World, piece: int) -> None:
+    data = b"".join(
+        [
+            request_bytes("GET", "/hello?1"),
+            request_bytes("POST", "/upload", b"hello"),
+            request_bytes("GET", "/stream"),
+            request_bytes("HEAD", "/hello?4"),
+            request_bytes("GET", "/files/a%2Fb/content"),
+        ]
+    )
+    found = replies(await world.talk(data, piece=piece), ["GET", "POST", "GET", "HEAD", "GET"])
+    assert [reply.status for reply in found] == [200] * 5
+    assert [reply.body[:30] for reply in found[1:]] == [
+        b'{"size":5,"text":"hello"}',
+        b"one two three",
+        b"",
+        b'{"id":"a/b"}',
+    ]
+
+
+@pytest.mark.parametrize("piece", PIECES)
+async def test_a_chunked_body_is_read_and_the_next_request_found_behind_it(world: World, piece: int) -> None:
+    body = b"5;x=y\r\nhello\r\n6\r\n world\r\n0\r\nX: y\r\n\r\n"
+    data = request_bytes("POST", "/upload", transfer_encoding="chunked") + body + request_bytes("GET", "/hello?2")
+    found = replies(await world.talk(data, piece=piece), ["POST", "GET"])
+    assert [reply.status for reply in found] == [200, 200]
+    assert found[0].json == {"size": 11, "text": "hello world"}
+
+
+@pytest.mark.parametrize("piece", PIECES)
+@pytest.mark.parametrize("name", SMUGGLING)
+async def test_nothing_behind_a_malformed_head_takes_effect(world: World, name: str, piece: int) -> None:
+    data = SMUGGLING[name] + b"0\r\n\r\n" + request_bytes("POST", "/ignore") * 2
+    raw = await world.talk(data, piece=piece)
+    assert raw.startswith(b"HTTP/1.1 400 Bad Request\r\n")
+    assert raw.count(b"HTTP/1.1 ") == 1
+    assert world.seen == []
+
+
+@pytest.mark.parametrize("body", [b"5;a\rb\r\nhello\r\n", b"5\nhello\r\n", b"zz\r\n", b"5\r\nhelloGET"])
+async def test_nothing_behind_a_malformed_body_takes_effect(world: World, body: bytes) -> None:
+    head = request_bytes("POST", "/upload", transfer_encoding="chunked")
+    raw = await world.talk(head + body + b"0\r\n\r\n" + request_bytes("POST", "/ignore"))
+    assert [reply.status for reply in replies(raw, ["POST", "POST"])] == [400]
+    assert "ignore" not in world.seen
+
+
+async def test_a_malformed_body_that_nobody_read_ends_the_connection_too(world: World) -> None:
+    head = request_bytes("POST", "/ignore", transfer_encoding="chunked")
+    raw = await world.talk(head + b"5;a\rb\r\nhello\r\n0\r\n\r\n" + request_bytes("POST", "/ignore"))
+    assert [reply.status for reply in replies(raw, ["POST", "POST"])] == [200]
+    assert world.seen.count("ignore") == 1
+
+
+async def test_a_fault_is_a_problem_document_with_a_request_id_and_the_security_headers(world: World) -> None:
+    reply = replies(await world.talk(b"GET / HTTP/1.1\r\n\r\n"))[0]
+    assert reply.status == 400
+    assert reply.header("content-type") == "application/problem+json"
+    assert reply.header("connection") == "close"
+    assert reply.header("x-content-type-options") == "nosniff"
+    assert len(reply.header("x-request-id") or "") == 16
+    assert reply.json["code"] == "invalid"
+
+
+async def test_any_400_closes_the_connection(world: World) -> None:
+    data = request_bytes("GET", "/hello/%zz") + request_bytes("GET", "/hello")
+    raw = await world.talk(data)
+    assert [reply.status for reply in replies(raw, ["GET", "GET"])] == [400]
+
+
+async def test_a_request_id_from_outside_is_not_taken_over(world: World) -> None:
+    reply = await world.ask("GET", "/hello", x_request_id="mine")
+    assert reply.header("x-request-id") != "mine"
+
+
+async def test_the_client_may_close_after_its_request_and_still_reads_the_answer(world: World) -> None:
+    raw = await world.talk(request_bytes("GET", "/hello"), half_close=True)
+    assert replies(raw)[0].status == 200
+
+
+async def test_connection_close_is_honoured_and_echoed(world: World) -> None:
+    began = trio.current_time()
+    raw = await world.talk(request_bytes("GET", "/hello", connection="close") + request_bytes("GET", "/hello"))
+    assert replies(raw)[0].header("connection") == "close"
+    assert raw.count(b"HTTP/1.1 200") == 1
+    assert trio.current_time() - began <= world.limits.linger_s
+
+
+async def test_http_1_0_gets_an_unchunked_answer_and_the_end(world: World) -> None:
+    raw = await world.talk(f"GET /stream HTTP/1.0\r\nHost: {HOST}\r\n\r\n".encode())
+    head, _, body = raw.partition(b"\r\n\r\n")
+    assert body == b"one two three"
+    assert b"chunked" not in head
+    assert b"connection: close" in head
+
+
+async def test_head_says_what_get_would_and_does_not_run_the_body(world: World) -> None:
+    get = await world.ask("GET", "/hello")
+    head = await world.ask("HEAD", "/hello")
+    assert head.header("content-length") == get.header("content-length") == str(len(get.body))
+    assert head.body == b""
+    streamed = await world.ask("HEAD", "/stream?length=13")
+    assert streamed.header("content-length") == "13"
+
+
+async def test_the_number_of_requests_on_a_connection_is_bounded() -> None:
+    world = World(limits=Limits(requests_per_connection=3))
+    found = replies(await world.talk(request_bytes("GET", "/hello") * 5), ["GET"] * 5)
+    assert [reply.header("connection") for reply in found] == [None, None, "close"]
+
+
+# Bodies
+
+
+async def test_100_continue_is_sent_when_the_body_is_asked_for(world: World) -> None:
+    async with trio.open_nursery() as nursery:
+        ours, theirs = trio.testing.memory_stream_pair()
+        nursery.start_soon(world.serve, theirs)
+        await ours.send_all(request_bytes("POST", "/upload", expect="100-continue", content_length="5"))
+        assert await ours.receive_some() == b"HTTP/1.1 100 Continue\r\n\r\n"
+        await ours.send_all(b"hello" + request_bytes("GET", "/hello", connection="close"))
+        found = replies(await read_to_end(ours), ["POST", "GET"])
+    assert [reply.status for reply in found] == [200, 200]
+
+
+@pytest.mark.parametrize("length", ["100001", "99999999999999"])
+async def test_a_body_declared_too_large_is_refused_before_100_continue(world: World, length: str) -> None:
+    raw = await world.talk(request_bytes("POST", "/upload", expect="100-continue", content_length=length))
+    assert raw.startswith(b"HTTP/1.1 413 ")
+    assert b"connection: close" in raw
+    assert b"100 Continue" not in raw
+
+
+async def test_a_chunked_body_is_refused_with_the_byte_that_passes_the_limit(world: World) -> None:
+    chunk = b"%x\r\n%b\r\n" % (50_001, b"a" * 50_001)
+    raw = await world.talk(request_bytes("POST", "/upload", transfer_encoding="chunked") + chunk * 2)
+    assert [reply.status for reply in replies(raw, ["POST"])] == [413]
+
+
+async def test_an_expectation_nobody_wants_closes_the_connection(world: World) -> None:
+    data = request_bytes("POST", "/ignore", expect="100-continue", content_length="5")
+    raw = await world.talk(data + b"hello" + request_bytes("GET", "/hello"))
+    found = replies(raw, ["POST", "GET"])
+    assert [(reply.status, reply.header("connection")) for reply in found] == [(200, "close")]
+
+
+@pytest.mark.parametrize(("size", "answers"), [(60_000, 2), (70_000, 1)])
+async def test_an_unread_body_is_skipped_if_it_is_small_else_the_connection_closes(
+    world: World, size: int, answers: int
+) -> None:
+    data = request_bytes("POST", "/ignore", b"a" * size) + request_bytes("GET", "/hello")
+    assert len(replies(await world.talk(data), ["POST", "GET"])) == answers
+
+
+async def test_an_unread_chunked_body_is_skipped_up_to_the_bound(world: World) -> None:
+    small = b"5\r\nhello\r\n0\r\n\r\n"
+    large = b"%x\r\n%b\r\n" % (40_000, b"a" * 40_000)
+    head = request_bytes("POST", "/ignore", transfer_encoding="chunked")
+    again = request_bytes("GET", "/hello")
+    assert len(replies(await world.talk(head + small + again), ["POST", "GET"])) == 2
+    assert len(replies(await world.talk(head + large * 2 + b"0\r\n\r\n" + again), ["POST", "GET"])) == 1
+
+
+async def test_a_body_that_ends_early_is_refused(world: World) -> None:
+    raw = await world.talk(request_bytes("POST", "/upload", content_length="10") + b"half", half_close=True)
+    assert [reply.status for reply in replies(raw, ["POST"])] == [400]
+
+
+# Deadlines
+
+
+async def drip(stream: trio.abc.SendStream, data: bytes, *, every_s: float, size: int = 1) -> None:
+    try:
+        for start in range(0, len(data), size):
+            await stream.send_all(data[start : start + size])
+            await trio.sleep(every_s)
+    except (trio.BrokenResourceError, trio.ClosedResourceError):
+        pass
+
+
+async def test_a_head_has_five_seconds_in_total_however_it_drips(world: World) -> None:
+    async with trio.open_nursery() as nursery:
+        ours, theirs = trio.testing.memory_stream_pair()
+        nursery.start_soon(world.serve, theirs)
+        await trio.sleep(60)  # idle time does not count
+        began = trio.current_time()
+        nursery.start_soon(lambda: drip(ours, request_bytes("GET", "/hello"), every_s=1))
+        first = await ours.receive_some()
+        assert trio.current_time() - began == pytest.approx(5, abs=0.01)
+        assert first.startswith(b"HTTP/1.1 408 ")
+        await read_to_end(ours)
+        nursery.cancel_scope.cancel()
+    assert world.seen == []
+
+
+async def test_the_second_head_of_a_connection_has_its_own_five_seconds(world: World) -> None:
+    async with trio.open_nursery() as nursery:
+        ours, theirs = trio.testing.memory_stream_pair()
+        nursery.start_soon(world.serve, theirs)
+        await ours.send_all(request_bytes("GET", "/hello") + b"GET /hello")
+        assert (await ours.receive_some()).startswith(b"HTTP/1.1 200 ")
+        await trio.sleep(4)
+        await ours.send_all(request_bytes("GET", "?x")[4:])
+        assert (await ours.receive_some()).startswith(b"HTTP/1.1 200 ")
+        nursery.cancel_scope.cancel()
+
+
+async def test_an_idle_connection_is_closed_without_a_word(world: World) -> None:
+    began = trio.current_time()
+    assert await world.talk(b"") == b""
+    assert trio.current_time() - began == pytest.approx(world.limits.idle_s)
+
+
+async def upload_at(world: World, *, rate: int, size: int) -> bytes:
+    async with trio.open_nursery() as nursery:
+        ours, theirs = trio.testing.memory_stream_pair()
+        nursery.start_soon(world.serve, theirs)
+        await ours.send_all(request_bytes("POST", "/upload", content_length=str(size), connection="close"))
+        nursery.start_soon(lambda: drip(ours, b"a" * size, every_s=1, size=rate))
+        raw = await read_to_end(ours)
+        nursery.cancel_scope.cancel()
+    return raw
+
+
+async def test_a_body_slower_than_its_pace_is_cut_with_408(world: World) -> None:
+    began = trio.current_time()
+    raw = await upload_at(world, rate=900, size=90_000)
+    assert raw.startswith(b"HTTP/1.1 408 ")
+    assert trio.current_time() - began < 35
+    assert "upload 90000" not in world.seen
+
+
+async def test_a_body_that_keeps_the_pace_may_take_its_time(world: World) -> None:
+    raw = await upload_at(world, rate=1200, size=90_000)
+    assert raw.startswith(b"HTTP/1.1 200 ")
+    assert "upload 90000" in world.seen
+
+
+async def test_a_slow_handler_is_no_fault_of_its_client(world: World) -> None:
+    assert (await world.ask("GET", "/slow")).body == b"done"
+
+
+@pytest.mark.parametrize("target", ["/big", "/stream"])
+async def test_a_client_that_never_reads_is_cut(world: World, target: str) -> None:
+    began = trio.current_time()
+    ours, theirs = trio.testing.lockstep_stream_pair()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(ours.send_all, request_bytes("GET", target))
+        await world.serve(theirs)
+    assert trio.current_time() - began == pytest.approx(world.limits.send_piece_s)
+    assert "reads too slowly" in world.log_text
+
+
+async def test_a_client_that_reads_slowly_but_steadily_gets_everything(world: World) -> None:
+    ours, theirs = trio.testing.lockstep_stream_pair()
+    got = 0
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(world.serve, theirs)
+        await ours.send_all(request_bytes("GET", "/big", connection="close"))
+        while piece := await ours.receive_some(8_192):
+            got += len(piece)
+            await trio.sleep(3)
+    assert got > 1_000_000
+
+
+# Answers
+
+
+async def test_a_bug_is_logged_whole_and_shown_as_internal(world: World) -> None:
+    reply = await world.ask("GET", "/bug")
+    assert reply.status == 500
+    assert reply.json["code"] == "internal"
+    assert b"the reason" not in reply.body
+    assert "the reason nobody outside may read" in world.log_text
+    assert str(reply.header("x-request-id")) in world.log_text
+
+
+async def test_a_refusal_brings_its_data(world: World) -> None:
+    reply = await world.ask("GET", "/conflict")
+    assert (reply.status, reply.json["revision"]) == (409, 7)
+
+
+async def test_a_header_value_with_a_line_break_is_never_sent(world: World) -> None:
+    raw = await world.talk(request_bytes("GET", "/break"))
+    assert raw.startswith(b"HTTP/1.1 500 ")
+    assert b"evil" not in raw
+
+
+async def test_an_answer_that_breaks_off_is_visibly_cut(world: World) -> None:
+    raw = await world.talk(request_bytes("GET", "/halfway") + request_bytes("GET", "/hello"))
+    assert raw.endswith(b"first half\r\n")
+    assert "the disk is gone" in world.log_text
+
+
+@pytest.mark.parametrize("length", [5, 50])
+async def test_an_answer_of_another_length_than_announced_ends_the_connection(world: World, length: int) -> None:
+    raw = await world.talk(request_bytes("GET", f"/stream?length={length}") + request_bytes("GET", "/hello"))
+    assert raw.count(b"HTTP/1.1 ") == 1
+    assert len(raw.partition(b"\r\n\r\n")[2]) <= length
+    assert "stream closed" in world.seen
+
+
+async def test_a_small_answer_leaves_in_one_piece(world: World) -> None:
+    ours, theirs = trio.testing.memory_stream_pair()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(world.serve, theirs)
+        await ours.send_all(request_bytes("GET", "/hello"))
+        assert (await ours.receive_some()).endswith(b'{"hello":"/hello"}')
+        nursery.cancel_scope.cancel()
+
+
+async def test_the_log_holds_no_query_value(world: World) -> None:
+    await world.ask("GET", "/hello?ticket=verysecret")
+    assert '"path":"/hello?' in world.log_text.replace(": ", ":")
+    assert "verysecret" not in world.log_text
+
+
+# Drain
+
+
+async def test_on_drain_an_idle_connection_closes_at_once(world: World) -> None:
+    async with trio.open_nursery() as nursery:
+        ours, theirs = trio.testing.memory_stream_pair()
+        nursery.start_soon(world.serve, theirs)
+        await ours.send_all(request_bytes("GET", "/hello"))
+        await ours.receive_some()
+        began = trio.current_time()
+        world.drain.begin()
+        assert await read_to_end(ours) == b""
+        assert trio.current_time() == began
+
+
+async def test_on_drain_a_busy_connection_finishes_its_answer_and_says_close(world: World) -> None:
+    async with trio.open_nursery() as nursery:
+        ours, theirs = trio.testing.memory_stream_pair()
+        nursery.start_soon(world.serve, theirs)
+        await ours.send_all(request_bytes("GET", "/slow") + request_bytes("GET", "/hello"))
+        await trio.sleep(1)
+        world.drain.begin()
+        found = replies(await read_to_end(ours), ["GET", "GET"])
+    assert [(reply.status, reply.header("connection")) for reply in found] == [(200, "close")]
+
+
+async def test_a_connection_made_during_the_drain_is_closed(world: World) -> None:
+    world.drain.begin()
+    began = trio.current_time()
+    assert await world.talk(b"") == b""
+    assert trio.current_time() == began
+
+
+async def test_a_client_that_vanishes_ends_the_connection_quietly(world: World) -> None:
+    ours, theirs = trio.testing.memory_stream_pair()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(world.serve, theirs)
+        await ours.send_all(request_bytes("GET", "/stream"))
+        await trio.sleep(0.5)
+        await ours.aclose()
+    assert '"error"' not in world.log_text
+    assert "stream closed" in world.seen
+
+
+async def test_cancelling_the_task_closes_the_stream(world: World) -> None:
+    ours, theirs = trio.testing.memory_stream_pair()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(world.serve, theirs)
+        await ours.send_all(request_bytes("GET", "/slow"))
+        await trio.sleep(1)
+        nursery.cancel_scope.cancel()
+    assert await read_to_end(ours) == b""
