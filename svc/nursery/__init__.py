@@ -13,6 +13,7 @@ from svc.nursery.root import Root
 from svc.nursery.schedule import every
 from svc.nursery.signals import watch_signals
 from svc.nursery.subsystem import Child, ChildState, Phase, Subsystem
+from svc.nursery.task_group import open_task_group
 from svc.nursery.thread_gate import ThreadGate
 from svc.nursery.watchdog import watchdog
 
@@ -28,6 +29,7 @@ __all__ = [
     "Subsystem",
     "ThreadGate",
     "every",
+    "open_task_group",
     "watch_signals",
     "watchdog",
 ]

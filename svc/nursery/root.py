@@ -18,6 +18,7 @@ from svc.log import Log
 from svc.nursery.backoff import Backoff
 from svc.nursery.subsystem import ChildState, Subsystem
 from svc.nursery.supervisor import Supervisor
+from svc.nursery.task_group import first_fault, open_task_group
 
 
 class Root:
@@ -43,7 +44,7 @@ class Root:
         Raises what an essential subsystem crashed of, after the others have drained.
         """
         try:
-            async with trio.open_nursery() as nursery:
+            async with open_task_group() as nursery:
                 self._nursery = nursery
                 with self._starting:
                     await self._start_all(subsystems)
@@ -53,7 +54,7 @@ class Root:
         finally:
             self._nursery = None
         if self._fault is not None:
-            raise _unwrapped(self._fault)
+            raise first_fault(self._fault)
 
     def drain(self, reason: str) -> None:
         """Begin the end. The second call sets every deadline to now; the order stays. Further calls change nothing."""
@@ -153,10 +154,3 @@ class Root:
 
     def _drain_child(self, child: Supervisor) -> None:
         child.drain(grace_s=0.0 if self._hurried else child.subsystem.drain_s)
-
-
-def _unwrapped(fault: BaseException) -> BaseException:
-    """The one exception in a group of one, however deep."""
-    while isinstance(fault, BaseExceptionGroup) and len(fault.exceptions) == 1:
-        fault = fault.exceptions[0]
-    return fault

@@ -14,6 +14,7 @@ import trio
 from svc.log import Log, redact
 from svc.nursery.backoff import Backoff
 from svc.nursery.subsystem import Child, ChildState, Phase, Subsystem
+from svc.nursery.task_group import first_fault
 
 HEALTHY_AFTER_S: Final = 300.0
 """Who served this long without a crash has recovered: its next restart comes quickly again."""
@@ -122,7 +123,6 @@ class Supervisor:
 
 def _one_line(crash: BaseException) -> str:
     """The first thing that went wrong, as text for a status page."""
-    while isinstance(crash, BaseExceptionGroup):
-        crash = crash.exceptions[0]
-    text = redact(f"{type(crash).__name__}: {crash}"[:LAST_ERROR_MAX_CHARS])
+    fault = first_fault(crash)
+    text = redact(f"{type(fault).__name__}: {fault}"[:LAST_ERROR_MAX_CHARS])
     return " ".join(text.split())
