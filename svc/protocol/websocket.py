@@ -21,7 +21,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Final, Protocol
+from typing import Final
 
 import trio
 from wsproto import ConnectionType
@@ -30,12 +30,12 @@ from wsproto.events import BytesMessage, CloseConnection, Event, Ping, TextMessa
 from wsproto.utilities import generate_accept_token
 
 from svc.errors import Forbidden, Invalid, Refusal, Unavailable
+from svc.log import Log
 from svc.protocol.messages import HeaderList, Request, problem
 
 NORMAL: Final = 1000
 GOING_AWAY: Final = 1001
 MESSAGE_TOO_BIG: Final = 1009
-INTERNAL_ERROR: Final = 1011
 
 _VERSION: Final = "13"
 _KEY_BYTES: Final = 16
@@ -89,12 +89,6 @@ class SocketLimits:
     close_deadline_s: float = 3.0
 
 
-class FaultLog(Protocol):
-    """Where a handler's bug goes, whole."""
-
-    def error(self, event: str, error: BaseException | None = None, **fields: object) -> None: ...
-
-
 Handler = Callable[[Socket], Awaitable[None]]
 
 
@@ -124,7 +118,7 @@ async def serve_socket(
     leftover: bytes,
     handler: Handler,
     limits: SocketLimits,
-    log: FaultLog,
+    log: Log,
     draining: trio.Event,
     headers: Iterable[tuple[str, str]] = (),
 ) -> None:
@@ -398,7 +392,7 @@ class WsprotoSocket(Socket):
             self._reading.cancel()
 
 
-async def _run(handler: Handler, socket: WsprotoSocket, *, request: Request, leftover: bytes, log: FaultLog) -> None:
+async def _run(handler: Handler, socket: WsprotoSocket, *, request: Request, leftover: bytes, log: Log) -> None:
     """The edge around a handler: what it raises becomes a refusal over HTTP or a close code, never a crash."""
     refusal: Refusal | None = None
     try:
@@ -410,7 +404,7 @@ async def _run(handler: Handler, socket: WsprotoSocket, *, request: Request, lef
     except* Refusal as group:
         refusal = _first(group)
     except* Exception as group:
-        log.error("socket handler failed", group, request=request.id, path=request.raw_path)
+        log.error("socket handler failed", group, request_id=request.id, path=request.raw_path)
         refusal = Refusal(code="internal")
     if socket.accepted:
         if refusal is not None:

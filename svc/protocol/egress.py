@@ -1,0 +1,215 @@
+"""The one way out: every HTTP request that the service makes to another.
+
+Owns the connection pool and the policy: verified TLS, a total deadline with the body in it, a size limit counted while
+streaming and after decompression, and no word about what the caller did not say (no cookies, no ``.netrc``, no proxy
+variables, no redirects followed). A failure is an :class:`EgressFault` that tells whether the other side may have acted
+on the request; its text names method and origin only, since a path or query may carry a secret. It never retries.
+"""
+
+from __future__ import annotations
+
+import ssl
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Final, Literal, Self
+
+import httpx2
+import trio
+
+from svc import __version__
+from svc.protocol.messages import Headers
+
+USER_AGENT: Final = f"svc/{__version__}"
+CONNECTIONS_MAX: Final = 100
+IDLE_CONNECTIONS_MAX: Final = 20
+IDLE_CONNECTION_S: Final = 15.0
+
+FaultKind = Literal["connect", "tls", "timeout", "closed", "too_large", "protocol"]
+
+_GZIP_WBITS: Final = 16 + zlib.MAX_WBITS
+_PIECE_BYTES: Final = 64 * 1024
+_SWITCHING_PROTOCOLS: Final = 101
+_REQUEST_BEGINS: Final = "send_request_headers.started"
+
+
+@dataclass(frozen=True, kw_only=True)
+class EgressResponse:
+    """A whole answer, of any status; ``body`` is decompressed."""
+
+    status: int
+    headers: Headers
+    body: bytes
+
+
+class EgressFault(Exception):
+    """No answer, or none that can be used.
+
+    ``may_have_happened`` is False only when not one byte of the request was sent.
+    """
+
+    def __init__(self, kind: FaultKind, detail: str, *, may_have_happened: bool) -> None:
+        super().__init__(f"{kind}: {detail}")
+        self.kind: FaultKind = kind
+        self.detail = detail
+        self.may_have_happened = may_have_happened
+
+
+class Egress:
+    """The client, as an async context manager. ``tls`` replaces the system's trust in tests and private deployments."""
+
+    def __init__(self, *, tls: ssl.SSLContext | None = None) -> None:
+        # The transport alone, not the client around it: it knows no cookies, redirects, credentials or environment.
+        self._transport = httpx2.AsyncHTTPTransport(
+            verify=tls or ssl.create_default_context(),
+            trust_env=False,
+            limits=httpx2.Limits(
+                max_connections=CONNECTIONS_MAX,
+                max_keepalive_connections=IDLE_CONNECTIONS_MAX,
+                keepalive_expiry=IDLE_CONNECTION_S,
+            ),
+        )
+
+    async def __aenter__(self) -> Self:
+        await self._transport.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._transport.__aexit__(kind, error, trace)
+
+    async def request(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        body: bytes | None = None,
+        deadline_s: float,
+        limit_bytes: int,
+    ) -> EgressResponse:
+        """Send one request and read the whole answer. Raises :class:`EgressFault`."""
+        exchange = _Exchange(method, limit_bytes=limit_bytes)
+        request = exchange.build(url, headers=headers or {}, body=body)
+        response: EgressResponse | None = None
+        fault: EgressFault | None = None
+        with trio.move_on_after(deadline_s):
+            try:
+                response = await exchange.run(self._transport, request)
+            except EgressFault as error:
+                fault = error
+            except (httpx2.HTTPError, httpx2.StreamError) as error:
+                fault = exchange.translate(error)
+        if response is not None:
+            return response
+        # Raised out here, so that no library's exception (its text may quote a header) hangs on it as context.
+        raise fault or exchange.fault("timeout", f"no whole answer within {deadline_s:g} s")
+
+
+class _Exchange:
+    """One request on its way: what a fault may say of it, and whether it has left."""
+
+    def __init__(self, method: str, *, limit_bytes: int) -> None:
+        self._method = method
+        self._origin = ""
+        self._limit_bytes = limit_bytes
+        self._has_left = False
+
+    def build(self, url: str, *, headers: Mapping[str, str], body: bytes | None) -> httpx2.Request:
+        try:
+            parsed = httpx2.URL(url)
+        except httpx2.InvalidURL:
+            parsed = None
+        if parsed is None or parsed.scheme not in {"http", "https"} or not parsed.host or parsed.userinfo:
+            raise self.fault("protocol", "the address is not a plain http or https URL")
+        self._origin = str(parsed.copy_with(raw_path=b"/", fragment=None)).removesuffix("/")
+        fields = {"user-agent": USER_AGENT, "accept": "*/*", "accept-encoding": "gzip"}
+        fields |= {name.lower(): value for name, value in headers.items()}
+        try:
+            return httpx2.Request(
+                self._method, parsed, headers=fields, content=body, extensions={"trace": self._notice}
+            )
+        except UnicodeEncodeError:
+            problem = "a header is not ASCII"
+        raise self.fault("protocol", problem)
+
+    async def run(self, transport: httpx2.AsyncHTTPTransport, request: httpx2.Request) -> EgressResponse:
+        response = await transport.handle_async_request(request)
+        try:
+            if response.status_code == _SWITCHING_PROTOCOLS:
+                raise self.fault("protocol", "the server switched protocols unasked")
+            body = await self._read(response)
+        finally:
+            with trio.CancelScope(shield=True, deadline=trio.current_time() + 1):
+                await response.aclose()
+        fields = [(name.lower(), value) for name, value in response.headers.multi_items()]
+        return EgressResponse(status=response.status_code, headers=Headers(fields), body=body)
+
+    def translate(self, error: httpx2.HTTPError | httpx2.StreamError) -> EgressFault:
+        """A library's exception in our words: its own text may quote what was sent or received."""
+        tls = _tls_error(error)
+        if tls is not None:
+            return self.fault("tls", getattr(tls, "verify_message", "") or tls.reason or "the handshake failed")
+        if isinstance(error, httpx2.ConnectError):
+            return self.fault("connect", "no connection")
+        if isinstance(error, httpx2.NetworkError) or "disconnected" in str(error) or "peer closed" in str(error):
+            return self.fault("closed", "the connection broke before the answer was whole")
+        return self.fault("protocol", "the exchange was not valid HTTP")
+
+    def fault(self, kind: FaultKind, detail: str) -> EgressFault:
+        return EgressFault(kind, f"{self._method} {self._origin}: {detail}", may_have_happened=self._has_left)
+
+    async def _notice(self, event: str, info: object) -> None:
+        self._has_left = self._has_left or event.endswith(_REQUEST_BEGINS)
+
+    async def _read(self, response: httpx2.Response) -> bytes:
+        coding = (response.headers.get("content-encoding") or "identity").strip().lower()
+        gunzip = _Gunzip() if coding in {"gzip", "x-gzip"} else None
+        if gunzip is None and coding != "identity":
+            raise self.fault("protocol", "the answer has an encoding that was not offered")
+        body = bytearray()
+        async for chunk in response.aiter_raw():
+            try:
+                for piece in gunzip.pieces(chunk) if gunzip else (chunk,):
+                    if len(body) + len(piece) > self._limit_bytes:
+                        raise self.fault("too_large", f"the answer has more than {self._limit_bytes} bytes")
+                    body += piece
+            except zlib.error:
+                raise self.fault("protocol", "the answer is not valid gzip") from None
+        if gunzip and not gunzip.is_whole:
+            raise self.fault("closed", "the compressed answer ends early")
+        return bytes(body)
+
+
+class _Gunzip:
+    """Decompresses in bounded pieces and knows whether it saw the end: zlib takes a cut stream for a short one."""
+
+    def __init__(self) -> None:
+        self._decompressor = zlib.decompressobj(_GZIP_WBITS)
+        self._has_begun = False
+
+    @property
+    def is_whole(self) -> bool:
+        """The end was seen; or there was nothing at all (an answer to HEAD, a 304)."""
+        return self._decompressor.eof or not self._has_begun
+
+    def pieces(self, data: bytes) -> Iterator[bytes]:
+        self._has_begun = self._has_begun or bool(data)
+        while data:
+            yield self._decompressor.decompress(data, _PIECE_BYTES)
+            data = self._decompressor.unconsumed_tail
+        if self._decompressor.unused_data:
+            raise zlib.error("bytes after the end")
+
+
+def _tls_error(error: BaseException | None) -> ssl.SSLError | None:
+    """The TLS failure behind a library's exception, if one is."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        if isinstance(error, ssl.SSLError):
+            return error
+        seen.add(id(error))
+        error = error.__cause__ or error.__context__
+    return None

@@ -1,0 +1,327 @@
+"""The tRPC 11 wire over HTTP: single calls, batches and batch streams; the public ``@trpc/client`` works unchanged.
+
+Theory. ``/trpc/a.b?input=<json>`` is a query by GET, a mutation by POST with a JSON body. ``/trpc/a,b?batch=1``
+carries several calls of one kind, their inputs in an object keyed by position; the answer is an array, its status the
+common one or 207. With ``trpc-accept: application/jsonl`` the batch is answered line by line as the calls finish: every
+call takes three nested promises (``result``, ``data``, the value), each with a chunk number. No transformer.
+
+Owns the envelope, the compiled decoders and each procedure's access check, which comes before any body is read. Every
+failure is an answer in this shape: a refusal by its row, anything else as ``internal`` and whole in the log. It never
+knows what a procedure does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Generic, TypeVar
+from urllib.parse import unquote
+
+import msgspec
+import trio
+
+from svc.errors import Invalid, NotFound, Refusal
+from svc.log import Log
+from svc.principal import Principal
+from svc.protocol.guard import check_access
+from svc.protocol.messages import JSON, HeaderList, Request, Response
+from svc.protocol.rows import Nothing, Procedure, ProcedureKind
+
+C = TypeVar("C")
+
+PREFIX: Final = "/trpc/"
+BODY_MAX_BYTES: Final = 1024 * 1024
+BATCH_MAX_CALLS: Final = 50
+CONCURRENT_QUERIES: Final = 8
+JSONL: Final = "application/jsonl"
+
+_OK: Final = 200
+_NO_CONTENT: Final = 204
+_MULTI_STATUS: Final = 207
+_METHODS: Final[Mapping[ProcedureKind, str]] = {"query": "GET", "mutation": "POST"}
+_NO_FIELDS: Final = b"{}"
+_FIELDS: Final[HeaderList] = [
+    ("content-type", JSON),
+    ("cache-control", "no-store"),
+    ("vary", "trpc-accept, accept"),
+]
+
+
+class RpcLayer(Generic[C]):
+    """All procedures of the service. ``fake`` says whether the ``fake_only`` ones exist."""
+
+    def __init__(self, procedures: Sequence[Procedure[C]], *, log: Log, fake: bool = False) -> None:
+        self._rows = tuple(procedures)
+        self._log = log
+        self._compiled: dict[str, _Compiled[C]] = {}
+        for row in self._rows:
+            if row.name in self._compiled or not row.name or "," in row.name:
+                raise ValueError(f"{row.name!r} is no name for a procedure, or is taken")
+            self._compiled[row.name] = _Compiled(row, exists=fake or not row.fake_only)
+
+    def rows(self) -> tuple[Procedure[C], ...]:
+        """Every row, also of procedures that do not exist in this configuration."""
+        return self._rows
+
+    async def respond(self, context: C, request: Request, principal: Principal | None) -> Response:
+        """Answer a request under ``/trpc/``. Raises nothing but cancellation."""
+        try:
+            return await self._respond(context, request, principal)
+        except Refusal as refusal:
+            return trpc_error_response(refusal)
+        except Exception as error:
+            self._log.error("rpc request failed", error, request_id=request.id)
+            return trpc_error_response(_internal())
+
+    async def _respond(self, context: C, request: Request, principal: Principal | None) -> Response:
+        if request.method == "HEAD":
+            return Response(status=_NO_CONTENT)
+        _check_media_type(request)
+        path = unquote(request.raw_path).removeprefix(PREFIX)
+        query = request.query() if request.raw_query else {}
+        is_batch = query.get("batch") == "1"
+        is_stream = _wants_stream(request)
+        if is_stream and not is_batch:
+            raise Invalid("Streaming requests must be batched (you can do a batch of 1)")
+        names = path.split(",") if is_batch else [path]
+        if len(names) > BATCH_MAX_CALLS:
+            raise Invalid(f"A batch may have at most {BATCH_MAX_CALLS} calls.")
+        calls = [self._find(name, request, principal) for name in names]
+        kind = _common_kind(calls)
+        if any(call.refusal is None for call in calls):
+            await _give_inputs(calls, request, query, is_batch=is_batch)
+
+        async def perform(call: _Call[C]) -> _Outcome:
+            return await self._perform(call, context, request)
+
+        if is_stream:
+            return Response(headers=list(_FIELDS), body=_lines(calls, perform))
+        if not is_batch:
+            return _single(await perform(calls[0]))
+        return _array(await _perform_all(calls, perform, width=CONCURRENT_QUERIES if kind == "query" else 1))
+
+    def _find(self, name: str, request: Request, principal: Principal | None) -> _Call[C]:
+        """The procedure of that name, or why it may not be called, said before any input is read."""
+        compiled = self._compiled.get(name)
+        if compiled is None or not compiled.exists:
+            return _Call(name, None, NotFound(f'No procedure found on path "{name}"'))
+        row = compiled.row
+        try:
+            if request.method != _METHODS[row.kind]:
+                raise Refusal(
+                    f'Unsupported {request.method}-request to {row.kind} procedure at path "{name}"',
+                    code="method_not_allowed",
+                    headers={"allow": _METHODS[row.kind]},
+                )
+            check_access(row.access, principal)
+        except Refusal as refusal:
+            return _Call(name, compiled, refusal)
+        return _Call(name, compiled)
+
+    async def _perform(self, call: _Call[C], context: C, request: Request) -> _Outcome:
+        """Run one call to its answer. An edge: whatever it raises is this call's alone."""
+        try:
+            if call.refusal is not None:
+                raise call.refusal
+            assert call.compiled is not None
+            result = await call.compiled.row.call(context, call.compiled.decode(call.raw_input))
+            return _Outcome(data=msgspec.json.encode(result))
+        except Refusal as refusal:
+            return _Outcome(refusal=refusal, path=call.name)
+        except Exception as error:
+            self._log.error("procedure failed", error, request_id=request.id, procedure=call.name)
+            return _Outcome(refusal=_internal(), path=call.name)
+
+
+def trpc_error_response(refusal: Refusal, path: str | None = None) -> Response:
+    """The answer to a whole request that was refused, whoever refused it: one envelope, also to a batch."""
+    return _single(_Outcome(refusal=refusal, path=path))
+
+
+class _Compiled(Generic[C]):
+    def __init__(self, row: Procedure[C], *, exists: bool) -> None:
+        self.row = row
+        self.exists = exists
+        self._wants_input = row.input is not Nothing
+        self._decoder: msgspec.json.Decoder[object] = msgspec.json.Decoder(row.input)
+
+    def decode(self, raw_input: bytes | Refusal | None) -> object:
+        """The typed input. Absent counts as ``{}``; what is wrong with it is said in words a client can use."""
+        if not self._wants_input:
+            return Nothing()
+        if isinstance(raw_input, Refusal):
+            raise raw_input
+        return _decode(self._decoder.decode, _NO_FIELDS if raw_input is None else raw_input)
+
+
+@dataclass(slots=True)
+class _Call(Generic[C]):
+    """One call of a request. ``raw_input`` is a refusal when the request's inputs can't be read."""
+
+    name: str
+    compiled: _Compiled[C] | None
+    refusal: Refusal | None = None
+    raw_input: bytes | Refusal | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Outcome:
+    """A result as JSON, or a refusal; ``path`` is of a call that has one."""
+
+    data: bytes = b""
+    refusal: Refusal | None = None
+    path: str | None = None
+
+    @property
+    def status(self) -> int:
+        return _OK if self.refusal is None else self.refusal.row.status
+
+    def envelope(self) -> bytes:
+        if self.refusal is None:
+            return b'{"result":{"data":' + self.data + b"}}"
+        row = self.refusal.row
+        data: dict[str, object] = {**self.refusal.data, "code": row.rpc_name, "httpStatus": row.status}
+        if self.path is not None:
+            data["path"] = _encodable(self.path)
+        error = {"message": _encodable(self.refusal.detail), "code": row.rpc_number, "data": data}
+        return msgspec.json.encode({"error": error})
+
+
+# The request.
+
+
+def _check_media_type(request: Request) -> None:
+    """A form on another site can POST, but not as JSON: that is why nothing else is taken."""
+    if request.method == "GET":
+        return
+    value = request.headers.get("content-type")
+    if value is None:
+        raise Refusal("Missing content-type header", code="unsupported_media_type")
+    if value.partition(";")[0].strip().lower() != JSON:
+        raise Refusal(f'Unsupported content-type "{value}', code="unsupported_media_type")  # worded as tRPC does
+
+
+def _wants_stream(request: Request) -> bool:
+    return JSONL in (request.headers.get("trpc-accept"), request.headers.get("accept"))
+
+
+def _common_kind(calls: Sequence[_Call[C]]) -> ProcedureKind | None:
+    kinds = list(dict.fromkeys(call.compiled.row.kind for call in calls if call.compiled is not None))
+    if len(kinds) > 1:
+        raise Invalid(f"Cannot mix procedure types in call: {', '.join(kinds)}")
+    return kinds[0] if kinds else None
+
+
+async def _give_inputs(
+    calls: Sequence[_Call[C]], request: Request, query: Mapping[str, str], *, is_batch: bool
+) -> None:
+    """Read what the request brings and hand each call its part. What is unreadable is each call's own failure."""
+    if request.method == "GET":
+        data = query.get("input", "").encode("utf-8", "replace")
+    elif is_batch:
+        data = await request.read(BODY_MAX_BYTES)
+    else:
+        try:
+            data = await request.read(BODY_MAX_BYTES)
+        except Refusal as refusal:
+            calls[0].raw_input = refusal
+            return
+    if not is_batch:
+        calls[0].raw_input = data or None
+        return
+    try:
+        inputs = _decode(_decode_inputs, data or _NO_FIELDS)
+    except Invalid as refusal:
+        for call in calls:
+            call.raw_input = refusal
+        return
+    for position, call in enumerate(calls):
+        raw = inputs.get(str(position))
+        call.raw_input = None if raw is None else bytes(raw)
+
+
+_inputs_decoder: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+
+def _decode_inputs(data: bytes) -> dict[str, msgspec.Raw]:
+    try:
+        return _inputs_decoder.decode(data)
+    except msgspec.ValidationError as error:
+        raise Invalid('"input" needs to be an object when doing a batch call') from error
+
+
+T = TypeVar("T")
+
+
+def _decode(decode: Callable[[bytes], T], data: bytes) -> T:
+    try:
+        return decode(data)
+    except msgspec.DecodeError as error:
+        raise Invalid(str(error)) from error
+    except UnicodeDecodeError as error:
+        raise Invalid("The input is not UTF-8.") from error
+    except RecursionError as error:
+        raise Invalid("The input is nested too deeply.") from error
+
+
+# The calls, and the answer.
+
+
+async def _perform_all(
+    calls: Sequence[_Call[C]], perform: Callable[[_Call[C]], Awaitable[_Outcome]], *, width: int
+) -> list[_Outcome]:
+    """Every call's outcome, in order. At most ``width`` run at once: one for mutations, which take effect in order."""
+    outcomes: dict[int, _Outcome] = {}
+    remaining = iter(enumerate(calls))
+
+    async def work() -> None:
+        for position, call in remaining:
+            outcomes[position] = await perform(call)
+
+    if min(width, len(calls)) == 1:
+        await work()
+    else:
+        async with trio.open_nursery() as nursery:
+            for _ in range(min(width, len(calls))):
+                nursery.start_soon(work)
+    return [outcomes[position] for position in range(len(calls))]
+
+
+def _single(outcome: _Outcome) -> Response:
+    headers = list(_FIELDS)
+    if outcome.refusal is not None:
+        headers += outcome.refusal.headers.items()
+    return Response(status=outcome.status, headers=headers, body=outcome.envelope())
+
+
+def _array(outcomes: Sequence[_Outcome]) -> Response:
+    statuses = {outcome.status for outcome in outcomes}
+    status = statuses.pop() if len(statuses) == 1 else _MULTI_STATUS
+    body = b"[" + b",".join(outcome.envelope() for outcome in outcomes) + b"]"
+    return Response(status=status, headers=list(_FIELDS), body=body)
+
+
+async def _lines(calls: Sequence[_Call[C]], perform: Callable[[_Call[C]], Awaitable[_Outcome]]) -> AsyncIterator[bytes]:
+    """The JSONL stream. Calls run one after the other: a nursery can't stay open between the pieces of a body."""
+    yield msgspec.json.encode({str(i): [[0], [None, 0, i]] for i in range(len(calls))}) + b"\n"
+    following = len(calls)
+    for position, call in enumerate(calls):
+        outcome = await perform(call)
+        if outcome.refusal is not None:
+            yield b"[%d,0,[[%b]]]\n" % (position, outcome.envelope())
+            continue
+        result, data = following, following + 1
+        following += 2
+        yield (
+            b'[%d,0,[[{"result":0}],["result",0,%d]]]\n' % (position, result)
+            + b'[%d,0,[[{"data":0}],["data",0,%d]]]\n' % (result, data)
+            + b"[%d,0,[[%b]]]\n" % (data, outcome.data)
+        )
+
+
+def _internal() -> Refusal:
+    return Refusal("Something went wrong here. The log knows it by the request id.", code="internal")
+
+
+def _encodable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
