@@ -46,7 +46,7 @@ def clean_text(text: str) -> str:
     if "\r" in text:
         text = text.replace("\r\r\n", "\n").replace("\r\n", "\n").replace("\r", "\n")
     text = text.replace("\f", "\n").replace("\v", "\n")
-    return _SURROGATES.sub("\ufffd", _CONTROLS.sub("", text))
+    return _without_controls(text)
 
 
 def clean_line(text: str) -> str:
@@ -54,7 +54,7 @@ def clean_line(text: str) -> str:
     if text.isascii() and text.isprintable():
         return " ".join(text.split())
     text = " ".join(text.split())  # takes CR, LF, U+0085, U+2028 and U+2029 with it
-    text = _SURROGATES.sub("\ufffd", _CONTROLS.sub("", text))
+    text = _without_controls(text)
     return " ".join(_STRAY_JOINERS.sub("", _INVISIBLE.sub("", text)).split())
 
 
@@ -84,6 +84,11 @@ def text_from_html(html: str) -> str:
     # Only what stood outside of markup is resolved, so that &lt;b&gt; stays readable text.
     text = clean_text(_html.unescape(_TOO_LONG_REFERENCE.sub("\ufffd", "".join(pieces))))
     return _without_empty_lines(text)
+
+
+def _without_controls(text: str) -> str:
+    text = _CONTROLS.sub("", text)
+    return text if text.isascii() else _SURROGATES.sub("\ufffd", text)
 
 
 def _after_markup(html: str, at: int, pieces: list[str]) -> int:

@@ -48,6 +48,9 @@ class _Item:
     address: str | None = None
 
 
+_EMPTY: Final = _Item()
+
+
 class _Scanner:
     def __init__(self, text: str, problems: Problems, *, room: int) -> None:
         self.overflowed = False
@@ -152,7 +155,10 @@ class _Scanner:
         self._position += 1
 
     def _flush(self) -> None:
-        item, self._item = self._item, _Item()
+        item = self._item
+        if item == _EMPTY:
+            return
+        self._item = _Item()
         mailbox = self._mailbox(item)
         if mailbox is None:
             return

@@ -23,7 +23,7 @@ from svc.mail.mime.model import (
     MAX_DECODED_BYTES,
     MAX_REFERENCES,
     MAX_SNIPPET_CHARS,
-    MAX_SNIPPET_SOURCE_CHARS,
+    SNIPPET_SOURCE_CHARS,
     Attachment,
     Mailbox,
     ParsedMessage,
@@ -254,7 +254,9 @@ def _html_from_text(text: str) -> str:
 
 
 def _snippet(text: str, html: str | None) -> str:
-    line = clean_line(text[:MAX_SNIPPET_SOURCE_CHARS])
-    if not line and html:
-        line = clean_line(text_from_html(html[:MAX_SNIPPET_SOURCE_CHARS]))
+    line = ""
+    for limit in SNIPPET_SOURCE_CHARS:
+        line = clean_line(text[:limit]) or clean_line(text_from_html((html or "")[:limit]))
+        if len(line) > MAX_SNIPPET_CHARS:
+            break
     return cut(line, limit=MAX_SNIPPET_CHARS)

@@ -30,7 +30,8 @@ MAX_ADDRESS_CHARS: Final = 998
 MAX_LINE_CHARS: Final = 2_000
 """Of a subject or any other header kept as one line."""
 MAX_SNIPPET_CHARS: Final = 200
-MAX_SNIPPET_SOURCE_CHARS: Final = 256 * 1024
+SNIPPET_SOURCE_CHARS: Final = (4 * 1024, 256 * 1024)
+"""How much of a body is read for it: mostly the little is enough; behind a long style sheet, the much."""
 MAX_FILENAME_BYTES: Final = 255
 MAX_PROBLEMS: Final = 50
 MAX_PROBLEM_CHARS: Final = 200

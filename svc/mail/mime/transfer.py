@@ -13,6 +13,8 @@ from svc.mail.mime.model import Problems
 
 MAX_GLUED_PIECES: Final = 1_000
 """Base64 pieces, each with its own padding, accepted one after another in one part."""
+MAX_MENDED_LINES: Final = 1_000_000
+"""Lines of one part that are rid of blanks at their end."""
 
 _ALPHABET: Final = (string.ascii_letters + string.digits + "+/").encode("ascii")
 _OUTSIDE_ALPHABET: Final = bytes(byte for byte in range(256) if byte not in _ALPHABET)
@@ -43,7 +45,7 @@ def base64_bytes(data: bytes) -> bytes:
 
 def quoted_printable_bytes(data: bytes) -> bytes:
     """Blanks before a line end are transport's, not the sender's (RFC 2045 section 6.7 rule 3)."""
-    return binascii.a2b_qp(_TRAILING_BLANKS.sub(b"", data))
+    return binascii.a2b_qp(_TRAILING_BLANKS.sub(b"", data, count=MAX_MENDED_LINES))
 
 
 def uu_bytes(data: bytes) -> bytes:
