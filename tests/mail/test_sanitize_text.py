@@ -1,0 +1,67 @@
+"""A plain-text mail reads as it was typed: lines, quotations, links."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+
+from svc.mail.sanitize import text_to_html
+from svc.mail.sanitize.plain import MAX_QUOTE_DEPTH, MAX_TEXT_CHARS
+
+LINK = 'target="_blank" rel="noopener noreferrer"'
+
+
+def test_lines_and_blanks_stay_as_typed() -> None:
+    html = text_to_html("Dear Mia,\n\n  indented\t<tab> & more\r\nMia")
+    assert "white-space:pre-wrap" in html
+    assert "Dear Mia,<br><br>  indented\t&lt;tab&gt; &amp; more<br>Mia" in html
+
+
+@pytest.mark.parametrize(
+    ("text", "address", "shown"),
+    [
+        ("see https://a.example/b?c=1&d=2.", "https://a.example/b?c=1&amp;d=2", "https://a.example/b?c=1&amp;d=2"),
+        ("(http://a.example/x)", "http://a.example/x", "http://a.example/x"),
+        ("https://a.example/Tern_(bird)!", "https://a.example/Tern_(bird)", "https://a.example/Tern_(bird)"),
+        ("<www.a.example/x>", "https://www.a.example/x", "www.a.example/x"),
+        ("write to mia@tern.example, please", "mailto:mia@tern.example", "mia@tern.example"),
+        ("mailto:mia@tern.example", "mailto:mia@tern.example", "mailto:mia@tern.example"),
+        ('"https://a.example/" onclick=x', "https://a.example/", "https://a.example/"),
+    ],
+)
+def test_addresses_become_links(text: str, address: str, shown: str) -> None:
+    assert f'<a href="{address}" {LINK}>{shown}</a>' in text_to_html(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["javascript:alert(1)", "data:text/html,x", "ftp://a.example", "https://", "a@b", "@x.example"]
+)
+def test_nothing_else_becomes_a_link(text: str) -> None:
+    assert "<a " not in text_to_html(text)
+
+
+def test_quoted_lines_become_nested_quotations() -> None:
+    html = text_to_html("Yes.\n> Shall we?\n> > When?\n>> Soon?\n> Well\nBye")
+    plain = re.sub(r" style=\"[^\"]*\"", "", html)
+    outer, inner, end = "<blockquote>Shall we?", "<blockquote>When?<br>Soon?</blockquote>", "Well</blockquote>"
+    assert plain == f"<div>Yes.<br>{outer}{inner}{end}Bye</div>"
+
+
+def test_quotations_are_nested_only_so_far() -> None:
+    assert text_to_html(">" * 5_000 + "x").count("<blockquote") == MAX_QUOTE_DEPTH
+
+
+def test_an_endless_text_is_cut() -> None:
+    assert len(text_to_html("x" * (MAX_TEXT_CHARS + 500))) < MAX_TEXT_CHARS + 200
+
+
+@pytest.mark.parametrize(
+    "piece", ["a@", "www.", "https://", "(", "> ", ">", "a.", "@a.b", "mailto:", "\n>\n", ")))", "a-", "ſ@"]
+)
+def test_no_text_takes_long(piece: str) -> None:
+    text = (piece * 200_000)[:200_000]
+    started = time.process_time()
+    text_to_html(text)
+    assert time.process_time() - started < 2
