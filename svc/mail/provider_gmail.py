@@ -1,0 +1,356 @@
+"""A mailbox at Google, over the Gmail REST API v1.
+
+Theory: every call spends its price at the account's quota gate, carries an access token, and is repeated once with a
+fresh one after a 401. An answer is used only when it is whole and of the shape the API documents; otherwise nothing of
+it is. Messages are asked for as ``raw``, so Google's own idea of their parts plays no role.
+
+Owns the paths, the wire's shapes and their translation to the seam's records. It keeps no state of the mailbox, never
+retries what may have happened, and waits only at the gate.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Final, Protocol, TypeVar
+from urllib.parse import quote, urlencode
+
+import msgspec
+
+from svc.clock import Clock, Millis
+from svc.mail.gmail_faults import fault_of
+from svc.mail.http_client import HttpClient, decoded, retry_after_s
+from svc.mail.provider import (
+    ChangeKind,
+    HistoryChange,
+    HistoryExpired,
+    HistoryPage,
+    ListPage,
+    LostAnswer,
+    MessageGone,
+    MessageRef,
+    Profile,
+    ProviderFault,
+    ProviderLabel,
+    RawMessage,
+    Refused,
+    SentMessage,
+    Unreachable,
+)
+from svc.mail.quota import COST_UNITS, QuotaGate
+from svc.protocol.egress import EgressFault, EgressResponse
+
+PAGE_MAX: Final = 500
+"""The most ids or history records Gmail gives a page."""
+
+HISTORY_TYPES: Final = ("messageAdded", "messageDeleted", "labelAdded", "labelRemoved")
+LIST_DEADLINE_S: Final = 30.0
+MESSAGE_DEADLINE_S: Final = 180.0
+LIST_MAX_BYTES: Final = 16 * 1024 * 1024
+MESSAGE_MAX_BYTES: Final = 80 * 1024 * 1024
+"""Gmail takes in mails of up to 50 MB; base64 makes a third more of it."""
+
+T = TypeVar("T")
+
+
+class AccessTokens(Protocol):
+    async def access_token(self) -> str: ...
+
+    async def refreshed(self, stale: str) -> str: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Call:
+    """One request. ``name`` is the API's own, and its price stands in the quota's table."""
+
+    name: str
+    path: str
+    method: str = "GET"
+    query: tuple[tuple[str, str], ...] = ()
+    body: Mapping[str, object] | None = None
+    writes: bool = False  # an unknown outcome must be told from "nothing happened"
+    urgent: bool = False
+    large: bool = False  # a whole message goes or comes
+    not_found: Callable[[], ProviderFault] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GmailProvider:
+    """One account's mailbox; ``base_url`` without a trailing slash. See :class:`svc.mail.provider.Provider`."""
+
+    address: str
+    base_url: str
+    http: HttpClient
+    tokens: AccessTokens
+    quota: QuotaGate
+    clock: Clock
+
+    async def profile(self) -> Profile:
+        wire = await self._record(_Call(name="getProfile", path="profile"), _Profile)
+        return Profile(address=wire.emailAddress, history_id=wire.historyId, messages_total=max(0, wire.messagesTotal))
+
+    async def list_messages(
+        self, *, label: str | None = None, page_token: str | None = None, limit: int = 100
+    ) -> ListPage:
+        query = [("includeSpamTrash", "true"), ("maxResults", str(min(limit, PAGE_MAX)))]
+        if label is not None:
+            query.append(("labelIds", label))
+        if page_token is not None:
+            query.append(("pageToken", page_token))
+        wire = await self._record(_Call(name="messages.list", path="messages", query=tuple(query)), _List)
+        refs = (MessageRef(id=message.id, thread_id=message.threadId) for message in wire.messages or ())
+        return ListPage(messages=tuple(refs), next_page_token=wire.nextPageToken or None)
+
+    async def get(self, message_id: str) -> RawMessage:
+        call = _Call(
+            name="messages.get",
+            path=f"messages/{_segment(message_id)}",
+            query=(("format", "raw"),),
+            large=True,
+            not_found=_message_gone,
+        )
+        wire = await self._record(call, _Message)
+        if wire.id != message_id:
+            raise _nonsense(call)
+        raw = _base64url_decoded(wire.raw or "")
+        if not raw:  # the answer is whole, so asking again won't help: this message is broken there
+            raise Refused("Gmail gave this message without its content.", status=200)
+        return RawMessage(
+            id=wire.id,
+            thread_id=wire.threadId,
+            labels=frozenset(wire.labelIds or ()),
+            received_at=_millis(wire.internalDate),
+            raw=raw,
+        )
+
+    async def history(self, *, since: str, page_token: str | None = None) -> HistoryPage:
+        query = [("startHistoryId", since), ("maxResults", str(PAGE_MAX))]
+        query.extend(("historyTypes", kind) for kind in HISTORY_TYPES)
+        if page_token is not None:
+            query.append(("pageToken", page_token))
+        call = _Call(name="history.list", path="history", query=tuple(query), not_found=_history_expired)
+        wire = await self._record(call, _History)
+        changes = tuple(change for record in wire.history or () for change in _changes(record))
+        return HistoryPage(changes=changes, next_page_token=wire.nextPageToken or None, history_id=wire.historyId)
+
+    async def modify(self, message_id: str, *, add: frozenset[str], remove: frozenset[str]) -> None:
+        if not add and not remove:
+            return  # Gmail refuses a change of nothing
+        call = _Call(
+            name="messages.modify",
+            method="POST",
+            path=f"messages/{_segment(message_id)}/modify",
+            query=(("fields", "id"),),
+            body={"addLabelIds": sorted(add), "removeLabelIds": sorted(remove)},
+            writes=True,
+            urgent=True,
+            large=True,
+            not_found=_message_gone,
+        )
+        wire = await self._record(call, _Modified)
+        if wire.id != message_id:
+            raise _nonsense(call)
+
+    async def labels(self) -> tuple[ProviderLabel, ...]:
+        wire = await self._record(_Call(name="labels.list", path="labels"), _Labels)
+        return tuple(_label(label) for label in wire.labels or ())
+
+    async def create_label(self, name: str) -> ProviderLabel:
+        body = {"name": name, "labelListVisibility": "labelShow", "messageListVisibility": "show"}
+        call = _Call(name="labels.create", method="POST", path="labels", body=body, writes=True, urgent=True)
+        return _label(await self._record(call, _Label))
+
+    async def send(self, raw: bytes, *, thread_id: str | None = None) -> SentMessage:
+        body: dict[str, object] = {"raw": base64.urlsafe_b64encode(raw).decode()}
+        if thread_id is not None:
+            body["threadId"] = thread_id
+        call = _Call(
+            name="messages.send",
+            method="POST",
+            path="messages/send",
+            query=(("fields", "id,threadId,labelIds"),),
+            body=body,
+            writes=True,
+            urgent=True,
+            large=True,
+        )
+        wire = await self._record(call, _Sent)
+        return SentMessage(id=wire.id, thread_id=wire.threadId, labels=frozenset(wire.labelIds or ()))
+
+    async def _record(self, call: _Call, kind: type[T]) -> T:
+        token = await self.tokens.access_token()
+        answer = await self._request(call, token)
+        if answer.status == 401:
+            answer = await self._request(call, await self.tokens.refreshed(token))
+        if answer.status != 200:
+            raise self._fault(call, answer)
+        record = decoded(answer.body, kind)
+        if record is None:
+            raise _nonsense(call)
+        return record
+
+    async def _request(self, call: _Call, token: str) -> EgressResponse:
+        await self.quota.spend(COST_UNITS[call.name], urgent=call.urgent)
+        headers = {"authorization": f"Bearer {token}", "accept": "application/json"}
+        if call.body is not None:
+            headers["content-type"] = "application/json"
+        query = f"?{urlencode(call.query)}" if call.query else ""
+        try:
+            return await self.http.request(
+                call.method,
+                f"{self.base_url}/gmail/v1/users/{_segment(self.address)}/{call.path}{query}",
+                headers=headers,
+                body=None if call.body is None else msgspec.json.encode(call.body),
+                deadline_s=MESSAGE_DEADLINE_S if call.large else LIST_DEADLINE_S,
+                limit_bytes=MESSAGE_MAX_BYTES if call.large else LIST_MAX_BYTES,
+            )
+        except EgressFault as fault:
+            raise _not_answered(call, fault) from fault
+
+    def _fault(self, call: _Call, answer: EgressResponse) -> ProviderFault:
+        """The fault of an answer. Whatever says ``Retry-After`` holds back the account's other calls too."""
+        now = self.clock.now()
+        wait_s = retry_after_s(answer.headers, now=now) if answer.status in {403, 429, 503} else None
+        if wait_s is not None:
+            self.quota.pause(wait_s)
+        return fault_of(answer, writes=call.writes, not_found=call.not_found, now=now)
+
+
+# Faults
+
+
+def _not_answered(call: _Call, fault: EgressFault) -> ProviderFault:
+    if call.writes and fault.may_have_happened:
+        return LostAnswer(f"Gmail's answer was lost: {fault.detail}")
+    if fault.kind == "too_large" and not call.writes and call.large:
+        return Refused(f"The message is larger than {MESSAGE_MAX_BYTES >> 20} MiB.", status=413)
+    return Unreachable(f"Gmail can't be reached: {fault.detail}")
+
+
+def _nonsense(call: _Call) -> ProviderFault:
+    detail = "Gmail's answer can't be understood, or something between here and Gmail answered in its place."
+    return LostAnswer(detail) if call.writes else Unreachable(detail)
+
+
+def _message_gone() -> ProviderFault:
+    return MessageGone("The message no longer exists at Gmail.")
+
+
+def _history_expired() -> ProviderFault:
+    return HistoryExpired("Gmail no longer knows what changed since the last visit.")
+
+
+# What the wire carries. Names are the API's; a list that is empty is left out by Gmail.
+
+_Id = Annotated[str, msgspec.Meta(min_length=1)]
+
+
+class _Profile(msgspec.Struct):
+    emailAddress: _Id  # noqa: N815  the API's name
+    historyId: _Id  # noqa: N815
+    messagesTotal: int = 0  # noqa: N815
+
+
+class _Ref(msgspec.Struct):
+    id: _Id
+    threadId: _Id  # noqa: N815
+
+
+class _List(msgspec.Struct):
+    messages: list[_Ref] | None = None
+    nextPageToken: str | None = None  # noqa: N815
+
+
+class _Message(msgspec.Struct):
+    id: _Id
+    threadId: _Id  # noqa: N815
+    labelIds: list[str] | None = None  # noqa: N815
+    internalDate: str | int | None = None  # noqa: N815
+    raw: str | None = None
+
+
+class _Modified(msgspec.Struct):
+    id: _Id
+
+
+class _Sent(msgspec.Struct):
+    id: _Id
+    threadId: _Id  # noqa: N815
+    labelIds: list[str] | None = None  # noqa: N815
+
+
+class _MessageChange(msgspec.Struct):
+    message: _Ref
+
+
+class _LabelChange(msgspec.Struct):
+    message: _Ref
+    labelIds: list[str] | None = None  # noqa: N815
+
+
+class _HistoryRecord(msgspec.Struct):
+    messagesAdded: list[_MessageChange] | None = None  # noqa: N815
+    messagesDeleted: list[_MessageChange] | None = None  # noqa: N815
+    labelsAdded: list[_LabelChange] | None = None  # noqa: N815
+    labelsRemoved: list[_LabelChange] | None = None  # noqa: N815
+
+
+class _History(msgspec.Struct):
+    historyId: _Id  # noqa: N815
+    history: list[_HistoryRecord] | None = None
+    nextPageToken: str | None = None  # noqa: N815
+
+
+class _Color(msgspec.Struct):
+    backgroundColor: str | None = None  # noqa: N815
+
+
+class _Label(msgspec.Struct):
+    id: _Id
+    name: str
+    type: str | None = None
+    color: _Color | None = None
+
+
+class _Labels(msgspec.Struct):
+    labels: list[_Label] | None = None
+
+
+def _changes(record: _HistoryRecord) -> Iterator[HistoryChange]:
+    """One record's changes. A message is added before, and deleted after, whatever else happened to it."""
+    yield from (_change("added", item.message) for item in record.messagesAdded or ())
+    yield from (_change("labels-added", item.message, item.labelIds or ()) for item in record.labelsAdded or ())
+    yield from (_change("labels-removed", item.message, item.labelIds or ()) for item in record.labelsRemoved or ())
+    yield from (_change("deleted", item.message) for item in record.messagesDeleted or ())
+
+
+def _change(kind: ChangeKind, ref: _Ref, labels: Iterable[str] = ()) -> HistoryChange:
+    return HistoryChange(kind=kind, message_id=ref.id, thread_id=ref.threadId, labels=frozenset(labels))
+
+
+def _label(wire: _Label) -> ProviderLabel:
+    color = wire.color.backgroundColor if wire.color else None
+    return ProviderLabel(id=wire.id, name=wire.name, system=wire.type == "system", color=color or None)
+
+
+def _segment(text: str) -> str:
+    """``text`` as one segment of a path, whatever is in it."""
+    return quote(text, safe="")
+
+
+def _base64url_decoded(text: str) -> bytes | None:
+    """RFC 4648, section 5, padded or not; ``None`` when anything in it is not of that alphabet."""
+    unpadded = text.rstrip("=")
+    try:
+        return base64.b64decode(unpadded + "=" * (-len(unpadded) % 4), altchars=b"-_", validate=True)
+    except (binascii.Error, ValueError):
+        return None
+
+
+def _millis(internal_date: str | int | None) -> Millis | None:
+    try:
+        return None if internal_date is None else int(internal_date)
+    except ValueError:
+        return None
