@@ -35,7 +35,7 @@ T = TypeVar("T")
 WORKER_MEMORY_BYTES: Final = 1 << 30
 IDLE_S: Final = 60.0
 CLOSING_GRACE_S: Final = 2.0
-PROCESSOR_MARGIN_S: Final = 2.0
+PROCESSOR_MARGIN_S: Final = 1.0
 """Processor time beyond the deadline before the system ends a worker whose parent did not."""
 
 
