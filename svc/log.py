@@ -27,6 +27,7 @@ Form = Literal["json", "readable"]
 REDACTED: Final = "********"
 TEXT_MAX_CHARS: Final = 4_096
 TRACEBACK_MAX_CHARS: Final = 32_768
+_MARGIN_CHARS: Final = 512
 ITEMS_MAX: Final = 50
 DEPTH_MAX: Final = 4
 
@@ -106,7 +107,7 @@ class Log:
         event = _text(event)
         trace = "" if error is None else _traceback(error)
         if error is not None:
-            shown["error"] = _text(_summary(error))
+            shown["error"] = summary(error)
         if self._readable:
             self._write(_readable_lines(at, level, event, shown, trace, coloured=self._coloured))
         else:
@@ -128,6 +129,11 @@ def redact(text: str) -> str:
     for pattern, replacement in _SECRETS:
         text = pattern.sub(replacement, text)
     return text
+
+
+def summary(error: BaseException) -> str:
+    """``ValueError: what it says``, bounded and redacted; whatever its ``__str__`` does."""
+    return _text(f"{type(error).__name__}: {_str(error)}")
 
 
 # What is a secret: by its name, and by its looks.
@@ -169,12 +175,12 @@ _SECRETS: Final = (
     ),
     # The same for words with other meanings too, only where they are written like a parameter.
     (re.compile(rf"(?i)(\b(?:code|state|nonce|invite|key)=)(?!\*){_QUOTED_OR_BARE}"), rf"\1{REDACTED}"),
-    (re.compile(r"(?i)\b(bearer|basic)\s{1,4}[\w.~+/=-]{8,}+"), rf"\1 {REDACTED}"),
+    (re.compile(r"\b((?i:bearer)|Basic)\s{1,4}[\w.~+/=-]{8,}+"), rf"\1 {REDACTED}"),
     (re.compile(r"://[^\s/@:]{1,256}:[^\s/@]{1,256}@"), rf"://{REDACTED}@"),
     # Tokens known by their first letters: our devices, Google's, GitHub's, signed JSON, private keys.
     (re.compile(r"sdt_[\w-]++"), f"sdt_{REDACTED}"),
     (re.compile(r"ya29\.[\w.-]++|\b1//[\w-]{16,}+|GOCSPX-[\w-]++|\bgh[oprsu]_\w{20,}+|github_pat_\w++"), REDACTED),
-    (re.compile(r"\beyJ[\w-]{8,}+\.[\w-]++\.[\w-]*+"), REDACTED),
+    (re.compile(r"\beyJ[\w.-]{8,}+"), REDACTED),
     (re.compile(r"(-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----)[^-]*+"), rf"\1{REDACTED}"),
 )
 
@@ -206,7 +212,7 @@ def _shown(value: object, *, name: str = "", depth: int = 0) -> object:
 
 def _shown_other(value: object, *, depth: int) -> object:
     if isinstance(value, BaseException):
-        return _text(_summary(value))
+        return summary(value)
     if isinstance(value, Mapping) and depth < DEPTH_MAX:
         items = list(value.items())[:ITEMS_MAX]
         return {_text(str(key)): _shown(item, name=str(key), depth=depth + 1) for key, item in items}
@@ -216,13 +222,9 @@ def _shown_other(value: object, *, depth: int) -> object:
 
 
 def _text(text: str) -> str:
-    if len(text) > TEXT_MAX_CHARS:
-        text = f"{text[:TEXT_MAX_CHARS]}… ({len(text)} characters)"
-    return redact(text)
-
-
-def _summary(error: BaseException) -> str:
-    return f"{type(error).__name__}: {_str(error)}"
+    # A little more is redacted than shown: a secret that the cut would split is still known as one.
+    shown = redact(text[: TEXT_MAX_CHARS + _MARGIN_CHARS])[:TEXT_MAX_CHARS]
+    return shown if len(text) <= TEXT_MAX_CHARS else f"{shown}… ({len(text)} characters)"
 
 
 def _str(value: object) -> str:
@@ -236,7 +238,8 @@ def _traceback(error: BaseException) -> str:
     whole = "".join(traceback.TracebackException.from_exception(error).format()).rstrip("\n")
     if len(whole) > TRACEBACK_MAX_CHARS:
         half = TRACEBACK_MAX_CHARS // 2
-        whole = f"{whole[:half]}\n… ({len(whole)} characters)\n{whole[-half:]}"
+        last_lines = whole[-half:].partition("\n")[2]  # from a line's start: no half secrets
+        whole = f"{whole[:half]}\n… ({len(whole)} characters)\n{last_lines}"
     return redact(whole)
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 import trio
 
-from svc.log import Log, redact
+from svc.log import Log, summary
 from svc.nursery.backoff import Backoff
 from svc.nursery.subsystem import Child, ChildState, Phase, Subsystem
 from svc.nursery.task_group import first_fault
@@ -123,6 +123,4 @@ class Supervisor:
 
 def _one_line(crash: BaseException) -> str:
     """The first thing that went wrong, as text for a status page."""
-    fault = first_fault(crash)
-    text = redact(f"{type(fault).__name__}: {fault}"[:LAST_ERROR_MAX_CHARS])
-    return " ".join(text.split())
+    return " ".join(summary(first_fault(crash)).split())[:LAST_ERROR_MAX_CHARS]
