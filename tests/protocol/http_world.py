@@ -61,6 +61,7 @@ class World:
     drain: Drain = field(default_factory=Drain)
     public_origin: str | None = None
     secure: bool = False
+    port: int = PORT
 
     def __post_init__(self) -> None:
         self._sink = io.StringIO()
@@ -69,7 +70,10 @@ class World:
         self.application: Application[Who] = Application(
             router=Router(self.routes(), self.sockets()),
             guard=Guard(
-                bind_host="127.0.0.1", port=PORT, public_origin=self.public_origin, cors_origins=frozenset({LISTED})
+                bind_host="127.0.0.1",
+                port=self.port,
+                public_origin=self.public_origin,
+                cors_origins=frozenset({LISTED}),
             ),
             resolve=self.resolve,
             context=lambda request, principal: (request, principal),

@@ -1,0 +1,89 @@
+"""What every answer carries, whoever wrote it, and what the log says about it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from svc.protocol.security import DEFAULT_CSP
+
+from .http_world import World
+
+SECURITY = {
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "content-security-policy": DEFAULT_CSP,
+    "cache-control": "no-store",
+}
+
+
+@pytest.mark.parametrize(
+    ("method", "target", "status"),
+    [
+        ("GET", "/hello", 200),
+        ("HEAD", "/hello", 200),
+        ("OPTIONS", "/hello", 204),
+        ("OPTIONS", "*", 204),
+        ("GET", "/nowhere", 404),
+        ("GET", "/mine", 401),
+        ("DELETE", "/hello", 405),
+        ("BREW", "/hello", 405),
+        ("TRACE", "/hello", 405),
+        ("GET", "/bug", 500),
+        ("GET", "/break", 500),
+        ("GET", "/stream", 200),
+        ("GET", "/ws", 426),
+        ("GET", "/trpc/x", 401),
+        ("GET", "/a/%2e%2e/b", 400),
+    ],
+)
+async def test_every_answer_carries_the_security_headers_once(method: str, target: str, status: int) -> None:
+    reply = await World().ask(method, target)
+    assert reply.status == status
+    names = [name for name, _ in reply.headers if name != "vary"]  # a list, which may be spread over fields
+    assert {name: reply.header(name) for name in SECURITY} == SECURITY
+    assert len(names) == len(set(names))
+    assert "permissions-policy" in names
+    assert "strict-transport-security" not in names
+    assert reply.header("date") == "Tue, 27 Oct 2026 08:00:00 GMT"
+
+
+async def test_request_ids_are_never_the_same() -> None:
+    world = World()
+    ids = {(await world.ask("GET", "/hello")).header("x-request-id") for _ in range(20)}
+    assert len(ids) == 20
+
+
+async def test_options_and_405_say_what_is_possible() -> None:
+    world = World()
+    assert (await world.ask("OPTIONS", "/hello")).header("allow") == "GET, HEAD, OPTIONS"
+    reply = await world.ask("POST", "/hello")
+    assert reply.header("allow") == "GET, HEAD, OPTIONS"
+    assert reply.json["code"] == "method_not_allowed"
+
+
+async def test_a_plain_request_to_a_socket_is_told_to_upgrade() -> None:
+    reply = await World().ask("GET", "/ws", x_as="member")
+    assert (reply.status, reply.header("upgrade")) == (426, "websocket")
+
+
+async def test_an_upgrade_of_something_that_is_no_socket_is_an_ordinary_request() -> None:
+    reply = await World().ask("GET", "/hello", connection="upgrade", upgrade="websocket")
+    assert reply.status == 200
+
+
+async def test_each_request_has_one_access_line() -> None:
+    world = World()
+    await world.ask("GET", "/mine?code=verysecret", x_as="member")
+    await world.ask("GET", "/nowhere")
+    lines = [json.loads(line) for line in world.log_text.splitlines()]
+    requests = [line for line in lines if line["event"] == "request"]
+    assert [(line["level"], line["status"], line["via"]) for line in requests] == [
+        ("debug", 200, "session"),
+        ("info", 404, None),
+    ]
+    assert requests[0]["path"] == "/mine?…"
+    assert "verysecret" not in world.log_text

@@ -1,0 +1,185 @@
+"""The ASGI face answers as our own connection does, also under Hypercorn's trio worker."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+import trio
+from hypercorn.config import Config
+from hypercorn.trio import serve
+from trio_websocket import ConnectionRejected, open_websocket_url
+
+from svc.protocol.asgi import AsgiFace, Message
+
+from .http_world import HOST, Reply, World, read_to_end, replies, request_bytes
+
+
+async def call(world: World, scope: dict[str, Any], events: Sequence[Message] = ()) -> list[Message]:
+    """What the face sends when it is called with ``events`` to receive."""
+    waiting, sent = list(events), []
+
+    async def receive() -> Message:
+        return waiting.pop(0) if waiting else {"type": f"{scope['type']}.disconnect"}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    await AsgiFace(world.application, log=world.log)(scope, receive, send)
+    return sent
+
+
+def http_scope(method: str, path: str, *, http_version: str = "1.1", **headers: str) -> dict[str, Any]:
+    fields = [(name.replace("_", "-").encode(), value.encode()) for name, value in {"host": HOST, **headers}.items()]
+    return {
+        "type": "http",
+        "method": method,
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": b"",
+        "headers": fields,
+        "http_version": http_version,
+        "scheme": "http",
+        "client": ("192.0.2.7", 1234),
+    }
+
+
+def socket_scope(path: str, *, extensions: dict[str, object] | None = None, **headers: str) -> dict[str, Any]:
+    return {
+        **http_scope("GET", path, **headers),
+        "type": "websocket",
+        "extensions": extensions or {},
+    }
+
+
+def body_of(sent: Sequence[Message]) -> bytes:
+    return b"".join(message["body"] for message in sent if message["type"] == "http.response.body")
+
+
+async def test_a_request_is_answered_with_every_header() -> None:
+    sent = await call(World(), http_scope("GET", "/hello"))
+    headers = dict(sent[0]["headers"])
+    assert sent[0]["status"] == 200
+    assert headers[b"content-length"] == b"18"
+    assert headers[b"x-content-type-options"] == b"nosniff"
+    assert body_of(sent) == b'{"hello":"/hello"}'
+
+
+async def test_a_body_comes_in_pieces_and_a_head_has_none() -> None:
+    events: list[Message] = [
+        {"type": "http.request", "body": b"hel", "more_body": True},
+        {"type": "http.request", "body": b"lo", "more_body": False},
+    ]
+    for scope in (
+        http_scope("POST", "/upload", content_length="5"),
+        http_scope("POST", "/upload", transfer_encoding="chunked"),
+        http_scope("POST", "/upload", http_version="2"),
+    ):
+        assert body_of(await call(World(), scope, events)) == b'{"size":5,"text":"hello"}'
+    assert body_of(await call(World(), http_scope("HEAD", "/hello"))) == b""
+    assert body_of(await call(World(), http_scope("GET", "/stream"))) == b"one two three"
+
+
+async def test_a_client_that_leaves_in_the_middle_of_its_body_has_uploaded_nothing() -> None:
+    world = World()
+    events: list[Message] = [{"type": "http.request", "body": b"hel", "more_body": True}]
+    sent = await call(world, http_scope("POST", "/upload", content_length="5"), events)
+    assert sent[0]["status"] == 400
+    assert "upload 5" not in world.seen
+
+
+@pytest.mark.parametrize(
+    ("hosts", "status"), [([], 400), ([HOST, HOST], 400), (["a@b"], 400), (["evil.example"], 421), ([HOST], 200)]
+)
+async def test_the_host_is_as_strictly_read_as_on_our_own_connection(hosts: list[str], status: int) -> None:
+    scope = {**http_scope("GET", "/hello"), "headers": [(b"host", host.encode()) for host in hosts]}
+    assert (await call(World(), scope))[0]["status"] == status
+
+
+async def test_lifespan_is_agreed_to() -> None:
+    sent = await call(World(), {"type": "lifespan"}, [{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}])
+    assert [message["type"] for message in sent] == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
+
+
+async def test_a_refused_upgrade_is_an_answer_where_the_front_can_carry_one() -> None:
+    world = World()
+    connect: Message = {"type": "websocket.connect"}
+    sent = await call(world, socket_scope("/ws", extensions={"websocket.http.response": {}}), [connect])
+    assert (sent[0]["type"], sent[0]["status"]) == ("websocket.http.response.start", 401)
+    assert await call(world, socket_scope("/ws"), [connect]) == [{"type": "websocket.close"}]
+
+
+async def test_a_socket_echoes_until_its_peer_goes() -> None:
+    events: list[Message] = [
+        {"type": "websocket.connect"},
+        {"type": "websocket.receive", "text": "hello", "bytes": None},
+        {"type": "websocket.receive", "bytes": b"\x00"},
+        {"type": "websocket.disconnect", "code": 1000},
+    ]
+    sent = await call(World(), socket_scope("/ws", x_as="member"), events)
+    assert [message["type"] for message in sent] == ["websocket.accept", "websocket.send", "websocket.send"]
+    assert (sent[1]["text"], sent[2]["bytes"]) == ("hello", b"\x00")
+
+
+# Under Hypercorn, on a loopback port
+
+
+@asynccontextmanager
+async def hypercorn() -> AsyncIterator[World]:
+    """A world behind Hypercorn's trio worker, on ``world.port`` of the loopback."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    world = World(port=listener.getsockname()[1])
+    config = Config()
+    config.bind = [f"fd://{listener.detach()}"]
+    config.graceful_timeout = 1
+    config.loglevel = "ERROR"
+    stop = trio.Event()
+
+    async def run(task_status: trio.TaskStatus[list[str]] = trio.TASK_STATUS_IGNORED) -> None:
+        face = AsgiFace(world.application, log=world.log)
+        await serve(face, config, shutdown_trigger=stop.wait, task_status=task_status)
+
+    async with trio.open_nursery() as nursery:
+        await nursery.start(run)
+        yield world
+        stop.set()
+
+
+async def exchange(world: World, data: bytes) -> Reply:
+    async with await trio.open_tcp_stream("127.0.0.1", world.port) as stream:
+        await stream.send_all(data)
+        return replies(await read_to_end(stream), [data.split(b" ")[0].decode()])[0]
+
+
+@pytest.mark.wall_clock
+async def test_hypercorn_serves_the_same_answers() -> None:
+    with trio.fail_after(20):
+        async with hypercorn() as world:
+            ours = {"host": "localhost", "connection": "close"}
+            hello = await exchange(world, request_bytes("GET", "/hello", **ours))
+            upload = await exchange(world, request_bytes("POST", "/upload", b"hello", **ours))
+            foreign = await exchange(world, request_bytes("GET", "/hello", host="evil.example", connection="close"))
+            refused = await exchange(world, request_bytes("GET", "/mine", **ours))
+            own = replies(await world.talk(request_bytes("GET", "/hello", **ours), half_close=True))[0]
+    assert (hello.status, hello.body) == (200, own.body)
+    varying = {"x-request-id", "date", "server", "connection"}
+    assert {field for field in own.headers if field[0] not in varying} <= set(hello.headers)
+    assert upload.json == {"size": 5, "text": "hello"}
+    assert (foreign.status, refused.status) == (421, 401)
+
+
+@pytest.mark.wall_clock
+async def test_hypercorn_carries_a_socket_and_its_refusal() -> None:
+    with trio.fail_after(20):
+        async with hypercorn() as world:
+            url = f"ws://127.0.0.1:{world.port}/ws"
+            async with open_websocket_url(url, extra_headers=[(b"x-as", b"member")]) as client:
+                await client.send_message("hello")
+                assert await client.get_message() == "hello"
+            with pytest.raises(ConnectionRejected) as caught:
+                async with open_websocket_url(url):
+                    pass
+    assert caught.value.status_code == 401

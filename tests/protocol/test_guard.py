@@ -1,0 +1,329 @@
+"""Who may speak: the Host table, the Origin matrix, access and CORS."""
+
+from __future__ import annotations
+
+import pytest
+
+from svc.errors import Refusal
+from svc.protocol.guard import Guard
+from svc.protocol.messages import Headers, Request
+
+from .http_world import HOST, LISTED, World, request_bytes
+
+PORT = 4780
+OURS = f"http://{HOST}"
+EXTENSION = "chrome-extension://abcdefghijklmnop"
+
+
+def verdict(host: str, guard: Guard) -> str:
+    try:
+        guard.check_host(Request(method="GET", target="/", headers=Headers([("host", host)])))
+    except Refusal as refusal:
+        return refusal.code
+    return "ours"
+
+
+LOOPBACK = Guard(bind_host="127.0.0.1", port=PORT)
+PUBLIC = Guard(bind_host="::1", port=PORT, public_origin="https://mail.example.org")
+FORWARDED = Guard(bind_host="127.0.0.1", port=PORT, public_origin="http://localhost:8080")
+WILDCARD = Guard(bind_host="0.0.0.0", port=PORT, public_origin="https://cell.example.org:8443")
+TAILNET = Guard(bind_host="100.101.102.103", port=PORT)
+
+HOSTS: list[tuple[Guard, str, bool]] = [
+    (LOOPBACK, "localhost", True),
+    (LOOPBACK, "localhost:4780", True),
+    (LOOPBACK, "LOCALHOST:4780", True),
+    (LOOPBACK, "127.0.0.1", True),
+    (LOOPBACK, "127.0.0.1:4780", True),
+    (LOOPBACK, "[::1]", True),
+    (LOOPBACK, "[::1]:4780", True),
+    (LOOPBACK, "localhost:4781", False),
+    (LOOPBACK, "localhost:80", False),
+    (LOOPBACK, "localhost:", False),
+    (LOOPBACK, "localhost:04780", False),
+    (LOOPBACK, "localhost:47800", False),
+    (LOOPBACK, "localhost.", False),
+    (LOOPBACK, "localhost.:4780", False),
+    (LOOPBACK, "localhost.localdomain", False),
+    (LOOPBACK, "localhost.evil.example", False),
+    (LOOPBACK, "a.localhost:4780", False),
+    (LOOPBACK, "xlocalhost", False),
+    (LOOPBACK, "localhostx", False),
+    (LOOPBACK, "evil.example", False),
+    (LOOPBACK, "evil.example:4780", False),
+    (LOOPBACK, "127.0.0.1.nip.io:4780", False),
+    (LOOPBACK, "127.0.0.1.:4780", False),
+    (LOOPBACK, "127.0.0.2:4780", False),
+    (LOOPBACK, "127.1:4780", False),
+    (LOOPBACK, "0127.0.0.1:4780", False),
+    (LOOPBACK, "0x7f.0.0.1:4780", False),
+    (LOOPBACK, "2130706433:4780", False),
+    (LOOPBACK, "0.0.0.0:4780", False),
+    (LOOPBACK, "0:4780", False),
+    (LOOPBACK, "[::]:4780", False),
+    (LOOPBACK, "::1", False),
+    (LOOPBACK, "::1:4780", False),
+    (LOOPBACK, "[0:0:0:0:0:0:0:1]:4780", False),
+    (LOOPBACK, "[::ffff:127.0.0.1]:4780", False),
+    (LOOPBACK, "[::1%25lo]:4780", False),
+    (LOOPBACK, "", False),
+    (LOOPBACK, ":4780", False),
+    (LOOPBACK, "*", False),
+    (LOOPBACK, "localhost@evil.example", False),
+    (LOOPBACK, "localhost, evil.example", False),
+    (LOOPBACK, "localhost evil.example", False),
+    (LOOPBACK, "localhost/", False),
+    (LOOPBACK, "localhost#", False),
+    (LOOPBACK, "http://localhost", False),
+    (LOOPBACK, "\uff4cocalhost", False),
+    (LOOPBACK, "mail.example.org", False),
+    (PUBLIC, "mail.example.org", True),
+    (PUBLIC, "Mail.Example.ORG", True),
+    (PUBLIC, "mail.example.org:443", True),
+    (PUBLIC, "mail.example.org:4780", True),
+    (PUBLIC, "mail.example.org:80", False),
+    (PUBLIC, "mail.example.org.", False),
+    (PUBLIC, "example.org", False),
+    (PUBLIC, "www.mail.example.org", False),
+    (PUBLIC, "localhost:4780", True),
+    (PUBLIC, "[::1]:4780", True),
+    (FORWARDED, "localhost:8080", True),
+    (FORWARDED, "localhost:4780", True),
+    (FORWARDED, "localhost:9090", False),
+    (WILDCARD, "0.0.0.0:4780", False),
+    (WILDCARD, "cell.example.org:8443", True),
+    (WILDCARD, "cell.example.org", True),
+    (WILDCARD, "127.0.0.1:4780", True),
+    (TAILNET, "100.101.102.103:4780", True),
+    (TAILNET, "100.101.102.104:4780", False),
+]
+
+
+@pytest.mark.parametrize(("guard", "host", "expected"), HOSTS, ids=[f"{i}-{row[1]}" for i, row in enumerate(HOSTS)])
+def test_only_our_names_on_our_ports_are_answered(guard: Guard, host: str, expected: bool) -> None:
+    assert verdict(host, guard) == ("ours" if expected else "misdirected_request")
+
+
+@pytest.mark.parametrize("target", ["/hello", "/nowhere", "/trpc/health.ping", "/mine", "/ws"])
+async def test_another_host_is_refused_on_every_path_before_anything_else(target: str) -> None:
+    world = World()
+    reply = await world.ask("GET", target, host="evil.example", x_as="admin")
+    assert reply.status == 421
+    assert world.seen == []
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+async def test_a_probe_answers_to_any_host_and_asks_nobody_who_it_is(method: str) -> None:
+    world = World()
+    assert (await world.ask(method, "/livez", host="10.0.0.7:1234")).status == 200
+    assert "resolve" not in world.seen
+
+
+async def test_options_is_guarded_by_host_too() -> None:
+    assert (await World().ask("OPTIONS", "/hello", host="evil.example")).status == 421
+    assert (await World().ask("OPTIONS", "*", host="evil.example")).status == 421
+
+
+# Origin. Headers a request brings, and whether a POST passes without and with a device token.
+ORIGINS: list[tuple[dict[str, str], bool, bool]] = [
+    ({}, True, True),
+    ({"origin": OURS}, True, True),
+    ({"sec_fetch_site": "same-origin"}, True, True),
+    ({"sec_fetch_site": "none"}, True, True),
+    ({"origin": OURS, "sec_fetch_site": "same-origin"}, True, True),
+    ({"sec_fetch_site": "cross-site"}, False, False),
+    ({"sec_fetch_site": "same-site"}, False, False),
+    ({"origin": "null"}, False, False),
+    ({"origin": ""}, False, False),
+    ({"origin": "https://evil.example"}, False, False),
+    ({"origin": "http://localhost"}, False, False),
+    ({"origin": "http://localhost:4781"}, False, False),
+    ({"origin": "https://localhost:4780"}, False, False),
+    ({"origin": "http://127.0.0.1:4780"}, False, False),
+    ({"origin": f"{OURS}/"}, False, False),
+    ({"origin": f"{OURS}.evil.example"}, False, False),
+    ({"origin": f"{OURS} {OURS}"}, False, False),
+    ({"origin": LISTED}, False, True),
+    ({"origin": LISTED.upper()}, False, False),
+    ({"origin": f"{LISTED}.evil.example"}, False, False),
+    ({"origin": LISTED, "sec_fetch_site": "cross-site"}, False, True),
+    ({"origin": EXTENSION}, False, True),
+    ({"origin": "moz-extension://0b7b8a4e"}, False, True),
+    ({"origin": "safari-web-extension://0b7b8a4e"}, False, True),
+    ({"origin": "chrome-extension.evil.example"}, False, False),
+]
+
+
+@pytest.mark.parametrize("who", ["off", "member", "device"])
+@pytest.mark.parametrize(("headers", "without_token", "with_token"), ORIGINS)
+async def test_another_site_can_change_nothing(
+    headers: dict[str, str], without_token: bool, with_token: bool, who: str
+) -> None:
+    world = World()
+    reply = await world.ask("POST", "/ignore", x_as=who, **headers)
+    allowed = with_token if who == "device" else without_token
+    assert reply.status == (200 if allowed else 403)
+    assert ("ignore" in world.seen) is allowed
+
+
+@pytest.mark.parametrize(("headers", "without_token", "with_token"), ORIGINS)
+@pytest.mark.parametrize("who", ["off", "member", "device"])
+async def test_another_site_can_open_no_socket(
+    headers: dict[str, str], without_token: bool, with_token: bool, who: str
+) -> None:
+    handshake = {
+        "connection": "Upgrade",
+        "upgrade": "websocket",
+        "sec_websocket_version": "13",
+        "sec_websocket_key": "AAAAAAAAAAAAAAAAAAAAAA==",
+    }
+    world = World()
+    raw = await world.talk(request_bytes("GET", "/ws", x_as=who, **handshake, **headers), half_close=True)
+    allowed = with_token if who == "device" else without_token
+    assert raw.split(b" ")[1] == (b"101" if allowed else b"403")
+
+
+async def test_two_origins_are_no_origin_of_ours() -> None:
+    world = World()
+    raw = await world.talk(request_bytes("POST", "/ignore")[:-2] + f"origin: {OURS}\r\norigin: {OURS}\r\n\r\n".encode())
+    assert raw.startswith(b"HTTP/1.1 403 ")
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS"])
+async def test_a_safe_method_may_come_from_anywhere(method: str) -> None:
+    assert (await World().ask(method, "/hello", origin="https://evil.example")).status < 300
+
+
+async def test_an_exempt_route_may_come_from_anywhere() -> None:
+    assert (await World().ask("POST", "/hook", origin="https://evil.example")).status == 200
+
+
+async def test_the_refusal_comes_before_the_body_is_read() -> None:
+    world = World()
+    raw = await world.talk(
+        request_bytes("POST", "/upload", expect="100-continue", content_length="5", origin="https://evil.example")
+    )
+    assert raw.startswith(b"HTTP/1.1 403 ")
+    assert b"100 Continue" not in raw
+
+
+async def test_the_canonical_origin_is_ours_also_behind_a_proxy_that_rewrites_the_host() -> None:
+    world = World(public_origin="https://mail.example.org")
+    assert (await world.ask("POST", "/ignore", origin="https://mail.example.org")).status == 200
+    both = {"host": "mail.example.org", "origin": "https://mail.example.org"}
+    assert (await world.ask("POST", "/ignore", **both)).status == 200
+    assert (await world.ask("POST", "/ignore", origin="http://mail.example.org")).status == 403
+
+
+async def test_over_tls_our_origin_is_https() -> None:
+    world = World(secure=True)
+    assert (await world.ask("POST", "/ignore", origin=f"https://{HOST}")).status == 200
+    assert (await world.ask("POST", "/ignore", origin=OURS)).status == 403
+    assert (await world.ask("GET", "/hello")).header("strict-transport-security")
+
+
+# Access
+
+
+@pytest.mark.parametrize(
+    ("target", "who", "status"),
+    [
+        ("/hello", "", 200),
+        ("/mine", "", 401),
+        ("/mine", "member", 200),
+        ("/mine", "device", 200),
+        ("/mine", "off", 200),
+        ("/theirs", "", 401),
+        ("/theirs", "member", 403),
+        ("/theirs", "device", 403),
+        ("/theirs", "admin", 200),
+        ("/theirs", "off", 200),
+        ("/nowhere", "admin", 404),
+    ],
+)
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+async def test_access_is_what_the_row_says_for_head_as_for_get(target: str, who: str, status: int, method: str) -> None:
+    reply = await World().ask(method, target, x_as=who)
+    assert reply.status == status
+
+
+async def test_a_refusal_under_trpc_is_shaped_as_trpc() -> None:
+    reply = await World().ask("GET", "/trpc/mail.threads")
+    assert reply.status == 401
+    assert reply.json == {
+        "error": {"message": "Sign in first.", "code": -32001, "data": {"code": "UNAUTHORIZED", "httpStatus": 401}}
+    }
+    post = await World().ask("POST", "/trpc/x", origin="https://evil.example")
+    assert post.json["error"]["data"]["httpStatus"] == 403  # type: ignore[index]
+    wrong = await World().ask("DELETE", "/trpc/x")
+    assert (wrong.status, wrong.header("allow")) == (405, "GET, HEAD, POST, OPTIONS")
+    assert "error" in wrong.json
+
+
+@pytest.mark.parametrize(("target", "who", "status"), [("/ws", "", 401), ("/pty", "member", 403), ("/pty", "", 401)])
+async def test_an_upgrade_is_refused_before_the_handshake(target: str, who: str, status: int) -> None:
+    raw = await World().talk(
+        request_bytes(
+            "GET",
+            target,
+            x_as=who,
+            connection="keep-alive, Upgrade",
+            upgrade="WebSocket",
+            sec_websocket_version="13",
+            sec_websocket_key="AAAAAAAAAAAAAAAAAAAAAA==",
+        )
+    )
+    assert raw.startswith(f"HTTP/1.1 {status} ".encode())
+
+
+# CORS
+
+
+async def test_a_listed_origin_may_read_what_its_token_asked_for() -> None:
+    reply = await World().ask("GET", "/trpc/x", origin=LISTED, x_as="device", x_svc_device_token="sdt_x")
+    assert reply.header("access-control-allow-origin") == LISTED
+    assert reply.header("access-control-allow-credentials") is None
+    assert reply.header("vary") == "Origin"
+
+
+@pytest.mark.parametrize(
+    ("target", "headers"),
+    [
+        ("/trpc/x", {"origin": LISTED, "x_as": "device"}),
+        ("/trpc/x", {"origin": LISTED, "x_as": "member", "x_svc_device_token": "sdt_x"}),
+        ("/trpc/x", {"origin": LISTED, "x_as": "off", "x_svc_device_token": "sdt_x"}),
+        ("/trpc/x", {"origin": "null", "x_as": "device", "x_svc_device_token": "sdt_x"}),
+        ("/trpc/x", {"origin": "https://evil.example", "x_as": "device", "x_svc_device_token": "sdt_x"}),
+        ("/trpc/x", {"origin": EXTENSION, "x_as": "device", "x_svc_device_token": "sdt_x"}),
+        ("/hello", {"origin": LISTED, "x_as": "device", "x_svc_device_token": "sdt_x"}),
+    ],
+)
+async def test_nobody_else_may_read_across_origins(target: str, headers: dict[str, str]) -> None:
+    reply = await World().ask("GET", target, **headers)
+    assert reply.status == 200
+    assert reply.header("access-control-allow-origin") is None
+    assert reply.header("cross-origin-resource-policy") == "same-origin"
+
+
+async def test_a_refusal_is_readable_to_a_listed_origin_that_brought_a_token() -> None:
+    reply = await World().ask("GET", "/trpc/x", origin=LISTED, x_svc_device_token="sdt_revoked")
+    assert (reply.status, reply.header("access-control-allow-origin")) == (401, LISTED)
+
+
+@pytest.mark.parametrize(
+    ("target", "origin", "allowed"),
+    [
+        ("/trpc/x", LISTED, True),
+        ("/auth/socket-ticket", LISTED, True),
+        ("/ignore", LISTED, False),
+        ("/trpc/x", "https://evil.example", False),
+        ("/trpc/x", "null", False),
+    ],
+)
+async def test_a_preflight_is_granted_to_listed_origins_on_token_routes_only(
+    target: str, origin: str, allowed: bool
+) -> None:
+    reply = await World().ask("OPTIONS", target, origin=origin, access_control_request_method="POST")
+    assert reply.status == 204
+    assert reply.header("access-control-allow-origin") == (origin if allowed else None)
+    assert reply.header("access-control-allow-credentials") is None
