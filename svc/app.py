@@ -22,7 +22,7 @@ from svc.config import AnySetting, Config, Rule
 from svc.feature import Feature
 from svc.log import Log
 from svc.mail.feature import FEATURE as MAIL
-from svc.nursery import Child, ProcessGate, Root, Subsystem, ThreadGate, every, watch_signals, watchdog
+from svc.nursery import Child, ProcessGate, Root, Subsystem, ThreadGate, every, open_task_group, watch_signals, watchdog
 from svc.protocol.egress import Egress
 from svc.settings import CORE_RULES, CORE_SETTINGS, HOME, HOST, MASTER_KEY_FILE, PORT
 from svc.store import (
@@ -170,7 +170,7 @@ async def serve(
         for feature in FEATURES:
             if feature.subsystems:
                 subsystems += await feature.subsystems(workspace)
-        async with trio.open_nursery(strict_exception_groups=False) as nursery:
+        async with open_task_group() as nursery:
             if signals:
                 nursery.start_soon(watch_signals, workspace.root)
             await workspace.root.run(subsystems)

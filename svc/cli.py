@@ -76,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
 def _serve(parsed: argparse.Namespace) -> int:
     config = _read()
     log = Log.to_stderr(form=config[LOG], clock=WallClock())
-    trio.run(partial(serve, config, clock=WallClock(), log=log), strict_exception_groups=False)
+    trio.run(partial(serve, config, clock=WallClock(), log=log))
     return OK
 
 

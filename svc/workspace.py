@@ -41,6 +41,7 @@ class Workspace:
     processes: ProcessGate
     root: Root
     features: tuple[Feature, ...]
+    port: int = 0  # the one really bound, known before the first request
     _services: dict[type, object] = field(default_factory=dict)
 
     def provide(self, service: object) -> None:

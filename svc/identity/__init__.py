@@ -4,6 +4,13 @@ This far, an instance is unclaimed: whoever reaches its loopback address is the 
 """
 
 from svc.identity.feature import FEATURE, resolve_principal
-from svc.identity.oauth_states import OAuthState, begin_round_trip, end_round_trip
+from svc.identity.oauth_states import ROUND_TRIP_REFUSED, OAuthState, begin_round_trip, end_round_trip
 
-__all__ = ["FEATURE", "OAuthState", "begin_round_trip", "end_round_trip", "resolve_principal"]
+__all__ = [
+    "FEATURE",
+    "ROUND_TRIP_REFUSED",
+    "OAuthState",
+    "begin_round_trip",
+    "end_round_trip",
+    "resolve_principal",
+]

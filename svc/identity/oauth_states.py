@@ -101,7 +101,7 @@ def end_round_trip(
     return OAuthState(state=state, browser_key=browser_key, hint=cast(str, row[2]))
 
 
-REFUSED: Final = Forbidden("This sign-in link was used already, is older than ten minutes or began in another browser.")
+ROUND_TRIP_REFUSED: Final = Forbidden("This sign-in link was used already, is older than ten minutes or began in another browser.")
 
 
 def _digest(secret: str) -> str:

@@ -12,7 +12,7 @@ import msgspec
 
 from svc.mail import queries, wire
 from svc.mail.model import Account
-from svc.store import Tx
+from svc.store import Row, Tx
 
 MAIL_TOPIC: Final = "mail"
 ACCOUNTS_TOPIC: Final = "accounts"
@@ -77,7 +77,7 @@ def emit_account(tx: Tx, account_id: str, *, device_id: str) -> None:
     )
 
 
-def _rewrite(tx: Tx, thread_id: str, sums: tuple[object, ...]) -> None:
+def _rewrite(tx: Tx, thread_id: str, sums: Row) -> None:
     # A draft, spam or trashed message leads only a thread that has nothing else; the sender shown is not the owner.
     newest = tx.one(
         """

@@ -158,7 +158,7 @@ def _build(wanted: InjectInput, *, now_ms: int) -> bytes:
     name, address = parseaddr(_one_line(wanted.from_))
     root["From"] = f"{Header(name, 'utf-8').encode()} <{address}>" if name else address or _one_line(wanted.from_)
     root["To"] = wanted.address
-    root["Subject"] = Header(_one_line(wanted.subject), "utf-8")
+    root["Subject"] = Header(_one_line(wanted.subject), "utf-8").encode()
     root["Date"] = formatdate(now_ms / 1_000)
     return root.as_bytes()
 

@@ -20,7 +20,7 @@ from svc.mail import mime
 from svc.mail.ingest import Passed, sent_at_of
 from svc.mail.model import AttachmentRef, Body, Incoming, MessageHeaders, Person, message_id_of
 from svc.mail.provider import MessageGone, MessageRef, Provider, RawMessage, Refused
-from svc.nursery import GateCrashed, GateTimeout, ProcessGate, ThreadGate
+from svc.nursery import GateCrashed, GateTimeout, ProcessGate, ThreadGate, open_task_group
 from svc.store import Blobs
 
 FETCH_CONCURRENCY: Final = 6
@@ -65,7 +65,7 @@ class Fetcher:
                 except Refused as fault:
                     passed.append(Passed(provider_message_id=ref.id, step="fetch", reason=fault.detail))
 
-        async with trio.open_nursery(strict_exception_groups=False) as nursery:
+        async with open_task_group() as nursery:
             for ref in refs:
                 nursery.start_soon(one, ref)
         incoming = await self._prepare([raws[ref.id] for ref in refs if ref.id in raws])

@@ -141,18 +141,20 @@ def correct_labels(tx: Tx, *, account_id: str, labels: Mapping[str, frozenset[st
 
 
 def delete_unseen(tx: Tx, *, account_id: str, limit: int) -> int:
-    """After a complete sweep: drop what it did not meet and what was stored before it began. Returns how many went."""
+    """After a complete sweep: drop what it did not meet. Returns how many went.
+
+    What was stored meanwhile by another way (a copy of a sent message) carries this sweep's number from the start.
+    """
     account = queries.account(tx, account_id)
-    if account is None or account.sweep_started_at is None:
+    if account is None:
         return 0
     rows = tx.all(
         """
         select id, thread_id from mail_messages
-        where account_id = :id and seen_sweep < :sweep and stored_at < :started limit :limit
+        where account_id = :id and seen_sweep < :sweep limit :limit
         """,
         id=account_id,
         sweep=account.sweep_no,
-        started=account.sweep_started_at,
         limit=limit,
     )
     for message_id, _ in rows:

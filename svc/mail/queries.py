@@ -26,7 +26,7 @@ from svc.mail.model import (
     ThreadRow,
 )
 from svc.principal import Principal
-from svc.store import ReadTx
+from svc.store import ReadTx, Value
 
 _ACCOUNT: Final = """
     id, owner_id, address, provider, state, problem, history_id, sweep_no, sweep_history_id, sweep_page_token,
@@ -234,7 +234,7 @@ def clean_bodies(
 # Rows to records
 
 
-def _who(principal: Principal) -> dict[str, object]:
+def _who(principal: Principal) -> dict[str, Value]:
     return {"everything": int(principal.sees_everything), "user_id": principal.user_id}
 
 
@@ -242,6 +242,7 @@ def _walk(
     tx: ReadTx, *, account_id: str, section: Section, cursor: Cursor | None, limit: int
 ) -> Iterator[tuple[object, ...]]:
     after = "and (t.last_message_at, t.id) < (:at, :id)" if cursor else ""
+    place: dict[str, Value] = {"at": cursor.last_message_at, "id": cursor.id} if cursor else {}
     return tx.each(
         f"""
         select {_THREAD} from mail_threads t
@@ -250,7 +251,7 @@ def _walk(
         """,
         account_id=account_id,
         limit=limit,
-        **({"at": cursor.last_message_at, "id": cursor.id} if cursor else {}),
+        **place,
     )
 
 

@@ -18,7 +18,7 @@ from svc.mail import mirror, progress, queries
 from svc.mail.model import MirrorRow
 from svc.mail.provider import GrantLost, MessageGone, Provider, ProviderFault, Refused, Throttled
 from svc.mail.sync import AccountSync
-from svc.nursery import Backoff, Child
+from svc.nursery import Backoff, Child, open_task_group
 from svc.store import Store
 
 POLL_INTERVAL_S: Final = 30.0
@@ -45,7 +45,7 @@ class AccountLoop:
 
     async def run(self, child: Child) -> None:
         child.started()
-        async with trio.open_nursery(strict_exception_groups=False) as nursery:
+        async with open_task_group() as nursery:
             nursery.start_soon(self._poll_for_ever)
             nursery.start_soon(self._mirror_for_ever)
 

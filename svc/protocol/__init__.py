@@ -5,6 +5,7 @@ function is handed and when to drain are handed in.
 """
 
 from svc.protocol.application import Application
+from svc.protocol.cookies import clear_cookie, cookie, set_cookie
 from svc.protocol.drain import Drain
 from svc.protocol.egress import Egress, EgressFault, EgressResponse
 from svc.protocol.guard import Guard
@@ -38,8 +39,11 @@ __all__ = [
     "SocketRoute",
     "StaticTree",
     "Wire",
+    "clear_cookie",
+    "cookie",
     "json_response",
     "redirect",
     "serve_connection",
+    "set_cookie",
     "text_response",
 ]

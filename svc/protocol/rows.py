@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
 
@@ -65,6 +65,6 @@ class Procedure(Generic[C]):
     access: Access
     input: type
     output: object  # a type msgspec can encode, named in the generated documentation
-    call: Callable[[C, object], Awaitable[object]]
+    call: Callable[[C, Any], Awaitable[object]]  # the edge: takes what `input` decodes to
     summary: str
     fake_only: bool = False  # answers NOT_FOUND unless PROVIDERS=fake

@@ -47,7 +47,7 @@ class Surface:
     def take(self, listeners: Sequence[trio.SocketListener]) -> None:
         """Adopt the open listeners; from now on the port is known."""
         self.listeners = list(listeners)
-        self.port = self.listeners[0].socket.getsockname()[1]
+        self.port = self.workspace.port = self.listeners[0].socket.getsockname()[1]
 
     async def run(self, child: Child) -> None:
         listeners = self.listeners or await self._listen_again()

@@ -15,6 +15,7 @@ from typing import Annotated, Final
 import msgspec
 import trio
 
+from svc.nursery import open_task_group
 from svc.principal import Principal
 from svc.protocol import Request, Socket
 from svc.store import OutboxRow, Overflowed, Store, Subscription, oldest_kept, rows_after
@@ -52,7 +53,7 @@ async def live(call: Call, request: Request, socket: Socket) -> None:
             socket=socket, store=store, principal=call.principal, known_topics=topics, position=subscription.since
         )
         await socket.send(_frame(type="ready", seq=subscription.since))
-        async with trio.open_nursery(strict_exception_groups=False) as nursery:
+        async with open_task_group() as nursery:
             nursery.start_soon(session.pump, subscription)
             await session.listen()
             nursery.cancel_scope.cancel()

@@ -22,7 +22,7 @@ from svc.mail.provider import Provider
 from svc.mail.provider_fake import FakeWorld
 from svc.mail.sync import AccountSync
 from svc.mail.tasks import AccountLoop
-from svc.nursery import ProcessGate, ThreadGate
+from svc.nursery import ProcessGate, ThreadGate, open_task_group
 from svc.principal import UNCLAIMED, Principal
 from svc.store import Blobs, ReadTx, Store
 
@@ -149,7 +149,7 @@ async def open_rig(home: Path, *, clock: Clock, log: Log, threads: ThreadGate) -
     try:
         async with (
             ProcessGate(limit=1, name="test") as processes,
-            trio.open_nursery(strict_exception_groups=False) as nursery,
+            open_task_group() as nursery,
         ):
             started = trio.Event()
             nursery.start_soon(lambda: store.run_writer(started=started.set))

@@ -1,0 +1,227 @@
+"""Connecting to the real provider: the OAuth client, consent, tokens in the secrets store, and an account's provider.
+
+The client's id and secret are seeded once from the environment and read from the secrets store at each use, so rotating
+them is a row update. Tokens lie encrypted under ``idp.oauth.<address>``. Nothing here keeps a token longer than a call.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import msgspec
+
+from svc.config import Config
+from svc.errors import Forbidden, NotConfigured
+from svc.identity import OAuthState
+from svc.mail import accounts
+from svc.mail.accounts import secret_name
+from svc.mail.oauth_client import (
+    ClientCredentials,
+    Discovery,
+    Grant,
+    GrantRefused,
+    Tokens,
+    TokenSource,
+    authorization_url,
+    exchange_code,
+)
+from svc.mail.provider import ProviderFault
+from svc.mail.provider_gmail import GmailProvider
+from svc.mail.quota import QuotaGate
+from svc.mail.settings import MAIL_API_URL, MAIL_AUTH_URL, MAIL_QUOTA, MAIL_TOKEN_URL
+from svc.principal import Principal
+from svc.settings import IDP_CLIENT_ID, IDP_CLIENT_SECRET, IDP_ISSUER
+from svc.store import Secrets, Store, Tx
+from svc.workspace import Workspace
+
+CLIENT_SECRET_NAME = "idp.oauth"  # noqa: S105  the name of a secret
+
+
+class ConnectRefused(Exception):
+    """The person's round trip ended without an account; ``reason`` is the sentence they read."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class _Client(msgspec.Struct):
+    id: str
+    secret: str
+
+
+class _StoredTokens(msgspec.Struct):
+    access_token: str
+    refresh_token: str
+    expires_at: int
+    scopes: list[str]
+
+
+def seed_client(tx: Tx, secrets: Secrets, config: Config) -> None:
+    """At boot: put the OAuth client into the secrets store, unless one is there. A stale variable changes nothing."""
+    client_id, client_secret = config[IDP_CLIENT_ID], config[IDP_CLIENT_SECRET]
+    if client_id and client_secret:
+        secrets.seed(tx, CLIENT_SECRET_NAME, msgspec.json.encode(_Client(id=client_id, secret=client_secret)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredTokens:
+    """One account's tokens, encrypted in the secrets store."""
+
+    store: Store
+    secrets: Secrets
+    address: str
+
+    async def load(self) -> Tokens | None:
+        data = await self.store.read(self.secrets.read, secret_name(self.address))
+        if data is None:
+            return None
+        kept = msgspec.json.decode(data, type=_StoredTokens)
+        return Tokens(
+            access_token=kept.access_token,
+            refresh_token=kept.refresh_token,
+            expires_at=kept.expires_at,
+            scopes=frozenset(kept.scopes),
+        )
+
+    async def save(self, tokens: Tokens) -> None:
+        await self.store.write(_keep_tokens, self.secrets, address=self.address, tokens=tokens)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _OneGrant:
+    """The tokens of a grant that no account has yet."""
+
+    tokens: Tokens = field(repr=False)
+
+    async def load(self) -> Tokens | None:
+        return self.tokens
+
+    async def save(self, tokens: Tokens) -> None:
+        """Fresh from the token endpoint: nothing that happens in one call needs to be kept."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Connections:
+    """Everything between an account and its provider."""
+
+    workspace: Workspace
+
+    async def is_configured(self) -> bool:
+        return await self._client() is not None
+
+    async def consent_url(self, started: OAuthState, *, redirect_uri: str) -> str:
+        """Where the browser goes to consent."""
+        return authorization_url(
+            await self._discovery.endpoints(),
+            client_id=(await self.credentials()).client_id,
+            redirect_uri=redirect_uri,
+            state=started.state,
+            code_challenge=started.challenge,
+            login_hint=started.hint or None,
+        )
+
+    async def finish(self, principal: Principal, ended: OAuthState, *, code: str, redirect_uri: str) -> str:
+        """Redeem the code, check whose mailbox it opens, keep the account with its tokens. Returns the account's id.
+
+        Raises :class:`ConnectRefused` with the reason the person reads.
+        """
+        try:
+            grant = await exchange_code(
+                self.workspace.egress,
+                await self._discovery.endpoints(),
+                credentials=await self.credentials(),
+                code=code,
+                code_verifier=ended.verifier,
+                redirect_uri=redirect_uri,
+                clock=self.workspace.clock,
+            )
+            address = await self._granted_address(grant)
+        except GrantRefused as refused:
+            self.workspace.log.warning("mail.connect_refused", cause=refused.cause)
+            raise ConnectRefused(refused.detail) from refused
+        except ProviderFault as fault:
+            self.workspace.log.warning("mail.connect_failed", reason=fault.detail)
+            raise ConnectRefused(fault.detail) from fault
+        if ended.hint and ended.hint.lower() != address:
+            raise ConnectRefused(f"You granted access to {address}, but {ended.hint} was to be connected.")
+        try:
+            return await self.workspace.store.write(
+                _keep_account, self.workspace.secrets, principal, address=address, tokens=grant.tokens
+            )
+        except Forbidden as refused:
+            raise ConnectRefused(refused.detail) from refused
+
+    def provider(self, address: str) -> GmailProvider:
+        """The mailbox of a connected account."""
+        tokens = StoredTokens(store=self.workspace.store, secrets=self.workspace.secrets, address=address)
+        return self._provider(address, self._token_source(tokens))
+
+    async def credentials(self) -> ClientCredentials:
+        """The OAuth client as the secrets store has it now."""
+        client = await self._client()
+        if client is None:
+            raise NotConfigured("No mail provider is configured.")
+        return ClientCredentials(client_id=client.id, client_secret=client.secret)
+
+    async def _client(self) -> _Client | None:
+        data = await self.workspace.store.read(self.workspace.secrets.read, CLIENT_SECRET_NAME)
+        return None if data is None else msgspec.json.decode(data, type=_Client)
+
+    async def _granted_address(self, grant: Grant) -> str:
+        """The mailbox the tokens really open, as its own API names it; the ID token must not say otherwise."""
+        said = grant.identity.email.lower() if grant.identity and grant.identity.email else None
+        provider = self._provider(said or "me", self._token_source(_OneGrant(tokens=grant.tokens)))
+        opened = (await provider.profile()).address.lower()
+        if said is not None and said != opened:
+            raise ConnectRefused(f"You signed in as {said}, but the mailbox that was opened is {opened}.")
+        return opened
+
+    def _token_source(self, tokens: StoredTokens | _OneGrant) -> TokenSource:
+        return TokenSource(
+            store=tokens,
+            client=self.credentials,
+            endpoints=self._discovery.endpoints,
+            http=self.workspace.egress,
+            clock=self.workspace.clock,
+        )
+
+    def _provider(self, address: str, tokens: TokenSource) -> GmailProvider:
+        config = self.workspace.config
+        return GmailProvider(
+            address=address,
+            base_url=config[MAIL_API_URL],
+            tokens=tokens,
+            http=self.workspace.egress,
+            quota=QuotaGate(units_per_minute=config[MAIL_QUOTA]),
+            clock=self.workspace.clock,
+        )
+
+    @cached_property
+    def _discovery(self) -> Discovery:
+        config = self.workspace.config
+        return Discovery(
+            http=self.workspace.egress,
+            clock=self.workspace.clock,
+            issuer=config[IDP_ISSUER],
+            authorization_url=config[MAIL_AUTH_URL],
+            token_url=config[MAIL_TOKEN_URL],
+        )
+
+
+def _keep_account(tx: Tx, secrets: Secrets, principal: Principal, *, address: str, tokens: Tokens) -> str:
+    """The account and its tokens in one transaction: neither is there without the other."""
+    account_id = accounts.connect(tx, principal, address=address, provider="gmail")
+    _keep_tokens(tx, secrets, address=address, tokens=tokens)
+    return account_id
+
+
+def _keep_tokens(tx: Tx, secrets: Secrets, *, address: str, tokens: Tokens) -> None:
+    stored = _StoredTokens(
+        access_token=tokens.access_token,
+        refresh_token=tokens.refresh_token,
+        expires_at=tokens.expires_at,
+        scopes=sorted(tokens.scopes),
+    )
+    secrets.write(tx, secret_name(address), msgspec.json.encode(stored))
