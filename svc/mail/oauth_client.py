@@ -221,7 +221,7 @@ class _Refresh:
     fault: ProviderFault | None = None
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, repr=False)
 class TokenSource:
     """Access tokens of one account, renewed a minute before they expire.
 
@@ -234,8 +234,8 @@ class TokenSource:
     endpoints: Callable[[], Awaitable[Endpoints]]
     http: HttpClient
     clock: Clock
-    _tokens: Tokens | None = field(default=None, repr=False)
-    _refresh: _Refresh | None = field(default=None, repr=False)
+    _tokens: Tokens | None = None
+    _refresh: _Refresh | None = None
 
     async def access_token(self) -> str:
         """Raises :class:`GrantLost`, :class:`Unreachable` or :class:`Throttled`."""
