@@ -6,6 +6,7 @@ with growing pauses, or asks to be connected again. Nothing here is retried for 
 
 from __future__ import annotations
 
+import math
 import random
 from dataclasses import dataclass, field
 from typing import Final
@@ -40,8 +41,15 @@ class AccountLoop:
     clock: Clock
     rng: random.Random
     log: Log
+    _pauses: Backoff = field(init=False)
     _turn: trio.Lock = field(default_factory=trio.Lock)  # one step at a time, whoever asked for it
+    _mirror_turn: trio.Lock = field(default_factory=trio.Lock)
     _wake_mirror: trio.Event = field(default_factory=trio.Event)
+    _due_s: float = 0.0  # on trio's clock: when the next poll begins; infinite while only the user can mend things
+    _due_moved: trio.Event = field(default_factory=trio.Event)
+
+    def __post_init__(self) -> None:
+        self._pauses = self._new_pauses()
 
     async def run(self, child: Child) -> None:
         child.started()
@@ -60,25 +68,28 @@ class AccountLoop:
     # Reading
 
     async def _poll_for_ever(self) -> None:
-        pauses = self._pauses()
         while True:
-            pause_s = await self._step(pauses)
-            if pause_s is None:
-                await trio.sleep_forever()  # the grant is lost: only the user can mend that
-            await trio.sleep(pause_s)
+            await self._step()
+            while (left_s := self._due_s - trio.current_time()) > 0:
+                self._due_moved = trio.Event()
+                with trio.move_on_after(left_s):
+                    await self._due_moved.wait()
 
-    async def _step(self, pauses: Backoff | None = None) -> float | None:
-        """One step and how long to wait for the next; ``None`` when waiting can't help."""
+    async def _step(self) -> None:
+        """One step; it decides when the next is due, also when it was asked for out of turn."""
         async with self._turn:
             try:
                 await self.sync.step()
             except ProviderFault as fault:
-                return await self._trouble(fault, pauses or self._pauses())
-        if pauses is not None:
-            pauses.reset()
-        return POLL_INTERVAL_S
+                pause_s = await self._trouble(fault)
+            else:
+                self._pauses.reset()
+                pause_s = POLL_INTERVAL_S
+            self._due_s = trio.current_time() + pause_s
+            self._due_moved.set()
 
-    async def _trouble(self, fault: ProviderFault, pauses: Backoff) -> float | None:
+    async def _trouble(self, fault: ProviderFault) -> float:
+        """Show the fault where the user looks. Returns the pause before the next try."""
         self.log.warning("mail.sync_fault", account=self.account_id, fault=type(fault).__name__, reason=fault.detail)
         lost = isinstance(fault, GrantLost)
         await self.store.write(
@@ -87,9 +98,7 @@ class AccountLoop:
             state="reconnect" if lost else "waiting",
             problem=fault.detail,
         )
-        if lost:
-            return None
-        return _respecting(fault, pauses.next_s())
+        return math.inf if lost else _respecting(fault, self._pauses.next_s())
 
     # Writing
 
@@ -102,29 +111,35 @@ class AccountLoop:
 
     async def _flush_mirror(self) -> float:
         """Send what is due, oldest first. Returns how long until something may be due again."""
-        while row := await self.store.read(queries.due_mirror, self.account_id):
-            try:
-                await self.provider.modify(row.provider_message_id, add=row.add, remove=row.remove)
-            except MessageGone:
-                pass  # deleted there: there is nothing left to change
-            except GrantLost as fault:
-                await self._trouble(fault, self._pauses())
-                return LONGEST_PAUSE_S
-            except Refused as fault:
-                await self.store.write(mirror.give_up, account_id=self.account_id, row=row, reason=fault.detail)
-                continue
-            except ProviderFault as fault:
-                return await self._put_off(row, fault)
-            await self.store.write(mirror.confirm, account_id=self.account_id, row_id=row.id)
-        next_at = await self.store.read(queries.next_mirror_at, self.account_id)
+        async with self._mirror_turn:
+            while row := await self.store.read(queries.due_mirror, self.account_id):
+                pause_s = await self._send(row)
+                if pause_s is not None:
+                    return pause_s
+            next_at = await self.store.read(queries.next_mirror_at, self.account_id)
         return LONGEST_PAUSE_S if next_at is None else max(0.0, (next_at - self.clock.now()) / 1_000)
+
+    async def _send(self, row: MirrorRow) -> float | None:
+        """Take one change to the provider. Returns a pause when that can't go on now."""
+        try:
+            await self.provider.modify(row.provider_message_id, add=row.add, remove=row.remove)
+        except MessageGone:
+            pass  # deleted there: there is nothing left to change
+        except GrantLost as fault:
+            await self._trouble(fault)
+            return LONGEST_PAUSE_S
+        except Refused as fault:
+            await self.store.write(mirror.give_up, account_id=self.account_id, row=row, reason=fault.detail)
+            return None
+        except ProviderFault as fault:
+            return await self._put_off(row, fault)
+        await self.store.write(mirror.confirm, account_id=self.account_id, row_id=row.id)
+        return None
 
     async def _put_off(self, row: MirrorRow, fault: ProviderFault) -> float:
         """It may pass: this row waits, and the mirror with it, for the fault is rarely one message's own."""
-        pauses = self._pauses()
-        for _ in range(min(row.attempts, 16)):
-            pauses.next_s()
-        pause_s = _respecting(fault, pauses.next_s())
+        ceiling_s = min(FIRST_PAUSE_S * 2.0 ** min(row.attempts, 16), LONGEST_PAUSE_S)
+        pause_s = _respecting(fault, self.rng.uniform(ceiling_s / 2, ceiling_s))
         now = self.clock.now()
         if row.attempts >= MIRROR_MIN_ATTEMPTS and now - row.created_at > MIRROR_GIVES_UP_MS:
             await self.store.write(mirror.give_up, account_id=self.account_id, row=row, reason=fault.detail)
@@ -133,7 +148,7 @@ class AccountLoop:
             await self.store.write(mirror.put_off, row_id=row.id, next_at=next_at, reason=fault.detail)
         return pause_s
 
-    def _pauses(self) -> Backoff:
+    def _new_pauses(self) -> Backoff:
         return Backoff(first_s=FIRST_PAUSE_S, cap_s=LONGEST_PAUSE_S, rng=self.rng)
 
 
