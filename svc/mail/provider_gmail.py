@@ -341,7 +341,7 @@ def _segment(text: str) -> str:
 
 
 def _base64url_decoded(text: str) -> bytes | None:
-    """RFC 4648, section 5, padded or not; ``None`` when anything in it is not of that alphabet."""
+    """RFC 4648, section 5 (section 4 would do as well), padded or not; ``None`` when anything else is in it."""
     unpadded = text.rstrip("=")
     try:
         return base64.b64decode(unpadded + "=" * (-len(unpadded) % 4), altchars=b"-_", validate=True)

@@ -1,0 +1,560 @@
+from __future__ import annotations
+
+import base64
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import format_datetime
+
+import msgspec
+import pytest
+import trio
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc.clock import VirtualClock
+from svc.mail.http_client import RETRY_AFTER_MAX_S, retry_after_s
+from svc.mail.provider import (
+    GrantLost,
+    HistoryChange,
+    HistoryExpired,
+    HistoryPage,
+    ListPage,
+    LostAnswer,
+    MessageGone,
+    MessageRef,
+    Profile,
+    Provider,
+    ProviderFault,
+    ProviderLabel,
+    Refused,
+    SentMessage,
+    Throttled,
+    Unreachable,
+)
+from svc.mail.provider_gmail import GmailProvider
+from svc.mail.quota import COST_UNITS, QuotaGate
+from svc.protocol.egress import EgressFault, EgressResponse
+from svc.protocol.messages import Headers
+from tests.mail.scripted_http import Answer, ScriptedHttp, answer, google_error, no_answer
+
+BASE = "https://gmail.example.org"
+USER = "/gmail/v1/users/alice%2Bx%40acme.test"
+RAW = b"From: eve@x.test\r\nSubject: hi\r\n\r\n\xff\xfe body?>\r\n"
+
+
+@dataclass
+class Tokens:
+    """Numbered access tokens; ``lost`` when the grant is."""
+
+    lost: bool = False
+    number: int = 1
+    refreshes: int = 0
+
+    async def access_token(self) -> str:
+        return f"S3CRET-{self.number}"
+
+    async def refreshed(self, stale: str) -> str:
+        self.refreshes += 1
+        if self.lost:
+            raise GrantLost("revoked")
+        if stale == f"S3CRET-{self.number}":
+            self.number += 1
+        return f"S3CRET-{self.number}"
+
+
+@dataclass
+class Mailbox:
+    """A provider on a scripted wire."""
+
+    wall: VirtualClock
+    http: ScriptedHttp = field(default_factory=ScriptedHttp)
+    tokens: Tokens = field(default_factory=Tokens)
+    quota: QuotaGate = field(default_factory=QuotaGate)
+
+    @property
+    def provider(self) -> Provider:
+        return GmailProvider(
+            address="alice+x@acme.test",
+            base_url=BASE,
+            http=self.http,
+            tokens=self.tokens,
+            quota=self.quota,
+            clock=self.wall,
+        )
+
+    def will_answer(self, *answers: Answer) -> Provider:
+        self.http.answers.extend(answers)
+        return self.provider
+
+
+@pytest.fixture
+def mailbox(wall: VirtualClock) -> Mailbox:
+    return Mailbox(wall)
+
+
+Call = Callable[[Provider], Awaitable[object]]
+
+READS: dict[str, Call] = {
+    "profile": lambda provider: provider.profile(),
+    "list": lambda provider: provider.list_messages(),
+    "get": lambda provider: provider.get("m1"),
+    "history": lambda provider: provider.history(since="7"),
+    "labels": lambda provider: provider.labels(),
+}
+WRITES: dict[str, Call] = {
+    "modify": lambda provider: provider.modify("m1", add=frozenset({"A"}), remove=frozenset()),
+    "create_label": lambda provider: provider.create_label("Ops"),
+    "send": lambda provider: provider.send(RAW),
+}
+CALLS = READS | WRITES
+
+
+def b64url(data: bytes, *, padded: bool = True) -> str:
+    text = base64.urlsafe_b64encode(data).decode()
+    return text if padded else text.rstrip("=")
+
+
+def raw_message(**changes: object) -> EgressResponse:
+    message = {
+        "id": "m1",
+        "threadId": "t1",
+        "labelIds": ["INBOX", "UNREAD"],
+        "snippet": "ignored",
+        "historyId": "123456789012345678901",
+        "internalDate": "1736499600000",
+        "raw": b64url(RAW),
+    }
+    return answer({name: value for name, value in (message | changes).items() if value is not None})
+
+
+# What is asked, and what comes of the answer
+
+
+async def test_a_profile_names_the_mailbox_and_its_place_in_history(mailbox: Mailbox) -> None:
+    said = {"emailAddress": "alice@acme.test", "messagesTotal": 5, "threadsTotal": 2, "historyId": "1" * 21}
+    profile = await mailbox.will_answer(answer(said)).profile()
+    assert profile == Profile(address="alice@acme.test", history_id="1" * 21, messages_total=5)
+    (asked,) = mailbox.http.asked
+    assert asked.url == f"{BASE}{USER}/profile"
+    assert asked.headers["authorization"] == "Bearer S3CRET-1"
+
+
+async def test_a_list_has_everything_spam_and_trash_included(mailbox: Mailbox) -> None:
+    said = {"messages": [{"id": "b", "threadId": "t"}, {"id": "a", "threadId": "t"}], "nextPageToken": "p&2"}
+    page = await mailbox.will_answer(answer(said)).list_messages()
+    refs = (MessageRef(id="b", thread_id="t"), MessageRef(id="a", thread_id="t"))
+    assert page == ListPage(messages=refs, next_page_token="p&2")
+    assert mailbox.http.asked[0].query == {"includeSpamTrash": ["true"], "maxResults": ["100"]}
+
+
+async def test_a_list_goes_on_where_it_stopped_and_asks_for_no_more_than_a_page_may_hold(mailbox: Mailbox) -> None:
+    page = await mailbox.will_answer(answer({"resultSizeEstimate": 0})).list_messages(
+        label="Label_1", page_token="p&2", limit=9_999
+    )
+    assert page == ListPage(messages=(), next_page_token=None)
+    query = mailbox.http.asked[0].query
+    assert (query["labelIds"], query["pageToken"], query["maxResults"]) == (["Label_1"], ["p&2"], ["500"])
+
+
+@pytest.mark.parametrize("padded", [True, False])
+@pytest.mark.parametrize("length", [1, 2, 3, 4, 300])
+async def test_a_message_comes_byte_for_byte_with_or_without_padding(
+    padded: bool, length: int, mailbox: Mailbox
+) -> None:
+    content = bytes((255 - n) % 256 for n in range(length))
+    message = await mailbox.will_answer(raw_message(raw=b64url(content, padded=padded))).get("m1")
+    assert message.raw == content
+    assert (message.id, message.thread_id, message.received_at) == ("m1", "t1", 1_736_499_600_000)
+    assert message.labels == frozenset({"INBOX", "UNREAD"})
+    assert mailbox.http.asked[0].query == {"format": ["raw"]}
+
+
+async def test_a_message_without_labels_and_date_is_a_message(mailbox: Mailbox) -> None:
+    message = await mailbox.will_answer(raw_message(labelIds=None, internalDate=None)).get("m1")
+    assert (message.labels, message.received_at) == (frozenset(), None)
+
+
+@pytest.mark.parametrize("raw", [None, "", "%%%%", "AAA*", "A", "é"])
+async def test_a_message_whose_content_is_broken_is_refused_alone(raw: str | None, mailbox: Mailbox) -> None:
+    """Whole and well-formed, so asking again would not help: it must not stop the others."""
+    with pytest.raises(Refused):
+        await mailbox.will_answer(raw_message(raw=raw)).get("m1")
+
+
+async def test_a_message_too_large_to_take_in_is_refused_alone(mailbox: Mailbox) -> None:
+    with pytest.raises(Refused) as caught:
+        await mailbox.will_answer(EgressFault("too_large", "over the limit", may_have_happened=True)).get("m1")
+    assert caught.value.status == 413
+
+
+async def test_ids_can_not_reach_another_path(mailbox: Mailbox) -> None:
+    await mailbox.will_answer(raw_message(id="../x?y#z")).get("../x?y#z")
+    assert mailbox.http.asked[0].url == f"{BASE}{USER}/messages/..%2Fx%3Fy%23z?format=raw"
+
+
+async def test_history_tells_all_kinds_of_changes_in_the_order_of_its_records(mailbox: Mailbox) -> None:
+    def ref(name: str) -> dict[str, object]:
+        return {"id": name, "threadId": "t", "labelIds": ["INBOX"]}
+
+    said = {
+        "history": [
+            {"id": "8", "messages": [ref("a")], "messagesAdded": [{"message": ref("a")}]},
+            {"id": "9", "labelsAdded": [{"message": ref("a"), "labelIds": ["X", "Y"]}]},
+            {"id": "10", "messages": [ref("z")]},
+            {"id": "11", "labelsRemoved": [{"message": ref("b"), "labelIds": ["UNREAD"]}]},
+            {"id": "12", "messagesDeleted": [{"message": ref("a")}], "messagesAdded": [{"message": ref("c")}]},
+        ],
+        "nextPageToken": "2",
+        "historyId": "999999999999999999999",
+    }
+    page = await mailbox.will_answer(answer(said)).history(since="7", page_token="1")
+
+    def change(kind: str, message: str, *labels: str) -> HistoryChange:
+        return HistoryChange(kind=kind, message_id=message, thread_id="t", labels=frozenset(labels))  # type: ignore[arg-type]
+
+    assert page == HistoryPage(
+        changes=(
+            change("added", "a"),
+            change("labels-added", "a", "X", "Y"),
+            change("labels-removed", "b", "UNREAD"),
+            change("added", "c"),
+            change("deleted", "a"),
+        ),
+        next_page_token="2",
+        history_id="999999999999999999999",
+    )
+    assert mailbox.http.asked[0].query == {
+        "startHistoryId": ["7"],
+        "pageToken": ["1"],
+        "maxResults": ["500"],
+        "historyTypes": ["messageAdded", "messageDeleted", "labelAdded", "labelRemoved"],
+    }
+
+
+async def test_a_quiet_mailbox_has_an_empty_history(mailbox: Mailbox) -> None:
+    page = await mailbox.will_answer(answer({"historyId": "8"})).history(since="7")
+    assert page == HistoryPage(changes=(), next_page_token=None, history_id="8")
+
+
+async def test_a_change_of_labels_is_sent_as_it_is(mailbox: Mailbox) -> None:
+    provider = mailbox.will_answer(answer({"id": "m1"}))
+    await provider.modify("m1", add=frozenset({"B", "A"}), remove=frozenset({"UNREAD"}))
+    (asked,) = mailbox.http.asked
+    assert (asked.method, asked.path) == ("POST", f"{USER}/messages/m1/modify")
+    assert asked.json == {"addLabelIds": ["A", "B"], "removeLabelIds": ["UNREAD"]}
+    assert asked.headers["content-type"] == "application/json"
+
+
+async def test_a_change_of_nothing_asks_nobody(mailbox: Mailbox) -> None:
+    await mailbox.provider.modify("m1", add=frozenset(), remove=frozenset())
+    assert mailbox.http.asked == []
+
+
+async def test_labels_come_with_their_colours(mailbox: Mailbox) -> None:
+    said = {
+        "labels": [
+            {"id": "INBOX", "name": "INBOX", "type": "system"},
+            {
+                "id": "L1",
+                "name": "Ops",
+                "type": "user",
+                "color": {"textColor": "#111111", "backgroundColor": "#ddeeff"},
+            },
+            {"id": "L2", "name": "Plain", "type": "user", "color": {}},
+        ]
+    }
+    assert await mailbox.will_answer(answer(said)).labels() == (
+        ProviderLabel(id="INBOX", name="INBOX", system=True),
+        ProviderLabel(id="L1", name="Ops", system=False, color="#ddeeff"),
+        ProviderLabel(id="L2", name="Plain", system=False),
+    )
+
+
+async def test_a_new_label_comes_back_with_its_id(mailbox: Mailbox) -> None:
+    label = await mailbox.will_answer(answer({"id": "L9", "name": "Öps/1"})).create_label("Öps/1")
+    assert label == ProviderLabel(id="L9", name="Öps/1", system=False)
+    assert mailbox.http.asked[0].json == {
+        "name": "Öps/1",
+        "labelListVisibility": "labelShow",
+        "messageListVisibility": "show",
+    }
+
+
+@pytest.mark.parametrize("thread_id", [None, "t7"])
+async def test_a_mail_is_sent_byte_for_byte_into_its_thread(thread_id: str | None, mailbox: Mailbox) -> None:
+    provider = mailbox.will_answer(answer({"id": "s1", "threadId": "t7", "labelIds": ["SENT"]}))
+    sent = await provider.send(RAW, thread_id=thread_id)
+    assert sent == SentMessage(id="s1", thread_id="t7", labels=frozenset({"SENT"}))
+    body = mailbox.http.asked[0].json
+    assert isinstance(body, dict)
+    assert base64.urlsafe_b64decode(body["raw"]) == RAW
+    assert body.get("threadId") == thread_id
+
+
+# The grant
+
+
+async def test_a_401_is_cured_by_one_fresh_token(mailbox: Mailbox) -> None:
+    await mailbox.will_answer(google_error(401), answer({"historyId": "8"})).history(since="7")
+    assert [asked.headers["authorization"] for asked in mailbox.http.asked] == ["Bearer S3CRET-1", "Bearer S3CRET-2"]
+    assert mailbox.tokens.refreshes == 1
+
+
+@pytest.mark.parametrize("name", CALLS)
+async def test_a_second_401_means_the_grant_is_lost_and_nobody_asks_a_third_time(name: str, mailbox: Mailbox) -> None:
+    with pytest.raises(GrantLost):
+        await CALLS[name](mailbox.will_answer(google_error(401), google_error(401)))
+    assert mailbox.tokens.refreshes == 1
+    assert len(mailbox.http.asked) == 2
+
+
+async def test_a_refused_renewal_is_the_calls_own_fault(mailbox: Mailbox) -> None:
+    mailbox.tokens.lost = True
+    with pytest.raises(GrantLost, match="revoked"):
+        await mailbox.will_answer(google_error(401)).profile()
+    assert len(mailbox.http.asked) == 1
+
+
+# The table of faults
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize(
+    ("said", "fault", "word"),
+    [
+        (google_error(403, reason="rateLimitExceeded"), Throttled, "quota"),
+        (google_error(403, reason="userRateLimitExceeded"), Throttled, "quota"),
+        (google_error(403, reason="dailyLimitExceeded"), Throttled, "quota"),
+        (google_error(429), Throttled, "quota"),
+        (answer(b"<html>", status=429), Throttled, "quota"),
+        (
+            answer(
+                {"error": {"status": "RESOURCE_EXHAUSTED", "details": [{"reason": "RATE_LIMIT_EXCEEDED"}]}}, status=429
+            ),
+            Throttled,
+            "quota",
+        ),
+        (google_error(403, reason="insufficientPermissions"), GrantLost, "granted"),
+        (
+            answer(
+                {"error": {"status": "PERMISSION_DENIED", "details": [{"reason": "ACCESS_TOKEN_SCOPE_INSUFFICIENT"}]}},
+                status=403,
+            ),
+            GrantLost,
+            "granted",
+        ),
+        (google_error(403, reason="accessNotConfigured"), Unreachable, "switched off"),
+        (
+            answer(
+                {"error": {"status": "PERMISSION_DENIED", "details": [{"@type": "x", "reason": "SERVICE_DISABLED"}]}},
+                status=403,
+            ),
+            Unreachable,
+            "switched off",
+        ),
+        (google_error(403, reason="domainPolicy"), Unreachable, "administrator"),
+        (google_error(400, reason="failedPrecondition", message="Mail service not enabled"), Unreachable, "mailbox"),
+        (google_error(403, reason="forbidden"), Refused, "403"),
+        (google_error(400, reason="invalidArgument"), Refused, "invalidArgument"),
+        (google_error(400, reason="S3CRET <b>"), Refused, "400"),
+        (google_error(409, reason="aborted"), Refused, "409"),
+        (answer(b"<html>proxy says no</html>", status=403), Unreachable, "between"),
+        (answer(b"<html>not here</html>", status=404), Unreachable, "between"),
+        (answer(b"", status=302, location="https://portal.example.org"), Unreachable, "between"),
+        (google_error(408), Unreachable, "waiting"),
+        (google_error(500), Unreachable, "500"),
+        (answer(b"Bad Gateway", status=502), Unreachable, "502"),
+        (answer(b"", status=503), Unreachable, "503"),
+        (no_answer(may_have_happened=False), Unreachable, "reached"),
+    ],
+)
+async def test_an_answer_means_what_the_table_says(
+    name: str, said: Answer, fault: type[ProviderFault], word: str, mailbox: Mailbox
+) -> None:
+    with pytest.raises(fault) as caught:
+        await CALLS[name](mailbox.will_answer(said))
+    assert word in caught.value.detail
+    assert "S3CRET" not in caught.value.detail
+    assert len(mailbox.http.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [("get", MessageGone), ("modify", MessageGone), ("history", HistoryExpired), ("list", Refused), ("send", Refused)],
+)
+async def test_what_a_404_means_depends_on_what_was_asked_for(
+    name: str, fault: type[ProviderFault], mailbox: Mailbox
+) -> None:
+    with pytest.raises(fault):
+        await CALLS[name](mailbox.will_answer(google_error(404, reason="notFound")))
+
+
+NONSENSE = [
+    b"",
+    b"null",
+    b"[]",
+    b"7",
+    b"<html>Welcome to Hotel WiFi</html>",
+    b'{"id": 7, "historyId": 7, "emailAddress": [], "messages": 7, "labels": {}}',
+    b'{"id": "", "threadId": "", "historyId": "", "emailAddress": "", "messages": [{}], "labels": [{}], "name": 1}',
+    b"\xff\xfe\x00",
+    b"{" * 5_000,
+    b'{"id": "m1", "threadId": "t1", "histo',
+]
+
+
+@pytest.mark.parametrize("body", NONSENSE)
+@pytest.mark.parametrize("name", READS)
+async def test_of_an_answer_that_makes_no_sense_nothing_is_used(name: str, body: bytes, mailbox: Mailbox) -> None:
+    with pytest.raises(Unreachable) as caught:
+        await READS[name](mailbox.will_answer(answer(body)))
+    assert not caught.value.may_have_happened
+
+
+@pytest.mark.parametrize("body", NONSENSE)
+@pytest.mark.parametrize("name", WRITES)
+async def test_a_change_whose_answer_makes_no_sense_may_have_happened(name: str, body: bytes, mailbox: Mailbox) -> None:
+    with pytest.raises(LostAnswer) as caught:
+        await WRITES[name](mailbox.will_answer(answer(body)))
+    assert caught.value.may_have_happened
+
+
+@pytest.mark.parametrize("name", ["get", "modify"])
+async def test_an_answer_about_another_message_is_none(name: str, mailbox: Mailbox) -> None:
+    with pytest.raises(Unreachable):
+        await CALLS[name](mailbox.will_answer(raw_message(id="m2")))
+
+
+@pytest.mark.parametrize("said", [no_answer(may_have_happened=True), answer(b"", status=500), answer(b"", status=302)])
+@pytest.mark.parametrize("name", CALLS)
+async def test_only_a_change_can_have_happened_unseen(name: str, said: Answer, mailbox: Mailbox) -> None:
+    with pytest.raises(Unreachable) as caught:
+        await CALLS[name](mailbox.will_answer(said))
+    assert caught.value.may_have_happened is (name in WRITES)
+
+
+@pytest.mark.parametrize("name", WRITES)
+@pytest.mark.parametrize(
+    "said",
+    [
+        no_answer(may_have_happened=False),
+        EgressFault("tls", "certificate expired", may_have_happened=False),
+        google_error(408),
+        google_error(429),
+        google_error(403, reason="userRateLimitExceeded"),
+        google_error(400),
+        answer(b"<html>", status=403),
+    ],
+)
+async def test_what_provably_did_not_happen_is_not_called_uncertain(name: str, said: Answer, mailbox: Mailbox) -> None:
+    with pytest.raises(ProviderFault) as caught:
+        await WRITES[name](mailbox.will_answer(said))
+    assert not caught.value.may_have_happened
+
+
+PAGE = msgspec.json.encode(
+    {
+        "history": [{"id": "8", "labelsAdded": [{"message": {"id": "a", "threadId": "t"}, "labelIds": ["X"]}]}],
+        "historyId": "9",
+    }
+)
+
+
+@pytest.mark.parametrize("length", range(len(PAGE)))
+async def test_a_page_cut_at_any_byte_is_discarded_whole(length: int, mailbox: Mailbox) -> None:
+    with pytest.raises(Unreachable):
+        await mailbox.will_answer(answer(PAGE[:length])).history(since="7")
+
+
+# The quota
+
+
+async def test_every_call_pays_its_price(mailbox: Mailbox) -> None:
+    prices = {
+        "profile": "getProfile",
+        "list": "messages.list",
+        "get": "messages.get",
+        "history": "history.list",
+        "labels": "labels.list",
+        "modify": "messages.modify",
+        "create_label": "labels.create",
+        "send": "messages.send",
+    }
+    for name, call in CALLS.items():
+        before = mailbox.quota.used()
+        with pytest.raises(Refused):
+            await call(mailbox.will_answer(google_error(400)))
+        assert mailbox.quota.used() - before == COST_UNITS[prices[name]]
+
+
+async def test_what_a_person_waits_for_goes_ahead_of_the_backfill(mailbox: Mailbox) -> None:
+    mailbox.quota = QuotaGate(units_per_minute=1_000)
+    mailbox.http.otherwise = raw_message()
+    begin_s = trio.current_time()
+    for _ in range(45):
+        await mailbox.provider.get("m1")
+    await WRITES["modify"](mailbox.provider)
+    assert trio.current_time() == begin_s
+    await mailbox.provider.get("m1")
+    assert trio.current_time() - begin_s >= 59
+
+
+@pytest.mark.parametrize(
+    ("said", "wait_s"),
+    [
+        (google_error(429, retry_after="7"), 7.0),
+        (google_error(403, reason="rateLimitExceeded", retry_after="7"), 7.0),
+        (google_error(429, retry_after="99999999999999999999"), RETRY_AFTER_MAX_S),
+        (google_error(429, retry_after="-7"), None),
+        (google_error(429, retry_after="soon"), None),
+        (google_error(429), None),
+        (google_error(429, message="User-rate limit exceeded.  Retry after 2026-10-27T08:02:00.000Z"), 120.0),
+        (google_error(429, message="Retry after 2026-99-99T08:02:00Z"), None),
+        (google_error(429, message="Retry after 2027-10-27T08:02:00Z"), RETRY_AFTER_MAX_S),
+    ],
+)
+async def test_the_providers_own_word_on_when_to_come_back_is_passed_on(
+    said: Answer, wait_s: float | None, mailbox: Mailbox
+) -> None:
+    mailbox.wall.now()  # the epoch of the virtual wall clock is its first look
+    with pytest.raises(Throttled) as caught:
+        await mailbox.will_answer(said).profile()
+    assert caught.value.retry_after_s == (None if wait_s is None else pytest.approx(wait_s, abs=0.01))
+
+
+@pytest.mark.parametrize("status", [429, 503])
+async def test_the_accounts_other_calls_wait_too(status: int, mailbox: Mailbox) -> None:
+    begin_s = trio.current_time()
+    with pytest.raises(ProviderFault):
+        await mailbox.will_answer(google_error(status, retry_after="90")).profile()
+    await WRITES["modify"](mailbox.will_answer(answer({"id": "m1"})))
+    assert trio.current_time() - begin_s == pytest.approx(90)
+
+
+async def test_a_date_to_come_back_at_is_read_as_well(wall: VirtualClock) -> None:
+    moment = datetime.fromtimestamp(wall.now() // 1000 + 60, tz=UTC)
+    headers = Headers([("retry-after", format_datetime(moment, usegmt=True))])
+    assert retry_after_s(headers, now=wall.now()) == pytest.approx(60)
+    assert retry_after_s(headers, now=wall.now() + 3_600_000) == 0
+
+
+@given(value=st.text(max_size=60))
+def test_no_retry_after_is_too_strange(value: str) -> None:
+    wait_s = retry_after_s(Headers([("retry-after", value)]), now=0)
+    assert wait_s is None or 0 <= wait_s <= RETRY_AFTER_MAX_S
+
+
+# Anything at all
+
+
+@given(status=st.integers(100, 599), body=st.binary(max_size=200) | st.sampled_from([PAGE, *NONSENSE]))
+async def test_whatever_is_answered_a_call_returns_a_record_or_raises_a_provider_fault(
+    status: int, body: bytes
+) -> None:
+    for call in CALLS.values():
+        mailbox = Mailbox(VirtualClock())
+        mailbox.http.otherwise = answer(body, status=status)
+        with suppress(ProviderFault):
+            await call(mailbox.provider)
