@@ -72,7 +72,7 @@ class Client:
             if not data:
                 self.at_end = True
                 return None
-            self.frames.receive_data(data)
+            self.frames.receive_data(bytes(data))
 
     async def until_closed(self) -> CloseConnection | None:
         """Read on to the server's Close, without answering it."""
