@@ -31,6 +31,7 @@ FaultKind = Literal["connect", "tls", "timeout", "closed", "too_large", "protoco
 _GZIP_WBITS: Final = 16 + zlib.MAX_WBITS
 _PIECE_BYTES: Final = 64 * 1024
 _SWITCHING_PROTOCOLS: Final = 101
+_HUNG_UP: Final = ("Server disconnected", "peer closed", "peer unexpectedly closed")  # how h11 and httpcore2 word it
 _REQUEST_BEGINS: Final = "send_request_headers.started"
 
 
@@ -154,7 +155,7 @@ class _Exchange:
             return self.fault("tls", getattr(tls, "verify_message", "") or tls.reason or "the handshake failed")
         if isinstance(error, httpx2.ConnectError):
             return self.fault("connect", "no connection")
-        if isinstance(error, httpx2.NetworkError) or "disconnected" in str(error) or "peer closed" in str(error):
+        if isinstance(error, httpx2.NetworkError) or str(error).startswith(_HUNG_UP):
             return self.fault("closed", "the connection broke before the answer was whole")
         return self.fault("protocol", "the exchange was not valid HTTP")
 

@@ -1,0 +1,357 @@
+"""The way out, against a raw server that says exactly what a test scripts. Real sockets, so real (short) time."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import ssl
+import traceback
+import zlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+import trio
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from svc.protocol.egress import Egress, EgressFault, EgressResponse
+
+pytestmark = pytest.mark.wall_clock
+
+CANARY = "canary-f3a1"
+OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-Thing: one\r\nX-Thing: two\r\n\r\nhi"
+CLOSE = b"HTTP/1.1 200 OK\r\nConnection: close\r\n"
+BUSY = b"HTTP/1.1 503 No\r\nRetry-After: 3\r\nContent-Length: 0\r\n\r\n"
+LIMIT = 1_000_000
+
+Script = Callable[[trio.SocketStream], Awaitable[None]]
+
+
+class Server:
+    """Runs ``script`` for each connection, after the request has come; keeps what it heard."""
+
+    def __init__(self, script: Script) -> None:
+        self.heard: list[bytes] = []
+        self.connections = 0
+        self._script = script
+
+    async def serve(self, stream: trio.SocketStream) -> None:
+        self.connections += 1
+        try:
+            while await self.hear(stream):
+                await self._script(stream)
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            pass  # the client hung up: it may
+
+    async def hear(self, stream: trio.SocketStream) -> bool:
+        data = b""
+        while not _is_whole(data):
+            more = await stream.receive_some()
+            if not more:
+                return False
+            data += more
+        self.heard.append(data)
+        return True
+
+
+def _is_whole(data: bytes) -> bool:
+    head, end, body = data.partition(b"\r\n\r\n")
+    length = re.search(rb"content-length: (\d+)", head, re.IGNORECASE)
+    return bool(end) and len(body) >= (int(length[1]) if length else 0)
+
+
+@asynccontextmanager
+async def served(script: Script) -> AsyncIterator[tuple[Server, str]]:
+    server = Server(script)
+    async with trio.open_nursery() as nursery:
+        listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
+        nursery.start_soon(trio.serve_listeners, server.serve, listeners)
+        yield server, f"http://127.0.0.1:{listeners[0].socket.getsockname()[1]}"
+        nursery.cancel_scope.cancel()
+
+
+def says(data: bytes, *, then_close: bool = True) -> Script:
+    async def script(stream: trio.SocketStream) -> None:
+        await stream.send_all(data)
+        if then_close:
+            await stream.aclose()
+
+    return script
+
+
+async def get(egress: Egress, url: str, *, limit_bytes: int = LIMIT, deadline_s: float = 10) -> EgressResponse:
+    return await egress.request("GET", url, deadline_s=deadline_s, limit_bytes=limit_bytes)
+
+
+async def fault_of(answer: bytes | Script, *, limit_bytes: int = LIMIT, deadline_s: float = 10) -> EgressFault:
+    script = says(answer) if isinstance(answer, bytes) else answer
+    async with served(script) as (_, url), Egress() as egress:
+        with pytest.raises(EgressFault) as caught:
+            await get(egress, url, limit_bytes=limit_bytes, deadline_s=deadline_s)
+    return caught.value
+
+
+async def test_a_whole_answer_of_any_status_is_handed_back() -> None:
+    async with served(says(OK)) as (server, url), Egress() as egress:
+        answer = await get(egress, f"{url}/a?b=c")
+        assert (answer.status, answer.body, answer.headers.all("x-thing")) == (200, b"hi", ["one", "two"])
+        assert server.heard[0].startswith(b"GET /a?b=c HTTP/1.1\r\n")
+        assert b"user-agent: svc/" in server.heard[0]
+    async with served(says(BUSY)) as (_, url), Egress() as egress:
+        answer = await get(egress, url)
+        assert (answer.status, answer.headers.get("retry-after")) == (503, "3")
+
+
+async def test_a_body_and_headers_go_out_as_given() -> None:
+    async with served(says(OK)) as (server, url), Egress() as egress:
+        await egress.request(
+            "POST", url, headers={"Authorization": "Bearer x"}, body=b"abc", deadline_s=10, limit_bytes=LIMIT
+        )
+        head, _, body = server.heard[0].partition(b"\r\n\r\n")
+        assert b"\r\nauthorization: Bearer x" in head
+        assert b"\r\nContent-Length: 3" in head
+        assert body == b"abc"
+
+
+async def test_a_connection_is_used_again() -> None:
+    async with served(says(OK, then_close=False)) as (server, url), Egress() as egress:
+        for _ in range(3):
+            await get(egress, url)
+        assert (server.connections, len(server.heard)) == (1, 3)
+
+
+async def test_nothing_is_said_that_the_caller_did_not_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    netrc = tmp_path / "netrc"
+    netrc.write_text(f"machine 127.0.0.1 login me password {CANARY}\n")
+    monkeypatch.setenv("NETRC", str(netrc))
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:1")
+    cookie = OK.replace(b"\r\n\r\n", f"\r\nSet-Cookie: a={CANARY}; Path=/\r\n\r\n".encode())
+    async with served(says(cookie)) as (server, url), Egress() as egress:
+        await get(egress, url)
+        await get(egress, url)
+        assert len(server.heard) == 2
+        assert CANARY.encode() not in b"".join(server.heard)
+        assert b"authorization" not in b"".join(server.heard).lower()
+
+
+async def test_a_redirect_is_an_answer_and_not_followed() -> None:
+    answer = b"HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n"
+    async with served(says(answer)) as (server, url), Egress() as egress:
+        found = await get(egress, url)
+        assert (found.status, found.headers.get("location")) == (302, "/elsewhere")
+        assert len(server.heard) == 1
+
+
+async def test_compressed_answers_are_unpacked_and_counted_unpacked() -> None:
+    packed = gzip.compress(b"x" * 500_000)
+    head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(packed)
+    async with served(says(head + packed)) as (_, url), Egress() as egress:
+        assert (await get(egress, url, limit_bytes=500_000)).body == b"x" * 500_000
+        with pytest.raises(EgressFault) as caught:
+            await get(egress, url, limit_bytes=499_999)
+        assert (caught.value.kind, caught.value.may_have_happened) == ("too_large", True)
+
+
+async def test_an_answer_to_head_has_no_body_whatever_it_declares() -> None:
+    answer = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 99\r\n\r\n"
+    async with served(says(answer)) as (_, url), Egress() as egress:
+        found = await egress.request("HEAD", url, deadline_s=10, limit_bytes=10)
+        assert (found.status, found.body) == (200, b"")
+
+
+async def test_an_answer_cut_at_any_byte_is_a_fault_and_may_have_happened() -> None:
+    packed = gzip.compress(b"hello")
+    chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n"
+    zipped = CLOSE + b"Content-Encoding: gzip\r\n\r\n" + packed
+    for whole in (OK, chunked, zipped):
+        script = _Cut(whole)
+        async with served(script) as (_, url), Egress() as egress:
+            for length in range(len(whole)):
+                script.length = length
+                if whole is zipped and length == len(whole) - len(packed):
+                    continue  # no byte of a body that has no length: indistinguishable from an empty one
+                with pytest.raises(EgressFault) as caught:
+                    await get(egress, url)
+                assert (caught.value.kind, caught.value.may_have_happened) == ("closed", True), length
+            script.length = len(whole)
+            assert (await get(egress, url)).status == 200
+
+
+class _Cut:
+    def __init__(self, whole: bytes) -> None:
+        self.whole = whole
+        self.length = 0
+
+    async def __call__(self, stream: trio.SocketStream) -> None:
+        await stream.send_all(self.whole[: self.length])
+        await stream.aclose()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"nonsense\r\n\r\n",
+        b"HTTP/1.1 two OK\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n",
+        b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",
+        CLOSE + b"Content-Encoding: gzip\r\n\r\nnot gzip at all",
+        CLOSE + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(b"a")[:-8] + b"\0" * 8,
+        CLOSE + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(b"a") + b"more",
+        CLOSE + b"Content-Encoding: gzip\r\n\r\n" + zlib.compress(b"a"),
+        CLOSE + b"Content-Encoding: br\r\n\r\nabc",
+        CLOSE + b"Content-Encoding: gzip, gzip\r\n\r\nabc",
+        CLOSE + b"X: " + b"y" * 200_000 + b"\r\n\r\n",
+    ],
+)
+async def test_an_answer_that_is_not_http_is_a_protocol_fault(answer: bytes) -> None:
+    fault = await fault_of(answer)
+    assert (fault.kind, fault.may_have_happened) == ("protocol", True)
+
+
+async def test_an_endless_answer_stops_at_the_limit() -> None:
+    async def endless(stream: trio.SocketStream) -> None:
+        await stream.send_all(CLOSE + b"\r\n")
+        while True:
+            await stream.send_all(b"x" * 65_536)
+
+    assert (await fault_of(endless, limit_bytes=300_000)).kind == "too_large"
+
+
+async def test_a_bomb_is_unpacked_no_further_than_the_limit() -> None:
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    bomb = b"".join(packer.compress(bytes(1_000_000)) for _ in range(100)) + packer.flush()
+    assert (await fault_of(CLOSE + b"Content-Encoding: gzip\r\n\r\n" + bomb)).kind == "too_large"
+
+
+async def test_the_deadline_covers_a_dripping_body() -> None:
+    async def drip(stream: trio.SocketStream) -> None:
+        await stream.send_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+        while True:
+            await stream.send_all(b"x")
+            await trio.sleep(0.01)
+
+    began = trio.current_time()
+    fault = await fault_of(drip, deadline_s=0.2)
+    assert (fault.kind, fault.may_have_happened) == ("timeout", True)
+    assert trio.current_time() - began < 2
+
+
+async def test_a_caller_that_is_cancelled_is_cancelled_and_the_client_lives_on() -> None:
+    slow = True
+
+    async def script(stream: trio.SocketStream) -> None:
+        if slow:
+            await trio.sleep_forever()
+        await stream.send_all(OK)
+
+    async with served(script) as (_, url), Egress() as egress:
+        with trio.move_on_after(0.1) as scope:
+            await get(egress, url)
+        assert scope.cancelled_caught
+        slow = False
+        assert (await get(egress, url)).body == b"hi"
+
+
+async def test_what_was_never_sent_has_not_happened() -> None:
+    listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    port = listeners[0].socket.getsockname()[1]
+    await listeners[0].aclose()
+    async with Egress() as egress:
+        for url, kind in [
+            (f"http://127.0.0.1:{port}/", "connect"),
+            ("ftp://127.0.0.1/", "protocol"),
+            ("http://", "protocol"),
+            ("/relative", "protocol"),
+            ("http://[::1", "protocol"),
+            (f"http://me:{CANARY}@127.0.0.1/", "protocol"),
+            ("http://\ud800/", "protocol"),
+        ]:
+            with pytest.raises(EgressFault) as caught:
+                await get(egress, url)
+            assert (caught.value.kind, caught.value.may_have_happened) == (kind, False), url
+            assert CANARY not in str(caught.value)
+
+
+async def test_a_fault_tells_no_secret_not_even_in_its_traceback() -> None:
+    async with served(says(f"HTTP/1.1 {CANARY}\r\n\r\n".encode())) as (_, url), Egress() as egress:
+        for headers in ({"authorization": f"Bearer {CANARY}"}, {"authorization": f"{CANARY}\r\nX: y"}, {CANARY: "é"}):
+            try:
+                await egress.request(
+                    "POST",
+                    f"{url}/bot{CANARY}/send?token={CANARY}#{CANARY}",
+                    headers=headers,
+                    body=CANARY.encode(),
+                    deadline_s=10,
+                    limit_bytes=LIMIT,
+                )
+            except EgressFault as fault:
+                text = "".join(traceback.format_exception(fault)) + repr(fault)
+            assert CANARY not in text
+            assert url in text
+
+
+# TLS.
+
+
+def authority(tmp_path: Path, *, name: str) -> tuple[ssl.SSLContext, ssl.SSLContext]:
+    """A server's context with a certificate for ``name``, and a client's that trusts it."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(subject)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    pem = tmp_path / "server.pem"
+    pem.write_bytes(
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+        + certificate.public_bytes(serialization.Encoding.PEM)
+    )
+    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    server.load_cert_chain(pem)
+    return server, ssl.create_default_context(cafile=str(pem))
+
+
+@pytest.mark.parametrize(
+    ("name", "trusted", "kind"),
+    [
+        ("localhost", True, None),
+        ("localhost", False, "tls"),
+        ("elsewhere.example", True, "tls"),
+    ],
+)
+async def test_a_certificate_is_verified_and_nothing_sent_before(
+    tmp_path: Path, name: str, trusted: bool, kind: str | None
+) -> None:
+    server_tls, client_tls = authority(tmp_path, name=name)
+    server = Server(says(OK))
+    async with trio.open_nursery() as nursery:
+        listeners = await trio.open_ssl_over_tcp_listeners(0, server_tls, host="127.0.0.1", https_compatible=True)
+        port = listeners[0].transport_listener.socket.getsockname()[1]  # type: ignore[attr-defined]
+        nursery.start_soon(trio.serve_listeners, server.serve, listeners)
+        async with Egress(tls=client_tls if trusted else None) as egress:
+            if kind is None:
+                assert (await get(egress, f"https://localhost:{port}/")).body == b"hi"
+            else:
+                with pytest.raises(EgressFault) as caught:
+                    await get(egress, f"https://localhost:{port}/")
+                assert (caught.value.kind, caught.value.may_have_happened) == (kind, False)
+                assert server.heard == []
+        nursery.cancel_scope.cancel()
