@@ -261,6 +261,8 @@ class WsprotoSocket(Socket):
             return
         await self.close()
         with trio.move_on_after(self._limits.close_deadline_s):
+            async with self._writing:
+                pass  # a Close that another task is sending is let out first
             while not (self._gone or self._torn):
                 for event in self._frames.events():
                     self._faulty = self._faulty or _is_fault(event, self._frames.state)
@@ -329,12 +331,16 @@ class WsprotoSocket(Socket):
                 self.abort()
 
     async def _say_goodbye(self, event: CloseConnection) -> None:
-        """Send the Close that begins or answers the closing handshake. Whatever comes of it, the socket has ended."""
+        """Send the Close that begins or answers the closing handshake. Whatever comes of it, the socket has ended.
+
+        Ending wakes the handler, which may cancel the task that closes: so the few bytes are shielded, for a moment.
+        """
         assert self._frames is not None
         data = self._frames.send(event)
         self._end()
         try:
-            with trio.fail_after(self._limits.close_deadline_s):
+            with trio.fail_after(self._limits.close_deadline_s) as scope:
+                scope.shield = True
                 await self._write(data)
         except (SocketClosed, trio.TooSlowError):
             self._gone = True

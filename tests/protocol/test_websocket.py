@@ -321,6 +321,25 @@ async def test_a_drain_closes_with_1001(log: RecordedLog) -> None:
         assert await client.event() is None
 
 
+@pytest.mark.parametrize("attempt", range(20))  # trio runs tasks in random order: each order must do
+async def test_a_close_gets_out_although_the_woken_handler_cancels_who_closes(log: RecordedLog, attempt: int) -> None:
+    async def handler(socket: Socket) -> None:
+        await socket.accept()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(socket.close, 1013, "too far behind")
+            assert await socket.receive() is None
+            nursery.cancel_scope.cancel()
+
+    draining = trio.Event()
+    for one, code in ((handler, 1013), (echo, 1001)):
+        async with served(one, log, draining=draining) as client:
+            if one is echo:
+                draining.set()
+            closed = await client.until_closed()
+            assert closed is not None
+            assert closed.code == code
+
+
 async def test_a_client_that_is_cut_off_ends_the_handler_quietly(log: RecordedLog) -> None:
     async with served(echo, log) as client:
         await client.say("x")
