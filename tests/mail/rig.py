@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from email.message import EmailMessage
@@ -17,14 +17,15 @@ from svc.log import Log
 from svc.mail import accounts, queries
 from svc.mail.fetch import Fetcher
 from svc.mail.invariants import INVARIANTS
-from svc.mail.model import Account
+from svc.mail.model import Account, message_id_of
 from svc.mail.provider import Provider
 from svc.mail.provider_fake import FakeWorld
+from svc.mail.reading import Reader
 from svc.mail.sync import AccountSync
 from svc.mail.tasks import AccountLoop
-from svc.nursery import ProcessGate, ThreadGate, open_task_group
+from svc.nursery import ProcessGate, Root, Subsystem, ThreadGate, open_task_group
 from svc.principal import UNCLAIMED, Principal
-from svc.store import Blobs, ReadTx, Store
+from svc.store import Blobs, OutboxRow, ReadTx, Store, Value, rows_after
 
 MIA = "mia@example.org"
 
@@ -38,6 +39,10 @@ def mail(subject: str = "Hello", *, sender: str = "Noa <noa@example.org>", text:
         message["Date"] = date
     message.set_content(text)
     return message.as_bytes()
+
+
+def user(user_id: str) -> Principal:
+    return Principal(user_id=user_id, device_id=f"dev_{user_id}", is_admin=False, via="session")
 
 
 @dataclass(kw_only=True)
@@ -94,6 +99,58 @@ class Rig:
             rng=self.rng,
             log=self.log,
         )
+
+    async def synced(self, *subjects: str, thread: str | None = None) -> str:
+        """A mailbox with these messages, a minute apart, connected and swept. Returns the account's id."""
+        for subject in subjects:
+            await self.inject(subject, thread=thread)
+            await trio.sleep(60)
+        account_id = await self.connect()
+        await self.sync_of(account_id).step()
+        return account_id
+
+    @property
+    def reader(self) -> Reader:
+        return Reader(store=self.store, blobs=self.blobs, threads=self.threads, processes=self.processes, log=self.log)
+
+    @asynccontextmanager
+    async def running(self, *loops: AccountLoop) -> AsyncIterator[Root]:
+        """The loops as subsystems of a root, drained in the end."""
+        root = Root(log=self.log, rng=self.rng)
+        subsystems = [Subsystem(name=f"mail:{loop.account_id}", run=loop.run, independent=True) for loop in loops]
+        async with open_task_group() as nursery:
+            await nursery.start(root.run, subsystems)
+            yield root
+            if not root.draining:
+                root.drain("test over")
+
+    async def rows(self, sql: str, **params: Value) -> list[tuple[object, ...]]:
+        return await self.store.read(lambda tx: tx.all(sql, **params))
+
+    async def news(self, *, after: int) -> Sequence[OutboxRow]:
+        """What was told since."""
+        return await self.store.read(rows_after, after, 10_000)
+
+    async def thread_id_of(self, provider_message_id: str) -> str:
+        (row,) = await self.rows(
+            "select thread_id from mail_messages where provider_message_id = :id", id=provider_message_id
+        )
+        return str(row[0])
+
+    async def labels_here(self, account_id: str, provider_message_id: str) -> set[str] | None:
+        """A message's labels in the database; ``None`` when it is not there."""
+        stored = await self.store.read(
+            queries.message_labels, account_id=account_id, provider_message_id=provider_message_id
+        )
+        assert stored is None or stored[0] == message_id_of(account_id, provider_message_id)
+        return None if stored is None else set(stored[2])
+
+    async def pending(self) -> list[tuple[object, ...]]:
+        """The changes on their way to the provider: message, added, removed."""
+        return await self.rows("select provider_message_id, add_labels, remove_labels from mail_mirror order by id")
+
+    async def ledger(self) -> list[tuple[object, ...]]:
+        return await self.rows("select provider_message_id, step, reason from mail_ledger order by 1, 2")
 
     async def account(self, account_id: str) -> Account:
         found = await self.store.read(queries.account, account_id)
