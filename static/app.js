@@ -1,0 +1,57 @@
+// @ts-check
+/** The web app's boot: starts what runs once, and shows the page that the address names. */
+import { render } from "preact";
+import { LoginPage } from "./identity/login.js";
+import { registerKeys, startKeys } from "./keys.js";
+import { listen } from "./live.js";
+import { startAccounts } from "./mail/accounts.js";
+import { startFrameFocus } from "./mail/frame.js";
+import { MailPage, onMailEvent, refetchMail } from "./mail/page.js";
+import { SyncStatus } from "./mail/sync.js";
+import { Tabs } from "./mail/tabs.js";
+import { startClock } from "./now.js";
+import { place, startRouter } from "./router.js";
+import { loadMe } from "./session.js";
+import { startTheme } from "./theme.js";
+import { HelpOverlay, helpOpen } from "./ui/help.js";
+import { html } from "./ui/html.js";
+import { Shell } from "./ui/shell.js";
+import { Toasts } from "./ui/toast.js";
+
+const TOPICS = ["mail", "accounts"];
+
+boot();
+
+function boot() {
+  startTheme();
+  startRouter();
+  startClock();
+  startKeys();
+  startFrameFocus();
+  registerKeys("Everywhere", [{ keys: ["?"], label: "Show these shortcuts", run: () => { helpOpen.value = true; } }]);
+  void loadMe();
+  if (place.value.page !== "login") {
+    startAccounts();
+    listen(TOPICS, { event: onMailEvent, refetch: refetchMail, signedOut: () => void loadMe() });
+  }
+  render(html`<${App} />`, /** @type {HTMLElement} */ (document.getElementById("app")));
+}
+
+function App() {
+  const here = place.value;
+  if (here.page === "login") return html`<${LoginPage} />`;
+  return html`${here.page === "mail"
+      ? html`<${Shell} tabs=${html`<${Tabs} accountId=${here.accountId} />`} state=${html`<${SyncStatus} />`}>
+          <${MailPage} accountId=${here.accountId} threadId=${here.threadId} />
+        </${Shell}>`
+      : html`<${Shell}><${Missing} /></${Shell}>`}
+    <${HelpOverlay} />
+    <${Toasts} />`;
+}
+
+function Missing() {
+  return html`<main class="panel"><div class="empty">
+    <p class="empty-title">There is nothing at this address</p>
+    <p><a class="button" href="/p/mail">Go to the inbox</a></p>
+  </div></main>`;
+}

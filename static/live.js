@@ -1,0 +1,122 @@
+// @ts-check
+/**
+ * Live updates over /ws: one socket, subscribed to the app's topics, that resumes where it was.
+ *
+ * Theory. Each event carries the outbox's sequence; the highest one seen is what a reconnect asks to go on `after`, so
+ * nothing is missed and nothing heard twice. When the server no longer keeps that far back it says `reset`, and whoever
+ * listens fetches anew. The same holds for the first connection: what was fetched before it stood may have changed.
+ *
+ * Owns the socket, its pauses (exponential, jittered, capped) and the state that the banner shows. It does not know what
+ * the events mean, and never decides that somebody is logged out: that an HTTP answer says.
+ */
+import { signal } from "@preact/signals";
+
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 30_000;
+const PING_EVERY_MS = 25_000;
+const PONG_WITHIN_MS = 10_000;
+const CLOSE_SIGNED_OUT = 4401;
+/** A blink of the connection is not worth a banner. */
+const FAILURES_BEFORE_BANNER = 2;
+
+/** @typedef {{ event: (event: LiveEvent) => void, refetch: () => void, signedOut: () => void }} Listener */
+
+/** "connecting" until the first connection, then "live" or "lost". */
+export const liveState = signal(/** @type {"connecting" | "live" | "lost"} */ ("connecting"));
+/** When the next attempt begins (ms since the epoch), while "lost". */
+export const nextAttemptAt = signal(0);
+
+/** @type {WebSocket | null} */
+let socket = null;
+/** @type {number | null} */
+let position = null;
+let failures = 0;
+/** @type {string[]} */
+let topics = [];
+/** @type {Listener | null} */
+let listener = null;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let retryTimer;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let pongTimer;
+
+/**
+ * Begin to listen. Called once.
+ * @param {string[]} wanted
+ * @param {Listener} callbacks
+ */
+export function listen(wanted, callbacks) {
+  topics = wanted;
+  listener = callbacks;
+  setInterval(ping, PING_EVERY_MS);
+  addEventListener("online", reconnectNow);
+  document.addEventListener("visibilitychange", () => {
+    if (document.visibilityState === "visible") (socket ? ping : reconnectNow)();
+  });
+  connect();
+}
+
+/** Don't wait out the pause. */
+export function reconnectNow() {
+  if (socket) return;
+  clearTimeout(retryTimer);
+  connect();
+}
+
+function connect() {
+  const scheme = location.protocol === "https:" ? "wss:" : "ws:";
+  const mine = new WebSocket(`${scheme}//${location.host}/ws`);
+  socket = mine;
+  mine.onmessage = (message) => receive(mine, JSON.parse(String(message.data)));
+  mine.onclose = (close) => {
+    if (socket === mine) closed(close.code);
+  };
+}
+
+/**
+ * @param {WebSocket} from
+ * @param {LiveFrame} frame
+ */
+function receive(from, frame) {
+  clearTimeout(pongTimer);
+  if (frame.type === "ready") {
+    from.send(JSON.stringify({ type: "subscribe", topics, after: position ?? frame.seq }));
+    const first = position === null;
+    position ??= frame.seq;
+    failures = 0;
+    liveState.value = "live";
+    if (first) listener?.refetch();
+  } else if (frame.type === "event") {
+    position = Math.max(position ?? 0, frame.seq);
+    listener?.event(frame);
+  } else if (frame.type === "reset") {
+    position = frame.seq;
+    listener?.refetch();
+  }
+}
+
+/** @param {number} code */
+function closed(code) {
+  socket = null;
+  clearTimeout(pongTimer);
+  failures += 1;
+  if (failures >= FAILURES_BEFORE_BANNER || liveState.value === "connecting") liveState.value = "lost";
+  if (code === CLOSE_SIGNED_OUT) listener?.signedOut();
+  const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1)) * (0.5 + Math.random() / 2);
+  nextAttemptAt.value = Date.now() + pause;
+  retryTimer = setTimeout(connect, pause);
+}
+
+function ping() {
+  const mine = socket;
+  if (mine?.readyState !== WebSocket.OPEN) return;
+  mine.send('{"type":"ping"}');
+  clearTimeout(pongTimer);
+  // After sleep a socket can look open and be dead: closing it takes minutes, so it is left behind.
+  pongTimer = setTimeout(() => {
+    if (socket !== mine) return;
+    mine.onmessage = null;
+    mine.close();
+    closed(1006);
+  }, PONG_WITHIN_MS);
+}

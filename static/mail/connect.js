@@ -1,0 +1,112 @@
+// @ts-check
+/** How to connect a mail account: what to create at the provider, the exact address to copy, and the button. */
+import { signal } from "@preact/signals";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { me } from "../session.js";
+import { CopyLine } from "../ui/copy.js";
+import { html } from "../ui/html.js";
+import { Icon } from "../ui/icons.js";
+
+export const connectOpen = signal(false);
+
+/** Where the provider sends the browser back to; the server's canonical spelling of a loopback address. */
+export function redirectUri() {
+  const loopback = ["localhost", "[::1]"].includes(location.hostname);
+  const origin = loopback ? `${location.protocol}//127.0.0.1${location.port ? `:${location.port}` : ""}` : location.origin;
+  return `${origin}/oauth/mail/callback`;
+}
+
+/** @param {string} address */
+export function startPath(address) {
+  return address ? `/oauth/mail/start?email=${encodeURIComponent(address)}` : "/oauth/mail/start";
+}
+
+/** The whole page, while no account is connected. */
+export function ConnectPage() {
+  return html`<div class="connect-page">
+    <div class="connect">
+      <h1>Connect your mail</h1>
+      <p class="lead">
+        svc reads your mailbox straight from your provider, with an OAuth client of your own: nobody stands in between, and
+        your mail is stored on this machine.
+      </p>
+      <${ConnectForm} />
+      <${Steps} open=${!me.value?.googleLogin} />
+    </div>
+  </div>`;
+}
+
+/** The same in a dialog, for one more account. */
+export function ConnectDialog() {
+  const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
+  const open = connectOpen.value;
+  useEffect(() => {
+    if (open && !dialog.current?.open) dialog.current?.showModal();
+  }, [open]);
+  const close = () => {
+    connectOpen.value = false;
+    dialog.current?.close();
+  };
+  return html`<dialog class="connect-dialog" ref=${dialog} aria-labelledby="connect-title" onClose=${close}>
+    ${open && html`<div class="connect">
+      <header class="dialog-head">
+        <h2 id="connect-title">Connect another account</h2>
+        <button class="icon-button" aria-label="Close" onClick=${close}><${Icon} name="close" /></button>
+      </header>
+      <${ConnectForm} />
+      <${Steps} open=${false} />
+    </div>`}
+  </dialog>`;
+}
+
+function ConnectForm() {
+  const [address, setAddress] = useState("");
+  const [problem, setProblem] = useState("");
+  const submit = async (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault();
+    setProblem("");
+    const refusal = await refusalOf(startPath(address));
+    if (refusal) setProblem(refusal);
+    else location.assign(startPath(address));
+  };
+  return html`<form class="connect-form" onSubmit=${submit}>
+    <label for="connect-address">Mail address <span class="quiet-text">(optional: the provider asks, too)</span></label>
+    <div class="connect-row">
+      <input
+        id="connect-address" type="email" autocomplete="email" placeholder="you@example.com" value=${address}
+        onInput=${(/** @type {InputEvent} */ event) => setAddress(/** @type {HTMLInputElement} */ (event.target).value.trim())}
+      />
+      <button class="button primary" type="submit">Connect</button>
+    </div>
+    ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
+  </form>`;
+}
+
+/** @param {{ open: boolean }} props */
+function Steps({ open }) {
+  return html`<details class="steps" open=${open}>
+    <summary><${Icon} name="chevron" size=${14} /> Once, before the first account: create an OAuth client (about five minutes)</summary>
+    <ol>
+      <li>In the <a href="https://console.cloud.google.com/projectcreate" target="_blank" rel="noopener noreferrer">Google Cloud console</a>
+        create a project, any name, and <a href="https://console.cloud.google.com/apis/library/gmail.googleapis.com" target="_blank" rel="noopener noreferrer">enable the Gmail API</a> in it.</li>
+      <li>Under <b>OAuth consent screen</b> choose <i>External</i> (or <i>Internal</i> in a Workspace), fill in the names and add your address as a test
+        user. While it is in <i>testing</i>, every grant ends after 7 days: publish it to keep yours.</li>
+      <li>Under <b>Credentials</b> create an OAuth client ID of type <b>Web application</b> with this authorized redirect URI:
+        <${CopyLine} text=${redirectUri()} label="the redirect URI" /></li>
+      <li>Start svc once with what you got; it keeps both, encrypted:
+        <${CopyLine} text="IDP_CLIENT_ID=… IDP_CLIENT_SECRET=… svc" label="the command" /></li>
+    </ol>
+  </details>`;
+}
+
+/** Ask first, so that a refusal is a sentence here and not a page of JSON. @param {string} path */
+async function refusalOf(path) {
+  try {
+    const response = await fetch(path, { redirect: "manual", credentials: "same-origin" });
+    if (response.type === "opaqueredirect" || response.ok) return "";
+    const problem = await response.json().catch(() => null);
+    return typeof problem?.detail === "string" ? problem.detail : `The server refused (${response.status}).`;
+  } catch {
+    return "The server can’t be reached.";
+  }
+}

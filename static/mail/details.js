@@ -1,0 +1,88 @@
+// @ts-check
+/**
+ * Threads with their messages: fetched when opened (or about to be), kept for a few, fetched again when they change.
+ *
+ * Owns the cache and the one that is open, as a signal.
+ */
+import { signal } from "@preact/signals";
+import { RpcError, queryAlone } from "../rpc.js";
+
+const MAX_KEPT = 20;
+
+/** @typedef {{ id: string, detail: ThreadDetail | null, problem: string | null, gone: boolean }} Opened */
+
+export const opened = signal(/** @type {Opened | null} */ (null));
+
+/** @type {Map<string, Promise<ThreadDetail>>} */
+const cache = new Map();
+
+/** Show a thread: at once if it is known, else when it has come. Returns it, or null if another was opened meanwhile. @param {string} id */
+export async function show(id) {
+  if (opened.value?.id !== id) opened.value = { id, detail: null, problem: null, gone: false };
+  try {
+    const detail = await detailOf(id);
+    if (opened.value?.id !== id) return null;
+    opened.value = { id, detail, problem: null, gone: false };
+    return detail;
+  } catch (error) {
+    if (opened.value?.id === id) {
+      const gone = error instanceof RpcError && error.code === "NOT_FOUND";
+      opened.value = { ...opened.value, problem: error instanceof Error ? error.message : String(error), gone };
+    }
+    return null;
+  }
+}
+
+export function close() {
+  opened.value = null;
+}
+
+/** Have a thread ready that is likely to be opened next. @param {string} id */
+export function prefetch(id) {
+  detailOf(id).catch(() => undefined);
+}
+
+/** The thread changed at the server. What is open stays on the screen until the new state is here. @param {Thread} thread */
+export function threadMoved(thread) {
+  const current = opened.value;
+  if (current?.id === thread.id && current.detail) {
+    const before = current.detail.thread;
+    const sameMessages = before.messageCount === thread.messageCount && before.lastMessageAt === thread.lastMessageAt;
+    opened.value = { ...current, detail: { ...current.detail, thread } };
+    cache.set(thread.id, Promise.resolve({ ...current.detail, thread }));
+    if (sameMessages) return;
+  }
+  cache.delete(thread.id);
+  if (current?.id === thread.id) void show(thread.id);
+}
+
+/** @param {string} id */
+export function threadGone(id) {
+  cache.delete(id);
+  if (opened.value?.id === id) opened.value = { ...opened.value, detail: null, problem: null, gone: true };
+}
+
+/** The live updates have a gap. */
+export function refetchDetails() {
+  cache.clear();
+  if (opened.value) void show(opened.value.id);
+}
+
+/** @param {string} id */
+function detailOf(id) {
+  let known = cache.get(id);
+  if (known) cache.delete(id);
+  else {
+    known = queryAlone("mail.thread", { id });
+    const asked = known;
+    asked.catch(() => {
+      if (cache.get(id) === asked) cache.delete(id);
+    });
+  }
+  cache.set(id, known); // the newest stands last
+  for (const old of cache.keys()) {
+    if (cache.size <= MAX_KEPT) break;
+    cache.delete(old);
+  }
+  return known;
+}

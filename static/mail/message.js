@@ -1,0 +1,136 @@
+// @ts-check
+/** A message of a thread: a line while folded, a card with its people, attachments and body when open. */
+import { useState } from "preact/hooks";
+import { now } from "../now.js";
+import { Avatar } from "../ui/avatar.js";
+import { fileSize, fullTime, messageTime, plural } from "../ui/format.js";
+import { html } from "../ui/html.js";
+import { Icon, fileIcon } from "../ui/icons.js";
+import { MessageFrame } from "./frame.js";
+
+const PEOPLE_SHOWN = 3;
+
+/** @param {{ message: Message, open: boolean, toggle: (() => void) | null }} props */
+export function MessageCard({ message, open, toggle }) {
+  return html`<article class=${`card${open ? "" : " folded"}`} tabindex="-1" aria-label=${`Message from ${nameOf(message.from)}`}>
+    <${CardHead} message=${message} open=${open} toggle=${toggle} />
+    ${open && html`<${CardBody} message=${message} />`}
+  </article>`;
+}
+
+/** @param {{ message: Message, open: boolean, toggle: (() => void) | null }} props */
+function CardHead({ message, open, toggle }) {
+  const [details, setDetails] = useState(false);
+  const time = html`<time datetime=${message.sentAt} title=${fullTime(message.sentAt)}>${messageTime(message.sentAt, now.value)}</time>`;
+  if (!open) {
+    return html`<button class="card-head" aria-expanded="false" onClick=${toggle}>
+      <${Avatar} person=${message.from} />
+      <span class="card-from"><bdi>${nameOf(message.from)}</bdi></span>
+      <span class="card-excerpt"><bdi>${excerpt(message.text)}</bdi></span>
+      ${message.attachments.length > 0 && html`<${Icon} name="clip" size=${15} />`}
+      ${time}
+    </button>`;
+  }
+  return html`<header class="card-head">
+    <${Avatar} person=${message.from} />
+    <div class="card-people">
+      <div class="card-from">
+        <bdi>${nameOf(message.from)}</bdi>
+        ${message.from.name && html`<span class="card-address"><bdi>${message.from.address}</bdi></span>`}
+      </div>
+      <button class="card-to" aria-expanded=${details ? "true" : "false"} onClick=${() => setDetails(!details)}>
+        <span><bdi>${recipients(message)}</bdi></span><${Icon} name="chevron" size=${12} />
+      </button>
+    </div>
+    ${time}
+    ${toggle && html`<button class="icon-button card-fold" aria-expanded="true" aria-label="Fold this message" onClick=${toggle}>
+      <${Icon} name="up" size=${16} />
+    </button>`}
+    ${details && html`<${Details} message=${message} />`}
+  </header>`;
+}
+
+/** @param {{ message: Message }} props */
+function Details({ message }) {
+  const rows = /** @type {[string, string[]][]} */ ([
+    ["From", [full(message.from)]],
+    ["To", message.to.map(full)],
+    ["Cc", message.cc.map(full)],
+    ["Date", [fullTime(message.sentAt)]],
+    ["Subject", [message.subject || "(no subject)"]],
+  ]);
+  return html`<dl class="card-details">
+    ${rows
+      .filter(([, values]) => values.length)
+      .map(
+        ([name, values]) => html`<div key=${name}>
+          <dt>${name}</dt>
+          <dd>${values.map((value) => html`<bdi key=${value}>${value}</bdi>`)}</dd>
+        </div>`,
+      )}
+  </dl>`;
+}
+
+/** @param {{ message: Message }} props */
+function CardBody({ message }) {
+  const [asText, setAsText] = useState(false);
+  return html`<div class="card-body">
+    ${message.blockedImages > 0 && html`<div class="blocked" role="note">
+      <${Icon} name="blocked" size=${16} />
+      <span><b>${plural(message.blockedImages, "image")} blocked</b>, so that the sender can’t see that you read this.</span>
+    </div>`}
+    ${asText
+      ? html`<pre class="card-text" dir="auto">${message.text}</pre>
+          <div class="frame-foot"><${AsText} on=${asText} set=${setAsText} /></div>`
+      : html`<${MessageFrame} body=${message.html} title=${`Message from ${nameOf(message.from)}`}>
+          ${message.text.trim() && html`<${AsText} on=${asText} set=${setAsText} />`}
+        </${MessageFrame}>`}
+    ${message.attachments.length > 0 && html`<ul class="attachments" aria-label="Attachments">
+      ${message.attachments.map((one) => html`<li key=${one.fileId}><${AttachmentChip} attachment=${one} /></li>`)}
+    </ul>`}
+  </div>`;
+}
+
+/** @param {{ on: boolean, set: (on: boolean) => void }} props */
+function AsText({ on, set }) {
+  return html`<button aria-pressed=${on ? "true" : "false"} onClick=${() => set(!on)}>
+    <${Icon} name="page" size=${14} /> ${on ? "As sent" : "As plain text"}
+  </button>`;
+}
+
+/** @param {{ attachment: Attachment }} props */
+function AttachmentChip({ attachment }) {
+  const { filename, fileId, mime, size } = attachment;
+  return html`<a class="attachment" href=${`/files/${encodeURIComponent(fileId)}/content`} download=${filename} title=${filename}
+    aria-label=${`Download ${filename}, ${fileSize(size)}`}>
+    <${Icon} name=${fileIcon(mime)} size=${20} />
+    <span class="attachment-name"><bdi>${filename}</bdi></span>
+    <span class="attachment-size">${fileSize(size)}</span>
+    <${Icon} name="download" size=${16} />
+  </a>`;
+}
+
+/** @param {Message} message */
+function recipients(message) {
+  const people = [...message.to, ...message.cc];
+  if (!people.length) return "to nobody named";
+  const named = people.slice(0, PEOPLE_SHOWN).map(nameOf).join(", ");
+  const others = people.length - PEOPLE_SHOWN;
+  return `to ${named}${others > 0 ? ` and ${plural(others, "other")}` : ""}`;
+}
+
+/** @param {Person} person */
+export function nameOf(person) {
+  return person.name || person.address || "(unknown sender)";
+}
+
+/** @param {Person} person */
+function full({ name, address }) {
+  return name ? `${name} <${address}>` : address;
+}
+
+/** The first words that are not a quotation. @param {string} text */
+function excerpt(text) {
+  const lines = text.slice(0, 2_000).split("\n");
+  return lines.filter((line) => line.trim() && !line.startsWith(">")).join(" ").slice(0, 200);
+}

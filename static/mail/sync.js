@@ -1,0 +1,120 @@
+// @ts-check
+/** How the accounts' sync stands: a word in the header, the whole story in a panel, and a strip for what needs a person. */
+import { now } from "../now.js";
+import { ago, duration, number, plural } from "../ui/format.js";
+import { html } from "../ui/html.js";
+import { Icon } from "../ui/icons.js";
+import { accountOf, accounts, secondsLeft } from "./accounts.js";
+import { startPath } from "./connect.js";
+
+/** The button in the header, and the panel it opens. */
+export function SyncStatus() {
+  const known = accounts.value;
+  if (!known?.length) return null;
+  const { tone, text } = overall(known);
+  return html`<div class="sync">
+    <button class="sync-button" popovertarget="sync-panel" aria-haspopup="dialog">
+      <span class=${`sync-dot ${tone}`}></span><span class="sync-text">${text}</span><span class="sr-only">, show each account</span>
+    </button>
+    <div id="sync-panel" class="sync-panel" popover="auto" role="dialog" aria-label="Sync state">
+      <h2>Sync</h2>
+      <ul>
+        ${known.map((account) => html`<li key=${account.id}><${AccountState} account=${account} /></li>`)}
+      </ul>
+    </div>
+  </div>`;
+}
+
+/** Above the list: what the person should know or do about the accounts of this tab. @param {{ accountId: string | null }} props */
+export function SyncStrips({ accountId }) {
+  const shown = accountId === null ? (accounts.value ?? []) : [accountOf(accountId)].filter((one) => one !== null);
+  return html`<div class="strips" aria-live="polite">
+    ${shown.filter(needsPerson).map(
+      (account) => html`<div key=${account.id} class="strip warning">
+        <${Icon} name="warning" size=${18} />
+        <span><b>${account.address}</b> ${account.state === "reconnect" ? "needs to be connected again." : "is disconnected."} ${account.problem}</span>
+        <a class="button small" href=${startPath(account.address)}>Reconnect</a>
+      </div>`,
+    )}
+    ${shown.filter((one) => one.state === "backfilling").map(
+      (account) => html`<div key=${account.id} class="strip reading">
+        <${Progress} account=${account} />
+        <span><b>${account.address}</b> ${backfillText(account)}</span>
+      </div>`,
+    )}
+  </div>`;
+}
+
+/** @param {{ account: Account }} props */
+function AccountState({ account }) {
+  const { tone, text } = stateOf(account);
+  return html`<div class="sync-account">
+    <div class="sync-line"><span class=${`sync-dot ${tone}`}></span><b>${account.address}</b></div>
+    <p>${text}</p>
+    ${account.state === "backfilling" && html`<${Progress} account=${account} />`}
+    ${account.problem && html`<p class="sync-problem">${account.problem}</p>`}
+    ${Boolean(account.pending) && html`<p>${plural(account.pending ?? 0, "change")} on the way to the provider.</p>`}
+    ${Boolean(account.failed) && html`<p>${plural(account.failed ?? 0, "message")} could not be read and ${account.failed === 1 ? "was" : "were"} passed over.</p>`}
+    ${needsPerson(account) && html`<a class="button small" href=${startPath(account.address)}>Reconnect</a>`}
+  </div>`;
+}
+
+/** @param {{ account: Account }} props */
+function Progress({ account }) {
+  const { done, total } = account.progress ?? { done: 0, total: 0 };
+  if (!total) return html`<progress aria-label=${`Reading ${account.address}`}></progress>`;
+  return html`<progress max=${total} value=${Math.min(done, total)} aria-label=${`Reading ${account.address}`}></progress>`;
+}
+
+/** @param {Account[]} known */
+function overall(known) {
+  const person = known.filter(needsPerson);
+  if (person.length) {
+    return { tone: "bad", text: person.length === 1 ? "1 account needs you" : `${person.length} accounts need you` };
+  }
+  const reading = known.filter((one) => one.state === "backfilling");
+  if (reading.length) {
+    const done = reading.reduce((sum, one) => sum + (one.progress?.done ?? 0), 0);
+    const total = reading.reduce((sum, one) => sum + (one.progress?.total ?? 0), 0);
+    return { tone: "busy", text: total ? `Reading mail, ${Math.floor((100 * done) / total)} %` : "Reading mail" };
+  }
+  const waiting = known.filter((one) => one.state === "waiting");
+  if (waiting.length) return { tone: "waiting", text: "Waiting for the provider" };
+  const times = known.flatMap((one) => (one.lastSyncedAt ? [one.lastSyncedAt] : [])).sort();
+  return { tone: "good", text: times[0] ? `Synced ${ago(times[0], now.value)}` : "Synced" };
+}
+
+/** @param {Account} account */
+function stateOf(account) {
+  const last = account.lastSyncedAt ? `Last synced ${ago(account.lastSyncedAt, now.value)}.` : "";
+  switch (account.state) {
+    case "backfilling":
+      return { tone: "busy", text: capital(backfillText(account)) };
+    case "caught-up":
+      return { tone: "good", text: `Up to date. ${last}` };
+    case "waiting":
+      return { tone: "waiting", text: `Waiting for the provider; tries again by itself. ${last}` };
+    case "reconnect":
+      return { tone: "bad", text: `Needs to be connected again. ${last}` };
+    default:
+      return { tone: "bad", text: `Disconnected. ${last}` };
+  }
+}
+
+/** @param {Account} account */
+function backfillText(account) {
+  if (!account.progress?.total) return "is being read, newest first.";
+  const left = secondsLeft(account);
+  const { done, total } = account.progress;
+  return `is being read, newest first: ${number(done)} of ${number(total)} messages${left === null ? "" : `, ${duration(left)} left`}.`;
+}
+
+/** @param {Account} account */
+function needsPerson(account) {
+  return account.state === "reconnect" || account.state === "disconnected";
+}
+
+/** @param {string} text */
+function capital(text) {
+  return text.replace(/^is being/, "Being");
+}

@@ -1,0 +1,138 @@
+// @ts-check
+/** The open thread: toolbar, subject, filing line, message cards, a proposed reply if there is one. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { plural } from "../ui/format.js";
+import { html } from "../ui/html.js";
+import { Icon } from "../ui/icons.js";
+import { accountOf, accounts } from "./accounts.js";
+import { opened, show } from "./details.js";
+import { knownThread } from "./lists.js";
+import { MessageCard } from "./message.js";
+import { MessageFrame } from "./frame.js";
+import { Chips } from "./row.js";
+
+/** More messages than this are folded in the middle. */
+const MAX_UNFOLDED = 6;
+
+/**
+ * @typedef {object} ThreadCommands
+ * @property {() => void} back
+ * @property {(thread: Thread) => void} archive
+ * @property {(thread: Thread) => void} unarchive
+ * @property {(thread: Thread) => void} markUnread
+ * @property {(step: 1 | -1) => void} move
+ */
+
+/** @param {{ id: string, commands: ThreadCommands }} props */
+export function ThreadPane({ id, commands }) {
+  const current = opened.value?.id === id ? opened.value : null;
+  const thread = current?.detail?.thread ?? knownThread(id);
+  const heading = useRef(/** @type {HTMLHeadingElement | null} */ (null));
+  useEffect(() => heading.current?.focus({ preventScroll: true }), [id]);
+  return html`<section class="thread" aria-label="Thread">
+    <${Toolbar} thread=${current?.gone ? null : thread} commands=${commands} />
+    <div class="thread-scroll" key=${id}>
+      <div class="thread-column">
+        <h1 class="thread-subject" tabindex="-1" ref=${heading}>
+          <bdi>${thread ? thread.subject || "(no subject)" : current?.gone ? "This thread is gone" : "…"}</bdi>
+        </h1>
+        ${current?.gone
+          ? html`<p class="thread-note">It was deleted, or is not yours to see. <button class="link" onClick=${commands.back}>Back to the list</button></p>`
+          : html`<${ThreadMeta} thread=${thread} filing=${current?.detail?.filing ?? null} />`}
+        <${ThreadBody} current=${current} />
+      </div>
+    </div>
+  </section>`;
+}
+
+/** @param {{ thread: Thread | null, commands: ThreadCommands }} props */
+function Toolbar({ thread, commands }) {
+  return html`<div class="thread-toolbar" role="toolbar" aria-label="Thread">
+    <button class="tool" onClick=${commands.back} title="Back to the list (u)"><${Icon} name="back" /><span>Back</span></button>
+    <span class="tool-gap"></span>
+    ${thread?.inInbox && html`<button class="tool" onClick=${() => commands.archive(thread)} title="Archive (e)">
+      <${Icon} name="archive" /><span>Archive</span>
+    </button>`}
+    ${thread && !thread.inInbox && html`<button class="tool" onClick=${() => commands.unarchive(thread)} title="Move to the inbox">
+      <${Icon} name="inbox" /><span>Move to inbox</span>
+    </button>`}
+    ${thread && html`<button class="tool" onClick=${() => commands.markUnread(thread)} title="Mark as unread, and go back">
+      <${Icon} name="unread" /><span>Mark unread</span>
+    </button>`}
+    <span class="tool-gap"></span>
+    <button class="tool icon-only" aria-label="Newer thread" title="Newer (k)" onClick=${() => commands.move(-1)}><${Icon} name="up" /></button>
+    <button class="tool icon-only" aria-label="Older thread" title="Older (j)" onClick=${() => commands.move(1)}><${Icon} name="down" /></button>
+  </div>`;
+}
+
+/** @param {{ thread: Thread | null, filing: ThreadDetail["filing"] }} props */
+function ThreadMeta({ thread, filing }) {
+  const account = accountOf(thread?.accountId ?? null);
+  return html`<div class="thread-meta">
+    ${filing && html`<a class="filing" href=${`/p/${filing.path.replace(/^\/+/, "")}`}><${Icon} name="page" size=${15} /> Filed under <bdi>${filing.title}</bdi></a>`}
+    ${thread && html`<${Chips} labels=${thread.labels} max=${8} />`}
+    ${thread && !thread.inInbox && html`<span class="chip quiet">Skipped the inbox</span>`}
+    ${account && (accounts.value?.length ?? 0) > 1 && html`<span class="thread-account">in ${account.address}</span>`}
+  </div>`;
+}
+
+/** @param {{ current: import("./details.js").Opened | null }} props */
+function ThreadBody({ current }) {
+  if (current?.gone) return null;
+  if (current?.problem && !current.detail) {
+    return html`<div class="failed" role="alert">
+      <span>Could not open this thread: ${current.problem}</span>
+      <button class="button small" onClick=${() => void show(current.id)}>Try again</button>
+    </div>`;
+  }
+  if (!current?.detail) return html`<div class="card-skeleton" aria-label="Loading"><i></i><i></i><i></i><i></i></div>`;
+  return html`<${Messages} key=${current.id} detail=${current.detail} />`;
+}
+
+/** @param {{ detail: ThreadDetail }} props */
+function Messages({ detail }) {
+  const { messages, proposedReply } = detail;
+  const [open, setOpen] = useState(() => new Set(openAtFirst(messages)));
+  const [middle, setMiddle] = useState(false);
+  const newest = messages.at(-1)?.id;
+  useEffect(() => {
+    if (newest !== undefined && !open.has(newest)) setOpen(new Set(open).add(newest)); // one that came while it is read
+  }, [newest]);
+  const hidden = middle ? [] : foldable(messages, open);
+  const toggle = (/** @type {string} */ id) => {
+    const next = new Set(open);
+    if (!next.delete(id)) next.add(id);
+    setOpen(next);
+  };
+  return html`<div class="cards">
+    ${messages.map((message) => {
+      if (message === hidden[0]) {
+        return html`<button key="folded" class="cards-folded" onClick=${() => setMiddle(true)}>
+          <span>${plural(hidden.length, "older message")}</span>
+        </button>`;
+      }
+      if (hidden.includes(message)) return null;
+      const only = messages.length === 1;
+      return html`<${MessageCard} key=${message.id} message=${message} open=${open.has(message.id)} toggle=${only ? null : () => toggle(message.id)} />`;
+    })}
+    ${proposedReply && html`<section class="card proposed" aria-label="Proposed reply">
+      <header class="card-head"><span class="card-from">Proposed reply, not sent</span></header>
+      <div class="card-body"><${MessageFrame} body=${proposedReply.html} title="Proposed reply" /></div>
+    </section>`}
+  </div>`;
+}
+
+/** The newest message, and those not read yet. @param {Message[]} messages */
+function openAtFirst(messages) {
+  const unread = messages.filter((message) => message.labels.some((label) => label.id === "UNREAD"));
+  return [...unread, ...messages.slice(-1)].map((message) => message.id);
+}
+
+/** Of a long thread, the folded messages between the first and the last two. @param {Message[]} messages @param {Set<string>} open */
+function foldable(messages, open) {
+  if (messages.length <= MAX_UNFOLDED) return [];
+  const inner = messages.slice(1, -2);
+  const until = inner.findIndex((message) => open.has(message.id));
+  const run = until < 0 ? inner : inner.slice(0, until);
+  return run.length > 1 ? run : [];
+}

@@ -1,0 +1,83 @@
+// @ts-check
+/**
+ * Addresses: the current one as a signal, and moving between them without a reload.
+ *
+ *     /p/mail                        the unified inbox
+ *     /p/mail/t/<thread>             a thread opened from it
+ *     /p/mail/a/<account>            one account
+ *     /p/mail/a/<account>/t/<thread>
+ */
+import { computed, signal } from "@preact/signals";
+
+/** @typedef {{ page: "mail", accountId: string | null, threadId: string | null } | { page: "login" } | { page: "missing" }} Place */
+
+const MAIL = /^\/p\/mail(?:\/a\/([^/]+))?(?:\/t\/([^/]+))?\/?$/;
+
+const path = signal(location.pathname);
+
+/** @type {import("@preact/signals").ReadonlySignal<Place>} */
+export const place = computed(() => parse(path.value));
+
+/** Begin to follow the browser's Back and Forward. Called once. */
+export function startRouter() {
+  if (path.value === "/") navigate("/p/mail", { replace: true });
+  addEventListener("popstate", () => {
+    path.value = location.pathname;
+  });
+  document.addEventListener("click", followLink);
+}
+
+/**
+ * @param {string} to
+ * @param {{ replace?: boolean }} [how]
+ */
+export function navigate(to, { replace = false } = {}) {
+  if (to === location.pathname) return;
+  if (replace) history.replaceState(null, "", to);
+  else history.pushState(null, "", to);
+  path.value = location.pathname;
+}
+
+/**
+ * @param {string | null} accountId null: unified
+ * @param {string | null} [threadId]
+ */
+export function mailPath(accountId, threadId = null) {
+  const account = accountId === null ? "" : `/a/${encodeURIComponent(accountId)}`;
+  const thread = threadId === null ? "" : `/t/${encodeURIComponent(threadId)}`;
+  return `/p/mail${account}${thread}`;
+}
+
+/**
+ * @param {string} pathname
+ * @returns {Place}
+ */
+function parse(pathname) {
+  if (pathname === "/login") return { page: "login" };
+  const match = MAIL.exec(pathname);
+  if (match || pathname === "/") {
+    return { page: "mail", accountId: decode(match?.[1]), threadId: decode(match?.[2]) };
+  }
+  return { page: "missing" };
+}
+
+/** @param {string | undefined} part */
+function decode(part) {
+  if (part === undefined) return null;
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** A plain click on a link within the app moves without a reload. @param {MouseEvent} event */
+function followLink(event) {
+  if (event.defaultPrevented || event.button !== 0) return;
+  if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  const link = event.target instanceof Element ? event.target.closest("a") : null;
+  if (!link || link.target || link.hasAttribute("download") || link.origin !== location.origin) return;
+  if (!link.pathname.startsWith("/p/mail")) return;
+  event.preventDefault();
+  navigate(link.pathname);
+}

@@ -1,0 +1,172 @@
+// @ts-check
+/**
+ * The RPC client: the tRPC 11 wire over fetch.
+ *
+ * Calls made in one turn of the event loop share a request (`?batch=1`); queries and mutations never mix. An answer
+ * 401 means that this browser is not (or no longer) logged in: it goes to /login. Owns the pending queue; it caches
+ * nothing and repeats nothing.
+ */
+
+const MAX_BATCH_ITEMS = 10;
+const MAX_URL_CHARS = 2_000;
+const QUERY_TIMEOUT_MS = 30_000;
+
+/** A refused or failed call. `code` is tRPC's, or OFFLINE when no answer came. */
+export class RpcError extends Error {
+  /**
+   * @param {string} code
+   * @param {string} message
+   */
+  constructor(code, message) {
+    super(message);
+    this.name = "RpcError";
+    this.code = code;
+  }
+}
+
+/**
+ * @typedef {{ name: ProcedureName, input: unknown, resolve: (value: any) => void, reject: (error: Error) => void }} Pending
+ * @typedef {{ result?: { data?: unknown }, error?: { message?: string, data?: { code?: string, httpStatus?: number } } }} Envelope
+ */
+
+/** @type {{ query: Pending[], mutation: Pending[] }} */
+const waiting = { query: [], mutation: [] };
+
+/**
+ * @template {ProcedureName} Name
+ * @param {Name} name
+ * @param {InputOf<Name>} [input]
+ * @returns {Promise<OutputOf<Name>>}
+ */
+export function query(name, input) {
+  return enqueue("query", name, input);
+}
+
+/**
+ * A query in a request of its own: for what may take long, so that quick ones don't wait with it.
+ * @template {ProcedureName} Name
+ * @param {Name} name
+ * @param {InputOf<Name>} [input]
+ * @returns {Promise<OutputOf<Name>>}
+ */
+export function queryAlone(name, input) {
+  return new Promise((resolve, reject) => void send("query", [{ name, input, resolve, reject }]));
+}
+
+/**
+ * @template {ProcedureName} Name
+ * @param {Name} name
+ * @param {InputOf<Name>} [input]
+ * @returns {Promise<OutputOf<Name>>}
+ */
+export function mutate(name, input) {
+  return enqueue("mutation", name, input);
+}
+
+/** Where a person who has to log in goes, and comes back from. */
+export function goToLogin() {
+  if (location.pathname === "/login") return;
+  location.assign(`/login?next=${encodeURIComponent(location.pathname + location.search)}`);
+}
+
+/**
+ * @param {"query" | "mutation"} kind
+ * @param {ProcedureName} name
+ * @param {unknown} input
+ * @returns {Promise<any>}
+ */
+function enqueue(kind, name, input) {
+  return new Promise((resolve, reject) => {
+    if (waiting[kind].push({ name, input, resolve, reject }) === 1) queueMicrotask(() => flush(kind));
+  });
+}
+
+/** @param {"query" | "mutation"} kind */
+function flush(kind) {
+  const calls = waiting[kind];
+  waiting[kind] = [];
+  /** @type {Pending[]} */
+  let batch = [];
+  let size = 0;
+  for (const call of calls) {
+    const length = call.name.length + encodeURIComponent(JSON.stringify(call.input ?? null)).length + 16;
+    if (batch.length === MAX_BATCH_ITEMS || (kind === "query" && batch.length && size + length > MAX_URL_CHARS)) {
+      void send(kind, batch);
+      batch = [];
+      size = 0;
+    }
+    batch.push(call);
+    size += length;
+  }
+  if (batch.length) void send(kind, batch);
+}
+
+/**
+ * @param {"query" | "mutation"} kind
+ * @param {Pending[]} calls
+ */
+async function send(kind, calls) {
+  try {
+    const envelopes = await exchange(kind, calls);
+    calls.forEach((call, index) => settle(call, envelopes[index]));
+  } catch (error) {
+    const failure = error instanceof RpcError ? error : new RpcError("OFFLINE", "The server can't be reached.");
+    for (const call of calls) call.reject(failure);
+  }
+}
+
+/**
+ * @param {"query" | "mutation"} kind
+ * @param {Pending[]} calls
+ * @returns {Promise<Envelope[]>}
+ */
+async function exchange(kind, calls) {
+  const { url, init } = kind === "query" ? queryRequest(calls) : mutationRequest(calls);
+  const signal = AbortSignal.timeout(QUERY_TIMEOUT_MS);
+  const response = await fetch(url, { ...init, signal, credentials: "same-origin", cache: "no-store" });
+  const body = await response.json().catch(() => {
+    throw new RpcError("UNREADABLE", `The server answered ${response.status} without a readable body.`);
+  });
+  // A layer before the procedures answers a batch with one envelope: it holds for every call in it.
+  return Array.isArray(body) ? body : calls.map(() => body);
+}
+
+/** @param {Pending[]} calls */
+function queryRequest(calls) {
+  const [first] = calls;
+  const names = calls.map((call) => call.name).join(",");
+  if (first && calls.length === 1) {
+    const input = first.input === undefined ? "" : `?input=${encodeURIComponent(JSON.stringify(first.input))}`;
+    return { url: `/trpc/${names}${input}`, init: {} };
+  }
+  const input = encodeURIComponent(JSON.stringify(indexed(calls)));
+  return { url: `/trpc/${names}?batch=1&input=${input}`, init: {} };
+}
+
+/** @param {Pending[]} calls */
+function mutationRequest(calls) {
+  const [first] = calls;
+  const single = calls.length === 1;
+  const body = JSON.stringify(single ? (first?.input ?? {}) : indexed(calls));
+  const init = { method: "POST", headers: { "content-type": "application/json" }, body };
+  return { url: `/trpc/${calls.map((call) => call.name).join(",")}${single ? "" : "?batch=1"}`, init };
+}
+
+/** @param {Pending[]} calls */
+function indexed(calls) {
+  return Object.fromEntries(calls.flatMap((call, index) => (call.input === undefined ? [] : [[index, call.input]])));
+}
+
+/**
+ * @param {Pending} call
+ * @param {Envelope | undefined} envelope
+ */
+function settle(call, envelope) {
+  if (envelope?.result) {
+    call.resolve(envelope.result.data);
+    return;
+  }
+  const code = envelope?.error?.data?.code ?? "UNREADABLE";
+  if (code === "UNAUTHORIZED") goToLogin();
+  call.reject(new RpcError(code, envelope?.error?.message || "The server gave an answer that makes no sense."));
+}

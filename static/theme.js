@@ -1,0 +1,40 @@
+// @ts-check
+/** Light, dark, or as the system says: the choice is kept in this browser and set on the root element. */
+import { signal } from "@preact/signals";
+
+/** @typedef {"system" | "light" | "dark"} Theme */
+
+const KEY = "svc.theme";
+/** @type {Theme[]} */
+const ORDER = ["system", "light", "dark"];
+
+export const theme = signal(stored());
+
+/** Called once, before the first render. */
+export function startTheme() {
+  apply();
+}
+
+export function nextTheme() {
+  theme.value = ORDER[(ORDER.indexOf(theme.value) + 1) % ORDER.length] ?? "system";
+  try {
+    localStorage.setItem(KEY, theme.value);
+  } catch {
+    // A browser that keeps nothing for us still shows the choice until it is closed.
+  }
+  apply();
+}
+
+function apply() {
+  if (theme.value === "system") document.documentElement.removeAttribute("data-theme");
+  else document.documentElement.dataset.theme = theme.value;
+}
+
+/** @returns {Theme} */
+function stored() {
+  try {
+    return ORDER.find((one) => one === localStorage.getItem(KEY)) ?? "system";
+  } catch {
+    return "system";
+  }
+}

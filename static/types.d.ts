@@ -1,0 +1,130 @@
+/**
+ * The wire as the web app sees it: inputs and outputs of the procedures it calls, and the frames of /ws.
+ * Written by hand to the contract; a global declaration file, so that JSDoc names these types without imports.
+ */
+
+type AccountState = "backfilling" | "caught-up" | "waiting" | "reconnect" | "disconnected";
+type Section = "inbox" | "skipped";
+
+interface Account {
+  id: string;
+  address: string;
+  provider: string;
+  state: AccountState;
+  /** Unread threads now in this account's inbox. */
+  unread: number;
+  lastSyncedAt: string | null;
+  progress: { done: number; total: number } | null;
+  /** A sentence for the person, where `state` asks for one. */
+  problem: string | null;
+  messages?: number;
+  /** Local changes that are not yet at the provider. */
+  pending?: number;
+  /** Messages that could not be read and were passed over. */
+  failed?: number;
+}
+
+interface Label {
+  id: string;
+  name: string;
+  color?: string | null;
+}
+
+interface Person {
+  name: string;
+  address: string;
+}
+
+interface Thread {
+  id: string;
+  accountId: string;
+  subject: string;
+  snippet: string;
+  lastMessageAt: string;
+  unread: boolean;
+  inInbox: boolean;
+  labels: Label[];
+  sender: Person & { title: string | null };
+  messageCount: number;
+  hasAttachments: boolean;
+}
+
+interface Attachment {
+  filename: string;
+  mime: string;
+  sha256: string;
+  size: number;
+  fileId: string;
+}
+
+interface Message {
+  id: string;
+  from: Person;
+  to: Person[];
+  cc: Person[];
+  subject: string;
+  sentAt: string;
+  /** Sanitized by the server, always; shown in a sandboxed frame all the same. */
+  html: string;
+  text: string;
+  blockedImages: number;
+  remoteImages: string[];
+  labels: Label[];
+  attachments: Attachment[];
+}
+
+interface ThreadDetail {
+  thread: Thread;
+  filing: { pageId: string; path: string; title: string } | null;
+  messages: Message[];
+  proposedReply: { id: string; html: string; ruleId: string } | null;
+}
+
+interface User {
+  id: string;
+  email: string;
+  name: string;
+  role: "admin" | "member";
+}
+
+interface Me {
+  user: User | null;
+  mode: "unclaimed" | "claimed" | "off";
+  devLogin: boolean;
+  googleLogin: boolean;
+}
+
+/** Procedure name -> what goes in and what comes out. */
+interface Procedures {
+  "health.ping": { input: undefined; output: { ok: true; version: string; time: string } };
+  "mail.accounts": { input: undefined; output: Account[] };
+  "mail.threads": {
+    input: { accountId?: string; section: Section; cursor?: string; limit?: number };
+    output: { threads: Thread[]; nextCursor: string | null };
+  };
+  "mail.thread": { input: { id: string }; output: ThreadDetail };
+  "mail.open": { input: { threadId: string }; output: {} };
+  "mail.markUnread": { input: { threadIds: string[] }; output: {} };
+  "mail.archive": { input: { threadIds: string[] }; output: {} };
+  "mail.unarchive": { input: { threadIds: string[] }; output: {} };
+}
+
+type ProcedureName = keyof Procedures;
+type InputOf<Name extends ProcedureName> = Procedures[Name]["input"];
+type OutputOf<Name extends ProcedureName> = Procedures[Name]["output"];
+
+interface LiveEvent {
+  type: "event";
+  seq: number;
+  topic: string;
+  kind: string;
+  id: string;
+  payload: unknown;
+}
+
+type LiveFrame =
+  | LiveEvent
+  | { type: "ready"; seq: number }
+  | { type: "reset"; seq: number }
+  | { type: "pong" }
+  | { type: "error"; code: string; message: string };

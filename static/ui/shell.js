@@ -1,0 +1,45 @@
+// @ts-check
+/** The frame around every page: brand, the page's own tabs and state, theme, help; and the banner when the server is away. */
+import { liveState, nextAttemptAt, reconnectNow } from "../live.js";
+import { now } from "../now.js";
+import { nextTheme, theme } from "../theme.js";
+import { helpOpen } from "./help.js";
+import { html } from "./html.js";
+import { Icon, Mark } from "./icons.js";
+
+const THEMES = {
+  system: { icon: "system", name: "as the system" },
+  light: { icon: "sun", name: "light" },
+  dark: { icon: "moon", name: "dark" },
+};
+
+/** @param {{ tabs?: unknown, state?: unknown, children?: unknown }} props */
+export function Shell({ tabs, state, children }) {
+  const { icon, name } = THEMES[theme.value];
+  return html`<div class="shell">
+    <header class="top">
+      <a class="brand" href="/p/mail" aria-label="svc, to the inbox"><${Mark} /><span aria-hidden="true">svc</span></a>
+      ${tabs}
+      <div class="top-end">
+        ${state}
+        <button class="icon-button" aria-label=${`Colours: ${name}. Change`} title=${`Colours: ${name}`} onClick=${nextTheme}><${Icon} name=${icon} /></button>
+        <button class="icon-button help-button" aria-label="Keyboard shortcuts" title="Keyboard shortcuts (?)" aria-keyshortcuts="?"
+          onClick=${() => { helpOpen.value = true; }}><${Icon} name="help" /></button>
+      </div>
+    </header>
+    <${Banner} />
+    ${children}
+  </div>`;
+}
+
+function Banner() {
+  const lost = liveState.value === "lost";
+  const seconds = Math.max(0, Math.round((nextAttemptAt.value - now.value) / 1000));
+  return html`<div role="status" aria-live="polite">
+    ${lost && html`<div class="banner">
+      <span class="banner-pulse"></span>
+      <span>${navigator.onLine ? "Reconnecting to the server." : "You are offline."} What you see may be out of date.</span>
+      <button class="button small" onClick=${reconnectNow} aria-label="Reconnect now">${seconds > 5 ? `Retry now (${seconds} s)` : "Retry now"}</button>
+    </div>`}
+  </div>`;
+}

@@ -1,0 +1,307 @@
+"""A stand-in for the service, for the web app's tests: canned answers of the RPC, a small ``/ws``, the real shell policy.
+
+It serves ``static/`` as the service does and keeps a world of threads in memory, up to 100,000 of them. Tests hold the
+object and move the world from outside: inject, fail, cut the sockets. Runs in threads, on a port of its own.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import struct
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from svc.protocol.security import shell_csp
+from tests.web import fake_world
+
+STATIC = Path(__file__).parents[2] / "static"
+BASE = "/static/test"
+TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+WS_MAGIC = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+
+
+class Refusal(Exception):
+    def __init__(self, code: str, status: int, message: str) -> None:
+        super().__init__(message)
+        self.code, self.status = code, status
+
+
+@dataclass
+class World:
+    """Accounts and threads as the RPC shows them, and what goes wrong next."""
+
+    accounts: list[dict[str, Any]] = field(default_factory=fake_world.accounts)
+    threads: list[dict[str, Any]] = field(default_factory=fake_world.threads)
+    details: dict[str, dict[str, Any]] = field(default_factory=fake_world.details)
+    me: dict[str, Any] = field(default_factory=fake_world.me)
+    has_socket: bool = True
+    calls: list[tuple[str, Any]] = field(default_factory=list)
+    failing: dict[str, Refusal] = field(default_factory=dict)
+    seq: int = 100
+    events: list[dict[str, Any]] = field(default_factory=list)
+    sockets: list[Any] = field(default_factory=list)
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+    def thread(self, thread_id: str) -> dict[str, Any]:
+        for thread in self.threads:
+            if thread["id"] == thread_id:
+                return thread
+        raise Refusal("NOT_FOUND", 404, "There is no such thread.")
+
+    def change(self, thread_id: str, **patch: Any) -> None:
+        """A thread changes at the server: its row, its account's badge, and the events that say so."""
+        with self.lock:
+            thread = self.thread(thread_id)
+            thread.update(patch)
+            self.emit("mail", "thread.changed", thread_id, {"accountId": thread["accountId"], "thread": thread})
+            self.recount(thread["accountId"])
+
+    def add(self, **fields: Any) -> str:
+        with self.lock:
+            thread = fake_world.thread(**fields)
+            self.threads.append(thread)
+            self.emit("mail", "thread.changed", thread["id"], {"accountId": thread["accountId"], "thread": thread})
+            self.recount(thread["accountId"])
+            return str(thread["id"])
+
+    def remove(self, thread_id: str) -> None:
+        with self.lock:
+            thread = self.thread(thread_id)
+            self.threads.remove(thread)
+            self.emit("mail", "thread.removed", thread_id, {"accountId": thread["accountId"]})
+
+    def set_account(self, account_id: str, **patch: Any) -> None:
+        with self.lock:
+            account = next(one for one in self.accounts if one["id"] == account_id)
+            account.update(patch)
+            self.emit("accounts", "account.changed", account_id, {"account": account})
+
+    def recount(self, account_id: str) -> None:
+        unread = sum(t["unread"] and t["inInbox"] and t["accountId"] == account_id for t in self.threads)
+        self.set_account(account_id, unread=unread)
+
+    def emit(self, topic: str, kind: str, record_id: str, payload: Any) -> None:
+        self.seq += 1
+        frame = {"type": "event", "seq": self.seq, "topic": topic, "kind": kind, "id": record_id, "payload": payload}
+        self.events.append(json.loads(json.dumps(frame)))
+        for socket in list(self.sockets):
+            socket.send(frame)
+
+    def cut_sockets(self) -> None:
+        for socket in list(self.sockets):
+            socket.cut()
+
+    def call(self, name: str, given: dict[str, Any]) -> Any:
+        with self.lock:
+            self.calls.append((name, given))
+            if name in self.failing:
+                raise self.failing.pop(name)
+            handler = getattr(self, "rpc_" + name.replace(".", "_"), None)
+            if handler is None:
+                raise Refusal("NOT_FOUND", 404, f'No procedure found on path "{name}"')
+            return json.loads(json.dumps(handler(**given)))
+
+    def rpc_mail_accounts(self) -> Any:
+        return self.accounts
+
+    def rpc_mail_threads(
+        self, section: str, accountId: str | None = None, cursor: str | None = None, limit: int = 50
+    ) -> Any:
+        rows = [
+            t
+            for t in self.threads
+            if t["inInbox"] == (section == "inbox") and accountId in (None, t["accountId"])
+            if cursor is None or f"{t['lastMessageAt']} {t['id']}" < cursor
+        ]
+        rows.sort(key=lambda t: (t["lastMessageAt"], t["id"]), reverse=True)
+        page = rows[:limit]
+        more = f"{page[-1]['lastMessageAt']} {page[-1]['id']}" if len(rows) > limit else None
+        return {"threads": page, "nextCursor": more}
+
+    def rpc_mail_thread(self, id: str) -> Any:
+        thread = self.thread(id)
+        return {"thread": thread, **self.details.get(id, fake_world.detail(thread))}
+
+    def rpc_mail_open(self, threadId: str) -> Any:
+        self.change(threadId, unread=False)
+        return {}
+
+    def rpc_mail_markUnread(self, threadIds: list[str]) -> Any:
+        for thread_id in threadIds:
+            self.change(thread_id, unread=True)
+        return {}
+
+    def rpc_mail_archive(self, threadIds: list[str]) -> Any:
+        for thread_id in threadIds:
+            self.change(thread_id, inInbox=False)
+        return {}
+
+    def rpc_mail_unarchive(self, threadIds: list[str]) -> Any:
+        for thread_id in threadIds:
+            self.change(thread_id, inInbox=True)
+        return {}
+
+
+@contextmanager
+def serving(world: World) -> Iterator[str]:
+    """Serve ``world``; gives the origin."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (Handler,), {"world": world}))
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        world.cut_sockets()
+        server.shutdown()
+        server.server_close()
+
+
+class Handler(BaseHTTPRequestHandler):
+    world: World
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+    def do_GET(self) -> None:
+        url = urlsplit(self.path)
+        if url.path == "/ws" and self.world.has_socket:
+            Socket(self).serve()
+        elif url.path.startswith("/trpc/"):
+            query = parse_qs(url.query)
+            self.rpc(url.path[6:], query, json.loads(query.get("input", ["null"])[0]))
+        elif url.path.startswith(BASE):
+            self.static(url.path.removeprefix(f"{BASE}/"))
+        elif url.path == "/auth/me":
+            self.answer_json(200, self.world.me)
+        elif url.path.startswith("/files/"):
+            self.answer(200, "application/octet-stream", b"content", [("content-disposition", "attachment")])
+        elif url.path == "/oauth/mail/start":
+            self.answer_json(501, {"title": "Not Implemented", "detail": "No mail provider is configured."})
+        elif url.path in {"/", "/login"} or url.path.startswith("/p/"):
+            self.shell()
+        else:
+            self.answer_json(404, {"code": "not_found"})
+
+    def do_POST(self) -> None:
+        url = urlsplit(self.path)
+        body = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))) or b"null")
+        if url.path == "/auth/dev-login":
+            self.world.me = fake_world.me(user={"id": "u1", "email": body["email"], "name": "", "role": "admin"})
+            self.answer_json(200, {"user": self.world.me["user"]})
+            return
+        self.rpc(url.path[6:], parse_qs(url.query), body)
+
+    def rpc(self, names: str, query: dict[str, list[str]], given: Any) -> None:
+        batched = "batch" in query
+        answers = []
+        for index, name in enumerate(names.split(",")):
+            mine = (given or {}).get(str(index)) if batched else given
+            answers.append(self.one_call(name, mine or {}))
+        statuses = {status for status, _ in answers}
+        status = statuses.pop() if len(statuses) == 1 else 207
+        bodies = [body for _, body in answers]
+        self.answer_json(status, bodies if batched else bodies[0])
+
+    def one_call(self, name: str, given: dict[str, Any]) -> tuple[int, Any]:
+        try:
+            if self.world.me["mode"] == "claimed" and self.world.me["user"] is None:
+                raise Refusal("UNAUTHORIZED", 401, "Log in first.")
+            return 200, {"result": {"data": self.world.call(name, given)}}
+        except Refusal as refusal:
+            data = {"code": refusal.code, "httpStatus": refusal.status, "path": name}
+            return refusal.status, {"error": {"message": str(refusal), "code": -32000, "data": data}}
+
+    def shell(self) -> None:
+        page = (STATIC / "index.html").read_text().replace("{{static}}", BASE)
+        inline = re.findall(r"<script type=\"importmap\">(.*?)</script>", page, re.DOTALL)
+        hashes = [f"sha256-{base64.b64encode(hashlib.sha256(one.encode()).digest()).decode()}" for one in inline]
+        self.answer(200, "text/html; charset=utf-8", page.encode(), [("content-security-policy", shell_csp(hashes))])
+
+    def static(self, name: str) -> None:
+        path = (STATIC / name).resolve()
+        if STATIC not in path.parents or not path.is_file():
+            self.answer_json(404, {"code": "not_found"})
+            return
+        self.answer(200, TYPES.get(path.suffix, "text/plain"), path.read_bytes())
+
+    def answer_json(self, status: int, body: Any) -> None:
+        self.answer(status, "application/json", json.dumps(body).encode())
+
+    def answer(self, status: int, kind: str, body: bytes, headers: list[tuple[str, str]] | None = None) -> None:
+        self.send_response(status)
+        for name, value in [("content-type", kind), ("content-length", str(len(body))), *(headers or [])]:
+            self.send_header(name, value)
+        self.send_header("x-content-type-options", "nosniff")
+        self.end_headers()
+        with suppress(ConnectionError):
+            self.wfile.write(body)
+
+
+class Socket:
+    """As much of RFC 6455 as the app's live updates need."""
+
+    def __init__(self, handler: Handler) -> None:
+        self.handler, self.world = handler, handler.world
+        self.topics: set[str] = set()
+        self.writing = threading.Lock()
+
+    def serve(self) -> None:
+        key = self.handler.headers["sec-websocket-key"].encode()
+        accept = base64.b64encode(hashlib.sha1(key + WS_MAGIC).digest()).decode()
+        self.handler.send_response(101)
+        for name, value in [("upgrade", "websocket"), ("connection", "Upgrade"), ("sec-websocket-accept", accept)]:
+            self.handler.send_header(name, value)
+        self.handler.end_headers()
+        self.handler.close_connection = True
+        with self.world.lock:
+            self.world.sockets.append(self)
+        self.raw({"type": "ready", "seq": self.world.seq})
+        with suppress(ConnectionError, ValueError, struct.error, OSError):
+            while (message := self.receive()) is not None:
+                self.hear(json.loads(message))
+        with self.world.lock:
+            self.world.sockets.remove(self)
+
+    def hear(self, frame: dict[str, Any]) -> None:
+        if frame["type"] == "ping":
+            self.raw({"type": "pong"})
+        elif frame["type"] == "subscribe":
+            with self.world.lock:
+                self.topics = set(frame["topics"])
+                for event in self.world.events:
+                    if event["seq"] > frame.get("after", self.world.seq):
+                        self.send(event)
+
+    def send(self, frame: dict[str, Any]) -> None:
+        if frame["topic"] in self.topics:
+            self.raw(frame)
+
+    def raw(self, frame: dict[str, Any]) -> None:
+        data = json.dumps(frame).encode()
+        head = bytes([0x81, len(data)]) if len(data) < 126 else struct.pack(">BBH", 0x81, 126, len(data))
+        with self.writing, suppress(ConnectionError, ValueError, OSError):
+            self.handler.wfile.write(head + data)
+
+    def receive(self) -> bytes | None:
+        first, second = self.handler.rfile.read(2)
+        length = second & 0x7F
+        if length == 126:
+            (length,) = struct.unpack(">H", self.handler.rfile.read(2))
+        mask = self.handler.rfile.read(4)
+        data = bytes(byte ^ mask[index % 4] for index, byte in enumerate(self.handler.rfile.read(length)))
+        return None if first & 0x0F == 8 else data
+
+    def cut(self) -> None:
+        with suppress(OSError):
+            self.handler.connection.shutdown(2)
