@@ -268,9 +268,18 @@ class WsprotoSocket(Socket):
                     self._faulty = self._faulty or _is_fault(event, self._frames.state)
                 if self._frames.state is not ConnectionState.LOCAL_CLOSING:
                     return
-                data = await self._read()
-                if not self._faulty:
-                    self._frames.receive_data(data)
+                if self._faulty:
+                    await self._discard()
+                else:
+                    self._frames.receive_data(await self._read())
+
+    async def _discard(self) -> None:
+        """After a fault a Close is noise too: hang up at once, but read on, or a reset would eat our own Close."""
+        if isinstance(self._stream, trio.abc.HalfCloseableStream):
+            with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
+                await self._stream.send_eof()
+        while await self._read():
+            pass
 
     async def _advance(self) -> None:
         """One step of receiving: the next parsed event, or else the next bytes."""

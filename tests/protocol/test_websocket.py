@@ -197,9 +197,13 @@ async def test_a_broken_frame_ends_the_socket_with_its_code(log: RecordedLog, na
     data, code = FAULTS[name]
     async with served(echo, log) as client:
         await client.stream.send_all(data + b"\xff" * 1000)
+        began = trio.current_time()
         closed = await client.until_closed()
         assert closed is not None
         assert closed.code == code
+        assert await client.event() is None
+        assert trio.current_time() == began  # the server hangs up without waiting for an answer
+        await client.stream.aclose()
     assert log.events("error") == []
 
 
