@@ -1,0 +1,163 @@
+"""From a letter to the bytes of a message: headers, alternatives, quotations, attachments.
+
+Deterministic: ids, boundaries and dates follow from the conversation's key and the letter's number, so that the same
+``now`` always gives the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.message import EmailMessage
+from email.policy import SMTP
+from email.utils import format_datetime
+from html import escape
+from typing import Final
+
+from svc.clock import Millis
+from svc.mail.mock_world import files
+from svc.mail.mock_world.model import Conversation, FixtureMessage, Letter, Person, RawLetter, span_ms
+
+MAX_QUOTED_LINES: Final = 12
+
+_TEXT_STYLE: Final = "font-family:Helvetica,Arial,sans-serif;font-size:14px;line-height:1.5;color:#202830"
+_QUOTE_STYLE: Final = "margin:0 0 0 8px;padding-left:12px;border-left:2px solid #c8d0d8;color:#5a6672"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Desk:
+    """Where letters are written: for whom, when, and with which people and pages at hand."""
+
+    owner: str
+    now: Millis
+    people: Mapping[str, Person]
+    pages: Mapping[str, str]
+
+    def messages(self, conversation: Conversation) -> list[FixtureMessage]:
+        """The messages of one conversation, as they lie in the owner's mailbox."""
+        first_new = len(conversation.letters) - conversation.unread
+        return [
+            FixtureMessage(
+                provider_id=f"{self.owner}-{conversation.key}-{number + 1:02}",
+                thread_key=f"{self.owner}-{conversation.key}",
+                labels=self._labels(conversation, letter, unread=number >= first_new),
+                received_at=self.now - span_ms(letter.ago),
+                raw=self._raw(conversation, number),
+            )
+            for number, letter in enumerate(conversation.letters)
+        ]
+
+    def raw_message(self, letter: RawLetter) -> FixtureMessage:
+        received_at = self.now - span_ms(letter.ago)
+        raw = letter.raw.replace(b"{date}", _date(received_at).encode())
+        return FixtureMessage(
+            provider_id=f"{self.owner}-{letter.key}-01",
+            thread_key=f"{self.owner}-{letter.key}",
+            labels=frozenset({letter.where, "UNREAD"} if letter.unread else {letter.where}),
+            received_at=received_at,
+            raw=raw.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"),
+        )
+
+    def _labels(self, conversation: Conversation, letter: Letter, *, unread: bool) -> frozenset[str]:
+        labels = set(conversation.labels)
+        if letter.sender == self.owner:
+            labels.add("SENT")
+        else:
+            labels.update(filter(None, (conversation.where, "UNREAD" if unread else "")))
+        if conversation.starred and letter is conversation.letters[-1]:
+            labels.add("STARRED")
+        return frozenset(labels)
+
+    def _raw(self, conversation: Conversation, number: int) -> bytes:
+        letter = conversation.letters[number]
+        previous = conversation.letters[number - 1] if number else None
+        message = EmailMessage(policy=SMTP)
+        self._write_headers(message, conversation, number)
+        message.set_content(self._text(letter, previous), cte="quoted-printable")
+        if letter.page:
+            message.add_alternative(self.pages[letter.page], subtype="html", cte="quoted-printable")
+        elif not letter.plain:
+            message.add_alternative(self._html_twin(letter, previous), subtype="html", cte="quoted-printable")
+        if letter.invitation:
+            self._add_invitation(message, conversation, letter)
+        for file in map(files.made, letter.files):
+            main, _, sub = file.mime.partition("/")
+            message.add_attachment(file.content, maintype=main, subtype=sub, filename=file.name)
+        for level, part in enumerate(part for part in message.walk() if part.is_multipart()):
+            part.set_boundary(f"=_{conversation.key}-{number + 1:02}-{level}")
+        return message.as_bytes()
+
+    def _write_headers(self, message: EmailMessage, conversation: Conversation, number: int) -> None:
+        letter = conversation.letters[number]
+        message["From"] = _mailbox(self.people[letter.sender])
+        message["To"] = ", ".join(_mailbox(self.people[one]) for one in self._recipients(conversation, letter))
+        if letter.cc:
+            message["Cc"] = ", ".join(_mailbox(self.people[one]) for one in letter.cc)
+        message["Subject"] = conversation.subject if number == 0 else f"Re: {conversation.subject}"
+        message["Date"] = _date(self.now - span_ms(letter.ago))
+        message["Message-ID"] = self._message_id(conversation, number)
+        if number:
+            earlier = [self._message_id(conversation, one) for one in range(number)]
+            message["In-Reply-To"] = earlier[-1]
+            message["References"] = " ".join(earlier)
+        for name, value in letter.headers.items():
+            message[name] = value
+
+    def _recipients(self, conversation: Conversation, letter: Letter) -> list[str]:
+        everyone = dict.fromkeys((self.owner, *conversation.between, *(one.sender for one in conversation.letters)))
+        return [one for one in everyone if one != letter.sender and one not in letter.cc]
+
+    def _message_id(self, conversation: Conversation, number: int) -> str:
+        domain = self.people[conversation.letters[number].sender].address.partition("@")[2]
+        return f"<{conversation.key}.{number + 1}@{domain}>"
+
+    def _add_invitation(self, message: EmailMessage, conversation: Conversation, letter: Letter) -> None:
+        """As an alternative, for calendars, and as a file, for everyone else."""
+        if letter.invitation is None:
+            return
+        organizer = self.people[letter.sender].address
+        text = files.calendar(
+            letter.invitation,
+            uid=f"{conversation.key}.{organizer}",
+            organizer=organizer,
+            attendees=[self.people[one].address for one in self._recipients(conversation, letter)],
+            now=self.now,
+        )
+        message.add_alternative(text, subtype="calendar", params={"method": "REQUEST"}, cte="base64")
+        message.add_attachment(text.encode(), maintype="application", subtype="ics", filename="invite.ics")
+
+    def _text(self, letter: Letter, previous: Letter | None) -> str:
+        if previous is None or letter.page:
+            return letter.text + "\n"
+        quoted = "\n".join(f"> {line}".rstrip() for line in _quotable(previous))
+        return f"{letter.text}\n\n{self._attribution(previous)}\n{quoted}\n"
+
+    def _html_twin(self, letter: Letter, previous: Letter | None) -> str:
+        body = f'<div style="{_TEXT_STYLE}">{_paragraphs(letter.text)}</div>'
+        if previous is not None:
+            lines = "<br>".join(map(escape, _quotable(previous)))
+            body += f"<br><div>{escape(self._attribution(previous))}</div>"
+            body += f'<blockquote dir="auto" style="{_QUOTE_STYLE}">{lines}</blockquote>'
+        return f"<html><body>{body}</body></html>"
+
+    def _attribution(self, letter: Letter) -> str:
+        moment = datetime.fromtimestamp((self.now - span_ms(letter.ago)) // 1_000, tz=UTC)
+        return f"On {moment.day} {moment:%B %Y}, {self.people[letter.sender].name} wrote:"
+
+
+def _mailbox(person: Person) -> str:
+    return f'"{person.name}" <{person.address}>'
+
+
+def _date(instant: Millis) -> str:
+    return format_datetime(datetime.fromtimestamp(instant // 1_000, tz=UTC))
+
+
+def _paragraphs(text: str) -> str:
+    return "".join(f'<p dir="auto">{escape(part).replace(chr(10), "<br>")}</p>' for part in text.split("\n\n"))
+
+
+def _quotable(letter: Letter) -> list[str]:
+    lines = letter.text.split("\n")
+    return lines[:MAX_QUOTED_LINES] + (["[…]"] if len(lines) > MAX_QUOTED_LINES else [])
