@@ -1,0 +1,229 @@
+"""The whole program as a process, for journeys: started, asked over HTTP, looked into, stopped or killed.
+
+    with ServiceProcess(tmp_path) as service:
+        service.start(PROVIDERS="fake")
+        assert service.query("health.ping")["ok"]
+        service.kill()                       # kill -9: nothing of it is told
+        service.start(PROVIDERS="fake")      # the same home, the same port
+
+Everything blocks and is bounded in time. A process that dies early fails the test with its log.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+from urllib.parse import quote
+
+READY_DEADLINE_S: Final = 30.0
+STOP_DEADLINE_S: Final = 30.0
+HTTP_DEADLINE_S: Final = 30.0
+LOOK_AGAIN_S: Final = 0.02
+ROOT: Final = Path(__file__).parent.parent.parent
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reply:
+    status: int
+    headers: list[tuple[str, str]]
+    body: bytes
+
+    def header(self, name: str) -> str | None:
+        return next((value for key, value in self.headers if key == name), None)
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class RpcError(AssertionError):
+    """A procedure answered with an error; ``code`` is tRPC's."""
+
+    def __init__(self, procedure: str, error: Any) -> None:
+        super().__init__(f"{procedure}: {error}")
+        self.code: str = error["data"]["code"]
+
+
+@dataclass(kw_only=False)
+class ServiceProcess:
+    """One home and one port, and at most one process that serves them."""
+
+    directory: Path
+    port: int = field(default_factory=lambda: free_port())
+    _process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def home(self) -> Path:
+        return self.directory / "home"
+
+    @property
+    def log_path(self) -> Path:
+        return self.directory / "service.log"
+
+    @property
+    def base(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None, "the service does not run"
+        return self._process.pid
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._process is not None:
+            self.kill()
+
+    # Life and death
+
+    def start(self, **settings: str) -> None:
+        """Start it with these settings and no other; returns once ``/readyz`` says 200."""
+        self.spawn(**settings)
+        until(self.is_ready, deadline_s=READY_DEADLINE_S, meanwhile=self._alive, tell=self.log)
+
+    def spawn(self, **settings: str) -> None:
+        """Start it, and don't wait for anything. The log of all runs is one file."""
+        assert self._process is None, "it runs already"
+        environ = {name: value for name, value in os.environ.items() if not name.startswith(("SVC_", "IDP_"))}
+        environ.pop("PROVIDERS", None)
+        environ |= {
+            "SVC_HOME": str(self.home),
+            "SVC_PORT": str(self.port),
+            "SVC_LOG": "json",
+            "XDG_CONFIG_HOME": str(self.directory / "config"),  # where the master key lies
+            **settings,
+        }
+        with self.log_path.open("ab") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "svc", "serve"], cwd=ROOT, env=environ, stdin=subprocess.DEVNULL, stderr=log
+            )
+
+    def kill(self) -> None:
+        """``kill -9``."""
+        self._end(signal.SIGKILL)
+
+    def stop(self, by: signal.Signals = signal.SIGTERM) -> int:
+        """Let it drain; its exit code."""
+        return self._end(by)
+
+    def wait(self) -> int:
+        """Its exit code, when it ends by itself."""
+        assert self._process is not None, "the service does not run"
+        try:
+            return self._process.wait(STOP_DEADLINE_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            raise AssertionError(f"it does not end:\n{self.log()}") from None
+        finally:
+            self._process.wait()
+            self._process = None
+
+    def is_ready(self) -> bool:
+        try:
+            return self.request("GET", "/readyz").status == 200
+        except (OSError, HTTPException):
+            return False
+
+    # What it says
+
+    def request(
+        self, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None
+    ) -> Reply:
+        """One request on a connection of its own; a redirect is returned, not followed."""
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=HTTP_DEADLINE_S)
+        try:
+            connection.request(method, path, body, headers or {})
+            response = connection.getresponse()
+            fields = [(name.lower(), value) for name, value in response.getheaders()]
+            return Reply(status=response.status, headers=fields, body=response.read())
+        finally:
+            connection.close()
+
+    def query(self, procedure: str, **wanted: object) -> Any:
+        return _result(procedure, self.request("GET", f"/trpc/{procedure}?input={quote(json.dumps(wanted))}"))
+
+    def mutate(self, procedure: str, **wanted: object) -> Any:
+        headers = {"content-type": "application/json"}
+        return _result(procedure, self.request("POST", f"/trpc/{procedure}", json.dumps(wanted).encode(), headers))
+
+    def log(self) -> str:
+        return self.log_path.read_text(errors="replace") if self.log_path.exists() else ""
+
+    def events(self, event: str) -> list[dict[str, Any]]:
+        """The log's entries of that name, oldest first."""
+        lines = [json.loads(line) for line in self.log().splitlines() if line.startswith("{")]
+        return [line for line in lines if line.get("event") == event]
+
+    def rows(self, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
+        """What its database holds now, read beside it."""
+        connection = sqlite3.connect(f"file:{self.home}/db/svc.sqlite3?mode=ro", uri=True)
+        try:
+            return connection.execute(sql, parameters).fetchall()
+        finally:
+            connection.close()
+
+    def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run another ``svc`` command on the same home, such as ``fsck``."""
+        environ = os.environ | {"SVC_HOME": str(self.home), "XDG_CONFIG_HOME": str(self.directory / "config")}
+        return subprocess.run(
+            [sys.executable, "-m", "svc", *arguments],
+            cwd=ROOT,
+            env=environ,
+            capture_output=True,
+            text=True,
+            timeout=STOP_DEADLINE_S,
+            check=False,
+        )
+
+    def _end(self, by: signal.Signals) -> int:
+        assert self._process is not None, "the service does not run"
+        self._process.send_signal(by)
+        return self.wait()
+
+    def _alive(self) -> None:
+        assert self._process is not None
+        if self._process.poll() is not None:
+            code, self._process = self._process.returncode, None
+            raise AssertionError(f"the service ended with {code}:\n{self.log()}")
+
+
+def until(
+    holds: Callable[[], bool],
+    *,
+    deadline_s: float,
+    meanwhile: Callable[[], None] = lambda: None,
+    tell: Callable[[], str] = str,
+) -> None:
+    """Wait until ``holds``: for what another process does there is nothing to wait on but its effects."""
+    give_up = time.monotonic() + deadline_s
+    while not holds():
+        meanwhile()
+        assert time.monotonic() < give_up, f"not within {deadline_s:g} s:\n{tell()}"
+        time.sleep(LOOK_AGAIN_S)
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return int(probe.getsockname()[1])
+
+
+def _result(procedure: str, reply: Reply) -> Any:
+    answer = reply.json()
+    if "error" in answer:
+        raise RpcError(procedure, answer["error"])
+    return answer["result"].get("data")
