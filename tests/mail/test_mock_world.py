@@ -85,6 +85,12 @@ def test_many_scripts_are_written(script: str) -> None:
     assert any(script in parse_message(message.raw).text for message in MESSAGES)
 
 
+def test_a_long_subject_in_another_script_arrives_whole() -> None:
+    subjects = {parse_message(message.raw).subject for message in MESSAGES}
+    assert "Re: 展覧会「夜の海、昼の星」パネルについて" in subjects
+    assert "Grattis på födelsedagen, min lilla tärna 🎂" in subjects
+
+
 def test_attachments_are_what_they_say() -> None:
     starts = {"pdf": b"%PDF-1.4", "png": b"\x89PNG\r\n\x1a\n", "zip": b"PK\x03\x04", "ics": b"BEGIN:VCALENDAR\r\n"}
     seen = Counter[str]()

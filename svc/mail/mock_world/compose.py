@@ -6,7 +6,8 @@ Deterministic: ids, boundaries and dates follow from the conversation's key and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import base64
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.message import EmailMessage
@@ -20,7 +21,10 @@ from svc.mail.mock_world import files
 from svc.mail.mock_world.model import Conversation, FixtureMessage, Letter, Person, RawLetter, span_ms
 
 MAX_QUOTED_LINES: Final = 12
+CHARS_PER_WORD: Final = 11
+"""In an encoded word, which may be 75 characters long: 11 of the longest characters make 60."""
 
+_FOLD: Final = "\r\n "
 _TEXT_STYLE: Final = "font-family:Helvetica,Arial,sans-serif;font-size:14px;line-height:1.5;color:#202830"
 _QUOTE_STYLE: Final = "margin:0 0 0 8px;padding-left:12px;border-left:2px solid #c8d0d8;color:#5a6672"
 
@@ -73,7 +77,6 @@ class Desk:
         letter = conversation.letters[number]
         previous = conversation.letters[number - 1] if number else None
         message = EmailMessage(policy=SMTP)
-        self._write_headers(message, conversation, number)
         message.set_content(self._text(letter, previous), cte="quoted-printable")
         if letter.page:
             message.add_alternative(self.pages[letter.page], subtype="html", cte="quoted-printable")
@@ -86,23 +89,26 @@ class Desk:
             message.add_attachment(file.content, maintype=main, subtype=sub, filename=file.name)
         for level, part in enumerate(part for part in message.walk() if part.is_multipart()):
             part.set_boundary(f"=_{conversation.key}-{number + 1:02}-{level}")
-        return message.as_bytes()
+        return self._header_block(conversation, number) + message.as_bytes()
 
-    def _write_headers(self, message: EmailMessage, conversation: Conversation, number: int) -> None:
+    def _header_block(self, conversation: Conversation, number: int) -> bytes:
         letter = conversation.letters[number]
-        message["From"] = _mailbox(self.people[letter.sender])
-        message["To"] = ", ".join(_mailbox(self.people[one]) for one in self._recipients(conversation, letter))
-        if letter.cc:
-            message["Cc"] = ", ".join(_mailbox(self.people[one]) for one in letter.cc)
-        message["Subject"] = conversation.subject if number == 0 else f"Re: {conversation.subject}"
-        message["Date"] = _date(self.now - span_ms(letter.ago))
-        message["Message-ID"] = self._message_id(conversation, number)
-        if number:
-            earlier = [self._message_id(conversation, one) for one in range(number)]
-            message["In-Reply-To"] = earlier[-1]
-            message["References"] = " ".join(earlier)
-        for name, value in letter.headers.items():
-            message[name] = value
+        earlier = [self._message_id(conversation, one) for one in range(number)]
+        headers = {
+            "From": _mailbox(self.people[letter.sender]),
+            "To": self._mailboxes(self._recipients(conversation, letter)),
+            "Cc": self._mailboxes(letter.cc),
+            "Subject": _encoded(conversation.subject if number == 0 else f"Re: {conversation.subject}"),
+            "Date": _date(self.now - span_ms(letter.ago)),
+            "Message-ID": self._message_id(conversation, number),
+            "In-Reply-To": earlier[-1] if earlier else "",
+            "References": _FOLD.join(earlier),
+            **letter.headers,
+        }
+        return "".join(f"{name}: {value}\r\n" for name, value in headers.items() if value).encode()
+
+    def _mailboxes(self, people: Sequence[str]) -> str:
+        return f",{_FOLD}".join(_mailbox(self.people[one]) for one in people)
 
     def _recipients(self, conversation: Conversation, letter: Letter) -> list[str]:
         everyone = dict.fromkeys((self.owner, *conversation.between, *(one.sender for one in conversation.letters)))
@@ -147,7 +153,16 @@ class Desk:
 
 
 def _mailbox(person: Person) -> str:
-    return f'"{person.name}" <{person.address}>'
+    name = f'"{person.name}"' if person.name.isascii() else _encoded(person.name)
+    return f"{name} <{person.address}>"
+
+
+def _encoded(text: str) -> str:
+    """A header's text; as encoded words (RFC 2047) where it is not ASCII."""
+    if text.isascii():
+        return text
+    chunks = [text[start : start + CHARS_PER_WORD] for start in range(0, len(text), CHARS_PER_WORD)]
+    return _FOLD.join(f"=?utf-8?B?{base64.b64encode(chunk.encode()).decode()}?=" for chunk in chunks)
 
 
 def _date(instant: Millis) -> str:
