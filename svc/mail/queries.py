@@ -196,7 +196,18 @@ def due_mirror(tx: ReadTx, account_id: str) -> MirrorRow | None:
 
 
 def next_mirror_at(tx: ReadTx, account_id: str) -> Millis | None:
-    return cast("int | None", tx.value("select min(next_at) from mail_mirror where account_id = :id", id=account_id))
+    """When something may go out again. A change behind another of its message has no time of its own."""
+    earliest = tx.value(
+        """
+        select min(next_at) from mail_mirror m
+        where account_id = :id and not exists (
+            select 1 from mail_mirror e
+            where e.account_id = m.account_id and e.provider_message_id = m.provider_message_id and e.id < m.id
+        )
+        """,
+        id=account_id,
+    )
+    return cast("int | None", earliest)
 
 
 def pending_for(tx: ReadTx, *, account_id: str, provider_message_id: str) -> list[MirrorRow]:

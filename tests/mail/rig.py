@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Sequence, Set
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from email.message import EmailMessage
@@ -137,13 +137,13 @@ class Rig:
         )
         return str(row[0])
 
-    async def labels_here(self, account_id: str, provider_message_id: str) -> set[str] | None:
+    async def labels_here(self, account_id: str, provider_message_id: str) -> Set[str] | None:
         """A message's labels in the database; ``None`` when it is not there."""
         stored = await self.store.read(
             queries.message_labels, account_id=account_id, provider_message_id=provider_message_id
         )
         assert stored is None or stored[0] == message_id_of(account_id, provider_message_id)
-        return None if stored is None else set(stored[2])
+        return None if stored is None else stored[2]
 
     async def pending(self) -> list[tuple[object, ...]]:
         """The changes on their way to the provider: message, added, removed."""
@@ -161,7 +161,7 @@ class Rig:
         """Everything that two ways to the same mailbox must agree on."""
         return await self.store.read(_state)
 
-    async def labels_at_provider(self, message_id: str, *, address: str = MIA) -> frozenset[str]:
+    async def labels_at_provider(self, message_id: str, *, address: str = MIA) -> Set[str]:
         return (await self.world.provider(address).get(message_id)).labels
 
     async def problems(self) -> list[str]:

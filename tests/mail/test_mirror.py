@@ -1,0 +1,282 @@
+"""Local changes on their way to the provider: in order, through every fault, over restarts, not undone by sync."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+import trio
+
+from svc.clock import DAY_MS, VirtualClock
+from svc.log import Log
+from svc.mail import actions, queries, tasks
+from svc.mail.provider import HistoryPage, Throttled, Unreachable
+from svc.mail.provider_fake import FakeProvider
+from svc.nursery import ThreadGate
+from tests.mail.rig import MIA, Rig, open_rig
+from tests.recorded_log import RecordedLog
+
+Labels = frozenset[str]
+
+NONE: Labels = frozenset()
+INBOX: Labels = frozenset({"INBOX"})
+AWAY, BACK = (NONE, INBOX), (INBOX, NONE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Watched(FakeProvider):
+    """Notes each change and when it was asked for; ``before`` runs first."""
+
+    asked: list[tuple[float, str, Labels, Labels]] = field(default_factory=list)
+    before: Callable[[], Awaitable[None]] | None = None
+
+    async def modify(self, message_id: str, *, add: Labels, remove: Labels) -> None:
+        self.asked.append((trio.current_time(), message_id, add, remove))
+        if self.before is not None:
+            await self.before()
+        await super().modify(message_id, add=add, remove=remove)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offline(Watched):
+    """Can't be reached until ``back`` is set."""
+
+    back: trio.Event = field(default_factory=trio.Event)
+
+    async def history(self, *, since: str, page_token: str | None = None) -> HistoryPage:
+        self._refuse_offline()
+        return await super().history(since=since, page_token=page_token)
+
+    async def modify(self, message_id: str, *, add: Labels, remove: Labels) -> None:
+        if not self.back.is_set():
+            self.asked.append((trio.current_time(), message_id, add, remove))
+        self._refuse_offline()
+        await super().modify(message_id, add=add, remove=remove)
+
+    def _refuse_offline(self) -> None:
+        if not self.back.is_set():
+            raise Unreachable("The provider can't be reached: no network.")
+
+
+async def archive(rig: Rig, provider_message_id: str) -> None:
+    thread_id = await rig.thread_id_of(provider_message_id)
+    await rig.store.write(actions.archive, rig.principal, thread_ids=[thread_id])
+
+
+async def unarchive(rig: Rig, provider_message_id: str) -> None:
+    thread_id = await rig.thread_id_of(provider_message_id)
+    await rig.store.write(actions.unarchive, rig.principal, thread_ids=[thread_id])
+
+
+async def test_a_change_reaches_the_provider_as_soon_as_the_loop_is_woken(rig: Rig) -> None:
+    loop = rig.loop_of(await rig.synced("one"))
+    async with rig.running(loop):
+        await trio.sleep(1)
+        await archive(rig, "fake-1")
+        loop.wake_mirror()
+        await trio.sleep(1)
+        assert await rig.labels_at_provider("fake-1") == {"UNREAD"}
+        assert await rig.pending() == []
+
+
+async def test_changes_wait_through_a_restart(
+    tmp_path: Path, wall: VirtualClock, log: Log, threads: ThreadGate
+) -> None:
+    async with open_rig(tmp_path, clock=wall, log=log, threads=threads) as rig:
+        account_id = await rig.synced("one", "two")
+        await archive(rig, "fake-1")
+        await archive(rig, "fake-2")
+    async with open_rig(tmp_path, clock=wall, log=log, threads=threads) as rig:
+        assert [row[0] for row in await rig.pending()] == ["fake-1", "fake-2"]
+        async with rig.running(rig.loop_of(account_id)):
+            await trio.sleep(1)
+        assert await rig.labels_at_provider("fake-1") == await rig.labels_at_provider("fake-2") == {"UNREAD"}
+
+
+async def test_the_changes_of_one_message_arrive_in_their_order(rig: Rig) -> None:
+    account_id = await rig.synced("one")
+    provider = Watched(world=rig.world, address=MIA)
+    for act in (archive, unarchive, archive, unarchive):
+        await act(rig, "fake-1")
+    rig.world.fault(address=MIA, operation="modify", fault=500, times=3)
+    await rig.loop_of(account_id, provider).sync_now()
+    async with rig.running(rig.loop_of(account_id, provider)):
+        await trio.sleep(3_600)
+    done = [(add, remove) for _, _, add, remove in provider.asked[3:]]
+    assert done == [AWAY, BACK, AWAY, BACK]
+    assert await rig.labels_at_provider("fake-1") == await rig.labels_here(account_id, "fake-1") == {"INBOX", "UNREAD"}
+
+
+async def test_who_asks_for_a_sync_while_the_loop_sends_doubles_and_reorders_nothing(rig: Rig) -> None:
+    account_id = await rig.synced("one")
+
+    async def dawdle() -> None:
+        await trio.sleep(rig.rng.uniform(0, 5))
+
+    slow = Watched(world=rig.world, address=MIA, before=dawdle)
+    loop = rig.loop_of(account_id, slow)
+    await archive(rig, "fake-1")
+    await unarchive(rig, "fake-1")
+    async with rig.running(loop), trio.open_nursery() as nursery:
+        for _ in range(3):
+            nursery.start_soon(loop.sync_now)
+    assert [(add, remove) for _, _, add, remove in slow.asked] == [AWAY, BACK]
+
+
+async def test_a_change_behind_one_that_waits_has_no_time_of_its_own(rig: Rig) -> None:
+    account_id = await rig.synced("one")
+    provider = Watched(world=rig.world, address=MIA)
+    loop = rig.loop_of(account_id, provider)
+    rig.world.fault(address=MIA, operation="modify", fault=500, times=1)
+    await archive(rig, "fake-1")
+    await loop.sync_now()
+    await unarchive(rig, "fake-1")
+    next_at = await rig.store.read(queries.next_mirror_at, account_id)
+    assert next_at is not None
+    assert next_at > rig.clock.now()  # else the loop would spin until the first may go
+    async with rig.running(loop):
+        await trio.sleep(60)
+    assert len(provider.asked) == 3
+    assert provider.asked[1][0] - provider.asked[0][0] >= tasks.FIRST_PAUSE_S / 2
+    assert await rig.pending() == []
+
+
+async def test_a_change_whose_answer_was_lost_is_repeated_without_harm(rig: Rig) -> None:
+    account_id = await rig.synced("one")
+    provider = Watched(world=rig.world, address=MIA)
+    await archive(rig, "fake-1")
+    rig.world.fault(address=MIA, operation="modify", fault="lost-answer", times=1)
+    async with rig.running(rig.loop_of(account_id, provider)):
+        await trio.sleep(60)
+    assert len(provider.asked) == 2
+    assert await rig.labels_at_provider("fake-1") == await rig.labels_here(account_id, "fake-1") == {"UNREAD"}
+    assert await rig.pending() == await rig.ledger() == []
+
+
+@pytest.mark.parametrize("gone_by", ["fault", "deletion"])
+async def test_a_change_to_a_message_that_is_gone_there_is_done_with(rig: Rig, gone_by: str) -> None:
+    account_id = await rig.synced("one")
+    await archive(rig, "fake-1")
+    if gone_by == "fault":
+        rig.world.fault(address=MIA, operation="modify", fault=404, times=1)
+    else:
+        await rig.world.delete(address=MIA, message_id="fake-1")
+    await rig.loop_of(account_id).sync_now()
+    assert await rig.pending() == await rig.ledger() == []
+    assert (await rig.account(account_id)).state == "caught-up"
+
+
+async def test_a_refused_change_stands_on_the_ledger_and_holds_up_nobody(rig: Rig) -> None:
+    account_id = await rig.synced("one", "two")
+    await archive(rig, "fake-1")
+    await archive(rig, "fake-2")
+    rig.world.fault(address=MIA, operation="modify", fault=403, times=1)
+    await rig.loop_of(account_id).sync_now()
+    assert await rig.pending() == []
+    assert await rig.ledger() == [("fake-1", "mirror", "The provider refuses this (403).")]
+    assert await rig.labels_at_provider("fake-2") == {"UNREAD"}
+    assert (await rig.account(account_id)).state == "caught-up"
+
+
+async def test_a_provider_that_asks_for_a_pause_gets_it(rig: Rig) -> None:
+    account_id = await rig.synced("one")
+    waits = iter([Throttled("Slow down.", retry_after_s=400.0)])
+
+    async def throttled_once() -> None:
+        for fault in waits:
+            raise fault
+
+    provider = Watched(world=rig.world, address=MIA, before=throttled_once)
+    await archive(rig, "fake-1")
+    loop = rig.loop_of(account_id, provider)
+    async with rig.running(loop):
+        for _ in range(100):
+            await trio.sleep(10)
+            loop.wake_mirror()  # however often somebody is impatient
+    first, second = [at for at, *_ in provider.asked]
+    assert 400 <= second - first < 411
+    assert await rig.pending() == []
+
+
+async def test_pauses_grow_while_the_provider_fails_and_end_when_it_is_back(rig: Rig) -> None:
+    account_id = await rig.synced("one")
+    provider = Watched(world=rig.world, address=MIA)
+    await archive(rig, "fake-1")
+    rig.world.fault(address=MIA, operation="modify", fault=500, times=12)
+    async with rig.running(rig.loop_of(account_id, provider)):
+        await trio.sleep(5_000)
+    times = [at for at, *_ in provider.asked]
+    pauses = [later - earlier for earlier, later in pairwise(times)]
+    assert len(pauses) == 12
+    assert pauses[0] <= tasks.FIRST_PAUSE_S
+    assert max(pauses) <= tasks.LONGEST_PAUSE_S + 1
+    assert min(pauses[8:]) >= tasks.LONGEST_PAUSE_S / 2
+    assert await rig.pending() == await rig.ledger() == []
+
+
+async def test_a_day_offline_loses_no_change(rig: Rig, log: RecordedLog) -> None:
+    account_id = await rig.synced("one", "two")
+    provider = Offline(world=rig.world, address=MIA)
+    loop = rig.loop_of(account_id, provider)
+    async with rig.running(loop):
+        for provider_id in ("fake-1", "fake-2"):
+            await archive(rig, provider_id)
+            loop.wake_mirror()
+            await trio.sleep(12 * 3_600)
+        assert [row[0] for row in await rig.pending()] == ["fake-1", "fake-2"]
+        assert await rig.labels_here(account_id, "fake-1") == await rig.labels_here(account_id, "fake-2") == {"UNREAD"}
+        assert (await rig.account(account_id)).state == "waiting"
+        assert len(provider.asked) < 400
+        provider.back.set()
+        await trio.sleep(3_600)
+    assert await rig.labels_at_provider("fake-1") == await rig.labels_at_provider("fake-2") == {"UNREAD"}
+    assert await rig.pending() == await rig.ledger() == []
+    assert (await rig.account(account_id)).state == "caught-up"
+    assert log.events("error") == []
+
+
+async def test_a_change_that_failed_often_and_for_a_week_is_given_up_and_shown(rig: Rig, wall: VirtualClock) -> None:
+    account_id = await rig.synced("one")
+    await archive(rig, "fake-1")
+    rig.world.fault(address=MIA, operation="modify", fault="timeout", times=100)
+    async with rig.running(rig.loop_of(account_id)):
+        await trio.sleep(60)
+        wall.offset_ms += 8 * DAY_MS  # the laptop was closed: that alone is no reason
+        await trio.sleep(3_600)
+        assert len(await rig.pending()) == 1
+        await trio.sleep(4 * 3_600)
+    assert await rig.pending() == []
+    assert await rig.ledger() == [("fake-1", "mirror", "The provider did not answer in time.")]
+
+
+async def test_a_pending_change_is_not_undone_by_what_the_provider_tells_meanwhile(rig: Rig) -> None:
+    account_id = await rig.synced("one")
+    await archive(rig, "fake-1")
+    await rig.world.set_labels(address=MIA, message_id="fake-1", labels=frozenset())
+    await rig.world.set_labels(address=MIA, message_id="fake-1", labels=frozenset({"INBOX", "STARRED"}))
+    await rig.sync_of(account_id).step()
+    assert await rig.labels_here(account_id, "fake-1") == {"STARRED"}
+    await rig.world.expire_history(address=MIA)
+    await rig.sync_of(account_id).step()
+    assert await rig.labels_here(account_id, "fake-1") == {"STARRED"}
+    await rig.loop_of(account_id).sync_now()
+    assert await rig.labels_at_provider("fake-1") == await rig.labels_here(account_id, "fake-1") == {"STARRED"}
+
+
+async def test_an_account_whose_grant_is_lost_keeps_its_changes_for_the_next_connection(rig: Rig) -> None:
+    account_id = await rig.synced("one")
+    await archive(rig, "fake-1")
+    rig.world.fault(address=MIA, operation="modify", fault=401, times=2)
+    rig.world.fault(address=MIA, operation="history", fault=401, times=2)
+    async with rig.running(rig.loop_of(account_id)):
+        await trio.sleep(60)
+        assert (await rig.account(account_id)).state == "reconnect"
+        assert len(await rig.pending()) == 1
+    await rig.connect()
+    async with rig.running(rig.loop_of(account_id)):
+        await trio.sleep(60)
+    assert await rig.pending() == []
+    assert await rig.labels_at_provider("fake-1") == {"UNREAD"}
