@@ -57,8 +57,10 @@ class Supervisor:
                 crash = await self._live()
                 if crash is None:
                     break
-                if not self._restarts_after(crash):
+                if not self._may_live_again:
+                    self._phase = "failed"
                     return
+                self._phase = "restarting"
                 await self._pause()
             self._phase = "stopped"
         finally:
@@ -87,6 +89,7 @@ class Supervisor:
                     await self.subsystem.run(self._child(work))
         except* Exception as group:
             crash = group
+            self._note(crash)  # here, for an interrupt beside it goes past the caller
         finally:
             self._work_scope = None
         return crash
@@ -102,15 +105,15 @@ class Supervisor:
             self._phase = "running"
         self.settled.set()
 
-    def _restarts_after(self, crash: ExceptionGroup[Exception]) -> bool:
-        """Log the crash whole; say whether another life follows."""
-        again = not self.subsystem.essential and not self._drain_asked.is_set()
+    @property
+    def _may_live_again(self) -> bool:
+        return not self.subsystem.essential and not self._drain_asked.is_set()
+
+    def _note(self, crash: ExceptionGroup[Exception]) -> None:
         self._last_error = _one_line(crash)
-        self._phase = "restarting" if again else "failed"
-        self._log.error("subsystem.crashed", crash, restarts=self._restarts, again=again)
+        self._log.error("subsystem.crashed", crash, restarts=self._restarts, again=self._may_live_again)
         if self.subsystem.essential:
             self.fault = crash
-        return again
 
     async def _pause(self) -> None:
         self.settled.set()

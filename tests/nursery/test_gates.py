@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -43,15 +44,13 @@ async def test_time_stands_still_while_a_thread_works(threads: ThreadGate, clock
 
 
 async def test_time_goes_on_after_the_last_of_several_calls(threads: ThreadGate, clock: MockClock) -> None:
-    first, second = threading.Event(), threading.Event()
+    release = threading.Event()
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(threads.run, second.wait)
-        nursery.start_soon(threads.run, first.wait)
+        nursery.start_soon(threads.run, release.wait, 30)
         await trio.testing.wait_all_tasks_blocked()
-        first.set()
-        await trio.testing.wait_all_tasks_blocked()
+        await threads.run(jobs.double, 1)
         assert clock.autojump_threshold == math.inf
-        second.set()
+        release.set()
     assert clock.autojump_threshold == 0
 
 
@@ -237,11 +236,11 @@ async def test_a_busy_worker_ends_with_a_service_that_was_killed(tmp_path: Path)
     script.write_text(SERVICE)
     environ = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     with trio.fail_after(60):
-        service = await trio.lowlevel.open_process([sys.executable, str(script)], stdout=subprocess.PIPE, env=environ)
-        assert service.stdout is not None
-        assert await service.stdout.receive_some() == b"here\n"
-        service.kill()
-        await service.wait()
-        # The worker holds the other end of this pipe for as long as it lives.
-        assert await service.stdout.receive_some() == b""
-        await service.stdout.aclose()
+        async with trio.open_nursery() as nursery:
+            run = partial(trio.run_process, stdout=subprocess.PIPE, env=environ, check=False)
+            service: trio.Process = await nursery.start(run, [sys.executable, str(script)])
+            assert service.stdout is not None
+            assert await service.stdout.receive_some() == b"here\n"
+            service.kill()
+            # The worker holds the other end of this pipe for as long as it lives.
+            assert await service.stdout.receive_some() == b""

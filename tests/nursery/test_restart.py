@@ -228,3 +228,4 @@ async def test_a_crash_beside_an_interrupt_is_logged_and_does_not_hide_it(root: 
 
     with pytest.raises(KeyboardInterrupt):
         await root.run([Subsystem(name="mail", run=run)])
+    assert log.events("error") == ["subsystem.crashed"]

@@ -136,6 +136,23 @@ async def test_a_drain_before_the_start_starts_nothing(root: Root, diary: Diary)
     assert diary.entries == []
 
 
+async def test_one_that_is_ready_too_late_still_counts_as_draining(root: Root, running: Running) -> None:
+    async def run(child: Child) -> None:
+        child.work.start_soon(get_ready, child)
+        child.started()
+        await trio.sleep_forever()
+
+    async def get_ready(child: Child) -> None:
+        await trio.sleep(2)
+        child.started()
+        await trio.sleep(2)
+
+    async with running(Subsystem(name="http", run=run)), trio.open_nursery() as nursery:
+        nursery.start_soon(root.remove, "http")
+        await trio.sleep(3)
+        assert root.states()["http"].phase == "draining"
+
+
 async def test_a_run_that_refuses_its_cancellation_is_left_at_the_deadline(running: Running) -> None:
     async def run(child: Child) -> None:
         child.started()
@@ -212,6 +229,19 @@ async def test_a_removed_name_can_be_added_again(root: Root, running: Running, d
             await root.add(diary.plain("mail:a"))
             await root.remove("mail:a")
         assert diary.entries == ["mail:a serves", "mail:a ends"] * 3
+
+
+async def test_a_name_whose_subsystem_has_finished_can_be_added_again(
+    root: Root, running: Running, diary: Diary
+) -> None:
+    async def run(child: Child) -> None:
+        child.started()
+
+    async with running(Subsystem(name="mail:a", run=run), diary.plain("http")):
+        await root.add(diary.plain("mail:a"))
+        assert root.states()["mail:a"].phase == "running"
+        diary.entries.clear()
+    assert diary.entries == ["mail:a ends", "http ends"]  # it is the last to have started now
 
 
 async def test_a_name_in_use_is_refused_and_the_one_that_runs_unharmed(
