@@ -1,0 +1,226 @@
+"""The loop of an account on virtual time: when it asks, when it waits, when it stops asking, and what the user sees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import msgspec
+import pytest
+import trio
+
+from svc.mail import queries, tasks, wire
+from svc.mail.provider import GrantLost, HistoryPage, Throttled, Unreachable
+from svc.mail.provider_fake import FakeProvider
+from svc.mail.wire import AccountOut
+from svc.nursery import Subsystem
+from tests.mail.rig import MIA, Rig
+from tests.recorded_log import RecordedLog
+
+NOA = "noa@example.org"
+ACCOUNTS = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counted(FakeProvider):
+    """Notes when its history was asked for, and raises what ``faults`` holds, one a call."""
+
+    polls: list[float] = field(default_factory=list)
+    faults: list[Exception] = field(default_factory=list)
+
+    async def history(self, *, since: str, page_token: str | None = None) -> HistoryPage:
+        self.polls.append(trio.current_time())
+        if self.faults:
+            raise self.faults.pop(0)
+        return await super().history(since=since, page_token=page_token)
+
+    @property
+    def pauses(self) -> list[float]:
+        return [later - earlier for earlier, later in pairwise(self.polls)]
+
+
+def counted(rig: Rig, *faults: Exception, address: str = MIA) -> Counted:
+    return Counted(world=rig.world, address=address, faults=list(faults))
+
+
+async def shown(rig: Rig, account_id: str) -> AccountOut:
+    """The account as ``mail.accounts`` tells it."""
+    account = await rig.account(account_id)
+    return await rig.store.read(wire.account_summary, account)
+
+
+async def test_a_day_of_polls_is_2880_polls(rig: Rig) -> None:
+    account_id = await rig.synced("one")
+    provider = counted(rig)
+    async with rig.running(rig.loop_of(account_id, provider)):
+        await trio.sleep(86_400 - 1)
+        await rig.inject("late")
+        await trio.sleep(tasks.POLL_INTERVAL_S)
+        assert (await rig.account(account_id)).messages == 2
+    assert len(provider.polls) == 2_880 + 1
+    assert set(provider.pauses) == {tasks.POLL_INTERVAL_S}
+
+
+async def test_a_slow_provider_is_asked_again_only_after_it_answered(rig: Rig) -> None:
+    account_id = await rig.synced("one")
+    under_way = most = 0
+
+    class Slow(Counted):
+        async def history(self, *, since: str, page_token: str | None = None) -> HistoryPage:
+            nonlocal under_way, most
+            under_way += 1
+            most = max(most, under_way)
+            await trio.sleep(100)
+            under_way -= 1
+            return await super().history(since=since, page_token=page_token)
+
+    loop = rig.loop_of(account_id, Slow(world=rig.world, address=MIA))
+    async with rig.running(loop), trio.open_nursery() as nursery:
+        for _ in range(5):
+            nursery.start_soon(loop.sync_now)
+    assert most == 1
+
+
+async def test_a_failing_provider_is_asked_less_and_less_until_it_is_back(rig: Rig) -> None:
+    account_id = await rig.synced("one")
+    provider = counted(rig, *(Unreachable("The provider can't be reached.") for _ in range(40)))
+    async with rig.running(rig.loop_of(account_id, provider)):
+        await trio.sleep(1)
+        during = await shown(rig, account_id)
+        await trio.sleep(40 * tasks.LONGEST_PAUSE_S)
+        after = await shown(rig, account_id)
+    assert (during.state, during.problem) == ("waiting", "The provider can't be reached.")
+    assert (after.state, after.problem) == ("caught-up", None)
+    waits = provider.pauses[:40]
+    assert waits[0] <= tasks.FIRST_PAUSE_S
+    assert max(waits) <= tasks.LONGEST_PAUSE_S
+    assert sum(waits[:8]) < sum(waits[8:16]) < 8 * tasks.LONGEST_PAUSE_S
+    assert set(map(round, provider.pauses[40:])) == {round(tasks.POLL_INTERVAL_S)}
+
+
+async def test_the_providers_own_pause_is_respected(rig: Rig) -> None:
+    account_id = await rig.synced("one")
+    provider = counted(rig, Throttled("The provider asks for a pause.", retry_after_s=1_234.0))
+    async with rig.running(rig.loop_of(account_id, provider)):
+        await trio.sleep(1_300)
+        assert provider.pauses[0] >= 1_234
+        assert (await shown(rig, account_id)).state == "caught-up"
+
+
+async def test_a_lost_grant_stops_the_asking_and_touches_nobody_else(rig: Rig) -> None:
+    await rig.inject("hers", address=NOA)
+    mia, noa = await rig.synced("his"), await rig.connect(NOA)
+    lost = counted(rig, GrantLost("Access was revoked. Connect the account again."))
+    other = counted(rig, address=NOA)
+    async with rig.running(rig.loop_of(mia, lost), rig.loop_of(noa, other, address=NOA)):
+        await trio.sleep(3_600)
+        account = await shown(rig, mia)
+        assert (account.state, account.problem) == ("reconnect", "Access was revoked. Connect the account again.")
+        assert len(lost.polls) == 1
+        assert (await shown(rig, noa)).state == "caught-up"
+        assert len(other.polls) == 121
+
+
+async def test_an_account_asked_to_sync_after_its_grant_came_back_goes_on_polling(rig: Rig) -> None:
+    account_id = await rig.synced("one")
+    provider = counted(rig, GrantLost("Access was revoked."))
+    loop = rig.loop_of(account_id, provider)
+    async with rig.running(loop):
+        await trio.sleep(3_600)
+        await rig.inject("two")
+        await loop.sync_now()
+        account = await shown(rig, account_id)
+        assert (account.state, account.problem, account.messages) == ("caught-up", None, 2)
+        await trio.sleep(305)
+        assert len(provider.polls) == 2 + 10
+
+
+async def test_only_a_change_of_state_is_told(rig: Rig) -> None:
+    account_id = await rig.synced("one")
+    faults = [Unreachable("No network.")] * 5 + [Unreachable("No name server.")] * 5
+    before = rig.store.outbox.head()
+    async with rig.running(rig.loop_of(account_id, counted(rig, *faults))):
+        await trio.sleep(12 * tasks.LONGEST_PAUSE_S)
+    told = [msgspec.json.decode(row.payload)["account"] for row in await rig.news(after=before)]
+    assert [(account["state"], account["problem"]) for account in told] == [
+        ("waiting", "No network."),
+        ("waiting", "No name server."),
+        ("caught-up", None),
+    ]
+
+
+async def test_a_sweep_that_fails_in_the_middle_shows_waiting_and_then_its_progress(rig: Rig) -> None:
+    for number in range(130):
+        await rig.inject(f"Mail {number}")
+    account_id = await rig.connect()
+    rig.world.fault(address=MIA, operation="get", fault=500, times=1)
+    before = rig.store.outbox.head()
+    async with rig.running(rig.loop_of(account_id)):
+        await trio.sleep(60)
+    told = [
+        msgspec.json.decode(row.payload)["account"] for row in await rig.news(after=before) if row.topic == "accounts"
+    ]
+    assert [account["state"] for account in told] == [
+        "backfilling",
+        "waiting",
+        "backfilling",
+        "backfilling",
+        "backfilling",
+        "caught-up",
+    ]
+    assert [account["progress"] and account["progress"]["done"] for account in told] == [0, 0, 0, 100, 130, None]
+    assert (await rig.account(account_id)).messages == 130
+
+
+@pytest.mark.parametrize("error", [RuntimeError("a bug"), KeyError("another")])
+async def test_a_bug_in_one_loop_is_logged_restarted_and_nobody_elses(
+    rig: Rig, log: RecordedLog, error: Exception
+) -> None:
+    await rig.inject("hers", address=NOA)
+    mia, noa = await rig.synced("his"), await rig.connect(NOA)
+    other = counted(rig, address=NOA)
+    loops = rig.loop_of(mia, counted(rig, error)), rig.loop_of(noa, other, address=NOA)
+    async with rig.running(*loops) as root:
+        await trio.sleep(600)
+        assert root.states()[f"mail:{mia}"].restarts == 1
+        assert root.states()[f"mail:{noa}"].restarts == 0
+    assert log.events("error") == ["subsystem.crashed"]
+    assert (await rig.account(mia)).state == "caught-up"
+    assert set(other.pauses) == {tasks.POLL_INTERVAL_S}
+
+
+async def test_an_account_is_added_and_removed_while_the_others_run(rig: Rig) -> None:
+    await rig.inject("hers", address=NOA)
+    mia, noa = await rig.synced("his"), await rig.connect(NOA)
+    first, second = counted(rig), counted(rig, address=NOA)
+    loop = rig.loop_of(noa, second, address=NOA)
+    async with rig.running(rig.loop_of(mia, first)) as root:
+        await trio.sleep(95)
+        await root.add(Subsystem(name="mail:noa", run=loop.run, independent=True))
+        await trio.sleep(95)
+        await root.remove("mail:noa")
+        await trio.sleep(95)
+    assert len(second.polls) == 4
+    assert len(first.polls) == 10
+    assert (await rig.account(noa)).messages == 1
+
+
+async def test_two_hundred_accounts_run_beside_each_other_and_drain_in_no_time(rig: Rig, log: RecordedLog) -> None:
+    loops, providers = [], []
+    for number in range(ACCOUNTS):
+        address = f"person-{number}@example.org"
+        await rig.inject(f"Hello {number}", address=address)
+        provider = counted(rig, address=address)
+        providers.append(provider)
+        loops.append(rig.loop_of(await rig.connect(address), provider, address=address))
+    async with rig.running(*loops) as root:
+        await trio.sleep(95)
+        assert {state.phase for state in root.states().values()} == {"running"}
+        assert len(root.states()) == ACCOUNTS
+        began = trio.current_time()
+    assert trio.current_time() == began
+    assert {len(provider.polls) for provider in providers} == {4}
+    accounts = await rig.store.read(queries.accounts, rig.principal)
+    assert [(account.state, account.messages) for account in accounts] == [("caught-up", 1)] * ACCOUNTS
+    assert log.events("error", "warning") == []
+    assert await rig.problems() == []
