@@ -50,7 +50,7 @@ def retry_after_s(headers: Headers, *, now: Millis) -> float | None:
     """``Retry-After`` (RFC 9110, section 10.2.3) in seconds from ``now``, capped; ``None`` when unusable."""
     value = (headers.get("retry-after") or "").strip()
     if value.isascii() and value.isdigit():
-        return capped_wait_s(float(value[:9]))
+        return capped_wait_s(float(value))
     try:
         moment = parsedate_to_datetime(value)
     except ValueError:

@@ -180,10 +180,9 @@ class GmailProvider:
         return SentMessage(id=wire.id, thread_id=wire.threadId, labels=frozenset(wire.labelIds or ()))
 
     async def _record(self, call: _Call, kind: type[T]) -> T:
-        token = await self.tokens.access_token()
-        answer = await self._request(call, token)
+        answer, token = await self._request(call)
         if answer.status == 401:
-            answer = await self._request(call, await self.tokens.refreshed(token))
+            answer, _ = await self._request(call, stale=token)
         if answer.status != 200:
             raise self._fault(call, answer)
         record = decoded(answer.body, kind)
@@ -191,8 +190,14 @@ class GmailProvider:
             raise _nonsense(call)
         return record
 
-    async def _request(self, call: _Call, token: str) -> EgressResponse:
+    async def _request(self, call: _Call, *, stale: str | None = None) -> tuple[EgressResponse, str]:
+        """The answer, and the token it was given to: another one than ``stale``."""
         await self.quota.spend(COST_UNITS[call.name], urgent=call.urgent)
+        # After the gate, which may have held the call for longer than a token lasts.
+        token = await (self.tokens.access_token() if stale is None else self.tokens.refreshed(stale))
+        return await self._send(call, token), token
+
+    async def _send(self, call: _Call, token: str) -> EgressResponse:
         headers = {"authorization": f"Bearer {token}", "accept": "application/json"}
         if call.body is not None:
             headers["content-type"] = "application/json"

@@ -533,6 +533,19 @@ async def test_the_accounts_other_calls_wait_too(status: int, mailbox: Mailbox) 
     assert trio.current_time() - begin_s == pytest.approx(90)
 
 
+async def test_a_call_takes_its_token_after_the_wait_so_that_it_is_still_good(mailbox: Mailbox) -> None:
+    mailbox.quota.pause(900)
+
+    async def renew() -> None:
+        await trio.sleep(600)
+        mailbox.tokens.number = 2
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(renew)
+        await WRITES["modify"](mailbox.will_answer(answer({"id": "m1"})))
+    assert mailbox.http.asked[0].headers["authorization"] == "Bearer S3CRET-2"
+
+
 async def test_a_date_to_come_back_at_is_read_as_well(wall: VirtualClock) -> None:
     moment = datetime.fromtimestamp(wall.now() // 1000 + 60, tz=UTC)
     headers = Headers([("retry-after", format_datetime(moment, usegmt=True))])
