@@ -13,9 +13,11 @@ import os
 import re
 import secrets
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence, Set
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from io import FileIO
 from pathlib import Path
 from typing import Final, TypeVar
@@ -29,6 +31,7 @@ T = TypeVar("T")
 
 CHUNK_BYTES: Final = 256 * 1024  # read or written in one thread hop
 GROUP_FILES: Final = 64  # temporary files open at a time while many blobs are written
+SYNC_THREADS: Final = 8  # fsyncs of one group that wait for the disk together
 MAX_REMEMBERED: Final = 4_096  # files whose hash was checked, for ranges
 
 _NAME: Final = re.compile(r"[0-9a-f]{64}")
@@ -220,10 +223,10 @@ class Blobs:
                 upload = _Upload(self._incoming / secrets.token_hex(16))
                 uploads.append(upload)
                 upload.write(data)
-            for upload in uploads:
-                upload.sync()
-            for upload in uploads:
-                self._adopt(upload)
+            _sync_all(upload.sync for upload in uploads)
+            self._make_durable({self._path(ref.sha256).parent for ref in group})
+            for ref, upload in zip(group, uploads, strict=True):
+                upload.move(self._path(ref.sha256))
         finally:
             for upload in uploads:
                 upload.discard()
@@ -233,29 +236,31 @@ class Blobs:
             ref = upload.ref()
             if not self._has(ref):
                 upload.sync()
-                self._adopt(upload)
+                path = self._path(ref.sha256)
+                self._make_durable({path.parent})
+                upload.move(path)
             self._sync_parents([ref])
             return ref
 
-    def _adopt(self, upload: _Upload) -> None:
-        """Give a synced temporary file its name; the caller syncs the directory."""
-        path = self._path(upload.ref().sha256)
-        self._make_durable(path.parent)
-        upload.move(path)
-
     def _sync_parents(self, refs: Iterable[BlobRef]) -> None:
-        for directory in {self._path(ref.sha256).parent for ref in refs}:
-            self._make_durable(directory)
-            sync_directory(directory)
+        directories = {self._path(ref.sha256).parent for ref in refs}
+        self._make_durable(directories)
+        _sync_all(partial(sync_directory, directory) for directory in directories)
 
-    def _make_durable(self, directory: Path) -> None:
-        """See to it that ``directory`` exists and that a power loss does not take its name away."""
-        if directory == self._root or directory in self._durable_directories:
-            return
-        self._make_durable(directory.parent)
-        directory.mkdir(mode=0o700, exist_ok=True)
-        sync_directory(directory.parent)
-        self._durable_directories.add(directory)
+    def _make_durable(self, directories: Set[Path]) -> None:
+        """See to it that ``directories`` exist and that a power loss does not take their names away.
+
+        All are made before the first is synced: each sync after a change would be one more commit of the file system.
+        """
+        new = directories - self._durable_directories
+        for directory in new:
+            directory.parent.mkdir(mode=0o700, exist_ok=True)
+            directory.mkdir(mode=0o700, exist_ok=True)
+        firsts = {directory.parent for directory in new}
+        changed = firsts if firsts <= self._durable_directories else {*firsts, self._root}
+        if new:
+            _sync_all(partial(sync_directory, directory) for directory in changed)
+            self._durable_directories.update(new, firsts)
 
     def _opened(self, sha256: str) -> FileIO:
         try:
@@ -338,6 +343,17 @@ class _Reader:
         if self._left is not None:
             self._left -= len(data)
         return data
+
+
+def _sync_all(syncs: Iterable[Callable[[], None]]) -> None:
+    """Run all, several at a time: a file system makes one commit of the syncs that wait for it together."""
+    waiting = list(syncs)
+    if len(waiting) == 1:
+        waiting[0]()
+    elif waiting:
+        with ThreadPoolExecutor(min(SYNC_THREADS, len(waiting)), thread_name_prefix="blob-sync") as pool:
+            for done in [pool.submit(sync) for sync in waiting]:
+                done.result()
 
 
 def _open_to_read(path: str, flags: int) -> int:
