@@ -1,0 +1,47 @@
+"""The command: which benchmarks, how long, and in which order they print."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sqlite3
+import sys
+import time
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from typing import Final
+
+from benchmarks.report import Table
+
+NAMES: Final = ("http", "ingest", "threads", "boot", "corpus")
+
+Run = Callable[[bool], Iterable[Table]]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Ratios against peers and limits.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of: {', '.join(NAMES)} (default: all)")
+    parser.add_argument("--quick", action="store_true", help="smaller samples: all of it in about a minute")
+    parsed = parser.parse_args()
+    unknown = [name for name in parsed.names if name not in NAMES]
+    if unknown:
+        parser.error(f"there is no benchmark {unknown[0]!r}; there are {', '.join(NAMES)}")
+    print(
+        f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}, {os.cpu_count()} cores, load {_load()}"
+    )
+    for name in parsed.names or NAMES:
+        run: Run = import_module(f"benchmarks.{name}").run  # late: one benchmark's imports are no part of another
+        began = time.perf_counter()
+        for table in run(parsed.quick):
+            print(f"\n{table.text()}", flush=True)
+        print(f"({name}: {time.perf_counter() - began:.0f} s)", flush=True)
+    return 0
+
+
+def _load() -> str:
+    return f"{os.getloadavg()[0]:.1f}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,133 @@
+"""Homes with many messages, written by bulk SQL into a cache (``.cache/bench``) and used again by later runs.
+
+What a list shows is filled in as the ingest would have left it. Bodies are missing: nothing measured here opens one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
+from random import Random
+from typing import Final
+
+import trio
+
+from benchmarks.processes import REPOSITORY, environment
+from svc.app import all_rules, all_settings, workspace_of
+from svc.clock import WallClock
+from svc.config import read_config
+from svc.log import Log
+from svc.workspace import Workspace
+
+CACHE: Final = REPOSITORY / ".cache" / "bench"
+ADDRESSES: Final = ("one@example.org", "two@example.org", "three@example.org")
+MESSAGES_A_THREAD: Final = 2
+FORM: Final = 2
+"""Count it up when the rows below change: homes of another form are built anew."""
+
+_NUMBERS: Final = "with recursive numbers (n) as (select 0 union all select n + 1 from numbers where n + 1 < :count)"
+_SCATTERED: Final = "printf('%08x', (n * 2654435761) % 4294967296)"  # one to one: ids as hashes lie, in no order
+_ACCOUNTS: Final = """
+    insert into mail_accounts (id, address, provider, state, history_id, messages, unread_threads, created_at)
+    values (:id, :address, 'fake', 'caught-up', '1', :messages, :unread, :created_at)
+"""
+_THREADS: Final = f"""
+    {_NUMBERS}
+    insert into mail_threads (id, account_id, provider_thread_id, subject, snippet, sender_name, sender_address,
+        last_message_at, messages, in_inbox, unread, visible, labels)
+    select 'thr_' || {_SCATTERED}, 'acc_' || (n % 3), 't' || n, 'The budget of week ' || n,
+        'Here are the notes of our meeting, with what we agreed on and who does what by when.',
+        'Sender ' || (n % 997), 'sender' || (n % 997) || '@example.org', 1700000000000 - n * 60000, {MESSAGES_A_THREAD},
+        {MESSAGES_A_THREAD} * (n % 2 = 0), (n % 10 = 0), {MESSAGES_A_THREAD},
+        case when n % 10 = 0 then '["INBOX","UNREAD"]' when n % 2 = 0 then '["INBOX"]' else '["CATEGORY_UPDATES"]' end
+    from numbers
+"""
+_MESSAGES: Final = f"""
+    {_NUMBERS}, copies (k) as (values (0), (1))
+    insert into mail_messages (id, account_id, thread_id, provider_message_id, message_id_header, sent_at, stored_at,
+        sender_name, sender_address, subject, snippet, headers, labels, in_inbox, unread, visible, attachments, own,
+        body_sha256, raw_sha256, raw_size, seen_sweep)
+    select 'msg_' || {_SCATTERED} || k, 'acc_' || (n % 3), 'thr_' || {_SCATTERED}, 'm' || n || '-' || k,
+        n || '.' || k || '@example.org', 1700000000000 - n * 60000 - k * 1000, 1700000000000,
+        'Sender ' || (n % 997), 'sender' || (n % 997) || '@example.org', 'The budget of week ' || n,
+        'Here are the notes of our meeting, with what we agreed on and who does what by when.',
+        '{{"to":[{{"name":"","address":"one@example.org"}}],"cc":[],"bcc":[],"replyTo":[],"references":[]}}',
+        case when n % 10 = 0 and k = 0 then '["INBOX","UNREAD"]' when n % 2 = 0 then '["INBOX"]'
+            else '["CATEGORY_UPDATES"]' end,
+        (n % 2 = 0), (n % 10 = 0 and k = 0), 1, 0, 0, hex(zeroblob(32)), hex(zeroblob(32)), 4000, 1
+    from numbers, copies
+"""
+
+
+@asynccontextmanager
+async def open_workspace(home: Path) -> AsyncIterator[Workspace]:
+    """The whole service on ``home``, opened as a boot does, with nothing running."""
+    environ = environment(home)
+    config = read_config(all_settings(), environ, all_rules())
+    clock = WallClock()
+    log = Log.to_stderr(form="readable", clock=clock, level="warning")
+    async with workspace_of(config, clock=clock, log=log, rng=Random(1), environ=environ) as workspace:
+        yield workspace
+
+
+def home_with(messages: int) -> Path:
+    """A home with three accounts that hold ``messages`` between them: from the cache, or built now."""
+    building = CACHE / f"building-{os.getpid()}"
+    shutil.rmtree(building, ignore_errors=True)
+    home = building / "home"
+    home.mkdir(parents=True)
+    trio.run(_create, home)
+    (database,) = (home / "db").glob("*.sqlite3")
+    wanted = CACHE / f"{messages}-{_form_of(database)}"
+    if not wanted.exists():
+        _fill(database, messages)
+        entries = [{"op": "label", "address": address, "id": "Label_1", "name": "Later"} for address in ADDRESSES]
+        (home / "spool" / "fake.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in entries))
+        for outdated in CACHE.glob(f"{messages}-*"):
+            shutil.rmtree(outdated)
+        building.rename(wanted)
+    shutil.rmtree(building, ignore_errors=True)
+    return wanted / "home"
+
+
+async def _create(home: Path) -> None:
+    async with open_workspace(home):
+        pass
+
+
+def _form_of(database: Path) -> str:
+    with closing(sqlite3.connect(database)) as connection:
+        schema = connection.execute("select sql from sqlite_schema where sql is not null order by name").fetchall()
+    return hashlib.sha256(repr((FORM, schema)).encode()).hexdigest()[:12]
+
+
+def _fill(database: Path, messages: int) -> None:
+    threads = messages // MESSAGES_A_THREAD
+    with closing(sqlite3.connect(database, isolation_level=None)) as connection:
+        for pragma in ("synchronous = off", "cache_size = -262144", "foreign_keys = off"):
+            connection.execute(f"pragma {pragma}")
+        connection.execute("begin")
+        for number, address in enumerate(ADDRESSES):
+            mine = range(number, threads, len(ADDRESSES))
+            row = {
+                "id": f"acc_{number}",
+                "address": address,
+                "messages": len(mine) * MESSAGES_A_THREAD,
+                "unread": sum(n % 10 == 0 for n in mine),
+                "created_at": 1_700_000_000_000 + number,
+            }
+            connection.execute(_ACCOUNTS, row)
+        connection.execute(_THREADS, {"count": threads})
+        connection.execute(_MESSAGES, {"count": threads})
+        connection.execute("commit")
+        connection.execute("analyze")
+        connection.execute("pragma wal_checkpoint(truncate)")
+    descriptor = os.open(database, os.O_RDONLY)
+    os.fsync(descriptor)
+    os.close(descriptor)

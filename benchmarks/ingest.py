@@ -1,0 +1,150 @@
+"""Mails a second, from raw bytes to committed: the whole way, its parts, and the database's own limit.
+
+The whole way is the service's: fetched through the seam, parsed, blobs on disk and synced, then one transaction a page.
+The limit inserts the very rows that the commit path left behind, in as many transactions, with nothing but ``sqlite3``.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+import trio
+
+from benchmarks.mailroom import open_mailroom, page_of, some_mails, sync_disks
+from benchmarks.report import Table, count, median, ratio
+from svc.mail import ingest
+from svc.mail.ingest import SweepPage
+from svc.mail.mime import parse_message
+from svc.mail.model import Incoming
+
+MAILS: Final = 1_500
+QUICK_MAILS: Final = 300
+ROUNDS: Final = 3
+QUICK_ROUNDS: Final = 1
+POLLED: Final = 200
+PRODUCERS: Final = 32
+"""Accounts that poll at the same time: their single messages share commits."""
+
+WHOLE: Final = "raw bytes to committed, blobs synced"
+PARSE: Final = "  of it: MIME parse alone"
+FETCH: Final = "  of it: parse and blobs synced"
+COMMIT: Final = "commit path, a page a transaction"
+POLL: Final = "commit path, a message a transaction, 1 at a time"
+POLL_MANY: Final = f"commit path, a message a transaction, {PRODUCERS} at a time"
+LIMIT: Final = "limit: bare sqlite3, the same rows and pages"
+
+
+def run(quick: bool) -> Iterable[Table]:
+    mails, what = some_mails(QUICK_MAILS if quick else MAILS)
+    rounds = QUICK_ROUNDS if quick else ROUNDS
+    rates: dict[str, list[float]] = {name: [] for name in (WHOLE, PARSE, FETCH, COMMIT, LIMIT, POLL, POLL_MANY)}
+    for _ in range(rounds):
+        with TemporaryDirectory() as directory:
+            for name, seconds, done in _round(Path(directory), mails):
+                rates[name].append(done / seconds)
+    table = Table(title="Ingest, synchronous=FULL", columns=("way", "mails/s", "x limit"))
+    limit = median(rates[LIMIT])
+    for name, found in rates.items():
+        table.add(name, count(median(found)), ratio(median(found), limit))
+    table.notes += [
+        f"{len(mails)} mails: {what}; medians of {rounds} interleaved round(s)",
+        "rows of a mail: thread, message, event, outbox (thread, account), attachments; counters kept",
+    ]
+    yield table
+
+
+def _round(home: Path, mails: Sequence[bytes]) -> Iterator[tuple[str, float, int]]:
+    began = time.perf_counter()
+    for raw in mails:
+        parse_message(raw)
+    yield PARSE, time.perf_counter() - began, len(mails)
+    sync_disks()
+    fetch_s, pages_s, pages = trio.run(_whole, home / "whole", mails)
+    yield WHOLE, fetch_s + pages_s, len(mails)
+    yield FETCH, fetch_s, len(mails)
+    sync_disks()
+    yield COMMIT, trio.run(_commit, home / "commit", mails, pages), len(mails)
+    sync_disks()
+    yield LIMIT, _bare(home / "commit" / "svc.sqlite3", home / "bare.sqlite3", len(pages)), len(mails)
+    messages = [message for page in pages for message in page.incoming][:POLLED]
+    sync_disks()
+    yield POLL, trio.run(partial(_poll, home / "poll", mails, messages, producers=1)), len(messages)
+    sync_disks()
+    yield POLL_MANY, trio.run(partial(_poll, home / "poll-many", mails, messages, producers=PRODUCERS)), len(messages)
+
+
+async def _whole(home: Path, mails: Sequence[bytes]) -> tuple[float, float, list[SweepPage]]:
+    """Seconds for fetching with blobs, seconds for the transactions, and the pages they stored."""
+    fetch_s = pages_s = 0.0
+    pages: list[SweepPage] = []
+    async with open_mailroom(home, mails) as room:
+        for refs in room.pages():
+            began = time.perf_counter()
+            page = page_of(await room.fetcher.fetch(refs))
+            fetched = time.perf_counter()
+            await room.store.write(ingest.store_page, account_id=room.account_id, page=page)
+            fetch_s += fetched - began
+            pages_s += time.perf_counter() - fetched
+            pages.append(page)
+    return fetch_s, pages_s, pages
+
+
+async def _commit(home: Path, mails: Sequence[bytes], pages: Sequence[SweepPage]) -> float:
+    async with open_mailroom(home, mails) as room:
+        began = time.perf_counter()
+        for page in pages:
+            await room.store.write(ingest.store_page, account_id=room.account_id, page=page)
+        elapsed = time.perf_counter() - began
+        stored = (await room.account()).messages
+        assert stored == len(mails), f"{stored} of {len(mails)} were stored"
+    return elapsed
+
+
+async def _poll(home: Path, mails: Sequence[bytes], messages: Sequence[Incoming], *, producers: int) -> float:
+    """As polling stores what it finds: each message in its own transaction."""
+    async with open_mailroom(home, mails) as room:
+        remaining = iter(messages)
+
+        async def produce() -> None:
+            for message in remaining:
+                await room.store.write(ingest.store_one, account_id=room.account_id, message=message)
+
+        began = time.perf_counter()
+        async with trio.open_nursery() as nursery:
+            for _ in range(producers):
+                nursery.start_soon(produce)
+        return time.perf_counter() - began
+
+
+def _bare(source: Path, target: Path, transactions: int) -> float:
+    """Insert every row of ``source`` that the ingest wrote, row by row, in ``transactions`` commits."""
+    with sqlite3.connect(source) as full:
+        schema = [
+            sql
+            for (sql,) in full.execute("select sql from sqlite_schema where sql not null and name not like 'sqlite_%'")
+        ]
+        tables = {
+            name: full.execute(f"select * from {name}").fetchall()
+            for name in ("mail_threads", "mail_messages", "files", "events", "outbox")
+        }
+    bare = sqlite3.connect(target, isolation_level=None)
+    for pragma in ("journal_mode = wal", "synchronous = full", "wal_autocheckpoint = 4000"):
+        bare.execute(f"pragma {pragma}")
+    for statement in schema:
+        bare.execute(statement)
+    began = time.perf_counter()
+    for part in range(transactions):
+        bare.execute("begin immediate")
+        for name, rows in tables.items():
+            for row in rows[part * len(rows) // transactions : (part + 1) * len(rows) // transactions]:
+                bare.execute(f"insert into {name} values ({', '.join('?' * len(row))})", row)
+        bare.execute("commit")
+    elapsed = time.perf_counter() - began
+    bare.close()
+    return elapsed

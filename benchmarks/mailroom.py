@@ -1,0 +1,173 @@
+"""A store, a mailbox in memory and the fetcher between them, without the rest of the service; and the mails for it.
+
+The mails are the real ones of the corpus where it is in the cache (``tests/mail/corpus.py``), else made up.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from email.message import EmailMessage
+from pathlib import Path
+from random import Random
+from typing import Final
+
+from svc.app import FEATURES
+from svc.clock import WallClock
+from svc.log import Log
+from svc.mail import accounts, progress, queries
+from svc.mail.fetch import Fetched, Fetcher
+from svc.mail.ingest import SweepPage
+from svc.mail.model import Account
+from svc.mail.provider import MessageRef
+from svc.mail.provider_fake import FakeWorld
+from svc.mail.sync import PAGE_SIZE
+from svc.nursery import ProcessGate, ThreadGate, open_task_group
+from svc.principal import UNCLAIMED
+from svc.store import Blobs, Store
+from tests.mail import corpus
+
+ADDRESS: Final = "bench@example.org"
+FIRST_ARRIVAL_MS: Final = 1_700_000_000_000
+MAILS_A_THREAD: Final = 2
+THREADS: Final = 16
+PROCESSES: Final = 2
+MADE_UP_WORDS: Final = (
+    "budget",
+    "harbour",
+    "meeting",
+    "notes",
+    "paper",
+    "quarter",
+    "review",
+    "studio",
+    "ticket",
+    "week",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mailroom:
+    store: Store
+    threads: ThreadGate
+    processes: ProcessGate
+    fetcher: Fetcher
+    account_id: str
+    refs: Sequence[MessageRef]
+    """Every message of the mailbox, newest first."""
+
+    def pages(self) -> list[Sequence[MessageRef]]:
+        return [self.refs[start : start + PAGE_SIZE] for start in range(0, len(self.refs), PAGE_SIZE)]
+
+    async def account(self) -> Account:
+        account = await self.store.read(queries.account, self.account_id)
+        assert account is not None
+        return account
+
+
+@asynccontextmanager
+async def open_mailroom(home: Path, mails: Sequence[bytes]) -> AsyncIterator[Mailroom]:
+    """A fresh database, and an account whose mailbox holds ``mails`` and whose sweep has begun."""
+    (home / "blobs").mkdir(parents=True)
+    clock = WallClock()
+    log = Log.to_stderr(form="readable", clock=clock, level="error")
+    threads = ThreadGate(limit=THREADS, name="bench")
+    world = FakeWorld(journal=_journal(home, mails), clock=clock, threads=threads)
+    world.load()
+    provider = world.provider(ADDRESS)
+    store = Store.open(
+        home / "svc.sqlite3",
+        clock=clock,
+        threads=threads,
+        migrations=[feature.migrations for feature in FEATURES if feature.migrations],
+    )
+    account_id = store.write_now(accounts.connect, UNCLAIMED, address=ADDRESS, provider="fake")
+    store.write_now(progress.begin_sweep, account_id=account_id, history_id="1", total=len(mails))
+    try:
+        async with ProcessGate(limit=PROCESSES, name="bench") as processes, open_task_group() as nursery:
+            nursery.start_soon(lambda: store.run_writer(started=lambda: None))
+            listed = await provider.list_messages(limit=len(mails))
+            fetcher = Fetcher(
+                account_id=account_id,
+                provider=provider,
+                blobs=Blobs.open(home / "blobs", threads=threads),
+                threads=threads,
+                processes=processes,
+                clock=clock,
+                log=log,
+            )
+            yield Mailroom(
+                store=store,
+                threads=threads,
+                processes=processes,
+                fetcher=fetcher,
+                account_id=account_id,
+                refs=listed.messages,
+            )
+            nursery.cancel_scope.cancel()
+    finally:
+        store.close_now()
+
+
+def page_of(fetched: Fetched) -> SweepPage:
+    seen = tuple(message.provider_message_id for message in fetched.incoming)
+    return SweepPage(incoming=fetched.incoming, seen=seen, passed=fetched.passed, next_page_token="more")
+
+
+def real_mail_paths() -> Sequence[Path]:
+    """The corpus, or nothing where it is not in the cache."""
+    return corpus.every_path() if corpus.is_present() else ()
+
+
+def some_mails(wanted: int) -> tuple[list[bytes], str]:
+    """``wanted`` mails, spread over the corpus, and what they are."""
+    paths = real_mail_paths()
+    if not paths:
+        return [_made_up(number) for number in range(wanted)], f"made up, since {corpus.ABSENT}"
+    spread = [paths[number * len(paths) // wanted] for number in range(min(wanted, len(paths)))]
+    return [path.read_bytes() for path in spread], "real ones, spread over the SpamAssassin corpus"
+
+
+def _journal(home: Path, mails: Sequence[bytes]) -> Path:
+    """The fake world's journal as if each mail had been injected; written at once, where a hook would sync each."""
+    path = home / "fake.jsonl"
+    with path.open("w") as file:
+        for number, raw in enumerate(mails):
+            entry = {
+                "op": "insert",
+                "address": ADDRESS,
+                "id": f"m{number}",
+                "thread": f"t{number // MAILS_A_THREAD}",
+                "labels": ["INBOX", "UNREAD"],
+                "at": FIRST_ARRIVAL_MS + number * 1_000,
+                "raw": base64.b64encode(raw).decode(),
+            }
+            file.write(json.dumps(entry) + "\n")
+    return path
+
+
+def _made_up(number: int) -> bytes:
+    """Always the same mail for the same number: a few paragraphs, every third with HTML, every tenth with a file."""
+    rng = Random(number)
+    text = "\n\n".join(" ".join(rng.choices(MADE_UP_WORDS, k=60)) + "." for _ in range(4))
+    message = EmailMessage()
+    message["From"] = f"Sender {number % 97} <sender{number % 97}@example.org>"
+    message["To"] = ADDRESS
+    message["Subject"] = " ".join(rng.choices(MADE_UP_WORDS, k=5))
+    message["Message-ID"] = f"<{number}@bench.example.org>"
+    message.set_content(text)
+    if number % 3 == 0:
+        paragraphs = "".join(f"<p style='margin:0'>{part}</p>" for part in text.split("\n\n"))
+        message.add_alternative(f"<html><body>{paragraphs}</body></html>", subtype="html")
+    if number % 10 == 0:
+        message.add_attachment(rng.randbytes(20_000), maintype="application", subtype="pdf", filename="notes.pdf")
+    return message.as_bytes()
+
+
+def sync_disks() -> None:
+    """Before a round: what the round before left to be written is not charged to the next."""
+    os.sync()

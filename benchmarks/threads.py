@@ -1,0 +1,101 @@
+"""What the inbox asks for, over mailboxes of very different size: the aim is that the size does not show.
+
+Measured as the procedures see it, in process: a hop to a reader's thread, a snapshot, the query, the records. ``hop``
+is the same with an empty query: what no query can be faster than. ``bare`` is a select of fifty rows along an index.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import AsyncExitStack, closing
+from pathlib import Path
+from typing import Final
+
+import trio
+
+from benchmarks.big_home import home_with, open_workspace
+from benchmarks.report import Table, median, milliseconds, percentile, ratio
+from svc.mail.wire import ThreadsInput
+from svc.principal import UNCLAIMED
+from svc.protocol import NOTHING, Procedure
+from svc.store import ReadTx
+from svc.workspace import Call, Workspace
+
+SIZES: Final = (1_000, 100_000, 1_000_000)
+QUICK_SIZES: Final = (1_000, 100_000)
+CALLS: Final = 400
+QUICK_CALLS: Final = 150
+WARM_CALLS: Final = 20
+BARE: Final = """
+    select id, subject, snippet, last_message_at from mail_threads
+    where account_id = 'acc_0' and in_inbox > 0 order by last_message_at desc, id desc limit 50
+"""
+
+Ask = Callable[[], Awaitable[object]]
+
+
+def run(quick: bool) -> Iterable[Table]:
+    sizes = QUICK_SIZES if quick else SIZES
+    homes = {size: home_with(size) for size in sizes}
+    times = trio.run(_measure, homes, QUICK_CALLS if quick else CALLS)
+    table = Table(
+        title="Inbox reads, p50 / p99 in ms",
+        columns=("query", *(f"{size:,} messages" for size in sizes), "slope", "x bare"),
+    )
+    bare = median(times["bare sqlite3, 50 rows by index", sizes[-1]])
+    for name in dict.fromkeys(name for name, _ in times):
+        found = [times[name, size] for size in sizes]
+        cells = [f"{milliseconds(median(one))} / {milliseconds(percentile(one, 99))}" for one in found]
+        table.add(name, *cells, ratio(median(found[-1]), median(found[0])), ratio(median(found[-1]), bare))
+    table.notes += [
+        "slope: the largest mailbox's median over the smallest's; x bare: over the bare select at the largest",
+        "three accounts, two messages a thread, every other thread in the inbox; calls interleaved over the sizes",
+    ]
+    yield table
+
+
+async def _measure(homes: dict[int, Path], calls: int) -> dict[tuple[str, int], list[float]]:
+    times: dict[tuple[str, int], list[float]] = {}
+    async with AsyncExitStack() as stack:
+        asks: list[tuple[tuple[str, int], Ask]] = []
+        for size, home in homes.items():
+            workspace = await stack.enter_async_context(open_workspace(home))
+            connection = stack.enter_context(
+                closing(sqlite3.connect(f"{workspace.store.path.as_uri()}?mode=ro", uri=True))
+            )
+            asks += [((name, size), ask) for name, ask in _asks(workspace, connection).items()]
+        for turn in range(WARM_CALLS + calls):
+            for what, ask in asks:
+                began = time.perf_counter()
+                await ask()
+                elapsed = time.perf_counter() - began
+                if turn >= WARM_CALLS:
+                    times.setdefault(what, []).append(elapsed)
+    return times
+
+
+def _asks(workspace: Workspace, connection: sqlite3.Connection) -> dict[str, Ask]:
+    procedures = {row.name: row for feature in workspace.features for row in feature.procedures}
+    call = Call(workspace=workspace, visitor=UNCLAIMED, request_id="bench")
+
+    def ask(procedure: Procedure[Call], wanted: object) -> Ask:
+        return lambda: procedure.call(call, wanted)
+
+    async def bare() -> object:
+        return connection.execute(BARE).fetchall()
+
+    threads = procedures["mail.threads"]
+    return {
+        "mail.threads, unified inbox": ask(threads, ThreadsInput(section="inbox")),
+        "mail.threads, unified skipped": ask(threads, ThreadsInput(section="skipped")),
+        "mail.threads, one account": ask(threads, ThreadsInput(section="inbox", account_id="acc_0")),
+        "mail.accounts (badges)": ask(procedures["mail.accounts"], NOTHING),
+        "hop: an empty read": lambda: workspace.store.read(_nothing),
+        "bare sqlite3, 50 rows by index": bare,
+    }
+
+
+def _nothing(tx: ReadTx) -> None:
+    return None
