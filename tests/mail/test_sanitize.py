@@ -6,7 +6,7 @@ import pytest
 
 from svc.mail.sanitize import FRAME_CSP, CleanHtml, plan, sanitize, text_fallback
 from svc.mail.sanitize.plan import MAX_INLINE_CHARS, MAX_INLINE_TAGS, MAX_PROCESS_CHARS, MAX_PROCESS_TAGS
-from svc.mail.sanitize.policy import MAX_COLUMN_SPAN
+from svc.mail.sanitize.policy import MAX_COLUMN_SPAN, MAX_TEXT_ATTRIBUTE_CHARS
 from svc.mail.sanitize.rebuild import MAX_DEPTH, MAX_OUTPUT_CHARS, MAX_REMOTE_IMAGES
 
 NEW_WINDOW = 'target="_blank" rel="noopener noreferrer"'
@@ -114,6 +114,15 @@ def test_style_sheets_scripts_and_comments_go_with_their_content() -> None:
     )
 
 
+def test_what_stands_in_for_a_frame_is_not_shown() -> None:
+    html = "a<iframe>Your browser has no frames</iframe><object>b</object><video>c</video><select><option>d</select>e"
+    assert sanitize(html).html == "ae"
+
+
+def test_an_endless_title_is_cut() -> None:
+    assert len(sanitize(f"<p title='{'x' * 50_000}'>y</p>").html) < MAX_TEXT_ATTRIBUTE_CHARS + 50
+
+
 def test_unknown_elements_are_unwrapped() -> None:
     assert sanitize("<p>Regards<o:p>,</o:p> <blink>Jon</blink></p>").html == "<p>Regards, Jon</p>"
 
@@ -196,6 +205,11 @@ def test_a_longer_mail_is_expected_to_be_taller() -> None:
 
 def test_an_image_is_expected_to_need_its_height() -> None:
     assert sanitize("<img src=//a.example/x height=400>").estimated_height_px >= 400
+
+
+def test_spacing_is_expected_to_take_room() -> None:
+    tight, airy = sanitize("<table><td>x</table>"), sanitize("<table><td style='padding:100px 20px 50px'>x</table>")
+    assert airy.estimated_height_px - tight.estimated_height_px >= 100
 
 
 def _attributes_sorted(html: str) -> list[str]:
