@@ -13,7 +13,7 @@ from sqlite_utils.migrations import Migrations
 from svc.config import AnySetting, Rule
 from svc.nursery import Subsystem
 from svc.protocol.rows import Procedure, Route, SocketRoute
-from svc.store import Invariant
+from svc.store import Invariant, Tx
 from svc.workspace import Call, Workspace
 
 
@@ -21,7 +21,7 @@ from svc.workspace import Call, Workspace
 class Feature:
     """One feature's rows.
 
-    ``build`` makes its services, without touching disk or network; ``boot`` runs once after the migrations and before
+    ``claim`` is called in the transaction in which the first admin (by user id) claims the instance. ``build`` makes its services, without touching disk or network; ``boot`` runs once after the migrations and before
     the first subsystem (seeding); ``subsystems`` are started then, in the order of the features.
     """
 
@@ -35,6 +35,7 @@ class Feature:
     procedures: tuple[Procedure[Call], ...] = ()
     topics: tuple[str, ...] = ()
     invariants: tuple[Invariant, ...] = ()
+    claim: Callable[[Tx, str], None] | None = None
     build: Callable[[Workspace], None] | None = None
     boot: Callable[[Workspace], Awaitable[None]] | None = None
     subsystems: Callable[[Workspace], Awaitable[Sequence[Subsystem]]] | None = None

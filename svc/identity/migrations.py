@@ -14,7 +14,7 @@ def m001_oauth_states(db: Database) -> None:
         """
         create table oauth_states (
             digest text primary key,            -- SHA-256 of the state; the state itself is never stored
-            purpose text not null,              -- 'mail'
+            purpose text not null,              -- 'mail' or 'login'
             browser_digest text not null,       -- SHA-256 of the cookie of the browser that began
             hint text not null,                 -- the address that was asked for, or ''
             user_id text,
@@ -24,3 +24,94 @@ def m001_oauth_states(db: Database) -> None:
         """
     )
     db.execute("create index oauth_states_expiry on oauth_states (expires_at)")
+
+
+@MIGRATIONS(name="m002_users_and_what_opens")
+def m002_users_and_what_opens(db: Database) -> None:
+    for statement in _USERS_AND_WHAT_OPENS:
+        db.execute(statement)
+
+
+_USERS_AND_WHAT_OPENS = (
+    "alter table oauth_states add column payload text not null default ''",  # what the round trip carries along
+    """
+    create table users (
+        id text primary key,
+        email text not null unique,             -- ASCII case folded
+        name text not null,
+        role text not null check (role in ('admin', 'member')),
+        created_at integer not null
+    ) strict
+    """,
+    """
+    create table identities (
+        issuer text not null,
+        subject text not null,
+        user_id text not null references users (id) on delete cascade,
+        email text not null,
+        created_at integer not null,
+        primary key (issuer, subject)
+    ) strict, without rowid
+    """,
+    """
+    create table devices (
+        id text primary key,
+        user_id text references users (id) on delete cascade,
+        kind text not null,
+        name text not null,
+        capabilities text not null,             -- JSON object of flags
+        token_digest text unique,               -- null for web sessions: their cookie opens the session
+        revoked integer not null default 0,
+        created_at integer not null,
+        last_seen_at integer
+    ) strict
+    """,
+    "create index devices_user on devices (user_id)",
+    """
+    create table sessions (
+        id text primary key,
+        cookie_digest text not null unique,
+        user_id text not null references users (id) on delete cascade,
+        device_id text not null references devices (id) on delete cascade,
+        created_at integer not null,
+        last_seen_at integer not null,
+        expires_at integer not null
+    ) strict
+    """,
+    "create index sessions_user on sessions (user_id)",
+    "create index sessions_expiry on sessions (expires_at)",
+    """
+    create table invites (
+        id text primary key,
+        code_digest text not null unique,
+        email text,                             -- locked to this address, ASCII case folded
+        role text not null check (role in ('admin', 'member')),
+        created_by text references users (id) on delete set null,
+        created_at integer not null,
+        expires_at integer not null,
+        used_at integer,
+        used_by text references users (id) on delete set null,
+        revoked_at integer
+    ) strict
+    """,
+    """
+    create table pairing_codes (
+        code_digest text primary key,
+        user_id text references users (id) on delete cascade,
+        capabilities text not null,
+        created_at integer not null,
+        expires_at integer not null,
+        used_at integer
+    ) strict, without rowid
+    """,
+    """
+    create table claim_tokens (                 -- what may claim an instance that strangers can reach, once
+        token_digest text primary key,
+        purpose text not null check (purpose in ('setting', 'link')),
+        email text,                             -- a link logs this address in
+        created_at integer not null,
+        expires_at integer,                     -- null: as long as the instance is unclaimed
+        used_at integer
+    ) strict, without rowid
+    """,
+)

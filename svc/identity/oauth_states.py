@@ -34,6 +34,7 @@ class OAuthState:
     state: str
     browser_key: str
     hint: str
+    payload: str = ""  # what the feature that began it wants back at the end
 
     @property
     def verifier(self) -> str:
@@ -48,12 +49,15 @@ class OAuthState:
         return "OAuthState(…)"
 
 
-def begin_round_trip(tx: Tx, principal: Principal, *, purpose: str, hint: str, browser_key: str | None) -> OAuthState:
+def begin_round_trip(
+    tx: Tx, principal: Principal, *, purpose: str, hint: str, browser_key: str | None, payload: str = ""
+) -> OAuthState:
     """Write the state row. ``browser_key`` is the cookie the browser already has, if any: two tabs share it."""
     started = OAuthState(
         state=secrets.token_urlsafe(_SECRET_BYTES),
         browser_key=browser_key or secrets.token_urlsafe(_SECRET_BYTES),
         hint=hint,
+        payload=payload,
     )
     tx.run("delete from oauth_states where expires_at <= :now", now=tx.now)
     tx.run(
@@ -66,8 +70,8 @@ def begin_round_trip(tx: Tx, principal: Principal, *, purpose: str, hint: str, b
     )
     tx.run(
         """
-        insert into oauth_states (digest, purpose, browser_digest, hint, user_id, created_at, expires_at)
-        values (:digest, :purpose, :browser, :hint, :user_id, :now, :expires)
+        insert into oauth_states (digest, purpose, browser_digest, hint, user_id, created_at, expires_at, payload)
+        values (:digest, :purpose, :browser, :hint, :user_id, :now, :expires, :payload)
         """,
         digest=_digest(started.state),
         purpose=purpose,
@@ -76,6 +80,7 @@ def begin_round_trip(tx: Tx, principal: Principal, *, purpose: str, hint: str, b
         user_id=principal.user_id,
         now=tx.now,
         expires=tx.now + STATE_LIFETIME_MS,
+        payload=payload,
     )
     return started
 
@@ -88,7 +93,9 @@ def end_round_trip(
     The row is gone in every case, so the caller must refuse after the commit, not inside the transaction.
     """
     row = tx.one(
-        "select purpose, browser_digest, hint, user_id, expires_at from oauth_states where digest = :digest",
+        """
+        select purpose, browser_digest, hint, user_id, expires_at, payload from oauth_states where digest = :digest
+        """,
         digest=_digest(state),
     )
     tx.run("delete from oauth_states where digest = :digest", digest=_digest(state))
@@ -98,10 +105,12 @@ def end_round_trip(
     fresh = cast(int, row[4]) > tx.now
     if row[0] != purpose or not began_here or not fresh or row[3] != principal.user_id:
         return None
-    return OAuthState(state=state, browser_key=browser_key, hint=cast(str, row[2]))
+    return OAuthState(state=state, browser_key=browser_key, hint=cast(str, row[2]), payload=cast(str, row[5]))
 
 
-ROUND_TRIP_REFUSED: Final = Forbidden("This sign-in link was used already, is older than ten minutes or began in another browser.")
+ROUND_TRIP_REFUSED: Final = Forbidden(
+    "This sign-in link was used already, is older than ten minutes or began in another browser."
+)
 
 
 def _digest(secret: str) -> str:

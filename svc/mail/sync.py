@@ -22,6 +22,7 @@ from svc.mail.provider import (
     MessageRef,
     Provider,
     ProviderLabel,
+    Refused,
     Unreachable,
 )
 from svc.store import Store
@@ -96,7 +97,13 @@ class AccountSync:
             return  # the last page was stored before the process died
         seen_tokens: set[str] = set()
         while True:
-            listed = await self.provider.list_messages(page_token=token, limit=PAGE_SIZE)
+            try:
+                listed = await self.provider.list_messages(page_token=token, limit=PAGE_SIZE)
+            except Refused:
+                if token is None:
+                    raise
+                token = None  # page tokens grow old: begin again, what is stored is not fetched twice
+                continue
             await self._store_page(listed)
             token = _next_token(listed.next_page_token, seen_tokens)
             if token is None:
@@ -122,6 +129,8 @@ class AccountSync:
             batch = ids[start : start + ID_PAGE_SIZE]
             known = await self.store.read(queries.known_ids, account_id=self.account_id, provider_message_ids=batch)
             failed = await self.store.read(queries.failed_ids, account_id=self.account_id)
+            # Known ones may have slipped, too: what no page showed would else be taken for deleted.
+            await self.store.write(ingest.mark_seen, account_id=self.account_id, provider_message_ids=batch)
             for message_id in batch:
                 if message_id not in known and message_id not in failed:
                     await self._fetch_one(refs[message_id])
@@ -187,10 +196,18 @@ class AccountSync:
         known = await self.store.read(
             queries.known_ids, account_id=self.account_id, provider_message_ids=[first.message_id]
         )
-        if known:
+        ref = MessageRef(id=first.message_id, thread_id=first.thread_id)
+        if not known and not gone:
+            await self._fetch_one(ref)
+        elif known and (gone or not _contradict(changes) or not await self._fetch_again(ref)):
             await self.store.write(ingest.apply_changes, account_id=self.account_id, changes=gone or changes)
-        elif not gone:
-            await self._fetch_one(MessageRef(id=first.message_id, thread_id=first.thread_id))
+
+    async def _fetch_again(self, ref: MessageRef) -> bool:
+        """Ask for the labels a message carries now. False when it can't be had alone."""
+        fetched = await self.fetcher.fetch([ref])
+        for message in fetched.incoming:
+            await self.store.write(ingest.store_one, account_id=self.account_id, message=message)
+        return bool(fetched.incoming)
 
     async def _fetch_one(self, ref: MessageRef) -> None:
         fetched = await self.fetcher.fetch([ref])
@@ -223,6 +240,15 @@ def _by_message(changes: Iterable[HistoryChange]) -> list[list[HistoryChange]]:
     for change in changes:
         grouped.setdefault(change.message_id, []).append(change)
     return list(grouped.values())
+
+
+def _contradict(changes: Iterable[HistoryChange]) -> bool:
+    """A label both came and went: then the outcome hangs on the order of telling, which nobody promised."""
+    came: set[str] = set()
+    went: set[str] = set()
+    for change in changes:
+        (came if change.kind == "labels-added" else went).update(change.labels)
+    return not came.isdisjoint(went)
 
 
 def _distinct(refs: Iterable[MessageRef]) -> list[MessageRef]:

@@ -1,0 +1,86 @@
+"""The records of identity. All frozen; none holds a secret, only what a digest was found to belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from svc.clock import DAY_MS, HOUR_MS, MINUTE_MS, Millis
+
+Role = Literal["admin", "member"]
+
+SESSION_LIFETIME_MS: Final = 30 * DAY_MS
+SESSION_TOUCH_MS: Final = HOUR_MS
+"""A session's expiry is moved forward at most this often: a read must not cost a write."""
+PAIRING_LIFETIME_MS: Final = 5 * MINUTE_MS
+INVITE_DEFAULT_DAYS: Final = 7
+INVITE_MAX_DAYS: Final = 365
+CLAIM_LINK_LIFETIME_MS: Final = 30 * MINUTE_MS
+TICKET_LIFETIME_MS: Final = 30_000
+
+WEB_SESSION: Final = "web-session"
+CAPABILITIES: Final = ("shell", "extensionAutomation", "mobilePush", "terminal")
+MAX_EMAIL_CHARS: Final = 320
+MAX_NAME_CHARS: Final = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class User:
+    id: str
+    email: str
+    name: str
+    role: Role
+    created_at: Millis
+
+
+@dataclass(frozen=True, kw_only=True)
+class Session:
+    """A signed-in browser. ``id`` names it to people; the cookie that opens it is known by its digest only."""
+
+    id: str
+    user_id: str
+    device_id: str
+    created_at: Millis
+    last_seen_at: Millis
+    expires_at: Millis
+
+
+@dataclass(frozen=True, kw_only=True)
+class Device:
+    """``user_id`` is ``None`` for a device that was paired while the instance was unclaimed."""
+
+    id: str
+    user_id: str | None
+    kind: str
+    name: str
+    capabilities: Mapping[str, bool]
+    revoked: bool
+    created_at: Millis
+    last_seen_at: Millis | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Invite:
+    id: str
+    email: str | None
+    role: Role
+    created_at: Millis
+    expires_at: Millis
+    used_at: Millis | None
+    revoked_at: Millis | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proof:
+    """Somebody proved to be this: a subject at an issuer, or an address by another way (then ``issuer`` is ``None``)."""
+
+    email: str
+    name: str = ""
+    issuer: str | None = None
+    subject: str | None = None
+
+
+def normal_email(email: str) -> str:
+    """How an address is compared: ASCII case folded, nothing else; look-alike letters stay different letters."""
+    return "".join(symbol.lower() if symbol.isascii() else symbol for symbol in email.strip())
