@@ -51,6 +51,14 @@ class AcceptedSocket:
     headers: HeaderList
 
 
+def refusal_in(error: BaseException) -> Refusal | None:
+    """The refusal that ``error`` is, or that a nursery has wrapped. A bug beside it outweighs it."""
+    if isinstance(error, BaseExceptionGroup):
+        found = [refusal_in(part) for part in error.exceptions]
+        return found[0] if all(found) else None
+    return error if isinstance(error, Refusal) else None
+
+
 class Application(Generic[C]):
     """``resolve`` says who asks (once a request); ``context`` makes what a row's function is handed."""
 
@@ -123,8 +131,9 @@ class Application(Generic[C]):
         if request.method == "OPTIONS":
             return self._options(request)
         match = self._match(request)
-        if match.socket is not None:
+        if match.socket is not None and request.method == "GET":
             check_handshake(request)
+            raise Refusal("A WebSocket needs HTTP/1.1.", code="upgrade_required", headers={"upgrade": "websocket"})
         route = match.route(request.method)
         request.params = match.params
         if not route.host_exempt:  # a probe answers also while nobody can be looked up
@@ -157,10 +166,9 @@ class Application(Generic[C]):
         return Response(status=204, headers=[("allow", match.allow), *(preflight or [])])
 
     def _failed(self, request: Request, error: Exception) -> Response:
-        if isinstance(error, Refusal):
-            refusal = error
-        else:
-            self._log.error("request failed", error, request_id=request.id, path=_logged_path(request))
+        refusal = refusal_in(error)
+        if refusal is None:
+            self._log.error("http.request_failed", error, request_id=request.id, path=_logged_path(request))
             refusal = Refusal("Something went wrong here. The log knows it by the request id.", code="internal")
         return trpc_error_response(refusal) if is_rpc(request) else problem(refusal)
 
@@ -175,7 +183,7 @@ class Application(Generic[C]):
     def _access_line(self, request: Request, visit: _Visit, *, status: int) -> None:
         say = self._log.debug if status < _CLIENT_ERROR else self._log.info
         say(
-            "request",
+            "http.request",
             request_id=request.id,
             method=request.method,
             path=_logged_path(request),

@@ -8,12 +8,11 @@ deadlines of the connection, and this never reads ahead of a handler.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, MutableMapping
-from contextlib import suppress
 from typing import Any, Final
 
 from svc.errors import Invalid, Refusal
 from svc.log import Log
-from svc.protocol.application import AcceptedSocket, Application
+from svc.protocol.application import AcceptedSocket, Application, refusal_in
 from svc.protocol.messages import Headers, Request, Response, problem
 from svc.protocol.response_head import BODILESS, close_body
 from svc.protocol.strict import check_host
@@ -81,18 +80,20 @@ class AsgiFace:
             await self._run(AsgiSocket(receive, send, outcome), outcome, scope, request)
 
     async def _run(self, socket: AsgiSocket, accepted: AcceptedSocket, scope: Scope, request: Request) -> None:
-        with suppress(SocketClosed):
-            try:
-                await accepted.handler(socket)
-            except Refusal as refusal:
-                await self._end(socket, refusal, scope)
-            except SocketClosed:
-                raise
-            except Exception as error:
-                self._log.error("socket handler failed", error, request_id=request.id)
-                await self._end(socket, Refusal(code="internal"), scope)
-            else:
-                await socket.close()
+        refusal: Refusal | None = None
+        try:
+            await accepted.handler(socket)
+        except* SocketClosed:
+            pass
+        except* Exception as group:
+            refusal = refusal_in(group)
+            if refusal is None:
+                self._log.error("socket handler failed", group, request_id=request.id, path=request.raw_path)
+                refusal = Refusal(code="internal")
+        if refusal is None:
+            await socket.close()
+        else:
+            await self._end(socket, refusal, scope)
 
     async def _end(self, socket: AsgiSocket, refusal: Refusal, scope: Scope) -> None:
         if socket.accepted:

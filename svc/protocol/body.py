@@ -15,7 +15,7 @@ import trio
 from svc.errors import Invalid, Refusal
 from svc.protocol.chunked import ChunkedDecoder
 from svc.protocol.limits import Limits
-from svc.protocol.wire_input import WireInput
+from svc.protocol.wire_input import PeerGone, WireInput
 
 CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 
@@ -49,8 +49,8 @@ class StreamBody:
         return self
 
     async def __anext__(self) -> bytes:
-        await self._invite()
         try:
+            await self._invite()
             while not self.ended:
                 data = self._take()
                 if data:
@@ -87,8 +87,12 @@ class StreamBody:
         if self._send_continue is None:
             return
         send, self._send_continue = self._send_continue, None
-        if not self._wire.buffer:  # a body that is already here needs no invitation
+        if self._wire.buffer:
+            return  # a body that is already here needs no invitation
+        try:
             await send(CONTINUE)
+        except PeerGone as error:
+            raise Invalid("The client is gone.") from error
 
     def _take(self) -> bytes:
         if self._decoder is not None:

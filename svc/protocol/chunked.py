@@ -18,7 +18,7 @@ CHUNK_LINE_BYTES: Final = 256  # size and extension
 TRAILER_BYTES: Final = 4096  # all trailer lines together
 EXTENSION_BYTES: Final = 16 * 1024  # of one body: more is a way to send without a body growing
 
-_SIZE_LINE: Final = re.compile(rb"([0-9A-Fa-f]{1,15})(?:[ \t]*;[\t\x20-\x7e\x80-\xff]*)?")
+_SIZE_LINE: Final = re.compile(rb"([0-9A-Fa-f]{1,15})(?:;[\t\x20-\x7e\x80-\xff]*)?")
 _TRAILER_LINE: Final = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*")
 
 
@@ -92,6 +92,6 @@ class ChunkedDecoder:
         if not line:
             self.ended = True
             return
-        self._trailer_left -= len(line) + 2
-        if self._trailer_left < 0 or not _TRAILER_LINE.fullmatch(line):
+        self._trailer_left -= len(line) + 2  # bounds the next line; below zero nothing more fits
+        if not _TRAILER_LINE.fullmatch(line):
             raise Invalid("A trailer field of the chunked body is malformed.")

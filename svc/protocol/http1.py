@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Any, Final, Literal
 
 import trio
@@ -27,7 +28,7 @@ from svc.protocol.limits import DEFAULT_LIMITS, Limits
 from svc.protocol.messages import BytesBody, Request, Response
 from svc.protocol.response_head import BODILESS, close_body, encode_head
 from svc.protocol.websocket import SocketLimits, serve_socket
-from svc.protocol.wire_input import WireInput
+from svc.protocol.wire_input import PeerGone, WireInput
 
 _BAD_REQUEST: Final = 400
 _NO_BODY: Final = BytesBody()
@@ -63,8 +64,8 @@ async def serve_connection(
                 draining=drain.event,
                 headers=socket.headers,
             )
-    except (trio.BrokenResourceError, trio.ClosedResourceError):
-        log.debug("connection lost", peer=peer)
+    except PeerGone:
+        log.debug("http.connection_lost", peer=peer)
     finally:
         await trio.aclose_forcefully(stream)
 
@@ -105,7 +106,7 @@ class _Connection:
             with trio.move_on_after(self._limits.linger_s):
                 await self._refuse(Refusal("The request head took too long.", code="request_timeout"))
         elif self._scope.cancelled_caught and self._phase == "answer":
-            self._log.info("client reads too slowly", peer=self._peer)
+            self._log.info("http.slow_reader", peer=self._peer)
         return self._accepted
 
     def _close_if_idle(self) -> None:
@@ -202,10 +203,10 @@ class _Connection:
                     await self._write(b"%x\r\n%b\r\n" % (len(piece), piece) if chunked else piece)
             if response.content_length not in (None, size):
                 raise RuntimeError("a response body is shorter than it was announced")
-        except (trio.BrokenResourceError, trio.ClosedResourceError):
+        except PeerGone:
             raise
         except Exception as error:  # the head is out: all that is left to say is the cut
-            self._log.error("response broke off", error, request_id=request.id)
+            self._log.error("http.answer_cut", error, request_id=request.id)
             return False
         if chunked:
             await self._write(b"0\r\n\r\n")
@@ -216,8 +217,14 @@ class _Connection:
         step = self._limits.send_piece_bytes
         for start in range(0, len(data), step):
             self._scope.deadline = trio.current_time() + self._limits.send_piece_s
-            await self._stream.send_all(data if len(data) <= step else data[start : start + step])
+            await self._send_all(data if len(data) <= step else data[start : start + step])
         self._scope.deadline = math.inf
+
+    async def _send_all(self, data: bytes) -> None:
+        try:
+            await self._stream.send_all(data)
+        except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
+            raise PeerGone from error
 
     async def _refuse(self, refusal: Refusal) -> None:
         """Answer what is no request, and close."""
@@ -228,15 +235,17 @@ class _Connection:
         await self._linger()
 
     async def _linger(self) -> None:
-        """Say that nothing more comes and read on for a moment: closing over unread bytes would reset our answer."""
+        """Say that nothing more comes and read on for a while: closing over unread bytes would reset our answer."""
+        self._phase = "idle"  # the answer is out: a drain may cut this short
         if not isinstance(self._stream, trio.abc.HalfCloseableStream):
             return
-        with trio.move_on_after(self._limits.linger_s):
+        with trio.move_on_after(self._limits.linger_s), suppress(trio.BrokenResourceError, trio.ClosedResourceError):
             await self._stream.send_eof()
-            size = 0
-            while size < self._limits.linger_bytes:
+            left = self._limits.linger_bytes
+            while left > 0:
                 self.wire.buffer.clear()
-                received = await self.wire.receive()
-                if not received:
+                with trio.move_on_after(self._limits.linger_silence_s) as silence:
+                    received = await self.wire.receive()
+                if silence.cancelled_caught or not received:
                     return
-                size += received
+                left -= received

@@ -27,8 +27,9 @@ class Limits:
     unread_body_bytes: int = 64 * KIB  # what a handler left unread and is still worth reading to keep the connection
     send_piece_bytes: int = 64 * KIB
     send_piece_s: float = 30.0  # for each piece: so a reader slower than about 2 KiB/s is cut
-    linger_s: float = 2.0  # after a last answer, let the client read it before the close resets what it still sends
-    linger_bytes: int = 1 * MIB
+    linger_silence_s: float = 2.0  # after a last answer: a close over bytes still coming would reset the answer away
+    linger_s: float = 30.0
+    linger_bytes: int = 64 * MIB
     requests_per_connection: int = 10_000
 
 

@@ -60,8 +60,6 @@ def check_request_line(line: bytes, limits: Limits) -> tuple[bytes, bytes, bytes
 
 def check_fields(block: bytes, limits: Limits) -> list[tuple[bytes, bytes]]:
     """Names (lower case) and values of the field lines in ``block``, which has no CRLF at its ends."""
-    if _STRAY_OCTET.search(block):
-        raise Invalid("A header field holds a stray control character or line break.")
     lines = block.split(b"\r\n") if block else []
     if len(lines) > limits.head_fields:
         raise Refusal(f"At most {limits.head_fields} header fields are read.", code="headers_too_large")

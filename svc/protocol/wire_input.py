@@ -15,6 +15,10 @@ from svc.protocol.strict import HEAD_END, check_unfinished_head
 _CRLF = b"\r\n"
 
 
+class PeerGone(Exception):
+    """The other end does not read any more: nothing is left to do but to close."""
+
+
 class WireInput:
     def __init__(self, stream: trio.abc.Stream, limits: Limits) -> None:
         self.buffer = bytearray()
@@ -24,8 +28,11 @@ class WireInput:
         self._at_start = True
 
     async def receive(self) -> int:
-        """Wait for more; how many bytes came, 0 at the end of the stream."""
-        data = await self._stream.receive_some(self._limits.read_bytes)
+        """Wait for more; how many bytes came, 0 at the end of the stream, however it came about."""
+        try:
+            data = await self._stream.receive_some(self._limits.read_bytes)
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            return 0
         self.buffer += data
         return len(data)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import AsyncIterator, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import h11
@@ -12,7 +13,7 @@ import trio
 import trio.testing
 
 from svc.clock import VirtualClock
-from svc.errors import Conflict
+from svc.errors import Conflict, Refusal
 from svc.log import Log
 from svc.principal import AUTH_OFF, Principal
 from svc.protocol.application import Application
@@ -97,6 +98,7 @@ class World:
             Route(method="GET", path="/mine", access="authenticated", handle=self.hello, summary=""),
             Route(method="GET", path="/theirs", access="admin", handle=self.hello, summary=""),
             Route(method="POST", path="/upload", access="public", handle=self.upload, summary=""),
+            Route(method="POST", path="/swallow", access="public", handle=self.swallow, summary=""),
             Route(method="POST", path="/ignore", access="public", handle=self.ignore, summary=""),
             Route(method="POST", path="/auth/socket-ticket", access="authenticated", handle=self.hello, summary=""),
             Route(method="POST", path="/hook", access="public", handle=self.ignore, summary="", csrf_exempt=True),
@@ -106,6 +108,7 @@ class World:
             Route(method="GET", path="/break", access="public", handle=self.break_header, summary=""),
             Route(method="GET", path="/halfway", access="public", handle=self.halfway, summary=""),
             Route(method="GET", path="/slow", access="public", handle=self.slow, summary=""),
+            Route(method="GET", path="/together/:kind", access="public", handle=self.together, summary=""),
             Route(method="GET", path="/conflict", access="public", handle=self.conflict, summary=""),
             Route(method="GET", path="/trpc/*path", access="authenticated", handle=self.hello, summary=""),
             Route(method="POST", path="/trpc/*path", access="authenticated", handle=self.hello, summary=""),
@@ -128,6 +131,12 @@ class World:
         data = await request.read(100_000)
         self.seen.append(f"upload {len(data)}")
         return json_response({"size": len(data), "text": data[:40].decode("latin-1")})
+
+    async def swallow(self, who: Who, request: Request) -> Response:
+        """Reads its body and answers 200 whatever comes of it."""
+        with suppress(Refusal):
+            await request.read(100_000)
+        return text_response("swallowed")
 
     async def ignore(self, who: Who, request: Request) -> Response:
         self.seen.append("ignore")
@@ -165,6 +174,18 @@ class World:
         self.seen.append("slow begins")
         await trio.sleep(1_000)
         return text_response("done")
+
+    async def together(self, who: Who, request: Request) -> Response:
+        """Refuses from inside a nursery; with a bug beside it, if asked."""
+
+        async def bug() -> None:
+            raise RuntimeError("beside it")
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self.conflict, who, request)
+            if request.params["kind"] == "bug":
+                nursery.start_soon(bug)
+        return Response()
 
     async def conflict(self, who: Who, request: Request) -> Response:
         raise Conflict("The page has changed.", data={"revision": 7})

@@ -80,10 +80,17 @@ async def test_each_request_has_one_access_line() -> None:
     await world.ask("GET", "/mine?code=verysecret", x_as="member")
     await world.ask("GET", "/nowhere")
     lines = [json.loads(line) for line in world.log_text.splitlines()]
-    requests = [line for line in lines if line["event"] == "request"]
+    requests = [line for line in lines if line["event"] == "http.request"]
     assert [(line["level"], line["status"], line["via"]) for line in requests] == [
         ("debug", 200, "session"),
         ("info", 404, None),
     ]
     assert requests[0]["path"] == "/mine?…"
     assert "verysecret" not in world.log_text
+
+
+@pytest.mark.parametrize(("kind", "status"), [("alone", 409), ("bug", 500)])
+async def test_a_refusal_from_a_nursery_is_a_refusal_unless_a_bug_came_with_it(kind: str, status: int) -> None:
+    world = World()
+    assert (await world.ask("GET", f"/together/{kind}")).status == status
+    assert ("beside it" in world.log_text) is (kind == "bug")

@@ -22,7 +22,7 @@ def decode(data: bytes, *, piece: int) -> tuple[bytes, bool, bytes]:
 
 @pytest.mark.parametrize("piece", [1, 2, 5, 1000])
 def test_a_body_is_decoded_in_every_cut_and_leaves_what_follows(piece: int) -> None:
-    data = b"5\r\nhello\r\n1 ;a=b\r\n \r\n5;x\r\nworld\r\n0\r\nTrailer: x\r\n\r\nGET /next"
+    data = b"5\r\nhello\r\n1;a=b\r\n \r\n5;x\r\nworld\r\n0\r\nTrailer: x\r\n\r\nGET /next"
     assert decode(data, piece=piece) == (b"hello world", True, b"GET /next")
 
 
@@ -34,6 +34,7 @@ def test_a_body_is_decoded_in_every_cut_and_leaves_what_follows(piece: int) -> N
         b"5;a\nb\r\nhello\r\n0\r\n\r\n",
         b"5\nhello\r\n0\r\n\r\n",
         b"5 \r\nhello\r\n0\r\n\r\n",
+        b"5 ;x\r\nhello\r\n0\r\n\r\n",
         b" 5\r\nhello\r\n0\r\n\r\n",
         b"0x5\r\nhello\r\n0\r\n\r\n",
         b"+5\r\nhello\r\n0\r\n\r\n",
