@@ -59,15 +59,7 @@ def store_page(tx: Tx, *, account_id: str, page: SweepPage) -> None:
         return  # disconnected meanwhile: nothing is written after that
     dirty = _store_each(tx, account, page.incoming, backfill=True)
     _pass_over(tx, account, page.passed)
-    tx.run(
-        """
-        update mail_messages set seen_sweep = :sweep
-        where account_id = :id and provider_message_id in (select value from json_each(:seen))
-        """,
-        sweep=account.sweep_no,
-        id=account.id,
-        seen=_json(page.seen),
-    )
+    _mark_seen(tx, account, page.seen)
     for thread_id in dirty:
         counters.refresh_thread(tx, account, thread_id, device_id=DEVICE_ID)
     tx.run(
@@ -79,6 +71,13 @@ def store_page(tx: Tx, *, account_id: str, page: SweepPage) -> None:
         id=account.id,
     )
     counters.emit_account(tx, account.id, device_id=DEVICE_ID)
+
+
+def mark_seen(tx: Tx, *, account_id: str, provider_message_ids: Sequence[str]) -> None:
+    """What the running sweep met beside its pages is there, too."""
+    account = queries.account(tx, account_id)
+    if account is not None:
+        _mark_seen(tx, account, provider_message_ids)
 
 
 def store_one(tx: Tx, *, account_id: str, message: Incoming) -> None:
@@ -343,6 +342,18 @@ def _record_received(
     )
 
 
+def _mark_seen(tx: Tx, account: Account, provider_message_ids: Sequence[str]) -> None:
+    tx.run(
+        """
+        update mail_messages set seen_sweep = :sweep
+        where account_id = :id and provider_message_id in (select value from json_each(:seen))
+        """,
+        sweep=account.sweep_no,
+        id=account.id,
+        seen=_json(provider_message_ids),
+    )
+
+
 def _overlay_pending(tx: Tx, account: Account, *, provider_message_id: str) -> None:
     stored = queries.message_labels(tx, account_id=account.id, provider_message_id=provider_message_id)
     if stored is None:
@@ -383,9 +394,10 @@ def _json(values: Sequence[str]) -> str:
 def sent_at_of(*, date: Millis | None, received_at: Millis | None, now: Millis) -> Millis:
     """When a message counts as sent: its own ``Date``, unless that lies more than a day after it arrived.
 
-    A sender can thus date a mail back (archives are full of such), but never to the top of the list for ever.
+    A sender can thus date a mail back (archives are full of such), but never to the top of the list for ever. Nor can
+    a provider whose own date is nonsense: a year that no calendar has would break everything that shows the message.
     """
-    arrived = received_at if received_at is not None else now
+    arrived = received_at if received_at is not None and 0 <= received_at <= now + _MAX_AHEAD_MS else now
     if date is None or date > arrived + _MAX_AHEAD_MS or date < 0:
         return arrived
     return date

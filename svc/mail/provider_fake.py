@@ -126,7 +126,7 @@ class FakeWorld:
     async def seed(self) -> None:
         """Lay the mock world, once."""
         if not self._mailboxes:
-            await self._do(_Entry(op="seed", at=self.clock.now()))
+            await self._do(lambda: _Entry(op="seed", at=self.clock.now()))
 
     def provider(self, address: str) -> FakeProvider:
         return FakeProvider(world=self, address=address)
@@ -137,38 +137,37 @@ class FakeWorld:
         self, *, address: str, raw: bytes, thread_key: str | None, labels: frozenset[str]
     ) -> tuple[str, str]:
         """A new message arrives. Returns the provider's ids of the message and its thread."""
-        box = self._mailboxes.get(address.lower())
-        number = box.next_number if box else 1
-        message_id = f"fake-{number}"
-        thread_id = f"key-{thread_key}" if thread_key else f"thread-{message_id}"
-        await self._do(
-            _Entry(
+
+        def decide() -> _Entry:
+            box = self._mailboxes.get(address.lower())
+            message_id = f"fake-{box.next_number if box else 1}"
+            return _Entry(
                 op="insert",
                 address=address.lower(),
                 id=message_id,
-                thread=thread_id,
+                thread=f"key-{thread_key}" if thread_key else f"thread-{message_id}",
                 labels=sorted(labels),
                 at=self.clock.now(),
                 raw=_b64(raw),
             )
-        )
-        return message_id, thread_id
+
+        entry = await self._do(decide)
+        return entry.id, entry.thread
 
     async def set_labels(self, *, address: str, message_id: str, labels: frozenset[str]) -> None:
         """Labels changed at the provider, as by another program."""
-        message = self._message(address, message_id)
-        add, remove = labels - message.labels, message.labels - labels
-        await self._do(
-            _Entry(op="modify", address=address.lower(), id=message_id, labels=sorted(add), remove=sorted(remove))
-        )
+
+        def decide() -> _Entry:
+            before = self._message(address, message_id).labels
+            return _modified(address, message_id, add=labels - before, remove=before - labels)
+
+        await self._do(decide)
 
     async def delete(self, *, address: str, message_id: str) -> None:
-        self._message(address, message_id)
-        await self._do(_Entry(op="delete", address=address.lower(), id=message_id))
+        await self._do(lambda: _Entry(op="delete", address=address.lower(), id=self._message(address, message_id).id))
 
     async def expire_history(self, *, address: str) -> None:
-        self.mailbox(address)
-        await self._do(_Entry(op="expire", address=address.lower()))
+        await self._do(lambda: _Entry(op="expire", address=self.mailbox(address).address))
 
     def fault(self, *, address: str, operation: Operation, fault: Fault, times: int) -> None:
         """The next ``times`` calls of ``operation`` go wrong. Faults are weather, not state: a restart clears them."""
@@ -188,37 +187,43 @@ class FakeWorld:
         return waiting.pop(0) if waiting else None
 
     async def modify(self, address: str, message_id: str, *, add: frozenset[str], remove: frozenset[str]) -> None:
-        await self._do(
-            _Entry(op="modify", address=address.lower(), id=message_id, labels=sorted(add), remove=sorted(remove))
-        )
+        """Raises :class:`NotFound`."""
+        await self._do(lambda: _modified(address, self._message(address, message_id).id, add=add, remove=remove))
 
     async def create_label(self, address: str, name: str) -> ProviderLabel:
         box = self.mailbox(address)
-        label_id = f"Label_{len(box.labels) + 1}"
-        await self._do(_Entry(op="label", address=address.lower(), id=label_id, name=name))
-        return box.labels[label_id]
+        entry = await self._do(
+            lambda: _Entry(op="label", address=box.address, id=f"Label_{len(box.labels) + 1}", name=name)
+        )
+        return box.labels[entry.id]
 
     async def send(self, address: str, raw: bytes, *, thread_id: str | None) -> SentMessage:
         box = self.mailbox(address)
-        message_id = f"fake-{box.next_number}"
-        entry = _Entry(
-            op="send",
-            address=address.lower(),
-            id=message_id,
-            thread=thread_id or f"thread-{message_id}",
-            at=self.clock.now(),
-            raw=_b64(raw),
-        )
-        await self._do(entry)
-        return SentMessage(id=message_id, thread_id=entry.thread, labels=frozenset({SENT}))
+
+        def decide() -> _Entry:
+            message_id = f"fake-{box.next_number}"
+            return _Entry(
+                op="send",
+                address=box.address,
+                id=message_id,
+                thread=thread_id or f"thread-{message_id}",
+                at=self.clock.now(),
+                raw=_b64(raw),
+            )
+
+        entry = await self._do(decide)
+        return SentMessage(id=entry.id, thread_id=entry.thread, labels=frozenset({SENT}))
 
     # The journal
 
-    async def _do(self, entry: _Entry) -> None:
+    async def _do(self, decide: Callable[[], _Entry]) -> _Entry:
+        """Ids are given and messages looked up in ``decide``, when nobody else is changing the world."""
         async with self._writing:
+            entry = decide()
             with trio.CancelScope(shield=True):  # bounded: one line to a local file; memory and journal must agree
                 await self.threads.run(_append, self.journal, msgspec.json.encode(entry) + b"\n")
             self._apply(entry)
+            return entry
 
     def _apply(self, entry: _Entry) -> None:
         _APPLY[entry.op](self, entry)
@@ -354,9 +359,10 @@ class FakeProvider:
 
     async def modify(self, message_id: str, *, add: frozenset[str], remove: frozenset[str]) -> None:
         lost = await self._weather("modify", gone=MessageGone("The message is gone."))
-        if message_id not in self.world.mailbox(self.address).messages:
-            raise MessageGone("The message is gone.")
-        await self.world.modify(self.address, message_id, add=add, remove=remove)
+        try:
+            await self.world.modify(self.address, message_id, add=add, remove=remove)
+        except NotFound:
+            raise MessageGone("The message is gone.") from None
         if lost:
             raise lost
 
@@ -391,6 +397,10 @@ class FakeProvider:
                 return lost
             raise lost
         raise gone if fault == 404 else _FAULTS[fault](operation)
+
+
+def _modified(address: str, message_id: str, *, add: frozenset[str], remove: frozenset[str]) -> _Entry:
+    return _Entry(op="modify", address=address.lower(), id=message_id, labels=sorted(add), remove=sorted(remove))
 
 
 def _unavailable(operation: Operation) -> ProviderFault:

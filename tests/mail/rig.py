@@ -192,8 +192,10 @@ def _problems(tx: ReadTx) -> list[str]:
 
 
 @asynccontextmanager
-async def open_rig(home: Path, *, clock: Clock, log: Log, threads: ThreadGate) -> AsyncIterator[Rig]:
-    """Open (or reopen, as after a crash) the store and the fake world under ``home``."""
+async def open_rig(
+    home: Path, *, clock: Clock, log: Log, threads: ThreadGate, journal: Path | None = None
+) -> AsyncIterator[Rig]:
+    """Open (or reopen, as after a crash) the store and the fake world under ``home``, or another's world."""
     (home / "blobs").mkdir(parents=True, exist_ok=True)
     store = Store.open(
         home / "svc.sqlite3",
@@ -201,7 +203,7 @@ async def open_rig(home: Path, *, clock: Clock, log: Log, threads: ThreadGate) -
         threads=threads,
         migrations=[feature.migrations for feature in FEATURES if feature.migrations],
     )
-    world = FakeWorld(journal=home / "fake.jsonl", clock=clock, threads=threads)
+    world = FakeWorld(journal=journal or home / "fake.jsonl", clock=clock, threads=threads)
     world.load()
     try:
         async with (
