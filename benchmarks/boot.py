@@ -59,7 +59,8 @@ def run(quick: bool) -> Iterable[Table]:
             ratio(proportional, floor[2]),
         )
     table.notes += [
-        f"medians of {rounds} interleaved rounds; ready: from exec to the first 200 of /readyz; memory {SETTLE_S:g} s later",
+        f"medians of {rounds} interleaved rounds; ready: from exec to the first 200 of /readyz",
+        f"memory {SETTLE_S:g} s later; workers for strangers' input start on use and are not there yet",
         "an empty home is created, migrated and given its key in that time; the full one has three accounts polling",
     ]
     yield table
