@@ -47,6 +47,7 @@ def user(user_id: str) -> Principal:
 
 @dataclass(kw_only=True)
 class Rig:
+    home: Path
     store: Store
     blobs: Blobs
     world: FakeWorld
@@ -214,6 +215,7 @@ async def open_rig(
             nursery.start_soon(lambda: store.run_writer(started=started.set))
             await started.wait()
             yield Rig(
+                home=home,
                 store=store,
                 blobs=Blobs.open(home / "blobs", threads=threads),
                 world=world,

@@ -81,7 +81,7 @@ async def test_any_script_of_events_faults_and_steps_ends_as_a_fresh_sync_does(
             account_id = await rig.connect()
             await rig.sync_of(account_id).step()
             assert lived == await rig.state()
-            assert announced[0][0] >= (await rig.account(account_id)).messages  # type: ignore[operator]
+            assert announced[0][0] >= (await rig.account(account_id)).messages
 
 
 @settings(max_examples=15, deadline=None)

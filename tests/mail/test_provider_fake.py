@@ -205,9 +205,9 @@ async def test_one_401_is_mended_by_a_refresh_and_two_are_a_lost_grant(rig: Rig,
 async def test_only_a_lost_answer_means_that_it_was_done(rig: Rig, fault: Fault) -> None:
     await rig.inject()
     for operation in ("send", "modify"):
-        rig.world.fault(address=MIA, operation=operation, fault=fault, times=1)  # type: ignore[arg-type]
+        rig.world.fault(address=MIA, operation=operation, fault=fault, times=1)
         with pytest.raises(ProviderFault):
-            await CALLS[operation](rig.world.provider(MIA))  # type: ignore[index]
+            await CALLS[operation](rig.world.provider(MIA))
     done = fault == "lost-answer"
     assert len(rig.world.mailbox(MIA).sent) == int(done)
     assert ("STARRED" in await rig.labels_at_provider("fake-1")) == done

@@ -1,0 +1,220 @@
+"""From raw bytes to what a browser may show: blobs, files, and thread views, sanitized, cached and never lost."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from email.message import EmailMessage
+
+import msgspec
+import pytest
+import trio
+from trio.testing import MockClock, wait_all_tasks_blocked
+
+from svc.errors import NotFound
+from svc.files.queries import readable_file
+from svc.mail import reading
+from svc.mail.model import Body
+from svc.mail.reading import MAX_MESSAGES_SHOWN
+from svc.mail.sanitize import POLICY_VERSION, plan, text_fallback
+from svc.mail.wire import MessageOut
+from tests.mail.html_invariants import assert_harmless
+from tests.mail.rig import MIA, Rig, user
+from tests.recorded_log import RecordedLog
+
+OWNER = user("mia")
+HOSTILE = (
+    "<h1>Offer</h1><script>alert(1)</script><img src=https://evil.example/p.gif onerror=alert(1)>"
+    "<a href=javascript:alert(1)>x</a><style>*{display:none}</style><p style='position:fixed'>Hello</p>"
+)
+
+
+def letter(*, text: str | None = "plain", html: str | None = None, files: Sequence[tuple[str, bytes]] = ()) -> bytes:
+    message = EmailMessage()
+    message["From"] = "Noa <noa@example.org>"
+    message["Subject"] = "A letter"
+    message.set_content(text or "")
+    if html is not None:
+        message.add_alternative(html, subtype="html")
+    for name, content in files:
+        message.add_attachment(content, maintype="application", subtype="pdf", filename=name)
+    return message.as_bytes()
+
+
+async def opened(rig: Rig, provider_message_id: str = "fake-1") -> MessageOut:
+    thread_id = await rig.thread_id_of(provider_message_id)
+    detail = await rig.reader.thread(rig.principal, thread_id=thread_id)
+    return detail.messages[0]
+
+
+async def cached(rig: Rig) -> list[tuple[object, ...]]:
+    return await rig.rows("select body_sha256, policy, html from mail_clean order by body_sha256")
+
+
+async def forge_cache(rig: Rig, html: str) -> None:
+    """What is read back after this was not made anew."""
+    await rig.store.write(lambda tx: tx.run("update mail_clean set html = :html", html=html))
+
+
+# Fetching
+
+
+async def test_the_body_blob_is_json_of_html_and_text(rig: Rig) -> None:
+    raw = letter(text="plain é", html="<p>rich é</p>")
+    await rig.inject(raw=raw)
+    await rig.synced()
+    ((body_sha256, raw_sha256, size),) = await rig.rows("select body_sha256, raw_sha256, raw_size from mail_messages")
+    body = await rig.blobs.read(str(body_sha256), limit=10_000)
+    assert msgspec.json.decode(body) == {"html": "<p>rich é</p>\n", "text": "plain é\n"}
+    assert await rig.blobs.read(str(raw_sha256), limit=10_000) == raw
+    assert size == len(raw)
+
+
+async def test_attachments_become_files_of_the_accounts_owner_with_ids_that_never_change(rig: Rig) -> None:
+    rig.principal = OWNER
+    await rig.inject(raw=letter(files=[("a.pdf", b"%PDF a"), ("b.pdf", b"%PDF b")]))
+    account_id = await rig.synced()
+    attachments = (await opened(rig)).attachments
+    assert [(one.filename, one.size) for one in attachments] == [("a.pdf", 6), ("b.pdf", 6)]
+    for one, content in zip(attachments, (b"%PDF a", b"%PDF b"), strict=True):
+        file = await rig.store.read(readable_file, OWNER, file_id=one.file_id)
+        assert file is not None
+        assert (file.name, file.mime, file.sha256) == (one.filename, "application/pdf", one.sha256)
+        assert one.sha256 == hashlib.sha256(content).hexdigest()
+        assert await rig.blobs.read(one.sha256, limit=100) == content
+        assert await rig.store.read(readable_file, user("noa"), file_id=one.file_id) is None
+    await rig.store.write(lambda tx: tx.run("delete from files"))
+    await rig.store.write(lambda tx: tx.run("delete from mail_messages"))
+    await rig.store.write(lambda tx: tx.run("delete from mail_threads"))
+    await rig.store.write(lambda tx: tx.run("update mail_accounts set history_id = null, messages = 0"))
+    await rig.sync_of(account_id).step()
+    assert (await opened(rig)).attachments == attachments
+
+
+async def test_a_deleted_message_takes_its_files_along(rig: Rig) -> None:
+    await rig.inject(raw=letter(files=[("a.pdf", b"%PDF a")]))
+    account_id = await rig.synced()
+    file_id = (await opened(rig)).attachments[0].file_id
+    await rig.world.delete(address=MIA, message_id="fake-1")
+    await rig.sync_of(account_id).step()
+    assert await rig.store.read(readable_file, rig.principal, file_id=file_id) is None
+
+
+# Reading
+
+
+async def test_html_is_sanitized_on_its_way_out_and_kept_as_it_came(rig: Rig) -> None:
+    await rig.inject(raw=letter(html=HOSTILE))
+    await rig.synced()
+    message = await opened(rig)
+    assert "<script" not in message.html
+    assert "evil.example" not in message.html
+    assert "Hello" in message.html
+    assert (message.blocked_images, message.remote_images) == (1, ("https://evil.example/p.gif",))
+    ((body_sha256,),) = await rig.rows("select body_sha256 from mail_messages")
+    body = msgspec.json.decode(await rig.blobs.read(str(body_sha256), limit=10_000), type=Body)
+    assert body.html is not None
+    assert "<script>" in body.html
+
+
+async def test_a_mail_without_html_is_shown_as_html_of_its_text(rig: Rig) -> None:
+    await rig.inject(raw=letter(text="1 < 2 & <b>not bold</b>\n> quoted"))
+    await rig.synced()
+    message = await opened(rig)
+    assert "1 &lt; 2 &amp; &lt;b&gt;not bold&lt;/b&gt;" in message.html
+    assert "<blockquote" in message.html
+    assert message.text.startswith("1 < 2")
+
+
+async def test_a_body_is_sanitized_once_a_policy(rig: Rig) -> None:
+    for number in range(2):
+        await rig.inject(f"copy {number}", raw=letter(html="<p>same</p>"))
+    await rig.synced()
+    await opened(rig)
+    ((sha256, policy, html),) = await cached(rig)
+    assert policy == POLICY_VERSION
+    assert "same" in str(html)
+    await forge_cache(rig, "<p>from the cache</p>")
+    assert (await opened(rig, "fake-1")).html == "<p>from the cache</p>"
+    assert (await opened(rig, "fake-2")).html == "<p>from the cache</p>"
+    await rig.store.write(lambda tx: tx.run("update mail_clean set policy = policy - 1"))
+    assert (await opened(rig)).html == html
+    assert [row[1] for row in await cached(rig)] == [POLICY_VERSION - 1, POLICY_VERSION]
+    assert sha256
+
+
+@pytest.mark.parametrize("damage", ["missing", "damaged"])
+async def test_a_lost_body_is_said_in_a_sentence_and_the_rest_is_shown(rig: Rig, log: RecordedLog, damage: str) -> None:
+    await rig.inject(raw=letter(text="lost", files=[("a.pdf", b"%PDF a")]), thread="t")
+    await trio.sleep(60)
+    await rig.inject(raw=letter(text="still here"), thread="t")
+    await rig.synced()
+    ((body_sha256,),) = await rig.rows("select body_sha256 from mail_messages where provider_message_id = 'fake-1'")
+    (path,) = [one for one in rig.home.rglob(str(body_sha256)) if one.is_file()]
+    path.unlink()
+    if damage == "damaged":
+        path.write_bytes(b'{"html":"<p>planted</p>","text":"x"}')
+    thread_id = await rig.thread_id_of("fake-1")
+    lost, kept = (await rig.reader.thread(rig.principal, thread_id=thread_id)).messages
+    assert "missing or damaged" in lost.html
+    assert "planted" not in lost.html + lost.text
+    assert [one.filename for one in lost.attachments] == ["a.pdf"]
+    assert lost.from_.address == "noa@example.org"
+    assert "still here" in kept.html
+    assert log.events("error") == ["mail.body_lost"]
+    assert [row[0] for row in await cached(rig)] != [body_sha256]
+
+
+async def test_a_foreign_thread_is_as_missing_as_one_that_never_was(rig: Rig) -> None:
+    rig.principal = OWNER
+    await rig.synced("private")
+    for thread_id in (await rig.thread_id_of("fake-1"), "thr_neverwas"):
+        with pytest.raises(NotFound, match="There is no such thread"):
+            await rig.reader.thread(user("noa"), thread_id=thread_id)
+
+
+async def test_a_large_body_goes_through_a_worker_process(rig: Rig) -> None:
+    html = "<p>Hello <b>there</b></p>" * 4_000
+    assert plan(html) == "process"
+    await rig.inject(raw=letter(html=html))
+    await rig.synced()
+    message = await opened(rig)
+    assert message.html.count("<b>there</b>") == 4_000
+
+
+async def test_a_body_that_takes_too_long_is_shown_as_text_and_not_tried_again(
+    rig: Rig, clock: MockClock, log: RecordedLog
+) -> None:
+    html = "<p>Dear Mia</p>" + "<table><td>" * 40_000
+    assert plan(html) == "process"
+    await rig.inject(raw=letter(html=html))
+    await rig.synced()
+    shown: list[MessageOut] = []
+
+    async def read() -> None:
+        shown.append(await opened(rig))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(read)
+        while not shown:
+            await wait_all_tasks_blocked(0.2)
+            clock.jump(reading.SANITIZE_DEADLINE_S)
+    assert shown[0].html == text_fallback(html).html
+    assert "Dear Mia" in shown[0].html
+    assert_harmless(text_fallback(html))
+    assert log.events("warning") == ["mail.sanitize_gave_up"]
+    assert (await opened(rig)).html == shown[0].html
+    assert log.events("warning") == ["mail.sanitize_gave_up"]
+
+
+async def test_a_thread_without_end_shows_its_newest_messages(rig: Rig) -> None:
+    surplus = 3
+    for number in range(MAX_MESSAGES_SHOWN + surplus):
+        await rig.inject(f"Mail {number}", thread="t")
+        await trio.sleep(1)
+    await rig.synced()
+    detail = await rig.reader.thread(rig.principal, thread_id=await rig.thread_id_of("fake-1"))
+    assert len(detail.messages) == MAX_MESSAGES_SHOWN
+    assert detail.messages[0].subject == f"Mail {surplus}"
+    assert detail.messages[-1].subject == f"Mail {MAX_MESSAGES_SHOWN + surplus - 1}"
+    assert detail.thread.message_count == MAX_MESSAGES_SHOWN + surplus
