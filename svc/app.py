@@ -26,6 +26,7 @@ from svc.nursery import Child, ProcessGate, Root, Subsystem, ThreadGate, every, 
 from svc.protocol.egress import Egress
 from svc.settings import CORE_RULES, CORE_SETTINGS, HOME, HOST, MASTER_KEY_FILE, PORT
 from svc.store import (
+    PRUNE_ROWS,
     Blobs,
     CannotOpen,
     Home,
@@ -38,7 +39,6 @@ from svc.store import (
     has_secrets,
     master_key_path,
     open_keyring,
-    PRUNE_ROWS,
     prune,
 )
 from svc.workspace import Workspace
@@ -159,22 +159,29 @@ async def serve(
     """Boot, serve until a signal (or a drain from inside), drain, close. Returns when all of it went well."""
     listeners = await _open_listeners(config)
     rng = random.Random()  # noqa: S311  spreads pauses, guards nothing
-    async with workspace_of(
-        config, clock=clock, log=log, rng=rng, environ=os.environ if environ is None else environ
-    ) as workspace:
-        workspace.service(surface.Surface).take(listeners)
-        for feature in FEATURES:
-            if feature.boot:
-                await feature.boot(workspace)
-        subsystems = [*_own_subsystems(workspace)]
-        for feature in FEATURES:
-            if feature.subsystems:
-                subsystems += await feature.subsystems(workspace)
-        async with open_task_group() as nursery:
-            if signals:
-                nursery.start_soon(watch_signals, workspace.root)
-            await workspace.root.run(subsystems)
-            nursery.cancel_scope.cancel()
+    async with (
+        workspace_of(
+            config, clock=clock, log=log, rng=rng, environ=os.environ if environ is None else environ
+        ) as workspace,
+        open_task_group() as nursery,
+    ):
+        if signals:
+            await nursery.start(watch_signals, workspace.root)
+        await run(workspace, listeners)
+        nursery.cancel_scope.cancel()
+
+
+async def run(workspace: Workspace, listeners: Sequence[trio.SocketListener]) -> None:
+    """Seed, start every subsystem in order, serve on ``listeners`` until drained. Returns when all have ended."""
+    workspace.service(surface.Surface).take(listeners)
+    for feature in FEATURES:
+        if feature.boot:
+            await feature.boot(workspace)
+    subsystems = [*_own_subsystems(workspace)]
+    for feature in FEATURES:
+        if feature.subsystems:
+            subsystems += await feature.subsystems(workspace)
+    await workspace.root.run(subsystems)
 
 
 def _own_subsystems(workspace: Workspace) -> Sequence[Subsystem]:

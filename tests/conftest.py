@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from inspect import iscoroutinefunction
 from multiprocessing import resource_tracker
 from pathlib import Path
@@ -16,6 +16,7 @@ from svc.clock import VirtualClock
 from svc.nursery import ThreadGate
 from tests import virtual_time
 from tests.recorded_log import RecordedLog, StoppedClock
+from tests.service import Service, open_service
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -58,6 +59,13 @@ def log(request: pytest.FixtureRequest, wall: VirtualClock) -> RecordedLog:
 @pytest.fixture
 def threads() -> ThreadGate:
     return ThreadGate(limit=8, name="test")
+
+
+@pytest.fixture
+async def service(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> AsyncIterator[Service]:
+    """The whole service in-process, with the fake providers and nothing in it yet."""
+    async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake") as opened:
+        yield opened
 
 
 @pytest.fixture(autouse=True)

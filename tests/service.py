@@ -1,0 +1,304 @@
+"""The whole service in-process on virtual time: every feature, the real store, a listener made of memory streams.
+
+    async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake") as service:
+        await service.mutate("fake.mail.inject", address="mia@example.org", …)
+        assert (await service.get("/readyz")).status == 200
+
+Nothing of the service is replaced but the port, and the way out where a test hands one in. Every wait for an answer has
+a deadline in virtual time: polling loops would otherwise let a hung test run for ever.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
+
+import trio
+import trio.testing
+from wsproto.events import CloseConnection, Ping, TextMessage
+
+from svc.app import all_rules, all_settings, run, workspace_of
+from svc.clock import Clock
+from svc.config import read_config
+from svc.mail.http_client import HttpClient
+from svc.nursery import open_task_group
+from svc.principal import Principal
+from svc.store import ReadTx, Value
+from svc.workspace import Call, Workspace
+from tests.protocol.http_world import Reply, read_to_end, replies
+from tests.protocol.socket_world import KEY, Client
+from tests.recorded_log import RecordedLog
+
+PORT: Final = 4780
+HOST: Final = f"127.0.0.1:{PORT}"
+ORIGIN: Final = f"http://{HOST}"
+ANSWER_DEADLINE_S: Final = 600.0
+MIA: Final = "mia@example.org"
+
+MemoryStream = trio.StapledStream[trio.abc.SendStream, trio.abc.ReceiveStream]
+EndPair = Callable[[], tuple[MemoryStream, MemoryStream]]
+
+
+class RpcError(AssertionError):
+    """A procedure answered with an error."""
+
+    def __init__(self, error: Any) -> None:
+        super().__init__(str(error))
+        self.code: str = error["data"]["code"]
+        self.status: int = error["data"]["httpStatus"]
+
+
+class _Named:
+    """As much of a socket as a listener and a connection are asked for."""
+
+    def getsockname(self) -> tuple[str, int]:
+        return ("127.0.0.1", PORT)
+
+    def getpeername(self) -> tuple[str, int]:
+        return ("127.0.0.1", 50_000)
+
+
+class _ServerEnd(trio.abc.HalfCloseableStream):
+    """A memory stream with the name that only a socket has."""
+
+    def __init__(self, stream: MemoryStream) -> None:
+        self.socket = _Named()
+        self._stream = stream
+
+    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
+        await self._stream.send_all(data)
+
+    async def wait_send_all_might_not_block(self) -> None:
+        await self._stream.wait_send_all_might_not_block()
+
+    async def send_eof(self) -> None:
+        await self._stream.send_eof()
+
+    async def receive_some(self, max_bytes: int | None = None) -> bytes | bytearray:
+        return await self._stream.receive_some(max_bytes)
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+class MemoryListener(trio.abc.Listener[_ServerEnd]):
+    """A port that only this test can reach."""
+
+    def __init__(self) -> None:
+        self.socket = _Named()
+        self._arrivals, self._waiting = trio.open_memory_channel[_ServerEnd](100)
+
+    async def connect(self, pair: EndPair = trio.testing.memory_stream_pair) -> MemoryStream:
+        """Raises ``BrokenResourceError`` when the port is closed."""
+        ours, theirs = pair()
+        await self._arrivals.send(_ServerEnd(theirs))
+        return ours
+
+    async def accept(self) -> _ServerEnd:
+        return await self._waiting.receive()
+
+    async def aclose(self) -> None:
+        self._waiting.close()
+        await trio.lowlevel.checkpoint()
+
+
+@dataclass
+class LiveSocket:
+    """A client of ``/ws``. It answers pings, as every browser does."""
+
+    client: Client
+    head: bytes
+
+    @property
+    def status(self) -> int:
+        return int(self.head.split(b" ", 2)[1])
+
+    async def say(self, **frame: object) -> None:
+        await self.client.say(json.dumps(frame))
+
+    async def hear(self) -> dict[str, Any]:
+        """The next frame."""
+        with trio.fail_after(ANSWER_DEADLINE_S):
+            while True:
+                event = await self.client.event()
+                if isinstance(event, Ping):
+                    await self.client.send(event.response())
+                elif isinstance(event, TextMessage):
+                    frame: dict[str, Any] = json.loads(event.data)
+                    return frame
+                else:
+                    raise AssertionError(f"the socket said {event!r} instead of a frame")
+
+    async def hear_all(self) -> list[dict[str, Any]]:
+        """Every frame up to here: what comes before the answer to a ping of our own."""
+        await self.say(type="ping")
+        frames = []
+        while (frame := await self.hear()) != {"type": "pong"}:
+            frames.append(frame)
+        return frames
+
+    async def closed(self) -> int | None:
+        """Read on to the end; the close code, or ``None`` when the connection just ended."""
+        with trio.fail_after(ANSWER_DEADLINE_S):
+            while (event := await self.client.event()) is not None:
+                if isinstance(event, CloseConnection):
+                    return int(event.code)
+        return None
+
+    async def leave(self) -> None:
+        await self.client.send(CloseConnection(code=1000))
+        await self.closed()
+        await self.client.stream.aclose()
+
+
+@dataclass
+class Service:
+    workspace: Workspace
+    log: RecordedLog
+    listener: MemoryListener = field(default_factory=MemoryListener)
+
+    async def ask(
+        self,
+        method: str,
+        target: str,
+        body: bytes = b"",
+        *,
+        host: str | None = HOST,
+        fields: dict[str, str] | None = None,
+    ) -> Reply:
+        """One request on a connection of its own."""
+        lines = [f"{method} {target} HTTP/1.1", "connection: close"]
+        lines += [f"host: {host}"] if host is not None else []
+        lines += [f"{name}: {value}" for name, value in (fields or {}).items()]
+        lines += [f"content-length: {len(body)}"] if body or method == "POST" else []
+        stream = await self.listener.connect()
+        try:
+            with trio.fail_after(ANSWER_DEADLINE_S):
+                await stream.send_all("\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + body)
+                raw = await read_to_end(stream)
+        finally:
+            await trio.aclose_forcefully(stream)
+        found = replies(raw, [method])
+        assert found, f"{method} {target} was cut: {raw[:2_000]!r}"
+        return found[0]
+
+    async def get(self, target: str, **fields: str) -> Reply:
+        return await self.ask("GET", target, fields={name.replace("_", "-"): value for name, value in fields.items()})
+
+    async def query(self, procedure: str, **wanted: object) -> Any:
+        return _result(await self.get(f"/trpc/{procedure}?input={quote(json.dumps(wanted))}"))
+
+    async def mutate(self, procedure: str, **wanted: object) -> Any:
+        body = json.dumps(wanted).encode()
+        return _result(await self.ask("POST", f"/trpc/{procedure}", body, fields={"content-type": "application/json"}))
+
+    async def socket(
+        self, target: str = "/ws", *, pair: EndPair = trio.testing.memory_stream_pair, host: str = HOST, **fields: str
+    ) -> LiveSocket:
+        """Knock at a socket. ``head`` tells whether it opened."""
+        stream = await self.listener.connect(pair)
+        named = {name.replace("_", "-"): value for name, value in fields.items()}
+        wanted = {
+            "host": host,
+            "upgrade": "websocket",
+            "connection": "Upgrade",
+            "sec-websocket-key": KEY,
+            "sec-websocket-version": "13",
+            **named,
+        }
+        lines = [f"GET {target} HTTP/1.1", *(f"{name}: {value}" for name, value in wanted.items())]
+        await stream.send_all("\r\n".join(lines).encode("latin-1") + b"\r\n\r\n")
+        client = Client(stream)
+        with trio.fail_after(ANSWER_DEADLINE_S):
+            return LiveSocket(client=client, head=await client.read_head())
+
+    async def live(self, *topics: str, after: int | None = None) -> LiveSocket:
+        """A socket that has heard ``ready`` and subscribed to ``topics``."""
+        socket = await self.socket()
+        ready = await socket.hear()
+        assert ready["type"] == "ready"
+        if topics:
+            await socket.say(type="subscribe", topics=topics, **({} if after is None else {"after": after}))
+        return socket
+
+    # What is in it
+
+    async def rows(self, sql: str, **params: Value) -> list[tuple[Any, ...]]:
+        return await self.workspace.store.read(lambda tx: tx.all(sql, **params))
+
+    async def dump(self) -> dict[str, list[tuple[Any, ...]]]:
+        """Every row of every table."""
+        return await self.workspace.store.read(_dump)
+
+    async def emit(self, *topics: str, audience: str | None = "*") -> None:
+        """One commit with an outbox row for each topic."""
+
+        def tell(tx: Any) -> None:
+            for topic in topics:
+                tx.emit(topic=topic, kind="thread.changed", id="thr_x", payload={}, audience=audience)
+
+        await self.workspace.store.write(tell)
+
+    def call(self, visitor: Principal | None) -> Call:
+        """What a row's function is handed when ``visitor`` asks."""
+        return Call(workspace=self.workspace, visitor=visitor, request_id="test")
+
+    async def synced(self, *subjects: str, address: str = MIA, **more: object) -> list[str]:
+        """Mails with these subjects, each a thread of its own, arrived and synced. Returns the threads' ids."""
+        found = []
+        for subject in subjects:
+            wanted = {"address": address, "from": "Noa <noa@example.org>", "subject": subject, "text": "Hi.", **more}
+            found.append((await self.mutate("fake.mail.inject", **wanted))["threadId"])
+            await self.mutate("fake.mail.syncNow", address=address)
+        return found
+
+
+@asynccontextmanager
+async def open_service(
+    directory: Path,
+    *,
+    clock: Clock,
+    log: RecordedLog,
+    egress: HttpClient | None = None,
+    before: Callable[[Workspace], None] = lambda workspace: None,
+    **settings: str,
+) -> AsyncIterator[Service]:
+    """Boot on a home under ``directory``, ready when this yields; drained when it ends. ``before`` sees it built."""
+    environ = {
+        "HOME": str(directory),
+        "XDG_CONFIG_HOME": str(directory / "config"),
+        "SVC_HOME": str(directory / "home"),
+        "SVC_PORT": str(PORT),
+        **settings,
+    }
+    config = read_config(all_settings(), environ, all_rules())
+    async with (
+        workspace_of(config, clock=clock, log=log, rng=random.Random(7), environ=environ) as workspace,
+        open_task_group() as nursery,
+    ):
+        if egress is not None:
+            workspace.egress = egress  # type: ignore[assignment]  # the same one method
+        before(workspace)
+        service = Service(workspace, log)
+        nursery.start_soon(run, workspace, [service.listener])
+        await service.get("/livez")  # the listener keeps what comes early, so the answer is the sign that it serves
+        yield service
+        workspace.root.drain("test over")
+
+
+def _result(reply: Reply) -> Any:
+    answer: Any = json.loads(reply.body)
+    if "error" in answer:
+        raise RpcError(answer["error"])
+    return answer["result"].get("data")
+
+
+def _dump(tx: ReadTx) -> dict[str, list[tuple[Any, ...]]]:
+    names = [name for (name,) in tx.all("select name from sqlite_schema where type = 'table' order by name")]
+    return {name: tx.all(f"select * from {name}") for name in names}
