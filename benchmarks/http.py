@@ -18,14 +18,14 @@ from typing import Final, cast
 
 from benchmarks.load import CONNECTIONS, answers_a_second, generator
 from benchmarks.processes import REPOSITORY, Server, on_inherited_listener, svc_serve
-from benchmarks.report import Table, count, median, ratio
+from benchmarks.report import Table, count, median, paired_ratio
 
 QUERY: Final = "/trpc/health.ping"
 ROUNDS: Final = 5
-SECONDS: Final = 3.0
+SECONDS: Final = 2.0
 QUICK_ROUNDS: Final = 3
 QUICK_SECONDS: Final = 1.0
-PROFILE_SECONDS: Final = 3.0
+PROFILE_SECONDS: Final = 2.0
 TOP_AREAS: Final = 8
 TOP_FUNCTIONS: Final = 14
 _ADDRESS: Final = re.compile(r" at 0x[0-9a-f]+")
@@ -61,10 +61,10 @@ def _race(quick: bool) -> Table:
         title=f"GET {QUERY}, {CONNECTIONS} keep-alive connections, browser headers",
         columns=("server", "requests/s", "x hypercorn", "svc x this"),
     )
-    peer = median(rates[HYPERCORN])
     for name, found in rates.items():
-        table.add(name, count(median(found)), ratio(median(found), peer), ratio(median(rates[SVC]), median(found)))
-    table.notes.append(f"medians of {rounds} interleaved rounds of {seconds:g} s; load: {generator()}")
+        table.add(name, count(median(found)), paired_ratio(found, rates[HYPERCORN]), paired_ratio(rates[SVC], found))
+    table.notes.append(f"medians of {rounds} interleaved rounds of {seconds:g} s; ratios are taken within each round")
+    table.notes.append(f"load: {generator()}")
     return table
 
 

@@ -48,6 +48,11 @@ def ratio(value: float, of: float) -> str:
     return f"{value / of:.2f}"
 
 
+def paired_ratio(values: Sequence[float], others: Sequence[float]) -> str:
+    """The median of the rounds' own ratios: what else the machine did in a round, it did to both."""
+    return ratio(median([value / other for value, other in zip(values, others, strict=True)]), 1.0)
+
+
 def count(value: float) -> str:
     return f"{value:,.0f}"
 
