@@ -15,7 +15,7 @@ MIN_HEIGHT_PX: Final = 60
 MAX_HEIGHT_PX: Final = 20_000
 MAX_IMAGE_HEIGHT_PX: Final = 1_000
 
-_TAG: Final = re.compile(r"<(/?)([a-z0-9]+)([^>]*)>")
+_TAG: Final = re.compile(r"<(/?)([a-z0-9]{1,20})([^<>]*+)>")
 _HEIGHT: Final = re.compile(r'(?: height="|[";]height:)([0-9]{1,4})(?:"|px)')
 _SPACING: Final = re.compile(r"(?:padding|margin):([0-9]{1,4})(?:px)?(?: [0-9a-z.%]+(?: ([0-9]{1,4}))?)?")
 """The first value of the shorthand is above, the third below; where that is missing, the first counts twice."""
