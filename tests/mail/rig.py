@@ -160,7 +160,7 @@ class Rig:
 
     async def state(self) -> dict[str, object]:
         """Everything that two ways to the same mailbox must agree on."""
-        return await self.store.read(_state)
+        return await self.store.read(state_of)
 
     async def labels_at_provider(self, message_id: str, *, address: str = MIA) -> Set[str]:
         return (await self.world.provider(address).get(message_id)).labels
@@ -170,7 +170,7 @@ class Rig:
         return await self.store.read(_problems)
 
 
-def _state(tx: ReadTx) -> dict[str, object]:
+def state_of(tx: ReadTx) -> dict[str, object]:
     return {
         "messages": tx.all(
             """
