@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import random
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
@@ -18,7 +18,7 @@ import trio
 
 from svc import events, files, identity, surface
 from svc.clock import HOUR_MS, Clock
-from svc.config import AnySetting, Config, Rule
+from svc.config import AnySetting, BadValue, Config, Rule
 from svc.feature import Feature
 from svc.log import Log
 from svc.mail.feature import FEATURE as MAIL
@@ -176,12 +176,20 @@ async def run(workspace: Workspace, listeners: Sequence[trio.SocketListener]) ->
     workspace.service(surface.Surface).take(listeners)
     for feature in FEATURES:
         if feature.boot:
-            await feature.boot(workspace)
+            await _booted(feature.boot, workspace)
     subsystems = [*_own_subsystems(workspace)]
     for feature in FEATURES:
         if feature.subsystems:
             subsystems += await feature.subsystems(workspace)
     await workspace.root.run(subsystems)
+
+
+async def _booted(boot: Callable[[Workspace], Awaitable[None]], workspace: Workspace) -> None:
+    """A feature may find only now, with the database open, that a setting does not fit it."""
+    try:
+        await boot(workspace)
+    except BadValue as fault:
+        raise BootFault(str(fault), exit_code=EXIT_CONFIG) from fault
 
 
 def _own_subsystems(workspace: Workspace) -> Sequence[Subsystem]:

@@ -21,8 +21,9 @@ from svc.workspace import Call, Workspace
 class Feature:
     """One feature's rows.
 
-    ``claim`` is called in the transaction in which the first admin (by user id) claims the instance. ``build`` makes its services, without touching disk or network; ``boot`` runs once after the migrations and before
-    the first subsystem (seeding); ``subsystems`` are started then, in the order of the features.
+    ``claim`` is called in the transaction in which the first admin (by user id) claims the instance. ``build`` makes
+    its services, without touching disk or network; ``boot`` runs once after the migrations and before the first
+    subsystem (seeding); ``subsystems`` are started then, in the order of the features.
     """
 
     name: str

@@ -23,6 +23,7 @@ from svc.config import (
     whole_number,
 )
 
+
 def _default_home(environ: Mapping[str, str]) -> Path:
     return Path(environ.get("HOME") or os.path.expanduser("~")) / "Svc"
 
@@ -60,7 +61,14 @@ HOST: Setting[str] = Setting(
     parse=_bind_host,
     default="127.0.0.1",
     type="address",
-    help="Public bind address. Only a loopback address is accepted by this version.",
+    help="Public bind address. A wildcard is accepted only under SVC_PROFILE=cloud.",
+)
+PROFILE: Setting[str] = Setting(
+    name="SVC_PROFILE",
+    parse=one_of("local", "cloud"),
+    default="local",
+    type="name",
+    help="`cloud` is for public cells: it needs an HTTPS SVC_PUBLIC_ORIGIN, and what a stranger could misuse is off.",
 )
 PUBLIC_ORIGIN: Setting[str | None] = Setting(
     name="SVC_PUBLIC_ORIGIN",
@@ -134,6 +142,7 @@ CORE_SETTINGS = (
     HOME,
     PORT,
     HOST,
+    PROFILE,
     PUBLIC_ORIGIN,
     MASTER_KEY_FILE,
     SEED,
@@ -159,13 +168,34 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _bind_is_loopback(config: Config) -> Iterable[ConfigFault]:
-    host = config[HOST]
-    if not is_loopback(host):
+def is_wildcard(host: str) -> bool:
+    try:
+        return ip_address(host).is_unspecified
+    except ValueError:
+        return False
+
+
+def _wildcard_needs_cloud(config: Config) -> Iterable[ConfigFault]:
+    if is_wildcard(config[HOST]) and config[PROFILE] != "cloud":
         yield ConfigFault(
             HOST.name,
-            f"{host!r} is not a loopback address",
-            "use 127.0.0.1, ::1 or localhost, and put a proxy in front to reach it from elsewhere",
+            f"{config[HOST]!r} would open the service to every network of this machine",
+            "name one address, such as 127.0.0.1, or set SVC_PROFILE=cloud for a public cell",
+        )
+
+
+def _cloud_is_whole(config: Config) -> Iterable[ConfigFault]:
+    if config[PROFILE] != "cloud":
+        return
+    if not (config[PUBLIC_ORIGIN] or "").startswith("https://"):
+        yield ConfigFault(
+            PUBLIC_ORIGIN.name, "a public cell needs its HTTPS origin", "set it, such as https://mail.example.org"
+        )
+    if not is_fake(config):
+        yield ConfigFault(
+            PROFILE.name,
+            "a public cell keeps its master key under a key-management service, which this version can't speak to",
+            "use SVC_PROFILE=local behind a proxy of your own",
         )
 
 
@@ -181,7 +211,7 @@ def _client_is_whole(config: Config) -> Iterable[ConfigFault]:
         yield ConfigFault(IDP_CLIENT_ID.name, "IDP_CLIENT_SECRET is set without it", "set both, or neither")
 
 
-CORE_RULES = (_bind_is_loopback, _seed_needs_fake, _client_is_whole)
+CORE_RULES = (_wildcard_needs_cloud, _cloud_is_whole, _seed_needs_fake, _client_is_whole)
 
 
 def canonical_origin(config: Config, *, port: int) -> str:

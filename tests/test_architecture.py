@@ -16,7 +16,7 @@ SOURCES = sorted((ROOT / "svc").rglob("*.py"))
 BASE = {"errors", "clock", "principal", "ids", "config", "log"}
 ROOMS = {"nursery", "protocol", "store"}
 ABOVE_ROOMS = {"workspace", "feature", "settings"}
-TOP = {"app", "cli", "generate", "__main__"}
+TOP = {"app", "cli", "commands", "generate", "__main__"}
 MAX_FILE_LINES = 500
 MAX_FUNCTION_LINES = 70
 

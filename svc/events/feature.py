@@ -10,7 +10,7 @@ from svc.clock import rfc3339
 from svc.feature import Feature
 from svc.principal import Principal
 from svc.protocol import Procedure, Wire
-from svc.store import ReadTx
+from svc.store import ReadTx, Tx
 from svc.workspace import Call
 
 
@@ -63,9 +63,16 @@ async def _recent(call: Call, wanted: RecentInput) -> list[EventOut]:
     return await call.workspace.store.read(recent, call.principal, wanted=wanted)
 
 
+def _claim(tx: Tx, user_id: str) -> None:
+    """What happened before there was anybody happened to the first admin."""
+    tx.run("update events set audience = :user_id where audience is null", user_id=user_id)
+    tx.run("update outbox set audience = :user_id where audience is null", user_id=user_id)
+
+
 FEATURE = Feature(
     name="events",
     summary="The durable record of what happened.",
+    claim=_claim,
     procedures=(
         Procedure(
             name="events.recent",

@@ -1,16 +1,25 @@
-"""Identity: who asks. Resolves principals and keeps the one-shot states of OAuth round trips.
+"""Identity: who asks, and how they got in. Users, sessions, devices, invites, claiming, OAuth round trips.
 
-This far, an instance is unclaimed: whoever reaches its loopback address is the unclaimed principal.
+Owns every credential that opens this service (as digests only) and the principal of each request. What a principal may
+see is each feature's own business.
 """
 
-from svc.identity.feature import FEATURE, resolve_principal
+from svc.identity import claim_links, recovery
+from svc.identity.actions import IDENTITY_TOPIC
+from svc.identity.feature import FEATURE
 from svc.identity.oauth_states import ROUND_TRIP_REFUSED, OAuthState, begin_round_trip, end_round_trip
+from svc.identity.service import Identity
+from svc.identity.settings import CORS_ORIGINS
 
 __all__ = [
+    "CORS_ORIGINS",
     "FEATURE",
+    "IDENTITY_TOPIC",
     "ROUND_TRIP_REFUSED",
+    "Identity",
     "OAuthState",
     "begin_round_trip",
+    "claim_links",
     "end_round_trip",
-    "resolve_principal",
+    "recovery",
 ]

@@ -1,8 +1,8 @@
 """What a principal may do about identity: sign in and claim, invite, pair, revoke. Plain functions over a transaction.
 
 The first successful sign-in claims the instance: user, ownership of what is there and the opened shared surfaces are
-one transaction, so of a hundred first sign-ins one finds no users and the others find one. Later it takes an account or an
-invite. Nothing here tells a stranger which of the two was wrong.
+one transaction, so of a hundred first sign-ins one finds no users and the others find one. Later it takes an account
+or an invite. Nothing here tells a stranger which of the two was wrong.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from svc.identity.model import (
 )
 from svc.ids import new_id
 from svc.principal import Principal
-from svc.store import Tx
+from svc.store import ReadTx, Tx
 
 IDENTITY_TOPIC: Final = "identity"
 """Not for subscribers: the service's own sockets listen for what ends them."""
@@ -259,24 +259,23 @@ def revoke_device(tx: Tx, principal: Principal, *, device_id: str) -> None:
 
 def keep_claim_token(tx: Tx, *, token: str | None) -> None:
     """At boot: the digest of ``SVC_CLAIM_TOKEN`` replaces an earlier one's. A used one stays used."""
-    tx.run("delete from claim_tokens where purpose = 'setting' and used_at is null")
+    tx.run("delete from claim_tokens where used_at is null")
     if token is not None:
         tx.run(
             """
-            insert into claim_tokens (token_digest, purpose, created_at) values (:digest, 'setting', :now)
-            on conflict do nothing
+            insert into claim_tokens (token_digest, created_at) values (:digest, :now) on conflict do nothing
             """,
             digest=tokens.digest(token),
             now=tx.now,
         )
 
 
-def can_be_claimed_from_afar(tx: Tx) -> bool:
+def can_be_claimed_from_afar(tx: ReadTx) -> bool:
     """Whether some unused credential (the claim token, an admin bootstrap invite) could claim this instance."""
     return bool(
         tx.value(
             """
-            select exists (select 1 from claim_tokens where purpose = 'setting' and used_at is null) or exists (
+            select exists (select 1 from claim_tokens where used_at is null) or exists (
                 select 1 from invites
                 where role = 'admin' and used_at is null and revoked_at is null and expires_at > :now
             )
@@ -300,10 +299,7 @@ def _spend_claim(tx: Tx, email: str, credential: str | None) -> bool:
     if not credential:
         return False
     spent = tx.run(
-        """
-        update claim_tokens set used_at = :now
-        where token_digest = :digest and purpose = 'setting' and used_at is null
-        """,
+        "update claim_tokens set used_at = :now where token_digest = :digest and used_at is null",
         digest=tokens.digest(credential),
         now=tx.now,
     )

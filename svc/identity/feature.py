@@ -1,38 +1,49 @@
-"""The rows of identity: ``GET /auth/me``, and how a request becomes a principal."""
+"""The rows of identity, and its boot: the claim token's digest, and the check that a stranger can't claim first."""
 
 from __future__ import annotations
 
+from svc.config import BadValue
 from svc.feature import Feature
+from svc.identity import actions, queries
 from svc.identity.migrations import MIGRATIONS
-from svc.principal import UNCLAIMED, Principal
-from svc.protocol import Request, Response, Route, json_response
-from svc.workspace import Call, Workspace
+from svc.identity.procedures import PROCEDURES
+from svc.identity.routes import ROUTES
+from svc.identity.service import Identity
+from svc.identity.settings import CLAIM_TOKEN, RULES, SETTINGS
+from svc.settings import HOST, is_loopback
+from svc.store import Tx
+from svc.workspace import Workspace
 
 
-async def resolve_principal(workspace: Workspace, request: Request) -> Principal | None:
-    """Who asks. An unclaimed instance on loopback (no other bind is accepted) takes everybody in.
-
-    A foreign ``svc_session`` cookie is no session and no error: cookies ignore ports, so any program on this machine
-    may have set it.
-    """
-    return UNCLAIMED
+def _build(workspace: Workspace) -> None:
+    workspace.provide(Identity.of(workspace))
 
 
-async def _me(call: Call, request: Request) -> Response:
-    return json_response({"user": None, "mode": "unclaimed", "devLogin": False, "googleLogin": False})
+async def _boot(workspace: Workspace) -> None:
+    store, config = workspace.store, workspace.config
+    store.write_now(actions.keep_claim_token, token=config[CLAIM_TOKEN])
+    workspace.service(Identity).claimed = claimed = store.read_now(queries.is_claimed)
+    if not claimed and not is_loopback(config[HOST]) and not store.read_now(actions.can_be_claimed_from_afar):
+        raise BadValue(
+            f"{CLAIM_TOKEN.name}: this instance is unclaimed and {config[HOST]!r} can be reached by others; "
+            "set a long random claim token, or run `svc invite --admin` first"
+        )
+
+
+def _claim(tx: Tx, user_id: str) -> None:
+    """Devices that were paired before there was anybody become the first admin's."""
+    tx.run("update devices set user_id = :user_id where user_id is null", user_id=user_id)
 
 
 FEATURE = Feature(
     name="identity",
-    summary="Who asks, and the one-shot states of OAuth round trips.",
+    summary="Who asks: sessions, devices, invites, and the one-shot states of OAuth round trips.",
+    settings=SETTINGS,
+    rules=RULES,
     migrations=MIGRATIONS,
-    routes=(
-        Route(
-            method="GET",
-            path="/auth/me",
-            access="public",
-            handle=_me,
-            summary="Who the caller is, and how one can sign in.",
-        ),
-    ),
+    routes=ROUTES,
+    procedures=PROCEDURES,
+    claim=_claim,
+    build=_build,
+    boot=_boot,
 )

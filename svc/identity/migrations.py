@@ -105,12 +105,9 @@ _USERS_AND_WHAT_OPENS = (
     ) strict, without rowid
     """,
     """
-    create table claim_tokens (                 -- what may claim an instance that strangers can reach, once
+    create table claim_tokens (                 -- SVC_CLAIM_TOKEN: may claim an instance that strangers can reach, once
         token_digest text primary key,
-        purpose text not null check (purpose in ('setting', 'link')),
-        email text,                             -- a link logs this address in
         created_at integer not null,
-        expires_at integer,                     -- null: as long as the instance is unclaimed
         used_at integer
     ) strict, without rowid
     """,

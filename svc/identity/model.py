@@ -17,7 +17,7 @@ PAIRING_LIFETIME_MS: Final = 5 * MINUTE_MS
 INVITE_DEFAULT_DAYS: Final = 7
 INVITE_MAX_DAYS: Final = 365
 CLAIM_LINK_LIFETIME_MS: Final = 30 * MINUTE_MS
-TICKET_LIFETIME_MS: Final = 30_000
+TICKET_LIFETIME_S: Final = 30.0
 
 WEB_SESSION: Final = "web-session"
 CAPABILITIES: Final = ("shell", "extensionAutomation", "mobilePush", "terminal")
@@ -73,7 +73,7 @@ class Invite:
 
 @dataclass(frozen=True, kw_only=True)
 class Proof:
-    """Somebody proved to be this: a subject at an issuer, or an address by another way (then ``issuer`` is ``None``)."""
+    """Somebody proved to be this: a subject at an issuer, or an address by another way (no ``issuer`` then)."""
 
     email: str
     name: str = ""

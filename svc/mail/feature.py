@@ -16,6 +16,7 @@ from svc.mail.settings import SETTINGS
 from svc.nursery import Subsystem
 from svc.principal import system
 from svc.settings import SEED, is_fake
+from svc.store import Tx
 from svc.workspace import Workspace
 
 JOURNAL = "fake.jsonl"
@@ -52,6 +53,11 @@ async def _boot(workspace: Workspace) -> None:
             store.write_now(accounts.connect, system("mail-boot"), address=address, provider="fake")
 
 
+def _claim(tx: Tx, user_id: str) -> None:
+    """Accounts that were connected before there was anybody become the first admin's, with the news of them."""
+    tx.run("update mail_accounts set owner_id = :user_id where owner_id is null", user_id=user_id)
+
+
 async def _subsystems(workspace: Workspace) -> Sequence[Subsystem]:
     return await workspace.service(MailEngine).subsystems()
 
@@ -65,6 +71,7 @@ FEATURE = Feature(
     procedures=(*procedures.PROCEDURES, *fake_procedures.PROCEDURES),
     topics=("mail", "accounts"),
     invariants=INVARIANTS,
+    claim=_claim,
     build=_build,
     boot=_boot,
     subsystems=_subsystems,

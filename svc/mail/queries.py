@@ -44,7 +44,7 @@ _SECTION_WHERE: Final[dict[Section, str]] = {
     "inbox": "t.in_inbox > 0",
     "skipped": "t.in_inbox = 0 and t.visible > 0",
 }
-_MAY_SEE: Final = "(:everything or owner_id = :user_id)"
+_MAY_SEE: Final = "(:everything or owner_id is :user_id)"  # a device paired before the claim has no user yet
 
 decode_headers = msgspec.json.Decoder(MessageHeaders).decode
 decode_labels = msgspec.json.Decoder(tuple[str, ...]).decode
@@ -119,7 +119,7 @@ def threads(
     One index walk an account, merged lazily: the cost is the page's, whatever the mailboxes hold.
     """
     walks = [_walk(tx, account_id=one, section=section, cursor=cursor, limit=limit) for one in account_ids]
-    merged = heapq.merge(*walks, key=lambda row: (-cast(int, row[6]), _descending(cast(str, row[0]))))
+    merged = heapq.merge(*walks, key=lambda row: (cast(int, row[6]), cast(str, row[0])), reverse=True)
     return [_thread(row) for row, _ in zip(merged, range(limit), strict=False)]
 
 
@@ -264,10 +264,6 @@ def _walk(
         limit=limit,
         **place,
     )
-
-
-def _descending(text: str) -> tuple[int, ...]:
-    return tuple(-ord(symbol) for symbol in text)
 
 
 def _account(row: tuple[object, ...]) -> Account:

@@ -1,7 +1,7 @@
-"""``GET /oauth/mail/start`` and ``/oauth/mail/callback``: a person connects an account (spec 1.1, rules 1 to 3).
+"""``GET /oauth/mail/start`` and ``/oauth/mail/callback``: a person connects an account (spec 1.1, rules 1-3).
 
-What a person did wrong, or the provider would not grant, ends on the mail page with its reason in words; a state that is
-missing, stale, used or begun elsewhere is refused with 403.
+What a person did wrong, or the provider would not grant, ends on the mail page with its reason in words; a state that
+is missing, stale, used or begun elsewhere is refused with 403.
 """
 
 from __future__ import annotations

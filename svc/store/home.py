@@ -78,6 +78,13 @@ class Home:
     def spool(self) -> Path:
         return self.path / "spool"
 
+    @staticmethod
+    def spool_of(path: Path) -> Path:
+        """Where a command beside a running service leaves something for it; made if this home has never been opened."""
+        _make_private(path)
+        _make_private(path / "spool")
+        return path / "spool"
+
     @property
     def log(self) -> Path:
         return self.path / "log"

@@ -1,7 +1,7 @@
 """The public surface: one listener that joins the nursery, the protocol and every feature's rows.
 
-Owns the listener, the probes, the app shell with its static files, ``/trpc`` and ``/ws``. What a request means is decided
-in the features.
+Owns the listener, the probes, the app shell with its static files, ``/trpc`` and ``/ws``. What a request means is
+decided in the features.
 """
 
 from svc.surface.feature import FEATURE

@@ -1,4 +1,4 @@
-"""The rows that the surface contributes: the app shell, its files, the probes, ``/trpc``, ``/ws`` and ``health.ping``."""
+"""The rows of the surface: the app shell and its files, the probes, ``/trpc``, ``/ws`` and ``health.ping``."""
 
 from __future__ import annotations
 
@@ -49,16 +49,16 @@ _ROUTES: tuple[Route[Call], ...] = (
     ),
     Route(method="GET", path="/static/*path", access="public", handle=static_file, summary="The web app's files."),
     Route(method="GET", path="/trpc/*procedure", access="public", handle=rpc, summary="RPC queries (access by row)."),
-    Route(method="POST", path="/trpc/*procedure", access="public", handle=rpc, summary="RPC mutations (access by row)."),
+    Route(
+        method="POST", path="/trpc/*procedure", access="public", handle=rpc, summary="RPC mutations (access by row)."
+    ),
 )
 
 FEATURE = Feature(
     name="surface",
     summary="The public listener, the app shell, the probes, RPC and live updates.",
     routes=(*_ROUTES, *probes.ROUTES),
-    sockets=(
-        SocketRoute(path="/ws", access="authenticated", handle=live, summary="Live updates from the outbox."),
-    ),
+    sockets=(SocketRoute(path="/ws", access="authenticated", handle=live, summary="Live updates from the outbox."),),
     procedures=(
         Procedure(
             name="health.ping",

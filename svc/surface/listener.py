@@ -1,7 +1,7 @@
 """The HTTP subsystem: accepts connections and hands each to the protocol, within a bound, until it drains.
 
-Intake is the listener, work is the connections: on drain the port closes at once, idle connections with it, and requests
-in flight have the drain's time to finish.
+Intake is the listener, work is the connections: on drain the port closes at once, idle connections with it, and
+requests in flight have the drain's time to finish.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Final
 import trio
 
 from svc.config import Config
-from svc.identity import resolve_principal
+from svc.identity import CORS_ORIGINS, Identity
 from svc.log import Log
 from svc.nursery import Child, Subsystem
 from svc.principal import Principal
@@ -75,7 +75,7 @@ class Surface:
                 [row for feature in workspace.features for row in feature.sockets],
             ),
             guard=_guard(workspace.config, self.port),
-            resolve=partial(resolve_principal, workspace),
+            resolve=workspace.service(Identity).resolve,
             context=partial(_call, workspace),
             log=workspace.log,
             clock=workspace.clock,
@@ -133,7 +133,8 @@ def _call(workspace: Workspace, request: Request, principal: Principal | None) -
 
 
 def _guard(config: Config, port: int) -> Guard:
-    return Guard(bind_host=config[HOST], port=port, public_origin=config[PUBLIC_ORIGIN])
+    origins = config[CORS_ORIGINS]
+    return Guard(bind_host=config[HOST], port=port, public_origin=config[PUBLIC_ORIGIN], cors_origins=origins)
 
 
 def _max_connections() -> int:

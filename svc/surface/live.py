@@ -15,6 +15,7 @@ from typing import Annotated, Final
 import msgspec
 import trio
 
+from svc.identity import IDENTITY_TOPIC
 from svc.nursery import open_task_group
 from svc.principal import Principal
 from svc.protocol import Request, Socket
@@ -25,6 +26,7 @@ MAX_FRAMES_BEHIND: Final = 1_000
 REPLAY_PAGE: Final = 500
 MAX_TOPICS: Final = 32
 CLOSE_TRY_AGAIN: Final = 1013
+CLOSE_SIGNED_OUT: Final = 4401
 
 
 class _Subscribe(msgspec.Struct, tag="subscribe", tag_field="type"):
@@ -94,6 +96,9 @@ class _Session:
             except Overflowed:
                 await self.socket.close(CLOSE_TRY_AGAIN, "too far behind")
                 return
+            if any(self._ends(row) for row in rows):
+                await self.socket.close(CLOSE_SIGNED_OUT, "signed out")
+                return
             async with self._turn:
                 for row in rows:
                     await self._pass_on(row, self.topics)
@@ -120,6 +125,10 @@ class _Session:
             for row in rows:
                 await self._pass_on(row, topics)
             after = rows[-1].seq
+
+    def _ends(self, row: OutboxRow) -> bool:
+        """The device or session this socket was opened with is no longer good."""
+        return row.topic == IDENTITY_TOPIC and row.id == self.principal.device_id
 
     async def _pass_on(self, row: OutboxRow, topics: set[str]) -> None:
         if row.topic in topics and row.visible_to(self.principal):

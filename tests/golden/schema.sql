@@ -1,3 +1,23 @@
+CREATE TABLE claim_tokens (                 -- SVC_CLAIM_TOKEN: may claim an instance that strangers can reach, once
+    token_digest text primary key,
+    created_at integer not null,
+    used_at integer
+) strict, without rowid
+;
+
+CREATE TABLE devices (
+    id text primary key,
+    user_id text references users (id) on delete cascade,
+    kind text not null,
+    name text not null,
+    capabilities text not null,             -- JSON object of flags
+    token_digest text unique,               -- null for web sessions: their cookie opens the session
+    revoked integer not null default 0,
+    created_at integer not null,
+    last_seen_at integer
+) strict
+;
+
 CREATE TABLE events (
     seq integer primary key autoincrement,
     at integer not null,
@@ -16,6 +36,30 @@ CREATE TABLE files (
     size integer not null,
     origin text not null,           -- 'upload', or 'mail:<message id>'
     created_at integer not null
+) strict
+;
+
+CREATE TABLE identities (
+    issuer text not null,
+    subject text not null,
+    user_id text not null references users (id) on delete cascade,
+    email text not null,
+    created_at integer not null,
+    primary key (issuer, subject)
+) strict, without rowid
+;
+
+CREATE TABLE invites (
+    id text primary key,
+    code_digest text not null unique,
+    email text,                             -- locked to this address, ASCII case folded
+    role text not null check (role in ('admin', 'member')),
+    created_by text references users (id) on delete set null,
+    created_at integer not null,
+    expires_at integer not null,
+    used_at integer,
+    used_by text references users (id) on delete set null,
+    revoked_at integer
 ) strict
 ;
 
@@ -140,13 +184,13 @@ CREATE TABLE meta (
 
 CREATE TABLE oauth_states (
     digest text primary key,            -- SHA-256 of the state; the state itself is never stored
-    purpose text not null,              -- 'mail'
+    purpose text not null,              -- 'mail' or 'login'
     browser_digest text not null,       -- SHA-256 of the cookie of the browser that began
     hint text not null,                 -- the address that was asked for, or ''
     user_id text,
     created_at integer not null,
     expires_at integer not null
-) strict, without rowid
+, payload text not null default '') strict, without rowid
 ;
 
 CREATE TABLE outbox (
@@ -160,6 +204,16 @@ CREATE TABLE outbox (
     device_id text
 ) strict;
 
+CREATE TABLE pairing_codes (
+    code_digest text primary key,
+    user_id text references users (id) on delete cascade,
+    capabilities text not null,
+    created_at integer not null,
+    expires_at integer not null,
+    used_at integer
+) strict, without rowid
+;
+
 CREATE TABLE secrets (
     name text primary key,
     id text not null unique,
@@ -169,6 +223,28 @@ CREATE TABLE secrets (
     key_id text not null,
     updated_at integer not null
 ) strict, without rowid;
+
+CREATE TABLE sessions (
+    id text primary key,
+    cookie_digest text not null unique,
+    user_id text not null references users (id) on delete cascade,
+    device_id text not null references devices (id) on delete cascade,
+    created_at integer not null,
+    last_seen_at integer not null,
+    expires_at integer not null
+) strict
+;
+
+CREATE TABLE users (
+    id text primary key,
+    email text not null unique,             -- ASCII case folded
+    name text not null,
+    role text not null check (role in ('admin', 'member')),
+    created_at integer not null
+) strict
+;
+
+CREATE INDEX devices_user on devices (user_id);
 
 CREATE INDEX events_by_type on events (type, seq);
 
@@ -192,3 +268,7 @@ where in_inbox = 0 and visible > 0
 ;
 
 CREATE INDEX oauth_states_expiry on oauth_states (expires_at);
+
+CREATE INDEX sessions_expiry on sessions (expires_at);
+
+CREATE INDEX sessions_user on sessions (user_id);

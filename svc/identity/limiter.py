@@ -1,0 +1,77 @@
+"""How often one client may knock: an exact sliding window, in bounded memory.
+
+A client is the socket's peer (its /64 for IPv6), or what the trusted proxy says. Only admitted requests count. When the
+table is full the client that was longest away is forgotten; nobody is admitted for lack of room.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from ipaddress import IPv6Address, ip_address
+from typing import TYPE_CHECKING, Final
+
+import trio
+
+from svc.errors import Refusal
+from svc.protocol import Request, Response
+
+if TYPE_CHECKING:
+    from svc.workspace import Call
+
+WINDOW_S: Final = 300.0
+MAX_CLIENTS: Final = 65_536
+_IPV6_PREFIX_BITS: Final = 64
+
+Handler = Callable[["Call", Request], Awaitable[Response]]
+
+
+class RateLimiter:
+    """At most ``limit`` requests of one client in any :data:`WINDOW_S` seconds."""
+
+    def __init__(self, *, limit: int, trust_proxy: bool, max_clients: int = MAX_CLIENTS) -> None:
+        self._limit = limit
+        self._trust_proxy = trust_proxy
+        self._max_clients = max_clients
+        self._admitted: OrderedDict[str, array[float]] = OrderedDict()
+
+    def check(self, request: Request) -> None:
+        """Count this request, or raise 429 with ``Retry-After``."""
+        now = trio.current_time()
+        client = self._client(request)
+        times = self._admitted.pop(client, array("d"))
+        while times and times[0] <= now - WINDOW_S:
+            del times[0]
+        self._admitted[client] = times
+        while len(self._admitted) > self._max_clients:
+            self._admitted.popitem(last=False)
+        if len(times) >= self._limit:
+            wait_s = max(1, math.ceil(times[0] + WINDOW_S - now))
+            raise Refusal("Too many tries. Wait a little.", code="rate_limited", headers={"Retry-After": str(wait_s)})
+        times.append(now)
+
+    def _client(self, request: Request) -> str:
+        said = request.headers.get("x-real-ip") if self._trust_proxy else None
+        try:
+            address = ip_address((said or request.peer).strip())
+        except ValueError:
+            return request.peer
+        if isinstance(address, IPv6Address):
+            if address.ipv4_mapped is not None:
+                return str(address.ipv4_mapped)
+            return f"{int(address) >> (128 - _IPV6_PREFIX_BITS):x}/64"
+        return str(address)
+
+
+def limited(handle: Handler) -> Handler:
+    """The same route function behind the limiter of the instance."""
+
+    async def handle_within_limit(call: Call, request: Request) -> Response:
+        from svc.identity.service import Identity  # it imports the routes that are wrapped here
+
+        call.workspace.service(Identity).limiter.check(request)
+        return await handle(call, request)
+
+    return handle_within_limit

@@ -1,0 +1,186 @@
+"""Who asks: resolves each request to a principal, and keeps what makes that quick.
+
+Sources in order (spec 5.1): session cookie, device token (or a socket ticket made from one), unclaimed, nobody. What a
+cookie or token was found to open is remembered until anything in identity is written: every such write goes through
+:meth:`Identity.write`, which forgets it all, so a revocation counts from the next request on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Concatenate, Final, ParamSpec, TypeVar
+
+import trio
+
+from svc.clock import Millis
+from svc.identity import actions, queries, tokens
+from svc.identity.actions import Claiming
+from svc.identity.limiter import RateLimiter
+from svc.identity.model import SESSION_LIFETIME_MS, SESSION_TOUCH_MS, TICKET_LIFETIME_S
+from svc.identity.settings import AUTH, AUTH_RATE_LIMIT, TRUST_PROXY
+from svc.principal import AUTH_OFF, UNCLAIMED, Principal
+from svc.protocol import Request, cookie
+from svc.settings import HOST, is_loopback
+from svc.store import ReadTx, Tx
+from svc.workspace import Workspace
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+SESSION_COOKIE: Final = "svc_session"
+TOKEN_HEADER: Final = "x-svc-device-token"  # noqa: S105  a header's name
+OAUTH_CLIENT: Final = "idp.oauth"
+"""Where the OAuth client lies in the secrets store."""
+
+MAX_REMEMBERED: Final = 10_000
+MAX_TICKETS: Final = 10_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Found:
+    """What a cookie or token opens."""
+
+    principal: Principal
+    session_id: str | None
+    last_seen_at: Millis
+    expires_at: Millis | None
+
+
+@dataclass(kw_only=True)
+class Identity:
+    """The service of that name, one a workspace."""
+
+    workspace: Workspace
+    limiter: RateLimiter
+    claimed: bool = False
+    _found: dict[str, _Found] = field(default_factory=dict)
+    _epoch: int = 0
+    _tickets: dict[str, tuple[Principal, float]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, workspace: Workspace) -> Identity:
+        config = workspace.config
+        limiter = RateLimiter(limit=config[AUTH_RATE_LIMIT], trust_proxy=config[TRUST_PROXY] is not None)
+        return cls(workspace=workspace, limiter=limiter)
+
+    @property
+    def is_off(self) -> bool:
+        return self.workspace.config[AUTH] == "off"
+
+    @property
+    def claiming(self) -> Claiming:
+        """How the instance may be claimed: freely only where nobody else can reach it."""
+        hooks = [feature.claim for feature in self.workspace.features if feature.claim]
+        return Claiming(freely=is_loopback(self.workspace.config[HOST]), hooks=hooks)
+
+    async def resolve(self, request: Request) -> Principal | None:
+        """Who asks, or nobody. Never an error: a foreign, stale or doubled cookie is no cookie."""
+        if self.is_off:
+            return AUTH_OFF
+        session = cookie(request.headers, SESSION_COOKIE)
+        if session is not None and (principal := await self._by_session(session)):
+            return principal
+        if (token := request.headers.get(TOKEN_HEADER)) is not None:
+            return await self._by_token(token)
+        if (ticket := _ticket(request)) is not None:
+            return await self._by_ticket(ticket)
+        if not self.claimed and is_loopback(self.workspace.config[HOST]):
+            return UNCLAIMED
+        return None
+
+    async def has_provider(self) -> bool:
+        """Whether there is an OAuth client to sign people in with."""
+        return await self.workspace.store.read(self.workspace.secrets.read, OAUTH_CLIENT) is not None
+
+    async def write(self, action: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run an action that changes identity; nothing remembered survives it."""
+        try:
+            return await self.workspace.store.write(action, *args, **kwargs)
+        finally:
+            self._epoch += 1
+            self._found.clear()
+            self.claimed = self.claimed or await self.workspace.store.read(queries.is_claimed)
+
+    def issue_ticket(self, principal: Principal) -> tuple[str, float]:
+        """A ticket for one WebSocket upgrade, and how many seconds it is good for. It lives in memory only."""
+        now = trio.current_time()
+        while self._tickets and (len(self._tickets) >= MAX_TICKETS or next(iter(self._tickets.values()))[1] <= now):
+            del self._tickets[next(iter(self._tickets))]
+        ticket = tokens.new_token()
+        self._tickets[tokens.digest(ticket)] = (principal, now + TICKET_LIFETIME_S)
+        return ticket, TICKET_LIFETIME_S
+
+    async def _by_session(self, session_cookie: str) -> Principal | None:
+        digest = tokens.digest(session_cookie)
+        found = self._found.get(digest) or await self._look_up(digest, _session)
+        now = self.workspace.clock.now()
+        if found is None or (found.expires_at is not None and found.expires_at <= now):
+            return None
+        if found.session_id is not None and abs(now - found.last_seen_at) >= SESSION_TOUCH_MS:
+            await self.workspace.store.write(actions.touch_session, session_id=found.session_id)
+            self._found.pop(digest, None)
+        return found.principal
+
+    async def _by_token(self, token: str) -> Principal | None:
+        digest = tokens.digest(token)
+        found = self._found.get(digest) or await self._look_up(digest, _device)
+        if found is None:
+            return None
+        if abs(self.workspace.clock.now() - found.last_seen_at) >= SESSION_TOUCH_MS:
+            await self.workspace.store.write(actions.touch_device, device_id=found.principal.device_id)
+            self._found.pop(digest, None)
+        return found.principal
+
+    async def _by_ticket(self, ticket: str) -> Principal | None:
+        """Used once, whatever comes of it; the device behind it must still be good."""
+        issued = self._tickets.pop(tokens.digest(ticket), None)
+        if issued is None or issued[1] <= trio.current_time():
+            return None
+        device = await self.workspace.store.read(queries.device, issued[0].device_id)
+        return None if device is None or device.revoked else issued[0]
+
+    async def _look_up(self, digest: str, query: Callable[[ReadTx, str], _Found | None]) -> _Found | None:
+        epoch = self._epoch
+        found = await self.workspace.store.read(query, digest)
+        if found is not None and epoch == self._epoch:  # else something was written meanwhile: don't remember
+            if len(self._found) >= MAX_REMEMBERED:
+                del self._found[next(iter(self._found))]
+            self._found[digest] = found
+        return found
+
+
+def _session(tx: ReadTx, digest: str) -> _Found | None:
+    row = queries.session_by_cookie(tx, digest)
+    if row is None:
+        return None
+    session, user = row
+    principal = Principal(user_id=user.id, device_id=session.device_id, is_admin=user.role == "admin", via="session")
+    return _Found(
+        principal=principal,
+        session_id=session.id,
+        last_seen_at=session.last_seen_at,
+        expires_at=session.last_seen_at + SESSION_LIFETIME_MS,
+    )
+
+
+def _device(tx: ReadTx, digest: str) -> _Found | None:
+    row = queries.device_by_token(tx, digest)
+    if row is None:
+        return None
+    device, user = row
+    principal = Principal(
+        user_id=device.user_id,
+        device_id=device.id,
+        is_admin=user is not None and user.role == "admin",
+        via="device",
+        capabilities=device.capabilities,
+    )
+    return _Found(principal=principal, session_id=None, last_seen_at=device.last_seen_at or 0, expires_at=None)
+
+
+def _ticket(request: Request) -> str | None:
+    """Only an upgrade is opened by a ticket: it stands in a URL, which travels further than a header."""
+    if (request.headers.get("upgrade") or "").lower() != "websocket":
+        return None
+    return request.query().get("ticket")

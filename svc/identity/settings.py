@@ -1,0 +1,80 @@
+"""Identity's own settings: whether it is on, how an instance is claimed, who may call from elsewhere, how often."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+from svc.config import BadValue, Config, ConfigFault, Setting, one_of, whole_number
+from svc.settings import HOST, is_loopback
+
+_CLAIM_TOKEN_MIN_CHARS = 16
+
+
+def _claim_token(value: str) -> str:
+    if len(value) < _CLAIM_TOKEN_MIN_CHARS:
+        raise BadValue(f"it has fewer than {_CLAIM_TOKEN_MIN_CHARS} characters; make a longer random one")
+    return value
+
+
+def _origins(value: str) -> tuple[str, ...]:
+    found = tuple(value.replace(",", " ").split())
+    for origin in found:
+        parts = urlsplit(origin)
+        if parts.scheme not in {"http", "https"} or f"{parts.scheme}://{parts.netloc}" != origin or "*" in origin:
+            raise BadValue(f"{origin!r} is not an exact http(s) origin; write scheme://host[:port], without a path")
+    return found
+
+
+AUTH: Setting[str | None] = Setting(
+    name="SVC_AUTH",
+    parse=one_of("off"),
+    default=None,
+    type="name",
+    help="`off` makes every request the unclaimed administrator. Only on a loopback bind.",
+)
+CLAIM_TOKEN: Setting[str | None] = Setting(
+    name="SVC_CLAIM_TOKEN",
+    parse=_claim_token,
+    default=None,
+    type="text",
+    secret=True,
+    help="One-shot first-admin credential for a bind that others can reach. Only its SHA-256 digest is stored.",
+)
+TRUST_PROXY: Setting[str | None] = Setting(
+    name="SVC_TRUST_PROXY",
+    parse=one_of("railway"),
+    default=None,
+    type="name",
+    help="Trust `X-Forwarded-Proto` and `X-Real-IP` of this hosting platform's proxy; else they are ignored.",
+)
+CORS_ORIGINS: Setting[tuple[str, ...]] = Setting(
+    name="SVC_CORS_ORIGINS",
+    parse=_origins,
+    default=(),
+    shown_default="unset",
+    type="list of origins",
+    help="Exact origins whose pages may call RPC and socket-ticket routes with a device token. Never with cookies.",
+)
+AUTH_RATE_LIMIT: Setting[int] = Setting(
+    name="SVC_AUTH_RATE_LIMIT",
+    parse=whole_number(1, 100_000),
+    default=30,
+    type="whole number",
+    unit="requests per 5 minutes and client",
+    help="Ceiling for the authentication, pairing and socket-ticket endpoints.",
+)
+
+SETTINGS = (AUTH, CLAIM_TOKEN, TRUST_PROXY, CORS_ORIGINS, AUTH_RATE_LIMIT)
+
+
+def _off_stays_at_home(config: Config) -> Iterable[ConfigFault]:
+    if config[AUTH] == "off" and not is_loopback(config[HOST]):
+        yield ConfigFault(
+            AUTH.name,
+            f"identity can't be off on {config[HOST]!r}, which others can reach",
+            "set SVC_HOST=127.0.0.1, or unset SVC_AUTH",
+        )
+
+
+RULES = (_off_stays_at_home,)
