@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -236,12 +237,14 @@ class Service:
         """Every row of every table."""
         return await self.workspace.store.read(_dump)
 
-    async def emit(self, *topics: str, audience: str | None = "*") -> None:
+    async def emit(
+        self, *topics: str, audience: str | None = "*", payload: Mapping[str, object] = MappingProxyType({})
+    ) -> None:
         """One commit with an outbox row for each topic."""
 
         def tell(tx: Any) -> None:
             for topic in topics:
-                tx.emit(topic=topic, kind="thread.changed", id="thr_x", payload={}, audience=audience)
+                tx.emit(topic=topic, kind="thread.changed", id="thr_x", payload=payload, audience=audience)
 
         await self.workspace.store.write(tell)
 
@@ -267,9 +270,13 @@ async def open_service(
     log: RecordedLog,
     egress: HttpClient | None = None,
     before: Callable[[Workspace], None] = lambda workspace: None,
+    listeners: Sequence[trio.SocketListener] | None = None,
     **settings: str,
 ) -> AsyncIterator[Service]:
-    """Boot on a home under ``directory``, ready when this yields; drained when it ends. ``before`` sees it built."""
+    """Boot on a home under ``directory``, ready when this yields; drained when it ends. ``before`` sees it built.
+
+    With real ``listeners`` the service is reached through them, and not by the methods of :class:`Service` that ask.
+    """
     environ = {
         "HOME": str(directory),
         "XDG_CONFIG_HOME": str(directory / "config"),
@@ -286,8 +293,9 @@ async def open_service(
             workspace.egress = egress  # type: ignore[assignment]  # the same one method
         before(workspace)
         service = Service(workspace, log)
-        nursery.start_soon(run, workspace, [service.listener])
-        await service.get("/livez")  # the listener keeps what comes early, so the answer is the sign that it serves
+        nursery.start_soon(run, workspace, listeners or [service.listener])
+        if listeners is None:
+            await service.get("/livez")  # the listener keeps what comes early: an answer means that it serves
         yield service
         workspace.root.drain("test over")
 

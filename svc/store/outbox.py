@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 EVERYONE: Final = "*"
 MAX_WAITING_ROWS: Final = 10_000  # of one subscription; a page of backfill emits a few hundred at once
+MAX_WAITING_BYTES: Final = 4 * 1024 * 1024  # their payloads
 PRUNE_ROWS: Final = 10_000  # removed by one call at most, so that the writer is not held up
 
 
@@ -54,10 +55,12 @@ class Overflowed(Exception):
 class Subscription:
     """The rows published since it was made, waiting to be taken. A context manager: leaving it unsubscribes."""
 
-    def __init__(self, outbox: Outbox, *, since: int, limit: int) -> None:
+    def __init__(self, outbox: Outbox, *, since: int, limit: int, limit_bytes: int) -> None:
         self._outbox = outbox
         self._limit = limit
+        self._limit_bytes = limit_bytes
         self._waiting: deque[OutboxRow] = deque()
+        self._waiting_bytes = 0
         self._arrived = trio.Event()
         self.since = since
         """The newest row that was published before; every later one comes through here."""
@@ -81,19 +84,21 @@ class Subscription:
             raise Overflowed
         rows = list(self._waiting)
         self._waiting.clear()
+        self._waiting_bytes = 0
         return rows
 
     def close(self) -> None:
         self._outbox.forget(self)
 
     def offer(self, rows: Sequence[OutboxRow]) -> None:
-        """Called by the outbox. Slow is who had ``limit`` rows waiting before: one large commit makes nobody slow."""
-        if len(self._waiting) >= self._limit:
+        """Called by the outbox. Slow is who was at a limit before: one large commit makes nobody slow."""
+        if len(self._waiting) >= self._limit or self._waiting_bytes >= self._limit_bytes:
             self.overflowed = True
             self._waiting.clear()
             self.close()
         else:
             self._waiting.extend(rows)
+            self._waiting_bytes += sum(len(row.payload) for row in rows)
         self._arrived.set()
 
 
@@ -108,8 +113,8 @@ class Outbox:
         """The ``seq`` of the newest published row; 0 before the first."""
         return self._head
 
-    def subscribe(self, *, limit: int = MAX_WAITING_ROWS) -> Subscription:
-        subscription = Subscription(self, since=self._head, limit=limit)
+    def subscribe(self, *, limit: int = MAX_WAITING_ROWS, limit_bytes: int = MAX_WAITING_BYTES) -> Subscription:
+        subscription = Subscription(self, since=self._head, limit=limit, limit_bytes=limit_bytes)
         self._subscriptions[subscription] = None
         return subscription
 

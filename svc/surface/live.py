@@ -23,6 +23,7 @@ from svc.store import OutboxRow, Overflowed, Store, Subscription, oldest_kept, r
 from svc.workspace import Call
 
 MAX_FRAMES_BEHIND: Final = 1_000
+MAX_BYTES_BEHIND: Final = 4 * 1024 * 1024
 REPLAY_PAGE: Final = 500
 MAX_TOPICS: Final = 32
 CLOSE_TRY_AGAIN: Final = 1013
@@ -50,7 +51,7 @@ async def live(call: Call, request: Request, socket: Socket) -> None:
     await socket.accept()
     store = call.workspace.store
     topics = frozenset(topic for feature in call.workspace.features for topic in feature.topics)
-    with store.outbox.subscribe(limit=MAX_FRAMES_BEHIND) as subscription:
+    with store.outbox.subscribe(limit=MAX_FRAMES_BEHIND, limit_bytes=MAX_BYTES_BEHIND) as subscription:
         session = _Session(
             socket=socket, store=store, principal=call.principal, known_topics=topics, position=subscription.since
         )

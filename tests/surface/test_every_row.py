@@ -1,0 +1,304 @@
+"""Every route, socket and procedure of the service, one row each here too: who may call it, and what it then says.
+
+A row that a feature adds and this table does not know fails the test: nobody opens a door without saying to whom.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+from urllib.parse import quote
+
+import pytest
+
+from svc.app import FEATURES
+from svc.principal import UNCLAIMED, Principal
+from svc.protocol import Access, Application, Guard, Headers, Request, Response, Router
+from svc.protocol.messages import BytesBody
+from svc.workspace import Call
+from tests.protocol.http_world import Reply
+from tests.protocol.socket_world import upgrade_request
+from tests.service import HOST, MIA, ORIGIN, PORT, Service
+
+MEMBER = Principal(user_id="usr_m", device_id="dev_m", is_admin=False, via="session")
+Verb = Literal["GET", "POST"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Door:
+    """``target`` and ``wanted`` are one plain call; ``status`` is what the unclaimed principal gets for it."""
+
+    access: Access
+    target: str
+    method: Verb = "GET"
+    wanted: dict[str, object] = field(default_factory=dict)
+    status: int = 200
+
+
+ROUTES: dict[str, Door] = {
+    "GET /": Door(access="public", target="/"),
+    "GET /login": Door(access="public", target="/login"),
+    "GET /p/*page": Door(access="public", target="/p/mail"),
+    "GET /settings": Door(access="public", target="/settings"),
+    "GET /settings/*section": Door(access="public", target="/settings/mail"),
+    "GET /static/*path": Door(access="public", target="/static/app.js"),
+    "GET /trpc/*procedure": Door(access="public", target="/trpc/health.ping"),
+    "POST /trpc/*procedure": Door(access="public", method="POST", target="/trpc/health.ping", status=405),
+    "GET /livez": Door(access="public", target="/livez"),
+    "GET /readyz": Door(access="public", target="/readyz"),
+    "GET /health": Door(access="public", target="/health"),
+    "GET /auth/me": Door(access="public", target="/auth/me"),
+    "POST /auth/dev-login": Door(access="public", method="POST", target="/auth/dev-login", status=400),
+    "POST /auth/claim-link": Door(access="public", method="POST", target="/auth/claim-link", status=400),
+    "POST /auth/logout": Door(access="authenticated", method="POST", target="/auth/logout", status=401),
+    "POST /auth/socket-ticket": Door(access="authenticated", method="POST", target="/auth/socket-ticket", status=403),
+    "POST /pair/claim": Door(access="public", method="POST", target="/pair/claim", status=400),
+    "GET /files/:id/content": Door(access="authenticated", target="/files/fil_none/content", status=404),
+    "GET /oauth/mail/start": Door(access="authenticated", target="/oauth/mail/start", status=501),
+    "GET /oauth/mail/callback": Door(access="authenticated", target="/oauth/mail/callback", status=501),
+}
+PROBES = frozenset({"GET /livez", "GET /readyz", "GET /health"})
+OPEN_TO_ANY_SITE = frozenset({"POST /pair/claim"})
+ASKS_FOR_MORE = frozenset({"POST /auth/logout", "POST /auth/socket-ticket"})  # a cookie or a token of its own
+
+SOCKETS: dict[str, Access] = {"/ws": "authenticated"}
+
+
+def query(access: Access, status: int = 200, **wanted: object) -> Door:
+    return Door(access=access, target="", wanted=wanted, status=status)
+
+
+def mutation(access: Access, status: int = 200, **wanted: object) -> Door:
+    return Door(access=access, target="", method="POST", wanted=wanted, status=status)
+
+
+PROCEDURES: dict[str, Door] = {
+    "health.ping": query("public"),
+    "auth.createInvite": mutation("admin"),
+    "auth.invites": query("admin"),
+    "auth.revokeInvite": mutation("admin", 404, id="inv_none"),
+    "auth.sessions": query("authenticated"),
+    "auth.revokeSession": mutation("authenticated", 404, id="ses_none"),
+    "users.list": query("admin"),
+    "users.setRole": mutation("admin", 404, id="usr_none", role="member"),
+    "devices.list": query("authenticated"),
+    "devices.createPairingCode": mutation("authenticated"),
+    "devices.revoke": mutation("authenticated", 404, id="dev_none"),
+    "events.recent": query("authenticated"),
+    "mail.accounts": query("authenticated"),
+    "mail.threads": query("authenticated", section="inbox"),
+    "mail.thread": query("authenticated", 404, id="thr_none"),
+    "mail.open": mutation("authenticated", 404, threadId="thr_none"),
+    "mail.markUnread": mutation("authenticated", threadIds=[]),
+    "mail.archive": mutation("authenticated", threadIds=[]),
+    "mail.unarchive": mutation("authenticated", threadIds=[]),
+    "fake.mail.inject": mutation("admin", **{"address": "new@example.org", "from": "a@example.org", "subject": "Hi"}),
+    "fake.mail.setLabels": mutation("admin", 404, address=MIA, providerMessageId="none", labels=[]),
+    "fake.mail.expireHistory": mutation("admin", address=MIA),
+    "fake.mail.syncNow": mutation("admin", address=MIA),
+    "fake.mail.sent": query("admin", address=MIA),
+    "fake.mail.fault": mutation("admin", address=MIA, operation="send", fault=500),
+}
+
+
+def doors() -> Iterator[tuple[str, Door]]:
+    """Every row as something that can be asked for over HTTP."""
+    yield from ROUTES.items()
+    for name, door in PROCEDURES.items():
+        yield (
+            name,
+            Door(
+                access=door.access, method=door.method, target=f"/trpc/{name}", wanted=door.wanted, status=door.status
+            ),
+        )
+
+
+def target_of(door: Door) -> str:
+    return door.target + (f"?input={quote(json.dumps(door.wanted))}" if door.method == "GET" and door.wanted else "")
+
+
+async def knock(service: Service, door: Door, *, host: str = HOST, **fields: str) -> Reply:
+    if door.method == "GET":
+        return await service.ask("GET", target_of(door), host=host, fields=fields)
+    named = {name.replace("_", "-"): value for name, value in fields.items()}
+    body = json.dumps(door.wanted).encode()
+    fields = {"content-type": "application/json", **named}
+    return await service.ask("POST", door.target, body, host=host, fields=fields)
+
+
+def test_the_table_knows_every_row_of_the_service() -> None:
+    routes = {f"{row.method} {row.path}": row.access for feature in FEATURES for row in feature.routes}
+    sockets = {row.path: row.access for feature in FEATURES for row in feature.sockets}
+    procedures = {row.name: (row.kind, row.access) for feature in FEATURES for row in feature.procedures}
+    assert routes == {name: door.access for name, door in ROUTES.items()}
+    assert sockets == SOCKETS
+    assert procedures == {
+        name: ("query" if door.method == "GET" else "mutation", door.access) for name, door in PROCEDURES.items()
+    }
+
+
+def test_what_is_open_to_any_host_or_any_site_is_known_by_name() -> None:
+    rows = [row for feature in FEATURES for row in feature.routes]
+    assert {f"{row.method} {row.path}" for row in rows if row.host_exempt} == PROBES
+    assert {f"{row.method} {row.path}" for row in rows if row.csrf_exempt} == OPEN_TO_ANY_SITE
+
+
+@pytest.fixture
+async def furnished(service: Service) -> Service:
+    """With one mailbox and a mail in it."""
+    await service.synced("Hello")
+    return service
+
+
+async def test_whoever_reaches_an_unclaimed_instance_gets_what_each_row_declares(furnished: Service) -> None:
+    answers = {name: (await knock(furnished, door)).status for name, door in doors()}
+    assert answers == {name: door.status for name, door in doors()}
+
+
+@pytest.mark.parametrize("visitor", [None, MEMBER], ids=["nobody", "member"])
+async def test_a_row_is_closed_to_whom_it_is_not_for(furnished: Service, visitor: Principal | None) -> None:
+    application = application_for(furnished, visitor)
+    for name, door in doors():
+        refused = refusal_of(door.access, visitor)
+        response = await application(request_for(door))
+        if refused is not None:
+            assert response.status == refused, name
+        elif name not in ASKS_FOR_MORE:
+            assert response.status not in (401, 403), name
+
+
+@pytest.mark.parametrize("path", SOCKETS)
+async def test_a_socket_is_refused_before_its_handshake_to_whom_it_is_not_for(service: Service, path: str) -> None:
+    for visitor in (None, MEMBER, UNCLAIMED):
+        request = upgrade_request(host=HOST)
+        request.target = path
+        outcome = await application_for(service, visitor).upgrade(request)
+        refused = refusal_of(SOCKETS[path], visitor)
+        assert (outcome.status if isinstance(outcome, Response) else None) == refused
+
+
+def refusal_of(access: Access, visitor: Principal | None) -> int | None:
+    if access == "public":
+        return None
+    if visitor is None:
+        return 401
+    return 403 if access == "admin" and not visitor.is_admin else None
+
+
+def application_for(service: Service, visitor: Principal | None) -> Application[Call]:
+    """The service's own rows, as they look to this visitor."""
+
+    async def resolve(request: Request) -> Principal | None:
+        return visitor
+
+    workspace = service.workspace
+    return Application(
+        router=Router(
+            [row for feature in FEATURES for row in feature.routes],
+            [row for feature in FEATURES for row in feature.sockets],
+        ),
+        guard=Guard(bind_host="127.0.0.1", port=PORT),
+        resolve=resolve,
+        context=lambda request, principal: service.call(principal),
+        log=workspace.log,
+        clock=workspace.clock,
+    )
+
+
+def request_for(door: Door) -> Request:
+    fields = [("host", HOST), ("content-type", "application/json")]
+    body = BytesBody(json.dumps(door.wanted).encode() if door.method == "POST" else b"")
+    return Request(method=door.method, target=target_of(door), headers=Headers(fields), body=body)
+
+
+async def test_a_foreign_host_reaches_nothing_but_the_probes(furnished: Service) -> None:
+    before = await furnished.dump()
+    for name, door in doors():
+        expected = 200 if name in PROBES else 421
+        assert (await knock(furnished, door, host=f"evil.example:{PORT}")).status == expected, name
+    for path in SOCKETS:
+        assert (await furnished.socket(path, host=f"evil.example:{PORT}")).status == 421
+    assert await furnished.dump() == before
+
+
+async def test_a_name_that_only_looks_like_ours_is_foreign(service: Service) -> None:
+    for host in ("127.0.0.1.nip.io", "127.0.0.1:81", "localhost.evil.example", f"user@{HOST}", "127.0.0.2"):
+        assert (await service.ask("GET", "/auth/me", host=host)).status in (400, 421), host
+    for host in ("localhost", f"localhost:{PORT}", "127.0.0.1", f"[::1]:{PORT}", f"LOCALHOST:{PORT}"):
+        assert (await service.ask("GET", "/auth/me", host=host)).status == 200, host
+
+
+async def test_a_page_of_another_site_can_change_nothing_and_hear_nothing(furnished: Service) -> None:
+    before = await furnished.dump()
+    for name, door in doors():
+        if door.method == "POST":
+            expected = door.status if name in OPEN_TO_ANY_SITE else 403
+            assert (await knock(furnished, door, origin="https://evil.example")).status == expected, name
+    assert await furnished.dump() == before
+
+
+FOREIGN: dict[str, dict[str, str]] = {
+    "another site": {"origin": "https://evil.example"},
+    "a sandboxed page": {"origin": "null"},
+    "another scheme": {"origin": f"https://{HOST}"},
+    "another port": {"origin": "http://127.0.0.1:4781"},
+    "no origin, but a browser's word": {"sec-fetch-site": "cross-site"},
+    "a neighbour's page": {"sec-fetch-site": "same-site"},
+}
+
+
+async def test_however_another_site_shows_it_is_refused(service: Service) -> None:
+    for manner, fields in FOREIGN.items():
+        assert (await knock(service, ROUTES["POST /trpc/*procedure"], **fields)).status == 403, manner
+        for path in SOCKETS:
+            assert (await service.socket(path, **fields)).status == 403, manner
+
+
+async def test_our_own_page_may_do_what_it_is_for(furnished: Service) -> None:
+    for name, door in doors():
+        if door.method == "POST":
+            assert (await knock(furnished, door, origin=ORIGIN)).status == door.status, name
+    for path in SOCKETS:
+        assert (await furnished.socket(path, origin=ORIGIN)).status == 101
+
+
+async def test_reading_changes_nothing(furnished: Service) -> None:
+    """Not one row, whatever is read, by GET and by HEAD; also of what is there."""
+    (thread_id,) = await furnished.synced(
+        "With a file", attachments=[{"filename": "a.txt", "mime": "text/plain", "text": "a"}]
+    )
+    ((file_id,),) = await furnished.rows("select id from files")
+    found = [
+        f"/trpc/mail.thread?input={quote(json.dumps({'id': thread_id}))}",
+        f"/files/{file_id}/content",
+        "/oauth/mail/start?email=mia@example.org",
+        "/trpc/mail.archive?input=" + quote(json.dumps({"threadIds": [thread_id]})),  # a mutation, asked for by GET
+    ]
+    await furnished.query("mail.thread", id=thread_id)  # its cleaned HTML is kept once it was read
+    before = await furnished.dump()
+    for target in [*found, *(target_of(door) for _, door in doors() if door.method == "GET")]:
+        for method in ("GET", "HEAD"):
+            assert (await furnished.ask(method, target)).status < 502
+    assert await furnished.dump() == before
+
+
+async def test_an_unknown_address_is_not_found_and_says_so_in_its_protocol(service: Service) -> None:
+    plain, rpc = await service.get("/nothing"), await service.get("/trpc/mail.nothing")
+    assert (plain.status, plain.json["code"]) == (404, "not_found")
+    assert plain.header("content-type") == "application/problem+json"
+    assert rpc.status == 404
+    assert rpc.json["error"]["data"]["code"] == "NOT_FOUND"  # type: ignore[index]
+
+
+async def test_every_answer_carries_its_request_id_and_the_browsers_orders(furnished: Service) -> None:
+    seen = set()
+    for name, door in doors():
+        reply = await knock(furnished, door)
+        seen.add(reply.header("x-request-id"))
+        assert reply.header("x-content-type-options") == "nosniff", name
+        assert reply.header("referrer-policy") == "no-referrer", name
+        assert "default-src 'none'" in (reply.header("content-security-policy") or ""), name
+    assert None not in seen
+    assert len(seen) == len(list(doors()))
