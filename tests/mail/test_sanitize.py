@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from svc.mail.sanitize import FRAME_CSP, CleanHtml, plan, sanitize, text_fallback
@@ -189,6 +191,14 @@ def test_the_text_of_hopeless_html_is_shown() -> None:
     clean = text_fallback("<style>x</style><p>Hello <b>you</b></p><p>https://a.example/</p>")
     assert "Hello you" in clean.html
     assert f'<a href="https://a.example/" {NEW_WINDOW}>https://a.example/</a>' in clean.html
+
+
+@pytest.mark.parametrize("piece", ["<p>", "<", "&amp;", "<!--", "x@"])
+def test_the_text_of_hopeless_html_does_not_take_long(piece: str) -> None:
+    html = piece * (MAX_PROCESS_CHARS // len(piece))
+    started = time.process_time()
+    assert text_fallback(html).truncated
+    assert time.process_time() - started < 3
 
 
 # The frame
