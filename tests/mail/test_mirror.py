@@ -266,6 +266,24 @@ async def test_a_pending_change_is_not_undone_by_what_the_provider_tells_meanwhi
     assert await rig.labels_at_provider("fake-1") == await rig.labels_here(account_id, "fake-1") == {"STARRED"}
 
 
+@pytest.mark.parametrize("act", [archive, unarchive])
+async def test_a_pending_change_stays_on_top_of_each_delta_that_says_otherwise(
+    rig: Rig, act: Callable[[Rig, str], Awaitable[None]]
+) -> None:
+    before = INBOX if act is archive else NONE
+    await rig.inject(labels=before)
+    account_id = await rig.synced()
+    await act(rig, "fake-1")
+    wanted = await rig.labels_here(account_id, "fake-1")
+    assert wanted == INBOX - before
+    for labels in (wanted, before, wanted | {"STARRED"}, before):
+        await rig.world.set_labels(address=MIA, message_id="fake-1", labels=frozenset(labels))
+        await rig.sync_of(account_id).step()
+        here = await rig.labels_here(account_id, "fake-1")
+        assert here is not None
+        assert here - {"STARRED"} == wanted
+
+
 async def test_an_account_whose_grant_is_lost_keeps_its_changes_for_the_next_connection(rig: Rig) -> None:
     account_id = await rig.synced("one")
     await archive(rig, "fake-1")
