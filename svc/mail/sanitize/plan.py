@@ -3,8 +3,8 @@
 No parser is quick on every shape. Some shapes cost the square of their size: many a tag asks for everything that is
 open, a formatting end tag (``</b>``) may move it, and every ``<template>`` opens a world of its own. The counts below
 are upper bounds of what any parser can find, so that no input can look cheaper than it is. Measured with the limits
-below, the worst of some 4,800 hostile shapes takes 0.2 s of processor time; with 64 KiB and no counts, one took 23 s. Of 1,210
-real bodies all but a handful are inline.
+below, the worst of some 4,800 hostile shapes takes 0.2 s of processor time; with 64 KiB and no counts, one took 23 s.
+Of 1,210 real bodies all but a handful are inline.
 """
 
 from __future__ import annotations
