@@ -23,6 +23,7 @@ from svc.mail.sanitize import plan, sanitize, text_fallback, text_to_html
 QUICK_MAILS: Final = 400
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 
 def run(quick: bool) -> Iterable[Table]:
@@ -53,9 +54,10 @@ def run(quick: bool) -> Iterable[Table]:
 _COLUMNS: Final = ("step", "mails", "mails/s", "p99, ms", "slowest, ms", "slowest is")
 
 
-def _each(step: str, table: Table, names: Sequence[str], items: Sequence[T], work: Callable[[T], object]) -> list:
+def _each(step: str, table: Table, names: Sequence[str], items: Sequence[T], work: Callable[[T], R]) -> list[R]:
     """Do ``work`` on every item, one after the other, and note it as a row."""
-    results, times = [], []
+    results: list[R] = []
+    times: list[float] = []
     for name, item in zip(names, items, strict=True):
         began = time.perf_counter()
         try:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import socket
 import sys
+from collections.abc import Awaitable, Callable
 from functools import partial
 
 import h11
@@ -16,6 +17,8 @@ from benchmarks.servers.smallest_asgi import BODY, HEADERS
 
 ANSWER = b"HTTP/1.1 200 OK\r\n" + b"".join(b"%b: %b\r\n" % field for field in HEADERS) + b"\r\n" + BODY
 READ_BYTES = 16 * 1024
+
+Loop = Callable[[trio.SocketStream], Awaitable[None]]
 
 
 async def with_h11(stream: trio.SocketStream) -> None:
@@ -43,7 +46,7 @@ async def serve(descriptor: int, *, parse: bool) -> None:
     await trio.serve_listeners(partial(_quietly, with_h11 if parse else without_parsing), [listener])
 
 
-async def _quietly(loop: partial[None], stream: trio.SocketStream) -> None:
+async def _quietly(loop: Loop, stream: trio.SocketStream) -> None:
     try:
         await loop(stream)
     except (trio.BrokenResourceError, h11.RemoteProtocolError):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Concatenate, Final, ParamSpec, TypeVar
 
 import trio
@@ -68,11 +69,16 @@ class Identity:
     def is_off(self) -> bool:
         return self.workspace.config[AUTH] == "off"
 
+    @cached_property
+    def _is_local(self) -> bool:
+        """Whether only this machine can reach the listener. Every request asks."""
+        return is_loopback(self.workspace.config[HOST])
+
     @property
     def claiming(self) -> Claiming:
         """How the instance may be claimed: freely only where nobody else can reach it."""
         hooks = [feature.claim for feature in self.workspace.features if feature.claim]
-        return Claiming(freely=is_loopback(self.workspace.config[HOST]), hooks=hooks)
+        return Claiming(freely=self._is_local, hooks=hooks)
 
     async def resolve(self, request: Request) -> Principal | None:
         """Who asks, or nobody. Never an error: a foreign, stale or doubled cookie is no cookie."""
@@ -85,7 +91,7 @@ class Identity:
             return await self._by_token(token)
         if (ticket := _ticket(request)) is not None:
             return await self._by_ticket(ticket)
-        if not self.claimed and is_loopback(self.workspace.config[HOST]):
+        if not self.claimed and self._is_local:
             return UNCLAIMED
         return None
 
