@@ -59,7 +59,7 @@ class Untidy(FakeProvider):
         return HistoryPage(changes=tuple(changes), next_page_token=page.next_page_token, history_id=page.history_id)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(an_event, max_size=40), st.integers())
 async def test_any_script_of_events_faults_and_steps_ends_as_a_fresh_sync_does(
     script: Sequence[tuple[object, ...]], seed: int

@@ -46,6 +46,16 @@ def contents(world: FakeWorld) -> Mapping[str, object]:
     return {address: world.mailbox(address) for address in world.addresses}
 
 
+@pytest.fixture
+def world(tmp_path: Path) -> FakeWorld:
+    """A mailbox without a service."""
+    return world_at(tmp_path / "fake.jsonl")
+
+
+async def arrive(world: FakeWorld, address: str = MIA) -> None:
+    await world.inject(address=address, raw=mail(), thread_key=None, labels=frozenset({"INBOX", "UNREAD"}))
+
+
 # Hooks
 
 
@@ -180,47 +190,47 @@ RAISED: Final[Mapping[Fault, type[ProviderFault]]] = {
 @pytest.mark.parametrize("operation", CALLS)
 @pytest.mark.parametrize("fault", [*RAISED, 404])
 async def test_a_fault_strikes_as_often_as_asked_and_then_the_call_works(
-    rig: Rig, operation: Operation, fault: Fault
+    world: FakeWorld, operation: Operation, fault: Fault
 ) -> None:
-    await rig.inject()
-    rig.world.fault(address=MIA, operation=operation, fault=fault, times=2)
+    await arrive(world)
+    world.fault(address=MIA, operation=operation, fault=fault, times=2)
     expected = GONE[operation] if fault == 404 else RAISED[fault]
     for _ in range(2):
         with pytest.raises(expected):
-            await CALLS[operation](rig.world.provider(MIA))
-    await CALLS[operation](rig.world.provider(MIA))
+            await CALLS[operation](world.provider(MIA))
+    await CALLS[operation](world.provider(MIA))
 
 
 @pytest.mark.parametrize("operation", CALLS)
-async def test_one_401_is_mended_by_a_refresh_and_two_are_a_lost_grant(rig: Rig, operation: Operation) -> None:
-    await rig.inject()
-    rig.world.fault(address=MIA, operation=operation, fault=401, times=1)
-    await CALLS[operation](rig.world.provider(MIA))
-    rig.world.fault(address=MIA, operation=operation, fault=401, times=2)
+async def test_one_401_is_mended_by_a_refresh_and_two_are_a_lost_grant(world: FakeWorld, operation: Operation) -> None:
+    await arrive(world)
+    world.fault(address=MIA, operation=operation, fault=401, times=1)
+    await CALLS[operation](world.provider(MIA))
+    world.fault(address=MIA, operation=operation, fault=401, times=2)
     with pytest.raises(GrantLost):
-        await CALLS[operation](rig.world.provider(MIA))
+        await CALLS[operation](world.provider(MIA))
 
 
 @pytest.mark.parametrize("fault", ["lost-answer", "cut", "timeout", 500, 429, 403, 404])
-async def test_only_a_lost_answer_means_that_it_was_done(rig: Rig, fault: Fault) -> None:
-    await rig.inject()
+async def test_only_a_lost_answer_means_that_it_was_done(world: FakeWorld, fault: Fault) -> None:
+    await arrive(world)
     for operation in ("send", "modify"):
-        rig.world.fault(address=MIA, operation=operation, fault=fault, times=1)
+        world.fault(address=MIA, operation=operation, fault=fault, times=1)
         with pytest.raises(ProviderFault):
-            await CALLS[operation](rig.world.provider(MIA))
+            await CALLS[operation](world.provider(MIA))
     done = fault == "lost-answer"
-    assert len(rig.world.mailbox(MIA).sent) == int(done)
-    assert ("STARRED" in await rig.labels_at_provider("fake-1")) == done
+    assert len(world.mailbox(MIA).sent) == int(done)
+    assert ("STARRED" in (await world.provider(MIA).get("fake-1")).labels) == done
 
 
-async def test_a_fault_is_one_mailboxs_own_and_a_restart_clears_it(rig: Rig) -> None:
-    await rig.inject()
-    await rig.inject(address="noa@example.org")
-    rig.world.fault(address=MIA, operation="list", fault=500, times=1)
-    await rig.world.provider("noa@example.org").list_messages()
-    await world_at(rig.world.journal).provider(MIA).list_messages()
+async def test_a_fault_is_one_mailboxs_own_and_a_restart_clears_it(world: FakeWorld) -> None:
+    await arrive(world)
+    await arrive(world, "noa@example.org")
+    world.fault(address=MIA, operation="list", fault=500, times=1)
+    await world.provider("noa@example.org").list_messages()
+    await world_at(world.journal).provider(MIA).list_messages()
     with pytest.raises(Unreachable):
-        await rig.world.provider(MIA).list_messages()
+        await world.provider(MIA).list_messages()
 
 
 # The journal
