@@ -36,6 +36,11 @@ def test_what_the_body_looks_like_moves_to_a_div() -> None:
     assert clean.html == '<div style="background-color:#fafafa;color:navy;margin:0">Hi</div>'
 
 
+def test_a_colour_without_its_mark_gets_it() -> None:
+    assert sanitize("<body bgcolor=000066>x").html == '<div style="background-color:#000066">x</div>'
+    assert sanitize("<font color=FFF>x</font>").html == '<font color="#fff">x</font>'
+
+
 def test_a_body_without_a_look_leaves_no_trace() -> None:
     assert sanitize("<html><head><title>T</title></head><body>Hi</body></html>").html == "Hi"
 

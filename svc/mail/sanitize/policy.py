@@ -91,7 +91,10 @@ def _length(value: str) -> str | None:
 
 
 def _color(value: str) -> str | None:
+    """A colour as HTML has it, written so that CSS understands it too: old mail leaves out the ``#``."""
     value = value.strip().lower()
+    if _BARE_HEX.fullmatch(value):
+        return f"#{value}"
     return value if _COLOR_FORM.fullmatch(value) else None
 
 
@@ -101,6 +104,7 @@ def _text(value: str) -> str | None:
 
 _LEADING_NUMBER: Final = re.compile(r"[ \t\n\f\r]*+\+?(-?[0-9]{1,7}+)(?:\.[0-9]++)?(%)?", re.ASCII)
 
+_BARE_HEX: Final = re.compile("(?:[0-9a-f]{3}){1,2}")
 _COLOR_FORM: Final = re.compile("#?[0-9a-z]{3,24}")
 _FONTS: Final = _matching(rf"[\w ,.'\"-]{{1,{MAX_FONT_CHARS}}}")
 _ALIGN: Final = _among("left", "right", "center", "justify", "middle", "absmiddle", "top", "bottom", "baseline")
