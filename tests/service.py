@@ -17,7 +17,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, cast
 from urllib.parse import quote
 
 import trio
@@ -27,9 +27,10 @@ from wsproto.events import CloseConnection, Ping, TextMessage
 from svc.app import all_rules, all_settings, run, workspace_of
 from svc.clock import Clock
 from svc.config import read_config
-from svc.mail.http_client import HttpClient
 from svc.nursery import open_task_group
 from svc.principal import Principal
+from svc.protocol import Application, Guard, Headers, Request, Router
+from svc.protocol.egress import Egress
 from svc.store import ReadTx, Value
 from svc.workspace import Call, Workspace
 from tests.protocol.http_world import Reply, read_to_end, replies
@@ -252,6 +253,33 @@ class Service:
         """What a row's function is handed when ``visitor`` asks."""
         return Call(workspace=self.workspace, visitor=visitor, request_id="test")
 
+    def application_for(self, visitor: Principal | None) -> Application[Call]:
+        """The service's own rows behind its own guard, where everybody is ``visitor``."""
+
+        async def resolve(request: Request) -> Principal | None:
+            return visitor
+
+        features = self.workspace.features
+        return Application(
+            router=Router(
+                [row for feature in features for row in feature.routes],
+                [row for feature in features for row in feature.sockets],
+            ),
+            guard=Guard(bind_host="127.0.0.1", port=PORT),
+            resolve=resolve,
+            context=lambda request, principal: self.call(principal),
+            log=self.log,
+            clock=self.workspace.clock,
+        )
+
+    async def get_as(self, visitor: Principal | None, target: str, **fields: str) -> Reply:
+        """What ``visitor`` would get."""
+        named = [(name.replace("_", "-"), value) for name, value in fields.items()]
+        request = Request(method="GET", target=target, headers=Headers([("host", HOST), *named]))
+        response = await self.application_for(visitor)(request)
+        body = response.body if isinstance(response.body, bytes) else b"".join([part async for part in response.body])
+        return Reply(response.status, response.headers, body)
+
     async def synced(self, *subjects: str, address: str = MIA, **more: object) -> list[str]:
         """Mails with these subjects, each a thread of its own, arrived and synced. Returns the threads' ids."""
         found = []
@@ -268,7 +296,7 @@ async def open_service(
     *,
     clock: Clock,
     log: RecordedLog,
-    egress: HttpClient | None = None,
+    egress: object | None = None,
     before: Callable[[Workspace], None] = lambda workspace: None,
     listeners: Sequence[trio.SocketListener] | None = None,
     **settings: str,
@@ -290,7 +318,7 @@ async def open_service(
         open_task_group() as nursery,
     ):
         if egress is not None:
-            workspace.egress = egress  # type: ignore[assignment]  # the same one method
+            workspace.egress = cast(Egress, egress)
         before(workspace)
         service = Service(workspace, log)
         nursery.start_soon(run, workspace, listeners or [service.listener])

@@ -32,7 +32,7 @@ async def serve_file(call: Call, request: Request, file: File) -> Response:
         raise NotFound(_MISSING)
     etag = f'"{file.sha256}"'
     headers = await _headers(call, file)
-    if etag in _tags(request.headers.get("if-none-match")):
+    if not _tags(request.headers.get("if-none-match")).isdisjoint({etag, "*"}):
         return Response(status=304, headers=[("etag", etag), ("cache-control", "private, no-cache")])
     wanted = requested_range(request, size=size, etag=etag)
     headers += [("etag", etag), ("accept-ranges", "bytes"), ("cache-control", "private, no-cache")]
@@ -57,7 +57,6 @@ async def _headers(call: Call, file: File) -> list[tuple[str, str]]:
         ("content-type", content_type(file.mime, inline=inline)),
         ("content-disposition", content_disposition(file.name, inline=inline)),
         ("content-security-policy", "sandbox; default-src 'none'"),
-        ("x-content-type-options", "nosniff"),
     ]
 
 
