@@ -63,7 +63,10 @@ class Reader:
         clean = opened.clean.get(message.body_sha256)
         if clean is None and body is not None:
             clean = await self._clean(body)
-            await self.store.write(_remember, body_sha256=message.body_sha256, clean=clean)
+            if clean is None:  # not kept: another time, on a calmer machine, it may be sanitized
+                clean = await self.threads.run(text_fallback, body.html or "")
+            else:
+                await self.store.write(_remember, body_sha256=message.body_sha256, clean=clean)
         return _message_out(message, body=body, clean=clean, labels=opened.labels)
 
     async def _body(self, message: MessageRow) -> Body | None:
@@ -74,18 +77,22 @@ class Reader:
             return None
         return msgspec.json.decode(data, type=Body)
 
-    async def _clean(self, body: Body) -> CleanHtml:
+    async def _clean(self, body: Body) -> CleanHtml | None:
+        """The body made fit for a browser; ``None`` when the sanitizer gave up on it."""
         if body.html is None:
             return CleanHtml(html=await self.threads.run(text_to_html, body.text), blocked_images=0, remote_images=())
         how = plan(body.html)
-        if how == "inline":
-            return await self.threads.run(sanitize, body.html)
-        if how == "process":
-            try:
-                return await self.processes.run(sanitize, body.html, deadline_s=SANITIZE_DEADLINE_S)
-            except (GateTimeout, GateCrashed) as fault:
-                self.log.warning("mail.sanitize_gave_up", size=len(body.html), reason=str(fault))
-        return await self.threads.run(text_fallback, body.html)
+        if how == "text":
+            return await self.threads.run(text_fallback, body.html)
+        try:
+            if how == "inline":
+                return await self.threads.run(sanitize, body.html)
+            return await self.processes.run(sanitize, body.html, deadline_s=SANITIZE_DEADLINE_S)
+        except (GateTimeout, GateCrashed) as fault:
+            self.log.warning("mail.sanitize_gave_up", size=len(body.html), reason=str(fault))
+        except Exception as error:  # an edge: whatever a stranger's HTML makes the parser raise, the thread opens
+            self.log.error("mail.sanitize_failed", error, size=len(body.html))
+        return None
 
 
 def _open(tx: ReadTx, principal: Principal, *, thread_id: str) -> OpenThread:
