@@ -16,7 +16,7 @@ from typing import Final
 
 import trio
 
-from svc import events, files, identity, surface
+from svc import events, files, identity, pages, surface
 from svc.clock import HOUR_MS, Clock
 from svc.config import AnySetting, BadValue, Config, Rule
 from svc.feature import Feature
@@ -45,6 +45,7 @@ from svc.workspace import Workspace
 
 FEATURES: Final[tuple[Feature, ...]] = (
     identity.FEATURE,
+    pages.FEATURE,
     files.FEATURE,
     events.FEATURE,
     MAIL,

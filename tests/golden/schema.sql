@@ -204,6 +204,54 @@ CREATE TABLE outbox (
     device_id text
 ) strict;
 
+CREATE TABLE page_files (           -- files in the current bodies, put there by somebody who could read them
+    file_id text not null,
+    page_id text not null references pages (id) on delete cascade,
+    primary key (file_id, page_id)
+) strict, without rowid
+;
+
+CREATE TABLE page_grants (
+    page_id text not null references pages (id) on delete cascade,
+    grantee text not null,          -- a user id, or 'everyone'
+    level text not null check (level in ('read', 'write')),
+    primary key (page_id, grantee)
+) strict, without rowid
+;
+
+CREATE TABLE page_links (           -- what the current bodies say
+    target_path text not null,      -- of a page that may or may not exist
+    page_id text not null references pages (id) on delete cascade,
+    primary key (target_path, page_id)
+) strict, without rowid
+;
+
+CREATE TABLE page_revisions (
+    page_id text not null references pages (id) on delete cascade,
+    revision integer not null,      -- 1, 2, 3, …
+    title text not null,
+    author_id text,
+    device_id text not null,
+    at integer not null,
+    body text not null,
+    primary key (page_id, revision)
+) strict
+;
+
+CREATE TABLE pages (
+    id text primary key,
+    path text not null unique,
+    title text not null,
+    kind text not null check (kind in ('page', 'surface')),
+    owner_id text,                  -- null: nobody's, until the instance is claimed
+    access text not null check (access in ('inherited', 'explicit')),
+    source_id text references pages (id) on delete set null,    -- whose grants hold here; null: the owner's alone
+    revision integer not null,      -- the current one
+    created_at integer not null,
+    updated_at integer not null
+) strict
+;
+
 CREATE TABLE pairing_codes (
     code_digest text primary key,
     user_id text references users (id) on delete cascade,
@@ -268,6 +316,16 @@ where in_inbox = 0 and visible > 0
 ;
 
 CREATE INDEX oauth_states_expiry on oauth_states (expires_at);
+
+CREATE INDEX page_files_page on page_files (page_id);
+
+CREATE INDEX page_grants_grantee on page_grants (grantee);
+
+CREATE INDEX page_links_page on page_links (page_id);
+
+CREATE INDEX pages_owner on pages (owner_id);
+
+CREATE INDEX pages_source on pages (source_id);
 
 CREATE INDEX sessions_expiry on sessions (expires_at);
 

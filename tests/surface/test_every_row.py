@@ -15,9 +15,8 @@ import pytest
 
 from svc.app import FEATURES
 from svc.principal import UNCLAIMED, Principal
-from svc.protocol import Access, Application, Guard, Headers, Request, Response, Router
+from svc.protocol import Access, Headers, Request, Response
 from svc.protocol.messages import BytesBody
-from svc.workspace import Call
 from tests.protocol.http_world import Reply
 from tests.protocol.socket_world import upgrade_request
 from tests.service import HOST, MIA, ORIGIN, PORT, Service
@@ -66,11 +65,11 @@ ASKS_FOR_MORE = frozenset({"POST /auth/logout", "POST /auth/socket-ticket"})  # 
 SOCKETS: dict[str, Access] = {"/ws": "authenticated"}
 
 
-def query(access: Access, status: int = 200, **wanted: object) -> Door:
+def query(access: Access, status: int = 200, /, **wanted: object) -> Door:
     return Door(access=access, target="", wanted=wanted, status=status)
 
 
-def mutation(access: Access, status: int = 200, **wanted: object) -> Door:
+def mutation(access: Access, status: int = 200, /, **wanted: object) -> Door:
     return Door(access=access, target="", method="POST", wanted=wanted, status=status)
 
 
@@ -86,6 +85,14 @@ PROCEDURES: dict[str, Door] = {
     "devices.list": query("authenticated"),
     "devices.createPairingCode": mutation("authenticated"),
     "devices.revoke": mutation("authenticated", 404, id="dev_none"),
+    "pages.tree": query("authenticated"),
+    "pages.get": query("authenticated", 404, path="none"),
+    "pages.save": mutation("authenticated", 409, path="none", body="", revision=7),
+    "pages.move": mutation("authenticated", 404, path="none", to="other"),
+    "pages.delete": mutation("authenticated", 404, path="none"),
+    "pages.history": query("authenticated", 404, path="none"),
+    "pages.restore": mutation("authenticated", 404, path="none", revision=1),
+    "pages.setAccess": mutation("authenticated", 404, path="none", access="inherited"),
     "events.recent": query("authenticated"),
     "mail.accounts": query("authenticated"),
     "mail.threads": query("authenticated", section="inbox"),
@@ -159,7 +166,7 @@ async def test_whoever_reaches_an_unclaimed_instance_gets_what_each_row_declares
 
 @pytest.mark.parametrize("visitor", [None, MEMBER], ids=["nobody", "member"])
 async def test_a_row_is_closed_to_whom_it_is_not_for(furnished: Service, visitor: Principal | None) -> None:
-    application = application_for(furnished, visitor)
+    application = furnished.application_for(visitor)
     for name, door in doors():
         refused = refusal_of(door.access, visitor)
         response = await application(request_for(door))
@@ -174,7 +181,7 @@ async def test_a_socket_is_refused_before_its_handshake_to_whom_it_is_not_for(se
     for visitor in (None, MEMBER, UNCLAIMED):
         request = upgrade_request(host=HOST)
         request.target = path
-        outcome = await application_for(service, visitor).upgrade(request)
+        outcome = await service.application_for(visitor).upgrade(request)
         refused = refusal_of(SOCKETS[path], visitor)
         assert (outcome.status if isinstance(outcome, Response) else None) == refused
 
@@ -185,26 +192,6 @@ def refusal_of(access: Access, visitor: Principal | None) -> int | None:
     if visitor is None:
         return 401
     return 403 if access == "admin" and not visitor.is_admin else None
-
-
-def application_for(service: Service, visitor: Principal | None) -> Application[Call]:
-    """The service's own rows, as they look to this visitor."""
-
-    async def resolve(request: Request) -> Principal | None:
-        return visitor
-
-    workspace = service.workspace
-    return Application(
-        router=Router(
-            [row for feature in FEATURES for row in feature.routes],
-            [row for feature in FEATURES for row in feature.sockets],
-        ),
-        guard=Guard(bind_host="127.0.0.1", port=PORT),
-        resolve=resolve,
-        context=lambda request, principal: service.call(principal),
-        log=workspace.log,
-        clock=workspace.clock,
-    )
 
 
 def request_for(door: Door) -> Request:

@@ -1,0 +1,18 @@
+"""The rows that pages contribute."""
+
+from svc.feature import Feature
+from svc.pages.actions import claim
+from svc.pages.invariants import INVARIANTS
+from svc.pages.migrations import MIGRATIONS
+from svc.pages.news import TOPIC
+from svc.pages.procedures import PROCEDURES
+
+FEATURE = Feature(
+    name="pages",
+    summary="A tree of Markdown pages, shared by grants.",
+    migrations=MIGRATIONS,
+    procedures=PROCEDURES,
+    topics=(TOPIC,),
+    invariants=INVARIANTS,
+    claim=claim,
+)

@@ -1,0 +1,71 @@
+"""The tables of pages."""
+
+from __future__ import annotations
+
+from sqlite_utils import Database
+from sqlite_utils.migrations import Migrations
+
+MIGRATIONS = Migrations("pages")
+
+
+@MIGRATIONS(name="m001_pages")
+def m001_pages(db: Database) -> None:
+    for statement in _PAGES:
+        db.execute(statement)
+
+
+_PAGES = (
+    """
+    create table pages (
+        id text primary key,
+        path text not null unique,
+        title text not null,
+        kind text not null check (kind in ('page', 'surface')),
+        owner_id text,                  -- null: nobody's, until the instance is claimed
+        access text not null check (access in ('inherited', 'explicit')),
+        source_id text references pages (id) on delete set null,    -- whose grants hold here; null: the owner's alone
+        revision integer not null,      -- the current one
+        created_at integer not null,
+        updated_at integer not null
+    ) strict
+    """,
+    "create index pages_source on pages (source_id)",
+    "create index pages_owner on pages (owner_id)",
+    """
+    create table page_revisions (
+        page_id text not null references pages (id) on delete cascade,
+        revision integer not null,      -- 1, 2, 3, …
+        title text not null,
+        author_id text,
+        device_id text not null,
+        at integer not null,
+        body text not null,
+        primary key (page_id, revision)
+    ) strict
+    """,
+    """
+    create table page_grants (
+        page_id text not null references pages (id) on delete cascade,
+        grantee text not null,          -- a user id, or 'everyone'
+        level text not null check (level in ('read', 'write')),
+        primary key (page_id, grantee)
+    ) strict, without rowid
+    """,
+    "create index page_grants_grantee on page_grants (grantee)",
+    """
+    create table page_links (           -- what the current bodies say
+        target_path text not null,      -- of a page that may or may not exist
+        page_id text not null references pages (id) on delete cascade,
+        primary key (target_path, page_id)
+    ) strict, without rowid
+    """,
+    "create index page_links_page on page_links (page_id)",
+    """
+    create table page_files (           -- files in the current bodies, put there by somebody who could read them
+        file_id text not null,
+        page_id text not null references pages (id) on delete cascade,
+        primary key (file_id, page_id)
+    ) strict, without rowid
+    """,
+    "create index page_files_page on page_files (page_id)",
+)

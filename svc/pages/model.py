@@ -1,0 +1,134 @@
+"""The records of pages, and what a path and a title may be. All frozen or pure; none knows SQL or the wire."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from svc.clock import Millis
+from svc.errors import Invalid, TooLarge
+
+Kind = Literal["page", "surface"]
+Access = Literal["inherited", "explicit"]
+Level = Literal["read", "write"]
+
+EVERYONE: Final = "everyone"
+"""The grantee that means each signed-in user."""
+
+MAX_PATH_BYTES: Final = 1_000  # in UTF-8, so that percent-encoded it still fits a request's target
+MAX_SEGMENT_CHARS: Final = 200
+MAX_DEPTH: Final = 16
+MAX_TITLE_CHARS: Final = 200
+MAX_BODY_BYTES: Final = 1024 * 1024
+MAX_GRANTS: Final = 200  # of one page; each is a live update when the page changes
+MAX_SUBTREE_PAGES: Final = 10_000  # moved, deleted or listed by one call
+MAX_LISTED_REVISIONS: Final = 500
+MAX_LISTED_BACKLINKS: Final = 200
+
+SHARED_SURFACES: Final = (
+    ("inbox", "Inbox"),
+    ("task-queue", "Task queue"),
+    ("reminders", "Reminders"),
+    ("calendar", "Calendar"),
+    ("mail", "Mail"),
+    ("im", "Messages"),
+    ("memory", "Memory"),
+)
+"""Path and title of the pages that the claim opens to everyone."""
+
+_UNWRITABLE: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})  # control, lone surrogates, line and paragraph separators
+_BIDI_CONTROLS: Final = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")  # show a path as another
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """A page as somebody who may read it sees it; ``can_write`` is theirs.
+
+    ``source_id`` is the page whose grants hold here: itself when ``access`` is explicit, else the nearest explicit one
+    above; ``None`` when there is none, then the page is its owner's alone. ``owner_id`` is ``None`` until the claim.
+    """
+
+    id: str
+    path: str
+    title: str
+    kind: Kind
+    owner_id: str | None
+    access: Access
+    source_id: str | None
+    revision: int
+    updated_at: Millis
+    can_write: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grant:
+    """``to`` is a user id or :data:`EVERYONE`. Write implies read."""
+
+    to: str
+    level: Level
+
+
+@dataclass(frozen=True, kw_only=True)
+class Revision:
+    revision: int
+    title: str
+    author_id: str | None
+    author_name: str | None
+    device_id: str
+    at: Millis
+
+
+def page_path(text: str) -> str:
+    """``text`` as the one spelling of its path: ``a/b/c``, composed (NFC), each segment trimmed. Raises `Invalid`."""
+    segments = [segment.strip() for segment in unicodedata.normalize("NFC", text).split("/")]
+    if any(segment in {"", ".", ".."} for segment in segments):
+        raise Invalid("A path is a/b/c, without empty parts, '.' and '..'.")
+    if len(segments) > MAX_DEPTH:
+        raise Invalid(f"A path has at most {MAX_DEPTH} parts.")
+    if any(len(segment) > MAX_SEGMENT_CHARS for segment in segments):
+        raise Invalid(f"Each part of a path has at most {MAX_SEGMENT_CHARS} characters.")
+    path = "/".join(segments)
+    if not _is_writable(path):
+        raise Invalid("A path has no control characters.")
+    if len(path.encode()) > MAX_PATH_BYTES:
+        raise Invalid(f"A path has at most {MAX_PATH_BYTES} bytes.")
+    return path
+
+
+def page_title(text: str | None, *, path: str) -> str:
+    """A page's title; the last part of its path where none is given. Raises `Invalid`."""
+    title = (text or "").strip() or path.rpartition("/")[2]
+    if len(title) > MAX_TITLE_CHARS or not _is_writable(title):
+        raise Invalid(f"A title has at most {MAX_TITLE_CHARS} characters, and no control characters.")
+    return title
+
+
+def page_body(text: str) -> str:
+    """Raises `TooLarge`, or `Invalid` for what is no text."""
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError as error:
+        raise Invalid("The body holds half of a character.") from error
+    if size > MAX_BODY_BYTES:
+        raise TooLarge(f"A page holds at most {MAX_BODY_BYTES} bytes.")
+    if "\0" in text:
+        raise Invalid("The body holds a NUL character.")
+    return text
+
+
+def paths_above(path: str) -> list[str]:
+    """The paths of the ancestors, nearest first."""
+    above = []
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        above.append(path)
+    return above
+
+
+def is_below(path: str, top: str) -> bool:
+    return path.startswith(f"{top}/")
+
+
+def _is_writable(text: str) -> bool:
+    return not any(unicodedata.category(symbol) in _UNWRITABLE or symbol in _BIDI_CONTROLS for symbol in text)

@@ -1,0 +1,103 @@
+"""Who is told of what happens to pages: exactly those who may read them, in the transaction that changes them.
+
+A change of a page with others below is told once, by its path: everything below is meant too. Only who can't read the
+page itself but something below it (a page with grants or an owner of its own) is told of that one instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+from typing import Final, Literal, cast
+
+from svc.pages.model import paths_above
+from svc.pages.queries import SUBTREE, json_list
+from svc.principal import Principal
+from svc.store import EVERYONE as EVERYBODY_SIGNED_IN
+from svc.store import ReadTx, Tx
+
+TOPIC: Final = "pages"
+PageNews = Literal["page.changed", "page.removed"]
+
+_Group = tuple[str | None, str | None]  # owner and source: pages of one group have the same readers
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reach:
+    """A page and the audiences that may read it (:meth:`Tx.emit` says what an audience is)."""
+
+    page_id: str
+    path: str
+    readers: Set[str | None]
+
+
+def reach_of(tx: ReadTx, path: str, *, alone: bool = False) -> list[Reach]:
+    """Who reads the page at ``path``; and, unless ``alone``, each page below with other readers than what is above it.
+
+    The page itself comes first.
+    """
+    place = "p.path = :path" if alone else SUBTREE
+    rows = tx.all(f"select p.id, p.path, p.owner_id, p.source_id from pages p where {place} order by p.path", path=path)
+    tops: dict[str, tuple[str, _Group]] = {}
+    for page_id, page_path, owner_id, source_id in rows:
+        group = (owner_id, source_id)
+        above = next((tops[higher][1] for higher in paths_above(page_path) if higher in tops), None)
+        if above != group:
+            tops[page_path] = (page_id, group)
+    readers = _readers_by_source(tx, {group[1] for _, group in tops.values() if group[1] is not None})
+    return [
+        Reach(page_id=page_id, path=top, readers=_audiences(owner_id, readers.get(source_id or "", frozenset())))
+        for top, (page_id, (owner_id, source_id)) in tops.items()
+    ]
+
+
+def tell(tx: Tx, principal: Principal, kind: PageNews, reaches: Sequence[Reach]) -> None:
+    """Tell of a change to what :func:`reach_of` found: of the first page, and of others to whom can't see that one."""
+    first, *others = reaches
+    _emit(tx, principal, kind, first, first.readers)
+    if EVERYBODY_SIGNED_IN in first.readers:
+        return
+    for reach in others:
+        _emit(tx, principal, kind, reach, reach.readers - first.readers)
+
+
+def tell_the_excluded(tx: Tx, principal: Principal, *, before: Reach, after: Reach) -> None:
+    """Tell those who could read a page and no longer can that it is gone."""
+    if EVERYBODY_SIGNED_IN not in after.readers:
+        _emit(tx, principal, "page.removed", before, before.readers - after.readers)
+
+
+def _emit(tx: Tx, principal: Principal, kind: PageNews, reach: Reach, audiences: Set[str | None]) -> None:
+    for audience in sorted(audiences, key=lambda one: one or ""):
+        tx.emit(
+            topic=TOPIC,
+            kind=kind,
+            id=reach.page_id,
+            payload={"path": reach.path},
+            audience=audience,
+            device_id=principal.device_id,
+        )
+
+
+def _readers_by_source(tx: ReadTx, source_ids: Set[str]) -> dict[str, frozenset[str]]:
+    rows = tx.all(
+        """
+        select s.id, s.owner_id from pages s
+        where s.id in (select value from json_each(:ids)) and s.owner_id is not null
+        union all
+        select g.page_id, iif(g.grantee = 'everyone', '*', g.grantee) from page_grants g
+        where g.page_id in (select value from json_each(:ids))
+        """,
+        ids=json_list(source_ids),
+    )
+    found: dict[str, set[str]] = {}
+    for source_id, reader in rows:
+        found.setdefault(str(source_id), set()).add(cast(str, reader))
+    return {source_id: frozenset(readers) for source_id, readers in found.items()}
+
+
+def _audiences(owner_id: str | None, others: Set[str]) -> Set[str | None]:
+    """Everyone is one audience; nobody's page is told to those who see everything."""
+    if EVERYBODY_SIGNED_IN in others:
+        return frozenset({EVERYBODY_SIGNED_IN})
+    return frozenset(others | {owner_id}) if owner_id is not None or not others else others

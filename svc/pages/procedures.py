@@ -1,0 +1,172 @@
+"""The ``pages.*`` procedures. Each decides nothing: it hands typed input to a query or an action."""
+
+from __future__ import annotations
+
+from svc.errors import NotFound
+from svc.pages import actions, queries, wire
+from svc.pages.actions import NO_PAGE
+from svc.pages.model import Page, page_path
+from svc.pages.wire import (
+    MoveInput,
+    PageOut,
+    PathInput,
+    RestoreInput,
+    RevisionOut,
+    SavedOut,
+    SaveInput,
+    SetAccessInput,
+    TreeEntryOut,
+    TreeInput,
+)
+from svc.principal import Principal
+from svc.protocol import NOTHING, Nothing, Procedure
+from svc.store import ReadTx
+from svc.workspace import Call
+
+
+async def tree(call: Call, wanted: TreeInput) -> list[TreeEntryOut]:
+    return await call.workspace.store.read(_tree, call.principal, wanted.path)
+
+
+async def get(call: Call, wanted: PathInput) -> PageOut:
+    return await call.workspace.store.read(_get, call.principal, wanted.path)
+
+
+async def save(call: Call, wanted: SaveInput) -> SavedOut:
+    saved = await call.workspace.store.write(
+        actions.save,
+        call.principal,
+        path=wanted.path,
+        title=wanted.title,
+        body=wanted.body,
+        revision=wanted.revision,
+    )
+    return SavedOut(id=saved.id, revision=saved.revision)
+
+
+async def move(call: Call, wanted: MoveInput) -> Nothing:
+    await call.workspace.store.write(actions.move, call.principal, path=wanted.path, to=wanted.to)
+    return NOTHING
+
+
+async def delete(call: Call, wanted: PathInput) -> Nothing:
+    await call.workspace.store.write(actions.delete, call.principal, path=wanted.path)
+    return NOTHING
+
+
+async def history(call: Call, wanted: PathInput) -> list[RevisionOut]:
+    return await call.workspace.store.read(_history, call.principal, wanted.path)
+
+
+async def restore(call: Call, wanted: RestoreInput) -> SavedOut:
+    saved = await call.workspace.store.write(
+        actions.restore, call.principal, path=wanted.path, revision=wanted.revision
+    )
+    return SavedOut(id=saved.id, revision=saved.revision)
+
+
+async def set_access(call: Call, wanted: SetAccessInput) -> Nothing:
+    await call.workspace.store.write(
+        actions.set_access,
+        call.principal,
+        path=wanted.path,
+        access=wanted.access,
+        grants=wire.grants_of(wanted),
+    )
+    return NOTHING
+
+
+def _tree(tx: ReadTx, principal: Principal, path: str | None) -> list[TreeEntryOut]:
+    top = None if path is None else _seen(tx, principal, path).path
+    return [wire.tree_entry(page, has_children) for page, has_children in queries.tree(tx, principal, top)]
+
+
+def _get(tx: ReadTx, principal: Principal, path: str) -> PageOut:
+    return wire.page_detail(tx, principal, _seen(tx, principal, path))
+
+
+def _history(tx: ReadTx, principal: Principal, path: str) -> list[RevisionOut]:
+    return [wire.revision_entry(revision) for revision in queries.history(tx, _seen(tx, principal, path).id)]
+
+
+def _seen(tx: ReadTx, principal: Principal, path: str) -> Page:
+    page = queries.readable_page(tx, principal, page_path(path))
+    if page is None:
+        raise NotFound(NO_PAGE)
+    return page
+
+
+PROCEDURES: tuple[Procedure[Call], ...] = (
+    Procedure(
+        name="pages.tree",
+        kind="query",
+        access="authenticated",
+        input=TreeInput,
+        output=list[TreeEntryOut],
+        call=tree,
+        summary="The readable pages next below one, or at the top.",
+    ),
+    Procedure(
+        name="pages.get",
+        kind="query",
+        access="authenticated",
+        input=PathInput,
+        output=PageOut,
+        call=get,
+        summary="A page with its text, its grants and what links to it.",
+    ),
+    Procedure(
+        name="pages.save",
+        kind="mutation",
+        access="authenticated",
+        input=SaveInput,
+        output=SavedOut,
+        call=save,
+        summary="Create a page, or write a new revision of it.",
+    ),
+    Procedure(
+        name="pages.move",
+        kind="mutation",
+        access="authenticated",
+        input=MoveInput,
+        output=Nothing,
+        call=move,
+        summary="Move a page with all below it.",
+    ),
+    Procedure(
+        name="pages.delete",
+        kind="mutation",
+        access="authenticated",
+        input=PathInput,
+        output=Nothing,
+        call=delete,
+        summary="Delete a page with all below it, history included. Its owner only.",
+    ),
+    Procedure(
+        name="pages.history",
+        kind="query",
+        access="authenticated",
+        input=PathInput,
+        output=list[RevisionOut],
+        call=history,
+        summary="The newest revisions of a page: who wrote them, and when.",
+    ),
+    Procedure(
+        name="pages.restore",
+        kind="mutation",
+        access="authenticated",
+        input=RestoreInput,
+        output=SavedOut,
+        call=restore,
+        summary="Write an old revision as a new one.",
+    ),
+    Procedure(
+        name="pages.setAccess",
+        kind="mutation",
+        access="authenticated",
+        input=SetAccessInput,
+        output=Nothing,
+        call=set_access,
+        summary="Say who may read and write a page and what inherits from it. Its owner only.",
+    ),
+)

@@ -1,0 +1,224 @@
+"""Every statement that reads pages. Who may read one stands in the ``where`` (``access.py``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, cast
+
+import msgspec
+
+from svc.pages.access import READABLE, WRITABLE, who
+from svc.pages.model import (
+    MAX_LISTED_BACKLINKS,
+    MAX_LISTED_REVISIONS,
+    MAX_SUBTREE_PAGES,
+    Access,
+    Grant,
+    Kind,
+    Level,
+    Page,
+    Revision,
+    paths_above,
+)
+from svc.principal import Principal
+from svc.store import ReadTx, Row
+
+_PAGE: Final = f"""
+    p.id, p.path, p.title, p.kind, p.owner_id, p.access, p.source_id, p.revision, p.updated_at, {WRITABLE}
+"""
+BELOW: Final = "p.path > :path || '/' and p.path < :path || '0'"
+"""The pages below ``:path``; ``0`` comes right after ``/``."""
+SUBTREE: Final = f"(p.path = :path or ({BELOW}))"
+
+
+def readable_page(tx: ReadTx, principal: Principal, path: str) -> Page | None:
+    """The page at ``path`` (as :func:`page_path` spells it), if the caller may read it."""
+    row = tx.one(f"select {_PAGE} from pages p where p.path = :path and {READABLE}", path=path, **who(principal))
+    return None if row is None else _page(row)
+
+
+def file_is_readable_through_a_page(tx: ReadTx, principal: Principal, file_id: str) -> bool:
+    """Whether a page that the caller may read shows the file, put there by somebody who could read it."""
+    found = tx.value(
+        f"""
+        select 1 from page_files f join pages p on p.id = f.page_id
+        where f.file_id = :file_id and {READABLE} limit 1
+        """,
+        file_id=file_id,
+        **who(principal),
+    )
+    return found is not None
+
+
+def tree(tx: ReadTx, principal: Principal, top: str | None) -> list[tuple[Page, bool]]:
+    """The readable pages next below ``top`` (or of all), and whether there are readable ones below each.
+
+    A page whose parent is missing, or not the caller's to see, stands under the nearest one above that they see.
+    """
+    place = "true" if top is None else BELOW
+    rows = tx.all(
+        f"select {_PAGE} from pages p where {place} and {READABLE} order by p.path limit :most",
+        path=top,
+        most=MAX_SUBTREE_PAGES,
+        **who(principal),
+    )
+    shown: dict[str, Page] = {}
+    with_children: set[str] = set()
+    seen: set[str] = set()
+    for page in map(_page, rows):  # an ancestor comes before what is below it
+        above = next((path for path in paths_above(page.path) if path in seen), None)
+        seen.add(page.path)
+        if above is None:
+            shown[page.path] = page
+        else:
+            with_children.add(above)
+    return [(page, path in with_children) for path, page in shown.items()]
+
+
+def exists(tx: ReadTx, path: str) -> bool:
+    """Whether there is a page, whoever may read it. Not for answers, only for what may go where."""
+    return tx.value("select 1 from pages where path = :path", path=path) is not None
+
+
+def has_below(tx: ReadTx, path: str) -> bool:
+    return tx.value(f"select 1 from pages p where {BELOW} limit 1", path=path) is not None
+
+
+def nearest_above(tx: ReadTx, path: str) -> tuple[str, str | None] | None:
+    """``(path, source_id)`` of the nearest page above, whoever may read it."""
+    row = tx.one(
+        """
+        select path, source_id from pages where path in (select value from json_each(:above))
+        order by length(path) desc limit 1
+        """,
+        above=json_list(paths_above(path)),
+    )
+    return None if row is None else (str(row[0]), cast("str | None", row[1]))
+
+
+def unwritable_below(tx: ReadTx, principal: Principal, path: str) -> bool:
+    """Whether a page below is not the caller's to write."""
+    found = tx.value(
+        f"select 1 from pages p where {BELOW} and not ifnull({WRITABLE}, 0) limit 1", path=path, **who(principal)
+    )
+    return found is not None
+
+
+def unshared_of_others_below(tx: ReadTx, principal: Principal, path: str) -> bool:
+    """Whether below lies a page of somebody else that nothing above it shares: made while there was nothing above."""
+    found = tx.value(
+        f"""
+        select 1 from pages p
+        where {BELOW} and p.source_id is null and p.owner_id is not :user_id and not :everything limit 1
+        """,
+        path=path,
+        **who(principal),
+    )
+    return found is not None
+
+
+def subtree_measures(tx: ReadTx, path: str) -> tuple[int, int, int]:
+    """How many pages a subtree has, and the most bytes and parts that one of their paths has."""
+    row = tx.one(
+        f"""
+        select count(*), max(length(cast(p.path as blob))), max(length(p.path) - length(replace(p.path, '/', '')) + 1)
+        from pages p where {SUBTREE}
+        """,
+        path=path,
+    )
+    return cast("tuple[int, int, int]", row)
+
+
+def body(tx: ReadTx, *, page_id: str, revision: int) -> str:
+    return str(_revision_row(tx, page_id=page_id, revision=revision)[1])
+
+
+def revision_exists(tx: ReadTx, *, page_id: str, revision: int) -> bool:
+    found = tx.value(
+        "select 1 from page_revisions where page_id = :id and revision = :revision", id=page_id, revision=revision
+    )
+    return found is not None
+
+
+def revision_text(tx: ReadTx, *, page_id: str, revision: int) -> tuple[str, str]:
+    """Title and body of a revision that exists."""
+    row = _revision_row(tx, page_id=page_id, revision=revision)
+    return str(row[0]), str(row[1])
+
+
+def history(tx: ReadTx, page_id: str) -> list[Revision]:
+    """The newest revisions, newest first."""
+    rows = tx.all(
+        """
+        select r.revision, r.title, r.author_id, u.name, r.device_id, r.at
+        from page_revisions r left join users u on u.id = r.author_id
+        where r.page_id = :id order by r.revision desc limit :most
+        """,
+        id=page_id,
+        most=MAX_LISTED_REVISIONS,
+    )
+    return [
+        Revision(
+            revision=cast(int, row[0]),
+            title=cast(str, row[1]),
+            author_id=cast("str | None", row[2]),
+            author_name=cast("str | None", row[3]),
+            device_id=cast(str, row[4]),
+            at=cast(int, row[5]),
+        )
+        for row in rows
+    ]
+
+
+def backlinks(tx: ReadTx, principal: Principal, path: str) -> list[tuple[str, str]]:
+    """``(path, title)`` of the readable pages whose current body names ``path``; not the page itself."""
+    rows = tx.all(
+        f"""
+        select p.path, p.title from page_links l join pages p on p.id = l.page_id
+        where l.target_path = :path and p.path <> :path and {READABLE} order by p.path limit :most
+        """,
+        path=path,
+        most=MAX_LISTED_BACKLINKS,
+        **who(principal),
+    )
+    return [(str(path), str(title)) for path, title in rows]
+
+
+def grants(tx: ReadTx, page_id: str) -> list[Grant]:
+    rows = tx.all("select grantee, level from page_grants where page_id = :id order by grantee", id=page_id)
+    return [Grant(to=str(to), level=cast(Level, level)) for to, level in rows]
+
+
+def user_names(tx: ReadTx, user_ids: Iterable[str]) -> dict[str, str]:
+    """The names of those users who exist."""
+    rows = tx.all("select id, name from users where id in (select value from json_each(:ids))", ids=json_list(user_ids))
+    return {str(user_id): str(name) for user_id, name in rows}
+
+
+def json_list(values: Iterable[str]) -> str:
+    return msgspec.json.encode(list(values)).decode()
+
+
+def _revision_row(tx: ReadTx, *, page_id: str, revision: int) -> Row:
+    row = tx.one(
+        "select title, body from page_revisions where page_id = :id and revision = :revision",
+        id=page_id,
+        revision=revision,
+    )
+    assert row is not None, f"revision {revision} of page {page_id} is gone"
+    return row
+
+
+def _page(row: Row) -> Page:
+    return Page(
+        id=cast(str, row[0]),
+        path=cast(str, row[1]),
+        title=cast(str, row[2]),
+        kind=cast(Kind, row[3]),
+        owner_id=cast("str | None", row[4]),
+        access=cast(Access, row[5]),
+        source_id=cast("str | None", row[6]),
+        revision=cast(int, row[7]),
+        updated_at=cast(int, row[8]),
+        can_write=bool(row[9]),
+    )

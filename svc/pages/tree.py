@@ -1,0 +1,53 @@
+"""Changes to the tree itself: where pages are, and whose grants hold for them.
+
+Owns the column ``source_id``: after each function here it is again what ``access.py`` says of it. Nothing here asks who
+may do it; ``actions.py`` has, before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from svc.pages import queries
+from svc.pages.model import Access, Grant, Page
+from svc.pages.queries import BELOW, SUBTREE
+from svc.store import Tx
+
+
+def set_access(tx: Tx, page: Page, *, access: Access, grants: Sequence[Grant]) -> None:
+    """Set a page's access and replace its grants."""
+    tx.run("delete from page_grants where page_id = :id", id=page.id)
+    tx.run_many(
+        "insert into page_grants (page_id, grantee, level) values (:id, :to, :level)",
+        [{"id": page.id, "to": grant.to, "level": grant.level} for grant in grants],
+    )
+    tx.run("update pages set access = :access where id = :id", id=page.id, access=access)
+    _change_source(tx, page, path=page.path, new=page.id if access == "explicit" else _inherited(tx, page.path))
+
+
+def relocate(tx: Tx, page: Page, *, to: str) -> None:
+    """Give a subtree its new paths. Nothing is at ``to`` or below it."""
+    tx.run(
+        f"update pages as p set path = :to || substr(p.path, length(:path) + 1) where {SUBTREE}", path=page.path, to=to
+    )
+    if page.access == "inherited":
+        _change_source(tx, page, path=to, new=_inherited(tx, to))
+
+
+def remove(tx: Tx, page: Page) -> None:
+    tx.run(f"delete from pages as p where {SUBTREE}", path=page.path)
+
+
+def _inherited(tx: Tx, path: str) -> str | None:
+    above = queries.nearest_above(tx, path)
+    return above and above[1]
+
+
+def _change_source(tx: Tx, page: Page, *, path: str, new: str | None) -> None:
+    """The page has a new source, and so have those below that had the same one as it: between them none is explicit."""
+    tx.run(
+        f"update pages as p set source_id = :new where p.path = :path or (({BELOW}) and p.source_id is :old)",
+        path=path,
+        old=page.source_id,
+        new=new,
+    )

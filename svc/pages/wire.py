@@ -1,0 +1,179 @@
+"""Pages on the wire: the inputs and outputs of the ``pages.*`` procedures, and how a record becomes one."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from svc.clock import rfc3339
+from svc.pages import queries
+from svc.pages.access import is_own
+from svc.pages.model import MAX_GRANTS, Access, Grant, Kind, Level, Page, Revision
+from svc.principal import Principal
+from svc.protocol.rows import Wire
+from svc.store import ReadTx
+
+Path = Annotated[str, msgspec.Meta(max_length=4_000)]  # what it may really be, `model.page_path` says
+RevisionNumber = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+
+
+# Inputs
+
+
+class TreeInput(Wire, frozen=True):
+    path: Path | None = None
+
+
+class PathInput(Wire, frozen=True):
+    path: Path
+
+
+class SaveInput(Wire, frozen=True):
+    """``revision`` is the one the writer started from, 0 for none; without it the save overwrites."""
+
+    path: Path
+    body: str
+    title: str | None = None
+    revision: RevisionNumber | None = None
+
+
+class MoveInput(Wire, frozen=True):
+    path: Path
+    to: Path
+
+
+class RestoreInput(Wire, frozen=True):
+    path: Path
+    revision: RevisionNumber
+
+
+class GrantInput(Wire, frozen=True):
+    to: Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+    level: Level
+
+
+class SetAccessInput(Wire, frozen=True):
+    path: Path
+    access: Access
+    grants: Annotated[tuple[GrantInput, ...], msgspec.Meta(max_length=MAX_GRANTS)] = ()
+
+
+# Outputs
+
+
+class TreeEntryOut(Wire, frozen=True):
+    id: str
+    path: str
+    title: str
+    kind: Kind
+    access: Access
+    can_write: bool
+    has_children: bool
+    updated_at: str
+
+
+class PersonOut(Wire, frozen=True):
+    id: str
+    name: str
+
+
+class GrantOut(Wire, frozen=True):
+    """``name`` is a user's; ``None`` for everyone."""
+
+    to: str
+    level: Level
+    name: str | None
+
+
+class BacklinkOut(Wire, frozen=True):
+    path: str
+    title: str
+
+
+class PageOut(Wire, frozen=True):
+    """``can_share``: the caller may share and delete the page."""
+
+    id: str
+    path: str
+    title: str
+    kind: Kind
+    body: str
+    revision: int
+    owner: PersonOut | None
+    access: Access
+    grants: tuple[GrantOut, ...]
+    can_write: bool
+    can_share: bool
+    backlinks: tuple[BacklinkOut, ...]
+    updated_at: str
+
+
+class SavedOut(Wire, frozen=True):
+    id: str
+    revision: int
+
+
+class RevisionOut(Wire, frozen=True):
+    revision: int
+    title: str
+    author: PersonOut | None
+    device_id: str
+    at: str
+
+
+# Records to the wire
+
+
+def tree_entry(page: Page, has_children: bool) -> TreeEntryOut:
+    return TreeEntryOut(
+        id=page.id,
+        path=page.path,
+        title=page.title,
+        kind=page.kind,
+        access=page.access,
+        can_write=page.can_write,
+        has_children=has_children,
+        updated_at=rfc3339(page.updated_at),
+    )
+
+
+def page_detail(tx: ReadTx, principal: Principal, page: Page) -> PageOut:
+    grants = queries.grants(tx, page.id)
+    people = {grant.to for grant in grants} | ({page.owner_id} if page.owner_id else set())
+    names = queries.user_names(tx, people)
+    return PageOut(
+        id=page.id,
+        path=page.path,
+        title=page.title,
+        kind=page.kind,
+        body=queries.body(tx, page_id=page.id, revision=page.revision),
+        revision=page.revision,
+        owner=_person(page.owner_id, names.get(page.owner_id or "")),
+        access=page.access,
+        grants=tuple(GrantOut(to=grant.to, level=grant.level, name=names.get(grant.to)) for grant in grants),
+        can_write=page.can_write,
+        can_share=is_own(principal, page.owner_id),
+        backlinks=tuple(
+            BacklinkOut(path=path, title=title) for path, title in queries.backlinks(tx, principal, page.path)
+        ),
+        updated_at=rfc3339(page.updated_at),
+    )
+
+
+def revision_entry(revision: Revision) -> RevisionOut:
+    return RevisionOut(
+        revision=revision.revision,
+        title=revision.title,
+        author=_person(revision.author_id, revision.author_name),
+        device_id=revision.device_id,
+        at=rfc3339(revision.at),
+    )
+
+
+def grants_of(wanted: SetAccessInput) -> list[Grant]:
+    return [Grant(to=grant.to, level=grant.level) for grant in wanted.grants]
+
+
+def _person(user_id: str | None, name: str | None) -> PersonOut | None:
+    return None if user_id is None else PersonOut(id=user_id, name=name or "")
