@@ -1,7 +1,7 @@
 """The rows a feature declares: one a route, one a WebSocket route, one a procedure. Access has no default.
 
 ``C`` is whatever the features want handed to their functions with each call (who asks, which services there are); the
-protocol only passes it through. A row is data: the router and the RPC layer compile them, tests and docs enumerate them.
+protocol only passes it through. A row is data: router and RPC layer compile them, tests and docs enumerate them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ NOTHING = Nothing()
 
 @dataclass(frozen=True, kw_only=True)
 class Route(Generic[C]):
-    """``path`` holds literal segments and ``:name`` parameters; a final ``*name`` takes the rest. GET answers HEAD too."""
+    """``path`` holds literal segments and ``:name`` parameters; a final ``*name`` takes the rest. GET answers HEAD."""
 
     method: Method
     path: str
@@ -58,7 +58,7 @@ class SocketRoute(Generic[C]):
 
 @dataclass(frozen=True, kw_only=True)
 class Procedure(Generic[C]):
-    """One tRPC procedure. ``call`` gets the decoded ``input`` and returns an ``output`` (both :class:`Wire` or lists)."""
+    """One tRPC procedure. ``call`` gets the decoded ``input`` and returns an ``output`` (:class:`Wire` or lists)."""
 
     name: str
     kind: ProcedureKind

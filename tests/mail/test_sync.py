@@ -213,7 +213,9 @@ async def test_a_sweep_cancelled_anywhere_converges(
 
 async def _fill(rig: Rig) -> None:
     for number in range(3):
-        await rig.inject(raw=mail(f"Mail {number}", date=f"Mon, 19 Oct 2026 10:0{number}:00 +0000"), thread=f"t{number % 2}")
+        await rig.inject(
+            raw=mail(f"Mail {number}", date=f"Mon, 19 Oct 2026 10:0{number}:00 +0000"), thread=f"t{number % 2}"
+        )
 
 
 async def _swept(rig: Rig) -> dict[str, object]:
