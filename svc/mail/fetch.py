@@ -26,6 +26,9 @@ from svc.store import Blobs
 FETCH_CONCURRENCY: Final = 6
 """Messages of one account fetched at a time: hides the round trip without opening a crowd of connections."""
 
+HELD_MESSAGES: Final = 24
+"""Messages held in memory at a time, whole: a page of the largest mails must not fill the machine."""
+
 THREAD_MAX_BYTES: Final = 256 * 1024
 """A larger message is parsed in a worker process, which can be killed: parsing holds the interpreter's lock."""
 
@@ -52,8 +55,15 @@ class Fetcher:
 
     async def fetch(self, refs: Sequence[MessageRef]) -> Fetched:
         """Each of ``refs``, in their order. A fault that is not one message's own ends the whole fetch."""
-        raws: dict[str, RawMessage] = {}
+        incoming: list[Incoming] = []
         passed: list[Passed] = []
+        for start in range(0, len(refs), HELD_MESSAGES):
+            raws = await self._get(refs[start : start + HELD_MESSAGES], passed)
+            incoming += await self._prepare(raws, passed)
+        return Fetched(incoming=tuple(incoming), passed=tuple(passed))
+
+    async def _get(self, refs: Sequence[MessageRef], passed: list[Passed]) -> list[RawMessage]:
+        raws: dict[str, RawMessage] = {}
         limiter = trio.CapacityLimiter(FETCH_CONCURRENCY)
 
         async def one(ref: MessageRef) -> None:
@@ -68,11 +78,17 @@ class Fetcher:
         async with open_task_group() as nursery:
             for ref in refs:
                 nursery.start_soon(one, ref)
-        incoming = await self._prepare([raws[ref.id] for ref in refs if ref.id in raws])
-        return Fetched(incoming=tuple(incoming), passed=tuple(passed))
+        return [raws[ref.id] for ref in refs if ref.id in raws]
 
-    async def _prepare(self, raws: Sequence[RawMessage]) -> list[Incoming]:
-        parsed = [(raw, await self._parse(raw.raw)) for raw in raws]
+    async def _prepare(self, raws: Sequence[RawMessage], passed: list[Passed]) -> list[Incoming]:
+        parsed: list[tuple[RawMessage, mime.ParsedMessage]] = []
+        for raw in raws:
+            try:
+                parsed.append((raw, await self._parse(raw.raw)))
+            except Exception as error:  # an edge: one stranger's mail must never stop the account
+                self.log.error("mail.parse_failed", error, message=raw.id, size=len(raw.raw))
+                reason = f"It can't be read: {type(error).__name__}."
+                passed.append(Passed(provider_message_id=raw.id, step="fetch", reason=reason))
         contents: list[bytes] = []
         for raw, message in parsed:
             contents.append(_body_bytes(message))
