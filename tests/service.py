@@ -31,6 +31,7 @@ from svc.nursery import open_task_group
 from svc.principal import Principal
 from svc.protocol import Application, Guard, Headers, Request, Router
 from svc.protocol.egress import Egress
+from svc.protocol.messages import BytesBody
 from svc.store import ReadTx, Value
 from svc.workspace import Call, Workspace
 from tests.protocol.http_world import Reply, read_to_end, replies
@@ -276,6 +277,20 @@ class Service:
         """What ``visitor`` would get."""
         named = [(name.replace("_", "-"), value) for name, value in fields.items()]
         request = Request(method="GET", target=target, headers=Headers([("host", HOST), *named]))
+        return await self._answer_as(visitor, request)
+
+    async def ask_as(self, visitor: Principal | None, procedure: str, wanted: Mapping[str, object]) -> Reply:
+        """How a procedure answers ``visitor``."""
+        kinds = {row.name: row.kind for feature in self.workspace.features for row in feature.procedures}
+        data = json.dumps(wanted)
+        if kinds[procedure] == "query":
+            return await self.get_as(visitor, f"/trpc/{procedure}?input={quote(data)}")
+        fields = [("host", HOST), ("content-type", "application/json")]
+        body = BytesBody(data.encode())
+        request = Request(method="POST", target=f"/trpc/{procedure}", headers=Headers(fields), body=body)
+        return await self._answer_as(visitor, request)
+
+    async def _answer_as(self, visitor: Principal | None, request: Request) -> Reply:
         response = await self.application_for(visitor)(request)
         body = response.body if isinstance(response.body, bytes) else b"".join([part async for part in response.body])
         return Reply(response.status, response.headers, body)

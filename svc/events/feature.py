@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, cast
+from typing import Annotated, Final, cast
 
 import msgspec
 
@@ -13,12 +13,14 @@ from svc.protocol import Procedure, Wire
 from svc.store import ReadTx, Tx
 from svc.workspace import Call
 
+MAX_SEQ: Final = 2**63 - 1  # what SQLite can count to
+
 
 class RecentInput(Wire, frozen=True):
     """``after``: only events with a larger ``seq``; without it, the newest ``limit``."""
 
     type: Annotated[str, msgspec.Meta(max_length=100)] | None = None
-    after: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    after: Annotated[int, msgspec.Meta(ge=0, le=MAX_SEQ)] | None = None
     limit: Annotated[int, msgspec.Meta(ge=1, le=1_000)] = 100
 
 

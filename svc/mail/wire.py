@@ -18,6 +18,7 @@ from svc.store import ReadTx
 
 MAX_THREADS_A_CALL: Final = 500  # each is one live update; a socket may be 1,000 behind
 MAX_LIST_LIMIT: Final = 200
+MAX_INSTANT: Final = 2**63 - 1  # what SQLite can hold
 
 Id = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 
@@ -231,7 +232,10 @@ def decode_cursor(cursor: str | None) -> Cursor | None:
     try:
         text = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
         instant, _, thread_id = text.partition(":")
-        return Cursor(last_message_at=int(instant), id=thread_id)
+        last_message_at = int(instant)
+        if abs(last_message_at) > MAX_INSTANT:
+            raise ValueError("no instant is as far away")
+        return Cursor(last_message_at=last_message_at, id=thread_id)
     except (ValueError, binascii.Error) as error:
         raise Invalid("The cursor is not one that this server gave.") from error
 
