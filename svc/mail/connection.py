@@ -1,7 +1,7 @@
 """Connecting to the real provider: the OAuth client, consent, tokens in the secrets store, and an account's provider.
 
-The client's id and secret are seeded once from the environment and read from the secrets store at each use, so rotating
-them is a row update. Tokens lie encrypted under ``idp.oauth.<address>``. Nothing here keeps a token longer than a call.
+The client is identity's row in the secrets store, read at each use. Tokens lie encrypted under
+``idp.oauth.<address>``. Nothing here keeps a token longer than a call.
 """
 
 from __future__ import annotations
@@ -11,16 +11,14 @@ from functools import cached_property
 
 import msgspec
 
-from svc.config import Config
 from svc.errors import Forbidden, NotConfigured
-from svc.identity import OAuthState
+from svc.identity import ClientCredentials, Discovery, OAuthState, client_credentials
 from svc.mail import accounts
 from svc.mail.accounts import secret_name
 from svc.mail.oauth_client import (
-    ClientCredentials,
-    Discovery,
     Grant,
     GrantRefused,
+    MailEndpoints,
     Tokens,
     TokenSource,
     authorization_url,
@@ -31,11 +29,9 @@ from svc.mail.provider_gmail import GmailProvider
 from svc.mail.quota import QuotaGate
 from svc.mail.settings import MAIL_API_URL, MAIL_AUTH_URL, MAIL_QUOTA, MAIL_TOKEN_URL
 from svc.principal import Principal
-from svc.settings import IDP_CLIENT_ID, IDP_CLIENT_SECRET, IDP_ISSUER
+from svc.settings import IDP_ISSUER
 from svc.store import Secrets, Store, Tx
 from svc.workspace import Workspace
-
-CLIENT_SECRET_NAME = "idp.oauth"  # noqa: S105  the name of a secret
 
 
 class ConnectRefused(Exception):
@@ -46,23 +42,11 @@ class ConnectRefused(Exception):
         self.reason = reason
 
 
-class _Client(msgspec.Struct):
-    id: str
-    secret: str
-
-
 class _StoredTokens(msgspec.Struct):
     access_token: str
     refresh_token: str
     expires_at: int
     scopes: list[str]
-
-
-def seed_client(tx: Tx, secrets: Secrets, config: Config) -> None:
-    """At boot: put the OAuth client into the secrets store, unless one is there. A stale variable changes nothing."""
-    client_id, client_secret = config[IDP_CLIENT_ID], config[IDP_CLIENT_SECRET]
-    if client_id and client_secret:
-        secrets.seed(tx, CLIENT_SECRET_NAME, msgspec.json.encode(_Client(id=client_id, secret=client_secret)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,12 +93,12 @@ class Connections:
     workspace: Workspace
 
     async def is_configured(self) -> bool:
-        return await self._client() is not None
+        return await client_credentials(self.workspace) is not None
 
     async def consent_url(self, started: OAuthState, *, redirect_uri: str) -> str:
         """Where the browser goes to consent."""
         return authorization_url(
-            await self._discovery.endpoints(),
+            await self._endpoints.endpoints(),
             client_id=(await self.credentials()).client_id,
             redirect_uri=redirect_uri,
             state=started.state,
@@ -130,7 +114,7 @@ class Connections:
         try:
             grant = await exchange_code(
                 self.workspace.egress,
-                await self._discovery.endpoints(),
+                await self._endpoints.endpoints(),
                 credentials=await self.credentials(),
                 code=code,
                 code_verifier=ended.verifier,
@@ -160,14 +144,10 @@ class Connections:
 
     async def credentials(self) -> ClientCredentials:
         """The OAuth client as the secrets store has it now."""
-        client = await self._client()
+        client = await client_credentials(self.workspace)
         if client is None:
             raise NotConfigured("No mail provider is configured.")
-        return ClientCredentials(client_id=client.id, client_secret=client.secret)
-
-    async def _client(self) -> _Client | None:
-        data = await self.workspace.store.read(self.workspace.secrets.read, CLIENT_SECRET_NAME)
-        return None if data is None else msgspec.json.decode(data, type=_Client)
+        return client
 
     async def _granted_address(self, grant: Grant) -> str:
         """The mailbox the tokens really open, as its own API names it; the ID token must not say otherwise."""
@@ -182,7 +162,7 @@ class Connections:
         return TokenSource(
             store=tokens,
             client=self.credentials,
-            endpoints=self._discovery.endpoints,
+            endpoints=self._endpoints.endpoints,
             http=self.workspace.egress,
             clock=self.workspace.clock,
         )
@@ -199,14 +179,11 @@ class Connections:
         )
 
     @cached_property
-    def _discovery(self) -> Discovery:
+    def _endpoints(self) -> MailEndpoints:
         config = self.workspace.config
-        return Discovery(
-            http=self.workspace.egress,
-            clock=self.workspace.clock,
-            issuer=config[IDP_ISSUER],
-            authorization_url=config[MAIL_AUTH_URL],
-            token_url=config[MAIL_TOKEN_URL],
+        discovery = Discovery(http=self.workspace.egress, clock=self.workspace.clock, issuer=config[IDP_ISSUER])
+        return MailEndpoints(
+            discovery=discovery, authorization_url=config[MAIL_AUTH_URL], token_url=config[MAIL_TOKEN_URL]
         )
 
 

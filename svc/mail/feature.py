@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from svc.feature import Feature
+from svc.identity import seed_client
 from svc.mail import accounts, fake_procedures, procedures, queries, routes
-from svc.mail.connection import Connections, seed_client
+from svc.mail.connection import Connections
 from svc.mail.engine import MailEngine
 from svc.mail.invariants import INVARIANTS
 from svc.mail.migrations import MIGRATIONS

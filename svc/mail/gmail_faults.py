@@ -15,8 +15,9 @@ from typing import Final
 import msgspec
 
 from svc.clock import SECOND_MS, Millis
-from svc.mail.http_client import capped_wait_s, decoded, retry_after_s
+from svc.identity import decoded
 from svc.mail.provider import GrantLost, LostAnswer, ProviderFault, Refused, Throttled, Unreachable
+from svc.mail.retry_after import capped_wait_s, retry_after_s
 from svc.protocol.egress import EgressResponse
 
 QUOTA_REASONS: Final = frozenset(

@@ -20,17 +20,16 @@ from urllib.parse import urlencode
 import msgspec
 import trio
 
-from svc.clock import DAY_MS, SECOND_MS, Clock, Millis
-from svc.config import BadValue, http_url
-from svc.mail.http_client import HttpClient, decoded, retry_after_s
+from svc.clock import SECOND_MS, Clock, Millis
+from svc.identity import ClientCredentials, Discovery, HttpClient, ProviderAway, decoded
 from svc.mail.provider import GrantLost, ProviderFault, Throttled, Unreachable
+from svc.mail.retry_after import retry_after_s
 from svc.protocol.egress import EgressFault, EgressResponse
 
 MAIL_SCOPE: Final = "https://www.googleapis.com/auth/gmail.modify"
 SCOPES: Final = ("openid", "email", MAIL_SCOPE)
 SUFFICIENT_SCOPES: Final = frozenset({MAIL_SCOPE, "https://mail.google.com/"})
 
-ENDPOINTS_LIFETIME_MS: Final = DAY_MS
 REFRESH_MARGIN_MS: Final = 60 * SECOND_MS
 CLOCK_SKEW_MAX_MS: Final = 60 * SECOND_MS
 DEFAULT_LIFETIME_S: Final = 3_600  # where the provider does not say (RFC 6749, section 5.1)
@@ -48,12 +47,6 @@ class GrantRefused(ProviderFault):
     def __init__(self, detail: str, *, cause: RefusalCause) -> None:
         super().__init__(detail)
         self.cause = cause
-
-
-@dataclass(frozen=True, kw_only=True)
-class ClientCredentials:
-    client_id: str
-    client_secret: str = field(repr=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,47 +93,27 @@ class TokenStore(Protocol):
     async def save(self, tokens: Tokens) -> None: ...
 
 
-@dataclass(kw_only=True)
-class Discovery:
-    """The provider's endpoints, by its discovery document (OpenID Connect Discovery 1.0, section 4) or by setting."""
+@dataclass(frozen=True, kw_only=True)
+class MailEndpoints:
+    """The endpoints by setting, or else as the identity provider's discovery document names them."""
 
-    http: HttpClient
-    clock: Clock
-    issuer: str
+    discovery: Discovery
     authorization_url: str | None = None
     token_url: str | None = None
-    _known: Endpoints | None = None
-    _known_until: Millis = 0
-    _turn: trio.Lock = field(default_factory=trio.Lock)
 
     async def endpoints(self) -> Endpoints:
-        """Asks once a day; what is known stays good while the provider can't be asked. Raises :class:`Unreachable`."""
+        """Raises :class:`Unreachable`."""
         if self.authorization_url and self.token_url:
             return Endpoints(authorization=self.authorization_url, token=self.token_url, issuer=None)
-        async with self._turn:
-            if self._known is None or not 0 <= self._known_until - self.clock.now() <= ENDPOINTS_LIFETIME_MS:
-                try:
-                    self._known = await self._discover()
-                    self._known_until = self.clock.now() + ENDPOINTS_LIFETIME_MS
-                except Unreachable:
-                    if self._known is None:
-                        raise
-            return self._known
-
-    async def _discover(self) -> Endpoints:
-        url = f"{self.issuer}/.well-known/openid-configuration"
-        answer = await _request(self.http, "GET", url, form=None)
-        document = decoded(answer.body, _DiscoveryDocument) if answer.status == 200 else None
-        if document is None or document.issuer.rstrip("/") != self.issuer:
-            raise Unreachable(f"{self.issuer} did not answer with its own OpenID Connect discovery document.")
         try:
-            return Endpoints(
-                authorization=self.authorization_url or http_url(document.authorization_endpoint),
-                token=self.token_url or http_url(document.token_endpoint),
-                issuer=document.issuer,
-            )
-        except BadValue as error:
-            raise Unreachable(f"The discovery document of {self.issuer} names an unusable endpoint.") from error
+            found = await self.discovery.provider()
+        except ProviderAway as away:
+            raise Unreachable(away.detail) from away
+        return Endpoints(
+            authorization=self.authorization_url or found.authorization,
+            token=self.token_url or found.token,
+            issuer=found.issuer,
+        )
 
 
 def authorization_url(
@@ -301,12 +274,6 @@ class TokenSource:
 
 
 # What the wire carries
-
-
-class _DiscoveryDocument(msgspec.Struct):
-    issuer: str
-    authorization_endpoint: str
-    token_endpoint: str
 
 
 class _TokenAnswer(msgspec.Struct):

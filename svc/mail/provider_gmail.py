@@ -20,8 +20,8 @@ from urllib.parse import quote, urlencode
 import msgspec
 
 from svc.clock import Clock, Millis
+from svc.identity import HttpClient, decoded
 from svc.mail.gmail_faults import fault_of
-from svc.mail.http_client import HttpClient, decoded, retry_after_s
 from svc.mail.provider import (
     ChangeKind,
     HistoryChange,
@@ -40,6 +40,7 @@ from svc.mail.provider import (
     Unreachable,
 )
 from svc.mail.quota import COST_UNITS, QuotaGate
+from svc.mail.retry_after import retry_after_s
 from svc.protocol.egress import EgressFault, EgressResponse
 
 PAGE_MAX: Final = 500

@@ -12,12 +12,12 @@ import pytest
 import trio
 
 from svc.clock import WallClock
+from svc.identity import ClientCredentials, Discovery
 from svc.mail.oauth_client import (
     SCOPES,
-    ClientCredentials,
-    Discovery,
     Grant,
     GrantRefused,
+    MailEndpoints,
     Tokens,
     TokenSource,
     authorization_url,
@@ -93,17 +93,18 @@ class Connection:
     egress: Egress
     world: Google
     client: ClientCredentials = CLIENT
-    discovery: Discovery = field(init=False)
+    endpoints: MailEndpoints = field(init=False)
     store: KeptTokens = field(default_factory=lambda: KeptTokens(None))
 
     def __post_init__(self) -> None:
-        self.discovery = Discovery(http=self.egress, clock=WallClock(), issuer=self.world.base)
+        discovery = Discovery(http=self.egress, clock=WallClock(), issuer=self.world.base)
+        self.endpoints = MailEndpoints(discovery=discovery)
 
     async def consent(self, address: str) -> str:
         """The code that a consent as ``address`` ends with."""
         challenge = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).decode().rstrip("=")
         url = authorization_url(
-            await self.discovery.endpoints(),
+            await self.endpoints.endpoints(),
             client_id=CLIENT_ID,
             redirect_uri=REDIRECT_URI,
             state="st&te",
@@ -119,7 +120,7 @@ class Connection:
     async def redeem(self, code: str, *, verifier: str = VERIFIER) -> Grant:
         return await exchange_code(
             self.egress,
-            await self.discovery.endpoints(),
+            await self.endpoints.endpoints(),
             credentials=self.client,
             code=code,
             code_verifier=verifier,
@@ -145,7 +146,7 @@ class Connection:
         return TokenSource(
             store=self.store,
             client=client,
-            endpoints=self.discovery.endpoints,
+            endpoints=self.endpoints.endpoints,
             http=self.egress,
             clock=WallClock(),
         )

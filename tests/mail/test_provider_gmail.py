@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc.clock import VirtualClock
-from svc.mail.http_client import RETRY_AFTER_MAX_S, retry_after_s
 from svc.mail.provider import (
     GrantLost,
     HistoryChange,
@@ -35,6 +34,7 @@ from svc.mail.provider import (
 )
 from svc.mail.provider_gmail import GmailProvider
 from svc.mail.quota import COST_UNITS, QuotaGate
+from svc.mail.retry_after import RETRY_AFTER_MAX_S, retry_after_s
 from svc.protocol.egress import EgressFault, EgressResponse
 from svc.protocol.messages import Headers
 from tests.mail.scripted_http import Answer, ScriptedHttp, answer, google_error, no_answer
