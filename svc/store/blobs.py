@@ -3,25 +3,30 @@
 Owns the blob tree. The order of durability is: write a temporary file, fsync it, rename it, fsync the directory, and
 only then return, so that no row ever names a blob that a power loss took away. Content never changes once it has its
 name, and damaged content is never handed out as if it were whole.
+
+A blob whose last row is gone is removed by somebody who knows the rows (``remove_old``). The file's time of change says
+when the content was last stored: storing it again renews it, and a lock keeps the two from crossing.
 """
 
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
 import os
 import re
 import secrets
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from io import FileIO
 from pathlib import Path
 from typing import Final, TypeVar
 
+from svc.clock import Millis
 from svc.errors import NotFound, TooLarge
 from svc.store.faults import StoreBroken, disk_faults
 from svc.store.gate import Runs
@@ -32,11 +37,14 @@ T = TypeVar("T")
 CHUNK_BYTES: Final = 256 * 1024  # read or written in one thread hop
 GROUP_FILES: Final = 64  # temporary files open at a time while many blobs are written
 SYNC_THREADS: Final = 8  # fsyncs of one group that wait for the disk together
+CHECKED_AHEAD_BYTES: Final = 16 * 1024 * 1024  # content up to here is checked before the first byte is handed out
 MAX_REMEMBERED: Final = 4_096  # files whose hash was checked, for ranges
 
 _NAME: Final = re.compile(r"[0-9a-f]{64}")
 _NOT_A_FILE: Final = frozenset({errno.ELOOP, errno.EISDIR})
 _INCOMING: Final = ".incoming"
+_LOCK: Final = ".lock"
+_NANOSECONDS_A_MS: Final = 1_000_000
 _DIRECTORY_NAME: Final = re.compile(r"[0-9a-f]{2}")
 
 
@@ -103,8 +111,8 @@ class Blobs:
         """:meth:`put_all` for those who are in a thread already; blocks."""
         refs = [BlobRef(hashlib.sha256(data).hexdigest(), len(data)) for data in datas]
         wanted = dict(zip(refs, datas, strict=True))
-        missing = [ref for ref in wanted if not self._has(ref)]
         with disk_faults():
+            missing = self._renew(wanted)
             for start in range(0, len(missing), GROUP_FILES):
                 self._write_group({ref: wanted[ref] for ref in missing[start : start + GROUP_FILES]})
             # Also those that were there: a process killed between rename and fsync may have left them.
@@ -170,6 +178,14 @@ class Blobs:
         finally:
             file.close()
 
+    async def head(self, sha256: str, *, length: int) -> bytes:
+        """The first bytes, to tell by what the content is before it is streamed.
+
+        Whoever gets them knows the content to be good, unless it has more than ``CHECKED_AHEAD_BYTES``: to read so much
+        twice would keep its reader waiting, so it is only checked on its way.
+        """
+        return await self._hop(self._head, sha256, length)
+
     async def size(self, sha256: str) -> int | None:
         """Bytes, or ``None`` when there is no such blob."""
         return await self._hop(self.size_now, sha256)
@@ -194,6 +210,29 @@ class Blobs:
             for second in self._subdirectories(first):
                 yield from sorted(entry.name for entry in second.iterdir() if _NAME.fullmatch(entry.name))
 
+    def each_old(self, before: Millis) -> Iterator[tuple[str, int]]:
+        """Every blob that was last stored before that instant, with the time of it in nanoseconds; blocks."""
+        for sha256 in self.each_sha():
+            with suppress(FileNotFoundError):
+                stored_ns = self._path(sha256).lstat().st_mtime_ns
+                if stored_ns < before * _NANOSECONDS_A_MS:
+                    yield sha256, stored_ns
+
+    def remove_old(self, stored: Mapping[str, int]) -> int:
+        """Remove blobs that no row names, unless they were stored again since ``each_old`` told; blocks.
+
+        The caller answers for the rows. Returns how many were removed.
+        """
+        removed = 0
+        with self._locked(fcntl.LOCK_EX):
+            for sha256, stored_ns in stored.items():
+                path = self._path(sha256)
+                with suppress(FileNotFoundError):
+                    if path.lstat().st_mtime_ns == stored_ns:
+                        path.unlink()
+                        removed += 1
+        return removed
+
     async def _hop(self, fn: Callable[..., T], *args: object) -> T:
         """Run in a thread; once the disk has failed, never again."""
         if self._broken:
@@ -211,9 +250,29 @@ class Blobs:
             raise BlobMissing
         return self._root / sha256[:2] / sha256[2:4] / sha256
 
-    def _has(self, ref: BlobRef) -> bool:
-        """A file of another size is damaged: it does not count, and is replaced."""
-        return self.size_now(ref.sha256) == ref.size
+    @contextmanager
+    def _locked(self, how: int) -> Iterator[None]:
+        """Storing shares the lock, removing has it alone. Held for the look and the change, never for an fsync."""
+        descriptor = os.open(self._root / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            fcntl.flock(descriptor, how)  # locks of one process on two descriptors exclude each other too
+            yield
+        finally:
+            os.close(descriptor)
+
+    def _renew(self, refs: Iterable[BlobRef]) -> list[BlobRef]:
+        """Note that these are wanted from now on. Returns those that are not there.
+
+        A file of another size is damaged: it does not count, and is replaced.
+        """
+        missing = []
+        with self._locked(fcntl.LOCK_SH):
+            for ref in refs:
+                if self.size_now(ref.sha256) == ref.size:
+                    os.utime(self._path(ref.sha256), follow_symlinks=False)
+                else:
+                    missing.append(ref)
+        return missing
 
     def _write_group(self, group: dict[BlobRef, bytes]) -> None:
         """All writes first, then all fsyncs: the file system commits them together."""
@@ -225,19 +284,21 @@ class Blobs:
                 upload.write(data)
             _sync_all(upload.sync for upload in uploads)
             self._make_durable({self._path(ref.sha256).parent for ref in group})
-            for ref, upload in zip(group, uploads, strict=True):
-                upload.move(self._path(ref.sha256))
+            with self._locked(fcntl.LOCK_SH):
+                for ref, upload in zip(group, uploads, strict=True):
+                    upload.move(self._path(ref.sha256))
         finally:
             for upload in uploads:
                 upload.discard()
 
     def _finish(self, upload: _Upload) -> BlobRef:
+        """Known content takes the same way as new: how long an upload takes must not tell what others have stored."""
         with disk_faults():
             ref = upload.ref()
-            if not self._has(ref):
-                upload.sync()
-                path = self._path(ref.sha256)
-                self._make_durable({path.parent})
+            upload.sync()
+            path = self._path(ref.sha256)
+            self._make_durable({path.parent})
+            with self._locked(fcntl.LOCK_SH):
                 upload.move(path)
             self._sync_parents([ref])
             return ref
@@ -271,6 +332,12 @@ class Blobs:
             if error.errno in _NOT_A_FILE:
                 raise BlobCorrupt("This content is damaged.") from error
             raise
+
+    def _head(self, sha256: str, length: int) -> bytes:
+        if (self.size_now(sha256) or 0) <= CHECKED_AHEAD_BYTES:
+            self._check(sha256)
+        with self._opened(sha256) as file:
+            return file.read(length)
 
     def _check(self, sha256: str) -> None:
         with self._opened(sha256) as file:

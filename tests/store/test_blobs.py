@@ -77,14 +77,60 @@ async def test_many_blobs_are_stored_in_one_go_and_equal_ones_once(blobs: Blobs,
     assert temporaries(root) == []
 
 
-async def test_an_existing_blob_is_not_written_again(blobs: Blobs, root: Path) -> None:
+async def test_an_existing_blob_is_not_written_again_by_a_group(blobs: Blobs, root: Path) -> None:
     await blobs.put(b"same")
     before = file_of(root, b"same").stat()
     await blobs.put(b"same")
-    await blobs.put_stream(chunks(b"same", 2), limit=10)
-    after = file_of(root, b"same").stat()
-    assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
+    assert file_of(root, b"same").stat().st_ino == before.st_ino
     assert temporaries(root) == []
+
+
+async def test_an_upload_is_written_whole_whether_its_content_is_known_or_not(blobs: Blobs, root: Path) -> None:
+    await blobs.put(b"same")
+    before = file_of(root, b"same").stat()
+    ref = await blobs.put_stream(chunks(b"same", 2), limit=10)
+    assert file_of(root, b"same").stat().st_ino != before.st_ino
+    assert await blobs.read(ref.sha256, limit=10) == b"same"
+    assert temporaries(root) == []
+
+
+LONG_AGO_S = 1_000_000_000
+
+
+@pytest.mark.parametrize("again", ["put", "put_stream"])
+async def test_storing_content_again_makes_it_young_again(blobs: Blobs, root: Path, again: str) -> None:
+    for data in (b"wanted", b"unwanted"):
+        await blobs.put(data)
+        os.utime(file_of(root, data), (LONG_AGO_S, LONG_AGO_S))
+    old = dict(blobs.each_old(before=LONG_AGO_S * 1_000 + 1))
+    assert set(old) == {sha(b"wanted"), sha(b"unwanted")}
+    await (blobs.put(b"wanted") if again == "put" else blobs.put_stream(chunks(b"wanted", 2), limit=10))
+    assert list(blobs.each_old(before=LONG_AGO_S * 1_000 + 1)) == [(sha(b"unwanted"), LONG_AGO_S * 10**9)]
+    assert blobs.remove_old(old) == 1
+    assert list(blobs.each_sha()) == [sha(b"wanted")]
+    assert blobs.remove_old(old) == 0
+
+
+async def test_what_was_last_stored_at_that_instant_is_not_older_than_it(blobs: Blobs, root: Path) -> None:
+    await blobs.put(b"content")
+    os.utime(file_of(root, b"content"), (LONG_AGO_S, LONG_AGO_S))
+    assert list(blobs.each_old(before=LONG_AGO_S * 1_000)) == []
+
+
+@pytest.mark.wall_clock
+async def test_of_storing_and_removing_at_once_one_comes_first(blobs: Blobs, root: Path, threads: ThreadGate) -> None:
+    """Whatever the order: what was stored last is there."""
+    for turn in range(100):
+        await blobs.put(b"contended")
+        os.utime(file_of(root, b"contended"), (LONG_AGO_S, LONG_AGO_S))
+        old = {sha(b"contended"): LONG_AGO_S * 10**9}
+        async with trio.open_nursery() as nursery:
+            if turn % 2:
+                nursery.start_soon(threads.run, blobs.remove_old, old)
+            nursery.start_soon(blobs.put, b"contended")
+            if not turn % 2:
+                nursery.start_soon(threads.run, blobs.remove_old, old)
+        assert blobs.is_sound(sha(b"contended"))
 
 
 async def test_a_truncated_blob_is_healed_by_storing_it_again(blobs: Blobs, root: Path) -> None:
