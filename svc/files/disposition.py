@@ -6,6 +6,7 @@ is an attachment under ``Content-Security-Policy: sandbox``. Names go out in bot
 
 from __future__ import annotations
 
+import re
 from typing import Final
 from urllib.parse import quote
 
@@ -26,6 +27,10 @@ _SIGNATURES: Final[dict[str, tuple[bytes, ...]]] = {
 _RIFF: Final = {"image/webp": b"WEBP", "audio/wav": b"WAVE", "audio/x-wav": b"WAVE"}
 _FTYP: Final = frozenset({"video/mp4", "audio/mp4", "image/avif", "video/quicktime"})
 
+_TYPE: Final = re.compile(r"[a-z0-9!#$&^_.+-]{1,127}/[a-z0-9!#$&^_.+-]{1,127}")
+_HARMLESS_TEXT: Final = frozenset({"text/csv", "text/calendar", "text/markdown", "text/vcard"})
+_RUNNABLE: Final = re.compile(r"script|html|xml|xsl|svg|css|wasm|flash|^multipart/|^message/|^x-|^model/")
+
 
 def may_show_inline(mime: str, head: bytes) -> bool:
     """Whether a browser may display this in our origin. ``head`` holds at least the first :data:`SNIFF_BYTES` bytes."""
@@ -44,12 +49,23 @@ def media_type(mime: str) -> str:
 
 
 def content_type(mime: str, *, inline: bool) -> str:
-    """The type to declare. What is not shown inline keeps its name only where no browser could run it."""
+    """The type to declare. What is not shown inline keeps its own only where no browser could run it.
+
+    That it is an attachment is not enough: a page of ours that somebody got a tag into could load a script or a style
+    sheet from here, and ``script-src 'self'`` would let it. So neither is ever declared to be one.
+    """
     kind = media_type(mime)
     if kind == "text/plain":
         return "text/plain; charset=utf-8"
-    printable = kind.isascii() and kind.isprintable() and kind.count("/") == 1 and " " not in kind
-    return kind if printable and (inline or kind not in {"text/html", "image/svg+xml"}) else _FALLBACK
+    if not _TYPE.fullmatch(kind):
+        return _FALLBACK
+    return kind if inline or not _could_run(kind) else _FALLBACK
+
+
+def _could_run(kind: str) -> bool:
+    if kind.startswith("text/"):
+        return kind not in _HARMLESS_TEXT
+    return bool(_RUNNABLE.search(kind)) and not kind.startswith("application/vnd.openxmlformats-")
 
 
 def content_disposition(name: str, *, inline: bool) -> str:

@@ -26,3 +26,10 @@ def m001_files(db: Database) -> None:
     )
     db.execute("create index files_sha256 on files (sha256)")
     db.execute("create index files_origin on files (origin)")
+
+
+@MIGRATIONS(name="m002_uploads")
+def m002_uploads(db: Database) -> None:
+    """One list in order for each owner, and one of all for who sees everything."""
+    db.execute("create index files_uploads_of on files (owner_id, created_at desc, id desc) where origin = 'upload'")
+    db.execute("create index files_uploads on files (created_at desc, id desc) where origin = 'upload'")

@@ -1,61 +1,44 @@
-"""Every statement about files. Who may read one stands in the ``where``."""
+"""Every statement that reads files, but for who may read one (``access.py``); and what must always hold of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import cast
 
+from svc.files.access import OWN, file_of, who
+from svc.files.model import Cursor, File
 from svc.principal import Principal
-from svc.store import Invariant, ReadTx, Tx
+from svc.store import Invariant, ReadTx, Value
 
 
-@dataclass(frozen=True, kw_only=True)
-class File:
-    id: str
-    sha256: str
-    name: str
-    mime: str
-    size: int
-
-
-def add_file(
-    tx: Tx, *, id: str, owner_id: str | None, sha256: str, name: str, mime: str, size: int, origin: str
-) -> None:
-    """Record a file whose blob is already durable. The same id again changes nothing."""
-    tx.run(
-        """
-        insert into files (id, owner_id, sha256, name, mime, size, origin, created_at)
-        values (:id, :owner_id, :sha256, :name, :mime, :size, :origin, :now) on conflict do nothing
+def uploads(tx: ReadTx, principal: Principal, *, cursor: Cursor | None, limit: int) -> list[File]:
+    """The caller's own uploads, newest first, from ``cursor`` on. Attachments of mails are no uploads."""
+    params: dict[str, Value] = {"limit": limit}
+    conditions = ["origin = 'upload'"]
+    if not principal.sees_everything:
+        conditions.append("owner_id is :user_id")
+        params |= {"user_id": principal.user_id}
+    if cursor is not None:
+        conditions.append("(created_at, id) < (:created_at, :id)")
+        params |= {"created_at": cursor.created_at, "id": cursor.id}
+    rows = tx.all(
+        f"""
+        select id, sha256, name, mime, size, created_at from files
+        where {" and ".join(conditions)} order by created_at desc, id desc limit :limit
         """,
-        id=id,
-        owner_id=owner_id,
-        sha256=sha256,
-        name=name,
-        mime=mime,
-        size=size,
-        origin=origin,
-        now=tx.now,
+        **params,
     )
+    return [file_of(row) for row in rows]
 
 
-def readable_file(tx: ReadTx, principal: Principal, *, file_id: str) -> File | None:
-    """The file, if the caller may read it."""
+def own_file_origin(tx: ReadTx, principal: Principal, *, file_id: str) -> tuple[str, str | None] | None:
+    """Origin and owner of a file that is the caller's."""
     row = tx.one(
-        "select id, sha256, name, mime, size from files where id = :id and (:everything or owner_id = :user_id)",
+        f"select origin, owner_id from files f where f.id = :id and {OWN}",
         id=file_id,
-        everything=int(principal.sees_everything),
-        user_id=principal.user_id,
+        **who(principal),
     )
-    if row is None:
-        return None
-    return File(
-        id=cast(str, row[0]),
-        sha256=cast(str, row[1]),
-        name=cast(str, row[2]),
-        mime=cast(str, row[3]),
-        size=cast(int, row[4]),
-    )
+    return None if row is None else (cast(str, row[0]), cast("str | None", row[1]))
 
 
 def _every_attachment_has_its_message(tx: ReadTx) -> Iterable[str]:

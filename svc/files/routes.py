@@ -1,77 +1,92 @@
-"""``GET /files/:id/content``: HEAD, one ``Range``, ``If-None-Match``; the disposition rules of ``disposition.py``."""
+"""``POST /files`` takes an upload; ``GET /files/:id/content`` and ``GET /blobs/:sha256`` give content out.
+
+An upload is one raw body, streamed to disk as it comes: hashed on the way, durable before its record is committed, and
+nothing of it kept when it ends early. All that can be refused is refused before the first byte is asked for.
+"""
 
 from __future__ import annotations
 
 from typing import Final
 
-from svc.errors import NotFound
-from svc.files import queries
-from svc.files.disposition import SNIFF_BYTES, content_disposition, content_type, may_show_inline
-from svc.files.queries import File
-from svc.files.ranges import requested_range
-from svc.protocol import Request, Response, Route
-from svc.store import BlobMissing
+import msgspec
+
+from svc.errors import Invalid, NotFound, Refusal, TooLarge
+from svc.files import access, actions, wire
+from svc.files.actions import MISSING
+from svc.files.content import ASK_AGAIN, FOR_A_YEAR, serve_file
+from svc.files.names import name_from_header, type_from_headers
+from svc.files.settings import UPLOAD_MAX_BYTES
+from svc.protocol import Headers, Request, Response, Route, json_response
 from svc.workspace import Call
 
-_MISSING: Final = "There is no such file."
+_NO_BLOB: Final = "There is no such blob."
+
+
+async def upload(call: Call, request: Request) -> Response:
+    """201 with the file's record."""
+    mime = type_from_headers(request.headers.all("content-type"))
+    _check_coding(request.headers)
+    name = name_from_header(_only(request.headers, "x-svc-filename"))
+    limit = call.workspace.config[UPLOAD_MAX_BYTES]
+    declared = request.body.declared_length
+    if declared is not None and declared > limit:
+        raise TooLarge(f"An upload may have at most {limit} bytes.")
+    blob = await call.workspace.blobs.put_stream(request.body.chunks(), limit=limit)
+    file = await call.workspace.store.write(actions.add_upload, call.principal, blob=blob, name=name, mime=mime)
+    location = ("location", f"/files/{file.id}/content")
+    return json_response(msgspec.to_builtins(wire.uploaded(file)), status=201, headers=[location])
 
 
 async def file_content(call: Call, request: Request) -> Response:
-    file = await call.workspace.store.read(queries.readable_file, call.principal, file_id=request.params["id"])
+    store = call.workspace.store
+    file = await store.read(access.readable_file, call.principal, file_id=request.params["id"])
     if file is None:
-        raise NotFound(_MISSING)
-    return await serve_file(call, request, file)
+        raise NotFound(MISSING)
+    return await serve_file(call, request, file, cache_control=ASK_AGAIN, missing=MISSING)
 
 
-async def serve_file(call: Call, request: Request, file: File) -> Response:
-    """The bytes of ``file``. A blob that is not there is a 404 for this file alone, and an error in the log."""
-    blobs = call.workspace.blobs
-    size = await blobs.size(file.sha256)
-    if size is None:
-        call.workspace.log.error("files.blob_missing", file=file.id, sha256=file.sha256)
-        raise NotFound(_MISSING)
-    etag = f'"{file.sha256}"'
-    headers = await _headers(call, file)
-    if not _tags(request.headers.get("if-none-match")).isdisjoint({etag, "*"}):
-        return Response(status=304, headers=[("etag", etag), ("cache-control", "private, no-cache")])
-    wanted = requested_range(request, size=size, etag=etag)
-    headers += [("etag", etag), ("accept-ranges", "bytes"), ("cache-control", "private, no-cache")]
-    if wanted is None:
-        return Response(headers=headers, body=blobs.stream(file.sha256), content_length=size)
-    start, stop = wanted
-    headers.append(("content-range", f"bytes {start}-{stop - 1}/{size}"))
-    body = blobs.stream(file.sha256, offset=start, length=stop - start)
-    return Response(status=206, headers=headers, body=body, content_length=stop - start)
+async def blob_content(call: Call, request: Request) -> Response:
+    store = call.workspace.store
+    file = await store.read(access.readable_file_with_content, call.principal, sha256=request.params["sha256"])
+    if file is None:
+        raise NotFound(_NO_BLOB)
+    return await serve_file(call, request, file, cache_control=FOR_A_YEAR, missing=_NO_BLOB)
 
 
-async def _headers(call: Call, file: File) -> list[tuple[str, str]]:
-    head = b""
-    if file.size:
-        try:
-            async for chunk in call.workspace.blobs.stream(file.sha256, length=SNIFF_BYTES):
-                head += chunk
-        except BlobMissing as error:
-            raise NotFound(_MISSING) from error
-    inline = may_show_inline(file.mime, head)
-    return [
-        ("content-type", content_type(file.mime, inline=inline)),
-        ("content-disposition", content_disposition(file.name, inline=inline)),
-        ("content-security-policy", "sandbox; default-src 'none'"),
-    ]
+def _only(headers: Headers, name: str) -> str | None:
+    """The value of a field that may come once."""
+    values = headers.all(name)
+    if len(values) > 1:
+        raise Invalid(f"{name} is given twice.")
+    return values[0] if values else None
 
 
-def _tags(header: str | None) -> set[str]:
-    if header is None:
-        return set()
-    return {tag.strip().removeprefix("W/") for tag in header.split(",")}
+def _check_coding(headers: Headers) -> None:
+    """Bytes are kept as they come: compressed ones would be kept compressed, under a type that says otherwise."""
+    if any(value.strip().lower() not in {"", "identity"} for value in headers.all("content-encoding")):
+        raise Refusal("Send the file's own bytes, without Content-Encoding.", code="unsupported_media_type")
 
 
-ROUTES = (
+ROUTES: tuple[Route[Call], ...] = (
+    Route(
+        method="POST",
+        path="/files",
+        access="authenticated",
+        handle=upload,
+        summary="Upload a file: the raw body, its type in Content-Type, its name in X-Svc-Filename.",
+    ),
     Route(
         method="GET",
         path="/files/:id/content",
         access="authenticated",
         handle=file_content,
         summary="The content of a file that the caller owns or may read.",
+    ),
+    Route(
+        method="GET",
+        path="/blobs/:sha256",
+        access="authenticated",
+        handle=blob_content,
+        summary="The content with that hash, where the caller may read a file that has it.",
     ),
 )

@@ -44,9 +44,54 @@ def test_what_a_browser_could_run_or_what_lies_about_itself_is_an_attachment(mim
     assert not may_show_inline(mime, head)
 
 
-@pytest.mark.parametrize("mime", ["text/html", "image/svg+xml", "nonsense", "a/b\r\nX: y", "text/html; charset=x"])
+RUNNABLE = [
+    "text/html",
+    "text/html; charset=x",
+    "text/html,image/png",
+    "TEXT/HTML",
+    "application/xhtml+xml",
+    "image/svg+xml",
+    "application/xml",
+    "text/xml",
+    "text/xsl",
+    "application/rss+xml",
+    "application/mathml+xml",
+    "text/javascript",
+    "application/javascript",
+    "application/x-javascript",
+    "application/ecmascript",
+    "text/jscript",
+    "text/livescript",
+    "text/javascript1.5",
+    "text/css",
+    "application/wasm",
+    "multipart/related",
+    "message/rfc822",
+    "nonsense",
+    "a/b/c",
+    "a /b",
+    "*/*",
+    "a/b\r\nX: y",
+]
+
+
+@pytest.mark.parametrize("mime", RUNNABLE)
 def test_a_type_that_could_run_is_never_declared(mime: str) -> None:
     assert content_type(mime, inline=False) == "application/octet-stream"
+
+
+@pytest.mark.parametrize(
+    "mime",
+    [
+        "application/pdf",
+        "application/zip",
+        "text/csv",
+        "image/png",
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    ],
+)
+def test_a_type_that_is_only_kept_or_saved_is_declared(mime: str) -> None:
+    assert content_type(mime, inline=False) == mime
 
 
 def test_a_name_goes_out_in_both_forms() -> None:

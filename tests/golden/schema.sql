@@ -300,6 +300,10 @@ CREATE INDEX files_origin on files (origin);
 
 CREATE INDEX files_sha256 on files (sha256);
 
+CREATE INDEX files_uploads on files (created_at desc, id desc) where origin = 'upload';
+
+CREATE INDEX files_uploads_of on files (owner_id, created_at desc, id desc) where origin = 'upload';
+
 CREATE INDEX mail_messages_header on mail_messages (account_id, message_id_header);
 
 CREATE INDEX mail_messages_sweep on mail_messages (account_id, seen_sweep);

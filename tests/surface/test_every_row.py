@@ -54,7 +54,9 @@ ROUTES: dict[str, Door] = {
     "POST /auth/logout": Door(access="authenticated", method="POST", target="/auth/logout", status=401),
     "POST /auth/socket-ticket": Door(access="authenticated", method="POST", target="/auth/socket-ticket", status=403),
     "POST /pair/claim": Door(access="public", method="POST", target="/pair/claim", status=400),
+    "POST /files": Door(access="authenticated", method="POST", target="/files", status=201),
     "GET /files/:id/content": Door(access="authenticated", target="/files/fil_none/content", status=404),
+    "GET /blobs/:sha256": Door(access="authenticated", target=f"/blobs/{'0' * 64}", status=404),
     "GET /oauth/mail/start": Door(access="authenticated", target="/oauth/mail/start", status=501),
     "GET /oauth/mail/callback": Door(access="authenticated", target="/oauth/mail/callback", status=501),
 }
@@ -94,6 +96,8 @@ PROCEDURES: dict[str, Door] = {
     "pages.restore": mutation("authenticated", 404, path="none", revision=1),
     "pages.setAccess": mutation("authenticated", 404, path="none", access="inherited"),
     "events.recent": query("authenticated"),
+    "files.list": query("authenticated"),
+    "files.delete": mutation("authenticated", 404, id="fil_none"),
     "mail.accounts": query("authenticated"),
     "mail.threads": query("authenticated", section="inbox"),
     "mail.thread": query("authenticated", 404, id="thr_none"),

@@ -1,0 +1,65 @@
+"""Who may read a file: its owner, and whoever may read a page that shows it. The one rule for files and blobs.
+
+While an instance is unclaimed, what belongs to nobody is everybody's. A blob is readable where some file with its hash
+is: whoever merely knows a hash, or uploads bytes that others have too, gets nothing of theirs.
+"""
+
+from __future__ import annotations
+
+from typing import Final, cast
+
+from svc.files.model import File
+from svc.pages import file_is_readable_through_a_page
+from svc.principal import Principal
+from svc.store import ReadTx, Row, Value
+
+_FILE: Final = "f.id, f.sha256, f.name, f.mime, f.size, f.created_at"
+
+OWN: Final = "(:everything or f.owner_id is :user_id)"
+"""A condition on a row ``f`` of ``files``: it is the caller's. Who has no user yet owns what belongs to nobody."""
+
+
+def who(principal: Principal) -> dict[str, Value]:
+    """The parameters of :data:`OWN`."""
+    return {"everything": int(principal.sees_everything), "user_id": principal.user_id}
+
+
+def readable_file(tx: ReadTx, principal: Principal, *, file_id: str) -> File | None:
+    """The file, if the caller may read it."""
+    row = tx.one(f"select {_FILE}, {OWN} from files f where f.id = :id", id=file_id, **who(principal))
+    if row is None or not (row[6] or file_is_readable_through_a_page(tx, principal, file_id)):
+        return None
+    return file_of(row)
+
+
+def readable_file_with_content(tx: ReadTx, principal: Principal, *, sha256: str) -> File | None:
+    """Some readable file with that content: the caller's oldest one, else one on a page."""
+    row = tx.one(
+        f"select {_FILE} from files f where f.sha256 = :sha256 and {OWN} order by f.created_at, f.id limit 1",
+        sha256=sha256,
+        **who(principal),
+    )
+    if row is not None:
+        return file_of(row)
+    on_pages = tx.each(
+        f"""
+        select {_FILE} from files f
+        where f.sha256 = :sha256 and f.id in (select file_id from page_files) order by f.created_at, f.id
+        """,
+        sha256=sha256,
+    )
+    for row in on_pages:
+        if file_is_readable_through_a_page(tx, principal, cast(str, row[0])):
+            return file_of(row)
+    return None
+
+
+def file_of(row: Row) -> File:
+    return File(
+        id=cast(str, row[0]),
+        sha256=cast(str, row[1]),
+        name=cast(str, row[2]),
+        mime=cast(str, row[3]),
+        size=cast(int, row[4]),
+        created_at=cast(int, row[5]),
+    )

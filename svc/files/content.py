@@ -1,0 +1,61 @@
+"""A file's bytes as an answer: whole or one range, by ``HEAD`` too, and only as what a browser can't run."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from svc.errors import NotFound
+from svc.files.disposition import SNIFF_BYTES, content_disposition, content_type, may_show_inline
+from svc.files.model import File
+from svc.files.ranges import requested_range
+from svc.protocol import Request, Response
+from svc.store import BlobCorrupt, BlobMissing
+from svc.workspace import Call
+
+ASK_AGAIN: Final = "private, no-cache"
+FOR_A_YEAR: Final = "private, max-age=31536000, immutable"
+
+
+async def serve_file(call: Call, request: Request, file: File, *, cache_control: str, missing: str) -> Response:
+    """The bytes of ``file``. A blob that is lost or damaged is ``missing`` for this file alone, and told in the log."""
+    blobs = call.workspace.blobs
+    size = await blobs.size(file.sha256)
+    if size is None:
+        call.workspace.log.error("files.blob_missing", file=file.id, sha256=file.sha256)
+        raise NotFound(missing)
+    etag = f'"{file.sha256}"'
+    common = [("etag", etag), ("cache-control", cache_control)]
+    if not _tags(request.headers.get("if-none-match")).isdisjoint({etag, "*"}):
+        return Response(status=304, headers=common)
+    wanted = requested_range(request, size=size, etag=etag)
+    headers = [*common, ("accept-ranges", "bytes"), *_orders(file, await _head(call, file, missing=missing))]
+    if wanted is None:
+        return Response(headers=headers, body=blobs.stream(file.sha256), content_length=size)
+    start, stop = wanted
+    headers.append(("content-range", f"bytes {start}-{stop - 1}/{size}"))
+    body = blobs.stream(file.sha256, offset=start, length=stop - start)
+    return Response(status=206, headers=headers, body=body, content_length=stop - start)
+
+
+async def _head(call: Call, file: File, *, missing: str) -> bytes:
+    try:
+        return await call.workspace.blobs.head(file.sha256, length=SNIFF_BYTES)
+    except (BlobMissing, BlobCorrupt) as error:
+        call.workspace.log.error("files.blob_damaged", file=file.id, sha256=file.sha256)
+        raise NotFound(missing) from error
+
+
+def _orders(file: File, head: bytes) -> list[tuple[str, str]]:
+    """What a browser is told to take the bytes for."""
+    inline = may_show_inline(file.mime, head)
+    return [
+        ("content-type", content_type(file.mime, inline=inline)),
+        ("content-disposition", content_disposition(file.name, inline=inline)),
+        ("content-security-policy", "sandbox; default-src 'none'"),
+    ]
+
+
+def _tags(header: str | None) -> set[str]:
+    if header is None:
+        return set()
+    return {tag.strip().removeprefix("W/") for tag in header.split(",")}

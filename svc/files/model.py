@@ -1,0 +1,33 @@
+"""The records of files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from svc.clock import Millis
+
+UPLOAD: Final = "upload"
+"""The origin of what somebody uploaded. An attachment's is ``mail:<message id>``."""
+
+FILES_TOPIC: Final = "files"
+
+
+@dataclass(frozen=True, kw_only=True)
+class File:
+    """A name, a type and the blob they belong to."""
+
+    id: str
+    sha256: str
+    name: str
+    mime: str
+    size: int
+    created_at: Millis
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cursor:
+    """Where a list, newest first, goes on: after this file."""
+
+    created_at: Millis
+    id: str

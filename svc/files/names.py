@@ -1,0 +1,79 @@
+"""What an upload says about itself: its name and its type, a stranger's word, read strictly and made harmless.
+
+A name is data to show and to offer for saving; nobody opens a file by it. Even so it never holds a path, a control
+character, or anything that hides part of it or reorders it on the screen.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+from urllib.parse import unquote_to_bytes
+
+from svc.errors import Invalid, Refusal
+
+MAX_NAME_BYTES: Final = 255
+MAX_EXTENSION_BYTES: Final = 20
+MAX_TYPE_CHARS: Final = 255
+DEFAULT_NAME: Final = "file"
+DEFAULT_TYPE: Final = "application/octet-stream"
+
+_ESCAPED: Final = re.compile(r"(?:[\x20-\x24\x26-\x7e]|%[0-9A-Fa-f]{2})*")
+_DRIVE: Final = re.compile(r"[A-Za-z]:(?=.)")
+_ILLEGAL_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_JOINERS: Final = "\u200c\u200d"  # format characters that Persian, Indic scripts and emoji are written with
+_INVISIBLE: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0")  # letters and marks that show nothing
+
+_WORD: Final = r"[A-Za-z0-9!#$&^_.+-]{1,127}"
+_TYPE: Final = re.compile(rf"{_WORD}/{_WORD}[ \t]*(?:;[\x20-\x7e\t]*)?")
+
+
+def name_from_header(value: str | None) -> str:
+    """The file's name from ``X-Svc-Filename``, percent-encoded UTF-8. Raises :class:`Invalid` when it is not that."""
+    if value is None:
+        return DEFAULT_NAME
+    if not _ESCAPED.fullmatch(value):
+        raise Invalid("X-Svc-Filename must be percent-encoded UTF-8.")
+    try:
+        return safe_name(unquote_to_bytes(value).decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise Invalid("X-Svc-Filename must be percent-encoded UTF-8.") from error
+
+
+def safe_name(raw: str) -> str:
+    """The last component of ``raw`` as one visible line of at most 255 bytes, its extension kept; or a default."""
+    text = " ".join(raw.split())  # takes line ends of every kind with it
+    text = "".join(symbol for symbol in text if _is_visible(symbol))
+    name = text.replace("\\", "/").rstrip("/ ").rpartition("/")[2]
+    name = _DRIVE.sub("", name, count=1) if _DRIVE.match(name) else name
+    name = name.strip(" \"'").rstrip(". ").strip(_JOINERS)
+    return _shortened(name) if name.strip(". " + _JOINERS) else DEFAULT_NAME
+
+
+def type_from_headers(values: list[str]) -> str:
+    """The media type from ``Content-Type``. Multipart is refused: it would have to be taken apart in memory."""
+    if any(value.strip().lower().startswith("multipart/") for value in values):
+        raise Refusal(
+            "Send the file itself as the body, with its type in Content-Type; multipart forms are not taken.",
+            code="unsupported_media_type",
+        )
+    if len(values) != 1 or len(values[0]) > MAX_TYPE_CHARS or not _TYPE.fullmatch(values[0].strip()):
+        return DEFAULT_TYPE
+    return values[0].strip()
+
+
+def _is_visible(symbol: str) -> bool:
+    if symbol in _JOINERS:
+        return True
+    return unicodedata.category(symbol) not in _ILLEGAL_CATEGORIES and symbol not in _INVISIBLE
+
+
+def _shortened(name: str) -> str:
+    if len(name.encode()) <= MAX_NAME_BYTES:
+        return name
+    stem, dot, extension = name.rpartition(".")
+    ending = (dot + extension).encode()
+    if not stem or len(ending) > MAX_EXTENSION_BYTES:
+        stem, ending = name, b""
+    return stem.encode()[: MAX_NAME_BYTES - len(ending)].decode("utf-8", "ignore") + ending.decode()

@@ -1,0 +1,16 @@
+"""Files' own setting: how large an upload may be."""
+
+from __future__ import annotations
+
+from svc.config import Setting, whole_number
+
+UPLOAD_MAX_BYTES: Setting[int] = Setting(
+    name="SVC_UPLOAD_MAX_BYTES",
+    parse=whole_number(0, 2**63 - 1),
+    default=512 * 1024 * 1024,
+    type="whole number",
+    unit="bytes",
+    help="The largest upload to `/files`. Uploads are streamed: memory does not grow with it.",
+)
+
+SETTINGS = (UPLOAD_MAX_BYTES,)

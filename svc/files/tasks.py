@@ -1,0 +1,99 @@
+"""The sweep: blobs that nothing names any more are removed.
+
+A blob is stored first and named by a row after, so that one without a row may be on its way. Hence a blob goes only if
+it was last stored a day ago, if no row names it, and if both are still so after a pause: however the clock of the wall
+jumps, that pause is longer than any way from a stored blob to its committed row. What names blobs is what the features
+contribute to ``svc fsck`` (``Invariant`` with ``yields="blobs"``), so the two can't disagree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+import trio
+
+from svc.clock import DAY_MS, Clock
+from svc.log import Log
+from svc.nursery import Child, Subsystem, ThreadGate, every
+from svc.store import Blobs, Invariant, ReadTx, Store
+from svc.workspace import Workspace
+
+SWEEP_INTERVAL_S: Final = 6 * 3600.0
+SETTLE_S: Final = 600.0
+MIN_AGE_MS: Final = DAY_MS
+BATCH_BLOBS: Final = 50_000  # looked up at a time: some 10 MB
+REMOVED_AT_ONCE: Final = 200  # while storing waits
+
+Stored = Mapping[str, int]
+"""Blobs, each with the time it was last stored, in nanoseconds."""
+
+
+@dataclass(kw_only=True)
+class BlobSweep:
+    """``references`` are the invariants that yield blobs."""
+
+    store: Store
+    blobs: Blobs
+    clock: Clock
+    threads: ThreadGate
+    references: Sequence[Invariant]
+    log: Log
+
+    async def run(self, child: Child) -> None:
+        child.started()
+        await every(SWEEP_INTERVAL_S, self.sweep, at_once=False)
+
+    async def sweep(self) -> int:
+        """One round over all blobs. Returns how many were removed."""
+        removed = 0
+        old = self.blobs.each_old(before=self.clock.now() - MIN_AGE_MS)
+        while batch := await self.threads.run(_next, old):
+            removed += await self._sweep(batch)
+        if removed:
+            self.log.info("files.blobs_removed", count=removed)
+        return removed
+
+    async def _sweep(self, batch: Stored) -> int:
+        unnamed = await self.store.read(_unnamed, batch, self.references)
+        if not unnamed:
+            return 0
+        await trio.sleep(SETTLE_S)
+        unnamed = await self.store.read(_unnamed, unnamed, self.references)
+        removed = 0
+        for part in _parts(unnamed):
+            removed += await self.threads.run(self.blobs.remove_old, part)
+        return removed
+
+
+def _unnamed(tx: ReadTx, stored: Stored, references: Sequence[Invariant]) -> Stored:
+    """Those of ``stored`` that no row names."""
+    left = dict(stored)
+    for reference in references:
+        for sha256 in reference.check(tx):
+            left.pop(sha256, None)
+    return left
+
+
+def _next(old: Iterator[tuple[str, int]]) -> Stored:
+    return dict(islice(old, BATCH_BLOBS))
+
+
+def _parts(stored: Stored) -> Iterator[Stored]:
+    items = iter(stored.items())
+    while part := dict(islice(items, REMOVED_AT_ONCE)):
+        yield part
+
+
+async def subsystems(workspace: Workspace) -> Sequence[Subsystem]:
+    sweep = BlobSweep(
+        store=workspace.store,
+        blobs=workspace.blobs,
+        clock=workspace.clock,
+        threads=workspace.threads,
+        references=[row for feature in workspace.features for row in feature.invariants if row.yields == "blobs"],
+        log=workspace.log,
+    )
+    return [Subsystem(name="blob-sweep", run=sweep.run, independent=True)]
