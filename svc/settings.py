@@ -32,12 +32,15 @@ def _bind_host(value: str) -> str:
     return value.strip("[]")
 
 
+_DEFAULT_PORTS = {"http": ":80", "https": ":443"}
+
+
 def _public_origin(value: str) -> str:
     url = http_url(value)
-    scheme, _, rest = url.partition("://")
+    scheme, _, rest = url.lower().partition("://")
     if "/" in rest:
         raise BadValue(f"{value!r} has a path; give scheme, host and port only")
-    return f"{scheme}://{rest.lower()}"
+    return f"{scheme}://{rest.removesuffix(_DEFAULT_PORTS[scheme])}"  # as a browser writes it
 
 
 HOME: Setting[Path] = Setting(

@@ -96,9 +96,14 @@ class Connections:
         return await client_credentials(self.workspace) is not None
 
     async def consent_url(self, started: OAuthState, *, redirect_uri: str) -> str:
-        """Where the browser goes to consent."""
+        """Where the browser goes to consent. Raises :class:`ConnectRefused` when the provider can't be asked."""
+        try:
+            endpoints = await self._endpoints.endpoints()
+        except ProviderFault as fault:
+            self.workspace.log.warning("mail.connect_failed", reason=fault.detail)
+            raise ConnectRefused(fault.detail) from fault
         return authorization_url(
-            await self._endpoints.endpoints(),
+            endpoints,
             client_id=(await self.credentials()).client_id,
             redirect_uri=redirect_uri,
             state=started.state,

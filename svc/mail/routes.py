@@ -38,7 +38,10 @@ async def start(call: Call, request: Request) -> Response:
         hint=request.query().get("email", "")[:320],
         browser_key=cookie(request.headers, BROWSER_COOKIE),
     )
-    location = await connections.consent_url(started, redirect_uri=origin + CALLBACK_PATH)
+    try:
+        location = await connections.consent_url(started, redirect_uri=origin + CALLBACK_PATH)
+    except ConnectRefused as refused:
+        return redirect(_told(refused))
     bind = set_cookie(
         BROWSER_COOKIE,
         started.browser_key,
@@ -71,7 +74,7 @@ async def callback(call: Call, request: Request) -> Response:
             call.principal, ended, code=query["code"], redirect_uri=origin + CALLBACK_PATH
         )
     except ConnectRefused as refused:
-        return redirect("/p/mail?" + urlencode({"connect": refused.reason}, quote_via=quote), headers=[forget])
+        return redirect(_told(refused), headers=[forget])
     await call.workspace.service(MailEngine).start_account(account_id)
     return redirect("/", headers=[forget])
 
@@ -88,6 +91,11 @@ async def _configured(call: Call) -> Connections:
 
 def _origin(call: Call) -> str:
     return canonical_origin(call.workspace.config, port=call.workspace.port or call.workspace.config[PORT])
+
+
+def _told(refused: ConnectRefused) -> str:
+    """The mail page, where the person reads why."""
+    return "/p/mail?" + urlencode({"connect": refused.reason}, quote_via=quote)
 
 
 def _refusal_of(error: str) -> str:
