@@ -158,9 +158,9 @@ async def serve(
     config: Config, *, clock: Clock, log: Log, environ: Mapping[str, str] | None = None, signals: bool = True
 ) -> None:
     """Boot, serve until a signal (or a drain from inside), drain, close. Returns when all of it went well."""
-    listeners = await _open_listeners(config)
     rng = random.Random()  # noqa: S311  spreads pauses, guards nothing
     async with (
+        _open_listeners(config) as listeners,
         workspace_of(
             config, clock=clock, log=log, rng=rng, environ=os.environ if environ is None else environ
         ) as workspace,
@@ -213,12 +213,18 @@ async def _prune_outbox(store: Store) -> None:
         pass
 
 
-async def _open_listeners(config: Config) -> list[trio.SocketListener]:
-    """Open the port first: a port in use is told before anything else is touched."""
+@asynccontextmanager
+async def _open_listeners(config: Config) -> AsyncIterator[Sequence[trio.SocketListener]]:
+    """Open the port first: a port in use is told before anything else is touched. Closed again whatever happens."""
     try:
-        return await trio.open_tcp_listeners(config[PORT], host=config[HOST])
+        listeners = await trio.open_tcp_listeners(config[PORT], host=config[HOST])
     except OSError as error:
         raise BootFault(_why_not_listening(config, error), exit_code=EXIT_CONFIG) from error
+    try:
+        yield listeners
+    finally:
+        for listener in listeners:
+            await listener.aclose()
 
 
 def _why_not_listening(config: Config, error: OSError) -> str:
