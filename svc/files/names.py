@@ -20,9 +20,14 @@ DEFAULT_NAME: Final = "file"
 DEFAULT_TYPE: Final = "application/octet-stream"
 
 _ESCAPED: Final = re.compile(r"(?:[\x20-\x24\x26-\x7e]|%[0-9A-Fa-f]{2})*")
-_DRIVE: Final = re.compile(r"[A-Za-z]:(?=.)")
+_LEADING: Final = re.compile(r"""(?:[ "']|[A-Za-z]:(?=.))+""")  # blanks, quotes, and the drives of another system
+_TRAILING: Final = " \"'."
 _ILLEGAL_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-_JOINERS: Final = "\u200c\u200d"  # format characters that Persian, Indic scripts and emoji are written with
+_JOINERS: Final = frozenset("\u200c\u200d")
+_STRAY_JOINERS: Final = re.compile(
+    # Persian, Indic scripts and emoji need the (non-)joiner between two characters; elsewhere it only hides.
+    r"(?<![^\x00-\x7f\u200c\u200d])[\u200c\u200d]+|[\u200c\u200d]+(?![^\x00-\x7f\u200c\u200d])"
+)
 _INVISIBLE: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0")  # letters and marks that show nothing
 
 _WORD: Final = r"[A-Za-z0-9!#$&^_.+-]{1,127}"
@@ -43,12 +48,12 @@ def name_from_header(value: str | None) -> str:
 
 def safe_name(raw: str) -> str:
     """The last component of ``raw`` as one visible line of at most 255 bytes, its extension kept; or a default."""
-    text = " ".join(raw.split())  # takes line ends of every kind with it
-    text = "".join(symbol for symbol in text if _is_visible(symbol))
-    name = text.replace("\\", "/").rstrip("/ ").rpartition("/")[2]
-    name = _DRIVE.sub("", name, count=1) if _DRIVE.match(name) else name
-    name = name.strip(" \"'").rstrip(". ").strip(_JOINERS)
-    return _shortened(name) if name.strip(". " + _JOINERS) else DEFAULT_NAME
+    line = " ".join(raw.split())  # takes line ends of every kind with it
+    line = _STRAY_JOINERS.sub("", "".join(symbol for symbol in line if _is_visible(symbol)))
+    name = line.replace("\\", "/").rstrip("/" + _TRAILING).rpartition("/")[2]
+    leading = _LEADING.match(name)
+    name = name[leading.end() :] if leading else name
+    return _shortened(" ".join(name.split())) or DEFAULT_NAME
 
 
 def type_from_headers(values: list[str]) -> str:
@@ -73,7 +78,8 @@ def _shortened(name: str) -> str:
     if len(name.encode()) <= MAX_NAME_BYTES:
         return name
     stem, dot, extension = name.rpartition(".")
-    ending = (dot + extension).encode()
-    if not stem or len(ending) > MAX_EXTENSION_BYTES:
-        stem, ending = name, b""
-    return stem.encode()[: MAX_NAME_BYTES - len(ending)].decode("utf-8", "ignore") + ending.decode()
+    ending = dot + extension
+    if not stem or len(ending.encode()) > MAX_EXTENSION_BYTES:
+        stem, ending = name, ""
+    kept = stem.encode()[: MAX_NAME_BYTES - len(ending.encode())].decode("utf-8", "ignore")
+    return _STRAY_JOINERS.sub("", kept + ending).rstrip(_TRAILING)
