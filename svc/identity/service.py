@@ -104,9 +104,13 @@ class Identity:
         try:
             return await self.workspace.store.write(action, *args, **kwargs)
         finally:
-            self._epoch += 1
-            self._found.clear()
+            self.forget()
             self.claimed = self.claimed or await self.workspace.store.read(queries.is_claimed)
+
+    def forget(self) -> None:
+        """Look everybody up again."""
+        self._epoch += 1
+        self._found.clear()
 
     def issue_ticket(self, principal: Principal) -> tuple[str, float]:
         """A ticket for one WebSocket upgrade, and how many seconds it is good for. It lives in memory only."""

@@ -52,7 +52,7 @@ class Surface:
     async def run(self, child: Child) -> None:
         listeners = self.listeners or await self._listen_again()
         self.listeners = []  # closed by whoever served them
-        application = self._build_application()
+        application = self.build_application()
         drain = Drain()
         child.work.start_soon(_pass_on_drain, child, drain)
         handler = partial(
@@ -67,7 +67,8 @@ class Surface:
         config = self.workspace.config
         return await trio.open_tcp_listeners(self.port or config[PORT], host=config[HOST])
 
-    def _build_application(self) -> Application[Call]:
+    def build_application(self) -> Application[Call]:
+        """Guard, routes and RPC joined, for whatever front carries the requests."""
         workspace = self.workspace
         return Application(
             router=Router(
