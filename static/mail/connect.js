@@ -85,9 +85,9 @@ function ConnectForm() {
 /** @param {{ open: boolean }} props */
 function Steps({ open }) {
   return html`<details class="steps" open=${open}>
-    <summary><${Icon} name="chevron" size=${14} /> Once, before the first account: create an OAuth client (about five minutes)</summary>
+    <summary><${Icon} name="chevron" size=${14} /> Once, before the first account: create an OAuth client</summary>
     <ol>
-      <li>In the <a href="https://console.cloud.google.com/projectcreate" target="_blank" rel="noopener noreferrer">Google Cloud console</a>
+      <li>In the <a href="https://console.cloud.google.com/projectcreate" target="_blank" rel="noopener noreferrer">Google Cloud console</a>${" "}
         create a project, any name, and <a href="https://console.cloud.google.com/apis/library/gmail.googleapis.com" target="_blank" rel="noopener noreferrer">enable the Gmail API</a> in it.</li>
       <li>Under <b>OAuth consent screen</b> choose <i>External</i> (or <i>Internal</i> in a Workspace), fill in the names and add your address as a test
         user. While it is in <i>testing</i>, every grant ends after 7 days: publish it to keep yours.</li>

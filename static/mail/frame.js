@@ -4,7 +4,7 @@
  *
  * The policy stands first in its head, so that nothing is asked of the network however the HTML came to be. The paper
  * is light in every theme: that is what senders design for. A frame takes the keyboard when it is clicked; it is given
- * back to the page, so that shortcuts go on working.
+ * back to the page, so that shortcuts go on working, and lent again for the moment of a copy.
  */
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { html } from "../ui/html.js";
@@ -14,6 +14,7 @@ import { frameDocument, parseInert } from "./paper.js";
 
 const SANDBOX = "allow-popups allow-popups-to-escape-sandbox";
 const EXPANDED_VIEWPORTS = 0.9;
+const LENT_MS = 1_200;
 
 /** @param {{ body: string, title: string, children?: unknown }} props `children`: more buttons at its foot */
 export function MessageFrame({ body, title, children }) {
@@ -37,16 +38,40 @@ export function MessageFrame({ body, title, children }) {
   </div>`;
 }
 
+/** The frame that was clicked last: what was marked in it is what Ctrl+C means. @type {HTMLIFrameElement | null} */
+let lastFrame = null;
+let lent = false;
+
 /** Begin to give the keyboard back to the page. Called once. */
 export function startFrameFocus() {
   addEventListener("blur", () => {
     // The frame becomes the active element only after this event.
     setTimeout(() => {
-      const active = document.activeElement;
-      if (!(active instanceof HTMLIFrameElement)) return;
-      active.blur();
-      const card = active.closest("[tabindex]");
-      if (card instanceof HTMLElement) card.focus({ preventScroll: true });
+      if (document.activeElement instanceof HTMLIFrameElement) lastFrame = document.activeElement;
+      if (!lent) takeBack();
     });
   });
+  addEventListener("keydown", (event) => {
+    if (event.key === "Control" || event.key === "Meta") lend();
+  });
+}
+
+/** What comes after Ctrl is a copy, perhaps, and only the frame has the marked text: lend it the keyboard for it. */
+function lend() {
+  const inUse = document.activeElement?.closest("[tabindex]")?.contains(lastFrame);
+  if (!lastFrame?.isConnected || !inUse) return;
+  lent = true;
+  lastFrame.focus({ preventScroll: true });
+  setTimeout(() => {
+    lent = false;
+    takeBack();
+  }, LENT_MS);
+}
+
+function takeBack() {
+  const frame = document.activeElement;
+  if (!(frame instanceof HTMLIFrameElement)) return;
+  frame.blur();
+  const card = frame.closest("[tabindex]");
+  if (card instanceof HTMLElement) card.focus({ preventScroll: true });
 }

@@ -23,12 +23,12 @@ const BLOCKS = new Set(
   ("ADDRESS ARTICLE ASIDE BLOCKQUOTE CENTER DD DIV DL DT FIGCAPTION FIGURE FOOTER H1 H2 H3 H4 H5 H6 HEADER HR LI MAIN " +
     "NAV OL P PRE SECTION TABLE TBODY TD TFOOT TH THEAD TR UL").split(" "),
 );
-/** Space above and below, in parts of the font's size. @type {Record<string, number>} */
-const MARGINS = { P: 2, UL: 2, OL: 2, BLOCKQUOTE: 2, H1: 1.3, H2: 1.6, H3: 2, H4: 2.6, DL: 2, PRE: 2, FIGURE: 2, HR: 1 };
+/** Space around, neighbours' margins counted once, in parts of the font's size. @type {Record<string, number>} */
+const MARGINS = { P: 1, UL: 1, OL: 1, BLOCKQUOTE: 0.3, H1: 1, H2: 1, H3: 1, H4: 1.3, DL: 1, PRE: 1, FIGURE: 1, HR: 1 };
 /** @type {Record<string, number>} */
 const FONTS = { H1: 2, H2: 1.5, H3: 1.17, SMALL: 0.85, BIG: 1.2 };
 /** Space at the left and right. @type {Record<string, number>} */
-const INDENTS = { UL: 40, OL: 40, BLOCKQUOTE: 40, DD: 40 };
+const INDENTS = { UL: 40, OL: 40, BLOCKQUOTE: 16, DD: 40 };
 
 /** @typedef {{ left: number }} Budget */
 
@@ -154,9 +154,11 @@ class Line {
 
   /** @param {HTMLElement} image */
   image(image) {
-    const width = Math.min(this.width, sizeAttribute(image, "width", this.width) || px(image.style.width) || 0);
+    const natural = sizeAttribute(image, "width", this.width) || px(image.style.width);
+    const width = Math.min(this.width, natural);
     const asked = sizeAttribute(image, "height", 0) || px(image.style.height);
-    this.#add(width, asked || NO_SIZE_IMAGE_PX);
+    const shrunk = natural ? width / natural : 1;
+    this.#add(width, asked * shrunk || NO_SIZE_IMAGE_PX);
   }
 
   /** The block goes on below: the height of the lines there were. */

@@ -20,7 +20,7 @@ import { layOut, rowsInSight, scrollToShow } from "./window.js";
 
 /** @typedef {import("./lists.js").ThreadList} ThreadList */
 /** @typedef {import("./window.js").Geometry} Geometry */
-/** @typedef {{ id: string, section: number, index: number, offset: number }} Anchor */
+/** @typedef {{ id: string, section: number, index: number, at: number }} Anchor a row in sight, and where it was in the column */
 
 const OVERSCAN_ROWS = 8;
 /** The next page is asked for when this many rows are left below. */
@@ -55,7 +55,7 @@ export function ThreadLists({ accountId, open }) {
   useLayoutEffect(() => {
     const element = scroller.current;
     if (!element || !sizes.row) return;
-    holdAnchor(element, anchor.current, lists, geometry);
+    holdAnchor(element, top, anchor.current, lists, geometry);
     anchor.current = pickAnchor(element.scrollTop, lists, geometry, sizes.height);
     fetchWhatIsNear(lists, geometry, element.scrollTop, sizes.height);
   });
@@ -81,7 +81,7 @@ export function ThreadLists({ accountId, open }) {
     <div class="lists-flow">${SECTIONS.map(
       ({ section, title }, index) => html`<${SectionHead}
           key=${`head-${section}`} title=${title} section=${section} index=${index}
-          list=${lists[index]} jump=${() => jumpIfDocked(scroller.current, geometry, index, sizes)}
+          list=${lists[index]} goTo=${() => goToSection(scroller.current, geometry, index)}
         />
         <${SectionBody} key=${`body-${section}`} section=${section} title=${title} list=${lists[index]} accountId=${accountId}
           geometry=${geometry} index=${index} view=${view} tabStop=${tabStop(lists)} day=${new Date(now.value).toDateString()}
@@ -90,18 +90,19 @@ export function ThreadLists({ accountId, open }) {
   </div>`;
 }
 
-/** @param {{ title: string, section: Section, index: number, list: ThreadList, jump: () => boolean }} props */
-function SectionHead({ title, section, index, list, jump }) {
+/** @param {{ title: string, section: Section, index: number, list: ThreadList, goTo: () => void }} props */
+function SectionHead({ title, section, index, list, goTo }) {
   const open = !folded.value.includes(section);
-  const count = list.state === "fresh" ? "" : `${list.rows.length.toLocaleString("en")}${list.complete ? "" : "+"}`;
+  const count = `${list.rows.length.toLocaleString("en")}${list.complete ? "" : "+"}`;
   return html`<h2 class="section-head" data-section=${section} style=${{ "--index": index, "--below": SECTIONS.length - 1 - index }}>
     <button
-      id=${`head-${section}`}
+      class="section-fold"
       aria-expanded=${open ? "true" : "false"}
-      onClick=${() => (open && jump()) || toggleSection(section)}
-    >
-      <${Icon} name="chevron" size=${14} /><span>${title}</span>
-      ${list.rows.length > 0 && html`<span class="section-count" aria-hidden="true">${count}</span>`}
+      aria-label=${`${open ? "Fold" : "Unfold"} ${title}`}
+      onClick=${() => toggleSection(section)}
+    ><${Icon} name="chevron" size=${14} /></button>
+    <button class="section-title" onClick=${goTo}>
+      ${title}${list.rows.length > 0 && html`<span class="section-count" aria-hidden="true">${count}</span>`}
     </button>
   </h2>`;
 }
@@ -180,17 +181,18 @@ function measure(element, report) {
 
 /**
  * @param {HTMLDivElement} element
+ * @param {number} top where it was scrolled to before this draw
  * @param {Anchor | null} anchor
  * @param {ThreadList[]} lists
  * @param {Geometry} geometry
  */
-function holdAnchor(element, anchor, lists, geometry) {
+function holdAnchor(element, top, anchor, lists, geometry) {
   const list = anchor && lists[anchor.section];
   const placed = anchor && geometry.sections[anchor.section];
-  if (!anchor || !list || !placed?.count || element.scrollTop < 1) return;
+  if (!anchor || !list || !placed?.count || top < 1) return;
   const found = list.indexOf(anchor.id);
   const index = found >= 0 ? found : Math.min(anchor.index, placed.count - 1);
-  const target = Math.round(placed.rowsTop + index * geometry.row - anchor.offset);
+  const target = Math.round(top + placed.rowsTop + index * geometry.row - anchor.at);
   if (Math.abs(target - element.scrollTop) >= 1) element.scrollTop = target;
 }
 
@@ -210,10 +212,10 @@ function pickAnchor(top, lists, geometry, height) {
     const selected = selectedId.value === null ? -1 : list.indexOf(selectedId.value);
     const first = Math.max(0, Math.ceil((top - placed.rowsTop) / geometry.row));
     for (const index of [selected, first]) {
-      const offset = placed.rowsTop + index * geometry.row - top;
+      const at = placed.rowsTop + index * geometry.row;
       const row = list.rows[index];
-      if (row && offset >= 0 && offset < height && (index === selected || !best)) {
-        best = { id: row.id, section, index, offset };
+      if (row && at >= top && at < top + height && (index === selected || !best)) {
+        best = { id: row.id, section, index, at };
         if (index === selected) return best;
       }
     }
@@ -263,17 +265,15 @@ function showSelected(element, lists, geometry, height) {
   }
 }
 /**
- * A head that sticks to the lower edge brings its section into sight; elsewhere it folds it. Returns whether it did.
+ * Unfold a section and scroll to its first row.
  * @param {HTMLDivElement | null} element
  * @param {Geometry} geometry
  * @param {number} index
- * @param {{ height: number }} sizes
  */
-function jumpIfDocked(element, geometry, index, { height }) {
-  const headTop = geometry.sections[index]?.headTop ?? 0;
-  if (!element || headTop + geometry.head <= element.scrollTop + height) return false;
-  element.scrollTop = headTop - index * geometry.head;
-  return true;
+function goToSection(element, geometry, index) {
+  const { section } = /** @type {{ section: Section }} */ (SECTIONS[index]);
+  if (folded.value.includes(section)) toggleSection(section);
+  if (element) element.scrollTop = (geometry.sections[index]?.headTop ?? 0) - index * geometry.head;
 }
 
 /** The one row that Tab reaches: the selected one, else the first. @param {ThreadList[]} lists */

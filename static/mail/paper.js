@@ -22,8 +22,13 @@ const BASE = {
   BLOCKQUOTE: "margin:0 0 0 2px;padding:0 0 0 12px;border-left:2px solid #cfd6da;color:#4d585f",
 };
 const PLACEHOLDER =
-  "max-width:100%;box-sizing:border-box;background:#eef2f3;outline:1px dashed #bcc7cc;outline-offset:-1px;" +
-  "border-radius:3px;color:#566269;font-size:12px";
+  "display:inline-block;max-width:100%;box-sizing:border-box;overflow:hidden;vertical-align:middle;" +
+  "background:#eef2f3;outline:1px dashed #bcc7cc;outline-offset:-1px;border-radius:3px;" +
+  "color:#566269;font-size:12px;line-height:16px;text-align:center";
+/** Smaller than this, an image has no room for words. */
+const ROOM_FOR_WORDS_PX = 32;
+/** Images of this size carry nothing but a count of readers. */
+const TRACKER_PX = 2;
 
 /** Parse, without running or loading anything. @param {string} html sanitized by the server */
 export function parseInert(html) {
@@ -32,12 +37,37 @@ export function parseInert(html) {
 
 /** The frame's document. Changes `body`. @param {HTMLElement} body from parseInert */
 export function frameDocument(body) {
+  for (const image of body.querySelectorAll("img[data-remote]")) image.replaceWith(...placeholder(image));
   for (const element of body.querySelectorAll(Object.keys(BASE).join(","))) {
-    const base = element.hasAttribute("data-remote") ? PLACEHOLDER : BASE[element.tagName];
-    element.setAttribute("style", `${base};${element.getAttribute("style") ?? ""}`);
+    element.setAttribute("style", `${BASE[element.tagName]};${element.getAttribute("style") ?? ""}`);
   }
   return (
     `<!doctype html><html style="color-scheme:light"><head><meta http-equiv="Content-Security-Policy" content="${POLICY}">` +
     `<meta charset="utf-8"><meta name="referrer" content="no-referrer"></head><body style="${BODY}">${body.innerHTML}</body></html>`
   );
+}
+
+/**
+ * What stands for a blocked image: a box of its size with its words. Nothing for those that only count readers.
+ * @param {Element} image
+ */
+function placeholder(image) {
+  const [width, height] = ["width", "height"].map((name) => image.getAttribute(name) ?? "");
+  const sides = [width, height].map((side) => (/^\d+$/.test(side ?? "") ? Number(side) : null));
+  if (sides.some((side) => side !== null && side <= TRACKER_PX)) return [];
+  const [wide, high] = sides;
+  const box = image.ownerDocument.createElement("span");
+  const size = [
+    width && `width:${wide === null ? width : `${wide}px`}`,
+    wide && high && `aspect-ratio:${wide}/${high}`,
+    high && !wide && `height:${high}px`,
+  ];
+  const words = image.getAttribute("alt") ?? "";
+  const narrow = sides.some((side) => side !== null && side < ROOM_FOR_WORDS_PX);
+  box.setAttribute("style", [PLACEHOLDER, narrow ? "" : "padding:4px 6px", ...size, image.getAttribute("style") ?? ""].filter(Boolean).join(";"));
+  box.setAttribute("data-remote", image.getAttribute("data-remote") ?? "");
+  box.setAttribute("role", "img");
+  box.setAttribute("aria-label", words || "Blocked image");
+  if (!narrow) box.append(wide || high ? words : words || "image");
+  return [box];
 }

@@ -1,4 +1,4 @@
-"""A stand-in for the service, for the web app's tests: canned answers of the RPC, a small ``/ws``, the real shell policy.
+"""A stand-in for the service, for the web app's tests: canned answers of the RPC, a small ``/ws``, the real policy.
 
 It serves ``static/`` as the service does and keeps a world of threads in memory, up to 100,000 of them. Tests hold the
 object and move the world from outside: inject, fail, cut the sockets. Runs in threads, on a port of its own.
@@ -7,9 +7,11 @@ object and move the world from outside: inject, fail, cut the sockets. Runs in t
 from __future__ import annotations
 
 import base64
+import bisect
 import hashlib
 import json
 import re
+import socket
 import struct
 import threading
 from collections.abc import Iterator
@@ -49,6 +51,7 @@ class World:
     seq: int = 100
     events: list[dict[str, Any]] = field(default_factory=list)
     sockets: list[Any] = field(default_factory=list)
+    orders: dict[tuple[str, str | None], tuple[list[str], list[dict[str, Any]]]] = field(default_factory=dict)
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     def thread(self, thread_id: str) -> dict[str, Any]:
@@ -91,84 +94,112 @@ class World:
 
     def emit(self, topic: str, kind: str, record_id: str, payload: Any) -> None:
         self.seq += 1
+        self.orders.clear()
         frame = {"type": "event", "seq": self.seq, "topic": topic, "kind": kind, "id": record_id, "payload": payload}
         self.events.append(json.loads(json.dumps(frame)))
-        for socket in list(self.sockets):
-            socket.send(frame)
+        for one in list(self.sockets):
+            one.send(frame)
 
     def cut_sockets(self) -> None:
-        for socket in list(self.sockets):
-            socket.cut()
+        for one in list(self.sockets):
+            one.cut()
 
     def call(self, name: str, given: dict[str, Any]) -> Any:
         with self.lock:
             self.calls.append((name, given))
             if name in self.failing:
                 raise self.failing.pop(name)
-            handler = getattr(self, "rpc_" + name.replace(".", "_"), None)
+            handler = getattr(self, "rpc_" + name.replace(".", "_").lower(), None)
             if handler is None:
                 raise Refusal("NOT_FOUND", 404, f'No procedure found on path "{name}"')
-            return json.loads(json.dumps(handler(**given)))
+            return json.loads(json.dumps(handler(given)))
 
-    def rpc_mail_accounts(self) -> Any:
+    def rpc_mail_accounts(self, given: dict[str, Any]) -> Any:
         return self.accounts
 
-    def rpc_mail_threads(
-        self, section: str, accountId: str | None = None, cursor: str | None = None, limit: int = 50
-    ) -> Any:
-        rows = [
-            t
-            for t in self.threads
-            if t["inInbox"] == (section == "inbox") and accountId in (None, t["accountId"])
-            if cursor is None or f"{t['lastMessageAt']} {t['id']}" < cursor
-        ]
-        rows.sort(key=lambda t: (t["lastMessageAt"], t["id"]), reverse=True)
-        page = rows[:limit]
-        more = f"{page[-1]['lastMessageAt']} {page[-1]['id']}" if len(rows) > limit else None
+    def rpc_mail_threads(self, given: dict[str, Any]) -> Any:
+        keys, rows = self.ordered(given["section"], given.get("accountId"))
+        cursor, limit = given.get("cursor"), given.get("limit", 50)
+        begin = len(keys) - bisect.bisect_left(keys, cursor) if cursor else 0
+        page = rows[begin : begin + limit]
+        more = _key(page[-1]) if begin + limit < len(rows) else None
         return {"threads": page, "nextCursor": more}
 
-    def rpc_mail_thread(self, id: str) -> Any:
-        thread = self.thread(id)
-        return {"thread": thread, **self.details.get(id, fake_world.detail(thread))}
+    def rpc_mail_thread(self, given: dict[str, Any]) -> Any:
+        thread = self.thread(given["id"])
+        return {"thread": thread, **self.details.get(thread["id"], fake_world.detail(thread))}
 
-    def rpc_mail_open(self, threadId: str) -> Any:
-        self.change(threadId, unread=False)
+    def rpc_mail_open(self, given: dict[str, Any]) -> Any:
+        self.change(given["threadId"], unread=False)
         return {}
 
-    def rpc_mail_markUnread(self, threadIds: list[str]) -> Any:
-        for thread_id in threadIds:
-            self.change(thread_id, unread=True)
+    def rpc_mail_markunread(self, given: dict[str, Any]) -> Any:
+        return self.change_each(given, unread=True)
+
+    def rpc_mail_archive(self, given: dict[str, Any]) -> Any:
+        return self.change_each(given, inInbox=False)
+
+    def rpc_mail_unarchive(self, given: dict[str, Any]) -> Any:
+        return self.change_each(given, inInbox=True)
+
+    def change_each(self, given: dict[str, Any], **patch: Any) -> Any:
+        for thread_id in given["threadIds"]:
+            self.change(thread_id, **patch)
         return {}
 
-    def rpc_mail_archive(self, threadIds: list[str]) -> Any:
-        for thread_id in threadIds:
-            self.change(thread_id, inInbox=False)
-        return {}
+    def ordered(self, section: str, account: str | None) -> tuple[list[str], list[dict[str, Any]]]:
+        """The keys of a section upwards, for searching, and its rows newest first; kept until something changes."""
+        if (section, account) not in self.orders:
+            inbox = section == "inbox"
+            rows = [t for t in self.threads if t["inInbox"] == inbox and account in (None, t["accountId"])]
+            rows.sort(key=_key, reverse=True)
+            self.orders[section, account] = ([_key(row) for row in reversed(rows)], rows)
+        return self.orders[section, account]
 
-    def rpc_mail_unarchive(self, threadIds: list[str]) -> Any:
-        for thread_id in threadIds:
-            self.change(thread_id, inInbox=True)
-        return {}
+
+def _key(thread: dict[str, Any]) -> str:
+    return f"{thread['lastMessageAt']} {thread['id']}"
 
 
 @contextmanager
 def serving(world: World) -> Iterator[str]:
     """Serve ``world``; gives the origin."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (Handler,), {"world": world}))
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    connections: set[socket.socket] = set()
+    server = Server(("127.0.0.1", 0), type("Bound", (Handler,), {"world": world, "connections": connections}))
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.server_address[1]}"
     finally:
-        world.cut_sockets()
         server.shutdown()
-        server.server_close()
+        thread.join()
+        for connection in list(connections):
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+        server.server_close()  # joins the threads of the connections
+
+
+class Server(ThreadingHTTPServer):
+    daemon_threads = False
+    request_queue_size = 64
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A connection that the browser dropped is no news."""
 
 
 class Handler(BaseHTTPRequestHandler):
     world: World
+    connections: set[socket.socket]
     protocol_version = "HTTP/1.1"
+
+    def setup(self) -> None:
+        super().setup()
+        self.connections.add(self.connection)
+
+    def finish(self) -> None:
+        self.connections.discard(self.connection)
+        with suppress(OSError):
+            super().finish()
 
     def log_message(self, format: str, *args: Any) -> None:
         pass
@@ -304,4 +335,4 @@ class Socket:
 
     def cut(self) -> None:
         with suppress(OSError):
-            self.handler.connection.shutdown(2)
+            self.handler.connection.shutdown(socket.SHUT_RDWR)

@@ -72,8 +72,8 @@ _ROWS: list[tuple[str, str, str, float, bool, str, tuple[dict[str, str], ...], i
      "two greys are the same grey. Photos attached, second one in daylight.", 1.1, True, MIA, (), 2, True),
     ("Nordwind Druck", "Rechnung 2026-1187", "Sehr geehrte Frau Tern, anbei die Rechnung für den Druck der "
      "Plakate, zahlbar innerhalb von 14 Tagen.", 2.4, False, HELLO, (INVOICES,), 1, True),
-    ("田中 美咲", "展覧会のご案内と打ち合わせの日程について", "お世話になっております。来月の展覧会の件で、打ち合わせの日程をご相談"
-     "させてください。", 3.2, True, HELLO, (), 3, False),
+    ("田中 美咲", "展覧会のご案内と打ち合わせの日程について", "お世話になっております。来月の展覧会の件で、"
+     "打ち合わせの日程をご相談させてください。", 3.2, True, HELLO, (), 3, False),
     ("Lena Brandt", "Dinner on Friday?", "Paul is bringing the big pot. Bring nothing, or bring bread.",
      5, False, HOME, (), 4, False),
     ("سارة الخطيب", "شكراً على الرسومات الجميلة", "وصلت الرسومات اليوم وهي أجمل مما توقعنا، شكراً جزيلاً لكم جميعاً.",

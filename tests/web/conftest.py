@@ -1,0 +1,122 @@
+"""Chromium with the web app in it, served by the stand-in server, and watched: what the console says fails the test."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, sync_playwright
+
+from tests.web.fake_server import World, serving
+
+CHROMIUM: Final = Path("/usr/bin/chromium")
+VENDOR: Final = Path(__file__).parents[2] / "static" / "vendor" / "preact.mjs"
+FLAGS: Final = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+DESKTOP: Final = {"width": 1360, "height": 860}
+PHONE: Final = {"width": 390, "height": 844}
+PATIENCE_MS: Final = 8_000
+
+
+@dataclass
+class App:
+    """One page with the app, and the world that its server shows."""
+
+    page: Page
+    world: World
+    origin: str
+    problems: list[str] = field(default_factory=list)
+    tolerated: tuple[str, ...] = ()
+    """Parts of console errors that this test brings about on purpose."""
+
+    def open(self, path: str = "/p/mail", *, ready: str = "[role=option]") -> Page:
+        self.page.goto(self.origin + path)
+        self.page.wait_for_selector(ready)
+        return self.page
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def row(self, thread_id: str) -> Locator:
+        return self.page.locator(f"#row-{thread_id}")
+
+    def selected(self) -> str | None:
+        return self.page.evaluate("document.querySelector('[aria-selected=true][data-thread]')?.dataset.thread ?? null")
+
+    def until(self, expression: str, argument: Any = None) -> None:
+        self.page.wait_for_function(expression, arg=argument)
+
+    def path(self) -> str:
+        return str(self.page.evaluate("location.pathname"))
+
+    def called(self, name: str) -> list[Any]:
+        """The calls of a procedure, once there is one."""
+        deadline = time.monotonic() + PATIENCE_MS / 1000
+        while not self.calls(name) and time.monotonic() < deadline:
+            self.page.wait_for_timeout(10)
+        return self.calls(name)
+
+    def calls(self, name: str) -> list[Any]:
+        return [given for called, given in self.world.calls if called == name]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if not CHROMIUM.exists():
+        pytest.skip("Chromium is not installed: apt-get install chromium")
+    if not VENDOR.exists():
+        pytest.skip("static/vendor is not there: make sets it up (node static/vendor.mjs)")
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=str(CHROMIUM), headless=True, args=list(FLAGS))
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def start(browser: Browser) -> Iterator[Callable[..., App]]:
+    """Start the app: ``start(world, viewport=PHONE)``. After the test its console must be clean."""
+    started: list[App] = []
+    with ExitStack() as stack:
+
+        def start_app(world: World | None = None, **context: Any) -> App:
+            world = world or World()
+            origin = stack.enter_context(serving(world))
+            opened = browser.new_context(**{"viewport": DESKTOP, "reduced_motion": "reduce", **context})
+            stack.callback(opened.close)
+            opened.set_default_timeout(PATIENCE_MS)
+            app = App(page=opened.new_page(), world=world, origin=origin)
+            _watch(app)
+            started.append(app)
+            return app
+
+        yield start_app
+        for app in started:
+            unexpected = [one for one in app.problems if not any(part in one for part in app.tolerated)]
+            assert unexpected == []
+
+
+@pytest.fixture
+def app(start: Callable[..., App]) -> App:
+    return start()
+
+
+def _watch(app: App) -> None:
+    def heard(message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"}:
+            app.problems.append(message.text)
+
+    app.page.on("console", heard)
+    app.page.on("pageerror", lambda error: app.problems.append(str(error)))

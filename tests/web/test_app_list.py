@@ -1,0 +1,192 @@
+"""The windowed list: what is in the document, what the scroll position does, and how live events move the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.web import fake_world
+from tests.web.conftest import App
+from tests.web.fake_server import Refusal, World
+
+pytestmark = pytest.mark.browser
+
+MANY = 100_000
+MAX_ROWS_IN_DOCUMENT = 100
+
+
+@pytest.fixture(scope="module")
+def full_inbox() -> list[dict[str, object]]:
+    return fake_world.many(MANY)
+
+
+def test_rows_show_sender_subject_snippet_labels_attachment_and_time(app: App) -> None:
+    page = app.open()
+    row = app.row("thr_00")
+    assert row.get_attribute("aria-label") is not None
+    for text in ("Jonas Feld", "Quote for the harbour mural", "Hi Mia, the council came back", "Clients/Harbour"):
+        assert text in row.inner_text()
+    assert row.locator("svg").count() == 1
+    assert "Inbox" not in row.inner_text(), "system labels are no chips"
+    named = page.get_by_role("option", name="Unread, Jonas Feld, Quote for the harbour mural, with attachments")
+    assert named.count() == 1
+
+
+def test_a_crm_title_takes_the_place_of_the_display_name(start: Callable[..., App]) -> None:
+    world = World()
+    world.threads[0]["sender"]["title"] = "Feld & Sons"
+    app = start(world)
+    app.open()
+    assert "Feld & Sons" in app.row("thr_00").inner_text()
+
+
+def test_both_sections_stand_on_the_page_and_can_be_folded(app: App) -> None:
+    page = app.open()
+    assert page.get_by_role("heading").all_text_contents()[:2] == ["Inbox44", "Skipped the inbox6"]
+    page.get_by_role("button", name="Fold Inbox").click()
+    page.get_by_role("listbox", name="Inbox", exact=True).wait_for(state="detached")
+    assert page.get_by_role("listbox", name="Skipped the inbox").get_by_role("option").count() == 6
+
+
+def test_an_account_tab_shows_its_own_threads_and_badge(app: App) -> None:
+    page = app.open()
+    page.get_by_role("tab", name="hello@ternandtide.example, 2 unread threads").click()
+    app.until("() => !document.querySelector('#row-thr_00')")
+    shown = page.get_by_role("listbox", name="Inbox").get_by_role("option").first
+    assert shown.get_attribute("data-thread") == "thr_02"
+    assert app.path() == "/p/mail/a/acc_hello"
+    assert page.get_by_role("tab", selected=True).text_content() == "hello@ternandtide.example ·2"
+
+
+def test_100_000_threads_keep_few_rows_in_the_document_all_the_way_down(
+    start: Callable[..., App], full_inbox: list[dict[str, object]]
+) -> None:
+    app = start(World(threads=list(full_inbox)))
+    page = app.open()
+    rows_seen = 0
+    for _ in range(12):
+        page.evaluate("() => { const one = document.querySelector('.lists'); one.scrollTop = one.scrollHeight; }")
+        app.until(
+            "(seen) => document.querySelector('[data-section=inbox]').textContent.replace(/\\D/g, '') > seen", rows_seen
+        )
+        rows_seen = int(page.evaluate("document.querySelector('[data-section=inbox]').textContent.replace(/\\D/g, '')"))
+        assert page.locator("[role=option]").count() < MAX_ROWS_IN_DOCUMENT
+    assert rows_seen > 2_000
+    gap = page.evaluate(
+        """() => {
+            const lists = document.querySelector(".lists"); lists.scrollTop = lists.scrollHeight / 2;
+            return new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => {
+                const box = lists.getBoundingClientRect();
+                const element = document.elementFromPoint(box.left + 300, box.top + box.height / 2);
+                done(element.closest("[role=option]") === null);
+            })));
+        }"""
+    )
+    assert gap is False, "the rows in sight are there two frames after a jump"
+
+
+def test_scrolling_through_thousands_of_rows_stays_within_a_frames_budget(
+    start: Callable[..., App], full_inbox: list[dict[str, object]]
+) -> None:
+    app = start(World(threads=list(full_inbox[:5_000])))
+    page = app.open()
+    for _ in range(6):
+        page.evaluate("() => { const one = document.querySelector('.lists'); one.scrollTop = one.scrollHeight; }")
+        page.wait_for_timeout(60)
+    worst = page.evaluate(
+        """async () => {
+            const lists = document.querySelector(".lists"); lists.scrollTop = 0;
+            const frame = () => new Promise(requestAnimationFrame);
+            await frame(); await frame();
+            const times = [];
+            for (let step = 0; step < 60; step += 1) {
+                lists.scrollTop += 400;
+                const begun = performance.now();
+                await new Promise(done => setTimeout(done)); // the scroll event, and what it draws
+                await frame();
+                times.push(performance.now() - begun);
+            }
+            return times.sort((a, b) => a - b)[Math.floor(times.length * 0.9)];
+        }"""
+    )
+    assert worst < 100, "nine of ten steps of ten rows are drawn within a few frames, on a slow machine too"
+
+
+def test_new_mail_appears_without_a_reload_and_leaves_selection_and_scroll_where_they_were(app: App) -> None:
+    page = app.open()
+    app.press(*"jjjjjjjjjj")
+    page.evaluate("() => { document.querySelector('.lists').scrollTop = 200; }")
+    before = page.evaluate("document.querySelector('#row-thr_09').getBoundingClientRect().top")
+    fresh = app.world.add(subject="The ferry is late", name="Harbour Office")
+    app.until("() => document.querySelector('[data-section=inbox]').textContent === 'Inbox45'")
+    assert app.selected() == "thr_09"
+    assert abs(page.evaluate("document.querySelector('#row-thr_09').getBoundingClientRect().top") - before) <= 1
+    page.evaluate("() => { document.querySelector('.lists').scrollTop = 0; }")
+    app.row(fresh).wait_for()
+    assert page.get_by_role("tab", selected=True).text_content() == "Unified ·5"
+
+
+def test_at_the_top_new_mail_shows_itself(app: App) -> None:
+    page = app.open()
+    fresh = app.world.add(subject="The ferry is late")
+    app.row(fresh).wait_for()
+    assert page.get_by_role("option").first.get_attribute("data-thread") == fresh
+
+
+def test_a_change_and_a_removal_elsewhere_reach_the_rows(app: App) -> None:
+    page = app.open()
+    app.world.change("thr_02", unread=True, subject="Rechnung 2026-1187, berichtigt")
+    page.get_by_role("option", name="Unread, Nordwind Druck, Rechnung 2026-1187, berichtigt").wait_for()
+    app.world.change("thr_02", inInbox=False)
+    app.until("() => document.querySelector('[data-section=skipped]').textContent === 'Skipped the inbox7'")
+    app.world.remove("thr_02")
+    app.until("() => document.querySelector('[data-section=skipped]').textContent === 'Skipped the inbox6'")
+
+
+def test_spam_that_arrives_stands_in_no_section(app: App) -> None:
+    app.open()
+    app.world.add(subject="You won", in_inbox=False, labels=({"id": "SPAM", "name": "Spam"},))
+    app.world.add(subject="A real one")
+    app.until("() => document.querySelector('[data-section=inbox]').textContent === 'Inbox45'")
+    assert app.page.locator("[data-section=skipped]").text_content() == "Skipped the inbox6"
+
+
+def test_after_a_cut_the_socket_resumes_and_misses_nothing(app: App) -> None:
+    page = app.open()
+    first = app.world.add(subject="Heard live")
+    app.row(first).wait_for()
+    app.world.cut_sockets()
+    second = app.world.add(subject="Written while nobody listened")
+    app.row(second).wait_for()
+    assert page.get_by_role("option").nth(0).get_attribute("data-thread") in {first, second}
+
+
+def test_a_failed_page_can_be_asked_for_again(start: Callable[..., App]) -> None:
+    world = World()
+    world.failing["mail.threads"] = Refusal("SERVICE_UNAVAILABLE", 503, "Not yet.")
+    app = start(world)
+    app.tolerated = ("503", "207")
+    page = app.open(ready=".failed")
+    assert "Could not load: Not yet." in page.locator(".failed").first.inner_text()
+    page.get_by_role("button", name="Try again").first.click()
+    app.row("thr_00").wait_for()
+
+
+def test_arrow_keys_move_along_rows_and_tabs(app: App) -> None:
+    page = app.open()
+    app.row("thr_00").focus()
+    app.press("ArrowDown", "ArrowDown")
+    assert app.selected() == "thr_02"
+    page.get_by_role("tab", selected=True).focus()
+    app.press("ArrowRight")
+    assert app.path() == "/p/mail/a/acc_mia"
+
+
+def test_exactly_one_row_is_a_stop_of_the_tab_key(app: App) -> None:
+    page = app.open()
+    assert page.locator("[role=option][tabindex='0']").count() == 1
+    app.press("j", "j", "j")
+    stops = page.locator("[role=option][tabindex='0']")
+    assert stops.count() == 1
+    assert stops.get_attribute("data-thread") == "thr_02"

@@ -1,0 +1,158 @@
+"""What the page says when there is nothing to show, something to do, or nobody to ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.web import fake_world
+from tests.web.conftest import App
+from tests.web.fake_server import World
+
+pytestmark = pytest.mark.browser
+
+
+def test_the_front_door_leads_to_the_inbox(app: App) -> None:
+    app.open("/")
+    assert app.path() == "/p/mail"
+
+
+def test_without_an_account_the_page_says_what_to_create_and_what_to_copy(start: Callable[..., App]) -> None:
+    app = start(World(accounts=[], threads=[]), permissions=["clipboard-read", "clipboard-write"])
+    page = app.open(ready=".connect")
+    text = page.locator(".connect").inner_text()
+    for part in ("OAuth consent screen", "Web application", "IDP_CLIENT_ID", "IDP_CLIENT_SECRET"):
+        assert part in text
+    page.get_by_role("button", name="Copy the redirect URI").click()
+    page.get_by_text("Copied").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == f"{app.origin}/oauth/mail/callback"
+
+
+def test_the_redirect_uri_is_the_servers_spelling_of_loopback(start: Callable[..., App]) -> None:
+    app = start(World(accounts=[], threads=[]))
+    app.origin = app.origin.replace("127.0.0.1", "localhost")
+    page = app.open(ready=".connect")
+    shown = page.locator("code").first.inner_text()
+    assert shown == f"{app.origin.replace('localhost', '127.0.0.1')}/oauth/mail/callback"
+
+
+def test_connecting_without_a_client_is_refused_in_words_on_the_page(start: Callable[..., App]) -> None:
+    app = start(World(accounts=[], threads=[]))
+    app.tolerated = ("501",)
+    page = app.open(ready=".connect")
+    page.get_by_role("button", name="Connect", exact=True).click()
+    page.get_by_role("alert").get_by_text("No mail provider is configured.").wait_for()
+
+
+def test_a_consent_that_was_refused_comes_back_as_a_notice(app: App) -> None:
+    page = app.open("/p/mail?connect=You%20did%20not%20grant%20access")
+    page.get_by_text("You did not grant access").wait_for()
+    assert page.evaluate("location.search") == ""
+
+
+def test_inbox_zero_and_nothing_skipped_have_their_words(start: Callable[..., App]) -> None:
+    page = start(World(threads=[])).open(ready=".empty")
+    page.get_by_text("Inbox zero").wait_for()
+    page.get_by_text("Nothing has skipped the inbox").wait_for()
+
+
+def test_an_empty_inbox_that_is_still_being_read_says_so(start: Callable[..., App]) -> None:
+    world = World(threads=[])
+    world.accounts[0].update(state="backfilling", progress={"done": 0, "total": 4000})
+    page = start(world).open(ready=".empty")
+    page.get_by_text("Reading your mail").wait_for()
+    assert page.get_by_text("Inbox zero").count() == 0
+
+
+def test_a_backfill_shows_progress_and_then_how_long_it_takes(app: App) -> None:
+    page = app.open()
+    app.world.set_account("acc_hello", state="backfilling", progress={"done": 100, "total": 10_000})
+    page.get_by_text("100 of 10,000 messages").first.wait_for()
+    for done in range(200, 1_100, 100):
+        page.wait_for_timeout(550)
+        app.world.set_account("acc_hello", progress={"done": done, "total": 10_000})
+    page.get_by_text("left").first.wait_for()
+    assert page.get_by_role("progressbar").first.get_attribute("value") is not None
+    app.world.set_account("acc_hello", state="caught-up", progress=None)
+    page.locator(".strip.reading").wait_for(state="detached")
+
+
+def test_a_lost_grant_is_named_with_its_cause_and_a_way_back(start: Callable[..., App]) -> None:
+    world = World()
+    world.accounts[2].update(state="reconnect", problem="The grant was revoked at the provider.")
+    page = start(world).open()
+    strip = page.locator(".strip.warning")
+    assert "The grant was revoked at the provider." in strip.inner_text()
+    link = strip.get_by_role("link", name="Reconnect")
+    assert link.get_attribute("href") == "/oauth/mail/start?email=mia.tern%40post.example"
+    page.get_by_role("button", name="1 account needs you").wait_for()
+
+
+def test_the_sync_panel_tells_each_accounts_state(start: Callable[..., App]) -> None:
+    world = World()
+    world.accounts[0].update(pending=2, failed=1)
+    world.accounts[1].update(state="waiting", problem="Google asks for a pause.")
+    app = start(world)
+    page = app.open()
+    page.get_by_role("button", name="Waiting for the provider").click()
+    panel = page.get_by_role("dialog", name="Sync state")
+    text = panel.inner_text()
+    for part in ("Up to date. Last synced", "2 changes on the way", "1 message could not be read", "asks for a pause"):
+        assert part in text
+    app.press("Escape")
+    panel.wait_for(state="hidden")
+    assert app.path() == "/p/mail"
+
+
+def test_without_a_socket_the_page_works_and_says_that_it_is_reconnecting(start: Callable[..., App]) -> None:
+    app = start(World(has_socket=False))
+    app.tolerated = ("WebSocket", "404")
+    page = app.open()
+    page.get_by_text("Reconnecting to the server.").wait_for()
+    app.press("j", "Enter")
+    page.wait_for_selector("iframe")
+    app.world.has_socket = True
+    page.get_by_role("button", name="Reconnect now").click()
+    page.get_by_text("Reconnecting to the server.").wait_for(state="detached")
+
+
+def test_a_claimed_workspace_sends_a_stranger_to_the_login_page_and_back(start: Callable[..., App]) -> None:
+    app = start(World(me=fake_world.me(mode="claimed")))
+    app.tolerated = ("401",)
+    page = app.open("/p/mail/t/thr_00", ready=".login-card")
+    assert page.evaluate("location.search") == "?next=%2Fp%2Fmail%2Ft%2Fthr_00"
+    page.get_by_label("Development login").fill("mia@ternandtide.example")
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_selector("iframe")
+    assert app.path() == "/p/mail/t/thr_00"
+
+
+@pytest.mark.parametrize(
+    "wanted", ["https://evil.example/", "//evil.example", "/\\evil.example", "/%09/evil.example", "javascript:alert(1)"]
+)
+def test_after_login_the_way_leads_nowhere_else(start: Callable[..., App], wanted: str) -> None:
+    page = start().open(f"/login?next={wanted}", ready=".login-card")
+    link = page.get_by_role("link", name="Go to your workspace")
+    assert link.evaluate("link => link.origin === location.origin")
+    assert "evil" not in (link.get_attribute("href") or "")
+
+
+def test_the_provider_button_shows_only_where_there_is_a_provider(start: Callable[..., App]) -> None:
+    me = fake_world.me(mode="claimed", devLogin=False, googleLogin=True)
+    page = start(World(me=me)).open("/login?invite=abc", ready=".login-card")
+    link = page.get_by_role("link", name="Continue with Google")
+    assert link.get_attribute("href") == "/auth/idp/start?invite=abc"
+    assert page.get_by_label("Development login").count() == 0
+
+
+def test_the_theme_can_be_chosen_and_is_remembered(app: App) -> None:
+    page = app.open()
+    background = "getComputedStyle(document.documentElement).backgroundColor"
+    light = page.evaluate(background)
+    page.get_by_role("button", name="Colours: as the system").click()
+    page.get_by_role("button", name="Colours: light").click()
+    assert page.evaluate(background) != light
+    page.reload()
+    page.get_by_role("button", name="Colours: dark").wait_for()
+    assert page.evaluate(background) != light
