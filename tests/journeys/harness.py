@@ -121,6 +121,11 @@ class ServiceProcess:
         """Let it drain; its exit code."""
         return self._end(by)
 
+    def send(self, by: signal.Signals) -> None:
+        """Send it a signal, and don't wait for what comes of it."""
+        assert self._process is not None, "the service does not run"
+        self._process.send_signal(by)
+
     def wait(self) -> int:
         """Its exit code, when it ends by itself."""
         assert self._process is not None, "the service does not run"
@@ -191,8 +196,7 @@ class ServiceProcess:
         )
 
     def _end(self, by: signal.Signals) -> int:
-        assert self._process is not None, "the service does not run"
-        self._process.send_signal(by)
+        self.send(by)
         return self.wait()
 
     def _alive(self) -> None:

@@ -1,0 +1,251 @@
+"""The ``svc`` command as a process: what it prints, how it ends, and what it never says."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from subprocess import CompletedProcess, run
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from svc import __version__
+from svc.app import all_settings
+from svc.clock import VirtualClock
+from svc.nursery import ThreadGate
+from tests.journeys.harness import ROOT, ServiceProcess, until
+from tests.recorded_log import RecordedLog
+from tests.service import Service, open_service
+
+DRAIN_S = 60  # longer than any of these tests waits: what ends sooner did not wait for it
+PIECE_S = 20.0
+
+
+def svc(*arguments: str, **settings: str) -> CompletedProcess[str]:
+    """One command in an environment of its own."""
+    return run(
+        [sys.executable, "-m", "svc", *arguments],
+        cwd=ROOT,
+        env=settings,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_help_names_every_command_and_where_the_settings_are() -> None:
+    done = svc("--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    for word in ("serve", "config", "fsck", "claim", "invite", "user", "device", "session"):
+        assert f"\n    {word} " in done.stdout
+    assert "svc config" in " ".join(done.stdout.split())
+
+
+def test_what_is_no_command_is_a_usage_error() -> None:
+    done = svc("sevre")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "sevre" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert svc("--version").stdout == f"svc {__version__}\n"
+
+
+def test_config_shows_each_setting_with_its_source_and_no_secret(tmp_path: Path) -> None:
+    settings = {
+        "HOME": str(tmp_path),
+        "SVC_PORT": "4999",
+        "IDP_CLIENT_ID": "id.example",
+        "IDP_CLIENT_SECRET": "canary-client-secret",
+    }
+    table, as_json = svc("config", **settings), svc("config", "--json", **settings)
+    assert (table.returncode, as_json.returncode) == (0, 0)
+    assert "canary" not in table.stdout + table.stderr + as_json.stdout + as_json.stderr
+    rows = {row["name"]: row for row in json.loads(as_json.stdout)}
+    assert set(rows) == {setting.name for setting in all_settings()}
+    assert (rows["SVC_PORT"]["value"], rows["SVC_PORT"]["source"]) == ("4999", "environment")
+    assert (rows["SVC_HOME"]["value"], rows["SVC_HOME"]["source"]) == (str(tmp_path / "Svc"), "default")
+    assert (rows["IDP_CLIENT_SECRET"]["value"], rows["IDP_CLIENT_ID"]["value"]) == ("********", "id.example")
+    assert all(row["help"] for row in rows.values())
+    for name in rows:
+        assert f"{name} " in table.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_fault_of_the_environment_is_told_by_every_command(tmp_path: Path) -> None:
+    wrong = {
+        "HOME": str(tmp_path),
+        "SVC_PORT": "http",
+        "PROVIDERS": "real",
+        "SVC_LOG": "loud",
+        "SVC_DRAIN_SECONDS": "-1",
+        "SVC_MAIL_API_URL": "http://mail.example",
+    }
+    for command in ("serve", "config"):
+        done = svc(command, **wrong)
+        assert (done.returncode, done.stdout) == (78, "")
+        told = done.stderr.splitlines()
+        assert sorted(line.partition(": ")[0] for line in told) == sorted(set(wrong) - {"HOME"})
+        assert all("; " in line for line in told), "what is wrong; what to do"
+    assert list(tmp_path.iterdir()) == []
+
+
+# fsck
+
+
+@pytest.fixture
+def lived_in(tmp_path: Path) -> ServiceProcess:
+    """A home with a mail and its attachment, nobody running on it."""
+
+    async def live() -> None:
+        clock = VirtualClock()
+        async with open_service(tmp_path, clock=clock, log=RecordedLog(clock), PROVIDERS="fake") as service:
+            await with_a_file(service)
+
+    trio.run(live, clock=MockClock(autojump_threshold=0))
+    return ServiceProcess(tmp_path)
+
+
+async def with_a_file(service: Service) -> None:
+    await service.synced("A file", attachments=[{"filename": "a.txt", "mime": "text/plain", "text": "attached"}])
+
+
+def blob(process: ServiceProcess) -> Path:
+    """The attachment's."""
+    ((sha256,),) = process.rows("select sha256 from files")
+    return process.home / "blobs" / sha256[:2] / sha256[2:4] / sha256
+
+
+def test_fsck_finds_a_sound_home_sound_and_changes_nothing(lived_in: ServiceProcess) -> None:
+    def content() -> dict[Path, bytes]:
+        files = [path for path in lived_in.home.rglob("*") if path.is_file()]
+        return {path: path.read_bytes() for path in files if not path.name.endswith(("-shm", "-wal"))}
+
+    before = content()
+    for arguments in (("fsck",), ("fsck", "--deep")):
+        done = lived_in.command(*arguments)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "ok\n", "")
+    assert json.loads(lived_in.command("fsck", "--json").stdout) == {"ok": True, "problems": []}
+    assert content() == before
+
+
+def test_fsck_names_what_is_missing_and_when_asked_what_is_damaged(lived_in: ServiceProcess) -> None:
+    path = blob(lived_in)
+    whole = path.read_bytes()
+    path.chmod(0o600)
+    path.write_bytes(whole[:-1] + b"!")
+    assert lived_in.command("fsck").returncode == 0
+    deep = lived_in.command("fsck", "--deep", "--json")
+    assert deep.returncode == 1
+    problems = json.loads(deep.stdout)["problems"]
+    assert len(problems) == len(set(problems)) == 1
+    assert f"the blob {path.name} is damaged" in problems[0]
+    path.unlink()
+    missing = lived_in.command("fsck")
+    assert missing.returncode == 1
+    assert f"the blob {path.name} is missing" in missing.stdout
+    assert whole.decode() not in missing.stdout
+
+
+async def test_fsck_runs_beside_a_server(service: Service, tmp_path: Path, threads: ThreadGate) -> None:
+    await with_a_file(service)
+    done = await threads.run(ServiceProcess(tmp_path).command, "fsck", "--deep")
+    assert (done.returncode, done.stdout) == (0, "ok\n")
+    assert (await service.get("/readyz")).status == 200
+    assert await service.synced("And on")
+
+
+def test_fsck_of_what_is_no_home_says_so_and_makes_none(tmp_path: Path) -> None:
+    done = ServiceProcess(tmp_path).command("fsck")
+    assert (done.returncode, done.stdout) == (78, "")
+    assert done.stderr.startswith("SVC_HOME: ")
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+# Signals
+
+
+@pytest.fixture
+def process(tmp_path: Path) -> Iterator[ServiceProcess]:
+    with ServiceProcess(tmp_path) as one:
+        yield one
+
+
+class HalfAsked:
+    """A connection with half a request on it."""
+
+    def __init__(self, process: ServiceProcess) -> None:
+        self._socket = socket.create_connection(("127.0.0.1", process.port), timeout=PIECE_S)
+        fields = f"host: 127.0.0.1:{process.port}\r\ncontent-type: application/json\r\ncontent-length: 16"
+        expect = "expect: 100-continue"  # its answer tells that the service is at work on it
+        self._socket.sendall(f"POST /trpc/mail.archive HTTP/1.1\r\n{fields}\r\n{expect}\r\n\r\n".encode())
+        assert self._socket.recv(100).startswith(b"HTTP/1.1 100 ")
+
+    def rest(self) -> bytes:
+        """Ask the other half, and read the answer to its end."""
+        self._socket.sendall(b'{"threadIds":[]}')
+        return self.answer()
+
+    def answer(self) -> bytes:
+        data = b""
+        while piece := self._socket.recv(65_536):
+            data += piece
+        self._socket.close()
+        return data
+
+
+def port_is_closed(process: ServiceProcess) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", process.port), timeout=PIECE_S).close()
+    except ConnectionRefusedError:
+        return True
+    return False
+
+
+def test_a_signal_lets_the_request_in_flight_finish(process: ServiceProcess) -> None:
+    process.start(PROVIDERS="fake", SVC_DRAIN_SECONDS=str(DRAIN_S))
+    asked = HalfAsked(process)
+    process.send(signal.SIGTERM)
+    until(lambda: port_is_closed(process), deadline_s=PIECE_S)
+    answer = asked.rest()
+    assert answer.startswith(b"HTTP/1.1 200 ")
+    assert answer.endswith(b'{"result":{"data":{}}}')
+    assert process.wait() == 0
+    assert "Traceback" not in process.log()
+
+
+def test_a_second_signal_does_not_wait_for_it(process: ServiceProcess) -> None:
+    process.start(PROVIDERS="fake", SVC_DRAIN_SECONDS=str(DRAIN_S))
+    asked = HalfAsked(process)
+    process.send(signal.SIGTERM)
+    until(lambda: port_is_closed(process), deadline_s=PIECE_S)
+    process.send(signal.SIGINT)
+    assert process.wait() == 0
+    assert asked.answer() == b""
+    assert process.events("drain.cut_short")
+    assert "Traceback" not in process.log()
+
+
+# Secrets
+
+
+def test_no_secret_is_in_the_log_of_a_server(process: ServiceProcess) -> None:
+    process.start(
+        IDP_CLIENT_ID="id.example",
+        IDP_CLIENT_SECRET="canary-client-secret",
+        SVC_IDP_ISSUER="http://127.0.0.1:1",  # nobody is there
+    )
+    process.request("GET", "/oauth/mail/start?email=canary-hint@example.org")
+    process.request("GET", "/oauth/mail/callback?state=canary-state&code=canary-code")
+    process.request("GET", "/livez", headers={"cookie": "svc_session=canary-session; svc_oauth=canary-browser"})
+    process.request("GET", "/files/x/content", headers={"x-svc-device-token": "sdt_canary-token"})
+    process.request("GET", "/ws?ticket=canary-ticket")
+    process.request("GET", '/trpc/mail.thread?input={"id":"canary-input"}'.replace('"', "%22"))
+    assert process.stop() == 0
+    assert process.events("http.request")
+    assert "canary" not in process.log()
