@@ -33,7 +33,7 @@ Stored = Mapping[str, int]
 
 @dataclass(kw_only=True)
 class BlobSweep:
-    """``references`` are the invariants that yield blobs."""
+    """``references`` are the invariants that yield blobs; ``batch_blobs`` are looked up at a time."""
 
     store: Store
     blobs: Blobs
@@ -41,6 +41,7 @@ class BlobSweep:
     threads: ThreadGate
     references: Sequence[Invariant]
     log: Log
+    batch_blobs: int = BATCH_BLOBS
 
     async def run(self, child: Child) -> None:
         child.started()
@@ -50,7 +51,7 @@ class BlobSweep:
         """One round over all blobs. Returns how many were removed."""
         removed = 0
         old = self.blobs.each_old(before=self.clock.now() - MIN_AGE_MS)
-        while batch := await self.threads.run(_next, old):
+        while batch := await self.threads.run(_next, old, self.batch_blobs):
             removed += await self._sweep(batch)
         if removed:
             self.log.info("files.blobs_removed", count=removed)
@@ -77,8 +78,8 @@ def _unnamed(tx: ReadTx, stored: Stored, references: Sequence[Invariant]) -> Sto
     return left
 
 
-def _next(old: Iterator[tuple[str, int]]) -> Stored:
-    return dict(islice(old, BATCH_BLOBS))
+def _next(old: Iterator[tuple[str, int]], size: int) -> Stored:
+    return dict(islice(old, size))
 
 
 def _parts(stored: Stored) -> Iterator[Stored]:
