@@ -1,0 +1,70 @@
+"""What a provider's word about somebody opens: the rules that come before ``actions.sign_in``, in its transaction.
+
+An identity is its issuer and subject. An address counts only where the provider has verified it: else anybody who can
+type an address at the provider could have the account, or squat it before its owner comes. An admin's account is not
+tied to a second provider by address alone; the admin's own session has to be there too.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from svc.errors import Forbidden
+from svc.identity import actions, queries, tokens
+from svc.identity.actions import Claiming, SignedIn
+from svc.identity.model import Proof, User, normal_email
+from svc.identity.oidc import VerifiedIdentity
+from svc.store import Tx
+
+UNVERIFIED: Final = Forbidden(
+    "The sign-in service has not verified your mail address, so it can't be used here. Verify it there, then sign in "
+    "again."
+)
+OTHER_PROVIDER: Final = Forbidden(
+    "This administrator's account belongs to another sign-in service. Sign in the way you did before, or by a link "
+    "from `svc claim`, and then sign in here from the same browser."
+)
+
+
+def admit(
+    tx: Tx,
+    *,
+    who: VerifiedIdentity,
+    invite: str | None,
+    claiming: Claiming,
+    old_cookie: str | None,
+    device_name: str,
+) -> SignedIn:
+    """Sign ``who`` in. Raises :class:`Forbidden` with the sentence that the person reads."""
+    email = who.email
+    linked = queries.user_by_identity(tx, issuer=who.issuer, subject=who.subject)
+    if linked is not None:
+        email = linked.email  # as the account has it, whatever became of the address at the provider
+    elif email is None or not who.email_verified:
+        raise UNVERIFIED
+    else:
+        _check_second_provider(tx, who, email, old_cookie=old_cookie)
+    return actions.sign_in(
+        tx,
+        proof=Proof(email=email, name=who.name, issuer=who.issuer, subject=who.subject),
+        invite=invite,
+        claiming=claiming,
+        old_cookie=old_cookie,
+        device_name=device_name,
+    )
+
+
+def _check_second_provider(tx: Tx, who: VerifiedIdentity, email: str, *, old_cookie: str | None) -> None:
+    user = queries.user_by_email(tx, normal_email(email))
+    if user is None or user.role != "admin" or not _has_other_provider(tx, user, issuer=who.issuer):
+        return
+    session = None if old_cookie is None else queries.session_by_cookie(tx, tokens.digest(old_cookie))
+    if session is None or session[1].id != user.id:
+        raise OTHER_PROVIDER
+
+
+def _has_other_provider(tx: Tx, user: User, *, issuer: str) -> bool:
+    found = tx.value(
+        "select 1 from identities where user_id = :id and issuer <> :issuer limit 1", id=user.id, issuer=issuer
+    )
+    return found is not None

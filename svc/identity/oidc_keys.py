@@ -1,0 +1,137 @@
+"""The keys an OpenID provider signs with: its key set (RFC 7517), fetched when one is wanted and remembered.
+
+Theory. A token names its key by ``kid``; that name only selects among the keys which the provider itself publishes, and
+nothing else in a token's header says where a key is. An unknown name may mean that the provider has new keys, so it is
+asked again, but at most once a minute: else whoever can make up names makes us knock at the provider's door.
+
+Owns which keys count (asymmetric, for signatures, strong enough) and how long. It verifies nothing itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import msgspec
+import trio
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
+from joserfc import jwk
+from joserfc.errors import JoseError
+
+from svc.identity.discovery import ANSWER_MAX_BYTES, CALL_DEADLINE_S, ProviderAway
+from svc.identity.http_client import HttpClient, decoded
+from svc.protocol import EgressFault
+
+KEYS_LIFETIME_S: Final = 3_600.0
+REFETCH_PAUSE_S: Final = 60.0
+MAX_KEYS: Final = 100
+RSA_MIN_BITS: Final = 2_048
+
+FAMILIES: Final[Mapping[str, tuple[str, str | None]]] = {
+    "RS256": ("RSA", None),
+    "PS256": ("RSA", None),
+    "ES256": ("EC", "P-256"),
+    "EdDSA": ("OKP", "Ed25519"),
+}
+"""The signatures that count, each with key type and curve: no secret shared with the provider, and never ``none``."""
+
+_PUBLIC_MEMBERS: Final = ("kty", "kid", "alg", "n", "e", "crv", "x", "y")
+
+PublicKey = jwk.RSAKey | jwk.ECKey | jwk.OKPKey
+
+
+@dataclass(frozen=True, kw_only=True)
+class SigningKey:
+    """One published key. Two are equal when the same was published."""
+
+    published: Mapping[str, object]
+    key: PublicKey = field(compare=False, repr=False)
+
+    @property
+    def kid(self) -> object:
+        return self.published.get("kid")
+
+    def fits(self, algorithm: str) -> bool:
+        kind, curve = FAMILIES[algorithm]
+        return (
+            self.published["kty"] == kind
+            and self.published.get("crv") == curve
+            and self.published.get("alg") in (None, algorithm)
+        )
+
+
+@dataclass(kw_only=True)
+class KeyCache:
+    """The key set of one provider."""
+
+    http: HttpClient
+    _keys: tuple[SigningKey, ...] = ()
+    _url: str | None = None
+    _known_at_s: float = -math.inf
+    _asked_at_s: float = -math.inf
+    _turn: trio.Lock = field(default_factory=trio.Lock)
+
+    async def find(
+        self, url: str, *, kid: str | None, algorithm: str, unlike: SigningKey | None = None
+    ) -> SigningKey | None:
+        """The one key of that name that fits; without a name, the only key there is. Raises :class:`ProviderAway`.
+
+        ``unlike`` is a key that was found wanting: only another one will do, and the provider may be asked for it.
+        """
+        async with self._turn:
+            if url != self._url or trio.current_time() - self._known_at_s >= KEYS_LIFETIME_S:
+                await self._fetch(url)
+            found = _chosen(self._keys, kid=kid, algorithm=algorithm)
+            if (found is None or found == unlike) and trio.current_time() - self._asked_at_s >= REFETCH_PAUSE_S:
+                await self._fetch(url)
+                found = _chosen(self._keys, kid=kid, algorithm=algorithm)
+            return None if found == unlike else found
+
+    async def _fetch(self, url: str) -> None:
+        self._asked_at_s = trio.current_time()
+        try:
+            answer = await self.http.request(
+                "GET",
+                url,
+                headers={"accept": "application/json"},
+                body=None,
+                deadline_s=CALL_DEADLINE_S,
+                limit_bytes=ANSWER_MAX_BYTES,
+            )
+        except EgressFault as fault:
+            raise ProviderAway(f"The sign-in service's keys can't be fetched: {fault.detail}") from fault
+        published = decoded(answer.body, _KeySet) if answer.status == 200 else None
+        if published is None:
+            raise ProviderAway(f"The sign-in service did not answer with its keys (status {answer.status}).")
+        usable = (_usable(record) for record in published.keys[:MAX_KEYS])
+        self._keys = tuple(key for key in usable if key is not None)
+        self._url, self._known_at_s = url, self._asked_at_s
+
+
+class _KeySet(msgspec.Struct):
+    keys: list[dict[str, Any]]
+
+
+def _chosen(keys: tuple[SigningKey, ...], *, kid: str | None, algorithm: str) -> SigningKey | None:
+    named = keys if kid is None else tuple(key for key in keys if key.kid == kid and key.fits(algorithm))
+    return named[0] if len(named) == 1 and named[0].fits(algorithm) else None
+
+
+def _usable(record: Mapping[str, object]) -> SigningKey | None:
+    """A key for signatures that can be trusted with one; what else a provider publishes is not our business."""
+    if record.get("use") not in (None, "sig"):
+        return None
+    public = {name: record[name] for name in _PUBLIC_MEMBERS if name in record}
+    if public.get("kty") not in [kind for kind, _ in FAMILIES.values()]:
+        return None
+    try:
+        key = jwk.import_key(public)  # type: ignore[arg-type]  # what is not text it refuses itself
+    except (JoseError, ValueError, TypeError):
+        return None
+    if not isinstance(key, PublicKey):
+        return None
+    if isinstance(key.public_key, RSAPublicKey) and key.public_key.key_size < RSA_MIN_BITS:
+        return None
+    return SigningKey(published=public, key=key)

@@ -1,0 +1,84 @@
+"""What a sign-in takes along on its round trip: the invite it came with, where it goes then, and its nonce.
+
+Theory. The invite opens something, so it must not lie readable in the database; the browser that began has a key in a
+cookie, of which we keep only the digest. So what has to come back is sealed under that key, and the nonce follows from
+it: a copy of the database tells nothing, and another browser's callback can't be opened.
+
+Owns the sealing and the rule which addresses one may be sent to after a sign-in.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hmac
+import os
+import re
+from typing import Final
+from urllib.parse import unquote
+
+import msgspec
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from svc.identity.oauth_states import OAuthState
+
+HOME: Final = "/"
+MAX_NEXT_CHARS: Final = 2_000
+MAX_INVITE_CHARS: Final = 512
+
+_NONCE_BYTES: Final = 12
+_DECODINGS_MAX: Final = 3
+_URL_SYMBOLS: Final = re.compile(r"/[A-Za-z0-9\-._~!$&'()*+,;=:@/?%#]*")
+_STEERS: Final = re.compile(r"//|\\|[^\x20-\x7e\xa0-\U0010ffff]|(?:^|/)\.\.?(?:/|$)")
+_NOT_A_PLACE: Final = ("/auth/", "/oauth/", "/trpc/")
+"""Where a GET ends a session's peace or answers no page: nobody is sent there."""
+
+
+class Luggage(msgspec.Struct, frozen=True, kw_only=True):
+    invite: str | None = None
+    next: str = HOME
+
+
+def sealed(luggage: Luggage, *, browser_key: str) -> str:
+    nonce = os.urandom(_NONCE_BYTES)
+    ciphertext = AESGCM(_derived(browser_key, "luggage")).encrypt(nonce, msgspec.json.encode(luggage), None)
+    return base64.urlsafe_b64encode(nonce + ciphertext).decode()
+
+
+def opened(ended: OAuthState) -> Luggage:
+    """What was sealed; nothing where it can't be opened."""
+    try:
+        raw = base64.urlsafe_b64decode(ended.payload)
+        plain = AESGCM(_derived(ended.browser_key, "luggage")).decrypt(raw[:_NONCE_BYTES], raw[_NONCE_BYTES:], None)
+        return msgspec.json.decode(plain, type=Luggage)
+    except (binascii.Error, ValueError, InvalidTag, msgspec.DecodeError):
+        return Luggage()
+
+
+def nonce_of(trip: OAuthState) -> str:
+    """The same at the start and the end of one round trip, and of no other."""
+    return _derived(trip.browser_key, f"nonce {trip.state}").hex()
+
+
+def safe_next(wanted: str) -> str:
+    """``wanted`` if it is a path on this very origin and can be read as nothing else; else ``/``.
+
+    Browsers read ``//``, ``/\\`` and a tab between slashes as the start of another host; what is written in percent
+    signs may be decoded on the way, once or more often.
+    """
+    if len(wanted) > MAX_NEXT_CHARS or not _URL_SYMBOLS.fullmatch(wanted):
+        return HOME
+    path = re.split(r"[?#]", wanted, maxsplit=1)[0]
+    for _ in range(_DECODINGS_MAX):
+        if _STEERS.search(path) or f"{path.lower()}/".startswith(_NOT_A_PLACE):
+            return HOME
+        decoded = unquote(path, errors="surrogateescape")
+        if decoded == path:
+            return wanted
+        path = decoded
+    return HOME
+
+
+def _derived(browser_key: str, purpose: str) -> bytes:
+    return hmac.digest(browser_key.encode(), f"svc sign-in: {purpose}".encode(), "sha256")
