@@ -28,6 +28,8 @@ KEYS_LIFETIME_S: Final = 3_600.0
 REFETCH_PAUSE_S: Final = 60.0
 MAX_KEYS: Final = 100
 RSA_MIN_BITS: Final = 2_048
+RSA_MIN_CHARS: Final = 342
+"""A modulus of that many bits in base64url: the library would warn of a shorter one where nobody reads it."""
 
 FAMILIES: Final[Mapping[str, tuple[str, str | None]]] = {
     "RS256": ("RSA", None),
@@ -125,6 +127,8 @@ def _usable(record: Mapping[str, object]) -> SigningKey | None:
         return None
     public = {name: record[name] for name in _PUBLIC_MEMBERS if name in record}
     if public.get("kty") not in [kind for kind, _ in FAMILIES.values()]:
+        return None
+    if public["kty"] == "RSA" and len(str(public.get("n"))) < RSA_MIN_CHARS:
         return None
     try:
         key = jwk.import_key(public)  # type: ignore[arg-type]  # what is not text it refuses itself
