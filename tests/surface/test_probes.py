@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import pytest
 import trio
@@ -13,6 +13,7 @@ import trio
 from svc import __version__
 from svc.clock import VirtualClock, rfc3339
 from svc.nursery import Child, Root, Subsystem, open_task_group
+from svc.store import CannotOpen
 from tests.protocol.http_world import read_to_end, replies
 from tests.recorded_log import RecordedLog
 from tests.service import HOST, Service
@@ -91,6 +92,21 @@ async def test_what_does_not_run_yet_or_any_more_is_not_ready(
         reply = await service.get("/readyz")
     assert reply.status == 503
     assert reply.json == {"status": verdict, "checks": {"database": "ok", "migrations": "ok", "engine": verdict}}
+
+
+async def test_a_database_that_does_not_answer_is_not_ready(service: Service) -> None:
+    store = service.workspace.store
+    store.path.rename(store.path.with_name("moved"))
+    with suppress(CannotOpen):
+        while True:  # a query that fails takes its connection with it: at last a new one is needed
+            with suppress(ZeroDivisionError):
+                await store.read(lambda tx: 1 // 0)
+    reply = await service.get("/readyz")
+    assert (reply.status, reply.json["status"]) == (503, "failed")
+    assert reply.json["checks"]["database"] == "failed"  # type: ignore[index]
+    assert str(store.path) not in reply.body.decode()
+    assert (await service.get("/livez")).status == 200
+    assert "readyz.database_failed" in service.log.events("error")
 
 
 async def test_one_accounts_crash_is_not_the_services(service: Service, log: RecordedLog) -> None:
