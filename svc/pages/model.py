@@ -22,7 +22,8 @@ MAX_DEPTH: Final = 16
 MAX_TITLE_CHARS: Final = 200
 MAX_BODY_BYTES: Final = 1024 * 1024
 MAX_GRANTS: Final = 200  # of one page; each is a live update when the page changes
-MAX_SUBTREE_PAGES: Final = 10_000  # moved, deleted or listed by one call
+MAX_SUBTREE_PAGES: Final = 10_000  # moved or deleted by one call
+MAX_LISTED_PAGES: Final = 10_000  # next below one
 MAX_LISTED_REVISIONS: Final = 500
 MAX_LISTED_BACKLINKS: Final = 200
 

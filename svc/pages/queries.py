@@ -10,8 +10,8 @@ import msgspec
 from svc.pages.access import READABLE, WRITABLE, who
 from svc.pages.model import (
     MAX_LISTED_BACKLINKS,
+    MAX_LISTED_PAGES,
     MAX_LISTED_REVISIONS,
-    MAX_SUBTREE_PAGES,
     Access,
     Grant,
     Kind,
@@ -29,6 +29,8 @@ _PAGE: Final = f"""
 BELOW: Final = "p.path > :path || '/' and p.path < :path || '0'"
 """The pages below ``:path``; ``0`` comes right after ``/``."""
 SUBTREE: Final = f"(p.path = :path or ({BELOW}))"
+
+_STEP: Final = 16  # rows of a tree read at once
 
 
 def readable_page(tx: ReadTx, principal: Principal, path: str) -> Page | None:
@@ -53,26 +55,38 @@ def file_is_readable_through_a_page(tx: ReadTx, principal: Principal, file_id: s
 def tree(tx: ReadTx, principal: Principal, top: str | None) -> list[tuple[Page, bool]]:
     """The readable pages next below ``top`` (or of all), and whether there are readable ones below each.
 
-    A page whose parent is missing, or not the caller's to see, stands under the nearest one above that they see.
+    A page whose parent is missing, or not the caller's to see, stands under the nearest one above that they see. What
+    is below a shown page is stepped over after a few rows: the cost is that of what is shown, not of the whole tree.
     """
-    place = "true" if top is None else BELOW
-    rows = tx.all(
-        f"select {_PAGE} from pages p where {place} and {READABLE} order by p.path limit :most",
-        path=top,
-        most=MAX_SUBTREE_PAGES,
-        **who(principal),
-    )
     shown: dict[str, Page] = {}
     with_children: set[str] = set()
-    seen: set[str] = set()
-    for page in map(_page, rows):  # an ancestor comes before what is below it
-        above = next((path for path in paths_above(page.path) if path in seen), None)
-        seen.add(page.path)
-        if above is None:
-            shown[page.path] = page
-        else:
-            with_children.add(above)
-    return [(page, path in with_children) for path, page in shown.items()]
+    start = "" if top is None else f"{top}/"
+    end = None if top is None else f"{top}0"
+    while len(shown) < MAX_LISTED_PAGES:
+        rows = _readable_from(tx, principal, start=start, end=end)
+        above = None
+        for page in rows:  # an ancestor comes before what is below it
+            above = next((path for path in paths_above(page.path) if path in shown), None)
+            if above is None:
+                shown[page.path] = page
+            else:
+                with_children.add(above)
+        if len(rows) < _STEP:
+            break
+        # No path holds a control character: nothing lies between the last one and the first start.
+        start = f"{rows[-1].path}\x01" if above is None else f"{above}0"
+    return [(page, path in with_children) for path, page in shown.items()][:MAX_LISTED_PAGES]
+
+
+def _readable_from(tx: ReadTx, principal: Principal, *, start: str, end: str | None) -> list[Page]:
+    place = "p.path >= :start" if end is None else "p.path >= :start and p.path < :end"
+    rows = tx.all(
+        f"select {_PAGE} from pages p where {place} and {READABLE} order by p.path limit {_STEP}",
+        start=start,
+        end=end,
+        **who(principal),
+    )
+    return [_page(row) for row in rows]
 
 
 def exists(tx: ReadTx, path: str) -> bool:

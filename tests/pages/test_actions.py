@@ -10,6 +10,7 @@ from svc.errors import Conflict, Forbidden, Invalid, NotFound, Refusal, TooLarge
 from svc.pages import actions, queries, readable_page
 from svc.pages.model import MAX_BODY_BYTES, MAX_GRANTS, Page
 from svc.principal import UNCLAIMED
+from svc.store import Tx
 from tests.pages.rig import FOR_ALL, FOR_ALL_TO_WRITE, MIA, NOA, OLE, SYSTEM, Pages, grant
 
 
@@ -375,6 +376,20 @@ def test_a_page_stands_under_the_nearest_one_above_that_its_reader_sees(pages: P
     assert pages.tree(NOA, "a/b/c/d") == []
     assert pages.tree(OLE) == [("a/b/c", True)]
     assert pages.tree(OLE, "a/b/c") == [("a/b/c/d", False)]
+
+
+def test_a_tree_larger_than_one_read_of_it_is_listed_whole(pages: Pages) -> None:
+    def plant(tx: Tx) -> None:
+        for top in ("a", "a-", "a0", "b", *(f"c{number:03}" for number in range(200))):
+            actions.save(tx, NOA, path=top, title=None, body="")
+        for number in range(200):
+            actions.save(tx, NOA, path=f"a/{number}", title=None, body="")
+            actions.save(tx, NOA, path=f"b/x/{number}", title=None, body="")
+
+    pages.do(plant)
+    tops = [("a", True), ("a-", False), ("a0", False), ("b", True)]
+    assert pages.tree(NOA) == [*tops, *((f"c{number:03}", False) for number in range(200))]
+    assert len(pages.tree(NOA, "a")) == len(pages.tree(NOA, "b")) == 200
 
 
 # The claim
