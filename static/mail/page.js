@@ -35,9 +35,11 @@ export function MailPage({ accountId, threadId }) {
   if (!accounts.value.length) return html`<main class="panel"><${ConnectPage} /></main>`;
   if (accountId !== null && !accountOf(accountId)) return html`<main class="panel"><${NoSuchAccount} /></main>`;
   const open = threadId !== null;
-  return html`<main class="panel" id="mail-panel" role="tabpanel" aria-label=${accountId === null ? "Unified" : accountOf(accountId)?.address}>
-    <div class=${`panes${open ? " open" : ""}`}>
+  const name = accountOf(accountId)?.address ?? "Unified";
+  return html`<main class="panel">
+    <div class=${`panes${open ? " open" : ""}`} id="mail-panel" role="tabpanel" aria-label=${name}>
       <div class="list-pane" inert=${open && !split.value}>
+        ${!open && html`<h1 class="sr-only">${name}</h1>`}
         <${SyncStrips} accountId=${accountId} />
         <${ThreadLists} accountId=${accountId} open=${openRow} />
       </div>

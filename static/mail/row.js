@@ -40,48 +40,43 @@ export class Row extends Component {
       aria-selected=${selected ? "true" : "false"}
       aria-posinset=${index + 1}
       aria-setsize=${size}
-      aria-label=${spoken(thread, time)}
       style=${{ transform: `translateY(${top}px)` }}
     >
-      <span class="row-dot"></span>
+      <span class="row-dot">${thread.unread && html`<${Spoken} text="Unread, " />`}</span>
       <span class="row-sender">
-        <bdi>${senderOf(thread)}</bdi>
-        ${thread.messageCount > 1 && html`<span class="row-count">${thread.messageCount}</span>`}
+        <bdi>${senderOf(thread)}</bdi><${Spoken} text=", " />
+        ${thread.messageCount > 1 && html`<span class="row-count" aria-hidden="true">${thread.messageCount}</span>`}
       </span>
       <span class="row-text">
         <span class="row-subject"><bdi>${thread.subject || "(no subject)"}</bdi></span>
-        <span class="row-snippet"><bdi>${thread.snippet}</bdi></span>
+        <span class="row-snippet" aria-hidden="true"><bdi>${thread.snippet}</bdi></span>
       </span>
       <span class="row-marks">
-        <${Chips} labels=${thread.labels} />
-        ${thread.hasAttachments && html`<${Icon} name="clip" size=${16} />`}
+        <${Chips} labels=${thread.labels} before=", " />
+        ${thread.hasAttachments && html`<${Spoken} text=", with attachments" /><${Icon} name="clip" size=${16} />`}
       </span>
-      <span class="row-time">${time}</span>
+      <span class="row-time"><${Spoken} text=", " />${time}</span>
     </div>`;
   }
 }
 
-/** The labels a person gave. @param {{ labels: Label[], max?: number }} props */
-export function Chips({ labels, max = MAX_CHIPS }) {
+/** The labels a person gave. @param {{ labels: Label[], max?: number, before?: string }} props `before`: what is spoken before each */
+export function Chips({ labels, max = MAX_CHIPS, before = "" }) {
   const own = labels.filter((label) => !SYSTEM_LABELS.has(label.id) && !label.id.startsWith("CATEGORY_"));
-  const shown = own.slice(0, max);
-  return html`${shown.map(
-    (label) => html`<span key=${label.id} class="chip" style=${COLOUR.test(label.color ?? "") ? { "--chip": label.color } : {}}>
+  const more = own.length - max;
+  return html`${own.slice(0, max).map(
+    (label) => html`<${Spoken} text=${before} /><span key=${label.id} class="chip" style=${COLOUR.test(label.color ?? "") ? { "--chip": label.color } : {}}>
       <bdi>${label.name}</bdi>
     </span>`,
-  )}${own.length > max && html`<span class="chip">+${own.length - max}</span>`}`;
+  )}${more > 0 && html`<span class="chip" aria-hidden="true">+${more}</span>`}`;
+}
+
+/** Words for those who listen; the row's name is its content, less what is hidden from them. @param {{ text: string }} props */
+function Spoken({ text }) {
+  return text ? html`<span class="sr-only">${text}</span>` : null;
 }
 
 /** @param {Thread} thread */
 export function senderOf({ sender }) {
   return sender.title || sender.name || sender.address || "(unknown sender)";
-}
-
-/**
- * @param {Thread} thread
- * @param {string} time
- */
-function spoken(thread, time) {
-  const parts = [thread.unread && "Unread", senderOf(thread), thread.subject || "no subject"];
-  return [...parts, thread.hasAttachments && "with attachments", time].filter(Boolean).join(", ");
 }

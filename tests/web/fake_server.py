@@ -47,6 +47,8 @@ class World:
     me: dict[str, Any] = field(default_factory=fake_world.me)
     has_socket: bool = True
     calls: list[tuple[str, Any]] = field(default_factory=list)
+    leaks: list[str] = field(default_factory=list)
+    """What was asked below /leak: addresses that only a mail names."""
     failing: dict[str, Refusal] = field(default_factory=dict)
     seq: int = 100
     events: list[dict[str, Any]] = field(default_factory=list)
@@ -108,7 +110,7 @@ class World:
         with self.lock:
             self.calls.append((name, given))
             if name in self.failing:
-                raise self.failing.pop(name)
+                raise self.failing[name]
             handler = getattr(self, "rpc_" + name.replace(".", "_").lower(), None)
             if handler is None:
                 raise Refusal("NOT_FOUND", 404, f'No procedure found on path "{name}"')
@@ -217,6 +219,9 @@ class Handler(BaseHTTPRequestHandler):
             self.answer_json(200, self.world.me)
         elif url.path.startswith("/files/"):
             self.answer(200, "application/octet-stream", b"content", [("content-disposition", "attachment")])
+        elif url.path.startswith("/leak"):
+            self.world.leaks.append(url.path)
+            self.answer_json(404, {"code": "not_found"})
         elif url.path == "/oauth/mail/start":
             self.answer_json(501, {"title": "Not Implemented", "detail": "No mail provider is configured."})
         elif url.path in {"/", "/login"} or url.path.startswith("/p/"):

@@ -68,14 +68,15 @@ def test_an_empty_inbox_that_is_still_being_read_says_so(start: Callable[..., Ap
 def test_a_backfill_shows_progress_and_then_how_long_it_takes(app: App) -> None:
     page = app.open()
     app.world.set_account("acc_hello", state="backfilling", progress={"done": 100, "total": 10_000})
-    page.get_by_text("100 of 10,000 messages").first.wait_for()
+    strip = page.locator(".strip.reading")
+    strip.get_by_text("100 of 10,000 messages").wait_for()
     for done in range(200, 1_100, 100):
         page.wait_for_timeout(550)
         app.world.set_account("acc_hello", progress={"done": done, "total": 10_000})
-    page.get_by_text("left").first.wait_for()
-    assert page.get_by_role("progressbar").first.get_attribute("value") is not None
+    strip.get_by_text("left").wait_for()
+    assert strip.get_by_role("progressbar").get_attribute("value") == "1000"
     app.world.set_account("acc_hello", state="caught-up", progress=None)
-    page.locator(".strip.reading").wait_for(state="detached")
+    strip.wait_for(state="detached")
 
 
 def test_a_lost_grant_is_named_with_its_cause_and_a_way_back(start: Callable[..., App]) -> None:

@@ -13,12 +13,15 @@ from tests.web.fake_server import Refusal, World
 pytestmark = pytest.mark.browser
 
 HOSTILE = (
-    "<img src='https://tracker.example/a.png'><style>@import 'https://tracker.example/b.css';</style>"
-    "<p style='background:url(https://tracker.example/c.png)'>Hello</p><script>document.title = 'taken'</script>"
-    "<meta http-equiv='refresh' content='0;url=https://tracker.example/d'>"
-    "<form action='https://tracker.example/e'><input autofocus name=x></form>"
-    "<a id=out href='https://elsewhere.example/' target=_top>out</a>"
+    "<img src='{leak}/a.png'><style>@import '{leak}/b.css'; p {{ background: url({leak}/c.png) }}</style>"
+    "<p style='background:url({leak}/d.png)'>Hello</p><script>top.document.title = 'taken'</script>"
+    "<meta http-equiv='refresh' content='0;url={leak}/e'><link rel=stylesheet href='{leak}/f.css'>"
+    "<link rel=preconnect href='{leak}/g'><video poster='{leak}/h.png' src='{leak}/i' autoplay></video>"
+    "<iframe src='{leak}/j'></iframe><object data='{leak}/k'></object><body background='{leak}/l.png'>"
+    "<form action='{leak}/m'><input autofocus name=x></form><svg><image href='{leak}/n.png'/></svg>"
+    "<img src=x onerror='top.location = \"{leak}/o\"'><a id=out href='{leak}/p' target=_top>out</a>"
 )
+"""What the sanitizer would never let through: the frame has to hold alone."""
 
 
 def world_with_body(html: str) -> World:
@@ -39,18 +42,25 @@ def test_the_frame_is_sandboxed_and_begins_with_its_policy(app: App) -> None:
 
 
 def test_even_unsanitized_html_reaches_no_network_and_runs_nothing(start: Callable[..., App]) -> None:
-    app = start(world_with_body(HOSTILE))
-    app.tolerated = ("Content Security Policy", "Blocked script execution", "sandbox", "Unsafe attempt", "autofocus")
-    requested: list[str] = []
-    app.page.on("request", lambda request: requested.append(request.url))
+    app = start()
+    leak = app.origin.replace("127.0.0.1", "localhost") + "/leak"
+    detail = fake_world.detail(app.world.thread("thr_01"))
+    detail["messages"][-1]["html"] = HOSTILE.format(leak=leak)
+    app.world.details["thr_01"] = detail
+    app.tolerated = (
+        "Content Security Policy",
+        "Blocked script execution",
+        "autofocus",
+        "Unsafe attempt",
+        "frame",
+        "Refused",
+    )
     page = app.open("/p/mail/t/thr_01", ready="iframe")
-    page.wait_for_timeout(300)
-    assert [
-        url for url in requested if not url.startswith(app.origin) and not url.startswith(("data:", "about:"))
-    ] == []
+    page.wait_for_timeout(500)
+    assert app.world.leaks == []
     assert "taken" not in page.title()
     assert app.path() == "/p/mail/t/thr_01"
-    assert page.evaluate("document.querySelectorAll('body > :not(#app):not(noscript), #out').length") == 0
+    assert page.locator("#out").count() == 0, "nothing of it stands in the app's own document"
 
 
 def test_inline_styles_of_a_mail_are_kept_and_cause_no_policy_violation(start: Callable[..., App]) -> None:
@@ -75,9 +85,9 @@ def test_the_frame_is_about_as_tall_as_its_message_and_can_get_more_room(app: Ap
     height = box.evaluate("element => element.offsetHeight")
     assert 180 < height < 320
     page.get_by_role("button", name="More room").click()
-    assert box.evaluate("element => element.offsetHeight") > 700
+    app.until("() => document.querySelector('.frame-box').offsetHeight > 700")
     page.get_by_role("button", name="Less room").click()
-    assert box.evaluate("element => element.offsetHeight") == height
+    app.until("height => document.querySelector('.frame-box').offsetHeight === height", height)
     assert box.evaluate("element => getComputedStyle(element).resize") == "vertical"
 
 
@@ -181,6 +191,7 @@ def test_a_thread_that_fails_to_load_can_be_asked_for_again(start: Callable[...,
     app.tolerated = ("500",)
     page = app.open("/p/mail/t/thr_01", ready=".thread .failed")
     assert "Something broke." in page.locator(".thread .failed").inner_text()
+    world.failing.clear()
     page.get_by_role("button", name="Try again").click()
     page.locator("iframe").wait_for()
 
@@ -192,7 +203,7 @@ def test_on_a_phone_the_thread_takes_the_page_and_the_list_comes_back_where_it_w
     app.row("thr_06").tap()
     page.wait_for_selector("iframe")
     assert page.locator(".list-pane").get_attribute("inert") is not None
-    page.get_by_role("button", name="Back").tap()
+    page.get_by_role("button", name="Back", exact=True).tap()
     page.wait_for_selector(".thread", state="detached")
     assert abs(page.evaluate("document.querySelector('.lists').scrollTop") - 300) <= 1
 
