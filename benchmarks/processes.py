@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 REPOSITORY: Final = Path(__file__).resolve().parents[1]
@@ -32,13 +33,18 @@ class Server:
 
 
 @contextmanager
-def svc_serve(home: Path, *, python_options: Sequence[str] = ()) -> Iterator[Server]:
-    """The real ``svc serve`` with the fake providers, ready."""
+def svc_serve(
+    home: Path, *, python_options: Sequence[str] = (), settings: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[Server]:
+    """The real ``svc serve`` with the fake providers and these ``settings``, ready."""
     log = home.with_name(home.name + ".log")
     began = time.perf_counter()
     with log.open("wb") as sink:
         process = subprocess.Popen(
-            [sys.executable, *python_options, "-m", "svc", "serve"], cwd=REPOSITORY, env=environment(home), stderr=sink
+            [sys.executable, *python_options, "-m", "svc", "serve"],
+            cwd=REPOSITORY,
+            env={**environment(home), **settings},
+            stderr=sink,
         )
     with _ended(process):
         port = _port_in_log(log, process)

@@ -109,7 +109,7 @@ class StreamBody:
         while True:
             began = trio.current_time()
             with trio.move_on_after(self._window_left_s):
-                size = await self._wire.receive()
+                size = await self._wire.receive(self._limits.body_read_bytes)
                 self._window_left_s = max(0.0, self._window_left_s - (trio.current_time() - began))
                 self._window_bytes += size
                 if size == 0:

@@ -17,6 +17,7 @@ class Limits:
     """``head`` is request line and fields together; ``body`` bounds say how fast, each route says how much."""
 
     read_bytes: int = 16 * KIB  # one receive; also keeps what is buffered ahead of the parser small
+    body_read_bytes: int = 128 * KIB  # one receive of a body: a large one comes in fewer steps
     head_bytes: int = 16 * KIB
     head_fields: int = 100
     target_bytes: int = 8 * KIB

@@ -27,10 +27,10 @@ class WireInput:
         self._seen = 0  # bytes of the buffer that hold no end of head
         self._at_start = True
 
-    async def receive(self) -> int:
+    async def receive(self, most: int | None = None) -> int:
         """Wait for more; how many bytes came, 0 at the end of the stream, however it came about."""
         try:
-            data = await self._stream.receive_some(self._limits.read_bytes)
+            data = await self._stream.receive_some(most or self._limits.read_bytes)
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             return 0
         self.buffer += data
@@ -60,6 +60,10 @@ class WireInput:
 
     def take(self, size: int) -> bytes:
         """At most ``size`` bytes of what is here."""
+        if size >= len(self.buffer):
+            data = bytes(self.buffer)
+            self.buffer.clear()
+            return data
         data = bytes(self.buffer[:size])
         del self.buffer[:size]
         return data
