@@ -4,24 +4,29 @@ from __future__ import annotations
 
 from svc.config import BadValue
 from svc.feature import Feature
-from svc.identity import actions, queries
+from svc.identity import actions, idp_routes, queries
 from svc.identity.migrations import MIGRATIONS
+from svc.identity.oauth_client_row import seed_client
+from svc.identity.oidc import OpenIdLogin
 from svc.identity.procedures import PROCEDURES
 from svc.identity.routes import ROUTES
 from svc.identity.service import Identity
 from svc.identity.settings import CLAIM_TOKEN, RULES, SETTINGS
-from svc.settings import HOST, is_loopback
+from svc.settings import HOST, is_fake, is_loopback
 from svc.store import Tx
 from svc.workspace import Workspace
 
 
 def _build(workspace: Workspace) -> None:
     workspace.provide(Identity.of(workspace))
+    workspace.provide(OpenIdLogin(workspace=workspace))
 
 
 async def _boot(workspace: Workspace) -> None:
     store, config = workspace.store, workspace.config
     store.write_now(actions.keep_claim_token, token=config[CLAIM_TOKEN])
+    if not is_fake(config):
+        store.write_now(seed_client, workspace.secrets, config)
     workspace.service(Identity).claimed = claimed = store.read_now(queries.is_claimed)
     if not claimed and not is_loopback(config[HOST]) and not store.read_now(actions.can_be_claimed_from_afar):
         raise BadValue(
@@ -41,7 +46,7 @@ FEATURE = Feature(
     settings=SETTINGS,
     rules=RULES,
     migrations=MIGRATIONS,
-    routes=ROUTES,
+    routes=(*ROUTES, *idp_routes.ROUTES),
     procedures=PROCEDURES,
     claim=_claim,
     build=_build,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from svc.feature import Feature
-from svc.identity import seed_client
 from svc.mail import accounts, fake_procedures, procedures, queries, routes
 from svc.mail.connection import Connections
 from svc.mail.engine import MailEngine
@@ -41,10 +40,9 @@ def _build(workspace: Workspace) -> None:
 
 
 async def _boot(workspace: Workspace) -> None:
-    store = workspace.store
     if not is_fake(workspace.config):
-        store.write_now(seed_client, workspace.secrets, workspace.config)
         return
+    store = workspace.store
     world = workspace.service(FakeWorld)
     world.load()
     if workspace.config[SEED]:

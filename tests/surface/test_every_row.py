@@ -49,6 +49,8 @@ ROUTES: dict[str, Door] = {
     "GET /readyz": Door(access="public", target="/readyz"),
     "GET /health": Door(access="public", target="/health"),
     "GET /auth/me": Door(access="public", target="/auth/me"),
+    "GET /auth/idp/start": Door(access="public", target="/auth/idp/start", status=501),
+    "GET /auth/idp/callback": Door(access="public", target="/auth/idp/callback", status=501),
     "POST /auth/dev-login": Door(access="public", method="POST", target="/auth/dev-login", status=400),
     "POST /auth/claim-link": Door(access="public", method="POST", target="/auth/claim-link", status=400),
     "POST /auth/logout": Door(access="authenticated", method="POST", target="/auth/logout", status=401),
