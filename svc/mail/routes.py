@@ -13,7 +13,7 @@ from svc.errors import NotConfigured
 from svc.identity import ROUND_TRIP_REFUSED, begin_round_trip, end_round_trip
 from svc.mail.connection import Connections, ConnectRefused
 from svc.mail.engine import MailEngine
-from svc.protocol import Request, Response, Route, clear_cookie, cookie, redirect, set_cookie
+from svc.protocol import Request, Response, Route, cookie, redirect, set_cookie
 from svc.settings import PORT, canonical_origin, is_fake
 from svc.workspace import Call
 
@@ -66,7 +66,7 @@ async def callback(call: Call, request: Request) -> Response:
     )
     if ended is None:
         raise ROUND_TRIP_REFUSED
-    forget = clear_cookie(BROWSER_COOKIE, secure=origin.startswith("https:"), path=_COOKIE_PATH)
+    # The cookie stays until it expires: another tab of this browser may be on the same round trip.
     try:
         if "code" not in query:
             raise ConnectRefused(_refusal_of(query.get("error", "")))
@@ -74,9 +74,9 @@ async def callback(call: Call, request: Request) -> Response:
             call.principal, ended, code=query["code"], redirect_uri=origin + CALLBACK_PATH
         )
     except ConnectRefused as refused:
-        return redirect(_told(refused), headers=[forget])
+        return redirect(_told(refused))
     await call.workspace.service(MailEngine).start_account(account_id)
-    return redirect("/", headers=[forget])
+    return redirect("/")
 
 
 async def _configured(call: Call) -> Connections:

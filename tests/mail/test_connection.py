@@ -177,7 +177,7 @@ async def test_a_granted_account_is_kept_with_its_tokens_encrypted_and_syncs(
     google.address = "Mia@Example.org"
     reply = await (await begin(configured, google)).consented()
     assert (reply.status, reply.header("location")) == (302, "/")
-    assert reply.header("set-cookie") == "svc_oauth=; Path=/oauth/; Max-Age=0; HttpOnly; SameSite=Lax"
+    assert reply.header("set-cookie") is None  # another tab may be on the same round trip
     await trio.sleep(20)
     (account,) = await configured.query("mail.accounts")
     assert (account["address"], account["provider"], account["state"]) == (MIA, "gmail", "caught-up")
