@@ -36,8 +36,9 @@ async def _boot(workspace: Workspace) -> None:
 
 
 def _claim(tx: Tx, user_id: str) -> None:
-    """Devices that were paired before there was anybody become the first admin's."""
+    """Devices that were paired before there was anybody, or are about to be, become the first admin's."""
     tx.run("update devices set user_id = :user_id where user_id is null", user_id=user_id)
+    tx.run("update pairing_codes set user_id = :user_id where user_id is null", user_id=user_id)
 
 
 FEATURE = Feature(

@@ -100,6 +100,17 @@ async def test_a_pairing_code_makes_one_device_with_its_capabilities(service: Se
     assert again.status == 403
 
 
+async def test_a_device_paired_around_the_claim_is_the_first_admins(service: Service) -> None:
+    nobody = Person(service)
+    early = await pair(nobody)
+    code = (await nobody.mutate("devices.createPairingCode"))["code"]
+    mia = await sign_in(service, "mia@example.org")
+    reply = await nobody.ask("POST", "/pair/claim", {"code": code, "name": "Phone"})
+    late = Person(service, {"x-svc-device-token": json.loads(reply.body)["token"]})
+    for device in (early, late):
+        assert (await device.me())["user"] == (await mia.me())["user"]
+
+
 async def test_a_wrong_a_used_and_a_late_code_get_the_same_answer(service: Service, wall: VirtualClock) -> None:
     mia = await sign_in(service, "mia@example.org")
     used = (await mia.mutate("devices.createPairingCode"))["code"]
