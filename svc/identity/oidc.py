@@ -181,13 +181,8 @@ def _client_authentication(
 
     Basic carries both parts form-encoded first (RFC 6749, section 2.3.1).
     """
-    offered = provider.client_authentications
-    if not offered or _POST in offered:
+    if _BASIC not in provider.client_authentications or _POST in provider.client_authentications:
         return {}, {"client_id": credentials.client_id, "client_secret": credentials.client_secret}
-    if _BASIC not in offered:
-        raise SignInRefused(
-            "client-unsupported", "The sign-in service wants a proof that this server can't give. " + _TELL_OWNER
-        )
     pair = f"{quote_plus(credentials.client_id)}:{quote_plus(credentials.client_secret)}"
     return {"authorization": "Basic " + base64.b64encode(pair.encode()).decode()}, {}
 

@@ -34,7 +34,6 @@ DEFAULT_ALGORITHM: Final = "RS256"
 RefusalCause = Literal[
     "code-rejected",
     "client-rejected",
-    "client-unsupported",
     "no-consent",
     "no-identity",
     "malformed",

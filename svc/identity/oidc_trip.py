@@ -30,7 +30,7 @@ MAX_INVITE_CHARS: Final = 512
 _NONCE_BYTES: Final = 12
 _DECODINGS_MAX: Final = 3
 _URL_SYMBOLS: Final = re.compile(r"/[A-Za-z0-9\-._~!$&'()*+,;=:@/?%#]*")
-_STEERS: Final = re.compile(r"//|\\|[^\x20-\x7e\xa0-\U0010ffff]|(?:^|/)\.\.?(?:/|$)")
+_STEERS: Final = re.compile(r"//|\\|[^\x20-\x7e\xa0-\ud7ff\ue000-\U0010ffff]|(?:^|/)\.\.?(?:/|$)")
 _NOT_A_PLACE: Final = ("/auth/", "/oauth/", "/trpc/")
 """Where a GET ends a session's peace or answers no page: nobody is sent there."""
 

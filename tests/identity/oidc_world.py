@@ -14,9 +14,10 @@ import hashlib
 import hmac
 import json
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import count
 from typing import Any, Final
 from urllib.parse import parse_qs, unquote_plus, urlencode, urlsplit
 
@@ -90,6 +91,7 @@ class ScriptedProvider:
     asked: list[str] = field(default_factory=list)
     authorizations: list[str | None] = field(default_factory=list)
     _codes: dict[str, tuple[str, str]] = field(default_factory=dict)
+    _numbers: Iterator[int] = field(default_factory=count)
 
     def consent(self, location: str, **changes: str) -> str:
         """Sign in on the screen at ``location``: path and query of the callback, with ``changes`` to its query."""
@@ -99,7 +101,7 @@ class ScriptedProvider:
         assert (asked["response_type"], asked["client_id"]) == ("code", CLIENT_ID)
         assert asked["scope"] == "openid email profile"
         assert asked["code_challenge_method"] == "S256"
-        code = f"code-{len(self._codes)}"
+        code = f"code-{next(self._numbers)}"
         self._codes[code] = (asked["code_challenge"], asked["nonce"])
         back = urlsplit(asked["redirect_uri"])
         return f"{back.path}?{urlencode({'code': code, 'state': asked['state'], **changes})}"
