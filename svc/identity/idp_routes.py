@@ -23,7 +23,7 @@ from svc.identity.oidc_trip import HOME, MAX_INVITE_CHARS, Luggage, nonce_of, op
 from svc.identity.routes import session_cookie
 from svc.identity.service import SESSION_COOKIE, Identity
 from svc.principal import system
-from svc.protocol import Request, Response, Route, clear_cookie, cookie, redirect, set_cookie
+from svc.protocol import Request, Response, Route, cookie, redirect, set_cookie
 from svc.settings import canonical_origin, is_fake
 from svc.workspace import Call
 
@@ -108,8 +108,8 @@ async def callback(call: Call, request: Request) -> Response:
         return _back_to_login(away.detail, luggage)
     except Refusal as refusal:
         return _back_to_login(refusal.detail, luggage)
-    forget = clear_cookie(BROWSER_COOKIE, secure=_is_secure(call), path=_COOKIE_PATH)
-    return redirect(luggage.next, headers=[session_cookie(call, signed_in), forget])
+    # The browser's key stays until it expires: another tab of this browser may be on a round trip of its own.
+    return redirect(luggage.next, headers=[session_cookie(call, signed_in)])
 
 
 async def _identified(
