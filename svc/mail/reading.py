@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from svc.clock import rfc3339
-from svc.errors import NotFound
+from svc.errors import NotFound, Refusal
 from svc.log import Log
 from svc.mail import queries, wire
 from svc.mail.model import Body, Label, MessageRow, Person, ThreadRow
@@ -66,8 +66,15 @@ class Reader:
             if clean is None:  # not kept: another time, on a calmer machine, it may be sanitized
                 clean = await self.threads.run(text_fallback, body.html or "")
             else:
-                await self.store.write(_remember, body_sha256=message.body_sha256, clean=clean)
+                await self._keep(message.body_sha256, clean)
         return _message_out(message, body=body, clean=clean, labels=opened.labels)
+
+    async def _keep(self, body_sha256: str, clean: CleanHtml) -> None:
+        """Remember it for the next time. Reading goes on where nothing can be written, such as on a full disk."""
+        try:
+            await self.store.write(_remember, body_sha256=body_sha256, clean=clean)
+        except Refusal as refusal:
+            self.log.warning("mail.clean_not_kept", reason=refusal.detail)
 
     async def _body(self, message: MessageRow) -> Body | None:
         try:

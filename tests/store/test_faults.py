@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import resource
-import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -21,6 +17,7 @@ from svc.errors import Refusal
 from svc.nursery import ThreadGate
 from svc.store import Blobs, CannotOpen, CorruptDatabase, Invariant, ReadTx, Store, StoreBroken, Tx, run_fsck
 from svc.store.faults import fault_of
+from tests.full_disk import files_end_at, limit_pages
 from tests.store.conftest import NOTES
 
 PAGE_BYTES = 4096
@@ -33,25 +30,6 @@ def add(tx: Tx, text: str) -> None:
 
 def count(tx: ReadTx) -> int:
     return int(tx.value("select count(*) from notes"))
-
-
-def limit_pages(tx: Tx, more: int | None) -> None:
-    """SQLite's own way to a full disk: the file may not grow beyond ``more`` pages."""
-    pages = 2**30 if more is None else tx.value("pragma page_count") + more
-    tx.value(f"pragma max_page_count = {pages}")
-
-
-@contextmanager
-def files_end_at(size: int) -> Iterator[None]:
-    """Every write of this process beyond ``size`` fails, as on a disk that gives errors."""
-    previous = resource.getrlimit(resource.RLIMIT_FSIZE)
-    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, previous[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, previous)
-        signal.signal(signal.SIGXFSZ, handler)
 
 
 async def test_a_full_disk_refuses_the_whole_batch_and_later_writes_work_again(idle_store: Store, path: Path) -> None:
