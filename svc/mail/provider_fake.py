@@ -419,12 +419,18 @@ _FAULTS: Final[dict[Fault, Callable[[Operation], ProviderFault]]] = {
 
 
 def _append(path: Path, line: bytes) -> None:
-    """One line, durable before anybody is told."""
+    """One line, durable before anybody is told. Where the disk fills up on the way, nothing of it stays."""
     new = not path.exists()
-    with path.open("ab") as file:
-        file.write(line)
-        file.flush()
-        os.fsync(file.fileno())
+    with path.open("ab", buffering=0) as file:
+        end = file.seek(0, os.SEEK_END)
+        try:
+            left = memoryview(line)
+            while left:
+                left = left[file.write(left) :]
+            os.fsync(file.fileno())
+        except OSError:
+            file.truncate(end)  # the next line would follow half a one, and no boot could read it
+            raise
     if new:
         directory = os.open(path.parent, os.O_RDONLY)
         try:

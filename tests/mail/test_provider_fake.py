@@ -28,6 +28,7 @@ from svc.mail.provider import (
 )
 from svc.mail.provider_fake import FakeWorld, Fault, Operation
 from svc.nursery import ThreadGate
+from tests.full_disk import files_end_at
 from tests.mail.rig import MIA, Rig, mail
 from tests.recorded_log import StoppedClock
 
@@ -253,6 +254,16 @@ async def test_a_torn_last_line_is_dropped_at_every_byte(rig: Rig, tmp_path: Pat
         journal.write_bytes(torn[:end])
         assert contents(world_at(journal)) == kept
         assert journal.read_bytes() == whole
+
+
+async def test_a_line_that_the_disk_cuts_short_leaves_nothing_that_later_lines_would_follow(rig: Rig) -> None:
+    await rig.inject("one")
+    whole = rig.world.journal.read_bytes()
+    with files_end_at(len(whole) + 40), pytest.raises(OSError, match="File too large"):
+        await rig.inject("two")
+    assert rig.world.journal.read_bytes() == whole
+    await rig.inject("three")
+    assert contents(world_at(rig.world.journal)) == contents(rig.world)
 
 
 class TheJournalHoldsTheWorld(RuleBasedStateMachine):
