@@ -19,6 +19,7 @@ from svc.identity import actions, queries, tokens
 from svc.identity.actions import Claiming
 from svc.identity.limiter import RateLimiter
 from svc.identity.model import SESSION_LIFETIME_MS, SESSION_TOUCH_MS, TICKET_LIFETIME_S
+from svc.identity.oauth_client_row import client_credentials
 from svc.identity.settings import AUTH, AUTH_RATE_LIMIT, TRUST_PROXY
 from svc.principal import AUTH_OFF, UNCLAIMED, Principal
 from svc.protocol import Request, cookie
@@ -31,9 +32,6 @@ T = TypeVar("T")
 
 SESSION_COOKIE: Final = "svc_session"
 TOKEN_HEADER: Final = "x-svc-device-token"  # noqa: S105  a header's name
-OAUTH_CLIENT: Final = "idp.oauth"
-"""Where the OAuth client lies in the secrets store."""
-
 MAX_REMEMBERED: Final = 10_000
 MAX_TICKETS: Final = 10_000
 
@@ -97,7 +95,7 @@ class Identity:
 
     async def has_provider(self) -> bool:
         """Whether there is an OAuth client to sign people in with."""
-        return await self.workspace.store.read(self.workspace.secrets.read, OAUTH_CLIENT) is not None
+        return await client_credentials(self.workspace) is not None
 
     async def write(self, action: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run an action that changes identity; nothing remembered survives it."""
