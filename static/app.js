@@ -12,6 +12,7 @@ import { Tabs } from "./mail/tabs.js";
 import { startClock } from "./now.js";
 import { place, startRouter } from "./router.js";
 import { loadMe } from "./session.js";
+import { SettingsPage } from "./settings/page.js";
 import { startTheme } from "./theme.js";
 import { HelpOverlay, helpOpen } from "./ui/help.js";
 import { html } from "./ui/html.js";
@@ -40,13 +41,20 @@ function boot() {
 function App() {
   const here = place.value;
   if (here.page === "login") return html`<${LoginPage} />`;
-  return html`${here.page === "mail"
-      ? html`<${Shell} tabs=${html`<${Tabs} accountId=${here.accountId} />`} state=${html`<${SyncStatus} />`}>
-          <${MailPage} accountId=${here.accountId} threadId=${here.threadId} />
-        </${Shell}>`
-      : html`<${Shell}><${Missing} /></${Shell}>`}
+  return html`<${Page} here=${here} />
     <${HelpOverlay} />
     <${Toasts} />`;
+}
+
+/** @param {{ here: import("./router.js").Place }} props */
+function Page({ here }) {
+  if (here.page === "mail") {
+    return html`<${Shell} tabs=${html`<${Tabs} accountId=${here.accountId} />`} state=${html`<${SyncStatus} />`}>
+      <${MailPage} accountId=${here.accountId} threadId=${here.threadId} />
+    </${Shell}>`;
+  }
+  if (here.page === "settings") return html`<${Shell}><${SettingsPage} section=${here.section} /></${Shell}>`;
+  return html`<${Shell}><${Missing} /></${Shell}>`;
 }
 
 function Missing() {

@@ -1,18 +1,27 @@
 // @ts-check
-/** Who is here: the answer of /auth/me, which also says how one may log in. */
+/** Who is here: the answer of /auth/me, which also says how one may sign in. */
 import { signal } from "@preact/signals";
 import { goToLogin } from "./rpc.js";
 
 export const me = signal(/** @type {Me | null} */ (null));
+/** Why nobody knows who is here, while that is so. */
+export const meProblem = signal(/** @type {string | null} */ (null));
+
+/** Without sign-in everybody is the admin. */
+export function isAdmin() {
+  return me.value !== null && (me.value.user === null || me.value.user.role === "admin");
+}
 
 /** Ask again, and go to the login page if this browser may not be here. */
 export async function loadMe() {
   try {
     const response = await fetch("/auth/me", { credentials: "same-origin", cache: "no-store" });
+    meProblem.value = response.ok ? null : `The server answered ${response.status}.`;
     if (!response.ok) return;
     me.value = await response.json();
   } catch {
-    return; // the banner says that the server is away
+    meProblem.value = "The server can’t be reached.";
+    return; // on other pages the banner says it
   }
   if (me.value?.mode === "claimed" && !me.value.user) goToLogin();
 }

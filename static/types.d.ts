@@ -94,9 +94,63 @@ interface Me {
   googleLogin: boolean;
 }
 
+type Role = User["role"];
+
+interface Member extends User {
+  createdAt: string;
+}
+
+interface Invite {
+  id: string;
+  /** The only address that may use it; null: whoever has the link. */
+  email: string | null;
+  createdAt: string;
+  expiresAt: string;
+  usedAt: string | null;
+  revokedAt: string | null;
+}
+
+interface SessionRow {
+  id: string;
+  deviceId: string;
+  createdAt: string;
+  lastSeenAt: string;
+  current: boolean;
+}
+
+type Capability = "shell" | "extensionAutomation" | "mobilePush" | "terminal";
+
+interface Device {
+  id: string;
+  /** null: paired before the workspace was claimed. */
+  userId: string | null;
+  /** "web-session" for a signed-in browser. */
+  kind: string;
+  name: string;
+  capabilities: Partial<Record<Capability, boolean>>;
+  revoked: boolean;
+  lastSeenAt: string | null;
+}
+
 /** Procedure name -> what goes in and what comes out. */
 interface Procedures {
   "health.ping": { input: undefined; output: { ok: true; version: string; time: string } };
+  "auth.createInvite": {
+    input: { email?: string; expiresInDays?: number };
+    output: { code: string; url: string; expiresAt: string };
+  };
+  "auth.invites": { input: undefined; output: Invite[] };
+  "auth.revokeInvite": { input: { id: string }; output: {} };
+  "auth.sessions": { input: undefined; output: SessionRow[] };
+  "auth.revokeSession": { input: { id: string }; output: {} };
+  "users.list": { input: undefined; output: Member[] };
+  "users.setRole": { input: { id: string; role: Role }; output: {} };
+  "devices.list": { input: undefined; output: Device[] };
+  "devices.createPairingCode": {
+    input: { capabilities?: Device["capabilities"] };
+    output: { code: string; expiresAt: string };
+  };
+  "devices.revoke": { input: { id: string }; output: {} };
   "mail.accounts": { input: undefined; output: Account[] };
   "mail.threads": {
     input: { accountId?: string; section: Section; cursor?: string; limit?: number };

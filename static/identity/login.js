@@ -1,77 +1,142 @@
 // @ts-check
-/** The login page: the identity provider's button where there is one, and the developer's form under the fakes. */
-import { useState } from "preact/hooks";
-import { me } from "../session.js";
+/**
+ * The login page: who this workspace belongs to, and every way in that there is now.
+ *
+ * What it shows depends on the address (`?invite=`, `?claim=`, `?error=`, `?next=`) and on /auth/me. Nothing happens
+ * because an address was opened: a mail scanner that follows a link must not use it up.
+ */
+import { useEffect, useState } from "preact/hooks";
+import { loadMe, me, meProblem } from "../session.js";
 import { html } from "../ui/html.js";
-import { Mark } from "../ui/icons.js";
+import { Icon, Mark } from "../ui/icons.js";
+import { Claiming, isLoopback } from "./claiming.js";
+import { nextPath } from "./next.js";
+import { devLogin, openClaimLink, providerPath } from "./sign_in.js";
+
+const LONGEST_REASON = 300;
 
 export function LoginPage() {
-  const session = me.value;
-  const invite = new URLSearchParams(location.search).get("invite") ?? "";
-  if (session && (session.user || session.mode !== "claimed")) {
-    return html`<${Card} title="You are in"><p><a class="button primary" href=${nextPath()}>Go to your workspace</a></p></${Card}>`;
-  }
-  const start = `/auth/idp/start${invite ? `?invite=${encodeURIComponent(invite)}` : ""}`;
-  return html`<${Card} title="Sign in">
-    <p class="lead">This workspace belongs to somebody. Sign in with an account that was invited.</p>
-    ${session?.googleLogin && html`<p><a class="button primary wide" href=${start}>Continue with Google</a></p>`}
-    ${session?.devLogin && html`<${DevLogin} />`}
-    ${session && !session.googleLogin && !session.devLogin && html`<p class="quiet-text">
-      No way to sign in is set up. On the machine itself, <code>svc claim --email you@example.com</code> prints a one-time link.
-    </p>`}
-  </${Card}>`;
-}
-
-/** @param {{ title: string, children?: unknown }} props */
-function Card({ title, children }) {
+  const [query] = useState(() => new URLSearchParams(location.search));
+  useEffect(() => {
+    document.title = "Sign in – svc";
+  }, []);
+  const reason = query.get("error")?.slice(0, LONGEST_REASON);
   return html`<main class="login">
     <div class="login-card">
       <${Mark} />
-      <h1>${title}</h1>
-      ${children}
+      ${reason && html`<p class="notice bad" role="alert"><${Icon} name="warning" /> <span>${reason}</span></p>`}
+      <${Content} invite=${query.get("invite") ?? ""} claim=${query.get("claim") ?? ""} />
     </div>
   </main>`;
 }
 
-function DevLogin() {
+/** @param {{ invite: string, claim: string }} props */
+function Content({ invite, claim }) {
+  const session = me.value;
+  if (claim) return html`<${ClaimLink} token=${claim} first=${session?.mode === "unclaimed"} />`;
+  if (!session) return html`<${Unknown} />`;
+  if (session.mode === "off") return html`<${In} lead="This server runs without sign-in: everybody who reaches it is its admin." />`;
+  if (session.user) return html`<${In} lead=${alreadyIn(session.user.email, invite)} />`;
+  if (session.mode === "unclaimed") {
+    return html`<h1>Claim this workspace</h1>
+      <${Claiming} invite=${invite} />
+      ${(invite || isLoopback()) && html`<${Ways} session=${session} invite=${invite} />`}
+      ${isLoopback() && html`<p class="login-foot"><a href=${nextPath()}>Not now: go on without signing in</a></p>`}`;
+  }
+  return html`<h1>${invite ? "You were invited" : "Sign in"}</h1>
+    <p class="lead">${invite
+        ? "Sign in once to become a member of this workspace. The invite is used up by it: afterwards your account alone opens the door."
+        : "This workspace is private. Sign in with an account that is a member; a newcomer needs an invite link."}</p>
+    <${Ways} session=${session} invite=${invite} />`;
+}
+
+/** Before the server has said who is here. */
+function Unknown() {
+  if (!meProblem.value) return html`<h1>Sign in</h1><p class="sr-only" role="status">Loading</p>`;
+  return html`<h1>Sign in</h1>
+    <p class="lead" role="alert">${meProblem.value}</p>
+    <button class="button wide" onClick=${() => void loadMe()}>Try again</button>`;
+}
+
+/** @param {{ lead: string }} props */
+function In({ lead }) {
+  return html`<h1>You are in</h1>
+    <p class="lead">${lead}</p>
+    <a class="button primary wide" href=${nextPath()}>Go to your workspace</a>`;
+}
+
+/**
+ * @param {string} email
+ * @param {string} invite
+ */
+function alreadyIn(email, invite) {
+  const who = `You are signed in as ${email}.`;
+  return invite ? `${who} The invite is for somebody new: sign out first, under Settings, to use it with another account.` : who;
+}
+
+/** @param {{ session: Me, invite: string }} props */
+function Ways({ session, invite }) {
+  if (!session.googleLogin && !session.devLogin) return html`<${NoWay} unclaimed=${session.mode === "unclaimed"} />`;
+  return html`${session.googleLogin &&
+    html`<a class="button primary wide" href=${providerPath(invite, nextPath())}>Continue with your identity provider</a>`}
+    ${session.devLogin && html`<${DevLogin} invite=${invite} />`}`;
+}
+
+/** @param {{ unclaimed: boolean }} props */
+function NoWay({ unclaimed }) {
+  return html`<div class="notice">
+    <${Icon} name="help" />
+    <div>
+      <p>No identity provider is set up here. Whoever has the machine can still ${unclaimed ? "claim the workspace" : "sign in"}: there,
+        this command prints a link that is good once, for 30 minutes.</p>
+      <p><code>svc claim --email you@example.com</code></p>
+    </div>
+  </div>`;
+}
+
+/** @param {{ invite: string }} props */
+function DevLogin({ invite }) {
   const [email, setEmail] = useState("");
-  const [problem, setProblem] = useState("");
-  const submit = async (/** @type {SubmitEvent} */ event) => {
-    event.preventDefault();
-    const refusal = await devLogin(email);
-    if (refusal) setProblem(refusal);
-    else location.assign(nextPath());
-  };
-  return html`<form class="login-form" onSubmit=${submit}>
+  const { problem, busy, run } = useSignIn(() => devLogin(email.trim(), invite));
+  return html`<form class="login-form" onSubmit=${run}>
     <label for="dev-email">Development login</label>
     <input id="dev-email" type="email" required autocomplete="email" placeholder="you@example.com" value=${email}
-      onInput=${(/** @type {InputEvent} */ event) => setEmail(/** @type {HTMLInputElement} */ (event.target).value)} />
-    <button class="button wide" type="submit">Sign in</button>
+      aria-describedby="dev-note" onInput=${(/** @type {InputEvent} */ event) => setEmail(/** @type {HTMLInputElement} */ (event.target).value)} />
+    <p id="dev-note" class="fine">This server runs with fake providers: an address alone signs in.</p>
+    <button class="button wide" type="submit" aria-busy=${busy}>Sign in</button>
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
   </form>`;
 }
 
-/** Returns why not, or nothing. @param {string} email */
-async function devLogin(email) {
-  try {
-    const headers = { "content-type": "application/json" };
-    const response = await fetch("/auth/dev-login", { method: "POST", headers, body: JSON.stringify({ email }) });
-    if (response.ok) return "";
-    const problem = await response.json().catch(() => null);
-    return typeof problem?.detail === "string" ? problem.detail : "That did not work.";
-  } catch {
-    return "The server can’t be reached.";
-  }
+/** A link that `svc claim` printed: opened by a press of the button only. @param {{ token: string, first: boolean }} props */
+function ClaimLink({ token, first }) {
+  const { problem, busy, run } = useSignIn(() => openClaimLink(token));
+  return html`<h1>${first ? "Claim this workspace" : "Sign in with your link"}</h1>
+    <p class="lead">This link was printed on the machine that runs svc, for the address named there. It opens the door once.</p>
+    ${first && html`<${Claiming} invite="" vouched />`}
+    <form class="login-form" onSubmit=${run}>
+      <button class="button primary wide" type="submit" aria-busy=${busy}>${first ? "Claim and sign in" : "Sign in"}</button>
+      ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
+    </form>
+    ${problem && html`<p class="login-foot"><a href="/login">Other ways to sign in</a></p>`}`;
 }
 
-/** Only a path of this very origin: a link to the login page must not lead elsewhere after it. */
-function nextPath() {
-  const wanted = new URLSearchParams(location.search).get("next") ?? "/p/mail";
-  try {
-    const url = new URL(wanted, location.origin);
-    const plain = /^\/(?![/\\])[^\\\p{Cc}]*$/u.test(wanted);
-    return plain && url.origin === location.origin && url.pathname !== "/login" ? url.pathname + url.search : "/p/mail";
-  } catch {
-    return "/p/mail";
-  }
+/**
+ * One attempt at a time; a good one leaves this page, which then is no place to come back to.
+ * @param {() => Promise<string>} attempt
+ */
+function useSignIn(attempt) {
+  const [problem, setProblem] = useState("");
+  const [busy, setBusy] = useState(false);
+  const run = async (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault();
+    if (busy) return;
+    setProblem("");
+    setBusy(true);
+    const refusal = await attempt();
+    if (!refusal) return location.replace(nextPath());
+    setProblem(refusal);
+    setBusy(false);
+  };
+  return { problem, busy, run };
 }

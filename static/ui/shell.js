@@ -2,7 +2,9 @@
 /** The frame around every page: brand, the page's own tabs and state, theme, help; and the banner when the server is away. */
 import { liveState, nextAttemptAt, reconnectNow } from "../live.js";
 import { now } from "../now.js";
+import { me } from "../session.js";
 import { nextTheme, theme } from "../theme.js";
+import { Avatar } from "./avatar.js";
 import { helpOpen } from "./help.js";
 import { html } from "./html.js";
 import { Icon, Mark } from "./icons.js";
@@ -25,11 +27,21 @@ export function Shell({ tabs, state, children }) {
         <button class="icon-button" aria-label=${`Colours: ${name}. Change`} title=${`Colours: ${name}`} onClick=${nextTheme}><${Icon} name=${icon} /></button>
         <button class="icon-button help-button" aria-label="Keyboard shortcuts" title="Keyboard shortcuts (?)" aria-keyshortcuts="?"
           onClick=${() => { helpOpen.value = true; }}><${Icon} name="help" /></button>
+        <${Me} />
       </div>
     </header>
     <${Banner} />
     ${children}
   </div>`;
+}
+
+/** The way to the settings: one's own initial, or a plain sign while nobody is signed in. */
+function Me() {
+  const user = me.value?.user;
+  const title = user ? `Settings. Signed in as ${user.email}` : "Settings";
+  return html`<a class="icon-button me-button" href="/settings" aria-label=${title} title=${title}>
+    ${user ? html`<${Avatar} person=${{ name: user.name, address: user.email }} />` : html`<${Icon} name="settings" />`}
+  </a>`;
 }
 
 function Banner() {
