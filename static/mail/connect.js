@@ -49,10 +49,10 @@ export function ConnectDialog() {
   };
   return html`<dialog class="connect-dialog" ref=${dialog} aria-labelledby="connect-title" onClose=${close}>
     ${open && html`<div class="connect">
-      <header class="dialog-head">
+      <div class="dialog-head">
         <h2 id="connect-title">Connect another account</h2>
         <button class="icon-button" aria-label="Close" onClick=${close}><${Icon} name="close" /></button>
-      </header>
+      </div>
       <${ConnectForm} />
       <${Steps} open=${false} />
     </div>`}

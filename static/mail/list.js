@@ -94,17 +94,17 @@ export function ThreadLists({ accountId, open }) {
 function SectionHead({ title, section, index, list, goTo }) {
   const open = !folded.value.includes(section);
   const count = `${list.rows.length.toLocaleString("en")}${list.complete ? "" : "+"}`;
-  return html`<h2 class="section-head" data-section=${section} style=${{ "--index": index, "--below": SECTIONS.length - 1 - index }}>
+  return html`<div class="section-head" data-section=${section} style=${{ "--index": index, "--below": SECTIONS.length - 1 - index }}>
     <button
       class="section-fold"
       aria-expanded=${open ? "true" : "false"}
       aria-label=${`${open ? "Fold" : "Unfold"} ${title}`}
       onClick=${() => toggleSection(section)}
     ><${Icon} name="chevron" size=${14} /></button>
-    <button class="section-title" onClick=${goTo}>
-      ${title}${list.rows.length > 0 && html`<span class="section-count" aria-hidden="true">${count}</span>`}
-    </button>
-  </h2>`;
+    <h2>
+      <button onClick=${goTo}>${title}${list.rows.length > 0 && html`<span class="section-count" aria-hidden="true">${count}</span>`}</button>
+    </h2>
+  </div>`;
 }
 
 /**

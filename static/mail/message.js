@@ -101,8 +101,8 @@ function AsText({ on, set }) {
 /** @param {{ attachment: Attachment }} props */
 function AttachmentChip({ attachment }) {
   const { filename, fileId, mime, size } = attachment;
-  return html`<a class="attachment" href=${`/files/${encodeURIComponent(fileId)}/content`} download=${filename} title=${filename}
-    aria-label=${`Download ${filename}, ${fileSize(size)}`}>
+  return html`<a class="attachment" href=${`/files/${encodeURIComponent(fileId)}/content`} download=${filename} title=${filename}>
+    <span class="sr-only">Download </span>
     <${Icon} name=${fileIcon(mime)} size=${20} />
     <span class="attachment-name"><bdi>${filename}</bdi></span>
     <span class="attachment-size">${fileSize(size)}</span>

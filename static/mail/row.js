@@ -42,38 +42,38 @@ export class Row extends Component {
       aria-setsize=${size}
       style=${{ transform: `translateY(${top}px)` }}
     >
-      <span class="row-dot">${thread.unread && html`<${Spoken} text="Unread, " />`}</span>
+      <span class="row-dot">${thread.unread && html`<span class="sr-only">Unread, </span>`}</span>
       <span class="row-sender">
-        <bdi>${senderOf(thread)}</bdi><${Spoken} text=", " />
+        <bdi>${senderOf(thread)}</bdi><${Pause} />
         ${thread.messageCount > 1 && html`<span class="row-count" aria-hidden="true">${thread.messageCount}</span>`}
       </span>
       <span class="row-text">
-        <span class="row-subject"><bdi>${thread.subject || "(no subject)"}</bdi></span>
+        <span class="row-subject"><bdi>${thread.subject || "(no subject)"}</bdi><${Pause} /></span>
         <span class="row-snippet" aria-hidden="true"><bdi>${thread.snippet}</bdi></span>
       </span>
       <span class="row-marks">
-        <${Chips} labels=${thread.labels} before=", " />
-        ${thread.hasAttachments && html`<${Spoken} text=", with attachments" /><${Icon} name="clip" size=${16} />`}
+        <${Chips} labels=${thread.labels} />
+        ${thread.hasAttachments && html`<span class="sr-only">with attachments, </span><${Icon} name="clip" size=${16} />`}
       </span>
-      <span class="row-time"><${Spoken} text=", " />${time}</span>
+      <span class="row-time">${time}</span>
     </div>`;
   }
 }
 
-/** The labels a person gave. @param {{ labels: Label[], max?: number, before?: string }} props `before`: what is spoken before each */
-export function Chips({ labels, max = MAX_CHIPS, before = "" }) {
+/** The labels a person gave. @param {{ labels: Label[], max?: number }} props */
+export function Chips({ labels, max = MAX_CHIPS }) {
   const own = labels.filter((label) => !SYSTEM_LABELS.has(label.id) && !label.id.startsWith("CATEGORY_"));
   const more = own.length - max;
   return html`${own.slice(0, max).map(
-    (label) => html`<${Spoken} text=${before} /><span key=${label.id} class="chip" style=${COLOUR.test(label.color ?? "") ? { "--chip": label.color } : {}}>
-      <bdi>${label.name}</bdi>
+    (label) => html`<span key=${label.id} class="chip" style=${COLOUR.test(label.color ?? "") ? { "--chip": label.color } : {}}>
+      <bdi>${label.name}</bdi><${Pause} />
     </span>`,
   )}${more > 0 && html`<span class="chip" aria-hidden="true">+${more}</span>`}`;
 }
 
-/** Words for those who listen; the row's name is its content, less what is hidden from them. @param {{ text: string }} props */
-function Spoken({ text }) {
-  return text ? html`<span class="sr-only">${text}</span>` : null;
+/** A comma for those who listen: a row's name is its content, less what is hidden from them. */
+function Pause() {
+  return html`<span class="pause">, </span>`;
 }
 
 /** @param {Thread} thread */

@@ -32,10 +32,10 @@ export function HelpOverlay() {
 function HelpBody() {
   const shown = scopes.value.toReversed();
   return html`<div class="help-body">
-    <header>
+    <div class="dialog-head">
       <h2 id="help-title">Keyboard shortcuts</h2>
       <button class="icon-button" aria-label="Close" onClick=${close}><${Icon} name="close" /></button>
-    </header>
+    </div>
     ${shown.map(
       (scope) => html`<section key=${scope.title}>
         <h3>${scope.title}</h3>

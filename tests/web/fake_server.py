@@ -116,6 +116,13 @@ class World:
                 raise Refusal("NOT_FOUND", 404, f'No procedure found on path "{name}"')
             return json.loads(json.dumps(handler(given)))
 
+    def auth(self, path: str, body: dict[str, Any]) -> tuple[int, Any]:
+        """A status and an answer to a POST that begins or ends a session."""
+        if path != "/auth/dev-login":
+            return 404, {"code": "not_found"}
+        self.me = fake_world.me(user={"id": "u1", "email": body["email"], "name": "", "role": "admin"})
+        return 200, {"user": self.me["user"]}
+
     def rpc_mail_accounts(self, given: dict[str, Any]) -> Any:
         return self.accounts
 
@@ -224,7 +231,7 @@ class Handler(BaseHTTPRequestHandler):
             self.answer_json(404, {"code": "not_found"})
         elif url.path == "/oauth/mail/start":
             self.answer_json(501, {"title": "Not Implemented", "detail": "No mail provider is configured."})
-        elif url.path in {"/", "/login"} or url.path.startswith("/p/"):
+        elif url.path in {"/", "/login"} or url.path.startswith(("/p/", "/settings")):
             self.shell()
         else:
             self.answer_json(404, {"code": "not_found"})
@@ -232,9 +239,8 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         url = urlsplit(self.path)
         body = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))) or b"null")
-        if url.path == "/auth/dev-login":
-            self.world.me = fake_world.me(user={"id": "u1", "email": body["email"], "name": "", "role": "admin"})
-            self.answer_json(200, {"user": self.world.me["user"]})
+        if url.path.startswith("/auth/"):
+            self.answer_json(*self.world.auth(url.path, body))
             return
         self.rpc(url.path[6:], parse_qs(url.query), body)
 
