@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Generic, Literal, TypeVar
@@ -108,13 +109,26 @@ def read_config(settings: Iterable[AnySetting], environ: Mapping[str, str], rule
         except BadValue as error:
             problem, _, remedy = str(error).partition("; ")
             faults.append(ConfigFault(setting.name, problem, remedy or "set it right or unset it"))
-    if not faults:
-        config = Config(rows, values, environ)
-        for rule in rules:
+    config = _SoFar(rows, values, environ)
+    for rule in rules:
+        with suppress(_NotRead):
             faults.extend(rule(config))
-        if not faults:
-            return config
-    raise ConfigError(faults)
+    if faults:
+        raise ConfigError(faults)
+    return Config(rows, values, environ)
+
+
+class _NotRead(Exception):
+    """A rule asked for a setting that is at fault itself: it has nothing to say this time."""
+
+
+class _SoFar(Config):
+    """What could be read, for the rules: a fault in one setting must not hide those in others."""
+
+    def __getitem__(self, setting: Setting[T]) -> T:
+        if setting.name not in self._values:
+            raise _NotRead
+        return super().__getitem__(setting)
 
 
 def _value(setting: AnySetting, environ: Mapping[str, str]) -> object:

@@ -44,6 +44,16 @@ def test_every_fault_of_a_boot_is_reported_together() -> None:
     ]
 
 
+def test_an_unreadable_value_hides_no_fault_that_lies_between_other_values() -> None:
+    assert faults_of(SVC_PORT="http", SVC_HOST="0.0.0.0", SVC_AUTH="off", IDP_CLIENT_ID="id") == [
+        "SVC_PORT",
+        "SVC_HOST",
+        "IDP_CLIENT_SECRET",
+        "SVC_AUTH",
+    ]
+    assert faults_of(PROVIDERS="real", SVC_SEED="mock-world") == ["PROVIDERS"]
+
+
 def test_a_fault_names_the_variable_what_is_wrong_and_what_to_do() -> None:
     with pytest.raises(ConfigError) as caught:
         read(SVC_PORT="99999")
