@@ -8,9 +8,9 @@ import { moveUnread } from "./accounts.js";
 import { threadMoved } from "./details.js";
 import { applyThread, knownThread } from "./lists.js";
 
-/** @param {Thread} thread */
+/** Resolves to whether it went well. @param {Thread} thread */
 export async function archive(thread) {
-  await change(thread, { inInbox: false }, "mail.archive", "Could not archive");
+  return change(thread, { inInbox: false }, "mail.archive", "Could not archive");
 }
 
 /** @param {Thread} thread */
@@ -20,9 +20,10 @@ export async function unarchive(thread) {
 
 /** Archive, and say so with a way back. @param {Thread} thread */
 export function archiveWithUndo(thread) {
-  void archive(thread);
+  const archived = archive(thread);
   const undo = () => void unarchive(knownThread(thread.id) ?? { ...thread, inInbox: false });
-  toast("Archived", { action: { label: "Undo", run: undo } });
+  const takeBack = toast("Archived", { action: { label: "Undo", run: undo } });
+  void archived.then((done) => done || takeBack());
 }
 
 /** @param {Thread} thread */
@@ -42,6 +43,7 @@ export async function markOpened(thread) {
 }
 
 /**
+ * Resolves to whether it went well; if not, the notice was given.
  * @param {Thread} thread
  * @param {Partial<Thread>} patch
  * @param {"mail.archive" | "mail.unarchive" | "mail.markUnread"} procedure
@@ -51,9 +53,11 @@ async function change(thread, patch, procedure, failure) {
   const undo = pretend(thread, patch);
   try {
     await mutate(procedure, { threadIds: [thread.id] });
+    return true;
   } catch (error) {
     undo();
     toast(`${failure}: ${error instanceof Error ? error.message : error}`, { tone: "error" });
+    return false;
   }
 }
 

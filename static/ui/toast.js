@@ -13,13 +13,16 @@ const toasts = signal(/** @type {Toast[]} */ ([]));
 let lastId = 0;
 
 /**
+ * Returns what takes the notice away early.
  * @param {string} text
  * @param {{ tone?: "plain" | "error", action?: Toast["action"] }} [options]
  */
 export function toast(text, { tone = "plain", action } = {}) {
   const id = ++lastId;
   toasts.value = [...toasts.value, { id, text, tone, action }].slice(-MAX_SHOWN);
-  setTimeout(() => dismiss(id), SHOWN_MS);
+  const leave = () => dismiss(id);
+  setTimeout(leave, SHOWN_MS);
+  return leave;
 }
 
 export function Toasts() {

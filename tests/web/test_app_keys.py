@@ -72,7 +72,7 @@ def test_archiving_can_be_undone(app: App) -> None:
     app.press("j", "e")
     page.get_by_role("button", name="Undo").click()
     app.row("thr_00").wait_for()
-    assert app.calls("mail.unarchive") == [{"threadIds": ["thr_00"]}]
+    assert app.called("mail.unarchive") == [{"threadIds": ["thr_00"]}]
 
 
 def test_a_refused_archive_puts_the_row_back_and_says_why(app: App) -> None:
@@ -82,6 +82,7 @@ def test_a_refused_archive_puts_the_row_back_and_says_why(app: App) -> None:
     app.press("j", "e")
     page.get_by_text("Could not archive: The disk is full.").wait_for()
     app.row("thr_00").wait_for()
+    assert page.get_by_role("button", name="Undo").count() == 0
     assert page.get_by_role("tab", selected=True).text_content() == "Unified ·4"
 
 
