@@ -30,7 +30,8 @@ def build_parser() -> argparse.ArgumentParser:
     parser.set_defaults(command="serve")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
 
-    _command(commands, "serve", "run the server (the default)")
+    serve = _command(commands, "serve", "run the server (the default)")
+    serve.add_argument("--role", choices=("all", "web"), default="all", help="which planes to run (one process: all)")
     config = _command(commands, "config", "print every setting with its value and source; secrets are never shown")
     _json(config)
     fsck = _command(commands, "fsck", "check every invariant of the home; prints `ok` when all hold")

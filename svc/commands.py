@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -38,6 +39,7 @@ from svc.settings import HOME, LOG, PORT, canonical_origin
 from svc.store import Home, StoreBroken, run_fsck
 
 OK: Final = 0
+DESCRIPTORS: Final = 16_384
 
 
 def run(name: str, parsed: argparse.Namespace) -> int:
@@ -55,10 +57,19 @@ def run(name: str, parsed: argparse.Namespace) -> int:
 
 
 def serve_command(parsed: argparse.Namespace, config: Config) -> int:
+    _raise_descriptor_limit()
     clock = WallClock()
     log = Log.to_stderr(form=config[LOG], clock=clock)
     trio.run(partial(serve, config, clock=clock, log=log))
     return OK
+
+
+def _raise_descriptor_limit() -> None:
+    """Sockets, blobs and mailboxes take one each; the soft limit of many systems is meant for smaller programs."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(DESCRIPTORS, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def config_command(parsed: argparse.Namespace, config: Config) -> int:

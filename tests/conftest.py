@@ -78,8 +78,8 @@ def _nothing_left_running() -> Iterator[None]:
 
 
 def _threads() -> set[threading.Thread]:
-    """Without trio's cache of idle threads, which it ends itself."""
-    return {thread for thread in threading.enumerate() if not thread.name.startswith("Trio thread")}
+    """Without trio's cache of idle threads, which it ends itself, and those of the browser driver's own loop."""
+    return {thread for thread in threading.enumerate() if not thread.name.startswith(("Trio thread", "asyncio"))}
 
 
 def _processes() -> set[int]:

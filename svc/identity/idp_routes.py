@@ -96,7 +96,7 @@ async def callback(call: Call, request: Request) -> Response:
             admit,
             who=who,
             invite=luggage.invite,
-            claiming=identity.claiming,
+            claiming=identity.claiming(request),
             old_cookie=cookie(request.headers, SESSION_COOKIE),
             device_name=(request.headers.get("user-agent") or "Browser")[:MAX_NAME_CHARS],
         )

@@ -109,11 +109,12 @@ async def claim_pairing_code(call: Call, request: Request) -> Response:
 async def sign_in(call: Call, request: Request, *, proof: Proof, invite: str | None, vouched: bool = False) -> SignedIn:
     """Sign a proof in. ``vouched``: whoever holds the home directory vouches for it, so it may claim from anywhere."""
     identity = call.workspace.service(Identity)
+    claiming = identity.claiming(request)
     return await identity.write(
         actions.sign_in,
         proof=proof,
         invite=invite,
-        claiming=replace(identity.claiming, freely=True) if vouched else identity.claiming,
+        claiming=replace(claiming, freely=True) if vouched else claiming,
         old_cookie=cookie(request.headers, SESSION_COOKIE),
         device_name=(request.headers.get("user-agent") or "Browser")[:MAX_NAME_CHARS],
     )

@@ -32,6 +32,8 @@ T = TypeVar("T")
 
 SESSION_COOKIE: Final = "svc_session"
 TOKEN_HEADER: Final = "x-svc-device-token"  # noqa: S105  a header's name
+NEAR_NAMES: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
+PROXY_HEADERS: Final = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
 MAX_REMEMBERED: Final = 10_000
 MAX_TICKETS: Final = 10_000
 
@@ -72,11 +74,10 @@ class Identity:
         """Whether only this machine can reach the listener. Every request asks."""
         return is_loopback(self.workspace.config[HOST])
 
-    @property
-    def claiming(self) -> Claiming:
-        """How the instance may be claimed: freely only where nobody else can reach it."""
+    def claiming(self, request: Request) -> Claiming:
+        """How the instance may be claimed by ``request``: freely only from this machine."""
         hooks = [feature.claim for feature in self.workspace.features if feature.claim]
-        return Claiming(freely=self._is_local, hooks=hooks)
+        return Claiming(freely=self._is_near(request), hooks=hooks)
 
     async def resolve(self, request: Request) -> Principal | None:
         """Who asks, or nobody. Never an error: a foreign, stale or doubled cookie is no cookie."""
@@ -89,9 +90,19 @@ class Identity:
             return await self._by_token(token)
         if (ticket := _ticket(request)) is not None:
             return await self._by_ticket(ticket)
-        if not self.claimed and self._is_local:
+        if not self.claimed and self._is_near(request):
             return UNCLAIMED
         return None
+
+    def _is_near(self, request: Request) -> bool:
+        """Whether this comes from this machine and not through a proxy that others can reach.
+
+        A loopback bind alone does not say so: with a public origin, a proxy in front hands on the whole world. Such a
+        request names the public host, or carries what proxies add.
+        """
+        host = (request.headers.get("host") or "").rpartition(":")[0] or request.headers.get("host") or ""
+        named_here = host.lower() in NEAR_NAMES or host.strip("[]") == self.workspace.config[HOST]
+        return self._is_local and named_here and not any(request.headers.get(name) for name in PROXY_HEADERS)
 
     async def has_provider(self) -> bool:
         """Whether there is an OAuth client to sign people in with."""

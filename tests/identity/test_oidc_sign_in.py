@@ -393,9 +393,10 @@ async def test_an_https_origin_gets_secure_cookies_and_its_own_callback(
     tmp_path: Path, wall: VirtualClock, log: RecordedLog, idp: ScriptedProvider
 ) -> None:
     public = "https://svc.example.org"
-    async with open_door(tmp_path, wall, log, idp, SVC_PUBLIC_ORIGIN=public) as door:
+    token = "a-long-random-claim-token"
+    async with open_door(tmp_path, wall, log, idp, SVC_PUBLIC_ORIGIN=public, SVC_CLAIM_TOKEN=token) as door:
         mia = Browser(door, idp, host="svc.example.org")
-        begun = await mia.get("/auth/idp/start")
+        begun = await mia.get(f"/auth/idp/start?invite={token}")
         assert parse_qs(urlsplit(place(begun)).query)["redirect_uri"] == [f"{public}/auth/idp/callback"]
         ended = await mia.get(idp.consent(place(begun)))
         cookies = [value for reply in (begun, ended) for name, value in reply.headers if name == "set-cookie"]

@@ -12,7 +12,7 @@ from svc.clock import DAY_MS, VirtualClock
 from svc.identity import Identity
 from tests.identity.people import Person, cookie_of, sign_in
 from tests.recorded_log import RecordedLog
-from tests.service import RpcError, Service, open_service
+from tests.service import HOST, RpcError, Service, open_service
 
 
 async def test_a_fresh_instance_is_everybodys_and_has_no_sign_in(service: Service) -> None:
@@ -148,6 +148,25 @@ async def test_an_instance_that_others_can_reach_is_claimed_by_its_token_only(
         again = await stranger.ask("POST", "/auth/dev-login", {"email": "eve@example.org", "invite": token})
         assert again.status == 403
         assert token not in str(await service.dump())
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"host": "mail.example.org"}, {"x-forwarded-for": "198.51.100.7"}, {"forwarded": "for=198.51.100.7"}],
+    ids=lambda fields: next(iter(fields)),
+)
+async def test_who_comes_through_a_proxy_is_not_the_unclaimed_administrator(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog, fields: dict[str, str]
+) -> None:
+    origin = "https://mail.example.org"
+    async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake", SVC_PUBLIC_ORIGIN=origin) as service:
+        host = fields.pop("host", HOST)
+        assert (await service.get("/trpc/mail.accounts")).status == 200
+        assert (await service.ask("GET", "/trpc/mail.accounts", host=host, fields=fields)).status == 401
+        body = b'{"email":"eve@example.org"}'
+        through = {"content-type": "application/json", **fields}
+        assert (await service.ask("POST", "/auth/dev-login", body, host=host, fields=through)).status == 403
+        assert (await sign_in(service, "mia@example.org")).fields
 
 
 async def test_identity_turned_off_wins_over_cookies_and_claims(

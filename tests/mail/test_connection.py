@@ -150,7 +150,7 @@ async def test_a_start_on_another_spelling_of_this_host_goes_to_the_canonical_on
 async def test_behind_a_proxy_the_public_origin_is_the_canonical_one(
     tmp_path: Path, wall: VirtualClock, log: RecordedLog, google: ScriptedGoogle, origin: str
 ) -> None:
-    async with connected_to(google, tmp_path, wall, log, SVC_PUBLIC_ORIGIN=origin) as service:
+    async with connected_to(google, tmp_path, wall, log, SVC_PUBLIC_ORIGIN=origin, SVC_AUTH="off") as service:
         trip = await begin(service, google, host="mail.example.org")
         assert trip.query["redirect_uri"] == f"https://mail.example.org{CALLBACK}"
         assert "Secure" in (trip.reply.header("set-cookie") or "").split("; ")
