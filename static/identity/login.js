@@ -79,13 +79,12 @@ function Ways({ session, invite }) {
   if (!session.googleLogin && !session.devLogin) return html`<${NoWay} unclaimed=${session.mode === "unclaimed"} />`;
   return html`${session.googleLogin &&
     html`<a class="button primary wide" href=${providerPath(invite, nextPath())}>Continue with your identity provider</a>`}
-    ${session.devLogin && html`<${DevLogin} invite=${invite} />`}`;
+    ${session.devLogin && html`<${DevLogin} invite=${invite} only=${!session.googleLogin} />`}`;
 }
 
 /** @param {{ unclaimed: boolean }} props */
 function NoWay({ unclaimed }) {
   return html`<div class="notice">
-    <${Icon} name="help" />
     <div>
       <p>No identity provider is set up here. Whoever has the machine can still ${unclaimed ? "claim the workspace" : "sign in"}: there,
         this command prints a link that is good once, for 30 minutes.</p>
@@ -94,8 +93,8 @@ function NoWay({ unclaimed }) {
   </div>`;
 }
 
-/** @param {{ invite: string }} props */
-function DevLogin({ invite }) {
+/** @param {{ invite: string, only: boolean }} props */
+function DevLogin({ invite, only }) {
   const [email, setEmail] = useState("");
   const { problem, busy, run } = useSignIn(() => devLogin(email.trim(), invite));
   return html`<form class="login-form" onSubmit=${run}>
@@ -103,7 +102,7 @@ function DevLogin({ invite }) {
     <input id="dev-email" type="email" required autocomplete="email" placeholder="you@example.com" value=${email}
       aria-describedby="dev-note" onInput=${(/** @type {InputEvent} */ event) => setEmail(/** @type {HTMLInputElement} */ (event.target).value)} />
     <p id="dev-note" class="fine">This server runs with fake providers: an address alone signs in.</p>
-    <button class="button wide" type="submit" aria-busy=${busy}>Sign in</button>
+    <button class=${`button wide${only ? " primary" : ""}`} type="submit" aria-busy=${busy}>Sign in</button>
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
   </form>`;
 }

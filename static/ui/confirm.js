@@ -1,6 +1,6 @@
 // @ts-check
 /** A button that asks back in its own place before it does what can't be undone, and says why it did not work. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { html } from "./html.js";
 
 /**
@@ -14,7 +14,7 @@ export function ConfirmButton({ label, what = "", question, sure = label, run })
   const first = useRef(/** @type {HTMLButtonElement | null} */ (null));
   const keep = useRef(/** @type {HTMLButtonElement | null} */ (null));
   const wasAsking = useRef(false);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (step === "asking") keep.current?.focus();
     else if (step === "idle" && wasAsking.current) first.current?.focus();
     wasAsking.current = step !== "idle";

@@ -1,0 +1,372 @@
+"""Signing in and the settings, against the stand-in server: every state and every refusal, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, Route
+
+from tests.web import fake_world, qr_reader
+from tests.web.conftest import App
+from tests.web.fake_identity import CODE, JONAS, LINK, OTHER_CODE, IdentityWorld, device, signed_in
+from tests.web.fake_server import Refusal
+
+pytestmark = pytest.mark.browser
+
+SIGN_IN = "Sign in"
+SIGN_OUT = "Sign out"
+
+
+def stranger(**me: object) -> IdentityWorld:
+    return IdentityWorld(me=fake_world.me(**{"mode": "claimed", **me}))
+
+
+def shown(page: Page) -> str:
+    return page.locator("main").inner_text()
+
+
+# Signing in
+
+
+def test_the_provider_button_takes_the_invite_and_the_way_back_along(start: Callable[..., App]) -> None:
+    app = start(stranger(devLogin=False, googleLogin=True))
+    page = app.open("/login?invite=abc&next=%2Fsettings%2Fdevices%3Fx%3D1", ready=".login-card .button")
+    link = page.get_by_role("link", name="Continue with your identity provider")
+    assert link.get_attribute("href") == "/auth/idp/start?invite=abc&next=%2Fsettings%2Fdevices%3Fx%3D1"
+    assert page.get_by_role("heading", name="You were invited").count() == 1
+    assert page.get_by_label("Development login").count() == 0
+
+
+def test_a_development_login_carries_the_invite_and_ends_where_it_began(start: Callable[..., App]) -> None:
+    app = start(stranger())
+    page = app.open("/login?invite=abc&next=%2Fsettings", ready="form")
+    page.get_by_label("Development login").fill(" new@tern.example ")
+    page.get_by_role("button", name=SIGN_IN).click()
+    page.get_by_role("heading", name="Profile").wait_for()
+    assert app.world.posts == [("/auth/dev-login", {"email": "new@tern.example", "invite": "abc"})]
+
+
+def test_a_refused_sign_in_is_told_in_the_servers_words_and_can_be_tried_again(start: Callable[..., App]) -> None:
+    app = start(stranger())
+    app.tolerated = ("403",)
+    app.world.refusing = "This server takes members by invitation."
+    page = app.open("/login", ready="form")
+    page.get_by_label("Development login").fill("new@tern.example")
+    page.get_by_role("button", name=SIGN_IN).click()
+    page.get_by_role("alert").get_by_text("This server takes members by invitation.").wait_for()
+    app.world.refusing = None
+    page.get_by_role("button", name=SIGN_IN).click()
+    page.wait_for_url("**/p/mail")
+
+
+def test_a_reason_in_the_address_is_shown_as_text_and_nothing_else(start: Callable[..., App]) -> None:
+    page = start(stranger()).open("/login?error=%3Cimg%20src%3Dx%3E%20The%20state%20is%20stale.", ready="form")
+    assert page.get_by_role("alert").inner_text() == "<img src=x> The state is stale."
+
+
+def test_a_claim_link_is_not_used_up_by_being_opened(start: Callable[..., App]) -> None:
+    app = start(stranger(mode="unclaimed", devLogin=False))
+    page = app.open("/login?claim=s3cret", ready="form")
+    page.get_by_text("You become its admin").wait_for()
+    assert app.world.posts == []
+    page.get_by_role("button", name="Claim and sign in").click()
+    page.wait_for_url("**/p/mail")
+    assert app.world.posts == [("/auth/claim-link", {"token": "s3cret"})]
+
+
+def test_a_claim_link_that_is_too_old_says_so_and_leads_to_the_other_ways(start: Callable[..., App]) -> None:
+    app = start(stranger())
+    app.tolerated = ("403",)
+    app.world.refusing = "This link was used already or is older than 30 minutes."
+    page = app.open("/login?claim=s3cret", ready="form")
+    page.get_by_role("button", name=SIGN_IN).click()
+    page.get_by_role("alert").get_by_text("older than 30 minutes").wait_for()
+    page.get_by_role("link", name="Other ways to sign in").click()
+    page.get_by_label("Development login").wait_for()
+
+
+def test_an_unclaimed_workspace_says_what_the_first_sign_in_means(start: Callable[..., App]) -> None:
+    page = start(stranger(mode="unclaimed")).open("/login?next=%2Fsettings", ready=".claiming")
+    for part in ("Claim this workspace", "You become its admin", "nobody gets in without signing in"):
+        assert part in shown(page)
+    page.get_by_role("link", name="go on without signing in").click()
+    page.get_by_text("Nobody has claimed this workspace yet.").wait_for()
+
+
+def test_from_another_machine_an_unclaimed_workspace_asks_for_its_claim_token(start: Callable[..., App]) -> None:
+    app = start(stranger(mode="unclaimed"))
+    page = app.page
+
+    def answer(route: Route) -> None:
+        route.fulfill(response=route.fetch(url=route.request.url.replace("http://tern.example", app.origin)))
+
+    page.route("http://tern.example/**", answer)
+    page.goto("http://tern.example/login")
+    page.get_by_label("Claim token").fill(" t0ken ")
+    assert page.get_by_label("Development login").count() == 0
+    assert page.get_by_role("link", name="without signing in").count() == 0
+    page.get_by_role("button", name="Go on").click()
+    page.get_by_label("Development login").wait_for()
+    assert page.evaluate("location.search") == "?invite=t0ken"
+
+
+@pytest.mark.parametrize("mode", ["claimed", "unclaimed"])
+def test_without_any_way_in_the_command_on_the_machine_is_told(start: Callable[..., App], mode: str) -> None:
+    page = start(stranger(mode=mode, devLogin=False)).open("/login", ready=".notice")
+    assert "svc claim --email" in shown(page)
+    assert page.get_by_role("button").count() == 0
+
+
+def test_who_is_signed_in_already_is_told_what_an_invite_is_for(start: Callable[..., App]) -> None:
+    page = start(IdentityWorld()).open("/login?invite=abc", ready=".login-card .button")
+    assert "You are signed in as mia@ternandtide.example. The invite is for somebody new" in shown(page)
+    page.get_by_role("link", name="Go to your workspace").click()
+    page.wait_for_selector("[role=option]")
+
+
+def test_a_server_that_is_away_is_named_and_asked_again(start: Callable[..., App]) -> None:
+    app = start(stranger())
+    app.tolerated = ("ERR_FAILED",)
+    app.page.route("**/auth/me", lambda route: route.abort())
+    page = app.open("/login", ready="[role=alert]")
+    assert "can’t be reached" in page.get_by_role("alert").inner_text()
+    page.unroute("**/auth/me")
+    page.get_by_role("button", name="Try again").click()
+    page.get_by_label("Development login").wait_for()
+
+
+SAFE = ["/p/mail", "/settings/devices?x=%2F%2Fy", "/p/caf%C3%A9", "/p/a#b"]
+UNSAFE = [
+    *("https://evil.example", "//evil.example", "/\\evil.example", "/\t/evil.example", "/%2f%2fevil.example"),
+    *("/%255c%255cevil", "/p/../..//x", "/..", "/%2e%2e/x", "javascript:alert(1)", "", "p/mail", "/p/%zz", "/p/é"),
+    *("/auth/idp/start", "/OAuth/mail/start", "/trpc/x", "/login", "/login?next=/login", "/" + "x" * 2_000),
+]
+
+
+def test_only_a_page_of_this_origin_is_followed_after_a_sign_in(app: App) -> None:
+    page = app.open("/login", ready="form")
+    ask = """async paths => {
+        const { safeNext } = await import("/static/test/identity/next.js");
+        return paths.map(safeNext);
+    }"""
+    assert page.evaluate(ask, SAFE) == SAFE
+    assert dict(zip(UNSAFE, page.evaluate(ask, UNSAFE), strict=True)) == dict.fromkeys(UNSAFE, "/p/mail")
+
+
+# The settings
+
+
+def test_the_header_leads_to_the_settings_and_escape_back(start: Callable[..., App]) -> None:
+    app = start(IdentityWorld())
+    page = app.open()
+    page.get_by_role("link", name="Settings. Signed in as mia@ternandtide.example").click()
+    page.get_by_role("heading", name="Profile").wait_for()
+    assert "Mia Tern" in shown(page)
+    assert page.title() == "Profile – svc"
+    app.press("Escape")
+    page.wait_for_selector("[role=option]")
+
+
+def test_signing_out_ends_on_the_login_page(start: Callable[..., App]) -> None:
+    app = start(IdentityWorld())
+    page = app.open("/settings", ready=".who")
+    page.get_by_role("button", name="Sign out").click()
+    page.wait_for_url("**/login")
+    assert app.world.posts == [("/auth/logout", {})]
+
+
+def test_the_last_admin_is_told_why_she_stays_one(start: Callable[..., App]) -> None:
+    app = start(IdentityWorld())
+    app.tolerated = ("409",)
+    page = app.open("/settings/users", ready=".thing")
+    page.get_by_role("button", name="Make member: Mia Tern").click()
+    page.get_by_role("button", name="Make me a member: Mia Tern").click()
+    page.get_by_role("alert").get_by_text("The last admin can't be demoted").wait_for()
+    page.get_by_role("button", name="Make admin: Jonas Feld").click()
+    page.get_by_role("button", name="Make member: Jonas Feld").wait_for()
+
+
+def test_an_admin_who_steps_down_sees_no_users_any_more(start: Callable[..., App]) -> None:
+    app = start(IdentityWorld())
+    app.world.users[1]["role"] = "admin"
+    page = app.open("/settings/users", ready=".thing")
+    page.get_by_role("button", name="Make member: Mia Tern").click()
+    page.get_by_role("button", name="Make me a member: Mia Tern").click()
+    page.get_by_text("Only the admins of this workspace see this.").wait_for()
+    assert page.get_by_role("link", name="Users").count() == 0
+
+
+def test_a_member_asks_for_nothing_that_is_the_admins(start: Callable[..., App]) -> None:
+    app = start(IdentityWorld(me=signed_in(JONAS)))
+    page = app.open("/settings/users", ready="h1")
+    page.get_by_text("Only the admins of this workspace see this.").wait_for()
+    page.get_by_role("link", name="Devices").click()
+    page.wait_for_selector(".thing")
+    assert app.calls("users.list") == app.calls("auth.invites") == []
+
+
+def test_an_invite_link_is_shown_once_and_can_be_copied(start: Callable[..., App]) -> None:
+    app = start(IdentityWorld(), permissions=["clipboard-read", "clipboard-write"])
+    page = app.open("/settings/users", ready=".thing")
+    page.get_by_label("Only for this address").fill("noor@harbour.example")
+    page.get_by_label("Good for days").fill("3")
+    page.get_by_role("button", name="Create invite link").click()
+    page.get_by_role("button", name="Copy the invite link").click()
+    page.get_by_text("Copied").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == LINK
+    assert app.calls("auth.createInvite") == [{"email": "noor@harbour.example", "expiresInDays": 3}]
+    page.get_by_role("link", name="Devices").click()
+    page.get_by_role("link", name="Users").click()
+    page.wait_for_selector(".thing")
+    assert LINK not in page.content()
+
+
+@pytest.mark.parametrize("days", ["0", "366", "1.5", ""])
+def test_an_invite_for_days_that_make_no_sense_is_not_sent(start: Callable[..., App], days: str) -> None:
+    app = start(IdentityWorld())
+    page = app.open("/settings/users", ready=".thing")
+    page.get_by_label("Good for days").fill(days)
+    page.get_by_role("button", name="Create invite link").click()
+    assert page.get_by_label("Good for days").evaluate(
+        "field => !field.validity.valid && field === document.activeElement"
+    )
+    assert app.calls("auth.createInvite") == []
+
+
+def test_each_invite_tells_its_state_and_only_an_open_one_can_be_revoked(start: Callable[..., App]) -> None:
+    page = start(IdentityWorld()).open("/settings/users", ready="text=noor@harbour.example")
+    rows = page.get_by_role("region", name="Invites").locator(".thing")
+    states = [row.inner_text().split() for row in rows.all()]
+    assert [sum(word in row for word in ("open", "used", "revoked", "expired")) > 0 for row in states] == [True] * 5
+    assert page.get_by_role("button", name="Revoke").count() == 2
+    page.get_by_role("button", name="Revoke: the invite for noor@harbour.example").click()
+    page.get_by_role("button", name="Cancel").click()
+    assert page.evaluate("document.activeElement.ariaLabel") == "Revoke: the invite for noor@harbour.example"
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Revoke: the invite for noor@harbour.example").click()
+    rows.first.get_by_text("revoked", exact=True).wait_for()
+
+
+def test_a_pairing_code_is_shown_large_with_its_time_and_a_picture_that_reads_back(start: Callable[..., App]) -> None:
+    app = start(IdentityWorld())
+    page = app.open("/settings/devices", ready=".thing")
+    page.get_by_role("button", name="Pair a device").click()
+    page.get_by_role("checkbox", name="Use terminals").check()
+    page.get_by_role("button", name="Show the code").click()
+    picture = page.get_by_role("img", name=f"The code {CODE} as a QR code")
+    page.wait_for_selector(".qr path[d^=M]")
+    assert app.calls("devices.createPairingCode") == [{"capabilities": {"terminal": True}}]
+    assert page.locator(".code").inner_text() == CODE
+    assert qr_reader.read(modules_of(picture.locator("path").element_handle())) == CODE
+    left = page.get_by_role("timer").inner_text()
+    page.wait_for_function("left => document.querySelector('[role=timer]').innerText !== left", arg=left)
+
+
+def test_the_picture_of_any_short_text_reads_back(app: App) -> None:
+    page = app.open("/login", ready="form")
+    draw = """async text => {
+        const { encode } = await import("uqr");
+        return encode(text, { ecc: "M", boostEcc: false, border: 0 }).data;
+    }"""
+    for text in ("A", "0O1I", "7KQ2M-XW4RT", "ZZZZZ-22222", "lower case", "https://tern.example/x", "ÄÖ€", "A" * 60):
+        assert qr_reader.read(page.evaluate(draw, text)) == text
+
+
+def test_a_device_that_took_the_code_closes_the_dialog_and_stands_in_the_list(start: Callable[..., App]) -> None:
+    app = start(IdentityWorld())
+    page = app.open("/settings/devices", ready=".thing")
+    page.get_by_role("button", name="Pair a device").click()
+    page.get_by_role("button", name="Show the code").click()
+    page.wait_for_selector(".code")
+    app.world.devices.append(device(9, "Somebody else’s", "mobile", userId=JONAS["id"]))
+    app.world.devices.append(device(10, "New phone", "mobile"))
+    page.get_by_text("New phone is paired.").wait_for()
+    page.wait_for_selector("dialog", state="hidden")
+    page.get_by_role("button", name="Revoke: New phone").wait_for()
+
+
+def test_a_code_that_ended_can_be_asked_for_anew(start: Callable[..., App]) -> None:
+    app = start(IdentityWorld(code_lasts_s=1))
+    page = app.open("/settings/devices", ready=".thing")
+    page.get_by_role("button", name="Pair a device").click()
+    page.get_by_role("button", name="Show the code").click()
+    page.get_by_role("alert").get_by_text("The code has ended.").wait_for()
+    page.get_by_role("button", name="Show a new code").click()
+    page.get_by_text(OTHER_CODE).wait_for()
+    assert len(app.calls("devices.createPairingCode")) == 2
+
+
+def test_a_clock_that_is_wrong_does_not_end_the_code(start: Callable[..., App]) -> None:
+    app = start(IdentityWorld(code_lasts_s=-3_600))
+    page = app.open("/settings/devices", ready=".thing")
+    page.get_by_role("button", name="Pair a device").click()
+    page.get_by_role("button", name="Show the code").click()
+    assert page.get_by_role("timer").inner_text() in {"Good for 5:00", "Good for 4:59", "Good for 4:58"}
+
+
+def test_a_refused_pairing_is_told_in_the_dialog(start: Callable[..., App]) -> None:
+    app = start(IdentityWorld())
+    app.tolerated = ("403",)
+    app.world.failing["devices.createPairingCode"] = Refusal("FORBIDDEN", 403, "Only an admin may open a shell.")
+    page = app.open("/settings/devices", ready=".thing")
+    page.get_by_role("button", name="Pair a device").click()
+    page.get_by_role("button", name="Show the code").click()
+    page.get_by_role("dialog").get_by_text("Only an admin may open a shell.").wait_for()
+
+
+def test_the_current_session_is_marked_and_the_others_can_be_ended(start: Callable[..., App]) -> None:
+    app = start(IdentityWorld())
+    page = app.open("/settings/sessions", ready=".thing")
+    page.get_by_text("Safari on iPhone").wait_for()
+    assert "this browser" in page.locator(".thing").first.inner_text()
+    page.get_by_role("button", name="Sign out all the others").click()
+    page.get_by_role("group", name="2 browsers will have to sign in again.").get_by_role(
+        "button", name=SIGN_OUT
+    ).click()
+    page.get_by_text("Safari on iPhone").wait_for(state="detached")
+    assert [one["id"] for one in app.world.sessions] == ["ses_1"]
+
+
+def test_what_changed_elsewhere_shows_when_the_window_is_looked_at_again(start: Callable[..., App]) -> None:
+    app = start(IdentityWorld())
+    page = app.open("/settings/devices", ready=".thing")
+    app.world.devices.append(device(9, "Added elsewhere", "mobile"))
+    page.evaluate("dispatchEvent(new Event('focus'))")
+    page.get_by_text("Added elsewhere").wait_for()
+
+
+def test_a_list_that_could_not_be_loaded_says_so_and_can_be_asked_for_again(start: Callable[..., App]) -> None:
+    app = start(IdentityWorld())
+    app.tolerated = ("503",)
+    app.world.failing["auth.sessions"] = Refusal("SERVICE_UNAVAILABLE", 503, "The database is busy.")
+    page = app.open("/settings/sessions", ready="[role=alert]")
+    page.get_by_text("Could not load the sessions: The database is busy.").wait_for()
+    app.world.failing.clear()
+    page.get_by_role("button", name="Try again").click()
+    page.wait_for_selector(".thing")
+
+
+def test_a_session_that_ends_leads_to_the_login_page_and_back_to_the_very_section(start: Callable[..., App]) -> None:
+    app = start(IdentityWorld())
+    app.tolerated = ("401",)
+    page = app.open("/settings/sessions", ready=".thing")
+    app.world.me.update(user=None)
+    page.get_by_role("link", name="Devices").click()
+    page.get_by_label("Development login").fill("mia@ternandtide.example")
+    page.get_by_role("button", name=SIGN_IN).click()
+    page.get_by_role("heading", name="Devices", exact=True).wait_for()
+
+
+def modules_of(path: object) -> list[list[bool]]:
+    """What the browser fills of a picture, module by module, without the quiet zone, which must be empty."""
+    filled: list[list[bool]] = path.evaluate(  # type: ignore[attr-defined]
+        """path => {
+            const size = path.ownerSVGElement.viewBox.baseVal.width;
+            const at = (x, y) => path.isPointInFill(new DOMPoint(x + 0.5, y + 0.5));
+            return Array.from({ length: size }, (_, y) => Array.from({ length: size }, (_, x) => at(x, y)));
+        }"""
+    )
+    inner = [row[4:-4] for row in filled[4:-4]]
+    assert sum(map(sum, filled)) == sum(map(sum, inner)), "the quiet zone is not quiet"
+    return inner

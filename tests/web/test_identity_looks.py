@@ -1,0 +1,82 @@
+"""How signing in and the settings look and read: axe-core, light, dark, phone, screenshots in tests/shots/."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.web import fake_world
+from tests.web.conftest import DESKTOP, PHONE, App
+from tests.web.fake_identity import JONAS, IdentityWorld, signed_in
+from tests.web.test_app_looks import AXE, check, small_targets
+
+pytestmark = pytest.mark.browser
+
+LOGINS: dict[str, tuple[str, dict[str, Any]]] = {
+    "unclaimed": ("/login", fake_world.me()),
+    "claimed": ("/login?error=The%20sign-in%20took%20too%20long.%20Sign%20in%20again.", fake_world.me(mode="claimed")),
+    "invited": ("/login?invite=abc", fake_world.me(mode="claimed", googleLogin=True)),
+    "no-way": ("/login", fake_world.me(mode="claimed", devLogin=False)),
+    "link": ("/login?claim=abc", fake_world.me(devLogin=False)),
+}
+SIZES: dict[str, dict[str, Any]] = {
+    "desktop": {"viewport": DESKTOP},
+    "phone": {"viewport": PHONE, "has_touch": True, "is_mobile": True},
+}
+LIGHTS: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+
+
+@pytest.fixture(params=SIZES)
+def size(request: pytest.FixtureRequest) -> str:
+    if not AXE.is_file():
+        pytest.skip("axe-core is not in the cache (SVC_PEERS): run .ci/peers")
+    return str(request.param)
+
+
+def test_every_way_in_passes_axe_and_fits(start: Callable[..., App], size: str) -> None:
+    app = start(IdentityWorld(), **SIZES[size])
+    for state, (path, me) in LOGINS.items():
+        app.world.me = dict(me)
+        page = app.open(path, ready=".login-card .lead")
+        check_in_both_lights(page, f"{size}-login-{state}")
+
+
+def test_every_section_of_the_settings_passes_axe_and_fits(start: Callable[..., App], size: str) -> None:
+    app = start(IdentityWorld(), **SIZES[size])
+    page = app.open("/settings", ready=".who")
+    check_in_both_lights(page, f"{size}-settings-profile")
+    page.get_by_role("link", name="Sessions").click()
+    page.wait_for_selector(".thing")
+    check_in_both_lights(page, f"{size}-settings-sessions")
+    page.get_by_role("link", name="Users").click()
+    page.get_by_text("noor@harbour.example").wait_for()
+    check_in_both_lights(page, f"{size}-settings-users")
+    page.get_by_role("button", name="Create invite link").click()
+    page.get_by_text("shown this once").wait_for()
+    page.get_by_role("button", name="Make member: Mia Tern").click()
+    check_in_both_lights(page, f"{size}-settings-invite")
+    page.get_by_role("link", name="Devices").click()
+    page.wait_for_selector(".thing")
+    check_in_both_lights(page, f"{size}-settings-devices")
+    page.get_by_role("button", name="Pair a device").click()
+    check_in_both_lights(page, f"{size}-settings-pair")
+    page.get_by_role("button", name="Show the code").click()
+    page.wait_for_selector(".qr path[d^=M]")
+    check_in_both_lights(page, f"{size}-settings-code")
+
+
+def check_in_both_lights(page: Page, shot: str) -> None:
+    for light in LIGHTS:
+        page.emulate_media(color_scheme=light)
+        check(page, f"{shot}-{light}")
+
+
+def test_what_a_finger_presses_there_is_large_enough(start: Callable[..., App]) -> None:
+    app = start(IdentityWorld(me=signed_in(JONAS)), viewport=PHONE, has_touch=True, is_mobile=True)
+    for path in ("/login", "/settings", "/settings/devices", "/settings/sessions"):
+        page = app.open(path, ready="h1")
+        page.wait_for_load_state("networkidle")
+        assert small_targets(page) == []
