@@ -75,9 +75,9 @@ function decode(part) {
   }
 }
 
-/** A plain click on a link within the app moves without a reload. @param {MouseEvent} event */
+/** A plain click on a link within the app moves without a reload; from the login page everything starts anew. @param {MouseEvent} event */
 function followLink(event) {
-  if (event.defaultPrevented || event.button !== 0) return;
+  if (event.defaultPrevented || event.button !== 0 || place.value.page === "login") return;
   if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
   const link = event.target instanceof Element ? event.target.closest("a") : null;
   if (!link || link.target || link.hasAttribute("download") || link.origin !== location.origin) return;
