@@ -10,6 +10,8 @@ import { MailPage, onMailEvent, refetchMail } from "./mail/page.js";
 import { SyncStatus } from "./mail/sync.js";
 import { Tabs } from "./mail/tabs.js";
 import { startClock } from "./now.js";
+import { onPagesEvent, refetchPages } from "./pages/news.js";
+import { PagesPage } from "./pages/page.js";
 import { place, startRouter } from "./router.js";
 import { loadMe } from "./session.js";
 import { SettingsPage } from "./settings/page.js";
@@ -19,7 +21,7 @@ import { html } from "./ui/html.js";
 import { Shell } from "./ui/shell.js";
 import { Toasts } from "./ui/toast.js";
 
-const TOPICS = ["mail", "accounts"];
+const TOPICS = ["mail", "accounts", "pages"];
 
 boot();
 
@@ -33,9 +35,20 @@ function boot() {
   void loadMe();
   if (place.value.page !== "login") {
     startAccounts();
-    listen(TOPICS, { event: onMailEvent, refetch: refetchMail, signedOut: () => void loadMe() });
+    listen(TOPICS, { event: onEvent, refetch, signedOut: () => void loadMe() });
   }
   render(html`<${App} />`, /** @type {HTMLElement} */ (document.getElementById("app")));
+}
+
+/** @param {LiveEvent} event */
+function onEvent(event) {
+  if (event.topic === "pages") onPagesEvent(event);
+  else onMailEvent(event);
+}
+
+function refetch() {
+  refetchMail();
+  refetchPages();
 }
 
 function App() {
@@ -53,6 +66,7 @@ function Page({ here }) {
       <${MailPage} accountId=${here.accountId} threadId=${here.threadId} />
     </${Shell}>`;
   }
+  if (here.page === "pages") return html`<${Shell}><${PagesPage} path=${here.path} /></${Shell}>`;
   if (here.page === "settings") return html`<${Shell}><${SettingsPage} section=${here.section} /></${Shell}>`;
   return html`<${Shell}><${Missing} /></${Shell}>`;
 }

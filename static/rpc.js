@@ -16,17 +16,19 @@ export class RpcError extends Error {
   /**
    * @param {string} code
    * @param {string} message
+   * @param {Record<string, unknown>} [data] what the server added to go on from
    */
-  constructor(code, message) {
+  constructor(code, message, data = {}) {
     super(message);
     this.name = "RpcError";
     this.code = code;
+    this.data = data;
   }
 }
 
 /**
  * @typedef {{ name: ProcedureName, input: unknown, resolve: (value: any) => void, reject: (error: Error) => void }} Pending
- * @typedef {{ result?: { data?: unknown }, error?: { message?: string, data?: { code?: string, httpStatus?: number } } }} Envelope
+ * @typedef {{ result?: { data?: unknown }, error?: { message?: string, data?: Record<string, unknown> & { code?: string, httpStatus?: number } } }} Envelope
  */
 
 /** @type {{ query: Pending[], mutation: Pending[] }} */
@@ -168,5 +170,6 @@ function settle(call, envelope) {
   }
   const code = envelope?.error?.data?.code ?? "UNREADABLE";
   if (code === "UNAUTHORIZED") goToLogin();
-  call.reject(new RpcError(code, envelope?.error?.message || "The server gave an answer that makes no sense."));
+  const message = envelope?.error?.message || "The server gave an answer that makes no sense.";
+  call.reject(new RpcError(code, message, envelope?.error?.data));
 }

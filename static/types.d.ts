@@ -132,6 +132,52 @@ interface Device {
   lastSeenAt: string | null;
 }
 
+type PageLevel = "read" | "write";
+type PageAccess = "inherited" | "explicit";
+
+interface PageEntry {
+  id: string;
+  path: string;
+  title: string;
+  kind: "page" | "surface";
+  access: PageAccess;
+  canWrite: boolean;
+  hasChildren: boolean;
+  updatedAt: string;
+}
+
+interface PageGrant {
+  /** A user's id, or "everyone". */
+  to: string;
+  level: PageLevel;
+  name?: string | null;
+}
+
+interface PageDetail {
+  id: string;
+  path: string;
+  title: string;
+  kind: PageEntry["kind"];
+  body: string;
+  revision: number;
+  owner: { id: string; name: string } | null;
+  access: PageAccess;
+  grants: PageGrant[];
+  canWrite: boolean;
+  /** May share and delete it. */
+  canShare: boolean;
+  backlinks: { path: string; title: string }[];
+  updatedAt: string;
+}
+
+interface PageRevision {
+  revision: number;
+  title: string;
+  author: { id: string; name: string } | null;
+  deviceId: string;
+  at: string;
+}
+
 /** Procedure name -> what goes in and what comes out. */
 interface Procedures {
   "health.ping": { input: undefined; output: { ok: true; version: string; time: string } };
@@ -151,6 +197,21 @@ interface Procedures {
     output: { code: string; expiresAt: string };
   };
   "devices.revoke": { input: { id: string }; output: {} };
+  "pages.tree": { input: { path?: string }; output: PageEntry[] };
+  "pages.get": { input: { path: string }; output: PageDetail };
+  "pages.save": {
+    /** `revision`: the one that the writer started from, 0 for none. */
+    input: { path: string; title?: string; body: string; revision?: number };
+    output: { id: string; revision: number };
+  };
+  "pages.move": { input: { path: string; to: string }; output: {} };
+  "pages.delete": { input: { path: string }; output: {} };
+  "pages.history": { input: { path: string }; output: PageRevision[] };
+  "pages.restore": { input: { path: string; revision: number }; output: { id: string; revision: number } };
+  "pages.setAccess": {
+    input: { path: string; access: PageAccess; grants: { to: string; level: PageLevel }[] };
+    output: {};
+  };
   "mail.accounts": { input: undefined; output: Account[] };
   "mail.threads": {
     input: { accountId?: string; section: Section; cursor?: string; limit?: number };

@@ -35,6 +35,8 @@ const PATHS = {
   device: "M6 3h8v14H6zM9 14.5h2",
   browser: "M3 4.5h14v11H3zM3 7.8h14M5.3 6.2h.01M7.3 6.2h.01",
   terminal: "M3 4.5h14v11H3zM6 8l2.5 2L6 12M10 12.5h4",
+  edit: "M4 16l.8-3.4L13 4.4l2.6 2.6-8.2 8.2zM11.2 6.2l2.6 2.6",
+  history: "M4 10a6 6 0 1 0 2-4.5L4 7.3M4 3.8v3.5h3.5M10 7v3.3l2.2 1.4",
   page: "M5.5 3h6l3 3v11h-9zM8 9.5h4.5M8 12.5h4.5",
 };
 

@@ -24,6 +24,7 @@ export function Shell({ tabs, state, children }) {
       ${tabs}
       <div class="top-end">
         ${state}
+        <a class="icon-button" href="/p/" aria-label="Pages" title="Pages"><${Icon} name="page" /></a>
         <button class="icon-button" aria-label=${`Colours: ${name}. Change`} title=${`Colours: ${name}`} onClick=${nextTheme}><${Icon} name=${icon} /></button>
         <button class="icon-button help-button" aria-label="Keyboard shortcuts" title="Keyboard shortcuts (?)" aria-keyshortcuts="?"
           onClick=${() => { helpOpen.value = true; }}><${Icon} name="help" /></button>

@@ -1,0 +1,147 @@
+// @ts-check
+/** Writing a page: text on one side, what becomes of it on the other; files by drag, paste or picker. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { html, classes } from "../ui/html.js";
+import { Icon } from "../ui/icons.js";
+import { toast } from "../ui/toast.js";
+import { dropDraft } from "./drafts.js";
+import { Markdown } from "./markdown.js";
+import { useSaving } from "./saving.js";
+import { markdownOf, UploadList, useUploads } from "./uploads.js";
+import { Crumbs } from "./view.js";
+
+/** The preview follows once the fingers rest. */
+const PREVIEW_AFTER_MS = 120;
+
+/** @param {{ path: string, page: PageDetail | null, done: () => void }} props */
+export function Editor({ path, page, done }) {
+  const saving = useSaving(path, page);
+  const { draft, write, theirs } = saving;
+  const area = useRef(/** @type {HTMLTextAreaElement | null} */ (null));
+  const { uploads, send, cancel } = useUploads((file) => insert(area.current, markdownOf(file), (body) => write({ body })));
+  const save = async () => {
+    if (await saving.save()) toast("Saved.");
+  };
+  const finish = async () => {
+    if (await saving.save()) done();
+  };
+  const leave = () => {
+    dropDraft(path);
+    done();
+  };
+  useEffect(() => area.current?.focus(), []);
+  useSaveKey(save);
+  return html`<form class="editor" onSubmit=${(/** @type {Event} */ event) => { event.preventDefault(); void finish(); }}>
+    <${Crumbs} path=${path} />
+    <div class="editor-head">
+      <label class="field grow"><span class="sr-only">Title</span>
+        <input class="editor-title" value=${draft.title} maxlength="200" placeholder="Title"
+          onInput=${(/** @type {{ currentTarget: HTMLInputElement }} */ event) => write({ title: event.currentTarget.value })} /></label>
+      <${FilePicker} send=${send} />
+      <button type="button" class="button" onClick=${leave}>Discard</button>
+      <button class="button primary" aria-keyshortcuts="Control+S Meta+S" aria-busy=${saving.saving} disabled=${theirs !== undefined}>Save</button>
+    </div>
+    ${saving.problem && html`<p class="form-problem" role="alert">Not saved: ${saving.problem}</p>`}
+    ${theirs !== undefined && html`<${Conflict} theirs=${theirs} loadTheirs=${saving.loadTheirs} keepMine=${saving.keepMine} />`}
+    <${UploadList} uploads=${uploads} cancel=${cancel} />
+    <div class="editor-panes">
+      <${TextArea} area=${area} body=${draft.body} write=${write} send=${send} />
+      <${Preview} body=${draft.body} />
+    </div>
+  </form>`;
+}
+
+/**
+ * @param {{ area: { current: HTMLTextAreaElement | null }, body: string, write: (changed: { body: string }) => void, send: (files: Iterable<File>) => void }} props
+ */
+function TextArea({ area, body, write, send }) {
+  const [over, setOver] = useState(false);
+  const drag = (/** @type {DragEvent} */ event) => {
+    if (!event.dataTransfer?.types.includes("Files")) return;
+    event.preventDefault();
+    setOver(true);
+  };
+  const drop = (/** @type {DragEvent} */ event) => {
+    setOver(false);
+    if (!event.dataTransfer?.files.length) return;
+    event.preventDefault();
+    send(event.dataTransfer.files);
+  };
+  const paste = (/** @type {ClipboardEvent} */ event) => {
+    const pasted = event.clipboardData;
+    if (!pasted?.files.length || pasted.types.includes("text/plain")) return; // an office copies text as a picture, too
+    event.preventDefault();
+    send(pasted.files);
+  };
+  return html`<textarea ref=${area} class=${classes({ "editor-text": true, over })} aria-label="Text, in Markdown" value=${body}
+    placeholder="Write in Markdown. Drop or paste files here."
+    onInput=${(/** @type {{ currentTarget: HTMLTextAreaElement }} */ event) => write({ body: event.currentTarget.value })}
+    onDragOver=${drag} onDragLeave=${() => setOver(false)} onDrop=${drop} onPaste=${paste}></textarea>`;
+}
+
+/** @param {{ body: string }} props */
+function Preview({ body }) {
+  const [shown, setShown] = useState(body);
+  useEffect(() => {
+    const timer = setTimeout(() => setShown(body), PREVIEW_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [body]);
+  return html`<section class="editor-preview" aria-label="Preview" tabindex="0">
+    ${shown.trim() ? html`<${Markdown} text=${shown} />` : html`<p class="quiet-text">The preview appears here.</p>`}
+  </section>`;
+}
+
+/** @param {{ theirs: PageDetail | null, loadTheirs: () => void, keepMine: () => Promise<boolean> }} props */
+function Conflict({ theirs, loadTheirs, keepMine }) {
+  return html`<div class="notice bad" role="alert">
+    <${Icon} name="warning" />
+    <div>
+      <p>${theirs ? "Somebody saved this page while you were writing." : "Somebody deleted or moved this page while you were writing."}
+        ${theirs ? " Theirs replaces your text; yours becomes the next revision." : " You can leave it so, or make it again with your text."}</p>
+      <p class="page-actions">
+        <button type="button" class="button small" onClick=${loadTheirs}>${theirs ? "Load theirs" : "Drop mine"}</button>
+        <button type="button" class="button small" onClick=${() => void keepMine()}>Keep mine</button>
+      </p>
+    </div>
+  </div>`;
+}
+
+/** @param {{ send: (files: Iterable<File>) => void }} props */
+function FilePicker({ send }) {
+  const input = useRef(/** @type {HTMLInputElement | null} */ (null));
+  const chosen = (/** @type {{ currentTarget: HTMLInputElement }} */ event) => {
+    send([...(event.currentTarget.files ?? [])]);
+    event.currentTarget.value = ""; // the same file may be chosen again
+  };
+  return html`<input type="file" multiple hidden ref=${input} onChange=${chosen} />
+    <button type="button" class="button" onClick=${() => input.current?.click()}><${Icon} name="clip" size=${16} /> Add files</button>`;
+}
+
+/** Ctrl+S and Cmd+S, wherever the focus is. @param {() => Promise<void>} save */
+function useSaveKey(save) {
+  const latest = useRef(save);
+  latest.current = save;
+  useEffect(() => {
+    const press = (/** @type {KeyboardEvent} */ event) => {
+      if (event.key.toLowerCase() !== "s" || event.altKey || event.shiftKey || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      void latest.current();
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  }, []);
+}
+
+/**
+ * Put text where the caret is, and the caret behind it.
+ * @param {HTMLTextAreaElement | null} area
+ * @param {string} text
+ * @param {(body: string) => void} changed
+ */
+function insert(area, text, changed) {
+  if (!area) return;
+  const before = area.value.slice(0, area.selectionStart);
+  const space = before === "" || /\s$/.test(before) ? "" : "\n";
+  area.setRangeText(`${space}${text}\n`, area.selectionStart, area.selectionEnd, "end");
+  changed(area.value);
+}

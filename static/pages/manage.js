@@ -1,0 +1,49 @@
+// @ts-check
+/** Moving a page to another path, and deleting it; both with all that is below. */
+import { useState } from "preact/hooks";
+import { mutate } from "../rpc.js";
+import { navigate } from "../router.js";
+import { ConfirmButton } from "../ui/confirm.js";
+import { html } from "../ui/html.js";
+import { toast } from "../ui/toast.js";
+import { Dialog } from "./dialog.js";
+import { pageHref, pathsAbove } from "./paths.js";
+
+/** @param {{ page: PageDetail, close: () => void }} props */
+export function ManageDialog({ page, close }) {
+  const [to, setTo] = useState(page.path);
+  const [problem, setProblem] = useState("");
+  const wanted = to.split("/").map((part) => part.trim()).filter(Boolean).join("/");
+  const move = async (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault();
+    try {
+      await mutate("pages.move", { path: page.path, to: wanted });
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+      return;
+    }
+    close();
+    navigate(pageHref(wanted), { replace: true });
+    toast("The page was moved.");
+  };
+  const remove = async () => {
+    await mutate("pages.delete", { path: page.path });
+    close();
+    navigate(pageHref(pathsAbove(page.path)[0] ?? ""), { replace: true });
+    toast("The page was deleted.");
+  };
+  return html`<${Dialog} id="manage-title" title="Move or delete" close=${close}>
+    <form class="page-form" onSubmit=${move}>
+      <label class="field grow">New path
+        <input value=${to} autocapitalize="none" spellcheck=${false}
+          onInput=${(/** @type {{ currentTarget: HTMLInputElement }} */ event) => setTo(event.currentTarget.value)} /></label>
+      <button class="button" disabled=${!wanted || wanted === page.path}>Move</button>
+      ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
+    </form>
+    <p class="fine">Pages below it move along. Links to the old path are not rewritten.</p>
+    ${page.canShare && html`<div class="page-danger">
+      <p>Deleting a page deletes all pages below it, and their history.</p>
+      <${ConfirmButton} label="Delete the page" question="It can’t be undone." sure="Delete" run=${remove} />
+    </div>`}
+  </${Dialog}>`;
+}

@@ -1,0 +1,98 @@
+// @ts-check
+/** The pages: the tree beside the one that the address names, which is read, written, or not there. */
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { RpcError, query } from "../rpc.js";
+import { navigate } from "../router.js";
+import { html } from "../ui/html.js";
+import { draftOf } from "./drafts.js";
+import { Editor } from "./editor.js";
+import { MissingPage } from "./missing.js";
+import { usePagesNews } from "./news.js";
+import { isAtOrBelow, lastPart, pageHref } from "./paths.js";
+import { PageTree } from "./tree.js";
+import { PageView } from "./view.js";
+
+/** @param {{ path: string }} props */
+export function PagesPage({ path }) {
+  useEffect(() => {
+    document.title = `${path ? lastPart(path) : "Pages"} – svc`;
+  }, [path]);
+  return html`<div class=${`panel pages ${path ? "with-page" : ""}`}>
+    <aside class="pages-side">
+      <p class="pages-side-title"><a href="/p/" aria-current=${path ? undefined : "page"}>All pages</a></p>
+      <${PageTree} current=${path} />
+    </aside>
+    <main class="pages-main">${path ? html`<${OnePage} key=${path} path=${path} />` : html`<${NewPage} />`}</main>
+  </div>`;
+}
+
+/** @param {{ path: string }} props */
+function OnePage({ path }) {
+  const { page, problem, load } = usePage(path);
+  const [writing, setWriting] = useState(() => draftOf(path) !== null);
+  const done = () => {
+    setWriting(false);
+    void load();
+  };
+  useEffect(() => {
+    if (page) document.title = `${page.title} – svc`;
+  }, [page]);
+  if (problem) {
+    return html`<div class="notice bad" role="alert"><span>Could not load the page: ${problem}</span>
+      <button class="button small" onClick=${() => void load()}>Try again</button></div>`;
+  }
+  if (page === undefined) return html`<p class="quiet-text" role="status">Loading the page</p>`;
+  if (writing) return html`<${Editor} path=${path} page=${page} done=${done} />`;
+  if (page === null) return html`<${MissingPage} path=${path} create=${() => setWriting(true)} />`;
+  return html`<${PageView} page=${page} edit=${() => setWriting(true)} reload=${load} />`;
+}
+
+/**
+ * The page at a path, kept up to date: undefined while nobody knows, null when it is not there (or not for this person).
+ * @param {string} path
+ */
+function usePage(path) {
+  const [page, setPage] = useState(/** @type {PageDetail | null | undefined} */ (undefined));
+  const [problem, setProblem] = useState("");
+  const asked = useRef(0);
+  const load = useCallback(async () => {
+    const mine = ++asked.current;
+    try {
+      const found = await query("pages.get", { path });
+      if (mine !== asked.current) return;
+      setPage(found);
+      setProblem("");
+    } catch (error) {
+      if (mine !== asked.current) return;
+      if (error instanceof RpcError && error.code === "NOT_FOUND") setPage(null);
+      else setProblem(error instanceof Error ? error.message : String(error));
+    }
+  }, [path]);
+  useEffect(() => {
+    void load();
+    return () => {
+      asked.current += 1;
+    };
+  }, [load]);
+  usePagesNews((changed) => {
+    if (changed === null || isAtOrBelow(path, changed)) void load();
+  });
+  return { page, problem, load };
+}
+
+function NewPage() {
+  const [path, setPath] = useState("");
+  const wanted = path.split("/").map((part) => part.trim()).filter(Boolean).join("/");
+  const submit = (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault();
+    if (wanted) navigate(pageHref(wanted));
+  };
+  return html`<h1>Pages</h1>
+    <p class="quiet-text">Notes in Markdown, each at a path of its own. What is below a page shares its readers.</p>
+    <form class="page-form" onSubmit=${submit}>
+      <label class="field grow">Open or make a page
+        <input value=${path} placeholder="clients/harbour/notes" autocapitalize="none" spellcheck=${false}
+          onInput=${(/** @type {{ currentTarget: HTMLInputElement }} */ event) => setPath(event.currentTarget.value)} /></label>
+      <button class="button primary" disabled=${!wanted}>Go</button>
+    </form>`;
+}

@@ -1,0 +1,91 @@
+// @ts-check
+/**
+ * Saving a text under the revision that it was begun on. When somebody was faster, theirs is fetched and the person
+ * chooses; nothing is overwritten unasked.
+ */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { RpcError, mutate, query } from "../rpc.js";
+import { dropDraft, draftOf, keepDraft } from "./drafts.js";
+import { lastPart } from "./paths.js";
+
+/** @typedef {import("./drafts.js").Draft} Draft */
+
+/**
+ * @param {string} path
+ * @param {PageDetail | null} page as the server has it now; null: there is none
+ */
+export function useSaving(path, page) {
+  const [draft, setDraft] = useState(() => draftOf(path) ?? draftFrom(path, page));
+  const [theirs, setTheirs] = useState(/** @type {PageDetail | null | undefined} */ (undefined));
+  const [problem, setProblem] = useState("");
+  const [saving, setSaving] = useState(false);
+  const busy = useRef(false);
+
+  const write = (/** @type {Partial<Draft>} */ changed) =>
+    setDraft((before) => {
+      const next = { ...before, ...changed };
+      keepDraft(path, next);
+      return next;
+    });
+  const settle = (/** @type {Draft} */ next) => {
+    dropDraft(path);
+    setTheirs(undefined);
+    setDraft(next);
+  };
+  /** True once what is written is saved. @param {number} [revision] */
+  const save = async (revision = draft.revision) => {
+    if (busy.current) return false;
+    busy.current = true;
+    setSaving(true);
+    setProblem("");
+    try {
+      const saved = await mutate("pages.save", { path, title: draft.title.trim() || undefined, body: draft.body, revision });
+      dropDraft(path);
+      setTheirs(undefined);
+      setDraft((now) => {
+        const next = { ...now, revision: saved.revision };
+        if (now.body !== draft.body || now.title !== draft.title) keepDraft(path, next); // typed meanwhile
+        return next;
+      });
+      return true;
+    } catch (error) {
+      if (error instanceof RpcError && error.code === "CONFLICT" && "revision" in error.data) setTheirs(await fetched(path));
+      else setProblem(error instanceof Error ? error.message : String(error));
+      return false;
+    } finally {
+      busy.current = false;
+      setSaving(false);
+    }
+  };
+  // News came of a revision that is not the one this text was begun on: say so before the save does.
+  useEffect(() => {
+    const current = page?.revision ?? 0;
+    if (busy.current || current === draft.revision || (page && current < draft.revision)) return;
+    if (draftOf(path)) setTheirs(page);
+    else settle(draftFrom(path, page));
+  }, [page, saving]);
+
+  return {
+    draft, write, save, saving, problem, theirs,
+    loadTheirs: () => settle(draftFrom(path, theirs ?? null)),
+    keepMine: () => save(theirs?.revision ?? 0),
+  };
+}
+
+/**
+ * @param {string} path
+ * @param {PageDetail | null} page
+ * @returns {Draft}
+ */
+function draftFrom(path, page) {
+  return page ? { title: page.title, body: page.body, revision: page.revision } : { title: lastPart(path), body: "", revision: 0 };
+}
+
+/** @param {string} path */
+async function fetched(path) {
+  try {
+    return await query("pages.get", { path });
+  } catch {
+    return null; // gone, or no longer for this person: keeping mine asks the server again
+  }
+}
