@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, sync_playwright
 
-from tests.web.fake_server import World, serving
+from tests.web.fake_server import Stage, World, serving
 
 CHROMIUM: Final = Path("/usr/bin/chromium")
 VENDOR: Final = Path(__file__).parents[2] / "static" / "vendor" / "preact.mjs"
@@ -27,6 +27,8 @@ FLAGS: Final = (
 )
 DESKTOP: Final = {"width": 1360, "height": 860}
 PHONE: Final = {"width": 390, "height": 844}
+PLAYWRIGHTS_OWN: Final = "Blocked script execution in 'about:srcdoc'"
+"""Playwright puts helpers into every frame; a mail's frame runs none."""
 PATIENCE_MS: Final = 8_000
 
 
@@ -73,6 +75,23 @@ class App:
         return [given for called, given in self.world.calls if called == name]
 
 
+@dataclass
+class Shared:
+    """What a module's tests share: the server, and a context for each kind of window, which keeps the fetched files."""
+
+    browser: Browser
+    stage: Stage
+    contexts: dict[str, BrowserContext] = field(default_factory=dict)
+
+    def context(self, options: dict[str, Any]) -> BrowserContext:
+        key = repr(sorted(options.items()))
+        if key not in self.contexts:
+            opened = self.browser.new_context(**{"viewport": DESKTOP, "reduced_motion": "reduce", **options})
+            opened.set_default_timeout(PATIENCE_MS)
+            self.contexts[key] = opened
+        return self.contexts[key]
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     if not CHROMIUM.exists():
@@ -85,26 +104,35 @@ def browser() -> Iterator[Browser]:
         launched.close()
 
 
+@pytest.fixture(scope="module")
+def shared(browser: Browser) -> Iterator[Shared]:
+    with serving() as stage:
+        yield Shared(browser=browser, stage=stage)
+        stage.hang_up()
+
+
 @pytest.fixture
-def start(browser: Browser) -> Iterator[Callable[..., App]]:
+def start(shared: Shared) -> Iterator[Callable[..., App]]:
     """Start the app: ``start(world, viewport=PHONE)``. After the test its console must be clean."""
     started: list[App] = []
     with ExitStack() as stack:
 
-        def start_app(world: World | None = None, **context: Any) -> App:
-            world = world or World()
-            origin = stack.enter_context(serving(world))
-            opened = browser.new_context(**{"viewport": DESKTOP, "reduced_motion": "reduce", **context})
-            stack.callback(opened.close)
-            opened.set_default_timeout(PATIENCE_MS)
-            app = App(page=opened.new_page(), world=world, origin=origin)
+        def start_app(world: World | None = None, **options: Any) -> App:
+            stage = stack.enter_context(serving()) if started else shared.stage
+            stage.world = world or World()
+            page = shared.context(options).new_page()
+            stack.callback(stage.settle)
+            stack.callback(page.close)
+            app = App(page=page, world=stage.world, origin=stage.origin)
             _watch(app)
             started.append(app)
             return app
 
         yield start_app
         for app in started:
-            unexpected = [one for one in app.problems if not any(part in one for part in app.tolerated)]
+            app.page.evaluate("localStorage.clear()")
+            tolerated = (*app.tolerated, PLAYWRIGHTS_OWN)
+            unexpected = [one for one in app.problems if not any(part in one for part in tolerated)]
             assert unexpected == []
 
 

@@ -14,6 +14,7 @@ import re
 import socket
 import struct
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -28,6 +29,7 @@ from tests.web import fake_world
 STATIC = Path(__file__).parents[2] / "static"
 BASE = "/static/test"
 TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+SETTLE_S = 3.0
 WS_MAGIC = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
 
@@ -170,21 +172,44 @@ def _key(thread: dict[str, Any]) -> str:
     return f"{thread['lastMessageAt']} {thread['id']}"
 
 
+@dataclass
+class Stage:
+    """A running server, and the world that it shows now. Browsers keep what they have fetched of one origin."""
+
+    origin: str = ""
+    world: World = field(default_factory=World)
+    connections: set[socket.socket] = field(default_factory=set)
+
+    def settle(self) -> None:
+        """The page is closed: end what it left open (browsers open connections ahead of need), so that no thread is."""
+        deadline = time.monotonic() + SETTLE_S
+        while self.connections and time.monotonic() < deadline:
+            self.hang_up()
+            time.sleep(0.005)
+        for thread in threading.enumerate():
+            if "process_request_thread" in thread.name:
+                thread.join(SETTLE_S)
+
+    def hang_up(self) -> None:
+        for connection in list(self.connections):
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+
+
 @contextmanager
-def serving(world: World) -> Iterator[str]:
-    """Serve ``world``; gives the origin."""
-    connections: set[socket.socket] = set()
-    server = Server(("127.0.0.1", 0), type("Bound", (Handler,), {"world": world, "connections": connections}))
+def serving(world: World | None = None) -> Iterator[Stage]:
+    """Serve ``world``, or what is put on the stage later."""
+    stage = Stage(world=world or World())
+    server = Server(("127.0.0.1", 0), type("Bound", (Handler,), {"stage": stage}))
+    stage.origin = f"http://127.0.0.1:{server.server_address[1]}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_address[1]}"
+        yield stage
     finally:
         server.shutdown()
         thread.join()
-        for connection in list(connections):
-            with suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
+        stage.hang_up()
         server.server_close()  # joins the threads of the connections
 
 
@@ -197,18 +222,21 @@ class Server(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    world: World
-    connections: set[socket.socket]
+    stage: Stage
     protocol_version = "HTTP/1.1"
+
+    @property
+    def world(self) -> World:
+        return self.stage.world
 
     def setup(self) -> None:
         super().setup()
-        self.connections.add(self.connection)
+        self.stage.connections.add(self.connection)
 
     def finish(self) -> None:
-        self.connections.discard(self.connection)
         with suppress(OSError):
             super().finish()
+        self.stage.connections.discard(self.connection)
 
     def log_message(self, format: str, *args: Any) -> None:
         pass
@@ -275,7 +303,8 @@ class Handler(BaseHTTPRequestHandler):
         if STATIC not in path.parents or not path.is_file():
             self.answer_json(404, {"code": "not_found"})
             return
-        self.answer(200, TYPES.get(path.suffix, "text/plain"), path.read_bytes())
+        kind = TYPES.get(path.suffix, "text/plain")
+        self.answer(200, kind, path.read_bytes(), [("cache-control", "max-age=3600, immutable")])
 
     def answer_json(self, status: int, body: Any) -> None:
         self.answer(status, "application/json", json.dumps(body).encode())
@@ -285,6 +314,7 @@ class Handler(BaseHTTPRequestHandler):
         for name, value in [("content-type", kind), ("content-length", str(len(body))), *(headers or [])]:
             self.send_header(name, value)
         self.send_header("x-content-type-options", "nosniff")
+        self.send_header("connection", "close")  # so that no thread outlives the test it served
         self.end_headers()
         with suppress(ConnectionError):
             self.wfile.write(body)

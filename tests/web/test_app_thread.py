@@ -56,7 +56,7 @@ def test_even_unsanitized_html_reaches_no_network_and_runs_nothing(start: Callab
         "Refused",
     )
     page = app.open("/p/mail/t/thr_01", ready="iframe")
-    page.wait_for_timeout(500)
+    page.wait_for_function("() => new Promise(done => requestAnimationFrame(() => setTimeout(() => done(true), 150)))")
     assert app.world.leaks == []
     assert "taken" not in page.title()
     assert app.path() == "/p/mail/t/thr_01"
