@@ -29,7 +29,7 @@ DESKTOP: Final = {"width": 1360, "height": 860}
 PHONE: Final = {"width": 390, "height": 844}
 PLAYWRIGHTS_OWN: Final = "Blocked script execution in 'about:srcdoc'"
 """Playwright puts helpers into every frame; a mail's frame runs none."""
-PATIENCE_MS: Final = 8_000
+PATIENCE_MS: Final = 30_000
 
 
 @dataclass
