@@ -20,7 +20,7 @@ export function Editor({ path, page, done }) {
   const area = useRef(/** @type {HTMLTextAreaElement | null} */ (null));
   const { uploads, send, cancel } = useUploads((file) => insert(area.current, markdownOf(file), (body) => write({ body })));
   const save = async () => {
-    if (await saving.save()) toast("Saved.");
+    if (theirs === undefined && (await saving.save())) toast("Saved.");
   };
   const finish = async () => {
     if (await saving.save()) done();
@@ -32,6 +32,7 @@ export function Editor({ path, page, done }) {
   useEffect(() => area.current?.focus(), []);
   useSaveKey(save);
   return html`<form class="editor" onSubmit=${(/** @type {Event} */ event) => { event.preventDefault(); void finish(); }}>
+    <h1 class="sr-only">Edit ${draft.title}</h1>
     <${Crumbs} path=${path} />
     <div class="editor-head">
       <label class="field grow"><span class="sr-only">Title</span>
@@ -42,7 +43,7 @@ export function Editor({ path, page, done }) {
       <button class="button primary" aria-keyshortcuts="Control+S Meta+S" aria-busy=${saving.saving} disabled=${theirs !== undefined}>Save</button>
     </div>
     ${saving.problem && html`<p class="form-problem" role="alert">Not saved: ${saving.problem}</p>`}
-    ${theirs !== undefined && html`<${Conflict} theirs=${theirs} loadTheirs=${saving.loadTheirs} keepMine=${saving.keepMine} />`}
+    ${theirs !== undefined && html`<${Conflict} theirs=${theirs} busy=${saving.saving} loadTheirs=${saving.loadTheirs} keepMine=${saving.keepMine} />`}
     <${UploadList} uploads=${uploads} cancel=${cancel} />
     <div class="editor-panes">
       <${TextArea} area=${area} body=${draft.body} write=${write} send=${send} />
@@ -91,16 +92,16 @@ function Preview({ body }) {
   </section>`;
 }
 
-/** @param {{ theirs: PageDetail | null, loadTheirs: () => void, keepMine: () => Promise<boolean> }} props */
-function Conflict({ theirs, loadTheirs, keepMine }) {
+/** @param {{ theirs: PageDetail | null, busy: boolean, loadTheirs: () => void, keepMine: () => Promise<boolean> }} props */
+function Conflict({ theirs, busy, loadTheirs, keepMine }) {
   return html`<div class="notice bad" role="alert">
     <${Icon} name="warning" />
     <div>
       <p>${theirs ? "Somebody saved this page while you were writing." : "Somebody deleted or moved this page while you were writing."}
         ${theirs ? " Theirs replaces your text; yours becomes the next revision." : " You can leave it so, or make it again with your text."}</p>
       <p class="page-actions">
-        <button type="button" class="button small" onClick=${loadTheirs}>${theirs ? "Load theirs" : "Drop mine"}</button>
-        <button type="button" class="button small" onClick=${() => void keepMine()}>Keep mine</button>
+        <button type="button" class="button small" disabled=${busy} onClick=${loadTheirs}>${theirs ? "Load theirs" : "Drop mine"}</button>
+        <button type="button" class="button small" disabled=${busy} onClick=${() => void keepMine()}>Keep mine</button>
       </p>
     </div>
   </div>`;

@@ -20,6 +20,7 @@ export function useSaving(path, page) {
   const [problem, setProblem] = useState("");
   const [saving, setSaving] = useState(false);
   const busy = useRef(false);
+  const known = useRef(page);
 
   const write = (/** @type {Partial<Draft>} */ changed) =>
     setDraft((before) => {
@@ -59,8 +60,9 @@ export function useSaving(path, page) {
   };
   // News came of a revision that is not the one this text was begun on: say so before the save does.
   useEffect(() => {
-    const current = page?.revision ?? 0;
-    if (busy.current || current === draft.revision || (page && current < draft.revision)) return;
+    if (busy.current || page === known.current) return;
+    known.current = page;
+    if (page ? page.revision <= draft.revision : draft.revision === 0) return;
     if (draftOf(path)) setTheirs(page);
     else settle(draftFrom(path, page));
   }, [page, saving]);
