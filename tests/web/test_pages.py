@@ -1,0 +1,257 @@
+"""Pages in the app, against the service itself: written, read, contested, shared, moved, with files, and live."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, Route, expect
+
+from tests.journeys.harness import ServiceProcess
+from tests.peers.cache import peers_dir
+from tests.web.conftest import PATIENCE_MS, PHONE
+from tests.web.test_app_looks import AXE, check
+
+pytestmark = pytest.mark.browser
+
+LOOKS: list[tuple[str, dict[str, Any]]] = [
+    ("light", {"color_scheme": "light"}),
+    ("dark", {"color_scheme": "dark"}),
+    ("phone", {"viewport": PHONE, "color_scheme": "light", "has_touch": True, "is_mobile": True}),
+]
+PIXEL = bytes.fromhex(
+    "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de"
+    "0000000c49444154789c63f8cfc0000003010100c9fe92ef0000000049454e44ae426082"
+)
+NOTES = """# What we know
+
+The **north wall** is *damp*, see [[clients/harbour/plan|the plan]] and <https://example.org/walls>.
+
+- [x] measure
+- [ ] paint
+  - two coats
+
+| wall | height |
+|:-----|-------:|
+| north | 3.2 m |
+
+> Ask the harbour master.
+
+```
+<script>alert(1)</script>
+```
+"""
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
+    with ServiceProcess(tmp_path_factory.mktemp("pages")) as process:
+        process.start(PROVIDERS="fake")
+        yield process
+
+
+@pytest.fixture
+def visit(browser: Browser, service: ServiceProcess) -> Iterator[Callable[..., Page]]:
+    """Open the app at a path. After the test no script may have failed."""
+    opened, failures = [], list[str]()
+
+    def visit_path(path: str, **context: Any) -> Page:
+        opened.append(browser.new_context(**{"viewport": {"width": 1360, "height": 860}, **context}))
+        opened[-1].set_default_timeout(PATIENCE_MS)
+        page = opened[-1].new_page()
+        page.on("pageerror", lambda error: failures.append(str(error)))
+        page.goto(service.base + path)
+        return page
+
+    yield visit_path
+    for context in opened:
+        context.close()
+    assert failures == []
+
+
+def test_a_page_that_is_not_there_is_created_read_and_edited_by_keyboard(
+    visit: Callable[..., Page], service: ServiceProcess
+) -> None:
+    page = visit("/p/made/by%20hand")
+    page.get_by_role("button", name="Create this page").click()
+    page.get_by_label("Text, in Markdown").fill("# Hello\n\nsome **text**")
+    expect(page.get_by_label("Preview").locator("strong")).to_have_text("text")
+    page.keyboard.press("Control+s")
+    expect(page.get_by_text("Saved.")).to_be_visible()
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("by hand")
+    expect(page.locator("article .prose h2")).to_have_text("Hello")
+    page.keyboard.press("e")
+    page.get_by_label("Text, in Markdown").fill("changed")
+    page.keyboard.press("Control+s")
+    expect(page.get_by_text("Saved.").last).to_be_visible()
+    saved = service.query("pages.get", path="made/by hand")
+    assert (saved["body"], saved["revision"]) == ("changed", 2)
+
+
+def test_the_tree_opens_to_the_page_and_a_link_leads_there_without_a_reload(
+    visit: Callable[..., Page], service: ServiceProcess
+) -> None:
+    for path, body in (("walk", "to [[walk/far/away]]"), ("walk/far", ""), ("walk/far/away", "here")):
+        service.mutate("pages.save", path=path, body=body)
+    page = visit("/p/")
+    page.get_by_role("navigation", name="Pages").get_by_role("link", name="walk").click()
+    page.evaluate("window.stayed = true")
+    page.locator(".prose a").click()
+    expect(page.locator(".prose")).to_have_text("here")
+    expect(page.locator(".tree [aria-current=page]")).to_have_text("away")
+    assert page.evaluate("[window.stayed, location.pathname]") == [True, "/p/walk/far/away"]
+    page.go_back()
+    expect(page.get_by_role("heading", level=1)).to_have_text("walk")
+
+
+@pytest.mark.parametrize(("choice", "kept"), [("Keep mine", "mine"), ("Load theirs", "theirs")])
+def test_who_was_slower_chooses_between_theirs_and_mine(
+    visit: Callable[..., Page], service: ServiceProcess, choice: str, kept: str
+) -> None:
+    path = f"contested/{kept}"
+    service.mutate("pages.save", path=path, body="first")
+    page = visit(f"/p/{path}")
+    page.get_by_role("button", name="Edit").click()
+    text = page.get_by_label("Text, in Markdown")
+    text.fill("mine")
+    service.mutate("pages.save", path=path, body="theirs", revision=1)
+    page.keyboard.press("Control+s")
+    page.get_by_role("button", name=choice).click()
+    expect(page.get_by_role("button", name=choice)).to_have_count(0)
+    expect(text).to_have_value(kept)
+    assert service.query("pages.get", path=path)["body"] == kept
+
+
+def test_a_page_changes_before_the_eyes_of_who_reads_it(visit: Callable[..., Page], service: ServiceProcess) -> None:
+    service.mutate("pages.save", path="live", body="before")
+    page = visit("/p/live")
+    expect(page.locator(".prose")).to_have_text("before")
+    service.mutate("pages.save", path="live", body="after")
+    expect(page.locator(".prose")).to_have_text("after")
+    service.mutate("pages.save", path="live-too", body="")
+    expect(page.get_by_role("link", name="live-too")).to_be_visible()
+    service.mutate("pages.delete", path="live")
+    expect(page.get_by_text("There is no page at live")).to_be_visible()
+
+
+def test_an_old_revision_is_restored_and_a_page_moved_shared_and_deleted(
+    visit: Callable[..., Page], service: ServiceProcess
+) -> None:
+    service.mutate("pages.save", path="old", body="one")
+    service.mutate("pages.save", path="old", body="two")
+    page = visit("/p/old")
+    page.get_by_role("button", name="History").click()
+    page.get_by_role("button", name="Restore: revision 1").click()
+    expect(page.locator(".prose")).to_have_text("one")
+    page.get_by_role("button", name="Share").click()
+    page.get_by_label("People of its own").check()
+    page.get_by_label("Everyone who is signed in").select_option("read")
+    page.locator("dialog[open]").get_by_role("button", name="Save").click()
+    expect(page.locator("dialog[open]")).to_have_count(0)
+    shared = service.query("pages.get", path="old")
+    assert (shared["access"], [(one["to"], one["level"]) for one in shared["grants"]]) == (
+        "explicit",
+        [("everyone", "read")],
+    )
+    page.get_by_role("button", name="Move or delete").click()
+    page.get_by_label("New path").fill("archive/old")
+    page.get_by_role("button", name="Move", exact=True).click()
+    page.wait_for_url("**/p/archive/old")
+    page.get_by_role("button", name="Move or delete").click()
+    page.get_by_role("button", name="Delete the page").click()
+    page.get_by_role("button", name="Delete", exact=True).click()
+    page.wait_for_url("**/p/archive")
+    assert service.rows("select path from pages where path like '%old'") == []
+
+
+def test_files_come_by_picker_paste_and_drop_and_stand_at_the_caret(
+    visit: Callable[..., Page], service: ServiceProcess
+) -> None:
+    page = visit("/p/with-files")
+    page.get_by_role("button", name="Create this page").click()
+    text = page.get_by_label("Text, in Markdown")
+    page.set_input_files("input[type=file]", {"name": "wall [1].png", "mimeType": "image/png", "buffer": PIXEL})
+    expect(page.get_by_label("Preview").locator("img")).to_have_attribute("alt", "wall 1.png")
+    page.wait_for_function("document.querySelector('.editor-preview img').naturalWidth === 1")
+    for kind, name in (("paste", "plan.pdf"), ("drop", "näh.bin")):
+        page.evaluate(
+            """([kind, name]) => {
+                const data = new DataTransfer();
+                data.items.add(new File(["%PDF-1.4"], name, { type: "application/octet-stream" }));
+                const how = { bubbles: true, cancelable: true, clipboardData: data, dataTransfer: data };
+                const event = kind === "paste" ? new ClipboardEvent(kind, how) : new DragEvent(kind, how);
+                document.querySelector("textarea").dispatchEvent(event);
+            }""",
+            [kind, name],
+        )
+        expect(text).to_have_value(re.compile(rf"\[{name}\]\(/files/fil_\w+/content\)"))
+    assert [row[0] for row in service.rows("select name from files order by rowid")] == [
+        "wall [1].png",
+        "plan.pdf",
+        "näh.bin",
+    ]
+
+
+@pytest.mark.parametrize(("status", "words"), [(413, "larger than"), (415, "kind of file"), (507, "disk is full")])
+def test_why_a_file_was_not_taken_is_said_in_a_sentence(visit: Callable[..., Page], status: int, words: str) -> None:
+    page = visit("/p/refused")
+    page.route("**/files", lambda route: route.fulfill(status=status, json={}))
+    page.get_by_role("button", name="Create this page").click()
+    page.set_input_files("input[type=file]", {"name": "a.bin", "mimeType": "", "buffer": b"a"})
+    expect(page.get_by_role("alert")).to_contain_text(words)
+    expect(page.get_by_label("Text, in Markdown")).to_have_value("")
+
+
+def test_an_upload_that_finds_no_server_says_so_and_one_shows_how_far_it_is(visit: Callable[..., Page]) -> None:
+    page = visit("/p/offline")
+    held = list[Route]()
+    page.route("**/files", lambda route: held.append(route))
+    page.get_by_role("button", name="Create this page").click()
+    page.set_input_files("input[type=file]", {"name": "a.bin", "mimeType": "", "buffer": os.urandom(1000)})
+    expect(page.get_by_role("progressbar", name="Uploading a.bin")).to_be_visible()
+    held[0].abort()
+    expect(page.get_by_role("alert")).to_contain_text("can’t be reached")
+
+
+@pytest.mark.parametrize(("name", "context"), LOOKS, ids=[name for name, _ in LOOKS])
+def test_pages_pass_axe_and_fit(
+    visit: Callable[..., Page], service: ServiceProcess, name: str, context: dict[str, Any]
+) -> None:
+    if not (peers_dir() and AXE.is_file()):
+        pytest.skip("axe-core is not in the cache (SVC_PEERS): run .ci/peers")
+    for path, title in (
+        ("clients", "Clients"),
+        ("clients/harbour", "Harbour office"),
+        ("clients/harbour/plan", "Plan"),
+    ):
+        service.mutate("pages.save", path=path, title=title, body=NOTES)
+    page = visit("/p/", **context)
+    page.wait_for_selector(".tree a")
+    check(page, f"{name}-pages-tree")
+    page.goto(f"{service.base}/p/clients/harbour")
+    page.wait_for_selector(".prose table")
+    check(page, f"{name}-pages-view")
+    page.get_by_role("button", name="Share").click()
+    page.get_by_label("People of its own").check()
+    check(page, f"{name}-pages-share")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="History").click()
+    page.wait_for_selector("dialog .thing")
+    check(page, f"{name}-pages-history")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Edit").click()
+    page.get_by_label("Text, in Markdown").press("End")
+    check(page, f"{name}-pages-edit")
+
+
+def test_on_a_phone_text_and_preview_stand_one_above_the_other(visit: Callable[..., Page]) -> None:
+    page = visit("/p/small", viewport=PHONE, has_touch=True, is_mobile=True)
+    page.get_by_role("button", name="Create this page").click()
+    text, preview = page.locator("textarea").bounding_box(), page.locator(".editor-preview").bounding_box()
+    assert text
+    assert preview
+    assert preview["y"] >= text["y"] + text["height"]
