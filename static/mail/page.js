@@ -184,7 +184,7 @@ function showConnectRefusal() {
   const reason = new URLSearchParams(location.search).get("connect");
   if (!reason) return;
   history.replaceState(null, "", location.pathname);
-  toast(reason.slice(0, 300), { tone: "error" });
+  toast(reason.slice(0, 300), { tone: "error", stays: true });
 }
 
 /**

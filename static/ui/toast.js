@@ -15,13 +15,14 @@ let lastId = 0;
 /**
  * Returns what takes the notice away early.
  * @param {string} text
- * @param {{ tone?: "plain" | "error", action?: Toast["action"] }} [options]
+ * @param {{ tone?: "plain" | "error", action?: Toast["action"], stays?: boolean }} [options]
+ *   `stays`: until somebody dismisses it
  */
-export function toast(text, { tone = "plain", action } = {}) {
+export function toast(text, { tone = "plain", action, stays = false } = {}) {
   const id = ++lastId;
   toasts.value = [...toasts.value, { id, text, tone, action }].slice(-MAX_SHOWN);
   const leave = () => dismiss(id);
-  setTimeout(leave, SHOWN_MS);
+  if (!stays) setTimeout(leave, SHOWN_MS);
   return leave;
 }
 

@@ -358,6 +358,19 @@ def test_a_session_that_ends_leads_to_the_login_page_and_back_to_the_very_sectio
     page.get_by_role("heading", name="Devices", exact=True).wait_for()
 
 
+def test_why_no_mail_account_was_connected_stays_until_it_is_dismissed(start: Callable[..., App]) -> None:
+    app = start(IdentityWorld(), locale="en-GB")  # a context of its own: the clock is the context's
+    page = app.page
+    page.clock.install()
+    app.open("/p/mail?connect=You%20allowed%20another%20account%20than%20the%20one%20you%20named.")
+    reason = page.get_by_text("You allowed another account than the one you named.")
+    reason.wait_for()
+    page.clock.fast_forward(60_000)
+    assert reason.is_visible()
+    page.get_by_role("button", name="Dismiss").click()
+    reason.wait_for(state="detached")
+
+
 def modules_of(path: object) -> list[list[bool]]:
     """What the browser fills of a picture, module by module, without the quiet zone, which must be empty."""
     filled: list[list[bool]] = path.evaluate(  # type: ignore[attr-defined]
