@@ -40,7 +40,7 @@ def _surface(call: Call) -> Surface:
     return call.workspace.service(Surface)
 
 
-_SHELL_PATHS = ("/", "/login", "/p/*page", "/settings", "/settings/*section")
+_SHELL_PATHS = ("/", "/login", "/p", "/p/*page", "/settings", "/settings/*section")
 
 _ROUTES: tuple[Route[Call], ...] = (
     *(

@@ -39,6 +39,7 @@ class Door:
 ROUTES: dict[str, Door] = {
     "GET /": Door(access="public", target="/"),
     "GET /login": Door(access="public", target="/login"),
+    "GET /p": Door(access="public", target="/p"),
     "GET /p/*page": Door(access="public", target="/p/mail"),
     "GET /settings": Door(access="public", target="/settings"),
     "GET /settings/*section": Door(access="public", target="/settings/mail"),
