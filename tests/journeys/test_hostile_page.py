@@ -1,0 +1,194 @@
+"""A page that means harm, in a real browser that has the service's cookie, tries every route: nothing happens, and it
+reads nothing.
+
+It comes from another site, from another port of the same machine (to which the browser sends our cookie), from a
+sandboxed frame (whose origin is null), and under a name that was rebound to our address. The browser's own guard of
+the local network is off: the service has to hold alone.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Frame, Route, sync_playwright
+
+from tests.journeys.harness import READY_DEADLINE_S, ServiceProcess, free_port, until
+from tests.surface.test_every_row import PROBES, doors, target_of
+from tests.web.conftest import CHROMIUM, FLAGS
+
+pytestmark = [pytest.mark.journey, pytest.mark.browser]
+
+HOSTILE: Final = "hostile.example"
+REBOUND: Final = "rebound.example"
+SETTINGS: Final = {"PROVIDERS": "fake", "SVC_SEED": "mock-world", "SVC_AUTH_RATE_LIMIT": "100000"}
+SCRIPT: Final = (Path(__file__).parent / "hostile_page.js").read_text()
+PAGE: Final = "<!doctype html><title>Win a prize</title><body>"
+SANDBOXED: Final = f"{PAGE}<iframe sandbox='allow-scripts allow-forms allow-popups' srcdoc='{PAGE}'></iframe>"
+OUR_FACE: Final = "/login"
+IMAGE: Final = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+VANTAGES: Final = ("another site", "another port", "a sandboxed frame", "a rebound name")
+MOVES_BY_ITSELF: Final = ("last_seen", "synced_at")
+"""Parts of the names of columns that change while nobody asks for anything."""
+
+
+@dataclass(frozen=True)
+class Attack:
+    reads: list[str]
+    writes: list[tuple[str, dict[str, object]]]
+    opens: list[str]
+
+    def on(self, service: str) -> dict[str, object]:
+        return {"service": service, "reads": self.reads, "writes": self.writes, "opens": self.opens}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if not CHROMIUM.exists():
+        pytest.skip("Chromium is not installed: apt-get install chromium")
+    flags = [
+        *FLAGS,
+        f"--host-resolver-rules=MAP {HOSTILE} 127.0.0.1, MAP {REBOUND} 127.0.0.1",
+        "--disable-features=LocalNetworkAccessChecks,BlockInsecurePrivateNetworkRequests",
+    ]
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=str(CHROMIUM), headless=True, args=flags)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[ServiceProcess]:
+    with ServiceProcess(tmp_path) as process:
+        process.start(**SETTINGS)
+        until(lambda: is_at_rest(process), deadline_s=READY_DEADLINE_S, tell=process.log)
+        yield process
+
+
+def is_at_rest(service: ServiceProcess) -> bool:
+    """All the seeded mail has arrived."""
+    accounts = service.query("mail.accounts")
+    return bool(accounts) and all(account["state"] == "caught-up" for account in accounts)
+
+
+@pytest.fixture
+def attack(service: ServiceProcess) -> Attack:
+    """Every row by its plain call, and with real ids what would do or show something."""
+    reply = service.request("POST", "/files", IMAGE, {"content-type": "image/png", "x-svc-filename": "a.png"})
+    file = reply.json()
+    (thread,) = service.query("mail.threads", section="inbox", limit=1)["threads"]
+    service.query("mail.thread", id=thread["id"])  # its cleaned HTML is kept once it was read
+    effective: list[tuple[str, dict[str, object]]] = [
+        ("/auth/dev-login", {"email": "eve@evil.example"}),
+        ("/trpc/pages.save", {"path": "hostile", "body": "I was here."}),
+        ("/trpc/mail.archive", {"threadIds": [thread["id"]]}),
+        ("/trpc/mail.markUnread", {"threadIds": [thread["id"]]}),
+        ("/trpc/files.delete", {"id": file["id"]}),
+    ]
+    rows = [(target_of(door), door) for _, door in doors()]
+    shown = [
+        "/static/styles/base.css",
+        f"/files/{file['id']}/content",
+        f"/blobs/{file['sha256']}",
+        f"/trpc/mail.thread?input={quote(json.dumps({'id': thread['id']}))}",
+        *(f"{path}?input={quote(json.dumps(wanted))}" for path, wanted in effective if path.startswith("/trpc/")),
+    ]
+    return Attack(
+        reads=[*(target for target, door in rows if door.method == "GET"), *shown],
+        writes=[*((door.target, door.wanted) for _, door in rows if door.method == "POST"), *effective],
+        opens=[OUR_FACE, "/auth/me", "/auth/idp/start", "/oauth/mail/start", *shown],
+    )
+
+
+@contextmanager
+def window(browser: Browser, service: ServiceProcess, cookie: str | None) -> Iterator[BrowserContext]:
+    context = browser.new_context()
+    if cookie is not None:
+        name, _, value = cookie.partition("=")
+        signed_in: Any = {"name": name, "value": value, "url": service.base, "httpOnly": True, "sameSite": "Lax"}
+        context.add_cookies([signed_in])
+    yield context
+    context.close()
+
+
+def hostile_frame(context: BrowserContext, vantage: str, service: ServiceProcess) -> Frame:
+    """Where the script runs. The page itself is handed in: no server of the attacker's is needed to have its origin."""
+    port = service.port if vantage == "a rebound name" else free_port()
+    name = {"another port": "127.0.0.1", "a rebound name": REBOUND}.get(vantage, HOSTILE)
+    url = f"http://{name}:{port}/prize"
+    body = SANDBOXED if vantage == "a sandboxed frame" else PAGE
+
+    def hand_in(route: Route) -> None:
+        route.fulfill(status=200, content_type="text/html", body=body)
+
+    page = context.new_page()
+    page.route(url, hand_in)
+    page.goto(url)
+    return page.frames[-1]
+
+
+def sign_in(service: ServiceProcess) -> str:
+    body = json.dumps({"email": "mia@example.org"}).encode()
+    reply = service.request("POST", "/auth/dev-login", body, {"content-type": "application/json"})
+    assert reply.status == 200
+    return (reply.header("set-cookie") or "").partition(";")[0]
+
+
+def dump(service: ServiceProcess) -> dict[str, list[tuple[Any, ...]]]:
+    """Every row of every table, but for the columns that change by themselves."""
+    found = {}
+    for (table,) in service.rows("select name from sqlite_schema where type = 'table' order by name"):
+        columns = [name for (name,) in service.rows("select name from pragma_table_info(?)", table)]
+        steady = [f'"{name}"' for name in columns if not any(part in name for part in MOVES_BY_ITSELF)]
+        found[table] = service.rows(f'select {", ".join(steady)} from "{table}"')
+    return found
+
+
+@pytest.mark.parametrize("visitor", ["a visitor of an unclaimed instance", "somebody who is signed in"])
+def test_it_does_nothing_and_reads_nothing(
+    browser: Browser, service: ServiceProcess, attack: Attack, visitor: str
+) -> None:
+    cookie = sign_in(service) if "signed in" in visitor else None
+    before = dump(service)
+    for vantage in VANTAGES:
+        with window(browser, service, cookie) as context:
+            frame = hostile_frame(context, vantage, service)
+            rebound = vantage == "a rebound name"
+            target = f"http://{REBOUND}:{service.port}" if rebound else service.base
+            read = frame.evaluate(SCRIPT, attack.on(target))
+        allowed = {path.removeprefix("GET ") for path in PROBES} if rebound else set()
+        assert [one for one in read if one["url"] not in allowed and not is_refusal(one, rebound)] == [], vantage
+        assert dump(service) == before, vantage
+    statuses = [line["status"] for line in service.events("http.request")]
+    assert statuses.count(403) > len(attack.writes)
+    assert statuses.count(421) > len(attack.reads) + len(attack.writes)
+
+
+def is_refusal(one: dict[str, Any], rebound: bool) -> bool:
+    """Under the rebound name the page reads what it is told there: that this server does not answer to that name."""
+    return rebound and (one["status"] == 421 or "This server does not answer to that name." in one["text"])
+
+
+def test_the_same_script_on_our_own_page_reads_and_does_what_it_likes(
+    browser: Browser, service: ServiceProcess, attack: Attack
+) -> None:
+    """Else its silence elsewhere would prove nothing."""
+    before = dump(service)
+    with window(browser, service, None) as context:
+        page = context.new_page()
+        page.goto(service.base + OUR_FACE)
+        read = page.evaluate(SCRIPT, attack.on(service.base))
+    ways = {"no-cors", "cors", "token", "img", "script", "link", "popup", "WebSocket", "POST json"}
+    assert ways <= {one["how"] for one in read}
+    after = dump(service)
+    assert {table for table in after if after[table] != before[table]} >= {"users", "pages", "files"}
