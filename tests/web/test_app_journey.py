@@ -64,10 +64,27 @@ def reads_and_archives(page: Page, service: ServiceProcess) -> None:
 def new_mail_shows_itself_and_spam_does_not(page: Page, service: ServiceProcess) -> None:
     page.evaluate("() => { document.querySelector('.lists').scrollTop = 0; }")
     skipped = page.evaluate(count_of("skipped"))
-    mail = {"address": MIA, "from": "Harbour Office <office@harbour.example>"}
-    service.mutate("fake.mail.inject", **mail, subject="You have won", text="…", labels=["SPAM", "UNREAD"])
+    arrives(service, "You have won", "SPAM")
+    arrives(service, "The ferry is late", "INBOX")
+    page.get_by_role("option", name="Unread, Harbour Office, The ferry is late").wait_for()
+    assert page.evaluate(count_of("skipped")) == skipped
+    expect(page.get_by_text("You have won")).to_have_count(0)
+
+
+def survives_a_crash(page: Page, service: ServiceProcess) -> None:
+    service.kill()
+    page.get_by_text("Reconnecting to the server.").wait_for()
+    service.start(**SETTINGS)
+    page.get_by_role("button", name="Reconnect now").click()
+    page.get_by_text("Reconnecting to the server.").wait_for(state="detached")
     arrives(service, "After the crash", "INBOX")
     page.get_by_role("option", name="After the crash").wait_for()
+
+
+def arrives(service: ServiceProcess, subject: str, label: str) -> None:
+    sender = {"from": "Harbour Office <office@harbour.example>"}
+    service.mutate("fake.mail.inject", address=MIA, subject=subject, text="…", labels=[label, "UNREAD"], **sender)
+    service.mutate("fake.mail.syncNow", address=MIA)
 
 
 def pictures(browser: Browser, service: ServiceProcess) -> None:
