@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from svc.errors import Refusal
+from svc.errors import Forbidden, Refusal
 from svc.protocol import Request, Response
 
 if TYPE_CHECKING:
@@ -37,10 +37,10 @@ class RateLimiter:
         self._max_clients = max_clients
         self._admitted: OrderedDict[str, array[float]] = OrderedDict()
 
-    def check(self, request: Request) -> None:
-        """Count this request, or raise 429 with ``Retry-After``."""
+    def check(self, request: Request, *, apart: str = "") -> None:
+        """Count this request, or raise 429 with ``Retry-After``. ``apart`` names a count of its own."""
         now = trio.current_time()
-        client = self._client(request)
+        client = f"{apart}{self._client(request)}"
         times = self._admitted.pop(client, array("d"))
         while times and times[0] <= now - WINDOW_S:
             del times[0]
@@ -65,13 +65,25 @@ class RateLimiter:
         return str(address)
 
 
-def limited(handle: Handler) -> Handler:
-    """The same route function behind the limiter of the instance."""
+def limited(handle: Handler, *, apart: str = "") -> Handler:
+    """The same route function behind the limiter of the instance.
+
+    A door that pages of other sites may knock at counts ``apart``: else such a page could lock its visitor out of
+    signing in. For the same reason what another site embeds (an image, a frame) is turned away uncounted.
+    """
 
     async def handle_within_limit(call: Call, request: Request) -> Response:
         from svc.identity.service import Identity  # it imports the routes that are wrapped here
 
-        call.workspace.service(Identity).limiter.check(request)
+        if not apart and _is_embedded_elsewhere(request):
+            raise Forbidden("This request comes from another site.")
+        call.workspace.service(Identity).limiter.check(request, apart=apart)
         return await handle(call, request)
 
     return handle_within_limit
+
+
+def _is_embedded_elsewhere(request: Request) -> bool:
+    """Only a visit, which a person sees, may come from another site: the way back from an identity provider."""
+    site, destination = request.headers.get("sec-fetch-site"), request.headers.get("sec-fetch-dest")
+    return site in {"cross-site", "same-site"} and destination not in {None, "document"}

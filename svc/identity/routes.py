@@ -182,7 +182,7 @@ ROUTES: tuple[Route[Call], ...] = (
         method="POST",
         path="/pair/claim",
         access="public",
-        handle=limited(claim_pairing_code),
+        handle=limited(claim_pairing_code, apart="pairing "),
         summary="Turn a pairing code into a device token.",
         csrf_exempt=True,
     ),

@@ -90,3 +90,12 @@ async def test_the_doors_it_guards_answer_429(service: Service) -> None:
     stranger = Person(service)
     statuses = [(await stranger.ask("POST", "/pair/claim", {"code": "x", "name": "n"})).status for _ in range(31)]
     assert statuses == [403] * 30 + [429]
+
+
+async def test_a_page_of_another_site_cannot_lock_its_visitor_out(service: Service) -> None:
+    stranger = Person(service)
+    for _ in range(31):
+        await stranger.ask("POST", "/pair/claim", {"code": "x", "name": "n"})
+        embedded = {"sec-fetch-site": "cross-site", "sec-fetch-dest": "image"}
+        assert (await Person(service, embedded).ask("GET", "/auth/idp/start")).status == 403
+    assert (await stranger.ask("POST", "/auth/dev-login", {"email": "mia@example.org"})).status == 200
