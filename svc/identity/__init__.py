@@ -12,13 +12,14 @@ from svc.identity.http_client import HttpClient, decoded
 from svc.identity.oauth_client_row import ClientCredentials, client_credentials, seed_client
 from svc.identity.oauth_states import ROUND_TRIP_REFUSED, OAuthState, begin_round_trip, end_round_trip
 from svc.identity.service import Identity
-from svc.identity.settings import CORS_ORIGINS
+from svc.identity.settings import CORS_ORIGINS, TRUST_PROXY
 
 __all__ = [
     "CORS_ORIGINS",
     "FEATURE",
     "IDENTITY_TOPIC",
     "ROUND_TRIP_REFUSED",
+    "TRUST_PROXY",
     "ClientCredentials",
     "Discovery",
     "HttpClient",

@@ -109,7 +109,7 @@ async def callback(call: Call, request: Request) -> Response:
     except Refusal as refusal:
         return _back_to_login(refusal.detail, luggage)
     # The browser's key stays until it expires: another tab of this browser may be on a round trip of its own.
-    return redirect(luggage.next, headers=[session_cookie(call, signed_in)])
+    return redirect(luggage.next, headers=[session_cookie(call, request, signed_in)])
 
 
 async def _identified(
@@ -170,6 +170,7 @@ def _origin(call: Call) -> str:
 
 
 def _is_secure(call: Call) -> bool:
+    """Of the origin that the callback comes to: the trip ends there, however it was begun."""
     return _origin(call).startswith("https:")
 
 

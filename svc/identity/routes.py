@@ -58,7 +58,7 @@ async def dev_login(call: Call, request: Request) -> Response:
         raise Forbidden("This server signs people in through its identity provider.")
     wanted = await _body(request, DevLogin)
     signed_in = await sign_in(call, request, proof=Proof(email=wanted.email), invite=wanted.invite)
-    return json_response({"user": user_out(signed_in.user)}, headers=[session_cookie(call, signed_in)])
+    return json_response({"user": user_out(signed_in.user)}, headers=[session_cookie(call, request, signed_in)])
 
 
 async def open_claim_link(call: Call, request: Request) -> Response:
@@ -70,7 +70,7 @@ async def open_claim_link(call: Call, request: Request) -> Response:
     if email is None:
         raise Forbidden("This link was used already or is older than 30 minutes. Run `svc claim` again.")
     signed_in = await sign_in(call, request, proof=Proof(email=email), invite=None, vouched=True)
-    return json_response({"user": user_out(signed_in.user)}, headers=[session_cookie(call, signed_in)])
+    return json_response({"user": user_out(signed_in.user)}, headers=[session_cookie(call, request, signed_in)])
 
 
 async def log_out(call: Call, request: Request) -> Response:
@@ -79,7 +79,7 @@ async def log_out(call: Call, request: Request) -> Response:
     if call.principal.via != "session" or session is None:
         raise Unauthenticated("There is no session to end.")
     await call.workspace.service(Identity).write(actions.sign_out, call.principal, cookie=session)
-    fields = [clear_cookie(SESSION_COOKIE, secure=_is_secure(call)), ("clear-site-data", '"cache", "storage"')]
+    fields = [clear_cookie(SESSION_COOKIE, secure=_is_secure(call, request)), ("clear-site-data", '"cache", "storage"')]
     return Response(status=204, headers=[*fields, ("cache-control", "no-store")])
 
 
@@ -120,9 +120,14 @@ async def sign_in(call: Call, request: Request, *, proof: Proof, invite: str | N
     )
 
 
-def session_cookie(call: Call, signed_in: SignedIn) -> tuple[str, str]:
-    """``HttpOnly``, ``SameSite=Lax``, 30 days; ``Secure`` where the origin is HTTPS."""
-    return set_cookie(SESSION_COOKIE, signed_in.cookie, max_age_s=SESSION_LIFETIME_MS // 1_000, secure=_is_secure(call))
+def session_cookie(call: Call, request: Request, signed_in: SignedIn) -> tuple[str, str]:
+    """``HttpOnly``, ``SameSite=Lax``, 30 days; ``Secure`` where the browser speaks HTTPS to us or to our proxy."""
+    return set_cookie(
+        SESSION_COOKIE,
+        signed_in.cookie,
+        max_age_s=SESSION_LIFETIME_MS // 1_000,
+        secure=_is_secure(call, request),
+    )
 
 
 def user_out(user: User | None) -> dict[str, str] | None:
@@ -131,8 +136,9 @@ def user_out(user: User | None) -> dict[str, str] | None:
     return {"id": user.id, "email": user.email, "name": user.name, "role": user.role}
 
 
-def _is_secure(call: Call) -> bool:
-    return canonical_origin(call.workspace.config, port=call.workspace.port).startswith("https:")
+def _is_secure(call: Call, request: Request) -> bool:
+    """Either is enough: a public HTTPS origin, and a request that came over TLS."""
+    return request.secure or canonical_origin(call.workspace.config, port=call.workspace.port).startswith("https:")
 
 
 async def _body(request: Request, kind: type[T]) -> T:

@@ -33,7 +33,7 @@ T = TypeVar("T")
 SESSION_COOKIE: Final = "svc_session"
 TOKEN_HEADER: Final = "x-svc-device-token"  # noqa: S105  a header's name
 NEAR_NAMES: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
-PROXY_HEADERS: Final = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
+PROXY_HEADERS: Final = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
 MAX_REMEMBERED: Final = 10_000
 MAX_TICKETS: Final = 10_000
 

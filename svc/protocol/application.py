@@ -120,6 +120,7 @@ class Application(Generic[C]):
 
     def _begin(self, request: Request) -> _Visit:
         request.id = secrets.token_hex(_REQUEST_ID_BYTES)
+        request.secure = self._guard.is_secure(request)
         return _Visit()
 
     def _match(self, request: Request) -> Match[C]:

@@ -21,6 +21,7 @@ from svc.protocol.messages import HeaderList, Request
 from svc.protocol.rows import Access
 
 DEVICE_TOKEN_HEADER: Final = "x-svc-device-token"  # noqa: S105 - a header's name
+FORWARDED_PROTO_HEADER: Final = "x-forwarded-proto"
 SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 CORS_MAX_AGE_S: Final = 600
 
@@ -37,11 +38,28 @@ class Guard:
     """The lists of one boot. ``port`` is the one really bound; ``public_origin`` has no trailing slash."""
 
     def __init__(
-        self, *, bind_host: str, port: int, public_origin: str | None = None, cors_origins: Iterable[str] = ()
+        self,
+        *,
+        bind_host: str,
+        port: int,
+        public_origin: str | None = None,
+        cors_origins: Iterable[str] = (),
+        trusts_proxy: bool = False,
     ) -> None:
+        self._trusts_proxy = trusts_proxy
         self._public_origin = public_origin.lower() if public_origin else None
         self._cors_origins = frozenset(cors_origins)
         self._hosts = _allowed_hosts(bind_host, port, self._public_origin)
+
+    def is_secure(self, request: Request) -> bool:
+        """Whether the browser's own leg is HTTPS: this connection is, or the trusted proxy says so, once and plainly.
+
+        A name that comes twice, or a list, may be half the client's own words: it counts as nothing said.
+        """
+        if request.secure or not self._trusts_proxy:
+            return request.secure
+        said = request.headers.all(FORWARDED_PROTO_HEADER)
+        return len(said) == 1 and said[0].lower() == "https"
 
     def check_host(self, request: Request) -> None:
         """Raises 421 unless ``Host`` is one of our names, on our port or without one."""

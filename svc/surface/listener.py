@@ -15,7 +15,7 @@ from typing import Final
 import trio
 
 from svc.config import Config
-from svc.identity import CORS_ORIGINS, Identity
+from svc.identity import CORS_ORIGINS, TRUST_PROXY, Identity
 from svc.log import Log
 from svc.nursery import Child, Subsystem
 from svc.principal import Principal
@@ -135,7 +135,13 @@ def _call(workspace: Workspace, request: Request, principal: Principal | None) -
 
 def _guard(config: Config, port: int) -> Guard:
     origins = config[CORS_ORIGINS]
-    return Guard(bind_host=config[HOST], port=port, public_origin=config[PUBLIC_ORIGIN], cors_origins=origins)
+    return Guard(
+        bind_host=config[HOST],
+        port=port,
+        public_origin=config[PUBLIC_ORIGIN],
+        cors_origins=origins,
+        trusts_proxy=config[TRUST_PROXY] is not None,
+    )
 
 
 def _max_connections() -> int:

@@ -152,7 +152,12 @@ async def test_an_instance_that_others_can_reach_is_claimed_by_its_token_only(
 
 @pytest.mark.parametrize(
     "fields",
-    [{"host": "mail.example.org"}, {"x-forwarded-for": "198.51.100.7"}, {"forwarded": "for=198.51.100.7"}],
+    [
+        {"host": "mail.example.org"},
+        {"x-forwarded-for": "198.51.100.7"},
+        {"x-forwarded-proto": "https"},
+        {"forwarded": "for=198.51.100.7"},
+    ],
     ids=lambda fields: next(iter(fields)),
 )
 async def test_who_comes_through_a_proxy_is_not_the_unclaimed_administrator(
