@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 from svc.errors import Conflict, NotFound
 from svc.mail import queries
-from svc.mail.connection import Connections
 from svc.mail.fetch import Fetcher
+from svc.mail.gmail.connection import Connections
 from svc.mail.model import Account
 from svc.mail.provider import Provider
 from svc.mail.provider_fake import FakeWorld

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from svc.feature import Feature
 from svc.mail import accounts, fake_procedures, procedures, queries, routes
-from svc.mail.connection import Connections
 from svc.mail.engine import MailEngine
+from svc.mail.gmail.connection import Connections
 from svc.mail.invariants import INVARIANTS
 from svc.mail.migrations import MIGRATIONS
 from svc.mail.provider_fake import FakeWorld

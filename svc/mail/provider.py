@@ -1,6 +1,6 @@
 """The seam to a mail provider: eight calls, the records they speak in, and the ways they fail.
 
-Two implementations: ``provider_gmail`` (the Gmail REST API v1) and ``provider_fake`` (in-memory mailboxes). Ids, labels
+Two implementations: ``gmail`` (the Gmail REST API v1) and ``provider_fake`` (in-memory mailboxes). Ids, labels
 and history ids are the provider's own text. Messages come whole, as raw RFC 5322 bytes: no provider's idea of parts is
 relied on. A call either returns, or raises a :class:`ProviderFault` that says what the caller may do about it.
 """

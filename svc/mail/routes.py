@@ -11,8 +11,8 @@ from urllib.parse import quote, urlencode
 
 from svc.errors import NotConfigured
 from svc.identity import ROUND_TRIP_REFUSED, begin_round_trip, end_round_trip
-from svc.mail.connection import Connections, ConnectRefused
 from svc.mail.engine import MailEngine
+from svc.mail.gmail.connection import Connections, ConnectRefused
 from svc.protocol import Request, Response, Route, cookie, redirect, set_cookie
 from svc.settings import PORT, canonical_origin, is_fake
 from svc.workspace import Call

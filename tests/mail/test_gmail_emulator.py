@@ -13,7 +13,7 @@ import trio
 
 from svc.clock import WallClock
 from svc.identity import ClientCredentials, Discovery
-from svc.mail.oauth_client import (
+from svc.mail.gmail.oauth_client import (
     SCOPES,
     Grant,
     GrantRefused,
@@ -23,6 +23,8 @@ from svc.mail.oauth_client import (
     authorization_url,
     exchange_code,
 )
+from svc.mail.gmail.provider import GmailProvider
+from svc.mail.gmail.quota import QuotaGate
 from svc.mail.provider import (
     GrantLost,
     HistoryChange,
@@ -33,8 +35,6 @@ from svc.mail.provider import (
     Throttled,
     Unreachable,
 )
-from svc.mail.provider_gmail import GmailProvider
-from svc.mail.quota import QuotaGate
 from svc.protocol.egress import Egress
 from tests.mail.corpus import is_present, paths
 from tests.peers.cache import needs_emulator

@@ -10,7 +10,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from svc.clock import DAY_MS, SECOND_MS, VirtualClock
 from svc.identity import ClientCredentials, Discovery
-from svc.mail.oauth_client import (
+from svc.mail.gmail.oauth_client import (
     MAIL_SCOPE,
     SCOPES,
     Endpoints,

@@ -14,6 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc.clock import VirtualClock
+from svc.mail.gmail.provider import GmailProvider
+from svc.mail.gmail.quota import COST_UNITS, QuotaGate
+from svc.mail.gmail.retry_after import RETRY_AFTER_MAX_S, retry_after_s
 from svc.mail.provider import (
     GrantLost,
     HistoryChange,
@@ -32,9 +35,6 @@ from svc.mail.provider import (
     Throttled,
     Unreachable,
 )
-from svc.mail.provider_gmail import GmailProvider
-from svc.mail.quota import COST_UNITS, QuotaGate
-from svc.mail.retry_after import RETRY_AFTER_MAX_S, retry_after_s
 from svc.protocol.egress import EgressFault, EgressResponse
 from svc.protocol.messages import Headers
 from tests.mail.scripted_http import Answer, ScriptedHttp, answer, google_error, no_answer

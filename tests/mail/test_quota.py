@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from trio.testing import wait_all_tasks_blocked
 
-from svc.mail.quota import COST_UNITS, WINDOW_S, QuotaGate
+from svc.mail.gmail.quota import COST_UNITS, WINDOW_S, QuotaGate
 from tests.cancel_everywhere import Interrupted, cancel_everywhere
 
 ROUNDING_S = 1e-6

@@ -22,8 +22,8 @@ import trio
 
 from svc.clock import SECOND_MS, Clock, Millis
 from svc.identity import ClientCredentials, Discovery, HttpClient, ProviderAway, decoded
+from svc.mail.gmail.retry_after import retry_after_s
 from svc.mail.provider import GrantLost, ProviderFault, Throttled, Unreachable
-from svc.mail.retry_after import retry_after_s
 from svc.protocol.egress import EgressFault, EgressResponse
 
 MAIL_SCOPE: Final = "https://www.googleapis.com/auth/gmail.modify"

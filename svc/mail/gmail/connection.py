@@ -15,7 +15,7 @@ from svc.errors import Forbidden, NotConfigured
 from svc.identity import ClientCredentials, Discovery, OAuthState, client_credentials
 from svc.mail import accounts
 from svc.mail.accounts import secret_name
-from svc.mail.oauth_client import (
+from svc.mail.gmail.oauth_client import (
     Grant,
     GrantRefused,
     MailEndpoints,
@@ -24,9 +24,9 @@ from svc.mail.oauth_client import (
     authorization_url,
     exchange_code,
 )
+from svc.mail.gmail.provider import GmailProvider
+from svc.mail.gmail.quota import QuotaGate
 from svc.mail.provider import ProviderFault
-from svc.mail.provider_gmail import GmailProvider
-from svc.mail.quota import QuotaGate
 from svc.mail.settings import MAIL_API_URL, MAIL_AUTH_URL, MAIL_QUOTA, MAIL_TOKEN_URL
 from svc.principal import Principal
 from svc.settings import IDP_ISSUER

@@ -21,7 +21,9 @@ import msgspec
 
 from svc.clock import Clock, Millis
 from svc.identity import HttpClient, decoded
-from svc.mail.gmail_faults import fault_of
+from svc.mail.gmail.faults import fault_of
+from svc.mail.gmail.quota import COST_UNITS, QuotaGate
+from svc.mail.gmail.retry_after import retry_after_s
 from svc.mail.provider import (
     ChangeKind,
     HistoryChange,
@@ -39,8 +41,6 @@ from svc.mail.provider import (
     SentMessage,
     Unreachable,
 )
-from svc.mail.quota import COST_UNITS, QuotaGate
-from svc.mail.retry_after import retry_after_s
 from svc.protocol.egress import EgressFault, EgressResponse
 
 PAGE_MAX: Final = 500

@@ -16,8 +16,8 @@ import msgspec
 
 from svc.clock import SECOND_MS, Millis
 from svc.identity import decoded
+from svc.mail.gmail.retry_after import capped_wait_s, retry_after_s
 from svc.mail.provider import GrantLost, LostAnswer, ProviderFault, Refused, Throttled, Unreachable
-from svc.mail.retry_after import capped_wait_s, retry_after_s
 from svc.protocol.egress import EgressResponse
 
 QUOTA_REASONS: Final = frozenset(
