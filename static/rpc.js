@@ -3,8 +3,8 @@
  * The RPC client: the tRPC 11 wire over fetch.
  *
  * Calls made in one turn of the event loop share a request (`?batch=1`); queries and mutations never mix. An answer
- * 401 means that this browser is not (or no longer) logged in: it goes to /login. Owns the pending queue; it caches
- * nothing and repeats nothing.
+ * 401 means that this browser is not (or no longer) logged in: it goes to /login. Owns the pending queue, and whether the
+ * person is leaving; it caches nothing and repeats nothing.
  */
 
 const MAX_BATCH_ITEMS = 10;
@@ -33,6 +33,7 @@ export class RpcError extends Error {
 
 /** @type {{ query: Pending[], mutation: Pending[] }} */
 const waiting = { query: [], mutation: [] };
+let leaving = false;
 
 /**
  * @template {ProcedureName} Name
@@ -65,10 +66,19 @@ export function mutate(name, input) {
   return enqueue("mutation", name, input);
 }
 
-/** Where a person who has to log in goes, and comes back from. */
+/** Where a person who has to log in goes, and comes back from. It takes the place of a page that may not be shown any more. */
 export function goToLogin() {
-  if (location.pathname === "/login") return;
-  location.assign(`/login?next=${encodeURIComponent(location.pathname + location.search)}`);
+  if (leaving || location.pathname === "/login") return;
+  location.replace(`/login?next=${encodeURIComponent(location.pathname + location.search)}`);
+}
+
+/**
+ * Signing out ends the session before its answer is here, and a refused query or the closed socket may tell of it first:
+ * while that is under way nothing of the kind leads away from the page, or the answer would be lost.
+ * @param {boolean} now
+ */
+export function setLeaving(now) {
+  leaving = now;
 }
 
 /**

@@ -18,10 +18,11 @@ export async function loadMe() {
     const response = await fetch("/auth/me", { credentials: "same-origin", cache: "no-store" });
     meProblem.value = response.ok ? null : `The server answered ${response.status}.`;
     if (!response.ok) return;
-    me.value = await response.json();
+    const found = await response.json();
+    const isStranger = found.mode === "claimed" && !found.user;
+    if (isStranger && location.pathname !== "/login") goToLogin();
+    else me.value = found;
   } catch {
-    meProblem.value = "The server can’t be reached.";
-    return; // on other pages the banner says it
+    meProblem.value = "The server can’t be reached."; // on other pages the banner says it
   }
-  if (me.value?.mode === "claimed" && !me.value.user) goToLogin();
 }

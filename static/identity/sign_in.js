@@ -1,5 +1,7 @@
 // @ts-check
 /** The requests that begin and end a session. Each answers with nothing, or with a sentence that says why not. */
+import { setLeaving } from "../rpc.js";
+import { loadMe } from "../session.js";
 
 /**
  * Sign in by an address alone: only where the server runs with fake providers.
@@ -15,9 +17,17 @@ export function openClaimLink(token) {
   return post("/auth/claim-link", { token });
 }
 
-/** End this browser's session. */
-export function signOut() {
-  return post("/auth/logout", {});
+/** End this browser's session and go to the login page, which takes the place of this one: nobody comes back to it. */
+export async function signOut() {
+  setLeaving(true);
+  const refusal = await post("/auth/logout", {});
+  if (refusal) {
+    setLeaving(false);
+    void loadMe(); // the session may have ended before: then the login page is the place all the same
+  } else {
+    location.replace("/login");
+  }
+  return refusal;
 }
 
 /**

@@ -44,11 +44,7 @@ function Nobody({ off }) {
 
 function SignOut() {
   const [problem, setProblem] = useState("");
-  const leave = async () => {
-    const refusal = await signOut();
-    if (refusal) setProblem(refusal);
-    else location.replace("/login");
-  };
+  const leave = async () => setProblem(await signOut());
   return html`<div>
     <button class="button" onClick=${leave}>Sign out</button>
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}

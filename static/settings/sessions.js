@@ -62,5 +62,4 @@ function lately(iso, nowMs) {
 async function leave() {
   const refusal = await signOut();
   if (refusal) throw new Error(refusal);
-  location.replace("/login");
 }

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import Event
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, Route
 
 from tests.web import fake_world, qr_reader
-from tests.web.conftest import App
+from tests.web.conftest import PATIENCE_MS, App
 from tests.web.fake_identity import CODE, JONAS, LINK, OTHER_CODE, IdentityWorld, device, signed_in
 from tests.web.fake_server import Refusal
 
@@ -174,6 +176,36 @@ def test_signing_out_ends_on_the_login_page(start: Callable[..., App]) -> None:
     page.get_by_role("button", name="Sign out").click()
     page.wait_for_url("**/login")
     assert app.world.posts == [("/auth/logout", {})]
+
+
+def test_signing_out_ends_there_also_if_the_page_hears_of_the_ended_session_first(start: Callable[..., App]) -> None:
+    class Slow(IdentityWorld):
+        def auth(self, path: str, body: dict[str, Any]) -> tuple[int, Any]:
+            answer = super().auth(path, body)
+            assert noticed.wait(PATIENCE_MS / 1_000)
+            return answer
+
+    noticed = Event()
+    app = start(Slow())
+    app.tolerated = ("401",)
+    page = app.open("/settings/sessions", ready=".thing")
+    page.get_by_role("button", name="Sign out: this browser").click()
+    page.wait_for_selector("[aria-busy=true]")
+    with page.expect_response(lambda response: response.status == 401):
+        page.evaluate("dispatchEvent(new Event('focus'))")
+    page.evaluate("import('/static/test/session.js').then(session => session.loadMe())")
+    noticed.set()
+    page.get_by_role("heading", name=SIGN_IN).wait_for()
+    assert page.evaluate("location.pathname + location.search") == "/login"
+
+
+def test_signing_out_of_a_session_that_has_ended_leads_to_the_login_page_too(start: Callable[..., App]) -> None:
+    app = start(IdentityWorld(refusing="There is no session to end."))
+    app.tolerated = ("403", "401")
+    page = app.open("/settings", ready=".who")
+    app.world.me.update(user=None)
+    page.get_by_role("button", name=SIGN_OUT).click()
+    page.wait_for_url("**/login?next=%2Fsettings")
 
 
 def test_the_last_admin_is_told_why_she_stays_one(start: Callable[..., App]) -> None:
