@@ -183,17 +183,19 @@ class Stage:
     def settle(self) -> None:
         """The page is closed: end what it left open (browsers open connections ahead of need), so that no thread is."""
         deadline = time.monotonic() + SETTLE_S
-        while self.connections and time.monotonic() < deadline:
+        while _connection_threads() and time.monotonic() < deadline:
             self.hang_up()
             time.sleep(0.005)
-        for thread in threading.enumerate():
-            if "process_request_thread" in thread.name:
-                thread.join(SETTLE_S)
 
     def hang_up(self) -> None:
         for connection in list(self.connections):
             with suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
+
+
+def _connection_threads() -> list[threading.Thread]:
+    """Those about to start, too: a connection may come while its neighbours are ended."""
+    return [thread for thread in threading.enumerate() if "process_request_thread" in thread.name]
 
 
 @contextmanager
