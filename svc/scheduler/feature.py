@@ -1,0 +1,26 @@
+"""The rows that the scheduler contributes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from svc.feature import Feature
+from svc.nursery import Subsystem
+from svc.scheduler.tasks import Scheduler
+from svc.workspace import Workspace
+
+
+def _build(workspace: Workspace) -> None:
+    workspace.provide(Scheduler(clock=workspace.clock))
+
+
+async def _subsystems(workspace: Workspace) -> Sequence[Subsystem]:
+    return [Subsystem(name="scheduler", run=workspace.service(Scheduler).run)]
+
+
+FEATURE = Feature(
+    name="scheduler",
+    summary="Does what is due: scheduled mail and everything else that waits for its time.",
+    build=_build,
+    subsystems=_subsystems,
+)
