@@ -9,12 +9,20 @@ from __future__ import annotations
 from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
 
+from svc.mail.sending.tables import TABLES as SENDING_TABLES
+
 MIGRATIONS = Migrations("mail")
 
 
 @MIGRATIONS(name="m001_mail")
 def m001_mail(db: Database) -> None:
     for statement in _TABLES:
+        db.execute(statement)
+
+
+@MIGRATIONS(name="m002_sending")
+def m002_sending(db: Database) -> None:
+    for statement in SENDING_TABLES:
         db.execute(statement)
 
 

@@ -95,6 +95,25 @@ CREATE TABLE mail_clean (                   -- sanitized bodies, by content and 
 ) strict, without rowid
 ;
 
+CREATE TABLE mail_drafts (                  -- local only: no sync touches them
+    id text primary key,
+    owner_id text,
+    account_id text not null,
+    to_addresses text not null,             -- JSON arrays, as typed: nothing in a draft need be right yet
+    cc_addresses text not null,
+    bcc_addresses text not null,
+    subject text not null,
+    html text not null,
+    snippet text not null,
+    attachments text not null,              -- JSON array of ids of files of its own
+    thread_id text,
+    quote text,                             -- JSON: model.Quote
+    version integer not null,
+    created_at integer not null,
+    updated_at integer not null
+) strict
+;
+
 CREATE TABLE mail_labels (
     account_id text not null references mail_accounts (id) on delete cascade,
     label_id text not null,
@@ -156,6 +175,50 @@ CREATE TABLE mail_mirror (                  -- local changes the provider has no
     next_at integer not null,
     last_error text
 ) strict
+;
+
+CREATE TABLE mail_outgoing (
+    id text primary key,
+    owner_id text,                          -- null: everybody's, until the instance is claimed
+    device_id text not null,                -- which device asked for it
+    account_id text not null,               -- may outlive its account: what became of a mail is never forgotten
+    from_address text not null,
+    to_addresses text not null,             -- JSON array of mailboxes, as composed
+    cc_addresses text not null,
+    bcc_addresses text not null,
+    subject text not null,
+    html text not null,                     -- what the person wrote, without the quote
+    attachments text not null,              -- JSON array of ids of files of its own
+    thread_id text,                         -- the thread it answers
+    quoted text,                            -- JSON: model.Quoted, the original below the text
+    in_reply_to text,
+    reference_ids text not null,            -- JSON array, oldest first
+    provider_thread_id text,                -- where the provider is to put it
+    draft_id text unique,                   -- the draft it was: the same one sent again finds this row
+    restored_draft_id text,                 -- the draft it became again when it was cancelled
+    message_id_header text not null,        -- without its angle brackets; fixed before anything leaves
+    state text not null check (state in
+        ('scheduled', 'held', 'overdue', 'transmitting', 'sent', 'failed', 'uncertain', 'cancelled')),
+    doubt integer not null default 0,       -- 1: an attempt ended without a word; it may have been sent
+    version integer not null default 1,     -- counts every change: compare and set
+    send_at integer,                        -- the person's wish; null: at once
+    next_at integer,                        -- when it goes by itself; null in every state that waits for somebody
+    attempts integer not null default 0,    -- since the person's last word
+    last_error text,
+    raw_sha256 text,                        -- blob: the bytes of the last attempt
+    provider_message_id text,               -- once it is known to be sent
+    message_id text,
+    created_at integer not null,
+    changed_at integer not null,
+    dismissed_at integer                    -- the person has read what became of it
+) strict
+;
+
+CREATE TABLE mail_signatures (
+    account_id text primary key references mail_accounts (id) on delete cascade,
+    html text not null,
+    updated_at integer not null
+) strict, without rowid
 ;
 
 CREATE TABLE mail_threads (
@@ -304,6 +367,8 @@ CREATE INDEX files_uploads on files (created_at desc, id desc) where origin = 'u
 
 CREATE INDEX files_uploads_of on files (owner_id, created_at desc, id desc) where origin = 'upload';
 
+CREATE INDEX mail_drafts_list on mail_drafts (owner_id, updated_at desc);
+
 CREATE INDEX mail_messages_header on mail_messages (account_id, message_id_header);
 
 CREATE INDEX mail_messages_sweep on mail_messages (account_id, seen_sweep);
@@ -311,6 +376,14 @@ CREATE INDEX mail_messages_sweep on mail_messages (account_id, seen_sweep);
 CREATE INDEX mail_messages_thread on mail_messages (thread_id, sent_at, id);
 
 CREATE INDEX mail_mirror_message on mail_mirror (account_id, provider_message_id);
+
+CREATE INDEX mail_outgoing_due on mail_outgoing (next_at) where next_at is not null;
+
+CREATE INDEX mail_outgoing_header on mail_outgoing (account_id, message_id_header);
+
+CREATE INDEX mail_outgoing_list on mail_outgoing (owner_id, created_at desc);
+
+CREATE INDEX mail_outgoing_state on mail_outgoing (state, changed_at);
 
 CREATE INDEX mail_threads_inbox on mail_threads (account_id, last_message_at desc, id desc) where in_inbox > 0
 ;

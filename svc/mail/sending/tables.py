@@ -1,0 +1,74 @@
+"""The tables of sending, as the migration ``m002_sending`` makes them. Nothing here may ever change its meaning."""
+
+from __future__ import annotations
+
+TABLES = (
+    """
+    create table mail_outgoing (
+        id text primary key,
+        owner_id text,                          -- null: everybody's, until the instance is claimed
+        device_id text not null,                -- which device asked for it
+        account_id text not null,               -- may outlive its account: what became of a mail is never forgotten
+        from_address text not null,
+        to_addresses text not null,             -- JSON array of mailboxes, as composed
+        cc_addresses text not null,
+        bcc_addresses text not null,
+        subject text not null,
+        html text not null,                     -- what the person wrote, without the quote
+        attachments text not null,              -- JSON array of ids of files of its own
+        thread_id text,                         -- the thread it answers
+        quoted text,                            -- JSON: model.Quoted, the original below the text
+        in_reply_to text,
+        reference_ids text not null,            -- JSON array, oldest first
+        provider_thread_id text,                -- where the provider is to put it
+        draft_id text unique,                   -- the draft it was: the same one sent again finds this row
+        restored_draft_id text,                 -- the draft it became again when it was cancelled
+        message_id_header text not null,        -- without its angle brackets; fixed before anything leaves
+        state text not null check (state in
+            ('scheduled', 'held', 'overdue', 'transmitting', 'sent', 'failed', 'uncertain', 'cancelled')),
+        doubt integer not null default 0,       -- 1: an attempt ended without a word; it may have been sent
+        version integer not null default 1,     -- counts every change: compare and set
+        send_at integer,                        -- the person's wish; null: at once
+        next_at integer,                        -- when it goes by itself; null in every state that waits for somebody
+        attempts integer not null default 0,    -- since the person's last word
+        last_error text,
+        raw_sha256 text,                        -- blob: the bytes of the last attempt
+        provider_message_id text,               -- once it is known to be sent
+        message_id text,
+        created_at integer not null,
+        changed_at integer not null,
+        dismissed_at integer                    -- the person has read what became of it
+    ) strict
+    """,
+    "create index mail_outgoing_due on mail_outgoing (next_at) where next_at is not null",
+    "create index mail_outgoing_state on mail_outgoing (state, changed_at)",
+    "create index mail_outgoing_list on mail_outgoing (owner_id, created_at desc)",
+    "create index mail_outgoing_header on mail_outgoing (account_id, message_id_header)",
+    """
+    create table mail_drafts (                  -- local only: no sync touches them
+        id text primary key,
+        owner_id text,
+        account_id text not null,
+        to_addresses text not null,             -- JSON arrays, as typed: nothing in a draft need be right yet
+        cc_addresses text not null,
+        bcc_addresses text not null,
+        subject text not null,
+        html text not null,
+        snippet text not null,
+        attachments text not null,              -- JSON array of ids of files of its own
+        thread_id text,
+        quote text,                             -- JSON: model.Quote
+        version integer not null,
+        created_at integer not null,
+        updated_at integer not null
+    ) strict
+    """,
+    "create index mail_drafts_list on mail_drafts (owner_id, updated_at desc)",
+    """
+    create table mail_signatures (
+        account_id text primary key references mail_accounts (id) on delete cascade,
+        html text not null,
+        updated_at integer not null
+    ) strict, without rowid
+    """,
+)
