@@ -9,6 +9,7 @@ from __future__ import annotations
 from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
 
+from svc.mail.labelling.tables import TABLES as LABELLING_TABLES
 from svc.mail.sending.tables import TABLES as SENDING_TABLES
 
 MIGRATIONS = Migrations("mail")
@@ -23,6 +24,12 @@ def m001_mail(db: Database) -> None:
 @MIGRATIONS(name="m002_sending")
 def m002_sending(db: Database) -> None:
     for statement in SENDING_TABLES:
+        db.execute(statement)
+
+
+@MIGRATIONS(name="m004_labelling")
+def m004_labelling(db: Database) -> None:
+    for statement in LABELLING_TABLES:
         db.execute(statement)
 
 

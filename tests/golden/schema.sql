@@ -81,7 +81,7 @@ CREATE TABLE mail_accounts (
     unread_threads integer not null default 0,  -- threads in the inbox with an unread message
     last_synced_at integer,
     created_at integer not null
-) strict
+, labels_at integer not null default 0) strict
 ;
 
 CREATE TABLE mail_clean (                   -- sanitized bodies, by content and policy; may be emptied at any time
@@ -119,7 +119,7 @@ CREATE TABLE mail_labels (
     label_id text not null,
     name text not null,
     system integer not null,
-    color text,
+    color text, gone integer not null default 0,
     primary key (account_id, label_id)
 ) strict, without rowid
 ;
@@ -221,6 +221,23 @@ CREATE TABLE mail_signatures (
 ) strict, without rowid
 ;
 
+CREATE TABLE mail_snoozes (                 -- threads that come back to the inbox by themselves
+    thread_id text primary key,             -- derived from the provider's: may stand here before the thread does
+    account_id text not null references mail_accounts (id) on delete cascade,
+    until integer not null,
+    created_at integer not null
+) strict, without rowid
+;
+
+CREATE TABLE mail_thread_labels (           -- the lists by label: which threads stand in which, newest first
+    account_id text not null references mail_accounts (id) on delete cascade,
+    label_id text not null,                 -- not INBOX, UNREAD nor a category: those have other lists
+    last_message_at integer not null,       -- the thread's
+    thread_id text not null,
+    primary key (account_id, label_id, last_message_at desc, thread_id desc)
+) strict, without rowid
+;
+
 CREATE TABLE mail_threads (
     id text primary key,
     account_id text not null references mail_accounts (id) on delete cascade,
@@ -237,6 +254,17 @@ CREATE TABLE mail_threads (
     attachments integer not null default 0,
     labels text not null default '[]',      -- JSON array: the label ids of all its messages, sorted
     unique (account_id, provider_thread_id)
+) strict
+;
+
+CREATE TABLE mail_undo (                    -- a person's steps that can be taken back, and what that takes
+    id integer primary key autoincrement,
+    user_id text,                           -- null: everybody's, until the instance is claimed
+    kind text not null,                     -- who knows how to take it back: labelling/reversals.py
+    what text not null,                     -- what the person did
+    thread_ids text not null,               -- JSON array
+    inverse text not null,                  -- JSON, by kind
+    at integer not null
 ) strict
 ;
 
@@ -385,12 +413,16 @@ CREATE INDEX mail_outgoing_list on mail_outgoing (owner_id, created_at desc);
 
 CREATE INDEX mail_outgoing_state on mail_outgoing (state, changed_at);
 
+CREATE INDEX mail_snoozes_until on mail_snoozes (until);
+
 CREATE INDEX mail_threads_inbox on mail_threads (account_id, last_message_at desc, id desc) where in_inbox > 0
 ;
 
 CREATE INDEX mail_threads_skipped on mail_threads (account_id, last_message_at desc, id desc)
 where in_inbox = 0 and visible > 0
 ;
+
+CREATE INDEX mail_undo_user on mail_undo (user_id, id desc);
 
 CREATE INDEX oauth_states_expiry on oauth_states (expires_at);
 

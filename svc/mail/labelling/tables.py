@@ -1,0 +1,46 @@
+"""The tables of labelling, as the migration ``m004_labelling`` makes them. Nothing here may ever change its meaning."""
+
+from __future__ import annotations
+
+TABLES = (
+    # 1: the provider no longer lists it; it goes once no message carries it here.
+    "alter table mail_labels add column gone integer not null default 0",
+    "alter table mail_accounts add column labels_at integer not null default 0",  # when the provider last listed them
+    """
+    create table mail_thread_labels (           -- the lists by label: which threads stand in which, newest first
+        account_id text not null references mail_accounts (id) on delete cascade,
+        label_id text not null,                 -- not INBOX, UNREAD nor a category: those have other lists
+        last_message_at integer not null,       -- the thread's
+        thread_id text not null,
+        primary key (account_id, label_id, last_message_at desc, thread_id desc)
+    ) strict, without rowid
+    """,
+    """
+    insert into mail_thread_labels (account_id, label_id, last_message_at, thread_id)
+    select distinct t.account_id, l.value, t.last_message_at, t.id
+    from mail_messages m join mail_threads t on t.id = m.thread_id, json_each(m.labels) l
+    where l.value not in ('INBOX', 'UNREAD') and substr(l.value, 1, 9) <> 'CATEGORY_'
+        and (m.visible or l.value in ('SPAM', 'TRASH', 'DRAFT'))
+    """,
+    """
+    create table mail_snoozes (                 -- threads that come back to the inbox by themselves
+        thread_id text primary key,             -- derived from the provider's: may stand here before the thread does
+        account_id text not null references mail_accounts (id) on delete cascade,
+        until integer not null,
+        created_at integer not null
+    ) strict, without rowid
+    """,
+    "create index mail_snoozes_until on mail_snoozes (until)",
+    """
+    create table mail_undo (                    -- a person's steps that can be taken back, and what that takes
+        id integer primary key autoincrement,
+        user_id text,                           -- null: everybody's, until the instance is claimed
+        kind text not null,                     -- who knows how to take it back: labelling/reversals.py
+        what text not null,                     -- what the person did
+        thread_ids text not null,               -- JSON array
+        inverse text not null,                  -- JSON, by kind
+        at integer not null
+    ) strict
+    """,
+    "create index mail_undo_user on mail_undo (user_id, id desc)",
+)
