@@ -108,6 +108,8 @@ interface Invite {
   expiresAt: string;
   usedAt: string | null;
   revokedAt: string | null;
+  /** Who came in by it; also null where that is not known. */
+  usedBy: { id: string; email: string; name: string } | null;
 }
 
 interface SessionRow {

@@ -100,8 +100,15 @@ function InviteRow({ invite, changed }) {
  * @param {number} nowMs
  */
 function stateOf(invite, nowMs) {
-  if (invite.usedAt) return { name: "used", open: false, text: `used ${day(invite.usedAt)}` };
+  if (invite.usedAt) return { name: "used", open: false, text: `used ${day(invite.usedAt)}${byWhom(invite)}` };
   if (invite.revokedAt) return { name: "revoked", open: false, text: `revoked ${day(invite.revokedAt)}` };
   if (Date.parse(invite.expiresAt) <= nowMs) return { name: "expired", open: false, text: `ended ${day(invite.expiresAt)}` };
   return { name: "open", open: true, text: `ends ${until(invite.expiresAt, nowMs)}` };
+}
+
+/** The address only where the title does not name it already. @param {Invite} invite */
+function byWhom({ usedBy, email }) {
+  if (!usedBy) return "";
+  if (!usedBy.name) return ` by ${usedBy.email}`;
+  return usedBy.email === email ? ` by ${usedBy.name}` : ` by ${usedBy.name} (${usedBy.email})`;
 }

@@ -286,30 +286,30 @@ def can_be_claimed_from_afar(tx: ReadTx) -> bool:
 
 
 def _claim(tx: Tx, proof: Proof, email: str, *, invite: str | None, claiming: Claiming) -> User:
-    if not claiming.freely and not _spend_claim(tx, email, invite):
-        raise NOT_ADMITTED
+    bootstrap = None if claiming.freely else _spend_claim(tx, email, invite)
     user = _add_user(tx, proof, email, role="admin")
+    if bootstrap is not None:
+        _use_invite(tx, bootstrap, user)
     for hook in claiming.hooks:
         hook(tx, user.id)
     return user
 
 
-def _spend_claim(tx: Tx, email: str, credential: str | None) -> bool:
-    """Use up the claim token or an admin bootstrap invite."""
+def _spend_claim(tx: Tx, email: str, credential: str | None) -> Invite | None:
+    """Use up the claim token, or find the admin bootstrap invite to use. Raises :class:`Forbidden` without either."""
     if not credential:
-        return False
+        raise NOT_ADMITTED
     spent = tx.run(
         "update claim_tokens set used_at = :now where token_digest = :digest and used_at is null",
         digest=tokens.digest(credential),
         now=tx.now,
     )
     if spent:
-        return True
+        return None
     invite = queries.open_invite(tx, tokens.digest(credential))
     if invite is None or invite.role != "admin" or not _is_for(invite, email):
-        return False
-    tx.run("update invites set used_at = :now where id = :id", id=invite.id, now=tx.now)
-    return True
+        raise NOT_ADMITTED
+    return invite
 
 
 # The parts
@@ -329,13 +329,17 @@ def _redeem(tx: Tx, proof: Proof, email: str, *, invite: str | None) -> User:
     if found is None or not _is_for(found, email):
         raise NOT_ADMITTED
     user = _add_user(tx, proof, email, role=found.role)
+    _use_invite(tx, found, user)
+    return user
+
+
+def _use_invite(tx: Tx, invite: Invite, user: User) -> None:
     tx.run(
         "update invites set used_at = :now, used_by = :user_id where id = :id",
-        id=found.id,
+        id=invite.id,
         user_id=user.id,
         now=tx.now,
     )
-    return user
 
 
 def _is_for(invite: Invite, email: str) -> bool:

@@ -69,6 +69,8 @@ class Invite:
     expires_at: Millis
     used_at: Millis | None
     revoked_at: Millis | None
+    used_by: User | None = None
+    """Who came in by it; also ``None`` where that is not known (any more)."""
 
 
 @dataclass(frozen=True, kw_only=True)

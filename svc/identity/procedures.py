@@ -8,7 +8,7 @@ import msgspec
 
 from svc.clock import rfc3339, rfc3339_or_none
 from svc.identity import actions, queries
-from svc.identity.model import INVITE_DEFAULT_DAYS, INVITE_MAX_DAYS, MAX_EMAIL_CHARS, Role
+from svc.identity.model import INVITE_DEFAULT_DAYS, INVITE_MAX_DAYS, MAX_EMAIL_CHARS, Invite, Role
 from svc.identity.service import Identity
 from svc.principal import Principal
 from svc.protocol import NOTHING, Nothing, Procedure, Wire
@@ -50,6 +50,12 @@ class InviteCodeOut(Wire, frozen=True):
     expires_at: str
 
 
+class InvitedOut(Wire, frozen=True):
+    id: str
+    email: str
+    name: str
+
+
 class InviteOut(Wire, frozen=True):
     id: str
     email: str | None
@@ -57,6 +63,7 @@ class InviteOut(Wire, frozen=True):
     expires_at: str
     used_at: str | None
     revoked_at: str | None
+    used_by: InvitedOut | None
 
 
 class SessionOut(Wire, frozen=True):
@@ -99,17 +106,7 @@ async def create_invite(call: Call, wanted: CreateInviteInput) -> InviteCodeOut:
 
 
 async def invites(call: Call, wanted: Nothing) -> list[InviteOut]:
-    return [
-        InviteOut(
-            id=invite.id,
-            email=invite.email,
-            created_at=rfc3339(invite.created_at),
-            expires_at=rfc3339(invite.expires_at),
-            used_at=rfc3339_or_none(invite.used_at),
-            revoked_at=rfc3339_or_none(invite.revoked_at),
-        )
-        for invite in await call.workspace.store.read(queries.invites)
-    ]
+    return [_invite_out(invite) for invite in await call.workspace.store.read(queries.invites)]
 
 
 async def revoke_invite(call: Call, wanted: IdInput) -> Nothing:
@@ -167,6 +164,19 @@ async def revoke_device(call: Call, wanted: IdInput) -> Nothing:
     return NOTHING
 
 
+def _invite_out(invite: Invite) -> InviteOut:
+    user = invite.used_by
+    return InviteOut(
+        id=invite.id,
+        email=invite.email,
+        created_at=rfc3339(invite.created_at),
+        expires_at=rfc3339(invite.expires_at),
+        used_at=rfc3339_or_none(invite.used_at),
+        revoked_at=rfc3339_or_none(invite.revoked_at),
+        used_by=None if user is None else InvitedOut(id=user.id, email=user.email, name=user.name),
+    )
+
+
 def _sessions(tx: ReadTx, principal: Principal) -> list[SessionOut]:
     if principal.user_id is None:
         return []
@@ -203,7 +213,7 @@ PROCEDURES: tuple[Procedure[Call], ...] = (
         input=Nothing,
         output=list[InviteOut],
         call=invites,
-        summary="Every invite, newest first.",
+        summary="Every invite, newest first, and who used it.",
     ),
     Procedure(
         name="auth.revokeInvite",

@@ -11,6 +11,7 @@ from svc.store import ReadTx, Row
 
 _USER: Final = "u.id, u.email, u.name, u.role, u.created_at"
 _SESSION: Final = "s.id, s.user_id, s.device_id, s.created_at, s.last_seen_at, s.expires_at"
+_INVITE: Final = "i.id, i.email, i.role, i.created_at, i.expires_at, i.used_at, i.revoked_at"
 _DEVICE: Final = "d.id, d.user_id, d.kind, d.name, d.capabilities, d.revoked, d.created_at, d.last_seen_at"
 
 _decode_flags = msgspec.json.Decoder(dict[str, bool]).decode
@@ -106,20 +107,20 @@ def device(tx: ReadTx, device_id: str) -> Device | None:
 
 def invites(tx: ReadTx) -> list[Invite]:
     rows = tx.all(
-        """
-        select id, email, role, created_at, expires_at, used_at, revoked_at from invites
-        order by created_at desc, id limit 1000
+        f"""
+        select {_INVITE}, {_USER} from invites i left join users u on u.id = i.used_by
+        order by i.created_at desc, i.id limit 1000
         """
     )
-    return [_invite(row) for row in rows]
+    return [_invite(row, used_by=None if row[7] is None else _user(row[7:])) for row in rows]
 
 
 def open_invite(tx: ReadTx, code_digest: str) -> Invite | None:
     """An invite that may still be used."""
     row = tx.one(
-        """
-        select id, email, role, created_at, expires_at, used_at, revoked_at from invites
-        where code_digest = :digest and used_at is null and revoked_at is null and expires_at > :now
+        f"""
+        select {_INVITE} from invites i
+        where i.code_digest = :digest and i.used_at is null and i.revoked_at is null and i.expires_at > :now
         """,
         digest=code_digest,
         now=tx.now,
@@ -161,7 +162,7 @@ def _device(row: Row) -> Device:
     )
 
 
-def _invite(row: Row) -> Invite:
+def _invite(row: Row, *, used_by: User | None = None) -> Invite:
     return Invite(
         id=cast(str, row[0]),
         email=cast("str | None", row[1]),
@@ -170,4 +171,5 @@ def _invite(row: Row) -> Invite:
         expires_at=cast(int, row[4]),
         used_at=cast("int | None", row[5]),
         revoked_at=cast("int | None", row[6]),
+        used_by=used_by,
     )

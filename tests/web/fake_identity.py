@@ -33,16 +33,20 @@ def users() -> list[dict[str, Any]]:
     return [{**user, "createdAt": at(days=40 - 9 * n)} for n, user in enumerate((MIA, JONAS, ASTRID))]
 
 
+def named(user: dict[str, Any]) -> dict[str, Any]:
+    return {name: user[name] for name in ("id", "email", "name")}
+
+
 def invites() -> list[dict[str, Any]]:
     def one(number: int, email: str | None, expires: str, **fields: Any) -> dict[str, Any]:
         base = {"id": f"inv_{number}", "email": email, "createdAt": at(days=number), "expiresAt": expires}
-        return {**base, "usedAt": None, "revokedAt": None, **fields}
+        return {**base, "usedAt": None, "revokedAt": None, "usedBy": None, **fields}
 
     return [
         one(1, "noor@harbour.example", ahead(days=6, hours=1)),
         one(2, None, ahead(hours=5, minutes=3)),
         one(3, None, at(days=1)),
-        one(4, JONAS["email"], ahead(days=3), usedAt=at(days=3)),
+        one(4, JONAS["email"], ahead(days=3), usedAt=at(days=3), usedBy=named(JONAS)),
         one(5, "old@harbour.example", ahead(days=2), revokedAt=at(days=4)),
     ]
 
@@ -103,7 +107,7 @@ class IdentityWorld(World):
     def rpc_auth_createinvite(self, given: dict[str, Any]) -> Any:
         expires = ahead(days=given["expiresInDays"])
         made = {"id": "inv_new", "email": given.get("email"), "createdAt": at(seconds=0), "expiresAt": expires}
-        self.invites.insert(0, {**made, "usedAt": None, "revokedAt": None})
+        self.invites.insert(0, {**made, "usedAt": None, "revokedAt": None, "usedBy": None})
         return {"code": LINK.partition("=")[2], "url": LINK, "expiresAt": expires}
 
     def rpc_auth_invites(self, given: dict[str, Any]) -> Any:

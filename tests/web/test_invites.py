@@ -1,0 +1,45 @@
+"""The list of invites in Chromium: who came in by each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.web.conftest import App
+from tests.web.fake_identity import IdentityWorld, ahead
+from tests.web.fake_world import at
+
+pytestmark = pytest.mark.browser
+
+BEA = {"id": "usr_bea", "email": "bea@harbour.example", "name": "Bea <b>Stone</b>"}
+
+
+def used(number: int, email: str | None, user: dict[str, Any] | None) -> dict[str, Any]:
+    base = {"id": f"inv_{number}", "email": email, "createdAt": at(days=9), "expiresAt": ahead(days=3)}
+    return {**base, "usedAt": at(days=3), "revokedAt": None, "usedBy": user}
+
+
+@pytest.mark.parametrize(
+    ("email", "user", "ending"),
+    [
+        (None, BEA, "by Bea <b>Stone</b> (bea@harbour.example)"),
+        (BEA["email"], BEA, "by Bea <b>Stone</b>"),
+        (None, {**BEA, "name": ""}, "by bea@harbour.example"),
+    ],
+    ids=["open to anybody", "for that address", "nameless"],
+)
+def test_a_used_invite_names_who_came_in_by_it(
+    start: Callable[..., App], email: str | None, user: dict[str, Any], ending: str
+) -> None:
+    world = IdentityWorld(invites=[used(1, email, user)])
+    page = start(world).open("/settings/users", ready="text=/used .* by /")
+    row = page.get_by_role("region", name="Invites").locator(".thing .fine")
+    assert row.inner_text().endswith(ending)
+
+
+def test_a_used_invite_of_somebody_who_is_gone_names_nobody(start: Callable[..., App]) -> None:
+    world = IdentityWorld(invites=[used(1, None, None)])
+    page = start(world).open("/settings/users", ready="text=Anybody with the link")
+    assert " by " not in page.get_by_role("region", name="Invites").locator(".thing").inner_text()
