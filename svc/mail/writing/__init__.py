@@ -1,0 +1,27 @@
+"""Writes mail: what a person composed in, RFC 5322 bytes out. The opposite of ``mime``, and read back by it.
+
+Pure functions on records. Owns the header encoder, the form of a message, the policy of HTML that leaves, the text
+alternative and the quotation of an original. Nothing here decides who gets a message or when; that is ``sending``.
+
+The rooms: ``message`` puts it together; ``headers`` writes fields, ``addresses`` reads recipients, ``outgoing_html``
+sanitizes for sending, ``text`` derives the text, ``quoting`` quotes what is answered or forwarded.
+"""
+
+from svc.mail.writing.addresses import Recipients, mailbox_text, parse_mailboxes, recipients, sendable_address
+from svc.mail.writing.headers import NotAsMeant, references_of
+from svc.mail.writing.message import Attached, Composed, compose, content_id_of, encoded_size
+
+__all__ = [
+    "Attached",
+    "Composed",
+    "NotAsMeant",
+    "Recipients",
+    "compose",
+    "content_id_of",
+    "encoded_size",
+    "mailbox_text",
+    "parse_mailboxes",
+    "recipients",
+    "references_of",
+    "sendable_address",
+]
