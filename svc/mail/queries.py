@@ -165,6 +165,18 @@ def known_ids(tx: ReadTx, *, account_id: str, provider_message_ids: Iterable[str
         """,
         account_id=account_id,
         ids=msgspec.json.encode(list(provider_message_ids)).decode(),
+def message_for(tx: ReadTx, principal: Principal, *, message_id: str) -> MessageRow | None:
+    row = tx.one(
+        f"""
+        select {_MESSAGE} from mail_messages
+        where id = :id and account_id in (select id from mail_accounts where {_MAY_SEE})
+        """,
+        id=message_id,
+        **_who(principal),
+    )
+    return None if row is None else _message(row)
+
+
     )
     return {str(row[0]) for row in rows}
 
