@@ -16,7 +16,7 @@ from typing import Final
 
 import trio
 
-from svc import events, files, identity, pages, scheduler, surface
+from svc import events, files, identity, pages, people, scheduler, surface
 from svc.clock import HOUR_MS, Clock
 from svc.config import AnySetting, BadValue, Config, Rule
 from svc.feature import Feature
@@ -48,6 +48,7 @@ FEATURES: Final[tuple[Feature, ...]] = (
     pages.FEATURE,
     files.FEATURE,
     events.FEATURE,
+    people.FEATURE,
     scheduler.FEATURE,
     MAIL,
     surface.FEATURE,

@@ -4,8 +4,22 @@ Owns the tables ``pages``, ``page_*`` and the topic ``pages``. A page that the c
 that never was, for everybody: an admin is no exception. Start reading at ``model.py`` and ``access.py``.
 """
 
+from svc.pages.actions import NO_PAGE, make_private
 from svc.pages.feature import FEATURE
-from svc.pages.model import Page
-from svc.pages.queries import file_is_readable_through_a_page, readable_page
+from svc.pages.model import EVERYONE, Grant, Page, page_path
+from svc.pages.news import tell_of_below
+from svc.pages.queries import file_is_readable_through_a_page, readable_page, readable_titles
 
-__all__ = ["FEATURE", "Page", "file_is_readable_through_a_page", "readable_page"]
+__all__ = [
+    "EVERYONE",
+    "FEATURE",
+    "NO_PAGE",
+    "Grant",
+    "Page",
+    "file_is_readable_through_a_page",
+    "make_private",
+    "page_path",
+    "readable_page",
+    "readable_titles",
+    "tell_of_below",
+]

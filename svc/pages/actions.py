@@ -69,6 +69,37 @@ def save(
     return _revise(tx, principal, page, title=wanted, body=body)
 
 
+def make_private(
+    tx: Tx,
+    principal: Principal,
+    *,
+    owner_id: str | None,
+    path: str,
+    title: str,
+    body: str,
+    grants: Sequence[Grant] = (),
+) -> str | None:
+    """A page that another feature makes for somebody: theirs alone, whatever stands above, but for ``grants``.
+
+    Returns its id; ``None`` if the path is taken. It is told by :func:`news.tell_of_below`.
+    """
+    path = page_path(path)
+    if queries.exists(tx, path):
+        return None
+    page_id = _insert(
+        tx,
+        principal,
+        path=path,
+        title=page_title(title, path=path),
+        body=page_body(body),
+        owner_id=owner_id,
+        kind="page",
+        access="explicit",
+    )
+    tree.grant(tx, page_id, grants)
+    return page_id
+
+
 def restore(tx: Tx, principal: Principal, *, path: str, revision: int) -> Saved:
     """Write title and body of an old revision as a new one."""
     page = _seen(tx, principal, path)
@@ -228,20 +259,31 @@ def _create(tx: Tx, principal: Principal, *, path: str, title: str, body: str, r
     return Saved(id=page_id, revision=1)
 
 
-def _insert(tx: Tx, principal: Principal, *, path: str, title: str, body: str, owner_id: str | None, kind: Kind) -> str:
-    above = queries.nearest_above(tx, path)
+def _insert(
+    tx: Tx,
+    principal: Principal,
+    *,
+    path: str,
+    title: str,
+    body: str,
+    owner_id: str | None,
+    kind: Kind,
+    access: Access = "inherited",
+) -> str:
     page_id = new_id("pag")
+    above = queries.nearest_above(tx, path) if access == "inherited" else None
     tx.run(
         """
         insert into pages (id, path, title, kind, owner_id, access, source_id, revision, created_at, updated_at)
-        values (:id, :path, :title, :kind, :owner_id, 'inherited', :source_id, 1, :now, :now)
+        values (:id, :path, :title, :kind, :owner_id, :access, :source_id, 1, :now, :now)
         """,
         id=page_id,
         path=path,
         title=title,
         kind=kind,
         owner_id=owner_id,
-        source_id=above and above[1],
+        access=access,
+        source_id=page_id if access == "explicit" else above and above[1],
         now=tx.now,
     )
     _store_text(tx, principal, page_id=page_id, revision=1, title=title, body=body)

@@ -10,6 +10,8 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Final, Literal, cast
 
+import msgspec
+
 from svc.pages.model import paths_above
 from svc.pages.queries import SUBTREE, json_list
 from svc.principal import Principal
@@ -59,6 +61,21 @@ def tell(tx: Tx, principal: Principal, kind: PageNews, reaches: Sequence[Reach])
         return
     for reach in others:
         _emit(tx, principal, kind, reach, reach.readers - first.readers)
+
+
+def tell_of_below(tx: Tx, principal: Principal, *, path: str, page_id: str, audience: str | None) -> None:
+    """Tell one reader of ``page_id``, new below ``path``: once a transaction, however many there are."""
+    payload = {"path": path}
+    encoded = msgspec.json.encode(payload)
+    if not any(row.topic == TOPIC and row.audience == audience and row.payload == encoded for row in tx.emitted):
+        tx.emit(
+            topic=TOPIC,
+            kind="page.changed",
+            id=page_id,
+            payload=payload,
+            audience=audience,
+            device_id=principal.device_id,
+        )
 
 
 def tell_the_excluded(tx: Tx, principal: Principal, *, before: Reach, after: Reach) -> None:

@@ -39,6 +39,19 @@ def readable_page(tx: ReadTx, principal: Principal, path: str) -> Page | None:
     return None if row is None else _page(row)
 
 
+def readable_titles(tx: ReadTx, principal: Principal, page_ids: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """``(path, title)`` by page id, of those pages that the caller may read."""
+    rows = tx.all(
+        f"""
+        select p.id, p.path, p.title from pages p
+        where p.id in (select value from json_each(:ids)) and {READABLE}
+        """,
+        ids=json_list(page_ids),
+        **who(principal),
+    )
+    return {str(page_id): (str(path), str(title)) for page_id, path, title in rows}
+
+
 def file_is_readable_through_a_page(tx: ReadTx, principal: Principal, file_id: str) -> bool:
     """Whether a page that the caller may read shows the file, put there by somebody who could read it."""
     found = tx.value(

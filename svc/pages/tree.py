@@ -17,12 +17,17 @@ from svc.store import Tx
 def set_access(tx: Tx, page: Page, *, access: Access, grants: Sequence[Grant]) -> None:
     """Set a page's access and replace its grants."""
     tx.run("delete from page_grants where page_id = :id", id=page.id)
-    tx.run_many(
-        "insert into page_grants (page_id, grantee, level) values (:id, :to, :level)",
-        [{"id": page.id, "to": grant.to, "level": grant.level} for grant in grants],
-    )
+    grant(tx, page.id, grants)
     tx.run("update pages set access = :access where id = :id", id=page.id, access=access)
     _change_source(tx, page, path=page.path, new=page.id if access == "explicit" else _inherited(tx, page.path))
+
+
+def grant(tx: Tx, page_id: str, grants: Sequence[Grant]) -> None:
+    """Give a page with explicit access its grants; it has none yet."""
+    tx.run_many(
+        "insert into page_grants (page_id, grantee, level) values (:id, :to, :level)",
+        [{"id": page_id, "to": one.to, "level": one.level} for one in grants],
+    )
 
 
 def relocate(tx: Tx, page: Page, *, to: str) -> None:

@@ -1,0 +1,12 @@
+"""People: whom the owner writes with, the page each is filed under, and the suggestions while an address is typed.
+
+Owns the tables ``people`` and ``people_*``. A person belongs to the owner of the mailbox that met them, and nobody else
+learns of them. Mail tells whom it meets (:func:`meet`), and asks what they are called. Start reading at ``model.py``.
+"""
+
+from svc.people.actions import meet
+from svc.people.feature import FEATURE
+from svc.people.model import Direction, PageRef, plain_address
+from svc.people.queries import filing, titles
+
+__all__ = ["FEATURE", "Direction", "PageRef", "filing", "meet", "plain_address", "titles"]

@@ -1,0 +1,188 @@
+"""What happens to people: they are met in mail, and their owner files them under pages.
+
+:func:`meet` is called by mail, in the transaction that stores a message, once for each message that is really new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Set
+from typing import Final
+
+from svc.clock import Millis
+from svc.errors import NotFound
+from svc.pages import EVERYONE, NO_PAGE, Grant, make_private, page_path, readable_page, tell_of_below
+from svc.people import card, queries
+from svc.people.model import (
+    PUBLIC_DOMAINS,
+    Direction,
+    Filing,
+    Person,
+    domain_of,
+    heavier,
+    is_person,
+    plain_address,
+    shown_name,
+    weight_of,
+)
+from svc.people.settings import OWN
+from svc.people.words import words_of
+from svc.principal import Principal, system
+from svc.store import EVERYONE as EVERYBODY_SIGNED_IN
+from svc.store import Tx
+
+NOBODY: Final = "You have no correspondent with that address."
+_MAKER: Final = system("people")
+
+
+def meet(
+    tx: Tx,
+    *,
+    owner_id: str | None,
+    own: Set[str],
+    name: str,
+    address: str,
+    at: Millis,
+    direction: Direction,
+) -> None:
+    """A mail came from, or went to, somebody. ``own`` are the plain addresses of the owner's accounts.
+
+    Programs are not met, nor is the owner. Who is new gets a page, unless the setting passes their domain over.
+    """
+    address = plain_address(address)
+    if address in own or not is_person(address):
+        return
+    name = shown_name(name, address=address)
+    known = queries.person(tx, owner_id=owner_id, address=address)
+    if known is None:
+        known = _add(tx, owner_id=owner_id, name=name, address=address, at=at, direction=direction)
+    else:
+        _meet_again(tx, known, name=name, at=at, direction=direction)
+    if known.filing == "skipped" and not _is_skipped(tx, domain_of(address), own=own):
+        _give_page(tx, known, name=name or known.name)
+
+
+def set_page(tx: Tx, principal: Principal, *, address: str, path: str | None) -> None:
+    """File a correspondent under another page that the caller may read, or under none. The user's word is final."""
+    people = queries.own_people(tx, principal, address=address)
+    if not people:
+        raise NotFound(NOBODY)
+    page = None if path is None else readable_page(tx, principal, page_path(path))
+    if path is not None and page is None:
+        raise NotFound(NO_PAGE)
+    for one in people:
+        _file(tx, one, page_id=page.id if page else None, filing="user")
+
+
+def skip_domains(tx: Tx, *, domains: Iterable[str]) -> None:
+    """The setting in force from now on; who was met before stays as filed."""
+    tx.run("delete from people_skipped")
+    tx.run_many("insert into people_skipped (domain) values (:domain)", [{"domain": domain} for domain in domains])
+
+
+def claim(tx: Tx, user_id: str) -> None:
+    """Who was met while there was nobody is the first admin's correspondent."""
+    tx.run("update people set owner_id = :user_id where owner_id is null", user_id=user_id)
+    tx.run("update people_words set owner_id = :user_id where owner_id is null", user_id=user_id)
+
+
+# Meeting
+
+
+def _add(tx: Tx, *, owner_id: str | None, name: str, address: str, at: Millis, direction: Direction) -> Person:
+    tx.run(
+        """
+        insert into people (
+            owner_id, address, name, filing, first_seen_at, last_seen_at, received, sent, weight
+        ) values (:owner_id, :address, :name, 'skipped', :at, :at, :received, :sent, :weight)
+        """,
+        owner_id=owner_id,
+        address=address,
+        name=name,
+        at=at,
+        received=int(direction == "received"),
+        sent=int(direction == "sent"),
+        weight=weight_of(at, direction),
+    )
+    added = queries.person(tx, owner_id=owner_id, address=address)
+    assert added is not None
+    _index(tx, added, name=name)
+    return added
+
+
+def _meet_again(tx: Tx, known: Person, *, name: str, at: Millis, direction: Direction) -> None:
+    tx.run(
+        """
+        update people set first_seen_at = min(first_seen_at, :at), last_seen_at = max(last_seen_at, :at),
+            received = received + :received, sent = sent + :sent, weight = :weight
+        where id = :id
+        """,
+        id=known.id,
+        at=at,
+        received=int(direction == "received"),
+        sent=int(direction == "sent"),
+        weight=heavier(known.weight, weight_of(at, direction)),
+    )
+    # What people call themselves counts, and the newest of it; what the owner's address book says, only for want of it.
+    is_better = not known.name or (direction == "received" and at >= known.last_seen_at)
+    if name and name != known.name and is_better:
+        tx.run("update people set name = :name where id = :id", id=known.id, name=name)
+        tx.run("delete from people_words where person_id = :id", id=known.id)
+        _index(tx, known, name=name)
+
+
+def _index(tx: Tx, person: Person, *, name: str) -> None:
+    tx.run_many(
+        "insert into people_words (person_id, word, owner_id) values (:id, :word, :owner_id)",
+        [{"id": person.id, "word": word, "owner_id": person.owner_id} for word in words_of(name, person.address)],
+    )
+
+
+def _is_skipped(tx: Tx, domain: str, *, own: Set[str]) -> bool:
+    skipped = queries.skipped_domains(tx)
+    if domain in skipped:
+        return True
+    return OWN in skipped and domain not in PUBLIC_DOMAINS and domain in {domain_of(address) for address in own}
+
+
+# Their pages
+
+
+def _give_page(tx: Tx, person: Person, *, name: str) -> None:
+    _make_root(tx)
+    page_id = _make_page(tx, person, name=name)
+    if page_id is not None:
+        tell_of_below(tx, _MAKER, path=card.ROOT, page_id=page_id, audience=person.owner_id)
+    _file(tx, person, page_id=page_id, filing="auto")
+
+
+def _make_page(tx: Tx, person: Person, *, name: str) -> str | None:
+    title, body = card.title(name=name, address=person.address), card.body(name=name, address=person.address)
+    for path in card.paths(owner_id=person.owner_id, name=name, address=person.address):
+        page_id = make_private(tx, _MAKER, owner_id=person.owner_id, path=path, title=title, body=body)
+        if page_id is not None:
+            return page_id
+    return None
+
+
+def _make_root(tx: Tx) -> None:
+    """One page above all of these, for everybody to find theirs below. Whatever stands there already will do."""
+    root_id = make_private(
+        tx,
+        _MAKER,
+        owner_id=tx.value("select id from users where role = 'admin' order by created_at, id limit 1"),
+        path=card.ROOT,
+        title=card.ROOT_TITLE,
+        body=card.ROOT_BODY,
+        grants=[Grant(to=EVERYONE, level="read")],
+    )
+    if root_id is not None:
+        tell_of_below(tx, _MAKER, path=card.ROOT, page_id=root_id, audience=EVERYBODY_SIGNED_IN)
+
+
+def _file(tx: Tx, person: Person, *, page_id: str | None, filing: Filing) -> None:
+    tx.run(
+        "update people set page_id = :page_id, filing = :filing where id = :id",
+        id=person.id,
+        page_id=page_id,
+        filing=filing,
+    )

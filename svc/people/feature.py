@@ -1,0 +1,30 @@
+"""The rows that people contribute."""
+
+from __future__ import annotations
+
+from svc.feature import Feature
+from svc.people import actions, queries
+from svc.people.invariants import INVARIANTS
+from svc.people.migrations import MIGRATIONS
+from svc.people.procedures import PROCEDURES
+from svc.people.settings import SETTINGS, SKIPPED_DOMAINS
+from svc.workspace import Workspace
+
+
+async def _boot(workspace: Workspace) -> None:
+    """Those who decide in a transaction read the setting there. Nothing is written where it is the same as before."""
+    domains = workspace.config[SKIPPED_DOMAINS]
+    if workspace.store.read_now(queries.skipped_domains) != set(domains):
+        workspace.store.write_now(actions.skip_domains, domains=domains)
+
+
+FEATURE = Feature(
+    name="people",
+    summary="The people one writes with, and the pages they are filed under.",
+    settings=SETTINGS,
+    migrations=MIGRATIONS,
+    procedures=PROCEDURES,
+    invariants=INVARIANTS,
+    claim=actions.claim,
+    boot=_boot,
+)

@@ -1,0 +1,42 @@
+"""What must always hold of people, checked by ``svc fsck``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from svc.people.model import is_person, plain_address
+from svc.people.words import words_of
+from svc.store import Invariant, ReadTx
+
+
+def _addresses(tx: ReadTx) -> Iterator[str]:
+    for person_id, address in tx.each("select id, address from people"):
+        if address != plain_address(address) or not is_person(address):
+            yield f"person {person_id} has an address that is nobody's"
+
+
+def _words(tx: ReadTx) -> Iterator[str]:
+    for person_id, owner_id, name, address in tx.each("select id, owner_id, name, address from people"):
+        found = set(tx.all("select word, owner_id from people_words where person_id = :id", id=person_id))
+        if found != {(word, owner_id) for word in words_of(name, address)}:
+            yield f"person {person_id} is found by other words than name and address have"
+
+
+def _owners(tx: ReadTx) -> Iterable[str]:
+    rows = tx.all(
+        "select id from people where owner_id is not null and owner_id not in (select id from users) order by id"
+    )
+    return [f"person {person_id} belongs to somebody who is not there" for (person_id,) in rows]
+
+
+def _filing(tx: ReadTx) -> Iterable[str]:
+    rows = tx.all("select id from people where filing = 'skipped' and page_id is not null order by id")
+    return [f"person {person_id} is filed although nobody did it" for (person_id,) in rows]
+
+
+INVARIANTS = (
+    Invariant(name="a person's address is spelled in one way", check=_addresses),
+    Invariant(name="a person is found by their name and address", check=_words),
+    Invariant(name="a person's owner is a user", check=_owners),
+    Invariant(name="a colleague is filed by hand only", check=_filing),
+)

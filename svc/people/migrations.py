@@ -1,0 +1,52 @@
+"""The tables of people."""
+
+from __future__ import annotations
+
+from sqlite_utils import Database
+from sqlite_utils.migrations import Migrations
+
+MIGRATIONS = Migrations("people")
+
+
+@MIGRATIONS(name="m001_people")
+def m001_people(db: Database) -> None:
+    for statement in _PEOPLE:
+        db.execute(statement)
+
+
+_PEOPLE = (
+    """
+    create table people (
+        id integer primary key,
+        owner_id text,                          -- null: nobody's, until the instance is claimed
+        address text not null,                  -- lower case
+        name text not null,
+        page_id text references pages (id) on delete set null,
+        filing text not null check (filing in ('auto', 'user', 'skipped')),
+        first_seen_at integer not null,
+        last_seen_at integer not null,
+        received integer not null default 0,
+        sent integer not null default 0,
+        weight real not null,                   -- the order of suggestions
+        unique (owner_id, address)
+    ) strict
+    """,
+    "create unique index people_nobodys on people (address) where owner_id is null",
+    "create index people_weight on people (owner_id, weight desc)",
+    "create index people_page on people (page_id)",
+    """
+    create table people_words (                 -- what each is found by: `words.py`
+        person_id integer not null references people (id) on delete cascade,
+        word text not null,
+        owner_id text,                          -- the person's
+        primary key (person_id, word)
+    ) strict, without rowid
+    """,
+    "create index people_words_word on people_words (owner_id, word)",
+    """
+    create table people_skipped (               -- the setting in force, for those who decide in a transaction
+        domain text primary key                 -- or 'own'
+    ) strict, without rowid
+    """,
+    "insert into people_skipped (domain) values ('own')",
+)

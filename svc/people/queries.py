@@ -1,0 +1,232 @@
+"""Every statement that reads people. Whose they are stands in the ``where``: nobody finds another's correspondents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, cast
+
+import msgspec
+
+from svc.pages import readable_titles
+from svc.people.model import Filing, PageRef, Person, plain_address
+from svc.people.words import END
+from svc.principal import Principal, system
+from svc.store import ReadTx, Row, Value
+
+MAX_ON_A_PAGE: Final = 100
+DENSE: Final = 1_000
+"""So many people with one word make it cheaper to walk all of them, best first, until enough are found."""
+WALKED: Final = 5_000
+
+_PERSON: Final = """
+    p.id, p.owner_id, p.address, p.name, p.page_id, p.filing, p.first_seen_at, p.last_seen_at, p.received, p.sent,
+    p.weight
+"""
+_OWN: Final = "(:everything or p.owner_id is :user_id)"  # a device paired before the claim has no user yet
+
+
+def person(tx: ReadTx, *, owner_id: str | None, address: str) -> Person | None:
+    """For the service's own loops: no principal asks. ``address`` is a plain one."""
+    row = tx.one(
+        f"select {_PERSON} from people p where p.owner_id is :owner_id and p.address = :address",
+        owner_id=owner_id,
+        address=address,
+    )
+    return None if row is None else _person(row)
+
+
+def own_people(tx: ReadTx, principal: Principal, *, address: str) -> list[Person]:
+    """The caller's person with that address; who sees everything may find one of each owner, the latest first."""
+    rows = tx.all(
+        f"select {_PERSON} from people p where p.address = :address and {_OWN} order by p.last_seen_at desc, p.id",
+        address=plain_address(address),
+        **_who(principal),
+    )
+    return [_person(row) for row in rows]
+
+
+def on_page(tx: ReadTx, principal: Principal, *, page_id: str) -> list[Person]:
+    """The caller's correspondents who are filed under a page, whom they wrote with most first."""
+    rows = tx.all(
+        f"""
+        select {_PERSON} from people p where p.page_id = :page_id and {_OWN}
+        order by p.weight desc, p.id limit :most
+        """,
+        page_id=page_id,
+        most=MAX_ON_A_PAGE,
+        **_who(principal),
+    )
+    return [_person(row) for row in rows]
+
+
+def pages_of(tx: ReadTx, principal: Principal, people: Iterable[Person]) -> dict[int, PageRef]:
+    """By person: the page they are filed under, of those that ``principal`` may read."""
+    filed = {one.id: one.page_id for one in people if one.page_id is not None}
+    titles = readable_titles(tx, principal, set(filed.values()))
+    return {
+        person_id: PageRef(id=page_id, path=titles[page_id][0], title=titles[page_id][1])
+        for person_id, page_id in filed.items()
+        if page_id in titles
+    }
+
+
+def skipped_domains(tx: ReadTx) -> frozenset[str]:
+    """The setting in force: domains, and `own`."""
+    return frozenset(str(domain) for (domain,) in tx.all("select domain from people_skipped"))
+
+
+# What mail asks for
+
+
+def titles(tx: ReadTx, *, owner_id: str | None, addresses: Iterable[str]) -> dict[str, str]:
+    """By plain address: what the owner calls those correspondents, the title of their page."""
+    known = _known(tx, owner_id=owner_id, addresses=addresses)
+    pages = pages_of(tx, reader(owner_id), known.values())
+    return {one.address: pages[one.id].title for one in known.values() if one.id in pages}
+
+
+def filing(tx: ReadTx, *, owner_id: str | None, addresses: Sequence[str]) -> PageRef | None:
+    """The page of the first of ``addresses`` that is a correspondent's. A colleague is passed over, unless filed by
+    hand; who is filed nowhere, or under a page that the owner may no longer read, is not."""
+    known = _known(tx, owner_id=owner_id, addresses=addresses)
+    for address in addresses:
+        found = known.get(plain_address(address))
+        if found is not None and found.filing != "skipped":
+            return pages_of(tx, reader(owner_id), [found]).get(found.id)
+    return None
+
+
+def reader(owner_id: str | None) -> Principal:
+    """Whose people they are, as a reader of pages: mail is shown to its owner alone, also in news that nobody asked
+    for. What is nobody's is read by those who see everything."""
+    if owner_id is None:
+        return system("people")
+    return Principal(user_id=owner_id, device_id="system:people", is_admin=False, via="session")
+
+
+def _known(tx: ReadTx, *, owner_id: str | None, addresses: Iterable[str]) -> dict[str, Person]:
+    rows = tx.all(
+        f"""
+        select {_PERSON} from people p
+        where p.owner_id is :owner_id and p.address in (select value from json_each(:addresses))
+        """,
+        owner_id=owner_id,
+        addresses=_json(dict.fromkeys(plain_address(one) for one in addresses)),
+    )
+    return {one.address: one for one in map(_person, rows)}
+
+
+# Suggestions
+
+
+def suggestions(tx: ReadTx, principal: Principal, *, words: Sequence[str], limit: int) -> list[Person]:
+    """Those of the caller's people who have, for each of ``words``, a word that begins with it; the weightiest first.
+
+    ``words`` begins with the one that tells most. Without any: simply the weightiest.
+    """
+    found = [one for owner_id in _owners(tx, principal) for one in _suggested(tx, owner_id, words=words, limit=limit)]
+    found.sort(key=lambda one: (-one.weight, one.address))
+    return list({one.address: one for one in reversed(found)}.values())[::-1][:limit]
+
+
+def _suggested(tx: ReadTx, owner_id: str | None, *, words: Sequence[str], limit: int) -> Iterator[Person]:
+    if words:
+        ids = _with_word(tx, owner_id, words[0])
+        if len(ids) < DENSE:
+            return _best_of(tx, ids, words=words[1:], limit=limit)
+    walked = list(_walk(tx, owner_id, words=words, limit=limit))
+    if len(walked) < limit and words:
+        return _best_of(tx, ids, words=words[1:], limit=limit)  # all of them far down: some are better than none
+    return iter(walked)
+
+
+def _with_word(tx: ReadTx, owner_id: str | None, word: str) -> list[int]:
+    rows = tx.all(
+        """
+        select distinct person_id from people_words
+        where owner_id is :owner_id and word >= :word and word < :end limit :most
+        """,
+        owner_id=owner_id,
+        word=word,
+        end=word + END,
+        most=DENSE,
+    )
+    return [cast(int, person_id) for (person_id,) in rows]
+
+
+def _best_of(tx: ReadTx, ids: Sequence[int], *, words: Sequence[str], limit: int) -> Iterator[Person]:
+    condition, params = _having(words)
+    rows = tx.all(
+        f"""
+        select {_PERSON} from people p where p.id in (select value from json_each(:ids)) {condition}
+        order by p.weight desc, p.address limit :limit
+        """,
+        ids=_json(ids),
+        limit=limit,
+        **params,
+    )
+    return map(_person, rows)
+
+
+def _walk(tx: ReadTx, owner_id: str | None, *, words: Sequence[str], limit: int) -> Iterator[Person]:
+    condition, params = _having(words)
+    rows = tx.all(
+        f"""
+        select {_PERSON} from (
+            select id from people where owner_id is :owner_id order by weight desc limit :walked
+        ) best join people p on p.id = best.id where true {condition} limit :limit
+        """,
+        owner_id=owner_id,
+        walked=WALKED,
+        limit=limit,
+        **params,
+    )
+    return map(_person, rows)
+
+
+def _having(words: Sequence[str]) -> tuple[str, Mapping[str, Value]]:
+    """A condition on ``p``: it has a word that begins with each of these."""
+    parts: list[str] = []
+    params: dict[str, Value] = {}
+    for number, word in enumerate(words):
+        parts.append(
+            f"""
+            and exists (
+                select 1 from people_words w
+                where w.person_id = p.id and w.word >= :word_{number} and w.word < :end_{number}
+            )
+            """
+        )
+        params |= {f"word_{number}": word, f"end_{number}": word + END}
+    return "".join(parts), params
+
+
+def _owners(tx: ReadTx, principal: Principal) -> list[str | None]:
+    """Whose people the caller may find: their own. Who sees everything finds everybody's."""
+    if not principal.sees_everything:
+        return [principal.user_id]
+    return [None, *(cast(str, user_id) for (user_id,) in tx.all("select id from users order by created_at, id"))]
+
+
+def _who(principal: Principal) -> dict[str, Value]:
+    return {"everything": int(principal.sees_everything), "user_id": principal.user_id}
+
+
+def _json(values: Iterable[object]) -> str:
+    return msgspec.json.encode(list(values)).decode()
+
+
+def _person(row: Row) -> Person:
+    return Person(
+        id=cast(int, row[0]),
+        owner_id=cast("str | None", row[1]),
+        address=cast(str, row[2]),
+        name=cast(str, row[3]),
+        page_id=cast("str | None", row[4]),
+        filing=cast(Filing, row[5]),
+        first_seen_at=cast(int, row[6]),
+        last_seen_at=cast(int, row[7]),
+        received=cast(int, row[8]),
+        sent=cast(int, row[9]),
+        weight=cast(float, row[10]),
+    )

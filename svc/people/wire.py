@@ -1,0 +1,73 @@
+"""People on the wire: the inputs and outputs of the ``people.*`` procedures, and how a record becomes one."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from svc.clock import rfc3339
+from svc.people.model import PageRef, Person
+from svc.protocol.rows import Wire
+
+MAX_SUGGESTIONS = 50
+
+Address = Annotated[str, msgspec.Meta(min_length=1, max_length=1_000)]
+
+
+class SuggestInput(Wire, frozen=True):
+    text: Annotated[str, msgspec.Meta(max_length=1_000)]
+    limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_SUGGESTIONS)] = 8
+
+
+class AddressInput(Wire, frozen=True):
+    address: Address
+
+
+class SetPageInput(Wire, frozen=True):
+    address: Address
+    path: Annotated[str, msgspec.Meta(max_length=4_000)] | None
+
+
+class FiledInput(Wire, frozen=True):
+    path: Annotated[str, msgspec.Meta(max_length=4_000)]
+
+
+class SuggestionOut(Wire, frozen=True):
+    name: str
+    address: str
+    title: str | None
+
+
+class PageRefOut(Wire, frozen=True):
+    id: str
+    path: str
+    title: str
+
+
+class PersonOut(Wire, frozen=True):
+    """``messages`` were received and sent; a mail that two accounts got counts in both."""
+
+    address: str
+    name: str
+    title: str | None
+    page: PageRefOut | None
+    first_seen_at: str
+    last_seen_at: str
+    messages: int
+
+
+def suggestion(person: Person, page: PageRef | None) -> SuggestionOut:
+    return SuggestionOut(name=person.name, address=person.address, title=page.title if page else None)
+
+
+def person_detail(person: Person, page: PageRef | None) -> PersonOut:
+    return PersonOut(
+        address=person.address,
+        name=person.name,
+        title=page.title if page else None,
+        page=PageRefOut(id=page.id, path=page.path, title=page.title) if page else None,
+        first_seen_at=rfc3339(person.first_seen_at),
+        last_seen_at=rfc3339(person.last_seen_at),
+        messages=person.received + person.sent,
+    )

@@ -1,0 +1,50 @@
+"""The words that somebody can be found by, without regard to case and diacritics. Pure functions.
+
+A word of a name counts whole (``smith-jones``) and in its parts (``smith``, ``jones``); an address counts whole, by the
+parts before the ``@``, and by its domain. What is typed is cut the same way, and each word of it is a prefix.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+MAX_WORDS: Final = 24  # of one person
+MAX_WORD_CHARS: Final = 100
+MAX_TYPED_WORDS: Final = 6
+END: Final = "\U0010ffff"
+"""Comes after whatever a word may go on with."""
+
+_PLAIN: Final = str.maketrans(
+    {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h"}
+)
+_PARTS: Final = re.compile(r"[^\W_]+")
+_EDGES: Final = " \t\"'`()<>[]{},;:.!?“”„‘’«»"
+
+
+def folded(text: str) -> str:
+    """Without case and diacritics; letters that are no others with a mark (ø, ł) become those they are typed as."""
+    if text.isascii():
+        return text.lower()
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(one for one in decomposed if unicodedata.category(one) != "Mn").translate(_PLAIN)
+
+
+def words_of(name: str, address: str) -> tuple[str, ...]:
+    """The words that this name and address are found by, the name's first."""
+    found: dict[str, None] = {}
+    for word in folded(name).split():
+        found[word.strip(_EDGES)] = None
+        found.update(dict.fromkeys(_PARTS.findall(word)))
+    local, _, domain = folded(address).partition("@")
+    found[f"{local}@{domain}"] = None
+    found[domain] = None
+    found.update(dict.fromkeys(_PARTS.findall(local)))
+    return tuple(dict.fromkeys(word[:MAX_WORD_CHARS] for word in found if word))[:MAX_WORDS]
+
+
+def typed_words(text: str) -> tuple[str, ...]:
+    """What somebody typed so far, as prefixes; the longest, which tells most, first."""
+    words = {word.strip(_EDGES)[:MAX_WORD_CHARS] for word in folded(text).split()} - {""}
+    return tuple(sorted(words, key=lambda word: (-len(word), word)))[:MAX_TYPED_WORDS]
