@@ -6,12 +6,15 @@ row, moves the account's counters by the difference and emits the live update. N
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Final, cast
 
 import msgspec
 
+from svc.clock import Millis
 from svc.mail import queries, wire
-from svc.mail.model import Account
+from svc.mail.model import Account, has_list
 from svc.store import Row, Tx
 
 MAIL_TOPIC: Final = "mail"
@@ -20,9 +23,10 @@ ACCOUNTS_TOPIC: Final = "accounts"
 
 def refresh_thread(tx: Tx, account: Account, thread_id: str, *, device_id: str) -> None:
     """Bring a thread's row and its account's unread counter up to its messages; remove it when it has none left."""
-    before = cast(
-        "int | None", tx.value("select in_inbox > 0 and unread > 0 from mail_threads where id = :id", id=thread_id)
+    before = tx.one(
+        "select in_inbox > 0 and unread > 0, labels, last_message_at from mail_threads where id = :id", id=thread_id
     )
+    on_badge, labels_before, at_before = before or (0, "[]", 0)
     sums = tx.one(
         """
         select count(*), sum(in_inbox), sum(unread), sum(visible), sum(attachments) from mail_messages
@@ -30,9 +34,11 @@ def refresh_thread(tx: Tx, account: Account, thread_id: str, *, device_id: str) 
         """,
         id=thread_id,
     )
+    listed_before = _Listed(_lists_of(queries.decode_labels(labels_before)), at_before)
     if sums is None or sums[0] == 0:
         tx.run("delete from mail_threads where id = :id", id=thread_id)
-        _move_badge(tx, account, by=-(before or 0))
+        _relist(tx, account, thread_id, before=listed_before, after=_Listed(frozenset(), 0))
+        _move_badge(tx, account, by=-on_badge)
         tx.emit(
             topic=MAIL_TOPIC,
             kind="thread.removed",
@@ -42,9 +48,11 @@ def refresh_thread(tx: Tx, account: Account, thread_id: str, *, device_id: str) 
             device_id=device_id,
         )
         return
-    _rewrite(tx, thread_id, sums)
-    after = cast(int, tx.value("select in_inbox > 0 and unread > 0 from mail_threads where id = :id", id=thread_id))
-    _move_badge(tx, account, by=after - (before or 0))
+    _relist(tx, account, thread_id, before=listed_before, after=_rewrite(tx, thread_id, sums))
+    in_inbox, unread, visible = sums[1:4]
+    if in_inbox or not visible:  # it is back already, or there is nothing left that could come back
+        tx.run("delete from mail_snoozes where thread_id = :id", id=thread_id)
+    _move_badge(tx, account, by=int(in_inbox > 0 and unread > 0) - on_badge)
     emit_thread(tx, account, thread_id, device_id=device_id)
 
 
@@ -77,7 +85,15 @@ def emit_account(tx: Tx, account_id: str, *, device_id: str) -> None:
     )
 
 
-def _rewrite(tx: Tx, thread_id: str, sums: Row) -> None:
+@dataclass(frozen=True)
+class _Listed:
+    """In which lists by label a thread stands, and at which place."""
+
+    labels: frozenset[str]
+    at: Millis
+
+
+def _rewrite(tx: Tx, thread_id: str, sums: Row) -> _Listed:
     # A draft, spam or trashed message leads only a thread that has nothing else; the sender shown is not the owner.
     newest = tx.one(
         """
@@ -117,6 +133,38 @@ def _rewrite(tx: Tx, thread_id: str, sums: Row) -> None:
         attachments=sums[4],
         labels=msgspec.json.encode(labels).decode(),
     )
+    return _Listed(_lists_of(labels), newest[2])
+
+
+def _lists_of(label_ids: Iterable[str]) -> frozenset[str]:
+    return frozenset(label_id for label_id in label_ids if has_list(label_id))
+
+
+def _relist(tx: Tx, account: Account, thread_id: str, *, before: _Listed, after: _Listed) -> None:
+    """Move a thread in the lists by label. Where it stood follows from its row, so that only what moves is written."""
+    moved = before.at != after.at
+    for label_id in sorted(before.labels if moved else before.labels - after.labels):
+        tx.run(
+            """
+            delete from mail_thread_labels
+            where account_id = :account_id and label_id = :label_id and last_message_at = :at and thread_id = :id
+            """,
+            account_id=account.id,
+            label_id=label_id,
+            at=before.at,
+            id=thread_id,
+        )
+    for label_id in sorted(after.labels if moved else after.labels - before.labels):
+        tx.run(
+            """
+            insert into mail_thread_labels (account_id, label_id, last_message_at, thread_id)
+            values (:account_id, :label_id, :at, :id)
+            """,
+            account_id=account.id,
+            label_id=label_id,
+            at=after.at,
+            id=thread_id,
+        )
 
 
 def _move_badge(tx: Tx, account: Account, *, by: int) -> None:

@@ -79,10 +79,63 @@ def _blobs(tx: ReadTx) -> Iterable[str]:
         yield str(raw_sha256)
 
 
+def _label_lists(tx: ReadTx) -> Iterable[str]:
+    """Compared as wholes, both ways: a row too many is as wrong as one that is missing."""
+    rows = tx.all(
+        """
+        with wanted as (
+            select t.account_id, l.value as label_id, t.last_message_at, t.id as thread_id
+            from mail_threads t, json_each(t.labels) l
+            where l.value not in ('INBOX', 'UNREAD') and substr(l.value, 1, 9) <> 'CATEGORY_'
+        ), too_few as (
+            select account_id, label_id, last_message_at, thread_id from wanted
+            except select account_id, label_id, last_message_at, thread_id from mail_thread_labels
+        ), too_many as (
+            select account_id, label_id, last_message_at, thread_id from mail_thread_labels
+            except select account_id, label_id, last_message_at, thread_id from wanted
+        )
+        select thread_id from too_few union select thread_id from too_many limit :shown
+        """,
+        shown=_SHOWN,
+    )
+    return [f"thread {thread_id} stands in other lists than its labels say" for (thread_id,) in rows]
+
+
+def _thread_labels(tx: ReadTx) -> Iterable[str]:
+    rows = tx.all(
+        """
+        select id from mail_threads t
+        where labels <> (
+            select json_group_array(label) from (
+                select distinct l.value as label from mail_messages m, json_each(m.labels) l
+                where m.thread_id = t.id order by l.value
+            )
+        )
+        limit :shown
+        """,
+        shown=_SHOWN,
+    )
+    return [f"thread {thread_id} shows other labels than its messages carry" for (thread_id,) in rows]
+
+
+def _snoozed_threads(tx: ReadTx) -> Iterable[str]:
+    rows = tx.all(
+        """
+        select t.id from mail_snoozes s join mail_threads t on t.id = s.thread_id
+        where t.in_inbox > 0 or t.visible = 0 or s.account_id <> t.account_id limit :shown
+        """,
+        shown=_SHOWN,
+    )
+    return [f"thread {thread_id} is snoozed, and in the inbox or away for good" for (thread_id,) in rows]
+
+
 INVARIANTS = (
     Invariant(name="a thread's columns say what its messages say", check=_thread_columns),
     Invariant(name="an account's counters say what its threads say", check=_account_counters),
     Invariant(name="a message's flags follow from its labels", check=_message_flags),
+    Invariant(name="a thread shows the labels of its messages", check=_thread_labels),
+    Invariant(name="a thread stands in the lists of its labels", check=_label_lists),
+    Invariant(name="a snoozed thread is out of the inbox and can come back", check=_snoozed_threads),
     Invariant(name="one mail-received event a message", check=_one_event_a_message),
     Invariant(name="a message's body and raw bytes are stored", check=_blobs, yields="blobs"),
 )

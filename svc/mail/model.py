@@ -16,6 +16,8 @@ Section = Literal["inbox", "skipped"]
 
 INBOX: Final = "INBOX"
 UNREAD: Final = "UNREAD"
+STARRED: Final = "STARRED"
+IMPORTANT: Final = "IMPORTANT"
 SENT: Final = "SENT"
 SPAM: Final = "SPAM"
 TRASH: Final = "TRASH"
@@ -61,6 +63,7 @@ class ThreadRow:
     visible: int
     attachments: int
     labels: tuple[str, ...]
+    snoozed_until: Millis | None
 
 
 class Person(msgspec.Struct, frozen=True):
@@ -163,6 +166,11 @@ def thread_id_of(account_id: str, provider_thread_id: str) -> str:
 
 def message_id_of(account_id: str, provider_message_id: str) -> str:
     return derived_id("msg", account_id, provider_message_id)
+
+
+def has_list(label_id: str) -> bool:
+    """Whether threads are listed by this label: for the inbox and the unread there are columns, for categories none."""
+    return label_id not in {INBOX, UNREAD} and not label_id.startswith("CATEGORY_")
 
 
 def is_own(labels: frozenset[str]) -> bool:

@@ -34,7 +34,8 @@ _ACCOUNT: Final = """
 """
 _THREAD: Final = """
     t.id, t.account_id, t.subject, t.snippet, t.sender_name, t.sender_address, t.last_message_at, t.messages,
-    t.in_inbox, t.unread, t.visible, t.attachments, t.labels
+    t.in_inbox, t.unread, t.visible, t.attachments, t.labels,
+    (select s.until from mail_snoozes s where s.thread_id = t.id)
 """
 _MESSAGE: Final = """
     id, account_id, thread_id, provider_message_id, sent_at, sender_name, sender_address, subject, headers, labels,
@@ -85,13 +86,31 @@ def account_by_address(tx: ReadTx, address: str) -> Account | None:
     return None if row is None else _account(row)
 
 
+def addresses_of(tx: ReadTx, *, owner_id: str | None) -> frozenset[str]:
+    """The addresses of all accounts of one owner, lower case."""
+    rows = tx.all("select address from mail_accounts where owner_id is :owner_id", owner_id=owner_id)
+    return frozenset(str(address) for (address,) in rows)
+
+
+def owners_of(tx: ReadTx, *, account_ids: Iterable[str]) -> dict[str, str | None]:
+    """Whose these accounts are."""
+    rows = tx.all(
+        "select id, owner_id from mail_accounts where id in (select value from json_each(:ids))",
+        ids=msgspec.json.encode(list(account_ids)).decode(),
+    )
+    return {str(account_id): cast("str | None", owner_id) for account_id, owner_id in rows}
+
+
 def connected_accounts(tx: ReadTx) -> list[Account]:
     rows = tx.all(f"select {_ACCOUNT} from mail_accounts where state <> 'disconnected' order by created_at, id")
     return [_account(row) for row in rows]
 
 
 def labels(tx: ReadTx, account_id: str) -> dict[str, Label]:
-    rows = tx.all("select label_id, name, system, color from mail_labels where account_id = :id", id=account_id)
+    """Those that the provider lists, by id."""
+    rows = tx.all(
+        "select label_id, name, system, color from mail_labels where account_id = :id and not gone", id=account_id
+    )
     return {
         str(label_id): Label(id=str(label_id), name=str(name), system=bool(system), color=cast("str | None", color))
         for label_id, name, system, color in rows
@@ -146,6 +165,18 @@ def messages_of(tx: ReadTx, thread_id: str) -> list[MessageRow]:
     return [_message(row) for row in rows]
 
 
+def message_for(tx: ReadTx, principal: Principal, *, message_id: str) -> MessageRow | None:
+    row = tx.one(
+        f"""
+        select {_MESSAGE} from mail_messages
+        where id = :id and account_id in (select id from mail_accounts where {_MAY_SEE})
+        """,
+        id=message_id,
+        **_who(principal),
+    )
+    return None if row is None else _message(row)
+
+
 def message_labels(tx: ReadTx, *, account_id: str, provider_message_id: str) -> tuple[str, str, frozenset[str]] | None:
     """``(message id, thread id, labels)`` of one stored message."""
     row = tx.one(
@@ -165,18 +196,6 @@ def known_ids(tx: ReadTx, *, account_id: str, provider_message_ids: Iterable[str
         """,
         account_id=account_id,
         ids=msgspec.json.encode(list(provider_message_ids)).decode(),
-def message_for(tx: ReadTx, principal: Principal, *, message_id: str) -> MessageRow | None:
-    row = tx.one(
-        f"""
-        select {_MESSAGE} from mail_messages
-        where id = :id and account_id in (select id from mail_accounts where {_MAY_SEE})
-        """,
-        id=message_id,
-        **_who(principal),
-    )
-    return None if row is None else _message(row)
-
-
     )
     return {str(row[0]) for row in rows}
 
@@ -314,6 +333,7 @@ def _thread(row: tuple[object, ...]) -> ThreadRow:
         visible=cast(int, row[10]),
         attachments=cast(int, row[11]),
         labels=decode_labels(cast(str, row[12])),
+        snoozed_until=cast("int | None", row[13]),
     )
 
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import base64
 import binascii
+from collections.abc import Sequence
 from typing import Annotated, Final
 
 import msgspec
 
 from svc.clock import rfc3339, rfc3339_or_none
 from svc.errors import Invalid
-from svc.mail import queries
-from svc.mail.model import Account, Label, Person, Section, ThreadRow
+from svc.mail import correspondents, queries
+from svc.mail.model import STARRED, Account, Label, Person, Section, ThreadRow
 from svc.mail.queries import Cursor
+from svc.people import PageRef
 from svc.protocol.rows import Wire
 from svc.store import ReadTx
 
@@ -99,6 +101,8 @@ class SenderOut(Wire, frozen=True):
 
 
 class ThreadOut(Wire, frozen=True):
+    """``hidden``: each of its messages is spam, trash or a draft, so that it belongs in neither section."""
+
     id: str
     account_id: str
     subject: str
@@ -110,6 +114,9 @@ class ThreadOut(Wire, frozen=True):
     sender: SenderOut
     message_count: int
     has_attachments: bool
+    starred: bool
+    snoozed_until: str | None
+    hidden: bool
 
 
 class ThreadsOut(Wire, frozen=True):
@@ -190,8 +197,19 @@ def account_summary(tx: ReadTx, account: Account) -> AccountOut:
     )
 
 
+def thread_summaries(tx: ReadTx, rows: Sequence[ThreadRow]) -> tuple[ThreadOut, ...]:
+    """Rows of a list, in their order: what they share is looked up once."""
+    labels = {account_id: queries.labels(tx, account_id) for account_id in {row.account_id for row in rows}}
+    titles = correspondents.titles(tx, rows)
+    return tuple(_thread_out(row, labels[row.account_id], titles) for row in rows)
+
+
 def thread_summary(tx: ReadTx, row: ThreadRow, labels: dict[str, Label] | None = None) -> ThreadOut:
     known = labels if labels is not None else queries.labels(tx, row.account_id)
+    return _thread_out(row, known, correspondents.titles(tx, [row]))
+
+
+def _thread_out(row: ThreadRow, known: dict[str, Label], titles: correspondents.Titles) -> ThreadOut:
     return ThreadOut(
         id=row.id,
         account_id=row.account_id,
@@ -201,9 +219,16 @@ def thread_summary(tx: ReadTx, row: ThreadRow, labels: dict[str, Label] | None =
         unread=row.unread > 0,
         in_inbox=row.in_inbox > 0,
         labels=label_list(row.labels, known),
-        sender=SenderOut(name=row.sender_name, address=row.sender_address, title=None),
+        sender=SenderOut(
+            name=row.sender_name,
+            address=row.sender_address,
+            title=titles.get((row.account_id, row.sender_address)),
+        ),
         message_count=row.messages,
         has_attachments=row.attachments > 0,
+        starred=STARRED in row.labels,
+        snoozed_until=rfc3339_or_none(row.snoozed_until),
+        hidden=row.visible == 0,
     )
 
 
@@ -219,6 +244,10 @@ def label_list(label_ids: tuple[str, ...], known: dict[str, Label]) -> tuple[Lab
 
 def person(person: Person) -> PersonOut:
     return PersonOut(name=person.name, address=person.address)
+
+
+def filing(page: PageRef) -> FilingOut:
+    return FilingOut(page_id=page.id, path=page.path, title=page.title)
 
 
 def encode_cursor(row: ThreadRow) -> str:

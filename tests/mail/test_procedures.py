@@ -73,6 +73,9 @@ async def test_a_thread_is_shown_in_the_list_and_whole(service: Service) -> None
         "sender": {"name": "Noa", "address": "noa@example.org", "title": None},
         "messageCount": 1,
         "hasAttachments": True,
+        "starred": False,
+        "snoozedUntil": None,
+        "hidden": False,
     }
     whole = await service.query("mail.thread", id=thread_id)
     assert (whole["thread"], whole["filing"], whole["proposedReply"]) == (summary, None, None)

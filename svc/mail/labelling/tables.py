@@ -17,10 +17,8 @@ TABLES = (
     """,
     """
     insert into mail_thread_labels (account_id, label_id, last_message_at, thread_id)
-    select distinct t.account_id, l.value, t.last_message_at, t.id
-    from mail_messages m join mail_threads t on t.id = m.thread_id, json_each(m.labels) l
+    select t.account_id, l.value, t.last_message_at, t.id from mail_threads t, json_each(t.labels) l
     where l.value not in ('INBOX', 'UNREAD') and substr(l.value, 1, 9) <> 'CATEGORY_'
-        and (m.visible or l.value in ('SPAM', 'TRASH', 'DRAFT'))
     """,
     """
     create table mail_snoozes (                 -- threads that come back to the inbox by themselves
