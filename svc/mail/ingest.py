@@ -14,7 +14,7 @@ import msgspec
 
 from svc.clock import Millis
 from svc.files import add_file
-from svc.mail import counters, queries
+from svc.mail import correspondents, counters, queries
 from svc.mail.model import (
     HIDDEN_LABELS,
     INBOX,
@@ -274,6 +274,7 @@ def _store(tx: Tx, account: Account, message: Incoming, *, backfill: bool) -> st
             size=attachment.size,
             origin=f"mail:{message_id}",
         )
+    correspondents.meet(tx, account, message, labels=labels)
     _record_received(tx, account, message, message_id=message_id, thread_id=thread_id, backfill=backfill)
     tx.run(
         "delete from mail_ledger where account_id = :account_id and provider_message_id = :id and step <> 'mirror'",

@@ -67,9 +67,8 @@ def _threads(tx: ReadTx, principal: Principal, *, wanted: ThreadsInput) -> Threa
         limit=wanted.limit + 1,
     )
     page = rows[: wanted.limit]
-    labels = {account_id: queries.labels(tx, account_id) for account_id in {row.account_id for row in page}}
     return ThreadsOut(
-        threads=tuple(wire.thread_summary(tx, row, labels[row.account_id]) for row in page),
+        threads=wire.thread_summaries(tx, page),
         next_cursor=wire.encode_cursor(page[-1]) if len(rows) > wanted.limit else None,
     )
 

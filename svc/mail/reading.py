@@ -16,10 +16,11 @@ import msgspec
 from svc.clock import rfc3339
 from svc.errors import NotFound, Refusal
 from svc.log import Log
-from svc.mail import queries, wire
+from svc.mail import correspondents, queries, wire
 from svc.mail.model import Body, Label, MessageRow, Person, ThreadRow
 from svc.mail.sanitize import POLICY_VERSION, CleanHtml, plan, sanitize, text_fallback, text_to_html
 from svc.nursery import GateCrashed, GateTimeout, ProcessGate, ThreadGate
+from svc.people import PageRef
 from svc.principal import Principal
 from svc.store import BlobCorrupt, BlobMissing, Blobs, ReadTx, Store, Tx
 
@@ -36,6 +37,7 @@ class OpenThread:
     thread: ThreadRow
     messages: list[MessageRow]
     labels: dict[str, Label]
+    filing: PageRef | None
     clean: dict[str, CleanHtml]
     """Those bodies that were sanitized before, by the blob's hash."""
 
@@ -53,7 +55,7 @@ class Reader:
         messages = [await self._message(opened, message) for message in opened.messages]
         return wire.ThreadDetailOut(
             thread=await self.store.read(wire.thread_summary, opened.thread, opened.labels),
-            filing=None,
+            filing=opened.filing and wire.filing(opened.filing),
             messages=tuple(messages),
             proposed_reply=None,
         )
@@ -113,6 +115,7 @@ def _open(tx: ReadTx, principal: Principal, *, thread_id: str) -> OpenThread:
         thread=thread,
         messages=messages,
         labels=queries.labels(tx, thread.account_id),
+        filing=correspondents.filing(tx, account_id=thread.account_id, messages=messages),
         clean={
             sha256: CleanHtml(html=html, blocked_images=blocked, remote_images=remote)
             for sha256, (html, blocked, remote) in cached.items()
