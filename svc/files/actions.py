@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from svc.errors import Conflict, NotFound
@@ -62,6 +63,18 @@ def delete(tx: Tx, principal: Principal, *, file_id: str) -> None:
         raise Conflict("This file is part of a mail and stays with it.")
     tx.run("delete from files where id = :id", id=file_id)
     _tell(tx, principal, kind="file.removed", id=file_id, audience=owner_id)
+
+
+def hand_over_files(tx: Tx, *, origin: str, to: str) -> None:
+    """What belonged to one record belongs to another now; the files keep their ids."""
+    tx.run("update files set origin = :to where origin = :origin", origin=origin, to=to)
+
+
+def delete_files(tx: Tx, *, origin: str, but: Sequence[str] = ()) -> None:
+    """Delete what belongs to a record that is gone, or all of it ``but`` these. For features' own files, not uploads."""
+    for file in queries.files_of(tx, origin=origin):
+        if file.id not in but:
+            tx.run("delete from files where id = :id", id=file.id)
 
 
 def claim(tx: Tx, user_id: str) -> None:

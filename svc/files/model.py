@@ -8,7 +8,7 @@ from typing import Final
 from svc.clock import Millis
 
 UPLOAD: Final = "upload"
-"""The origin of what somebody uploaded. An attachment's is ``mail:<message id>``."""
+"""The origin of what somebody uploaded. An attachment's is ``mail:<message id>``, or ``draft:`` and ``outgoing:``."""
 
 FILES_TOPIC: Final = "files"
 

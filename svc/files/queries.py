@@ -33,6 +33,14 @@ def uploads_sql(*, everybodys: bool, onwards: bool) -> str:
     """
 
 
+def files_of(tx: ReadTx, *, origin: str) -> list[File]:
+    """What belongs to one record of a feature, by id."""
+    rows = tx.all(
+        "select id, sha256, name, mime, size, created_at from files where origin = :origin order by id", origin=origin
+    )
+    return [file_of(row) for row in rows]
+
+
 def own_file_origin(tx: ReadTx, principal: Principal, *, file_id: str) -> tuple[str, str | None] | None:
     """Origin and owner of a file that is the caller's."""
     row = tx.one(

@@ -1,0 +1,328 @@
+"""What a principal may do with outgoing mail: have it accepted, cancel, move, retry and put it away.
+
+Plain functions over a transaction. What is accepted has been checked whole (recipients, files, sizes, references), so
+that a mail that is due in a month does not fail then for what could be told now. Nothing here sends anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from svc.clock import Millis
+from svc.errors import Conflict, Invalid, NotFound, TooLarge
+from svc.files import File, files_of, hand_over_files
+from svc.ids import derived_id, new_id
+from svc.mail import queries as mail_queries
+from svc.mail.model import Account, AttachmentRef, MessageRow
+from svc.mail.sending import attaching, drafts, queries, settling
+from svc.mail.sending.model import (
+    CANCELLABLE,
+    MAX_ATTACHED_BYTES,
+    MAX_ATTACHMENTS,
+    RETRYABLE,
+    Draft,
+    Outgoing,
+    OutgoingState,
+    Quote,
+    Quoted,
+    Wish,
+    draft_origin,
+    outgoing_origin,
+)
+from svc.mail.text import clean_line
+from svc.mail.writing import Recipients, mailbox_text, recipients, references_of
+from svc.mail.writing.headers import usable_id
+from svc.principal import Principal
+from svc.store import Tx
+
+MISSING: Final = "There is no such mail on its way."
+
+_WHY_NOT: Final[dict[OutgoingState, str]] = {
+    "scheduled": "This mail has not failed: it goes by itself.",
+    "held": "This mail has not failed: it goes by itself.",
+    "transmitting": "This mail is on its way right now.",
+    "sent": "This mail was sent already.",
+    "failed": "This mail did not leave: there is nothing to hold back.",
+    "uncertain": "It is not known whether this mail was sent: it can't be held back any more.",
+    "cancelled": "This mail was cancelled.",
+    "overdue": "This mail waits for a word.",
+}
+
+
+def accept(
+    tx: Tx,
+    principal: Principal,
+    *,
+    wish: Wish,
+    send_at: Millis | None,
+    draft_id: str | None,
+    hold_ms: int,
+) -> Outgoing:
+    """Take a mail on; from here on it goes by itself. A draft is taken on once, whoever says so how often."""
+    draft = None
+    if draft_id is not None:
+        known = queries.outgoing_of_draft(tx, principal, draft_id=draft_id)
+        if known is not None:
+            return known
+        draft = queries.draft_for(tx, principal, draft_id=draft_id)
+        if draft is None:
+            raise NotFound(drafts.NO_DRAFT)
+    account = _connected(tx, principal, wish.account_id)
+    people = recipients(to=wish.to, cc=wish.cc, bcc=wish.bcc)
+    if not people.everyone:
+        raise Invalid("A mail needs somebody to go to.")
+    drafts.check_references(tx, principal, wish)
+    outgoing_id = new_id("out")
+    attachments = _adopted(tx, principal, account, wish, outgoing_id=outgoing_id, draft=draft)
+    quoted = _quoted(tx, principal, account, wish.quote, outgoing_id=outgoing_id)
+    _check_size(files_of(tx, origin=outgoing_origin(outgoing_id)))
+    _insert(
+        tx,
+        principal,
+        account,
+        wish,
+        people,
+        outgoing_id=outgoing_id,
+        attachments=attachments,
+        quoted=quoted,
+        draft_id=draft_id,
+        timing=_timing(tx.now, send_at=send_at, hold_ms=hold_ms),
+    )
+    if draft is not None:
+        drafts.remove(tx, principal, draft)
+    return settling.tell(tx, outgoing_id, device_id=principal.device_id)
+
+
+def cancel(tx: Tx, principal: Principal, *, outgoing_id: str) -> Outgoing:
+    """Hold it back, while it has not left. What was written becomes a draft again.
+
+    Where an earlier attempt ended without a word, only the next one can be held back: that is no ``cancelled``.
+    """
+    row = _own(tx, principal, outgoing_id)
+    if row.state not in CANCELLABLE:
+        raise Conflict(_WHY_NOT[row.state])
+    if row.doubt:
+        return _set(tx, principal, row, to="uncertain", next_at=None)
+    drafts.restore(tx, principal, row)
+    return _set(tx, principal, row, to="cancelled", next_at=None)
+
+
+def reschedule(tx: Tx, principal: Principal, *, outgoing_id: str, send_at: Millis) -> Outgoing:
+    """Another time for what has not left; one that has passed means now."""
+    row = _own(tx, principal, outgoing_id)
+    if row.state not in CANCELLABLE:
+        raise Conflict(_WHY_NOT[row.state])
+    _connected(tx, principal, row.account_id)
+    return _set(tx, principal, row, to="scheduled", next_at=max(send_at, tx.now), send_at=send_at)
+
+
+def retry(tx: Tx, principal: Principal, *, outgoing_id: str) -> Outgoing:
+    """Send it after all: what failed, what is late, and, on the person's word alone, what may have been sent."""
+    row = _own(tx, principal, outgoing_id)
+    if row.state not in RETRYABLE:
+        raise Conflict(_WHY_NOT[row.state])
+    _connected(tx, principal, row.account_id)
+    return _set(tx, principal, row, to="scheduled", next_at=tx.now)
+
+
+def dismiss(tx: Tx, principal: Principal, *, outgoing_id: str, keep_draft: bool) -> str | None:
+    """Put away what goes nowhere any more. The id of the draft that is kept of it, if the person wants one."""
+    row = _own(tx, principal, outgoing_id)
+    if row.state in CANCELLABLE or row.state == "transmitting":
+        raise Conflict(_WHY_NOT[row.state])
+    draft_id = row.restored_draft_id
+    if keep_draft and draft_id is None and row.state in {"failed", "uncertain"}:
+        draft_id = drafts.restore(tx, principal, row)
+    tx.run("update mail_outgoing set dismissed_at = :now, version = version + 1 where id = :id", now=tx.now, id=row.id)
+    settling.tell(tx, row.id, device_id=principal.device_id)
+    return draft_id
+
+
+# Accepting
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Timing:
+    state: OutgoingState
+    send_at: Millis | None
+    next_at: Millis
+
+
+def _timing(now: Millis, *, send_at: Millis | None, hold_ms: int) -> _Timing:
+    if send_at is not None and send_at > now:
+        return _Timing(state="scheduled", send_at=send_at, next_at=send_at)
+    if hold_ms > 0:
+        return _Timing(state="held", send_at=None, next_at=now + hold_ms)
+    return _Timing(state="scheduled", send_at=None, next_at=now)
+
+
+def _adopted(
+    tx: Tx, principal: Principal, account: Account, wish: Wish, *, outgoing_id: str, draft: Draft | None
+) -> tuple[str, ...]:
+    """The attachments, as the mail's own files. Those of its draft go over to it."""
+    origin = outgoing_origin(outgoing_id)
+    holders = [outgoing_id]
+    if draft is not None:
+        hand_over_files(tx, origin=draft_origin(draft.id), to=origin)
+        holders.append(draft.id)
+    return attaching.adopt(
+        tx, principal, file_ids=wish.attachments, origin=origin, owner_id=account.owner_id, holders=holders
+    )
+
+
+def _quoted(tx: Tx, principal: Principal, account: Account, quote: Quote | None, *, outgoing_id: str) -> Quoted | None:
+    """The original as it is now. Its pictures become files of the mail, so that they stay."""
+    if quote is None:
+        return None
+    message = mail_queries.message_for(tx, principal, message_id=quote.message_id)
+    assert message is not None
+    pictures = [one for one in message.headers.attachments if one.inline and one.content_id][:MAX_ATTACHMENTS]
+    origin = outgoing_origin(outgoing_id)
+    inline = []
+    for picture in pictures:
+        file = File(
+            id=picture.file_id,
+            sha256=picture.sha256,
+            name=picture.filename,
+            mime=picture.mime,
+            size=picture.size,
+            created_at=tx.now,
+        )
+        file_id = attaching.attach(tx, file, origin=origin, owner_id=account.owner_id, holder=outgoing_id)
+        inline.append(msgspec.structs.replace(picture, file_id=file_id))
+    return _snapshot(message, quote, inline=tuple(inline))
+
+
+def _snapshot(message: MessageRow, quote: Quote, *, inline: tuple[AttachmentRef, ...]) -> Quoted:
+    return Quoted(
+        message_id=message.id,
+        kind=quote.kind,
+        body_sha256=message.body_sha256,
+        sender=message.sender,
+        sent_at=message.sent_at,
+        subject=message.subject,
+        to=message.headers.to,
+        cc=message.headers.cc,
+        inline=inline,
+    )
+
+
+def _check_size(files: Sequence[File]) -> None:
+    size = sum(file.size for file in files)
+    if size > MAX_ATTACHED_BYTES:
+        raise TooLarge(
+            f"The attachments are {size / 2**20:.1f} MiB together; a mail can carry {MAX_ATTACHED_BYTES >> 20} MiB. "
+            "Send the larger ones another way."
+        )
+
+
+def _insert(
+    tx: Tx,
+    principal: Principal,
+    account: Account,
+    wish: Wish,
+    people: Recipients,
+    *,
+    outgoing_id: str,
+    attachments: tuple[str, ...],
+    quoted: Quoted | None,
+    draft_id: str | None,
+    timing: _Timing,
+) -> None:
+    in_reply_to, references, provider_thread_id = _place(tx, account, wish.thread_id)
+    domain = account.address.rpartition("@")[2]
+    tx.run(
+        """
+        insert into mail_outgoing (
+            id, owner_id, device_id, account_id, from_address, to_addresses, cc_addresses, bcc_addresses, subject, html,
+            attachments, thread_id, quoted, in_reply_to, reference_ids, provider_thread_id, draft_id, message_id_header,
+            state, send_at, next_at, created_at, changed_at
+        ) values (
+            :id, :owner_id, :device_id, :account_id, :from_address, :to, :cc, :bcc, :subject, :html,
+            :attachments, :thread_id, :quoted, :in_reply_to, :references, :provider_thread_id, :draft_id, :message_id,
+            :state, :send_at, :next_at, :now, :now
+        )
+        """,
+        id=outgoing_id,
+        owner_id=account.owner_id,
+        device_id=principal.device_id,
+        account_id=account.id,
+        from_address=account.address,
+        to=drafts.encoded(tuple(map(mailbox_text, people.to))),
+        cc=drafts.encoded(tuple(map(mailbox_text, people.cc))),
+        bcc=drafts.encoded(tuple(map(mailbox_text, people.bcc))),
+        subject=clean_line(wish.subject),
+        html=wish.html,
+        attachments=drafts.encoded(attachments),
+        thread_id=wish.thread_id,
+        quoted=None if quoted is None else msgspec.json.encode(quoted).decode(),
+        in_reply_to=in_reply_to,
+        references=drafts.encoded(references),
+        provider_thread_id=provider_thread_id,
+        draft_id=draft_id,
+        message_id=f"{derived_id('mid', outgoing_id)}@{domain}",
+        state=timing.state,
+        send_at=timing.send_at,
+        next_at=timing.next_at,
+        now=tx.now,
+    )
+
+
+def _place(tx: Tx, account: Account, thread_id: str | None) -> tuple[str | None, tuple[str, ...], str | None]:
+    """In-Reply-To, References and the provider's thread of what answers ``thread_id``.
+
+    A reply from another account is a reply all the same, but that account's mailbox does not know the thread.
+    """
+    if thread_id is None:
+        return None, (), None
+    parent = queries.last_message_of(tx, thread_id)
+    in_reply_to = parent.message_id_header if parent and usable_id(parent.message_id_header or "") else None
+    references = references_of(parent.references, parent=in_reply_to) if parent else ()
+    return in_reply_to, references, queries.provider_thread_id(tx, thread_id=thread_id, account_id=account.id)
+
+
+# The parts
+
+
+def _own(tx: Tx, principal: Principal, outgoing_id: str) -> Outgoing:
+    row = queries.outgoing_for(tx, principal, outgoing_id=outgoing_id)
+    if row is None:
+        raise NotFound(MISSING)
+    return row
+
+
+def _connected(tx: Tx, principal: Principal, account_id: str) -> Account:
+    account = drafts.account_of(tx, principal, account_id)
+    if account.state == "disconnected":
+        raise Conflict(f"{account.address} is disconnected. Connect it again to send from it.")
+    return account
+
+
+def _set(
+    tx: Tx,
+    principal: Principal,
+    row: Outgoing,
+    *,
+    to: OutgoingState,
+    next_at: Millis | None,
+    send_at: Millis | None = None,
+) -> Outgoing:
+    """A person's word: it counts from here, with all its attempts before it."""
+    tx.run(
+        """
+        update mail_outgoing set state = :state, version = version + 1, next_at = :next_at, attempts = 0,
+            send_at = coalesce(:send_at, send_at), changed_at = :now, dismissed_at = null
+        where id = :id and version = :version
+        """,
+        state=to,
+        next_at=next_at,
+        send_at=send_at,
+        now=tx.now,
+        id=row.id,
+        version=row.version,
+    )
+    return settling.tell(tx, row.id, device_id=principal.device_id)

@@ -1,0 +1,186 @@
+"""What a principal may do with drafts and signatures: plain functions over a transaction. All of it is local."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from svc.errors import Conflict, NotFound
+from svc.files import delete_files, hand_over_files
+from svc.ids import derived_id, new_id
+from svc.mail import queries as mail_queries
+from svc.mail import wire as mail_wire
+from svc.mail.model import Account
+from svc.mail.sending import attaching, queries, wire
+from svc.mail.sending.model import TASKS_TOPIC, Draft, Outgoing, Quote, Wish, draft_origin, outgoing_origin
+from svc.mail.text import clean_line, cut, text_from_html
+from svc.principal import Principal
+from svc.store import Tx
+
+MAX_DRAFTS: Final = 1_000
+SNIPPET_CHARS: Final = 200
+SNIPPET_SOURCE_CHARS: Final = 16 * 1024
+
+NO_DRAFT: Final = "There is no such draft."
+
+
+def save(tx: Tx, principal: Principal, *, draft_id: str | None, version: int | None, wish: Wish) -> Draft:
+    """Keep what a person has written so far. A draft of another ``version`` than the caller knew is not overwritten."""
+    account = account_of(tx, principal, wish.account_id)
+    check_references(tx, principal, wish)
+    before = None
+    if draft_id is not None:
+        before = queries.draft_for(tx, principal, draft_id=draft_id)
+        if before is None:
+            _refuse_sent(tx, principal, draft_id)
+            raise NotFound(NO_DRAFT)
+        if version is not None and version != before.version:
+            raise Conflict("This draft was changed in another window meanwhile.", data={"version": before.version})
+    elif queries.draft_count(tx, principal) >= MAX_DRAFTS:
+        raise Conflict(f"There are {MAX_DRAFTS:,} drafts already. Delete some first.")
+    draft_id = draft_id or new_id("drf")
+    attachments = attaching.adopt(
+        tx,
+        principal,
+        file_ids=wish.attachments,
+        origin=draft_origin(draft_id),
+        owner_id=account.owner_id,
+        holders=[draft_id],
+    )
+    _write(
+        tx,
+        wish,
+        draft_id=draft_id,
+        owner_id=account.owner_id,
+        attachments=attachments,
+        version=1 if before is None else before.version + 1,
+    )
+    return _tell(tx, principal, draft_id)
+
+
+def delete(tx: Tx, principal: Principal, *, draft_id: str) -> None:
+    draft = queries.draft_for(tx, principal, draft_id=draft_id)
+    if draft is None:
+        raise NotFound(NO_DRAFT)
+    remove(tx, principal, draft)
+
+
+def remove(tx: Tx, principal: Principal, draft: Draft) -> None:
+    """The draft is no more, nor what files it still has."""
+    delete_files(tx, origin=draft_origin(draft.id))
+    tx.run("delete from mail_drafts where id = :id", id=draft.id)
+    tx.emit(
+        topic=TASKS_TOPIC,
+        kind="task.changed",
+        id=draft.id,
+        payload={"draft": None},
+        audience=draft.owner_id,
+        device_id=principal.device_id,
+    )
+
+
+def restore(tx: Tx, principal: Principal, row: Outgoing) -> str:
+    """What was accepted and did not leave becomes a draft again, files and all. Its id."""
+    draft_id = derived_id("drf", row.id)
+    hand_over_files(tx, origin=outgoing_origin(row.id), to=draft_origin(draft_id))
+    wish = Wish(
+        account_id=row.account_id,
+        to=row.to,
+        cc=row.cc,
+        bcc=row.bcc,
+        subject=row.subject,
+        html=row.html,
+        attachments=row.attachments,
+        thread_id=row.thread_id,
+        quote=None if row.quoted is None else Quote(message_id=row.quoted.message_id, kind=row.quoted.kind),
+    )
+    _write(tx, wish, draft_id=draft_id, owner_id=row.owner_id, attachments=row.attachments, version=1)
+    delete_files(tx, origin=draft_origin(draft_id), but=row.attachments)  # the quote's pictures are its message's again
+    tx.run("update mail_outgoing set restored_draft_id = :draft_id where id = :id", draft_id=draft_id, id=row.id)
+    return _tell(tx, principal, draft_id).id
+
+
+def set_signature(tx: Tx, principal: Principal, *, account_id: str, html: str) -> None:
+    """``html`` is sanitized already."""
+    account = account_of(tx, principal, account_id)
+    tx.run(
+        """
+        insert into mail_signatures (account_id, html, updated_at) values (:id, :html, :now)
+        on conflict do update set html = :html, updated_at = :now
+        """,
+        id=account.id,
+        html=html,
+        now=tx.now,
+    )
+
+
+def account_of(tx: Tx, principal: Principal, account_id: str) -> Account:
+    account = mail_queries.account_for(tx, principal, account_id=account_id)
+    if account is None:
+        raise NotFound("There is no such account.")
+    return account
+
+
+def check_references(tx: Tx, principal: Principal, wish: Wish) -> None:
+    """The thread it answers and the message it quotes are the caller's to read."""
+    if wish.thread_id is not None and mail_queries.thread_for(tx, principal, thread_id=wish.thread_id) is None:
+        raise NotFound("There is no such thread.")
+    if wish.quote is not None and mail_queries.message_for(tx, principal, message_id=wish.quote.message_id) is None:
+        raise NotFound("The message that is quoted is not there any more.")
+
+
+def _refuse_sent(tx: Tx, principal: Principal, draft_id: str) -> None:
+    """A save that was under way when the mail was sent must not bring its draft back."""
+    if queries.outgoing_of_draft(tx, principal, draft_id=draft_id) is not None:
+        raise Conflict("This draft was sent already.")
+
+
+def _write(
+    tx: Tx, wish: Wish, *, draft_id: str, owner_id: str | None, attachments: tuple[str, ...], version: int
+) -> None:
+    tx.run(
+        """
+        insert into mail_drafts (
+            id, owner_id, account_id, to_addresses, cc_addresses, bcc_addresses, subject, html, snippet, attachments,
+            thread_id, quote, version, created_at, updated_at
+        ) values (
+            :id, :owner_id, :account_id, :to, :cc, :bcc, :subject, :html, :snippet, :attachments, :thread_id, :quote,
+            :version, :now, :now
+        ) on conflict do update set owner_id = :owner_id, account_id = :account_id, to_addresses = :to,
+            cc_addresses = :cc, bcc_addresses = :bcc, subject = :subject, html = :html, snippet = :snippet,
+            attachments = :attachments, thread_id = :thread_id, quote = :quote, version = :version, updated_at = :now
+        """,
+        id=draft_id,
+        owner_id=owner_id,
+        account_id=wish.account_id,
+        to=encoded(wish.to),
+        cc=encoded(wish.cc),
+        bcc=encoded(wish.bcc),
+        subject=wish.subject,
+        html=wish.html,
+        snippet=cut(clean_line(text_from_html(wish.html[:SNIPPET_SOURCE_CHARS])), limit=SNIPPET_CHARS),
+        attachments=encoded(attachments),
+        thread_id=wish.thread_id,
+        quote=None if wish.quote is None else msgspec.json.encode(wish.quote).decode(),
+        version=version,
+        now=tx.now,
+    )
+
+
+def encoded(texts: tuple[str, ...]) -> str:
+    return msgspec.json.encode(texts).decode()
+
+
+def _tell(tx: Tx, principal: Principal, draft_id: str) -> Draft:
+    draft = queries.draft_for(tx, principal, draft_id=draft_id)
+    assert draft is not None
+    tx.emit(
+        topic=TASKS_TOPIC,
+        kind="task.changed",
+        id=draft.id,
+        payload={"draft": mail_wire.to_builtins(wire.draft_row_out(draft))},
+        audience=draft.owner_id,
+        device_id=principal.device_id,
+    )
+    return draft

@@ -1,0 +1,144 @@
+"""The records of sending, and its states.
+
+    accept ──> held ───────┐                      ┌──> sent
+           └─> scheduled ──┴──> transmitting ─────┼──> failed ─────retry──> scheduled
+                 ^   │  ^                         └──> uncertain ──retry──> scheduled
+                 │   │  └──── may pass later ─────────┘ (of transmitting)
+      reschedule,│   └──> overdue (12 hours late)
+      retry      └──────────┘
+    held, scheduled, overdue ──cancel──> cancelled      anything ──found among sent mail──> sent
+
+``transmitting`` is committed before the first byte leaves, so whoever finds it after a crash knows that nobody knows:
+that is ``uncertain``, and only the mailbox or the person ends it. Once there was doubt (``Outgoing.doubt``) a mail is
+never said to be ``failed`` or ``cancelled`` any more: of a first try that nobody saw the end of, no second one can say
+that it did not happen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import msgspec
+
+from svc.clock import DAY_MS, HOUR_MS, Millis
+from svc.mail.model import AttachmentRef, Person
+
+OutgoingState = Literal["scheduled", "held", "overdue", "transmitting", "sent", "failed", "uncertain", "cancelled"]
+QuoteKind = Literal["reply", "forward"]
+
+CANCELLABLE: Final = frozenset[OutgoingState]({"scheduled", "held", "overdue"})
+RETRYABLE: Final = frozenset[OutgoingState]({"failed", "overdue", "uncertain"})
+
+MAX_ATTEMPTS: Final = 10
+MAX_LATE_MS: Final = 12 * HOUR_MS
+"""What is due for longer than this, because the machine slept, waits for the person's word."""
+LONGEST_RETRY_MS: Final = DAY_MS
+"""A retry is never further away: a date beyond it is the work of a clock that jumped back."""
+SHOW_ENDED_MS: Final = DAY_MS
+KEEP_ENDED_MS: Final = 30 * DAY_MS
+MAX_RECIPIENTS: Final = 500
+MAX_ATTACHMENTS: Final = 100
+MAX_ATTACHED_BYTES: Final = 25 * 1024 * 1024
+"""What Gmail takes in attachments; as base64 that is 34 MiB, and 35 MiB is the most its API takes in all."""
+MAX_LISTED: Final = 200
+
+TASKS_TOPIC: Final = "tasks"
+
+
+class Quote(msgspec.Struct, frozen=True, rename="camel"):
+    """The original below a reply or a forward, by reference."""
+
+    message_id: str
+    kind: QuoteKind
+
+
+class Quoted(msgspec.Struct, frozen=True, rename="camel"):
+    """The original as it was when the mail was accepted: it stays, whatever becomes of the message."""
+
+    message_id: str
+    kind: QuoteKind
+    body_sha256: str
+    sender: Person
+    sent_at: Millis
+    subject: str
+    to: tuple[Person, ...]
+    cc: tuple[Person, ...]
+    inline: tuple[AttachmentRef, ...]
+    """Its pictures with a content id; they are sent along where the quote shows them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wish:
+    """What a person wants sent: decoded, and not yet checked. ``send_at`` is ``None`` for now."""
+
+    account_id: str
+    to: tuple[str, ...]
+    cc: tuple[str, ...]
+    bcc: tuple[str, ...]
+    subject: str
+    html: str
+    attachments: tuple[str, ...]
+    thread_id: str | None
+    quote: Quote | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outgoing:
+    """One mail on its way. The columns are explained in ``tables.py``."""
+
+    id: str
+    owner_id: str | None
+    device_id: str
+    account_id: str
+    from_address: str
+    to: tuple[str, ...]
+    cc: tuple[str, ...]
+    bcc: tuple[str, ...]
+    subject: str
+    html: str
+    attachments: tuple[str, ...]
+    thread_id: str | None
+    quoted: Quoted | None
+    in_reply_to: str | None
+    references: tuple[str, ...]
+    provider_thread_id: str | None
+    draft_id: str | None
+    restored_draft_id: str | None
+    message_id_header: str
+    state: OutgoingState
+    doubt: bool
+    version: int
+    send_at: Millis | None
+    next_at: Millis | None
+    attempts: int
+    last_error: str | None
+    message_id: str | None
+    created_at: Millis
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draft:
+    id: str
+    owner_id: str | None
+    account_id: str
+    to: tuple[str, ...]
+    cc: tuple[str, ...]
+    bcc: tuple[str, ...]
+    subject: str
+    html: str
+    snippet: str
+    attachments: tuple[str, ...]
+    thread_id: str | None
+    quote: Quote | None
+    version: int
+    updated_at: Millis
+
+
+def outgoing_origin(outgoing_id: str) -> str:
+    """The origin of a mail's files: its attachments, and the pictures of its quote."""
+    return f"outgoing:{outgoing_id}"
+
+
+def draft_origin(draft_id: str) -> str:
+    return f"draft:{draft_id}"

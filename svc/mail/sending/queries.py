@@ -1,0 +1,315 @@
+"""Every statement that reads outgoing mail, drafts and signatures; ownership stands in each ``where``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, cast
+
+import msgspec
+
+from svc.clock import Millis
+from svc.mail.queries import decode_headers
+from svc.mail.sending.model import (
+    KEEP_ENDED_MS,
+    LONGEST_RETRY_MS,
+    MAX_LATE_MS,
+    MAX_LISTED,
+    SHOW_ENDED_MS,
+    Draft,
+    Outgoing,
+    OutgoingState,
+    Quote,
+    Quoted,
+)
+from svc.principal import Principal
+from svc.store import ReadTx, Row, Value
+
+_OUTGOING: Final = """
+    id, owner_id, device_id, account_id, from_address, to_addresses, cc_addresses, bcc_addresses, subject, html,
+    attachments, thread_id, quoted, in_reply_to, reference_ids, provider_thread_id, draft_id, restored_draft_id,
+    message_id_header, state, doubt, version, send_at, next_at, attempts, last_error, message_id, created_at
+"""
+_DRAFT: Final = """
+    id, owner_id, account_id, to_addresses, cc_addresses, bcc_addresses, subject, html, snippet, attachments, thread_id,
+    quote, version, updated_at
+"""
+_MAY_SEE: Final = "(:everything or owner_id is :user_id)"
+
+decode_texts = msgspec.json.Decoder(tuple[str, ...]).decode
+_decode_quote: Final = msgspec.json.Decoder(Quote).decode
+_decode_quoted: Final = msgspec.json.Decoder(Quoted).decode
+
+
+# Outgoing mail
+
+
+def outgoing(tx: ReadTx, outgoing_id: str) -> Outgoing | None:
+    """For the service's own loops: no principal asks."""
+    row = tx.one(f"select {_OUTGOING} from mail_outgoing where id = :id", id=outgoing_id)
+    return None if row is None else _outgoing(row)
+
+
+def outgoing_for(tx: ReadTx, principal: Principal, *, outgoing_id: str) -> Outgoing | None:
+    row = tx.one(
+        f"select {_OUTGOING} from mail_outgoing where id = :id and {_MAY_SEE}", id=outgoing_id, **_who(principal)
+    )
+    return None if row is None else _outgoing(row)
+
+
+def outgoing_of_draft(tx: ReadTx, principal: Principal, *, draft_id: str) -> Outgoing | None:
+    row = tx.one(
+        f"select {_OUTGOING} from mail_outgoing where draft_id = :id and {_MAY_SEE}", id=draft_id, **_who(principal)
+    )
+    return None if row is None else _outgoing(row)
+
+
+def listed(tx: ReadTx, principal: Principal) -> list[Outgoing]:
+    """What a person may still want to know of, newest first: what is done with, for a day."""
+    owned = "" if principal.sees_everything else "and owner_id is :user_id"
+    params: dict[str, Value] = {} if principal.sees_everything else {"user_id": principal.user_id}
+    rows = tx.all(
+        f"""
+        select {_OUTGOING} from mail_outgoing
+        where dismissed_at is null and (state not in ('sent', 'cancelled') or changed_at > :since) {owned}
+        order by created_at desc, id desc limit :limit
+        """,
+        since=tx.now - SHOW_ENDED_MS,
+        limit=MAX_LISTED,
+        **params,
+    )
+    return [_outgoing(row) for row in rows]
+
+
+def waiting_of_account(tx: ReadTx, account_id: str) -> list[Outgoing]:
+    """What has not left yet, and would."""
+    rows = tx.all(
+        f"""
+        select {_OUTGOING} from mail_outgoing
+        where account_id = :id and state in ('scheduled', 'held', 'overdue') order by created_at, id
+        """,
+        id=account_id,
+    )
+    return [_outgoing(row) for row in rows]
+
+
+def due_accounts(tx: ReadTx) -> list[str]:
+    """Accounts with something to send now."""
+    rows = tx.all("select distinct account_id from mail_outgoing where next_at <= :now", now=tx.now)
+    return [cast(str, account_id) for (account_id,) in rows]
+
+
+def due_of(tx: ReadTx, account_id: str) -> Outgoing | None:
+    """What the account has to send now: what waits longest first."""
+    row = tx.one(
+        f"""
+        select {_OUTGOING} from mail_outgoing
+        where next_at <= :now and next_at > :too_late and account_id = :id order by next_at, id limit 1
+        """,
+        now=tx.now,
+        too_late=tx.now - MAX_LATE_MS,
+        id=account_id,
+    )
+    return None if row is None else _outgoing(row)
+
+
+def next_due_at(tx: ReadTx) -> Millis | None:
+    return cast("Millis | None", tx.value("select min(next_at) from mail_outgoing where next_at is not null"))
+
+
+def transmitting(tx: ReadTx) -> list[Outgoing]:
+    rows = tx.all(f"select {_OUTGOING} from mail_outgoing where state = 'transmitting' order by changed_at, id")
+    return [_outgoing(row) for row in rows]
+
+
+def late(tx: ReadTx) -> list[Outgoing]:
+    """What should have gone so long ago that nobody expects it any more."""
+    rows = tx.all(
+        f"select {_OUTGOING} from mail_outgoing where next_at <= :too_late order by next_at, id",
+        too_late=tx.now - MAX_LATE_MS,
+    )
+    return [_outgoing(row) for row in rows]
+
+
+def far_away(tx: ReadTx, *, hold_ms: int) -> list[Outgoing]:
+    """Undo pauses and retries whose date is further off than any that is ever set: the clock has jumped back."""
+    rows = tx.all(
+        f"""
+        select {_OUTGOING} from mail_outgoing
+        where (state = 'held' and next_at > :held) or (state = 'scheduled' and attempts > 0 and next_at > :retried)
+        order by id
+        """,
+        held=tx.now + hold_ms,
+        retried=tx.now + LONGEST_RETRY_MS,
+    )
+    return [_outgoing(row) for row in rows]
+
+
+def forgettable(tx: ReadTx) -> list[str]:
+    rows = tx.all(
+        """
+        select id from mail_outgoing
+        where state in ('sent', 'cancelled') and changed_at < :old limit 500
+        """,
+        old=tx.now - KEEP_ENDED_MS,
+    )
+    return [cast(str, outgoing_id) for (outgoing_id,) in rows]
+
+
+def named_by(tx: ReadTx, *, account_id: str, message_id_header: str | None, mark: str | None) -> Outgoing | None:
+    """The outgoing mail that a message of the account's sent mail is the copy of."""
+    row = tx.one(
+        f"""
+        select {_OUTGOING} from mail_outgoing
+        where account_id = :account_id and (message_id_header = :header or id = :mark)
+        order by message_id_header = :header desc limit 1
+        """,
+        account_id=account_id,
+        header=message_id_header,
+        mark=mark,
+    )
+    return None if row is None else _outgoing(row)
+
+
+# What a reply answers
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parent:
+    message_id_header: str | None
+    references: tuple[str, ...]
+
+
+def last_message_of(tx: ReadTx, thread_id: str) -> Parent | None:
+    """The thread's newest message by date, drafts aside."""
+    row = tx.one(
+        """
+        select message_id_header, headers from mail_messages
+        where thread_id = :id and not exists (select 1 from json_each(labels) where value = 'DRAFT')
+        order by sent_at desc, id desc limit 1
+        """,
+        id=thread_id,
+    )
+    if row is None:
+        return None
+    headers = decode_headers(cast(str, row[1]))
+    references = headers.references or ((headers.in_reply_to,) if headers.in_reply_to else ())
+    return Parent(message_id_header=cast("str | None", row[0]), references=references)
+
+
+def provider_thread_id(tx: ReadTx, *, thread_id: str, account_id: str) -> str | None:
+    """How the account's provider calls the thread; ``None`` when it is another account's."""
+    return cast(
+        "str | None",
+        tx.value(
+            "select provider_thread_id from mail_threads where id = :id and account_id = :account_id",
+            id=thread_id,
+            account_id=account_id,
+        ),
+    )
+
+
+# Drafts and signatures
+
+
+def drafts(tx: ReadTx, principal: Principal) -> list[Draft]:
+    """The caller's drafts, newest first."""
+    rows = tx.all(
+        f"select {_DRAFT} from mail_drafts where {_MAY_SEE} order by updated_at desc, id desc limit :limit",
+        limit=MAX_LISTED,
+        **_who(principal),
+    )
+    return [_draft(row) for row in rows]
+
+
+def draft_count(tx: ReadTx, principal: Principal) -> int:
+    return cast(int, tx.value(f"select count(*) from mail_drafts where {_MAY_SEE}", **_who(principal)))
+
+
+def draft_for(tx: ReadTx, principal: Principal, *, draft_id: str) -> Draft | None:
+    row = tx.one(f"select {_DRAFT} from mail_drafts where id = :id and {_MAY_SEE}", id=draft_id, **_who(principal))
+    return None if row is None else _draft(row)
+
+
+def signature(tx: ReadTx, account_id: str) -> str:
+    """The account's signature as HTML, fit for a browser; empty when it has none."""
+    return cast(str, tx.value("select html from mail_signatures where account_id = :id", id=account_id) or "")
+
+
+def name_of(tx: ReadTx, owner_id: str | None) -> str:
+    """The name that a person's mail bears; empty while nobody has said who they are."""
+    return cast(str, tx.value("select name from users where id = :id", id=owner_id) or "")
+
+
+def own_addresses(tx: ReadTx, principal: Principal) -> frozenset[str]:
+    """The addresses of all the caller's accounts, those that were disconnected too."""
+    rows = tx.all(f"select address from mail_accounts where {_MAY_SEE}", **_who(principal))
+    return frozenset(cast(str, address) for (address,) in rows)
+
+
+# What must always hold
+
+
+def blobs(tx: ReadTx) -> Iterable[str]:
+    """What outgoing mail names beside its files: the bytes of the last attempt, and the body it quotes."""
+    for raw, quoted in tx.each("select raw_sha256, json_extract(quoted, '$.bodySha256') from mail_outgoing"):
+        yield from (cast(str, sha256) for sha256 in (raw, quoted) if sha256 is not None)
+
+
+# Rows to records
+
+
+def _who(principal: Principal) -> dict[str, Value]:
+    return {"everything": int(principal.sees_everything), "user_id": principal.user_id}
+
+
+def _outgoing(row: Row) -> Outgoing:
+    return Outgoing(
+        id=cast(str, row[0]),
+        owner_id=cast("str | None", row[1]),
+        device_id=cast(str, row[2]),
+        account_id=cast(str, row[3]),
+        from_address=cast(str, row[4]),
+        to=decode_texts(cast(str, row[5])),
+        cc=decode_texts(cast(str, row[6])),
+        bcc=decode_texts(cast(str, row[7])),
+        subject=cast(str, row[8]),
+        html=cast(str, row[9]),
+        attachments=decode_texts(cast(str, row[10])),
+        thread_id=cast("str | None", row[11]),
+        quoted=None if row[12] is None else _decode_quoted(cast(str, row[12])),
+        in_reply_to=cast("str | None", row[13]),
+        references=decode_texts(cast(str, row[14])),
+        provider_thread_id=cast("str | None", row[15]),
+        draft_id=cast("str | None", row[16]),
+        restored_draft_id=cast("str | None", row[17]),
+        message_id_header=cast(str, row[18]),
+        state=cast(OutgoingState, row[19]),
+        doubt=bool(row[20]),
+        version=cast(int, row[21]),
+        send_at=cast("Millis | None", row[22]),
+        next_at=cast("Millis | None", row[23]),
+        attempts=cast(int, row[24]),
+        last_error=cast("str | None", row[25]),
+        message_id=cast("str | None", row[26]),
+        created_at=cast(Millis, row[27]),
+    )
+
+
+def _draft(row: Row) -> Draft:
+    return Draft(
+        id=cast(str, row[0]),
+        owner_id=cast("str | None", row[1]),
+        account_id=cast(str, row[2]),
+        to=decode_texts(cast(str, row[3])),
+        cc=decode_texts(cast(str, row[4])),
+        bcc=decode_texts(cast(str, row[5])),
+        subject=cast(str, row[6]),
+        html=cast(str, row[7]),
+        snippet=cast(str, row[8]),
+        attachments=decode_texts(cast(str, row[9])),
+        thread_id=cast("str | None", row[10]),
+        quote=None if row[11] is None else _decode_quote(cast(str, row[11])),
+        version=cast(int, row[12]),
+        updated_at=cast(Millis, row[13]),
+    )

@@ -1,0 +1,298 @@
+"""Sending on the wire: the inputs and outputs of its procedures, and how a record becomes one."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Final, Literal
+
+import msgspec
+
+from svc.clock import Millis, rfc3339, rfc3339_or_none
+from svc.mail.model import AttachmentRef
+from svc.mail.sending.model import (
+    MAX_ATTACHMENTS,
+    MAX_RECIPIENTS,
+    Draft,
+    Outgoing,
+    OutgoingState,
+    Quote,
+    QuoteKind,
+    Wish,
+)
+from svc.mail.wire import Id
+from svc.protocol.rows import Wire
+
+MAX_HTML_CHARS: Final = 1024 * 1024
+MAX_SUBJECT_CHARS: Final = 2_000
+MAX_SIGNATURE_CHARS: Final = 64 * 1024
+MAX_MAILBOX_CHARS: Final = 1_000
+
+Mailboxes = Annotated[
+    tuple[Annotated[str, msgspec.Meta(max_length=MAX_MAILBOX_CHARS)], ...], msgspec.Meta(max_length=MAX_RECIPIENTS)
+]
+Html = Annotated[str, msgspec.Meta(max_length=MAX_HTML_CHARS)]
+Subject = Annotated[str, msgspec.Meta(max_length=MAX_SUBJECT_CHARS)]
+FileIds = Annotated[tuple[Id, ...], msgspec.Meta(max_length=MAX_ATTACHMENTS)]
+PrepareKind = Literal["reply", "replyAll", "forward"]
+Instant = Annotated[datetime, msgspec.Meta(tz=True)]
+
+
+# Inputs
+
+
+class QuoteIn(Wire, frozen=True):
+    message_id: Id
+    kind: QuoteKind
+
+
+class SendInput(Wire, frozen=True):
+    """``reply_to`` is the thread that the mail answers. With a ``draft_id`` it may be said twice and is sent once."""
+
+    account_id: Id
+    to: Mailboxes
+    subject: Subject
+    html: Html
+    cc: Mailboxes = ()
+    bcc: Mailboxes = ()
+    attachments: FileIds = ()
+    reply_to: Id | None = None
+    send_at: Instant | None = None
+    draft_id: Id | None = None
+    quote: QuoteIn | None = None
+
+
+class SaveDraftInput(Wire, frozen=True):
+    """Without ``id`` it is a new draft. With ``version`` it is saved only over that one."""
+
+    account_id: Id
+    to: Mailboxes
+    subject: Subject
+    html: Html
+    id: Id | None = None
+    version: int | None = None
+    cc: Mailboxes = ()
+    bcc: Mailboxes = ()
+    attachments: FileIds = ()
+    reply_to: Id | None = None
+    quote: QuoteIn | None = None
+
+
+class OutgoingInput(Wire, frozen=True):
+    id: Id
+
+
+class DismissInput(Wire, frozen=True):
+    """With ``draft`` what was written becomes a draft again."""
+
+    id: Id
+    draft: bool = False
+
+
+class RescheduleInput(Wire, frozen=True):
+    id: Id
+    send_at: Instant
+
+
+class DraftInput(Wire, frozen=True):
+    id: Id
+
+
+class PrepareInput(Wire, frozen=True):
+    thread_id: Id
+    kind: PrepareKind
+    message_id: Id | None = None
+
+
+class SignatureInput(Wire, frozen=True):
+    account_id: Id
+
+
+class SetSignatureInput(Wire, frozen=True):
+    account_id: Id
+    html: Annotated[str, msgspec.Meta(max_length=MAX_SIGNATURE_CHARS)]
+
+
+# Outputs
+
+
+class SendOut(Wire, frozen=True):
+    """``message_id`` once it is sent and our own copy is stored; ``send_at`` while it still waits."""
+
+    outgoing_id: str
+    state: OutgoingState
+    message_id: str | None
+    send_at: str | None
+
+
+class OutgoingOut(Wire, frozen=True):
+    """``next_attempt_at``: when it goes by itself. ``last_error`` is a sentence for the person."""
+
+    id: str
+    account_id: str
+    to: tuple[str, ...]
+    cc: tuple[str, ...]
+    bcc: tuple[str, ...]
+    subject: str
+    state: OutgoingState
+    send_at: str | None
+    next_attempt_at: str | None
+    attempts: int
+    last_error: str | None
+    has_attachments: bool
+    thread_id: str | None
+    message_id: str | None
+    created_at: str
+
+
+class OutgoingDraftOut(Wire, frozen=True):
+    draft_id: str | None
+
+
+class DraftSavedOut(Wire, frozen=True):
+    id: str
+    version: int
+
+
+class DraftRowOut(Wire, frozen=True):
+    id: str
+    account_id: str
+    to: tuple[str, ...]
+    subject: str
+    snippet: str
+    updated_at: str
+    reply_to: str | None
+
+
+class AttachedOut(Wire, frozen=True):
+    file_id: str
+    filename: str
+    mime: str
+    size: int
+
+
+class QuoteOut(Wire, frozen=True):
+    message_id: str
+    kind: QuoteKind
+
+
+class DraftOut(Wire, frozen=True):
+    id: str
+    account_id: str
+    to: tuple[str, ...]
+    cc: tuple[str, ...]
+    bcc: tuple[str, ...]
+    subject: str
+    html: str
+    attachments: tuple[AttachedOut, ...]
+    reply_to: str | None
+    quote: QuoteOut | None
+    version: int
+    updated_at: str
+
+
+class PreparedOut(Wire, frozen=True):
+    """A compose window's first content. ``quoted_html`` shows what will stand below the person's own words."""
+
+    account_id: str
+    to: tuple[str, ...]
+    cc: tuple[str, ...]
+    subject: str
+    quote: QuoteOut
+    quoted_html: str
+    attachments: tuple[AttachedOut, ...]
+    signature: str
+
+
+class SignatureOut(Wire, frozen=True):
+    html: str
+
+
+# The wire to records, and back
+
+
+def wish_of(wanted: SendInput | SaveDraftInput) -> Wish:
+    return Wish(
+        account_id=wanted.account_id,
+        to=wanted.to,
+        cc=wanted.cc,
+        bcc=wanted.bcc,
+        subject=wanted.subject,
+        html=wanted.html,
+        attachments=wanted.attachments,
+        thread_id=wanted.reply_to,
+        quote=None if wanted.quote is None else Quote(message_id=wanted.quote.message_id, kind=wanted.quote.kind),
+    )
+
+
+def millis(instant: datetime | None) -> Millis | None:
+    return None if instant is None else round(instant.timestamp() * 1_000)
+
+
+def sent_out(row: Outgoing) -> SendOut:
+    return SendOut(
+        outgoing_id=row.id, state=row.state, message_id=row.message_id, send_at=rfc3339_or_none(_goes_at(row))
+    )
+
+
+def outgoing_out(row: Outgoing) -> OutgoingOut:
+    return OutgoingOut(
+        id=row.id,
+        account_id=row.account_id,
+        to=row.to,
+        cc=row.cc,
+        bcc=row.bcc,
+        subject=row.subject,
+        state=row.state,
+        send_at=rfc3339_or_none(_goes_at(row)),
+        next_attempt_at=rfc3339_or_none(row.next_at),
+        attempts=row.attempts,
+        last_error=row.last_error,
+        has_attachments=bool(row.attachments),
+        thread_id=row.thread_id,
+        message_id=row.message_id,
+        created_at=rfc3339(row.created_at),
+    )
+
+
+def _goes_at(row: Outgoing) -> Millis | None:
+    """When it is meant to go: the person's wish, or the end of the pause for second thoughts."""
+    return row.next_at if row.state == "held" else row.send_at
+
+
+def draft_row_out(draft: Draft) -> DraftRowOut:
+    return DraftRowOut(
+        id=draft.id,
+        account_id=draft.account_id,
+        to=draft.to,
+        subject=draft.subject,
+        snippet=draft.snippet,
+        updated_at=rfc3339(draft.updated_at),
+        reply_to=draft.thread_id,
+    )
+
+
+def draft_out(draft: Draft, attached: tuple[AttachedOut, ...]) -> DraftOut:
+    return DraftOut(
+        id=draft.id,
+        account_id=draft.account_id,
+        to=draft.to,
+        cc=draft.cc,
+        bcc=draft.bcc,
+        subject=draft.subject,
+        html=draft.html,
+        attachments=attached,
+        reply_to=draft.thread_id,
+        quote=None if draft.quote is None else quote_out(draft.quote),
+        version=draft.version,
+        updated_at=rfc3339(draft.updated_at),
+    )
+
+
+def quote_out(quote: Quote) -> QuoteOut:
+    return QuoteOut(message_id=quote.message_id, kind=quote.kind)
+
+
+def attachment_out(attachment: AttachmentRef) -> AttachedOut:
+    return AttachedOut(
+        file_id=attachment.file_id, filename=attachment.filename, mime=attachment.mime, size=attachment.size
+    )
