@@ -79,7 +79,7 @@ def parse_mailboxes(texts: Iterable[str]) -> list[Person]:
             raise Invalid("That is too long for a list of recipients.")
         problems = Problems()
         mailboxes = parse_addresses([clean_line(text)], problems=problems)
-        if not mailboxes and text.strip():
+        if not mailboxes and clean_line(text).strip(" ,;"):
             raise Invalid(f"{_shown(text)} is no e-mail address.")
         if len(mailboxes) >= MAX_ADDRESSES and problems.notes:
             raise Invalid(f"A message can go to {MAX_RECIPIENTS} people at most.")
