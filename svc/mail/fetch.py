@@ -62,6 +62,11 @@ class Fetcher:
             incoming += await self._prepare(raws, passed)
         return Fetched(incoming=tuple(incoming), passed=tuple(passed))
 
+    async def prepare(self, raws: Sequence[RawMessage]) -> Fetched:
+        """What is here already, such as our own copy of what was sent: parsed, its blobs durable."""
+        passed: list[Passed] = []
+        return Fetched(incoming=tuple(await self._prepare(raws, passed)), passed=tuple(passed))
+
     async def _get(self, refs: Sequence[MessageRef], passed: list[Passed]) -> list[RawMessage]:
         raws: dict[str, RawMessage] = {}
         limiter = trio.CapacityLimiter(FETCH_CONCURRENCY)
@@ -173,6 +178,7 @@ def _incoming(
         body_sha256=body_sha256,
         raw_sha256=raw_sha256,
         raw_size=len(raw.raw),
+        outgoing_mark=message.outgoing_mark,
     )
 
 

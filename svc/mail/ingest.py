@@ -26,6 +26,7 @@ from svc.mail.model import (
     thread_id_of,
 )
 from svc.mail.provider import HistoryChange, ProviderLabel
+from svc.mail.sending import settling
 from svc.principal import system
 from svc.store import Tx
 
@@ -250,6 +251,7 @@ def _store(tx: Tx, account: Account, message: Incoming, *, backfill: bool) -> st
     if stored is not None:
         message_id, thread_id, _ = stored
         write_labels(tx, account, message_id=message_id, labels=labels)
+        _settle_outgoing(tx, account, message, message_id=message_id)
         return thread_id
     message_id = message_id_of(account.id, message.provider_message_id)
     thread_id = thread_id_of(account.id, message.provider_thread_id)
@@ -276,6 +278,7 @@ def _store(tx: Tx, account: Account, message: Incoming, *, backfill: bool) -> st
         )
     correspondents.meet(tx, account, message, labels=labels)
     _record_received(tx, account, message, message_id=message_id, thread_id=thread_id, backfill=backfill)
+    _settle_outgoing(tx, account, message, message_id=message_id)
     tx.run(
         "delete from mail_ledger where account_id = :account_id and provider_message_id = :id and step <> 'mirror'",
         account_id=account.id,
@@ -341,6 +344,19 @@ def _record_received(
         audience=account.owner_id,
         device_id=DEVICE_ID,
     )
+
+
+def _settle_outgoing(tx: Tx, account: Account, message: Incoming, *, message_id: str) -> None:
+    """What stands among the account's sent mail was sent, also where nobody heard the provider's answer."""
+    if is_own(message.labels):
+        settling.found(
+            tx,
+            account_id=account.id,
+            message_id_header=message.message_id_header,
+            mark=message.outgoing_mark,
+            provider_message_id=message.provider_message_id,
+            message_id=message_id,
+        )
 
 
 def _mark_seen(tx: Tx, account: Account, provider_message_ids: Sequence[str]) -> None:
