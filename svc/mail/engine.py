@@ -56,6 +56,10 @@ class MailEngine:
             raise NotFound("There is no such account.")
         await loop.sync_now()
 
+    def loop(self, account_id: str) -> AccountLoop | None:
+        """The account's running loop, for what else wants its provider; ``None`` while it has none."""
+        return self._loops.get(account_id)
+
     def wake_mirrors(self) -> None:
         for loop in self._loops.values():
             loop.wake_mirror()

@@ -65,6 +65,10 @@ class AccountLoop:
     def wake_mirror(self) -> None:
         self._wake_mirror.set()
 
+    async def note_lost_grant(self, fault: GrantLost) -> None:
+        """Another call of this account's found that the user must connect it again: shown as if it were our own."""
+        await self._trouble(fault)
+
     # Reading
 
     async def _poll_for_ever(self) -> None:
