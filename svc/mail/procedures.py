@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from svc.errors import NotFound
+from svc.errors import Invalid, NotFound
 from svc.mail import actions, queries, wire
 from svc.mail.engine import MailEngine
+from svc.mail.labelling.queries import label_named, label_of
+from svc.mail.model import INBOX, ThreadRow, has_list
 from svc.mail.wire import (
     AccountOut,
     OpenInput,
@@ -59,18 +61,41 @@ def _accounts(tx: ReadTx, principal: Principal) -> list[AccountOut]:
 
 
 def _threads(tx: ReadTx, principal: Principal, *, wanted: ThreadsInput) -> ThreadsOut:
-    rows = queries.threads(
-        tx,
-        account_ids=_account_ids(tx, principal, wanted.account_id),
-        section=wanted.section,
-        cursor=wire.decode_cursor(wanted.cursor),
-        limit=wanted.limit + 1,
-    )
+    rows = _page(tx, wanted, _account_ids(tx, principal, wanted.account_id))
     page = rows[: wanted.limit]
     return ThreadsOut(
         threads=wire.thread_summaries(tx, page),
         next_cursor=wire.encode_cursor(page[-1]) if len(rows) > wanted.limit else None,
     )
+
+
+def _page(tx: ReadTx, wanted: ThreadsInput, account_ids: Sequence[str]) -> list[ThreadRow]:
+    """One row more than asked for, if there is one."""
+    cursor, limit = wire.decode_cursor(wanted.cursor), wanted.limit + 1
+    label_ids = _label_ids(tx, wanted, account_ids)
+    if label_ids is None:
+        if wanted.section is None:
+            raise Invalid("Which threads are wanted? Name a section or a label.")
+        return queries.threads(tx, account_ids=account_ids, section=wanted.section, cursor=cursor, limit=limit)
+    if set(label_ids.values()) == {INBOX}:
+        return queries.threads(tx, account_ids=list(label_ids), section="inbox", cursor=cursor, limit=limit)
+    if not all(map(has_list, label_ids.values())):
+        raise Invalid("Threads are not listed by this label.")
+    return queries.threads_by_label(tx, label_ids=label_ids, cursor=cursor, limit=limit)
+
+
+def _label_ids(tx: ReadTx, wanted: ThreadsInput, account_ids: Sequence[str]) -> dict[str, str] | None:
+    """The wanted label's id in each account that has it; ``None`` when no label is wanted."""
+    if wanted.label_id is not None:
+        if wanted.account_id is None:
+            raise Invalid("A label's id means something only together with its account's.")
+        if label_of(tx, wanted.account_id, wanted.label_id) is None:
+            raise NotFound("There is no such label.")
+        return {wanted.account_id: wanted.label_id}
+    if wanted.label_name is None:
+        return None
+    found = ((account_id, label_named(tx, account_id, wanted.label_name)) for account_id in account_ids)
+    return {account_id: label.id for account_id, label in found if label is not None}
 
 
 def _account_ids(tx: ReadTx, principal: Principal, account_id: str | None) -> Sequence[str]:
@@ -108,7 +133,7 @@ PROCEDURES: tuple[Procedure[Call], ...] = (
         input=ThreadsInput,
         output=ThreadsOut,
         call=threads,
-        summary="A page of one section, newest first, of one account or of all.",
+        summary="A page of one section or one label, newest first, of one account or of all.",
     ),
     Procedure(
         name="mail.thread",

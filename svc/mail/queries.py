@@ -6,7 +6,7 @@ None counts or groups over messages to show a list; ownership stands in each ``w
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
@@ -14,6 +14,7 @@ import msgspec
 
 from svc.clock import Millis
 from svc.mail.model import (
+    HIDDEN_LABELS,
     Account,
     AccountState,
     Label,
@@ -133,11 +134,26 @@ def pending_counts(tx: ReadTx, account_ids: Sequence[str]) -> dict[str, tuple[in
 def threads(
     tx: ReadTx, *, account_ids: Sequence[str], section: Section, cursor: Cursor | None, limit: int
 ) -> list[ThreadRow]:
-    """The newest ``limit`` threads of a section after ``cursor``, merged over the accounts.
+    """The newest ``limit`` threads of a section after ``cursor``, merged over the accounts."""
+    return _merged(
+        [_walk(tx, account_id=one, section=section, cursor=cursor, limit=limit) for one in account_ids], limit
+    )
 
-    One index walk an account, merged lazily: the cost is the page's, whatever the mailboxes hold.
+
+def threads_by_label(tx: ReadTx, *, label_ids: Mapping[str, str], cursor: Cursor | None, limit: int) -> list[ThreadRow]:
+    """The newest ``limit`` threads after ``cursor`` that carry a label. ``label_ids``: the label's id in each account.
+
+    What is hidden as a whole is listed only under the labels that hide it, as at the provider.
     """
-    walks = [_walk(tx, account_id=one, section=section, cursor=cursor, limit=limit) for one in account_ids]
+    walks = [
+        _walk_label(tx, account_id=account_id, label_id=label_id, cursor=cursor, limit=limit)
+        for account_id, label_id in label_ids.items()
+    ]
+    return _merged(walks, limit)
+
+
+def _merged(walks: Iterable[Iterator[tuple[object, ...]]], limit: int) -> list[ThreadRow]:
+    """One index walk an account, merged lazily: the cost is the page's, whatever the mailboxes hold."""
     merged = heapq.merge(*walks, key=lambda row: (cast(int, row[6]), cast(str, row[0])), reverse=True)
     return [_thread(row) for row, _ in zip(merged, range(limit), strict=False)]
 
@@ -292,6 +308,25 @@ def _walk(
         order by t.last_message_at desc, t.id desc limit :limit
         """,
         account_id=account_id,
+        limit=limit,
+        **place,
+    )
+
+
+def _walk_label(
+    tx: ReadTx, *, account_id: str, label_id: str, cursor: Cursor | None, limit: int
+) -> Iterator[tuple[object, ...]]:
+    after = "and (l.last_message_at, l.thread_id) < (:at, :id)" if cursor else ""
+    place: dict[str, Value] = {"at": cursor.last_message_at, "id": cursor.id} if cursor else {}
+    seen = "" if label_id in HIDDEN_LABELS else "and t.visible > 0"
+    return tx.each(
+        f"""
+        select {_THREAD} from mail_thread_labels l join mail_threads t on t.id = l.thread_id
+        where l.account_id = :account_id and l.label_id = :label_id {seen} {after}
+        order by l.last_message_at desc, l.thread_id desc limit :limit
+        """,
+        account_id=account_id,
+        label_id=label_id,
         limit=limit,
         **place,
     )

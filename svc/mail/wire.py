@@ -20,9 +20,11 @@ from svc.store import ReadTx
 
 MAX_THREADS_A_CALL: Final = 500  # each is one live update; a socket may be 1,000 behind
 MAX_LIST_LIMIT: Final = 200
+MAX_LABEL_CHARS: Final = 225  # Gmail's own limit
 MAX_INSTANT: Final = 2**63 - 1  # what SQLite can hold
 
 Id = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+LabelName = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_LABEL_CHARS)]
 
 SYSTEM_LABEL_NAMES: Final = {
     "INBOX": "Inbox",
@@ -46,8 +48,12 @@ SYSTEM_LABEL_NAMES: Final = {
 
 
 class ThreadsInput(Wire, frozen=True):
-    section: Section
+    """By ``section``, by ``label_id`` of one account, or by ``label_name`` in all of them."""
+
+    section: Section | None = None
     account_id: Id | None = None
+    label_id: Id | None = None
+    label_name: LabelName | None = None
     cursor: str | None = None
     limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_LIST_LIMIT)] = 50
 
@@ -236,10 +242,14 @@ def label_list(label_ids: tuple[str, ...], known: dict[str, Label]) -> tuple[Lab
     """Labels with their names; one the provider has not told us of yet goes by its id."""
     found = []
     for label_id in label_ids:
-        label = known.get(label_id)
-        name = SYSTEM_LABEL_NAMES.get(label_id) or (label.name if label else label_id)
-        found.append(LabelOut(id=label_id, name=name, color=label.color if label else None))
+        label = known.get(label_id) or Label(id=label_id, name=label_id, system=False, color=None)
+        found.append(LabelOut(id=label_id, name=shown_name(label), color=label.color))
     return tuple(found)
+
+
+def shown_name(label: Label) -> str:
+    """As people say it: the provider calls its own labels by their ids."""
+    return SYSTEM_LABEL_NAMES.get(label.id, label.name)
 
 
 def person(person: Person) -> PersonOut:

@@ -1,0 +1,169 @@
+"""One step of a person over any number of threads: changed together, told once, mirrored, and remembered to be undone.
+
+Each changes the local state first and queues what the provider has to hear (``mail_mirror``) in the same transaction.
+A thread that the principal may not see is as missing as one that never was. What is remembered is what really changed,
+so that taking a step back leaves alone what others did to the same messages meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import msgspec
+
+from svc.clock import Millis
+from svc.errors import NotFound
+from svc.mail import counters, ingest, queries
+from svc.mail.labelling import undo
+from svc.mail.labelling.queries import snoozed_until
+from svc.mail.model import DRAFT, HIDDEN_LABELS, Account, MessageRow, ThreadRow
+from svc.principal import Principal
+from svc.store import Tx
+
+KIND: Final = "labels"
+_NONE: Final[frozenset[str]] = frozenset()
+
+
+class MessageChange(msgspec.Struct, frozen=True, array_like=True):
+    """Labels that a step really added to a message, and really took from it."""
+
+    message_id: str
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+
+
+class SnoozeBefore(msgspec.Struct, frozen=True, array_like=True):
+    thread_id: str
+    until: Millis | None
+
+
+class Changes(msgspec.Struct, frozen=True):
+    """All that a step changed: what the undo log keeps of it."""
+
+    messages: tuple[MessageChange, ...]
+    snoozes: tuple[SnoozeBefore, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Opened:
+    """A thread as a step found it; ``messages`` oldest first."""
+
+    account: Account
+    row: ThreadRow
+    messages: tuple[MessageRow, ...]
+
+
+@dataclass(kw_only=True)
+class Step:
+    """Gathers changes until :meth:`finish`, which brings the threads' rows up to date and tells the clients."""
+
+    tx: Tx
+    principal: Principal
+    _accounts: dict[str, Account] = field(default_factory=dict)
+    _touched: dict[str, Opened] = field(default_factory=dict)
+    _changes: list[MessageChange] = field(default_factory=list)
+
+    def threads(self, thread_ids: Iterable[str]) -> Iterator[Opened]:
+        """Each once, as it is now. Raises :class:`NotFound` at the first that the principal may not see."""
+        for thread_id in dict.fromkeys(thread_ids):
+            opened = self.thread(thread_id)
+            if opened is None:
+                raise NotFound("There is no such thread.")
+            yield opened
+
+    def thread(self, thread_id: str) -> Opened | None:
+        row = queries.thread_for(self.tx, self.principal, thread_id=thread_id)
+        if row is None:
+            return None
+        account = self._accounts.get(row.account_id) or queries.account(self.tx, row.account_id)
+        assert account is not None
+        self._accounts[account.id] = account
+        return Opened(account=account, row=row, messages=tuple(queries.messages_of(self.tx, thread_id)))
+
+    def relabel(
+        self, opened: Opened, message: MessageRow, *, add: frozenset[str] = _NONE, remove: frozenset[str] = _NONE
+    ) -> None:
+        """Nothing is written where nothing changes. A label in both is added."""
+        before = frozenset(message.labels)
+        after = (before - remove) | add
+        if after == before:
+            return
+        added, removed = after - before, before - after
+        ingest.write_labels(self.tx, opened.account, message_id=message.id, labels=after)
+        _queue_mirror(self.tx, self.principal, message, add=added, remove=removed)
+        self._touched[opened.row.id] = opened
+        self._changes.append(
+            MessageChange(message_id=message.id, added=tuple(sorted(added)), removed=tuple(sorted(removed)))
+        )
+
+    def snooze(self, opened: Opened, *, until: Millis | None) -> None:
+        """Until when the thread stays away; ``None``: it does not come back by itself."""
+        if until == opened.row.snoozed_until:
+            return
+        self._touched[opened.row.id] = opened
+        if until is None:
+            self.tx.run("delete from mail_snoozes where thread_id = :id", id=opened.row.id)
+        else:
+            self.tx.run(
+                """
+                insert into mail_snoozes (thread_id, account_id, until, created_at)
+                values (:thread_id, :account_id, :until, :now)
+                on conflict do update set until = :until, created_at = :now
+                """,
+                thread_id=opened.row.id,
+                account_id=opened.account.id,
+                until=until,
+                now=self.tx.now,
+            )
+
+    def finish(self, what: str | None) -> None:
+        """The end of the step: one live update a thread, one an account. ``what``: how the undo log calls it; ``None``
+        for a step that can't be taken back."""
+        device_id = self.principal.device_id
+        for opened in self._touched.values():
+            counters.refresh_thread(self.tx, opened.account, opened.row.id, device_id=device_id)
+        for account_id in dict.fromkeys(opened.account.id for opened in self._touched.values()):
+            counters.emit_account(self.tx, account_id, device_id=device_id)
+        if what is not None and self._touched:
+            undo.record(
+                self.tx,
+                self.principal,
+                kind=KIND,
+                what=what,
+                thread_ids=list(self._touched),
+                inverse=Changes(messages=tuple(self._changes), snoozes=self._snoozes_before()),
+            )
+
+    def _snoozes_before(self) -> tuple[SnoozeBefore, ...]:
+        """A snooze also ends by itself, when its thread comes back to the inbox or goes away for good."""
+        return tuple(
+            SnoozeBefore(thread_id=opened.row.id, until=opened.row.snoozed_until)
+            for opened in self._touched.values()
+            if snoozed_until(self.tx, opened.row.id) != opened.row.snoozed_until
+        )
+
+
+def newest_visible(messages: Sequence[MessageRow]) -> MessageRow:
+    """The message that stands for its thread; one that is hidden does only where there is nothing else."""
+    visible = [one for one in messages if not HIDDEN_LABELS & set(one.labels)]
+    return (visible or [one for one in messages if DRAFT not in one.labels] or list(messages))[-1]
+
+
+def _queue_mirror(
+    tx: Tx, principal: Principal, message: MessageRow, *, add: frozenset[str], remove: frozenset[str]
+) -> None:
+    tx.run(
+        """
+        insert into mail_mirror (
+            account_id, provider_message_id, add_labels, remove_labels, device_id, created_at, next_at
+        ) values (:account_id, :provider_message_id, :add, :remove, :device_id, :now, :now)
+        """,
+        account_id=message.account_id,
+        provider_message_id=message.provider_message_id,
+        add=msgspec.json.encode(sorted(add)).decode(),
+        remove=msgspec.json.encode(sorted(remove)).decode(),
+        device_id=principal.device_id,
+        now=tx.now,
+    )
