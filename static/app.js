@@ -5,6 +5,7 @@ import { LoginPage } from "./identity/login.js";
 import { registerKeys, startKeys } from "./keys.js";
 import { listen } from "./live.js";
 import { startAccounts } from "./mail/accounts.js";
+import { ComposeDock, SendingNotices, refetchCompose, startCompose } from "./mail/compose/compose.js";
 import { startFrameFocus } from "./mail/frame.js";
 import { MailPage, onMailEvent, refetchMail } from "./mail/page.js";
 import { SyncStatus } from "./mail/sync.js";
@@ -15,13 +16,15 @@ import { PagesPage } from "./pages/page.js";
 import { place, startRouter } from "./router.js";
 import { loadMe } from "./session.js";
 import { SettingsPage } from "./settings/page.js";
+import { onTasksEvent } from "./tasks/outgoing.js";
+import { TasksPage } from "./tasks/page.js";
 import { startTheme } from "./theme.js";
 import { HelpOverlay, helpOpen } from "./ui/help.js";
 import { html } from "./ui/html.js";
 import { Shell } from "./ui/shell.js";
 import { Toasts } from "./ui/toast.js";
 
-const TOPICS = ["mail", "accounts", "pages"];
+const TOPICS = ["mail", "accounts", "pages", "tasks"];
 
 boot();
 
@@ -35,6 +38,7 @@ function boot() {
   void loadMe();
   if (place.value.page !== "login") {
     startAccounts();
+    startCompose();
     listen(TOPICS, { event: onEvent, refetch, signedOut: () => void loadMe() });
   }
   render(html`<${App} />`, /** @type {HTMLElement} */ (document.getElementById("app")));
@@ -43,18 +47,22 @@ function boot() {
 /** @param {LiveEvent} event */
 function onEvent(event) {
   if (event.topic === "pages") onPagesEvent(event);
+  else if (event.topic === "tasks") onTasksEvent(event);
   else onMailEvent(event);
 }
 
 function refetch() {
   refetchMail();
   refetchPages();
+  refetchCompose();
 }
 
 function App() {
   const here = place.value;
   if (here.page === "login") return html`<${LoginPage} />`;
   return html`<${Page} here=${here} />
+    <${ComposeDock} />
+    <${SendingNotices} />
     <${HelpOverlay} />
     <${Toasts} />`;
 }
@@ -66,6 +74,7 @@ function Page({ here }) {
       <${MailPage} accountId=${here.accountId} threadId=${here.threadId} />
     </${Shell}>`;
   }
+  if (here.page === "tasks") return html`<${Shell}><${TasksPage} /></${Shell}>`;
   if (here.page === "pages") return html`<${Shell}><${PagesPage} path=${here.path} /></${Shell}>`;
   if (here.page === "settings") return html`<${Shell}><${SettingsPage} section=${here.section} /></${Shell}>`;
   return html`<${Shell}><${Missing} /></${Shell}>`;

@@ -6,12 +6,13 @@
  *     /p/mail/t/<thread>             a thread opened from it
  *     /p/mail/a/<account>            one account
  *     /p/mail/a/<account>/t/<thread>
+ *     /p/tasks                       mail that is scheduled or on its way
  *     /p/                            the list of pages; /p/<path> any other page
  *     /settings                      the first section; /settings/<section> any other
  */
 import { computed, signal } from "@preact/signals";
 
-/** @typedef {{ page: "mail", accountId: string | null, threadId: string | null } | { page: "pages", path: string } | { page: "settings", section: string } | { page: "login" } | { page: "missing" }} Place */
+/** @typedef {{ page: "mail", accountId: string | null, threadId: string | null } | { page: "tasks" } | { page: "pages", path: string } | { page: "settings", section: string } | { page: "login" } | { page: "missing" }} Place */
 
 const MAIL = /^\/p\/mail(?:\/a\/([^/]+))?(?:\/t\/([^/]+))?\/?$/;
 const PAGES = /^\/p(?:\/(.*))?$/;
@@ -62,6 +63,7 @@ function parse(pathname) {
   if (match || pathname === "/") {
     return { page: "mail", accountId: decode(match?.[1]), threadId: decode(match?.[2]) };
   }
+  if (/^\/p\/tasks\/?$/.test(pathname)) return { page: "tasks" };
   const pages = PAGES.exec(pathname);
   if (pages) return { page: "pages", path: (pages[1] ?? "").replace(/\/$/, "").split("/").map((part) => decode(part) ?? "").join("/") };
   const settings = SETTINGS.exec(pathname);
@@ -85,7 +87,7 @@ function followLink(event) {
   if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
   const link = event.target instanceof Element ? event.target.closest("a") : null;
   if (!link || link.target || link.hasAttribute("download") || link.origin !== location.origin) return;
-  if (link.pathname === "/" || !["mail", "pages", "settings"].includes(parse(link.pathname).page)) return;
+  if (link.pathname === "/" || !["mail", "tasks", "pages", "settings"].includes(parse(link.pathname).page)) return;
   event.preventDefault();
   navigate(link.pathname);
 }

@@ -9,6 +9,7 @@ import { split } from "../ui/media.js";
 import { toast } from "../ui/toast.js";
 import { accountChanged, accountOf, accounts, accountsProblem, loadAccounts, unifiedUnread } from "./accounts.js";
 import { archiveWithUndo, markOpened, markUnread, unarchive } from "./actions.js";
+import { ComposeBar, composeKeys } from "./compose/compose.js";
 import { ConnectDialog, ConnectPage } from "./connect.js";
 import { close, prefetch, refetchDetails, show, threadGone, threadMoved } from "./details.js";
 import { ThreadLists } from "./list.js";
@@ -40,6 +41,7 @@ export function MailPage({ accountId, threadId }) {
     <div class=${`panes${open ? " open" : ""}`} id="mail-panel" role="tabpanel" aria-label=${name}>
       <div class="list-pane" inert=${open && !split.value}>
         ${!open && html`<h1 class="sr-only">${name}</h1>`}
+        <${ComposeBar} accountId=${accountId} />
         <${SyncStrips} accountId=${accountId} />
         <${ThreadLists} accountId=${accountId} open=${openRow} />
       </div>
@@ -162,6 +164,7 @@ const SHORTCUTS = [
   { keys: ["Enter"], label: "Open the selected thread", run: openSelected, when: () => openId() === null },
   { keys: ["u", "Escape"], label: "Back to the list", run: back, when: () => openId() !== null },
   { keys: ["e"], label: "Archive the selected or open thread", run: archiveCurrent },
+  ...composeKeys(() => openId() ?? selectedThread()?.id ?? null, currentAccountId),
 ];
 
 /** Have the selected thread ready once the selection rests. */

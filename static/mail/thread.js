@@ -5,6 +5,7 @@ import { plural } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { accountOf, accounts } from "./accounts.js";
+import { AnswerBar } from "./compose/compose.js";
 import { opened, show } from "./details.js";
 import { knownThread } from "./lists.js";
 import { MessageCard } from "./message.js";
@@ -40,6 +41,7 @@ export function ThreadPane({ id, commands }) {
           ? html`<p class="thread-note">It was deleted, or is not yours to see. <button class="link" onClick=${commands.back}>Back to the list</button></p>`
           : html`<${ThreadMeta} thread=${thread} filing=${current?.detail?.filing ?? null} />`}
         <${ThreadBody} current=${current} />
+        ${current?.detail && !current.gone && html`<${AnswerBar} threadId=${id} />`}
       </div>
     </div>
   </section>`;

@@ -1,13 +1,13 @@
 // @ts-check
 /** Writing a page: text on one side, what becomes of it on the other; files by drag, paste or picker. */
 import { useEffect, useRef, useState } from "preact/hooks";
+import { UploadList, useUploads } from "../files/uploads.js";
 import { html, classes } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { toast } from "../ui/toast.js";
 import { dropDraft } from "./drafts.js";
 import { Markdown } from "./markdown.js";
 import { useSaving } from "./saving.js";
-import { markdownOf, UploadList, useUploads } from "./uploads.js";
 import { Crumbs } from "./view.js";
 
 /** The preview follows once the fingers rest. */
@@ -145,4 +145,14 @@ function insert(area, text, changed) {
   const space = before === "" || /\s$/.test(before) ? "" : "\n";
   area.setRangeText(`${space}${text}\n`, area.selectionStart, area.selectionEnd, "end");
   changed(area.value);
+}
+
+/**
+ * The file as Markdown: a picture is shown, anything else linked.
+ * @param {import("../files/uploads.js").StoredFile} file
+ */
+function markdownOf(file) {
+  const label = file.name.replace(/[[\]\\]/g, "").replace(/\s+/g, " ").trim().slice(0, 200) || "file";
+  const link = `[${label}](/files/${file.id}/content)`;
+  return file.mime.startsWith("image/") ? `!${link}` : link;
 }

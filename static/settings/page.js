@@ -9,6 +9,7 @@ import { Icon } from "../ui/icons.js";
 import { DevicesSection } from "./devices.js";
 import { ProfileSection } from "./profile.js";
 import { SessionsSection } from "./sessions.js";
+import { SignaturesSection } from "./signatures.js";
 import { UsersSection } from "./users.js";
 
 /** @typedef {{ name: string, label: string, title: string, icon: string, adminOnly?: boolean, show: () => any }} Section */
@@ -16,6 +17,7 @@ import { UsersSection } from "./users.js";
 /** @type {Section[]} In the order of the list; the first one is /settings itself. */
 const SECTIONS = [
   { name: "", label: "Profile", title: "Profile", icon: "person", show: ProfileSection },
+  { name: "signatures", label: "Signatures", title: "Signatures", icon: "edit", show: SignaturesSection },
   { name: "users", label: "Users", title: "Users and invites", icon: "people", adminOnly: true, show: UsersSection },
   { name: "devices", label: "Devices", title: "Devices", icon: "device", show: DevicesSection },
   { name: "sessions", label: "Sessions", title: "Sessions", icon: "browser", show: SessionsSection },

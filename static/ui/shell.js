@@ -3,9 +3,11 @@
 import { liveState, nextAttemptAt, reconnectNow } from "../live.js";
 import { now } from "../now.js";
 import { me } from "../session.js";
+import { troubled, waiting } from "../tasks/outgoing.js";
 import { nextTheme, theme } from "../theme.js";
 import { Avatar } from "./avatar.js";
 import { helpOpen } from "./help.js";
+import { plural } from "./format.js";
 import { html } from "./html.js";
 import { Icon, Mark } from "./icons.js";
 
@@ -24,6 +26,7 @@ export function Shell({ tabs, state, children }) {
       ${tabs}
       <div class="top-end">
         ${state}
+        <${TasksLink} />
         <a class="icon-button" href="/p/" aria-label="Pages" title="Pages"><${Icon} name="page" /></a>
         <button class="icon-button" aria-label=${`Colours: ${name}. Change`} title=${`Colours: ${name}`} onClick=${nextTheme}><${Icon} name=${icon} /></button>
         <button class="icon-button help-button" aria-label="Keyboard shortcuts" title="Keyboard shortcuts (?)" aria-keyshortcuts="?"
@@ -34,6 +37,16 @@ export function Shell({ tabs, state, children }) {
     <${Banner} />
     ${children}
   </div>`;
+}
+
+/** The way to what is scheduled or on its way, with how much there is. */
+function TasksLink() {
+  const count = waiting.value.length;
+  const bad = troubled.value.length;
+  const title = ["Tasks", count - bad > 0 && `${count - bad} scheduled`, bad > 0 && `${plural(bad, "needs", "need")} your word`].filter(Boolean).join(", ");
+  return html`<a class="icon-button tasks-link" href="/p/tasks" aria-label=${title} title=${title}>
+    <${Icon} name="tasks" />${count > 0 && html`<span class=${`tasks-count${bad ? " bad" : ""}`} aria-hidden="true">${count}</span>`}
+  </a>`;
 }
 
 /** The way to the settings: one's own initial, or a plain sign while nobody is signed in. */

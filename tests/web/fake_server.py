@@ -25,6 +25,8 @@ from urllib.parse import parse_qs, urlsplit
 
 from svc.protocol.security import shell_csp
 from tests.web import fake_world
+from tests.web.fake_compose import ComposePart
+from tests.web.refusal import Refusal as Refusal
 
 STATIC = Path(__file__).parents[2] / "static"
 BASE = "/static/test"
@@ -33,14 +35,8 @@ SETTLE_S = 3.0
 WS_MAGIC = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
 
-class Refusal(Exception):
-    def __init__(self, code: str, status: int, message: str) -> None:
-        super().__init__(message)
-        self.code, self.status = code, status
-
-
 @dataclass
-class World:
+class World(ComposePart):
     """Accounts and threads as the RPC shows them, and what goes wrong next."""
 
     accounts: list[dict[str, Any]] = field(default_factory=fake_world.accounts)
@@ -268,7 +264,12 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         url = urlsplit(self.path)
-        body = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))) or b"null")
+        raw = self.rfile.read(int(self.headers.get("content-length", 0)))
+        if url.path == "/files":
+            told = [self.headers.get(name, "") for name in ("x-svc-filename", "content-type")]
+            self.answer_json(*self.world.upload(*told, raw))
+            return
+        body = json.loads(raw or b"null")
         if url.path.startswith("/auth/"):
             self.answer_json(*self.world.auth(url.path, body))
             return

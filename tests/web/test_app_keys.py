@@ -103,7 +103,7 @@ def test_the_overlay_lists_the_keys_that_work_and_no_others(app: App) -> None:
     app.press("?")
     dialog = page.get_by_role("dialog", name="Keyboard shortcuts")
     dialog.wait_for()
-    assert dialog.locator("kbd").all_text_contents() == ["j", "k", "Enter", "u", "Esc", "e", "?"]
+    assert dialog.locator("kbd").all_text_contents() == ["j", "k", "Enter", "u", "Esc", "e", "c", "r", "a", "f", "?"]
     app.press("j")
     assert app.selected() is None, "keys rest while the overlay is open"
     app.press("Escape")

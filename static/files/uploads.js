@@ -70,16 +70,6 @@ export function UploadList({ uploads, cancel }) {
 }
 
 /**
- * The file as Markdown: a picture is shown, anything else linked.
- * @param {StoredFile} file
- */
-export function markdownOf(file) {
-  const label = file.name.replace(/[[\]\\]/g, "").replace(/\s+/g, " ").trim().slice(0, 200) || "file";
-  const link = `[${label}](/files/${file.id}/content)`;
-  return file.mime.startsWith("image/") ? `!${link}` : link;
-}
-
-/**
  * Fetch can't tell how much of a body is sent: hence the older way.
  * @param {File} file
  * @param {{ progress: (sent: number) => void, failed: (problem: string) => void, stored: (file: StoredFile) => void }} on

@@ -1,0 +1,102 @@
+// @ts-check
+/** What the mail page shows of writing: the button, the drafts, mail in trouble, and the answers below a thread. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { now } from "../../now.js";
+import { troubled } from "../../tasks/outgoing.js";
+import { ago, plural } from "../../ui/format.js";
+import { html } from "../../ui/html.js";
+import { Icon } from "../../ui/icons.js";
+import { composeAnswer, composeBlank, openDraft } from "./composer.js";
+import { drafts, loadDrafts } from "./drafts.js";
+
+/** Above the list. @param {{ accountId: string | null }} props */
+export function ComposeBar({ accountId }) {
+  return html`<div class="compose-bar">
+      <button class="button small primary" title="New message (c)" aria-keyshortcuts="c" onClick=${() => composeBlank({ accountId })}><${Icon} name="edit" size=${16} /> Compose</button>
+      <${DraftsMenu} />
+    </div>
+    <${TroubleStrip} />`;
+}
+
+function DraftsMenu() {
+  const [open, setOpen] = useState(false);
+  const menu = useRef(/** @type {HTMLDivElement | null} */ (null));
+  const button = useRef(/** @type {HTMLButtonElement | null} */ (null));
+  const count = drafts.value.length;
+  useEffect(() => {
+    if (!open) return undefined;
+    void loadDrafts();
+    menu.current?.querySelector("button")?.focus();
+    const outside = (/** @type {Event} */ event) => {
+      if (event.target instanceof Node && !menu.current?.parentElement?.contains(event.target)) setOpen(false);
+    };
+    document.addEventListener("pointerdown", outside);
+    return () => document.removeEventListener("pointerdown", outside);
+  }, [open]);
+  const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
+    if (event.key === "Escape") {
+      setOpen(false);
+      button.current?.focus();
+    } else if (event.key === "ArrowDown" || event.key === "ArrowUp") walk(event);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const choose = (/** @type {string} */ id) => {
+    setOpen(false);
+    button.current?.focus(); // where the focus goes back to in the end
+    void openDraft(id);
+  };
+  if (!count) return null;
+  return html`<div class="drafts">
+    <button class="button small" ref=${button} aria-expanded=${open ? "true" : "false"} aria-haspopup="true" onClick=${() => setOpen(!open)}>Drafts (${count})</button>
+    ${open && html`<div class="drafts-menu" ref=${menu} role="group" aria-label="Drafts" onKeyDown=${onKeyDown}>
+      ${drafts.value.map((one) => html`<button key=${one.id} class="drafts-row" onClick=${() => choose(one.id)}>
+        <span class="drafts-to"><bdi>${one.to.length ? one.to.map(shortName).join(", ") : "(nobody yet)"}</bdi></span>
+        <span class="drafts-time">${ago(one.updatedAt, now.value)}</span>
+        <span class="drafts-text"><bdi>${one.subject || "(no subject)"}</bdi> <span class="quiet-text"><bdi>${one.snippet}</bdi></span></span>
+      </button>`)}
+    </div>`}
+  </div>`;
+}
+
+function TroubleStrip() {
+  const rows = troubled.value;
+  if (!rows.length) return null;
+  const [first] = rows;
+  const words = rows.length > 1 ? `${plural(rows.length, "message")} could not be sent or need${rows.length === 1 ? "s" : ""} your word.` : TROUBLE[first?.state ?? "failed"];
+  return html`<div class="strip warning" role="status">
+    <${Icon} name="warning" size=${16} /><span>${words}${rows.length === 1 && first?.subject && html` <bdi>“${first.subject}”</bdi>`}</span>
+    <a class="button small" href="/p/tasks">Look at ${rows.length === 1 ? "it" : "them"}</a>
+  </div>`;
+}
+
+/** @type {Partial<Record<OutgoingState, string>>} */
+const TROUBLE = {
+  failed: "A message was not sent.",
+  uncertain: "Nobody knows whether a message was sent.",
+  overdue: "A message was due while the server was away, and waits for your word.",
+};
+
+/** Below the messages of a thread. @param {{ threadId: string }} props */
+export function AnswerBar({ threadId }) {
+  return html`<div class="answers" role="group" aria-label="Answer">
+    <button class="button" title="Reply (r)" onClick=${() => void composeAnswer("reply", threadId)}><${Icon} name="reply" size=${16} /> Reply</button>
+    <button class="button" title="Reply to all (a)" onClick=${() => void composeAnswer("replyAll", threadId)}><${Icon} name="replyAll" size=${16} /> Reply to all</button>
+    <button class="button" title="Forward (f)" onClick=${() => void composeAnswer("forward", threadId)}><${Icon} name="forward" size=${16} /> Forward</button>
+  </div>`;
+}
+
+/** The name of a mailbox, or its address. @param {string} mailbox */
+export function shortName(mailbox) {
+  const name = mailbox.replace(/<[^<>]*>\s*$/u, "").trim().replace(/^"(.*)"$/u, "$1");
+  return name || mailbox.replace(/[<>]/gu, "");
+}
+
+/** @param {KeyboardEvent} event */
+function walk(event) {
+  if (!(event.currentTarget instanceof HTMLElement)) return;
+  const rows = [...event.currentTarget.querySelectorAll("button")];
+  const at = rows.indexOf(/** @type {HTMLButtonElement} */ (document.activeElement)) + (event.key === "ArrowDown" ? 1 : -1);
+  rows[(at + rows.length) % rows.length]?.focus();
+}

@@ -1,0 +1,73 @@
+// @ts-check
+/** What is said before a message goes: what keeps it from going, and what one may want to think of. Pure. */
+import { MAX_RECIPIENTS, isAddress } from "./addresses.js";
+import { plural } from "../../ui/format.js";
+import { SIGNATURE } from "./signature.js";
+
+/** From here on people are told that all of them see each other's addresses. */
+const MANY_RECIPIENTS = 25;
+/** 25 MB is what the provider takes of a message, in base64; some of it is the text's. */
+const MAX_ATTACHED_BYTES = 18_000_000;
+const MAX_CHECKED_CHARS = 50_000;
+
+/**
+ * Words that promise an attachment, whole, in the languages that people here write.
+ */
+const PROMISES = new RegExp(
+  "(?<![\\p{L}\\p{N}])(?:" +
+    [
+      "attach(?:ed|ing|ments?)?|enclosed|enclosures?", // English
+      "anbei|angehängt|anhang|anhänge|beigefügt|beigelegt|in der anlage|als anlage", // German
+      "pièces? jointes?|ci-joint(?:e|s|es)?|en annexe", // French
+      "adjunt[oa]s?|adjuntamos", // Spanish
+      "in allegato|allegat[oaie]|allego", // Italian
+      "em anexo|anexos?|anexad[oa]s?", // Portuguese
+      "bijlagen?|bijgevoegd(?:e)?|bijgaand", // Dutch
+      "bifoga(?:d|t|r|de)?|vedhæftet|vedhæfter|vedlagt|vedlegg|liitteenä|liite", // Swedish, Danish, Norwegian, Finnish
+      "w załączeniu|załączam|załącznik(?:u|i)?|v příloze|přikládám|příloh[auy]", // Polish, Czech
+      "во вложении|прикрепляю|прилагаю|у вкладенні|додаю", // Russian, Ukrainian
+      "συνημμέν(?:ο|α|ως)|επισυνάπτω|ekteki|ekte|ekli", // Greek, Turkish
+    ].join("|") +
+    ")(?![\\p{L}\\p{N}])|添付|附件|첨부",
+  "iu",
+);
+
+/** @typedef {{ stops: boolean, text: string }} Finding `stops`: it can't go so */
+
+/**
+ * @param {import("./wire.js").Fields} fields
+ * @param {{ uploading: number }} state files that are still under way
+ * @returns {Finding[]}
+ */
+export function findings(fields, { uploading }) {
+  const people = [...fields.to, ...fields.cc, ...fields.bcc];
+  const wrong = people.filter(({ address }) => !isAddress(address));
+  const seen = fields.to.length + fields.cc.length;
+  const words = ownText(fields.html);
+  /** @type {[boolean, boolean, string][]} */
+  const rows = [
+    [!people.length, true, "It needs at least one recipient."],
+    [wrong.length > 0, true, `${wrong.slice(0, 3).map(({ address }) => `“${address}”`).join(", ")} ${wrong.length === 1 ? "is not a mail address" : "are not mail addresses"}.`],
+    [people.length > MAX_RECIPIENTS, true, `At most ${MAX_RECIPIENTS} recipients, and these are ${people.length}.`],
+    [uploading > 0, true, `${plural(uploading, "file")} still on the way.`],
+    [attachedBytes(fields) > MAX_ATTACHED_BYTES, true, "The attachments are larger than the mail provider takes (about 18 MB together)."],
+    [!fields.subject.trim(), false, "It has no subject."],
+    [!words.trim() && !fields.attachments.length && !fields.quote, false, "It has no text."],
+    [!fields.attachments.length && PROMISES.test(`${fields.replyTo === null ? fields.subject : ""}\n${words}`), false, "You write of an attachment, and there is none."],
+    [seen >= MANY_RECIPIENTS, false, `${seen} people will see each other’s addresses. In Bcc they would not.`],
+  ];
+  return rows.filter(([holds]) => holds).map(([, stops, text]) => ({ stops, text }));
+}
+
+/** @param {{ attachments: OutgoingFile[] }} fields */
+export function attachedBytes({ attachments }) {
+  return attachments.reduce((sum, one) => sum + one.size, 0);
+}
+
+/** What the person wrote: without the signature, and without what is quoted. @param {string} html */
+export function ownText(html) {
+  const body = new DOMParser().parseFromString(html.slice(0, MAX_CHECKED_CHARS * 4), "text/html").body;
+  for (const foreign of body.querySelectorAll(`${SIGNATURE}, blockquote`)) foreign.remove();
+  for (const block of body.querySelectorAll("div, p, li, br")) block.append("\n");
+  return (body.textContent ?? "").slice(0, MAX_CHECKED_CHARS);
+}

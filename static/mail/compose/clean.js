@@ -1,0 +1,41 @@
+// @ts-check
+/**
+ * What may come into the editor: a short list of elements and, of attributes, an address that is safe to follow.
+ *
+ * Everything that is set, pasted or dropped goes through here. No picture comes through: one from the web would tell its
+ * sender that it was pasted, and files are attached by uploading them. The server sanitizes again before it sends.
+ */
+import DOMPurify from "dompurify";
+
+const TAGS = [
+  "a", "b", "blockquote", "br", "code", "div", "em", "h1", "h2", "h3", "i", "li", "ol", "p", "pre", "s", "strong", "sub", "sup",
+  "table", "tbody", "td", "tfoot", "th", "thead", "tr", "u", "ul",
+];
+const ADDRESSES = /^(?:https?|mailto|tel):/i;
+/** Longer HTML is taken as text: laying it out would hold the window up for seconds. */
+export const MAX_HTML_CHARS = 400_000;
+/** Longer text is cut. */
+export const MAX_TEXT_CHARS = 400_000;
+
+/** @param {string} html @returns {DocumentFragment} in this document */
+export function clean(html) {
+  const fragment = DOMPurify.sanitize(html.slice(0, MAX_HTML_CHARS * 2), {
+    ALLOWED_TAGS: TAGS,
+    ALLOWED_ATTR: ["href", "data-signature"],
+    ALLOW_DATA_ATTR: false,
+    ALLOW_ARIA_ATTR: false,
+    ALLOWED_URI_REGEXP: ADDRESSES,
+    FORBID_CONTENTS: ["script", "style", "template", "noscript", "title", "textarea", "select", "iframe", "object", "svg", "math", "head"],
+    RETURN_DOM_FRAGMENT: true,
+  });
+  return document.importNode(fragment, true);
+}
+
+/** An address as typed, or null if a link must not lead there. @param {string} typed */
+export function safeAddress(typed) {
+  const text = typed.trim();
+  if (ADDRESSES.test(text)) return text;
+  if (/^[^\s@/:]+@[^\s@/:]+$/.test(text)) return `mailto:${text}`;
+  if (!text || /\s/.test(text) || /^[a-z][a-z0-9+.-]*:(?!\d)/i.test(text)) return null;
+  return `https://${text.replace(/^\/+/, "")}`;
+}

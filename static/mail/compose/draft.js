@@ -1,0 +1,170 @@
+// @ts-check
+/**
+ * A message while it is written: its fields, and how they get to the server as a draft.
+ *
+ * Theory. Every change is saved a moment after the fingers rest, one request at a time, under the version that was read
+ * last. Somebody else's version (another tab) is never overwritten unasked. Until the server has confirmed a change, a copy lies in
+ * this browser (remembered.js), so that a crash, a closed lid or a lost connection takes nothing away.
+ */
+import { signal } from "@preact/signals";
+import { RpcError, mutate, query } from "../../rpc.js";
+import { forget, remember } from "./remembered.js";
+import { fromDraft, toWire } from "./wire.js";
+
+const SAVE_AFTER_MS = 800;
+const RETRY_AFTER_MS = 10_000;
+const REMEMBER_AFTER_MS = 250;
+
+/** @typedef {import("./wire.js").Fields} Fields */
+/**
+ * "untouched": nothing worth keeping; "conflict": another tab saved it; "gone": sent or deleted elsewhere.
+ * @typedef {"untouched" | "dirty" | "saving" | "saved" | "failed" | "conflict" | "gone"} State
+ */
+
+let lastKey = 0;
+
+export class Draft {
+  /**
+   * @param {Fields} fields
+   * @param {{ id?: string | null, version?: number | null, key?: string, dirty?: boolean }} [known] `dirty`: begun in this browser, not saved
+   */
+  constructor(fields, { id = null, version = null, key, dirty = false } = {}) {
+    this.key = key ?? `${Date.now().toString(36)}-${++lastKey}`;
+    this.fields = signal(fields);
+    this.state = signal(/** @type {State} */ (id === null ? "untouched" : "saved"));
+    this.problem = signal("");
+    this.id = id;
+    this.version = version;
+    this.closed = false;
+    /** Counts the changes; `saved` is the count that the server has. */
+    this.changes = 0;
+    this.saved = 0;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.timer = undefined;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.rememberTimer = undefined;
+    /** @type {Promise<boolean> | null} */
+    this.running = null;
+    if (dirty) this.write({});
+  }
+
+  /** @param {Partial<Fields>} patch */
+  write(patch) {
+    this.fields.value = { ...this.fields.value, ...patch };
+    this.changes += 1;
+    this.rememberTimer ??= setTimeout(() => this.rememberNow(), REMEMBER_AFTER_MS);
+    if (this.state.value === "conflict" || this.state.value === "gone") return;
+    if (this.state.value !== "saving") this.state.value = "dirty";
+    this.#later(SAVE_AFTER_MS);
+  }
+
+  /** Have the server know everything that stands here. Resolves to whether it does. */
+  async save() {
+    clearTimeout(this.timer);
+    while (this.running) await this.running;
+    if (this.state.value === "conflict" || this.state.value === "gone") return false;
+    while (this.changes !== this.saved || this.id === null) {
+      if (!(await this.#once())) return false;
+    }
+    return true;
+  }
+
+  /** Save what is not saved yet; an untouched message is not worth a draft. */
+  async saveIfTouched() {
+    return this.changes === this.saved || this.save();
+  }
+
+  /** Take what the other tab saved. */
+  async takeTheirs() {
+    const theirs = await query("mail.draft", { id: this.id ?? "" });
+    this.version = theirs.version;
+    this.fields.value = fromDraft(theirs);
+    this.#confirm(this.changes);
+  }
+
+  /** Save mine over what the other tab saved. */
+  async keepMine() {
+    const theirs = await query("mail.draft", { id: this.id ?? "" });
+    this.version = theirs.version;
+    this.state.value = "dirty";
+    await this.save();
+  }
+
+  /** The draft is gone at the server, the words are here: begin a new one with them. */
+  async keepAsNew() {
+    this.id = null;
+    this.version = null;
+    this.state.value = "dirty";
+    await this.save();
+  }
+
+  /** The page may be about to go: keep a copy in this browser at once. */
+  rememberNow() {
+    clearTimeout(this.rememberTimer);
+    this.rememberTimer = undefined;
+    if (!this.closed && this.state.value !== "untouched") remember(this);
+  }
+
+  /** It is sent, deleted, or put aside: nothing more is saved. */
+  close() {
+    this.closed = true;
+    clearTimeout(this.timer);
+    clearTimeout(this.rememberTimer);
+    forget(this.key);
+  }
+
+  /** @param {number} pause */
+  #later(pause) {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => void this.#round(), pause);
+  }
+
+  async #round() {
+    if (this.closed || this.running || this.changes === this.saved) return;
+    await this.#once();
+  }
+
+  async #once() {
+    this.running = this.#exchange();
+    try {
+      return await this.running;
+    } finally {
+      this.running = null;
+      const retry = this.state.value === "failed";
+      if (!this.closed && (retry || this.state.value === "dirty")) this.#later(retry ? RETRY_AFTER_MS : SAVE_AFTER_MS);
+    }
+  }
+
+  async #exchange() {
+    const { changes } = this;
+    this.state.value = "saving";
+    try {
+      const known = this.id === null ? {} : { id: this.id, version: this.version ?? 0 };
+      const { id, version } = await mutate("mail.saveDraft", { ...toWire(this.fields.value), ...known });
+      this.id = id;
+      this.version = version;
+      this.#confirm(changes);
+      return true;
+    } catch (error) {
+      this.#refused(error);
+      return false;
+    }
+  }
+
+  /** @param {number} changes */
+  #confirm(changes) {
+    this.saved = changes;
+    this.problem.value = "";
+    this.state.value = this.changes === changes ? "saved" : "dirty";
+    this.rememberNow();
+  }
+
+  /** @param {unknown} error */
+  #refused(error) {
+    const code = error instanceof RpcError ? error.code : "";
+    if (code === "CONFLICT") this.state.value = "conflict";
+    else if (code === "NOT_FOUND" && this.id !== null) this.state.value = "gone";
+    else this.state.value = "failed";
+    this.problem.value = error instanceof Error ? error.message : String(error);
+  }
+}

@@ -1,0 +1,80 @@
+// @ts-check
+/**
+ * Mail on its way, above every page: the seconds in which it can be taken back, counted by the server's clock, and after a
+ * restart of the browser what was left open. It follows the list of outgoing mail, so that a reload takes nothing away.
+ */
+import { signal } from "@preact/signals";
+import { useEffect, useState } from "preact/hooks";
+import { outgoing, sendNow, serverNow } from "../../tasks/outgoing.js";
+import { html } from "../../ui/html.js";
+import { toast } from "../../ui/toast.js";
+import { bringBack, composition, openLeft } from "./composer.js";
+import { forget, leftOpen } from "./remembered.js";
+
+const TICK_MS = 250;
+const SHOWN = 3;
+
+const left = signal(/** @type {import("./remembered.js").Remembered | null} */ (null));
+
+/** Offer what a closed browser left open. Called once it is known who is here. */
+export async function offerLeftOpen() {
+  const [newest, ...older] = await leftOpen();
+  for (const one of older) if (one.fields === null) forget(one.key); // saved: under Drafts
+  left.value = newest ?? null;
+}
+
+export function SendingNotices() {
+  const going = (outgoing.value ?? []).filter((one) => one.state === "held" || one.state === "transmitting");
+  return html`<div class="sending-notices">
+    <${LeftOpen} />
+    ${going.slice(0, SHOWN).map((one) => html`<${Going} key=${one.id} row=${one} />`)}
+  </div>`;
+}
+
+/** @param {{ row: Outgoing }} props */
+function Going({ row }) {
+  const seconds = useSecondsUntil(row.state === "held" ? row.sendAt : null);
+  const about = row.subject || row.to[0] || "a message";
+  const undoes = row.state === "held" && seconds > 0;
+  return html`<div class="toast sending" role="group" aria-label=${`Sending: ${about}`}>
+    <span aria-hidden="true">${undoes ? `Sending in ${seconds} s` : "Sending…"}</span>
+    <span class="sr-only" role="status">${undoes ? `Sending ${about} in a few seconds. Undo or Send now.` : `Sending ${about}.`}</span>
+    ${undoes && html`<button class="toast-action" onClick=${() => void bringBack(row.id)}>Undo</button>
+      <button class="toast-action" onClick=${() => void hurry(row.id)}>Send now</button>`}
+  </div>`;
+}
+
+function LeftOpen() {
+  const one = left.value;
+  if (!one || composition.value) return null;
+  const answer = (/** @type {boolean} */ go) => {
+    left.value = null;
+    if (go) void openLeft(one);
+    else forget(one.key); // its draft stays under Drafts
+  };
+  return html`<div class="toast left-open" role="status">
+    <span>You were writing ${one.subject ? html`“<bdi>${one.subject}</bdi>”` : "a message"}.</span>
+    <button class="toast-action" onClick=${() => answer(true)}>Continue</button>
+    ${one.fields === null /* else it is nowhere but here */ && html`<button class="toast-action" onClick=${() => answer(false)}>Later</button>`}
+  </div>`;
+}
+
+/** @param {string} id */
+async function hurry(id) {
+  try {
+    await sendNow(id);
+  } catch (error) {
+    toast(`Could not send it now: ${error instanceof Error ? error.message : error}`, { tone: "error" });
+  }
+}
+
+/** Whole seconds until then by the server's clock, moving while it is shown. @param {string | null} instant */
+function useSecondsUntil(instant) {
+  const left = () => (instant === null ? 0 : Math.max(0, Math.ceil((Date.parse(instant) - serverNow()) / 1000)));
+  const [, setTick] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => setTick((tick) => tick + 1), TICK_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return left();
+}

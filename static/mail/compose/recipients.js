@@ -1,0 +1,192 @@
+// @ts-check
+/**
+ * A line of recipients: each a chip, and a field that completes people who are known.
+ *
+ * Enter, Tab, comma and semicolon take what is typed or marked; Backspace in the empty field goes to the last chip, once
+ * more removes it; the arrow keys walk along the chips; Enter on a chip brings it back into the field.
+ */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { query } from "../../rpc.js";
+import { classes, html } from "../../ui/html.js";
+import { Icon } from "../../ui/icons.js";
+import { formatMailbox, isAddress, parseMailboxes, withoutDoubles } from "./addresses.js";
+
+const ASK_AFTER_MS = 120;
+const MOST_SUGGESTIONS = 8;
+/** More chips than this are folded: five hundred of them would push the text out of the window. */
+const CHIPS_SHOWN = 60;
+
+/**
+ * @param {{ id: string, label: string, people: Person[], change: (people: Person[]) => void, children?: unknown }} props
+ *   `children`: at the end of the line
+ */
+export function Recipients({ id, label, people, change, children }) {
+  const [text, setText] = useState("");
+  const [all, setAll] = useState(false);
+  const input = useRef(/** @type {HTMLInputElement | null} */ (null));
+  const chips = useRef(/** @type {HTMLUListElement | null} */ (null));
+  const { options, active, setActive, forget } = useSuggestions(text, people);
+
+  const add = (/** @type {Person[]} */ more) => {
+    forget();
+    setText("");
+    if (more.length) change(withoutDoubles([...people, ...more]));
+  };
+  const take = () => {
+    const chosen = options[active];
+    if (chosen) add([{ name: chosen.name, address: chosen.address }]);
+    else add(parseMailboxes(text));
+  };
+  const remove = (/** @type {number} */ index) => {
+    change(people.filter((_, at) => at !== index));
+    const next = chips.current?.querySelectorAll("button.person")[Math.max(0, index - 1)];
+    if (index > 0 && next instanceof HTMLElement) next.focus();
+    else input.current?.focus();
+  };
+  const edit = (/** @type {number} */ index) => {
+    const person = people[index];
+    if (!person) return;
+    change(people.filter((_, at) => at !== index));
+    setText(formatMailbox(person));
+    input.current?.focus();
+  };
+  const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
+    const { key } = event;
+    const sends = key === "Enter" && (event.ctrlKey || event.metaKey);
+    if (event.isComposing) return;
+    if (key === "ArrowDown" || key === "ArrowUp") {
+      if (!options.length) return;
+      event.preventDefault();
+      setActive((active + (key === "ArrowDown" ? 1 : -1) + options.length) % options.length);
+    } else if (key === "Escape" && options.length) {
+      event.preventDefault();
+      event.stopPropagation();
+      forget();
+    } else if (sends) {
+      add(parseMailboxes(text));
+    } else if (key === "Enter" || ((key === "," || key === ";") && !insideName(text))) {
+      event.preventDefault();
+      if (key !== "Enter" && !text.trim()) return;
+      take();
+    } else if (key === "Tab" && text.trim() && !event.shiftKey) {
+      if (options[active]) event.preventDefault(); // the completion took the key; the next Tab goes on
+      take();
+    } else if ((key === "Backspace" || key === "ArrowLeft") && !text && people.length) {
+      event.preventDefault();
+      lastOf(chips.current)?.focus();
+    }
+  };
+  const onPaste = (/** @type {ClipboardEvent} */ event) => {
+    const pasted = event.clipboardData?.getData("text/plain") ?? "";
+    const found = parseMailboxes(pasted);
+    if (text.trim() || (found.length < 2 && !isAddress(found[0]?.address ?? ""))) return;
+    event.preventDefault();
+    add(found);
+  };
+  const shown = all ? people : people.slice(0, CHIPS_SHOWN);
+  const open = options.length > 0;
+  return html`<div class="recipients" onClick=${(/** @type {MouseEvent} */ event) => event.target === event.currentTarget && input.current?.focus()}>
+    <label for=${id}>${label}</label>
+    <div class="recipients-line">
+      <ul class="people" ref=${chips} aria-label=${`${label}: recipients`}>
+        ${shown.map((person, index) => html`<${Chip} key=${person.address} person=${person} remove=${() => remove(index)} edit=${() => edit(index)} field=${input} />`)}
+      </ul>
+      ${people.length > shown.length && html`<button type="button" class="button small" onClick=${() => setAll(true)}>and ${people.length - shown.length} more</button>`}
+      <input
+        id=${id} ref=${input} type="text" role="combobox" autocomplete="off" autocapitalize="none" spellcheck=${false} value=${text}
+        aria-autocomplete="list" aria-expanded=${open ? "true" : "false"} aria-controls=${`${id}-known`}
+        aria-activedescendant=${open && active >= 0 ? `${id}-known-${active}` : undefined}
+        onInput=${(/** @type {{ currentTarget: HTMLInputElement }} */ event) => setText(event.currentTarget.value)}
+        onKeyDown=${onKeyDown} onPaste=${onPaste} onBlur=${() => add(parseMailboxes(text))}
+      />
+      <${Suggestions} id=${`${id}-known`} label=${label} options=${options} active=${active} take=${(/** @type {Suggestion} */ one) => add([{ name: one.name, address: one.address }])} />
+    </div>
+    ${children}
+  </div>`;
+}
+
+/** @param {{ person: Person, remove: () => void, edit: () => void, field: { current: HTMLInputElement | null } }} props */
+function Chip({ person, remove, edit, field }) {
+  const fine = isAddress(person.address);
+  const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
+    const here = /** @type {HTMLElement} */ (event.currentTarget);
+    const { key } = event;
+    if (key === "Backspace" || key === "Delete") remove();
+    else if (key === "ArrowLeft") sibling(here, -1)?.focus();
+    else if (key === "ArrowRight") (sibling(here, 1) ?? field.current)?.focus();
+    else return;
+    event.preventDefault();
+  };
+  const words = person.name || person.address;
+  const spoken = [words, person.name && person.address, !fine && "not a mail address"].filter(Boolean).join(", ");
+  return html`<li class=${classes({ "person-chip": true, wrong: !fine })}>
+    <button type="button" class="person" tabindex="-1" title=${formatMailbox(person)} aria-label=${`${spoken}. Enter to change, Delete to remove`}
+      onKeyDown=${onKeyDown} onClick=${edit}>${!fine && html`<${Icon} name="warning" size=${14} />`}<bdi>${words}</bdi></button>
+    <button type="button" class="person-remove" tabindex="-1" aria-label=${`Remove ${words}`} onClick=${remove}><${Icon} name="close" size=${12} /></button>
+  </li>`;
+}
+
+/** @param {{ id: string, label: string, options: Suggestion[], active: number, take: (one: Suggestion) => void }} props */
+function Suggestions({ id, label, options, active, take }) {
+  return html`<ul class="suggestions" id=${id} role="listbox" aria-label=${`${label}: people you know`} hidden=${!options.length}>
+    ${options.map(
+      (one, index) => html`<li key=${one.address} id=${`${id}-${index}`} role="option" aria-selected=${index === active ? "true" : "false"}
+        onMouseDown=${(/** @type {Event} */ event) => { event.preventDefault(); take(one); }}>
+        <span class="suggestion-name"><bdi>${one.title || one.name || one.address}</bdi></span>
+        ${(one.title || one.name) && html`<span class="suggestion-address"><bdi>${one.address}</bdi></span>`}
+      </li>`,
+    )}
+  </ul>`;
+}
+
+/**
+ * Who may be meant. The first one is marked, unless what is typed is an address already.
+ * @param {string} text
+ * @param {Person[]} people
+ */
+function useSuggestions(text, people) {
+  const [options, setOptions] = useState(/** @type {Suggestion[]} */ ([]));
+  const [marked, setActive] = useState(-1);
+  const [answered, setAnswered] = useState("");
+  const asked = useRef(0);
+  const wanted = text.trim();
+  const forget = () => {
+    asked.current += 1;
+    setOptions([]);
+  };
+  useEffect(() => {
+    const mine = ++asked.current;
+    if (!wanted) {
+      setOptions([]);
+      return undefined;
+    }
+    const timer = setTimeout(async () => {
+      const found = await query("people.suggest", { text: wanted, limit: MOST_SUGGESTIONS }).catch(() => []);
+      if (mine !== asked.current) return; // a later letter has its own answer
+      const there = new Set(people.map(({ address }) => address.toLowerCase()));
+      setOptions(found.filter(({ address }) => !there.has(address.toLowerCase())));
+      setAnswered(wanted);
+      setActive(isAddress(wanted) ? -1 : 0);
+    }, ASK_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [wanted]);
+  // Until the answer to the newest letters is here nobody is marked: Enter must not take somebody else.
+  return { options, active: answered === wanted ? marked : -1, setActive, forget };
+}
+
+/** A comma within the quotes of a name separates nothing. @param {string} text */
+function insideName(text) {
+  return (text.match(/"/g)?.length ?? 0) % 2 === 1;
+}
+
+/** @param {HTMLElement | null} list */
+function lastOf(list) {
+  return /** @type {HTMLElement | undefined} */ ([...(list?.querySelectorAll("button.person") ?? [])].at(-1));
+}
+
+/** @param {HTMLElement} chip @param {1 | -1} step */
+function sibling(chip, step) {
+  const all = [...(chip.closest("ul")?.querySelectorAll("button.person") ?? [])];
+  const other = all[all.indexOf(chip) + step];
+  return other instanceof HTMLElement ? other : null;
+}

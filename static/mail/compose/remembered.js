@@ -1,0 +1,98 @@
+// @ts-check
+/**
+ * What this browser keeps of a message that is being written, so that it can be offered after a crash or a restart: the
+ * id of its draft and, until the server has confirmed them, the words themselves.
+ *
+ * Each open window has an entry of its own and holds a lock of its name: entries whose lock another tab holds are
+ * that tab's business. Signing out empties the store with everything else of this origin.
+ */
+
+const PREFIX = "svc.compose.";
+const KEEP_DAYS = 30;
+const MAX_CHARS = 1_000_000;
+
+/** @typedef {{ key: string, at: number, user: string, id: string | null, version: number | null, fields: import("./wire.js").Fields | null, subject: string }} Remembered */
+
+/** Lets go of the lock. @type {Map<string, () => void>} */
+const held = new Map();
+let owner = "";
+
+/** Whose entries these are: an address, or "" while nobody is signed in. @param {string} user */
+export function rememberFor(user) {
+  owner = user;
+}
+
+/** @param {import("./draft.js").Draft} draft */
+export function remember(draft) {
+  const unsaved = draft.changes !== draft.saved;
+  const fields = draft.fields.value;
+  /** @type {Remembered} */
+  const entry = {
+    key: draft.key, at: Date.now(), user: owner, id: draft.id, version: draft.version, subject: fields.subject,
+    fields: unsaved ? fields : null,
+  };
+  const text = JSON.stringify(entry);
+  try {
+    if (text.length <= MAX_CHARS) localStorage.setItem(PREFIX + draft.key, text);
+  } catch {
+    // A full or forbidden store: the server's draft is what remains.
+  }
+  hold(draft.key);
+}
+
+/** @param {string} key */
+export function forget(key) {
+  try {
+    localStorage.removeItem(PREFIX + key);
+  } catch {
+    // Nothing was kept either.
+  }
+  held.get(key)?.();
+  held.delete(key);
+}
+
+/** What was left open by a window that is no more, newest first; old entries are thrown away. */
+export async function leftOpen() {
+  const taken = await lockedElsewhere();
+  const found = entries().filter((one) => one.user === owner && !taken.has(PREFIX + one.key) && !held.has(one.key));
+  return found.sort((one, other) => other.at - one.at);
+}
+
+/** @returns {Remembered[]} */
+function entries() {
+  const oldest = Date.now() - KEEP_DAYS * 86_400_000;
+  try {
+    const keys = Object.keys(localStorage).filter((key) => key.startsWith(PREFIX));
+    return keys.flatMap((key) => {
+      const entry = parse(localStorage.getItem(key));
+      if (entry && entry.at > oldest) return [entry];
+      localStorage.removeItem(key);
+      return [];
+    });
+  } catch {
+    return [];
+  }
+}
+
+/** @param {string | null} text @returns {Remembered | null} */
+function parse(text) {
+  try {
+    const entry = JSON.parse(text ?? "null");
+    return typeof entry?.key === "string" && typeof entry.at === "number" ? entry : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Locks need a secure origin; without them another tab's message may be offered, and its version guards it. */
+async function lockedElsewhere() {
+  const known = await navigator.locks?.query().catch(() => null);
+  return new Set(known?.held?.map((lock) => lock.name));
+}
+
+/** @param {string} key */
+function hold(key) {
+  if (held.has(key)) return;
+  const lasting = new Promise((resolve) => held.set(key, () => resolve(undefined)));
+  void navigator.locks?.request(PREFIX + key, { ifAvailable: true }, () => lasting).catch(() => undefined);
+}

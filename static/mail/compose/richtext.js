@@ -1,0 +1,186 @@
+// @ts-check
+/**
+ * The editor: Squire in a block of the page, loaded when first needed, with our keys and everything cleaned that comes in.
+ *
+ * Owns one Squire. It knows nothing of mail but the block that holds the signature.
+ */
+import { MAX_HTML_CHARS, MAX_TEXT_CHARS, clean } from "./clean.js";
+import { SIGNATURE } from "./signature.js";
+
+/** A long text is kept in fewer steps back: each holds all of it. */
+const UNDO = { documentSizeThreshold: 50_000, undoLimit: 30 };
+const MAC = /Mac|iP(?:hone|ad|od)/.test(navigator.platform);
+
+/** @typedef {"bold" | "italic" | "bullets" | "numbers" | "link"} Format */
+/** @typedef {Record<Format, boolean>} Formats */
+/**
+ * @typedef {object} Heard
+ * @property {(html: string) => void} changed
+ * @property {(formats: Formats) => void} formats
+ * @property {(files: File[]) => void} files that were pasted
+ * @property {() => void} link Ctrl+K
+ * @property {(words: string) => void} said what the person should know of a paste
+ */
+
+/** @type {Promise<typeof import("squire-rte").default> | null} */
+let loading = null;
+
+/** A failed fetch is tried again the next time. */
+export function loadSquire() {
+  loading ??= import("squire-rte").then(
+    (module) => module.default,
+    (error) => {
+      loading = null;
+      throw error;
+    },
+  );
+  return loading;
+}
+
+export class RichText {
+  /**
+   * @param {typeof import("squire-rte").default} Squire
+   * @param {HTMLElement} root
+   * @param {string} html
+   * @param {Heard} heard
+   */
+  constructor(Squire, root, html, heard) {
+    this.root = root;
+    this.heard = heard;
+    root.addEventListener("paste", (event) => this.#onPaste(event), { capture: true });
+    this.squire = new Squire(root, { undo: UNDO, sanitizeToDOMFragment: clean, didError: (error) => console.error(error) });
+    this.squire.setHTML(html);
+    this.#setKeys();
+    this.squire.addEventListener("input", () => heard.changed(this.html()));
+    for (const moment of ["pathChange", "select", "cursor", "input"]) {
+      this.squire.addEventListener(moment, () => heard.formats(this.formats()));
+    }
+  }
+
+  html() {
+    return this.squire.getHTML();
+  }
+
+  /** Replace all of it, without a step back. @param {string} html */
+  reset(html) {
+    this.squire.setHTML(html);
+  }
+
+  focus() {
+    this.squire.focus();
+  }
+
+  /** Where writing begins: above the signature and the quote. */
+  focusStart() {
+    this.squire.moveCursorToStart();
+    this.squire.focus();
+  }
+
+  destroy() {
+    this.squire.destroy();
+  }
+
+  /** @returns {Formats} */
+  formats() {
+    const has = (/** @type {string} */ tag) => this.squire.hasFormat(tag);
+    return { bold: has("B") || has("STRONG"), italic: has("I") || has("EM"), bullets: has("UL"), numbers: has("OL"), link: has("A") };
+  }
+
+  /** @param {Exclude<Format, "link">} format */
+  toggle(format) {
+    const { squire } = this;
+    const on = this.formats();
+    if (format === "bold") on.bold ? squire.removeBold() : squire.bold();
+    else if (format === "italic") on.italic ? squire.removeItalic() : squire.italic();
+    else if (format === "bullets") on.bullets ? squire.removeList() : squire.makeUnorderedList();
+    else on.numbers ? squire.removeList() : squire.makeOrderedList();
+    squire.focus();
+  }
+
+  /** The address of the link that the caret is in. */
+  linkHere() {
+    const node = this.squire.getSelection().startContainer;
+    const element = node instanceof Element ? node : node.parentElement;
+    return element?.closest("a")?.getAttribute("href") ?? "";
+  }
+
+  /** @param {string} address */
+  link(address) {
+    this.squire.focus();
+    this.squire.makeLink(address);
+  }
+
+  unlink() {
+    this.squire.focus();
+    this.squire.removeLink();
+  }
+
+  /** Put a signature in the place of the one that is there, or below. @param {string} html */
+  setSignature(html) {
+    const old = this.root.querySelector(SIGNATURE);
+    this.squire.saveUndoState();
+    this.squire.modifyDocument(() => {
+      const block = document.createElement("div");
+      block.setAttribute("data-signature", "1");
+      block.append(clean(html));
+      if (!html) old?.remove();
+      else if (old) old.replaceWith(block);
+      else this.root.append(room(), block);
+      if (!this.root.firstChild) this.root.append(room());
+    });
+    this.heard.changed(this.html());
+  }
+
+  #setKeys() {
+    const main = MAC ? "Meta-" : "Ctrl-";
+    const press = (/** @type {() => void} */ run) => (/** @type {unknown} */ _, /** @type {KeyboardEvent} */ event) => {
+      event.preventDefault();
+      event.stopPropagation();
+      run();
+    };
+    this.squire.setKeyHandler(`${main}k`, press(() => this.heard.link()));
+    this.squire.setKeyHandler(`${main}Shift-7`, press(() => this.toggle("numbers")));
+    this.squire.setKeyHandler(`${main}Shift-8`, press(() => this.toggle("bullets")));
+    for (const unused of ["Shift-9", "Shift-5", "Shift-6", "u", "d"]) this.squire.setKeyHandler(main + unused, null);
+    for (const unused of ["PageUp", "PageDown"]) this.squire.setKeyHandler(unused, null); // they scroll
+  }
+
+  /** Files are attached; what is too long to be laid out comes as text. @param {ClipboardEvent} event */
+  #onPaste(event) {
+    const pasted = event.clipboardData;
+    if (!pasted) return;
+    const text = pasted.getData("text/plain");
+    if (pasted.files.length && !text) {
+      // An office copies text as a picture, too; then there is a text.
+      this.#instead(event, () => this.heard.files([...pasted.files]));
+    } else if (pasted.getData("text/html").length > MAX_HTML_CHARS || text.length > MAX_TEXT_CHARS) {
+      this.#instead(event, () => this.#pasteLong(text));
+    }
+  }
+
+  /** @param {string} text */
+  #pasteLong(text) {
+    const cut = text.length > MAX_TEXT_CHARS;
+    const block = document.createElement("pre");
+    block.textContent = text.slice(0, MAX_TEXT_CHARS);
+    this.squire.insertElement(block);
+    this.heard.changed(this.html());
+    this.heard.said(cut ? "That is very long: the first 400,000 letters were pasted, as plain text. A file may serve better." : "That is very long: it was pasted as plain text.");
+  }
+
+  /**
+   * @param {Event} event
+   * @param {() => void} run
+   */
+  #instead(event, run) {
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    run();
+  }
+}
+
+function room() {
+  const block = document.createElement("div");
+  block.append(document.createElement("br"));
+  return block;
+}

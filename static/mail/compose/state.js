@@ -1,0 +1,50 @@
+// @ts-check
+/** How the draft stands: a quiet word at the foot, and a question at the head when another tab was there, too. */
+import { useState } from "preact/hooks";
+import { html } from "../../ui/html.js";
+import { Icon } from "../../ui/icons.js";
+import { closeComposer } from "./composer.js";
+
+/** @type {Record<import("./draft.js").State, string>} */
+const WORDS = {
+  untouched: "", dirty: "", saving: "Saving…", saved: "Draft saved", failed: "Not saved yet", conflict: "Not saved", gone: "Not saved",
+};
+
+/** @param {{ draft: import("./draft.js").Draft }} props */
+export function SaveState({ draft }) {
+  const state = draft.state.value;
+  return html`<p class="save-state" role="status" title=${draft.problem.value}>${WORDS[state]}${state === "failed" && html`<span class="save-problem">: ${draft.problem.value} It is kept in this browser.</span>`}</p>`;
+}
+
+/** @param {{ draft: import("./draft.js").Draft, reset: (html: string) => void }} props `reset`: the text is another one now */
+export function Conflict({ draft, reset }) {
+  const [problem, setProblem] = useState("");
+  const state = draft.state.value;
+  if (state !== "conflict" && state !== "gone") return null;
+  const act = (/** @type {() => Promise<void>} */ run) => async () => {
+    setProblem("");
+    try {
+      await run();
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    }
+  };
+  const theirs = act(async () => {
+    await draft.takeTheirs();
+    reset(draft.fields.value.html);
+  });
+  return html`<div class="notice bad" role="alert">
+    <${Icon} name="warning" />
+    <div>
+      <p>${state === "conflict" ? "This draft was changed in another window while you were writing here." : "This draft was sent or deleted in another window."}</p>
+      <p class="page-actions">
+        ${state === "conflict"
+          ? html`<button type="button" class="button small" onClick=${theirs}>Load the other</button>
+              <button type="button" class="button small" onClick=${act(() => draft.keepMine())}>Keep mine</button>`
+          : html`<button type="button" class="button small" onClick=${act(() => draft.keepAsNew())}>Keep mine as a new draft</button>
+              <button type="button" class="button small" onClick=${() => void closeComposer({ drop: true })}>Close</button>`}
+      </p>
+      ${problem && html`<p class="form-problem">${problem}</p>`}
+    </div>
+  </div>`;
+}

@@ -1,0 +1,55 @@
+// @ts-check
+/** What stands in the compose window, and how it is written for the server and read back. Pure. */
+import { formatMailbox, parseMailboxes } from "./addresses.js";
+
+/**
+ * @typedef {object} Fields
+ * @property {string} accountId
+ * @property {Person[]} to
+ * @property {Person[]} cc
+ * @property {Person[]} bcc
+ * @property {string} subject
+ * @property {string} html one's own words, with the signature, without the quoted message
+ * @property {OutgoingFile[]} attachments
+ * @property {string | null} replyTo the thread that is answered
+ * @property {Quote | null} quote
+ */
+
+/** @param {string} accountId @returns {Fields} */
+export function blankFields(accountId) {
+  return { accountId, to: [], cc: [], bcc: [], subject: "", html: "", attachments: [], replyTo: null, quote: null };
+}
+
+/** @param {Fields} fields @returns {Composed} */
+export function toWire({ accountId, to, cc, bcc, subject, html, attachments, replyTo, quote }) {
+  return {
+    accountId,
+    to: to.map(formatMailbox),
+    cc: cc.map(formatMailbox),
+    bcc: bcc.map(formatMailbox),
+    subject,
+    html,
+    attachments: attachments.map((one) => one.fileId),
+    ...(replyTo !== null && { replyTo }),
+    ...(quote && { quote }),
+  };
+}
+
+/** @param {DraftDetail} draft @returns {Fields} */
+export function fromDraft({ accountId, to, cc, bcc, subject, html, attachments, replyTo, quote }) {
+  return { accountId, to: people(to), cc: people(cc), bcc: people(bcc), subject, html, attachments, replyTo, quote };
+}
+
+/**
+ * @param {Prepared} prepared
+ * @param {string | null} replyTo
+ * @returns {Fields}
+ */
+export function fromPrepared({ accountId, to, cc, subject, quote, attachments }, replyTo) {
+  return { ...blankFields(accountId), to: people(to), cc: people(cc), subject, attachments, replyTo, quote };
+}
+
+/** @param {string[]} mailboxes */
+function people(mailboxes) {
+  return mailboxes.flatMap(parseMailboxes);
+}

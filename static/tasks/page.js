@@ -1,0 +1,49 @@
+// @ts-check
+/** The task queue: mail that is scheduled, held, in trouble or just gone, and what a person can do about each. */
+import { useEffect } from "preact/hooks";
+import { registerKeys } from "../keys.js";
+import { now } from "../now.js";
+import { navigate } from "../router.js";
+import { html } from "../ui/html.js";
+import { Icon } from "../ui/icons.js";
+import { loadOutgoing, outgoing, outgoingProblem } from "./outgoing.js";
+import { TaskRow } from "./row.js";
+
+/** @type {import("../keys.js").Shortcut[]} */
+const SHORTCUTS = [{ keys: ["u", "Escape"], label: "Back to the inbox", run: () => navigate("/p/mail") }];
+
+/** @type {{ id: string, title: string, states: OutgoingState[] }[]} */
+const SECTIONS = [
+  { id: "trouble", title: "Needs your word", states: ["failed", "uncertain", "overdue"] },
+  { id: "scheduled", title: "Scheduled", states: ["scheduled"] },
+  { id: "going", title: "On its way", states: ["held", "transmitting"] },
+  { id: "done", title: "In the last 24 hours", states: ["sent", "cancelled"] },
+];
+
+export function TasksPage() {
+  useEffect(() => registerKeys("Tasks", SHORTCUTS), []);
+  useEffect(() => {
+    document.title = "Tasks – svc";
+    void loadOutgoing();
+  }, []);
+  void now.value; // the words for how long it is until then
+  const rows = outgoing.value;
+  return html`<main class="panel tasks"><div class="tasks-frame">
+    <h1>Tasks</h1>
+    ${outgoingProblem.value && html`<div class="notice bad" role="alert"><span>Could not load the tasks: ${outgoingProblem.value}</span>
+      <button class="button small" onClick=${() => void loadOutgoing()}>Try again</button></div>`}
+    ${rows === null && !outgoingProblem.value && html`<p class="quiet-text" role="status">Loading the tasks</p>`}
+    ${rows && SECTIONS.map(({ id, title, states }) => html`<${Section} key=${id} id=${id} title=${title} rows=${rows.filter((one) => states.includes(one.state))} />`)}
+  </div></main>`;
+}
+
+/** @param {{ id: string, title: string, rows: Outgoing[] }} props */
+function Section({ id, title, rows }) {
+  const sorted = id === "scheduled" ? rows.toSorted((one, other) => (one.sendAt ?? "").localeCompare(other.sendAt ?? "")) : rows;
+  if (!rows.length && id !== "scheduled") return null;
+  return html`<section class="setting" aria-labelledby=${`tasks-${id}`}>
+    <h2 id=${`tasks-${id}`}>${title}</h2>
+    ${!rows.length && html`<p class="quiet-text tasks-none"><${Icon} name="clock" size=${16} /> Nothing is scheduled. In the compose window, the clock beside Send chooses a time.</p>`}
+    <ul class="things">${sorted.map((row) => html`<${TaskRow} key=${row.id} row=${row} />`)}</ul>
+  </section>`;
+}
