@@ -18,10 +18,17 @@ export async function unarchive(thread) {
   await change(thread, { inInbox: true }, "mail.unarchive", "Could not move to the inbox");
 }
 
-/** Archive, and say so with a way back. @param {Thread} thread */
-export function archiveWithUndo(thread) {
+/**
+ * Archive, and say so with a way back.
+ * @param {Thread} thread
+ * @param {() => void} onUndo once it stands in the list again
+ */
+export function archiveWithUndo(thread, onUndo) {
   const archived = archive(thread);
-  const undo = () => void unarchive(knownThread(thread.id) ?? { ...thread, inInbox: false });
+  const undo = () => {
+    void unarchive(knownThread(thread.id) ?? { ...thread, inInbox: false });
+    onUndo();
+  };
   const takeBack = toast("Archived", { action: { label: "Undo", run: undo } });
   void archived.then((done) => done || takeBack());
 }

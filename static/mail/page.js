@@ -11,7 +11,7 @@ import { accountChanged, accountOf, accounts, accountsProblem, loadAccounts, uni
 import { archiveWithUndo, markOpened, markUnread, unarchive } from "./actions.js";
 import { ComposeBar, composeKeys } from "./compose/compose.js";
 import { ConnectDialog, ConnectPage } from "./connect.js";
-import { close, prefetch, refetchDetails, show, threadGone, threadMoved } from "./details.js";
+import { close, opened, prefetch, refetchDetails, show, threadGone, threadMoved } from "./details.js";
 import { ThreadLists } from "./list.js";
 import { applyThread, forgetThread, knownThread, refetchLists } from "./lists.js";
 import { heirOf, neighbour, select, selectedId, selectedThread } from "./selection.js";
@@ -98,6 +98,11 @@ function openId() {
   return place.value.page === "mail" ? place.value.threadId : null;
 }
 
+/** An open thread that no list holds: it lies further down than was fetched. @param {string} id */
+function openedThread(id) {
+  return opened.value?.id === id ? opened.value.detail?.thread : undefined;
+}
+
 /** @param {string} id */
 async function openThread(id) {
   if (selectedId.value !== id) select(id);
@@ -128,7 +133,7 @@ function move(step) {
 function archiveAndGoOn(thread) {
   const heir = heirOf(thread.id);
   const wasOpen = openId() !== null;
-  archiveWithUndo(thread);
+  archiveWithUndo(thread, () => select(openId() ?? thread.id, { focus: true }));
   if (!wasOpen) select(heir?.id ?? null, { focus: heir !== null });
   else if (heir) openRow(heir);
   else back();
@@ -136,7 +141,7 @@ function archiveAndGoOn(thread) {
 
 function archiveCurrent() {
   const id = openId();
-  const thread = id === null ? selectedThread() : knownThread(id);
+  const thread = id === null ? selectedThread() : (knownThread(id) ?? openedThread(id));
   if (thread?.inInbox) archiveAndGoOn(thread);
 }
 

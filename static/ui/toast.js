@@ -1,16 +1,27 @@
 // @ts-check
-/** Short notices at the foot of the page, with at most one action each; spoken politely. Owns its queue. */
+/**
+ * Short notices at the foot of the page, with at most one action each; spoken politely. Owns its queue.
+ *
+ * None leaves by itself while somebody points at the notices or has the focus in them, and the focus goes back to where
+ * it came from when the notice that has it leaves.
+ */
 import { signal } from "@preact/signals";
 import { html } from "./html.js";
 import { Icon } from "./icons.js";
 
 const SHOWN_MS = 6_000;
+/** How soon a notice that was held leaves. */
+const LINGER_MS = 1_500;
 const MAX_SHOWN = 3;
 
 /** @typedef {{ id: number, text: string, tone: "plain" | "error", action?: { label: string, run: () => void } }} Toast */
 
 const toasts = signal(/** @type {Toast[]} */ ([]));
 let lastId = 0;
+/** @type {HTMLElement | null} */
+let region = null;
+/** What had the focus before the notices. @type {HTMLElement | null} */
+let before = null;
 
 /**
  * Returns what takes the notice away early.
@@ -21,21 +32,31 @@ let lastId = 0;
 export function toast(text, { tone = "plain", action, stays = false } = {}) {
   const id = ++lastId;
   toasts.value = [...toasts.value, { id, text, tone, action }].slice(-MAX_SHOWN);
-  const leave = () => dismiss(id);
-  if (!stays) setTimeout(leave, SHOWN_MS);
-  return leave;
+  if (!stays) setTimeout(() => leaveWhenFree(id), SHOWN_MS);
+  return () => dismiss(id);
 }
 
 export function Toasts() {
-  return html`<div class="toasts" role="status" aria-live="polite">
+  return html`<div class="toasts" role="status" aria-live="polite" ref=${setRegion} onFocusIn=${remember}>
     ${toasts.value.map(
-      (one) => html`<div key=${one.id} class=${`toast ${one.tone}`}>
+      (one) => html`<div key=${one.id} id=${`toast-${one.id}`} class=${`toast ${one.tone}`}>
         <span>${one.text}</span>
         ${one.action && html`<button class="toast-action" onClick=${() => act(one)}>${one.action.label}</button>`}
         <button class="toast-close" aria-label="Dismiss" onClick=${() => dismiss(one.id)}><${Icon} name="close" size=${16} /></button>
       </div>`,
     )}
   </div>`;
+}
+
+/** @param {HTMLElement | null} element */
+function setRegion(element) {
+  region = element;
+}
+
+/** @param {FocusEvent} event */
+function remember({ relatedTarget }) {
+  if (relatedTarget instanceof Node && region?.contains(relatedTarget)) return;
+  before = relatedTarget instanceof HTMLElement ? relatedTarget : null;
 }
 
 /** @param {Toast} one */
@@ -45,6 +66,14 @@ function act(one) {
 }
 
 /** @param {number} id */
+function leaveWhenFree(id) {
+  const isHeld = region?.matches(":hover") || region?.contains(document.activeElement);
+  if (isHeld) setTimeout(() => leaveWhenFree(id), LINGER_MS);
+  else dismiss(id);
+}
+
+/** @param {number} id */
 function dismiss(id) {
+  if (document.getElementById(`toast-${id}`)?.contains(document.activeElement)) before?.focus({ preventScroll: true });
   toasts.value = toasts.value.filter((one) => one.id !== id);
 }

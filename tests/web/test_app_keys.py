@@ -67,6 +67,15 @@ def test_e_archives_the_open_thread_and_opens_the_next(app: App) -> None:
     assert app.called("mail.archive") == [{"threadIds": ["thr_00"]}]
 
 
+def test_e_archives_an_open_thread_that_no_list_holds(app: App) -> None:
+    app.tolerated = ("503",)
+    app.world.failing["mail.threads"] = Refusal("SERVICE_UNAVAILABLE", 503, "The database is busy.")
+    page = app.open("/p/mail/t/thr_00", ready="iframe")
+    app.press("e")
+    page.get_by_role("button", name="Undo").wait_for()
+    assert app.called("mail.archive") == [{"threadIds": ["thr_00"]}]
+
+
 def test_archiving_can_be_undone(app: App) -> None:
     page = app.open()
     app.press("j", "e")

@@ -1,0 +1,112 @@
+"""The notices at the foot: how long they stay, and where the focus is afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.web.conftest import PHONE, App
+from tests.web.fake_server import Refusal, World
+
+pytestmark = pytest.mark.browser
+
+LONG_MS = 60_000
+FOCUSED_ROW = "() => document.activeElement.dataset.thread"
+
+
+@pytest.fixture
+def timed(start: Callable[..., App]) -> App:
+    """The app on a clock that only the test moves."""
+    app = start(World(), locale="en-GB")  # a context of its own: the clock is the context's
+    app.page.clock.install()
+    return app
+
+
+def undo(page: Page) -> Locator:
+    return page.get_by_role("button", name="Undo")
+
+
+def test_a_notice_leaves_by_itself(timed: App) -> None:
+    page = timed.open()
+    timed.press("j", "e")
+    undo(page).wait_for()
+    page.clock.run_for(LONG_MS)
+    undo(page).wait_for(state="detached")
+
+
+def test_a_notice_stays_while_it_is_pointed_at(timed: App) -> None:
+    page = timed.open()
+    timed.press("j", "e")
+    page.get_by_text("Archived").hover()
+    page.clock.run_for(LONG_MS)
+    assert undo(page).is_visible()
+    page.mouse.move(1, 1)
+    page.clock.run_for(LONG_MS)
+    undo(page).wait_for(state="detached")
+
+
+def test_a_notice_stays_while_it_has_the_focus(timed: App) -> None:
+    page = timed.open()
+    timed.press("j", "e")
+    undo(page).focus()
+    page.clock.run_for(LONG_MS)
+    timed.press("Enter")
+    timed.row("thr_00").wait_for()
+    assert timed.called("mail.unarchive") == [{"threadIds": ["thr_00"]}]
+
+
+def test_undo_gives_the_focus_to_the_row_that_came_back(app: App) -> None:
+    page = app.open()
+    app.press("j", "e")
+    undo(page).click()
+    app.until(f"() => ({FOCUSED_ROW})() === 'thr_00'")
+    assert app.selected() == "thr_00"
+    app.press("j")
+    assert app.selected() == "thr_01"
+
+
+def test_undo_beside_an_open_thread_gives_the_focus_to_the_row_of_that_one(app: App) -> None:
+    page = app.open()
+    app.press("j", "Enter")
+    page.wait_for_selector("iframe")
+    app.press("e")
+    page.wait_for_url("**/t/thr_01")
+    undo(page).click()
+    app.until(f"() => ({FOCUSED_ROW})() === 'thr_01'")
+    app.row("thr_00").wait_for()
+    assert app.path() == "/p/mail/t/thr_01"
+
+
+def test_undo_where_the_list_is_covered_leaves_the_focus_in_the_open_thread(start: Callable[..., App]) -> None:
+    app = start(viewport=PHONE)
+    page = app.open()
+    app.press("j", "Enter")
+    page.wait_for_selector("iframe")
+    app.press("e")
+    page.wait_for_url("**/t/thr_01")
+    page.wait_for_selector("iframe")
+    undo(page).click()
+    expect(undo(page)).to_have_count(0)
+    assert page.evaluate("document.activeElement.className") == "thread-subject"
+
+
+def test_a_dismissed_notice_gives_the_focus_back(app: App) -> None:
+    page = app.open()
+    app.press("j", "e")
+    page.get_by_role("button", name="Dismiss").focus()
+    app.press("Enter")
+    expect(undo(page)).to_have_count(0)
+    assert page.evaluate(FOCUSED_ROW) == "thr_01"
+
+
+def test_a_notice_that_is_taken_back_gives_the_focus_back(app: App) -> None:
+    app.tolerated = ("503",)
+    page = app.open()
+    app.world.failing["mail.archive"] = Refusal("SERVICE_UNAVAILABLE", 503, "The disk is full.")
+    with app.world.lock:  # the answer waits for it
+        app.press("j", "e")
+        undo(page).focus()
+    page.get_by_text("Could not archive: The disk is full.").wait_for()
+    assert page.evaluate(FOCUSED_ROW) == "thr_01"
