@@ -1,0 +1,134 @@
+"""A browser against the whole program and its mock world: read, archive, undo, new mail, spam, a crash in between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.journeys.harness import ServiceProcess
+from tests.web.conftest import DESKTOP, PATIENCE_MS, PHONE
+
+pytestmark = [pytest.mark.browser, pytest.mark.wall_clock]
+
+SETTINGS = {"PROVIDERS": "fake", "SVC_SEED": "mock-world"}
+SHOTS = Path(__file__).parents[1] / "shots"
+MIA = "mia@ternandtide.example"
+LEAST_THREADS = 40
+
+
+def test_a_day_with_the_inbox(browser: Browser, tmp_path: Path) -> None:
+    with ServiceProcess(tmp_path) as service:
+        service.start(**SETTINGS)
+        with reader(browser, service) as (page, problems):
+            everything_is_there(page)
+            reads_and_archives(page, service)
+            new_mail_shows_itself_and_spam_does_not(page, service)
+            assert problems == []
+            survives_a_crash(page, service)
+        pictures(browser, service)
+        assert service.stop() == 0
+
+
+def everything_is_there(page: Page) -> None:
+    page.goto("/")
+    page.wait_for_url("**/p/mail")
+    page.wait_for_function(f"() => {count_of('inbox')} >= {LEAST_THREADS}")
+    tabs = page.get_by_role("tab")
+    expect(tabs).to_have_count(4)
+    badges = [int((text or "·0").rpartition("·")[2]) for text in tabs.all_text_contents()]
+    assert badges[0] == sum(badges[1:])
+    page.wait_for_function(f"() => {count_of('skipped')} > 10")
+
+
+def reads_and_archives(page: Page, service: ServiceProcess) -> None:
+    unread = service.query("mail.accounts")
+    page.keyboard.press("j")
+    thread_id = page.locator("[aria-selected=true][data-thread]").get_attribute("data-thread")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("iframe")
+    eventually(page, lambda: total(service.query("mail.accounts")) == total(unread) - 1)
+    in_inbox = lambda: service.query("mail.thread", id=thread_id)["thread"]["inInbox"]  # noqa: E731
+    page.keyboard.press("e")
+    page.get_by_role("button", name="Undo").hover()  # so that it stays until the server has archived
+    eventually(page, lambda: not in_inbox())
+    page.get_by_role("button", name="Undo").click()
+    eventually(page, in_inbox)
+    page.keyboard.press("u")
+    page.locator(f"#row-{thread_id}").wait_for()
+
+
+def new_mail_shows_itself_and_spam_does_not(page: Page, service: ServiceProcess) -> None:
+    page.evaluate("() => { document.querySelector('.lists').scrollTop = 0; }")
+    skipped = page.evaluate(count_of("skipped"))
+    arrives(service, "You have won", "SPAM")
+    arrives(service, "The ferry is late", "INBOX")
+    page.get_by_role("option", name="Unread, Harbour Office, The ferry is late").wait_for()
+    assert page.evaluate(count_of("skipped")) == skipped
+    expect(page.get_by_text("You have won")).to_have_count(0)
+
+
+def survives_a_crash(page: Page, service: ServiceProcess) -> None:
+    service.kill()
+    page.get_by_text("Reconnecting to the server.").wait_for()
+    service.start(**SETTINGS)
+    page.get_by_text("Reconnecting to the server.").wait_for(
+        state="detached"
+    )  # by itself, and perhaps before it is ready
+    arrives(service, "After the crash", "INBOX")
+    page.get_by_role("option", name="After the crash").wait_for()
+
+
+def arrives(service: ServiceProcess, subject: str, label: str) -> None:
+    sender = {"from": "Harbour Office <office@harbour.example>"}
+    service.mutate("fake.mail.inject", address=MIA, subject=subject, text="…", labels=[label, "UNREAD"], **sender)
+    service.mutate("fake.mail.syncNow", address=MIA)
+
+
+def pictures(browser: Browser, service: ServiceProcess) -> None:
+    """For people: the inbox as it is seen first."""
+    SHOTS.mkdir(exist_ok=True)
+    looks: list[tuple[str, dict[str, Any]]] = [
+        ("light", {"viewport": DESKTOP, "color_scheme": "light"}),
+        ("dark", {"viewport": DESKTOP, "color_scheme": "dark"}),
+        ("phone", {"viewport": PHONE, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}),
+    ]
+    for name, options in looks:
+        with reader(browser, service, **options) as (page, problems):
+            page.goto("/p/mail")
+            page.wait_for_selector("[role=option]")
+            page.screenshot(path=SHOTS / f"world-{name}.png")
+            assert problems == []
+
+
+@contextmanager
+def reader(browser: Browser, service: ServiceProcess, **options: Any) -> Iterator[tuple[Page, list[str]]]:
+    context = browser.new_context(base_url=service.base, **{"viewport": DESKTOP, **options})
+    context.set_default_timeout(PATIENCE_MS)
+    page = context.new_page()
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("console", lambda said: problems.append(said.text) if said.type in {"error", "warning"} else None)
+    yield page, problems
+    context.close()
+
+
+def count_of(section: str) -> str:
+    """JavaScript: how many threads the head of a section counts."""
+    return f"Number(document.querySelector('[data-section={section}] .section-count')?.textContent.replace(/\\D/g, ''))"
+
+
+def total(accounts: list[dict[str, Any]]) -> int:
+    return sum(int(account["unread"]) for account in accounts)
+
+
+def eventually(page: Page, holds: Callable[[], bool]) -> None:
+    for _ in range(PATIENCE_MS // 50):
+        if holds():
+            return
+        page.wait_for_timeout(50)
+    assert holds()
