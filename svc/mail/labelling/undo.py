@@ -19,6 +19,8 @@ from svc.store import ReadTx, Tx
 KEEP_STEPS: Final = 50
 KEEP_MS: Final = DAY_MS
 
+HELD_SEND: Final = "send"
+
 _decode_ids = msgspec.json.Decoder(tuple[str, ...]).decode
 
 
@@ -30,6 +32,18 @@ class UndoRow:
     thread_ids: tuple[str, ...]
     inverse: bytes
     at: Millis
+
+
+class HeldSend(msgspec.Struct, frozen=True):
+    """A mail that waits a moment before it goes. The step is open as long as it does, whatever ends that."""
+
+    outgoing_id: str
+
+
+def record_held_send(tx: Tx, principal: Principal, *, outgoing_id: str, thread_id: str | None) -> None:
+    inverse = HeldSend(outgoing_id=outgoing_id)
+    thread_ids = () if thread_id is None else (thread_id,)
+    record(tx, principal, kind=HELD_SEND, what="send", thread_ids=thread_ids, inverse=inverse)
 
 
 def record(

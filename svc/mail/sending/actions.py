@@ -17,6 +17,7 @@ from svc.errors import Conflict, Invalid, NotFound, TooLarge
 from svc.files import File, files_of, hand_over_files
 from svc.ids import derived_id, new_id
 from svc.mail import queries as mail_queries
+from svc.mail.labelling import undo
 from svc.mail.model import Account, AttachmentRef, MessageRow
 from svc.mail.sending import attaching, drafts, queries, settling
 from svc.mail.sending.model import (
@@ -80,6 +81,7 @@ def accept(
     attachments = _adopted(tx, principal, account, wish, outgoing_id=outgoing_id, draft=draft)
     quoted = _quoted(tx, principal, account, wish.quote, outgoing_id=outgoing_id)
     _check_size(files_of(tx, origin=outgoing_origin(outgoing_id)))
+    timing = _timing(tx.now, send_at=send_at, hold_ms=hold_ms)
     _insert(
         tx,
         principal,
@@ -90,10 +92,12 @@ def accept(
         attachments=attachments,
         quoted=quoted,
         draft_id=draft_id,
-        timing=_timing(tx.now, send_at=send_at, hold_ms=hold_ms),
+        timing=timing,
     )
     if draft is not None:
         drafts.remove(tx, principal, draft)
+    if timing.state == "held":
+        undo.record_held_send(tx, principal, outgoing_id=outgoing_id, thread_id=wish.thread_id)
     return settling.tell(tx, outgoing_id, device_id=principal.device_id)
 
 

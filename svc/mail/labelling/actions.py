@@ -1,0 +1,114 @@
+"""What a principal may do with labels and time: star, spam, trash and labels of one's own; snooze, and back.
+
+A label goes where mail programs put it: a star, ``INBOX`` and ``UNREAD`` on the newest visible message, everything else
+on each message of the thread. What is taken away is taken from each. Drafts at the provider are left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from svc.clock import DAY_MS, Millis
+from svc.errors import Invalid
+from svc.mail import queries
+from svc.mail.actions import enter_inbox, leave_inbox
+from svc.mail.labelling.queries import due_snoozes, next_snooze_at
+from svc.mail.labelling.step import Opened, Step, newest_visible
+from svc.mail.model import DRAFT, HIDDEN_LABELS, IMPORTANT, INBOX, SPAM, STARRED, TRASH, UNREAD, Account, MessageRow
+from svc.principal import Principal, system
+from svc.store import ReadTx, Tx
+
+SETTABLE: Final = frozenset({INBOX, UNREAD, STARRED, IMPORTANT, SPAM, TRASH})
+"""The provider's own labels that a person may set; all others follow from what a message is."""
+
+ON_THE_NEWEST: Final = frozenset({INBOX, UNREAD, STARRED})
+MAX_SNOOZE_MS: Final = 5 * 366 * DAY_MS
+WAKE_BATCH: Final = 200  # threads of one transaction
+
+_AWAY: Final = frozenset({SPAM, TRASH})
+
+
+def set_labels(
+    tx: Tx, principal: Principal, *, thread_ids: Sequence[str], add: frozenset[str], remove: frozenset[str]
+) -> None:
+    """Spam and trash leave the inbox, and what enters the inbox is neither: one can't ask for both at once."""
+    if add & remove or (INBOX in add and add & _AWAY):
+        raise Invalid("These labels contradict each other.")
+    if add & _AWAY:
+        remove |= {INBOX}
+    step = Step(tx=tx, principal=principal)
+    checked: set[str] = set()
+    for opened in step.threads(thread_ids):
+        if opened.account.id not in checked:
+            checked.add(opened.account.id)
+            _require_settable(tx, opened.account, add | remove)
+        _set_labels(step, opened, add=add, remove=remove)
+    step.finish("trash" if TRASH in add else "spam" if SPAM in add else "labels")
+
+
+def snooze(tx: Tx, principal: Principal, *, thread_ids: Sequence[str], until: Millis) -> None:
+    """Out of the inbox until then, here and at the provider."""
+    if not tx.now < until <= tx.now + MAX_SNOOZE_MS:
+        raise Invalid("A thread can be snoozed until a time to come, within five years.")
+    step = Step(tx=tx, principal=principal)
+    for opened in step.threads(thread_ids):
+        if not opened.row.visible:
+            raise Invalid("What is spam or trash as a whole can't be snoozed.")
+        leave_inbox(step, opened)
+        step.snooze(opened, until=until)
+    step.finish("snooze")
+
+
+def unsnooze(tx: Tx, principal: Principal, *, thread_ids: Sequence[str]) -> None:
+    """Back in the inbox before its time. A thread that is not snoozed stays where it is."""
+    step = Step(tx=tx, principal=principal)
+    for opened in step.threads(thread_ids):
+        if opened.row.snoozed_until is not None:
+            enter_inbox(step, opened)
+    step.finish("unsnooze")
+
+
+def wake(tx: Tx) -> Millis | None:
+    """Bring back what is due, unread, once each. Returns when the next is due; the past where there is more."""
+    due = due_snoozes(tx, limit=WAKE_BATCH)
+    step = Step(tx=tx, principal=system("mail-snooze"))
+    for one in due:
+        opened = step.thread(one.thread_id)
+        if opened is not None:  # the provider may have deleted it meanwhile
+            enter_inbox(step, opened, also=frozenset({UNREAD}))
+        tx.run("delete from mail_snoozes where thread_id = :id", id=one.thread_id)
+    step.finish(None)
+    return tx.now if len(due) == WAKE_BATCH else next_snooze_at(tx)
+
+
+def known_labels(tx: ReadTx, account: Account) -> frozenset[str]:
+    """The labels that can be put on a message of this account now."""
+    return SETTABLE | {label.id for label in queries.labels(tx, account.id).values() if not label.system}
+
+
+def _require_settable(tx: Tx, account: Account, wanted: frozenset[str]) -> None:
+    unknown = wanted - known_labels(tx, account)
+    if unknown:
+        named = ", ".join(sorted(unknown))
+        raise Invalid(f"{account.address} has no such label, or it can't be set by hand: {named}")
+
+
+def _set_labels(step: Step, opened: Opened, *, add: frozenset[str], remove: frozenset[str]) -> None:
+    messages = [message for message in opened.messages if DRAFT not in message.labels]
+    if not messages:
+        return
+    everywhere = add - ON_THE_NEWEST
+    newest = _newest_after(messages, add=everywhere, remove=remove)
+    for message in messages:
+        added, removed = everywhere, remove
+        if message is newest:
+            added |= add & ON_THE_NEWEST
+            removed |= _AWAY if INBOX in add else frozenset()
+        step.relabel(opened, message, add=added, remove=removed)
+
+
+def _newest_after(messages: Sequence[MessageRow], *, add: frozenset[str], remove: frozenset[str]) -> MessageRow:
+    """The newest visible message once the change is made: a restored thread has visible ones again."""
+    visible = [one for one in messages if not ((frozenset(one.labels) - remove) | add) & HIDDEN_LABELS]
+    return visible[-1] if visible else newest_visible(messages)
