@@ -96,6 +96,9 @@ interface Me {
 
 type Role = User["role"];
 
+/** Whom one can share with. */
+type Colleague = Pick<User, "id" | "email" | "name">;
+
 interface Member extends User {
   createdAt: string;
 }
@@ -192,6 +195,7 @@ interface Procedures {
   "auth.sessions": { input: undefined; output: SessionRow[] };
   "auth.revokeSession": { input: { id: string }; output: {} };
   "users.list": { input: undefined; output: Member[] };
+  "users.directory": { input: undefined; output: Colleague[] };
   "users.setRole": { input: { id: string; role: Role }; output: {} };
   "devices.list": { input: undefined; output: Device[] };
   "devices.createPairingCode": {

@@ -2,7 +2,6 @@
 /** Who may read and write a page: as the page above, or people of its own. */
 import { useEffect, useState } from "preact/hooks";
 import { mutate, query } from "../rpc.js";
-import { isAdmin } from "../session.js";
 import { html } from "../ui/html.js";
 import { toast } from "../ui/toast.js";
 import { Dialog } from "./dialog.js";
@@ -55,7 +54,7 @@ function Choice({ value, chosen, choose, label, hint }) {
   </label>`;
 }
 
-/** @param {{ grants: PageGrant[], users: Member[], owner: string | null, setLevel: (to: string, name: string, level: string) => void }} props */
+/** @param {{ grants: PageGrant[], users: Colleague[], owner: string | null, setLevel: (to: string, name: string, level: string) => void }} props */
 function Grants({ grants, users, owner, setLevel }) {
   const named = grants.filter((one) => one.to !== EVERYONE);
   const others = users.filter((user) => user.id !== owner && !named.some((one) => one.to === user.id));
@@ -69,8 +68,7 @@ function Grants({ grants, users, owner, setLevel }) {
     </ul>
     ${others.length > 0 && html`<label class="field">Add a person
       <select value="" onChange=${add}><option value="">Choose</option>${others.map((user) => html`<option key=${user.id} value=${user.id}>${user.name ? `${user.name} (${user.email})` : user.email}</option>`)}</select>
-    </label>`}
-    ${!isAdmin() && html`<p class="fine">Only admins see the list of users, and can add single persons.</p>`}`;
+    </label>`}`;
 }
 
 /** @param {{ name: string, level: string, set: (level: string) => void }} props */
@@ -83,11 +81,11 @@ function GrantRow({ name, level, set }) {
   </li>`;
 }
 
-/** Admins see who there is. */
+/** Whom the page can be shared with. */
 function useUsers() {
-  const [users, setUsers] = useState(/** @type {Member[]} */ ([]));
+  const [users, setUsers] = useState(/** @type {Colleague[]} */ ([]));
   useEffect(() => {
-    if (isAdmin()) query("users.list").then(setUsers, () => toast("Could not load the list of users.", { tone: "error" }));
+    query("users.directory").then(setUsers, () => toast("Could not load the list of people.", { tone: "error" }));
   }, []);
   return users;
 }

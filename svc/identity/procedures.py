@@ -8,7 +8,7 @@ import msgspec
 
 from svc.clock import rfc3339, rfc3339_or_none
 from svc.identity import actions, queries
-from svc.identity.model import INVITE_DEFAULT_DAYS, INVITE_MAX_DAYS, MAX_EMAIL_CHARS, Invite, Role
+from svc.identity.model import INVITE_DEFAULT_DAYS, INVITE_MAX_DAYS, MAX_EMAIL_CHARS, Invite, Role, User
 from svc.identity.service import Identity
 from svc.principal import Principal
 from svc.protocol import NOTHING, Nothing, Procedure, Wire
@@ -50,7 +50,7 @@ class InviteCodeOut(Wire, frozen=True):
     expires_at: str
 
 
-class InvitedOut(Wire, frozen=True):
+class PersonOut(Wire, frozen=True):
     id: str
     email: str
     name: str
@@ -63,7 +63,7 @@ class InviteOut(Wire, frozen=True):
     expires_at: str
     used_at: str | None
     revoked_at: str | None
-    used_by: InvitedOut | None
+    used_by: PersonOut | None
 
 
 class SessionOut(Wire, frozen=True):
@@ -130,6 +130,11 @@ async def users(call: Call, wanted: Nothing) -> list[UserOut]:
     ]
 
 
+async def directory(call: Call, wanted: Nothing) -> list[PersonOut]:
+    """Members came by invitation: they may see each other's names, so that one can share with another."""
+    return [_person_out(user) for user in await call.workspace.store.read(queries.users)]
+
+
 async def set_role(call: Call, wanted: SetRoleInput) -> Nothing:
     await _identity(call).write(actions.set_role, call.principal, user_id=wanted.id, role=wanted.role)
     return NOTHING
@@ -173,8 +178,12 @@ def _invite_out(invite: Invite) -> InviteOut:
         expires_at=rfc3339(invite.expires_at),
         used_at=rfc3339_or_none(invite.used_at),
         revoked_at=rfc3339_or_none(invite.revoked_at),
-        used_by=None if user is None else InvitedOut(id=user.id, email=user.email, name=user.name),
+        used_by=None if user is None else _person_out(user),
     )
+
+
+def _person_out(user: User) -> PersonOut:
+    return PersonOut(id=user.id, email=user.email, name=user.name)
 
 
 def _sessions(tx: ReadTx, principal: Principal) -> list[SessionOut]:
@@ -250,6 +259,15 @@ PROCEDURES: tuple[Procedure[Call], ...] = (
         output=list[UserOut],
         call=users,
         summary="Everybody with an account.",
+    ),
+    Procedure(
+        name="users.directory",
+        kind="query",
+        access="authenticated",
+        input=Nothing,
+        output=list[PersonOut],
+        call=directory,
+        summary="Whom one can share with: the names and addresses of everybody with an account.",
     ),
     Procedure(
         name="users.setRole",

@@ -74,6 +74,17 @@ async def test_a_member_sees_nothing_of_the_admins_mail_nor_the_admin_of_the_mem
     assert await noa.query("events.recent") == []
 
 
+async def test_members_know_each_other_by_name_and_nobody_else_knows_them(service: Service) -> None:
+    mia = await sign_in(service, "mia@example.org")
+    noa = await sign_in(service, "noa@example.org", invite=(await mia.mutate("auth.createInvite"))["code"])
+    people = await noa.query("users.directory")
+    assert {one["email"] for one in people} == {"mia@example.org", "noa@example.org"}
+    assert [set(one) for one in people] == [{"id", "name", "email"}] * 2
+    with pytest.raises(RpcError) as refused:
+        await Person(service).query("users.directory")
+    assert refused.value.code == "UNAUTHORIZED"
+
+
 @pytest.mark.parametrize("invite", [None, "", "wrong", "x" * 5_000])
 async def test_without_an_invite_a_stranger_learns_only_that_one_is_needed(
     service: Service, invite: str | None

@@ -86,6 +86,7 @@ PROCEDURES: dict[str, Door] = {
     "auth.sessions": query("authenticated"),
     "auth.revokeSession": mutation("authenticated", 404, id="ses_none"),
     "users.list": query("admin"),
+    "users.directory": query("authenticated"),
     "users.setRole": mutation("admin", 404, id="usr_none", role="member"),
     "devices.list": query("authenticated"),
     "devices.createPairingCode": mutation("authenticated"),
