@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 from justhtml import Element, JustHTML, Node, Text
 
@@ -29,7 +29,7 @@ _REMOTE_SET: Final = re.compile(r"\s*+(?:https?:)?//", re.IGNORECASE)
 _CONTROLS: Final = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
 _SURROGATES: Final = re.compile(r"[\ud800-\udfff]")
 
-_Attributes = dict[str, str | None]
+Attributes = dict[str, str | None]
 
 
 class _End(NamedTuple):
@@ -40,9 +40,12 @@ class _End(NamedTuple):
 
 def sanitize(html: str) -> CleanHtml:
     """A body fit for the sandboxed frame. Ask :func:`svc.mail.sanitize.plan` first where it may run."""
-    # As the frame will read it: without scripts, and not in the quirks mode that a missing doctype would bring.
-    document = JustHTML("<!doctype html>" + html, sanitize=False, scripting_enabled=False)
-    return _Rebuild().run(document.root)
+    return Rebuild().run(parsed(html))
+
+
+def parsed(html: str) -> Node:
+    """As the frame will read it: without scripts, and not in the quirks mode that a missing doctype would bring."""
+    return JustHTML("<!doctype html>" + html, sanitize=False, scripting_enabled=False).root
 
 
 def escape_text(text: str) -> str:
@@ -60,9 +63,10 @@ def printable(text: str) -> str:
 
 
 @dataclass
-class _Rebuild:
-    """One document being written."""
+class Rebuild:
+    """One document being written, for the frame; ``mail/writing`` writes those that leave, with other images and links."""
 
+    link_attributes: ClassVar[str] = LINK_ATTRIBUTES
     output: list[str] = field(default_factory=list)
     size: int = 0
     depth: int = 0
@@ -79,7 +83,7 @@ class _Rebuild:
                 continue
             nodes += 1
             if isinstance(item, Text):
-                self._write(escape_text(printable(item.data or "")))
+                self.write(escape_text(printable(item.data or "")))
             elif end := self._enter(item):
                 waiting.extend(() if end is _NOTHING else (end,))
                 waiting.extend(reversed(item.children or ()))
@@ -98,12 +102,12 @@ class _Rebuild:
         """Write what ``node`` becomes. ``None``: its children are left out too; ``_NOTHING``: it has no end tag."""
         if not isinstance(node, Element):
             return _NOTHING if node.name in _ROOTS else None
-        attributes: _Attributes = node.attrs or {}
+        attributes: Attributes = node.attrs or {}
         if node.namespace != "html" or node.name in DROPPED:
             self._count_remote(attributes, ("poster", "background"))
             return None
         if node.name == "img":
-            self._image(attributes)
+            self.image(attributes)
             return None
         name = RENAMED.get(node.name, node.name)
         if name not in ATTRIBUTES or self.depth >= MAX_DEPTH or _stands_for_nothing(node):
@@ -111,33 +115,35 @@ class _Rebuild:
             return _NOTHING
         return self._element(name, node, attributes)
 
-    def _element(self, name: str, node: Element, attributes: _Attributes) -> _End:
+    def _element(self, name: str, node: Element, attributes: Attributes) -> _End:
         self._count_remote(attributes, ("background",))
         if name == "a":
             address = link_address(attributes.get("href") or "")
             name = "a" if address else "span"
-            written = self._attributes(name, attributes)
-            self._write(
-                f'<a href="{escape_attribute(address)}"{written}{LINK_ATTRIBUTES}>' if address else f"<span{written}>"
+            written = self.attributes(name, attributes)
+            self.write(
+                f'<a href="{escape_attribute(address)}"{written}{self.link_attributes}>'
+                if address
+                else f"<span{written}>"
             )
         else:
             own = _body_style(attributes) if node.name == "body" else ""
-            self._write(f"<{name}{self._attributes(name, attributes, style_before=own)}>")
+            self.write(f"<{name}{self.attributes(name, attributes, style_before=own)}>")
         if name in VOID:
             return _NOTHING
         if name == "pre" and _begins_with_newline(node):
-            self._write("\n")  # a parser drops the first one
+            self.write("\n")  # a parser drops the first one
         self.depth += 1
         return _End(f"</{name}>")
 
-    def _image(self, attributes: _Attributes) -> None:
+    def image(self, attributes: Attributes) -> None:
         """A remote image becomes a placeholder with an index; any other leaves the text that stands for it."""
         address = image_address(attributes.get("src") or "")
         if address is None:
             before = self.blocked_images
             self._count_remote(attributes, ("src", "srcset", "lowsrc", "data-src"))
             if self.blocked_images == before:
-                self._write(escape_text(printable((ATTRIBUTES["img"]["alt"](attributes.get("alt") or "")) or "")))
+                self.write(escape_text(printable((ATTRIBUTES["img"]["alt"](attributes.get("alt") or "")) or "")))
             return
         self.blocked_images += 1
         index = self.remote_images.get(address)
@@ -145,9 +151,9 @@ class _Rebuild:
             if len(self.remote_images) >= MAX_REMOTE_IMAGES:
                 return
             index = self.remote_images[address] = len(self.remote_images)
-        self._write(f'<img data-remote="{index}"{self._attributes("img", attributes)}>')
+        self.write(f'<img data-remote="{index}"{self.attributes("img", attributes)}>')
 
-    def _attributes(self, name: str, attributes: _Attributes, *, style_before: str = "") -> str:
+    def attributes(self, name: str, attributes: Attributes, *, style_before: str = "") -> str:
         written: list[str] = []
         for attribute, check in ATTRIBUTES[name].items():
             if attribute in attributes:
@@ -163,16 +169,16 @@ class _Rebuild:
             written.append(f' style="{escape_attribute(style)}"')
         return "".join(written)
 
-    def _count_remote(self, attributes: _Attributes, names: tuple[str, ...]) -> None:
+    def _count_remote(self, attributes: Attributes, names: tuple[str, ...]) -> None:
         """Count one blocked image if any of these attributes would have fetched one."""
         if attributes and any(_REMOTE_SET.match(attributes.get(name) or "") for name in names):
             self.blocked_images += 1
 
     def _close(self, end: _End) -> None:
-        self._write(end.tag)
+        self.write(end.tag)
         self.depth -= 1
 
-    def _write(self, text: str) -> None:
+    def write(self, text: str) -> None:
         self.output.append(text)
         self.size += len(text)
 
@@ -188,7 +194,7 @@ def _stands_for_nothing(node: Element) -> bool:
     return node.name == "form" and not node.children
 
 
-def _body_style(attributes: _Attributes) -> str:
+def _body_style(attributes: Attributes) -> str:
     colors = ((style, body_color(attributes.get(name) or "")) for name, style in BODY_COLORS.items())
     return ";".join(f"{style}:{color}" for style, color in colors if color)
 
