@@ -64,7 +64,7 @@ def printable(text: str) -> str:
 
 @dataclass
 class Rebuild:
-    """One document being written, for the frame; ``mail/writing`` writes those that leave, with other images and links."""
+    """One document being written, for the frame. ``mail/writing`` has one of its own, for what leaves."""
 
     link_attributes: ClassVar[str] = LINK_ATTRIBUTES
     output: list[str] = field(default_factory=list)
