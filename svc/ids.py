@@ -12,15 +12,18 @@ _LENGTH: Final = 20  # 20 symbols of a 34-letter alphabet: 101 bits
 
 def new_id(prefix: str) -> str:
     """A fresh random id such as ``acc_7k2…``."""
-    return f"{prefix}_{''.join(secrets.choice(_ALPHABET) for _ in range(_LENGTH))}"
+    return f"{prefix}_{_spelled(secrets.randbelow(len(_ALPHABET) ** _LENGTH))}"
 
 
 def derived_id(prefix: str, *parts: str) -> str:
     """The id that follows from what it names, so that a step repeated after a crash finds its own earlier work."""
     digest = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).digest()
-    number = int.from_bytes(digest, "big")
+    return f"{prefix}_{_spelled(int.from_bytes(digest, 'big'))}"
+
+
+def _spelled(number: int) -> str:
     symbols = []
     for _ in range(_LENGTH):
         number, index = divmod(number, len(_ALPHABET))
         symbols.append(_ALPHABET[index])
-    return f"{prefix}_{''.join(symbols)}"
+    return "".join(symbols)
