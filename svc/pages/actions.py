@@ -320,13 +320,16 @@ def _store_text(tx: Tx, principal: Principal, *, page_id: str, revision: int, ti
         now=tx.now,
         body=body,
     )
+    links, files = pages_in(body), files_in(body)
+    if revision == 1 and not links and not files:
+        return  # there is nothing to replace either: pages come by the thousand with a mailbox
     tx.run("delete from page_links where page_id = :id", id=page_id)
     tx.run(
         "insert into page_links (target_path, page_id) select value, :id from json_each(:paths)",
         id=page_id,
-        paths=queries.json_list(pages_in(body)),
+        paths=queries.json_list(links),
     )
-    _refer_to_files(tx, principal, page_id=page_id, file_ids=queries.json_list(files_in(body)))
+    _refer_to_files(tx, principal, page_id=page_id, file_ids=queries.json_list(files))
 
 
 def _refer_to_files(tx: Tx, principal: Principal, *, page_id: str, file_ids: str) -> None:

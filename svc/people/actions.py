@@ -53,12 +53,27 @@ def meet(
         return
     name = shown_name(name, address=address)
     known = queries.person(tx, owner_id=owner_id, address=address)
-    if known is None:
-        known = _add(tx, owner_id=owner_id, name=name, address=address, at=at, direction=direction)
-    else:
-        _meet_again(tx, known, name=name, at=at, direction=direction)
-    if known.filing == "skipped" and not _is_skipped(tx, domain_of(address), own=own):
-        _give_page(tx, known, name=name or known.name)
+    if known is not None:
+        _meet_again(tx, known, own=own, name=name, at=at, direction=direction)
+        return
+    page_id, filing = _first_filing(tx, owner_id=owner_id, own=own, name=name, address=address)
+    person_id = tx.value(
+        """
+        insert into people (
+            owner_id, address, name, page_id, filing, first_seen_at, last_seen_at, received, sent, weight
+        ) values (:owner_id, :address, :name, :page_id, :filing, :at, :at, :received, :sent, :weight) returning id
+        """,
+        owner_id=owner_id,
+        address=address,
+        name=name,
+        page_id=page_id,
+        filing=filing,
+        at=at,
+        received=int(direction == "received"),
+        sent=int(direction == "sent"),
+        weight=weight_of(at, direction),
+    )
+    _index(tx, person_id, owner_id=owner_id, name=name, address=address)
 
 
 def set_page(tx: Tx, principal: Principal, *, address: str, path: str | None) -> None:
@@ -82,34 +97,13 @@ def skip_domains(tx: Tx, *, domains: Iterable[str]) -> None:
 def claim(tx: Tx, user_id: str) -> None:
     """Who was met while there was nobody is the first admin's correspondent."""
     tx.run("update people set owner_id = :user_id where owner_id is null", user_id=user_id)
-    tx.run("update people_words set owner_id = :user_id where owner_id is null", user_id=user_id)
+    tx.run("update people_words set owner_id = :user_id where owner_id = ''", user_id=user_id)
 
 
 # Meeting
 
 
-def _add(tx: Tx, *, owner_id: str | None, name: str, address: str, at: Millis, direction: Direction) -> Person:
-    tx.run(
-        """
-        insert into people (
-            owner_id, address, name, filing, first_seen_at, last_seen_at, received, sent, weight
-        ) values (:owner_id, :address, :name, 'skipped', :at, :at, :received, :sent, :weight)
-        """,
-        owner_id=owner_id,
-        address=address,
-        name=name,
-        at=at,
-        received=int(direction == "received"),
-        sent=int(direction == "sent"),
-        weight=weight_of(at, direction),
-    )
-    added = queries.person(tx, owner_id=owner_id, address=address)
-    assert added is not None
-    _index(tx, added, name=name)
-    return added
-
-
-def _meet_again(tx: Tx, known: Person, *, name: str, at: Millis, direction: Direction) -> None:
+def _meet_again(tx: Tx, known: Person, *, own: Set[str], name: str, at: Millis, direction: Direction) -> None:
     tx.run(
         """
         update people set first_seen_at = min(first_seen_at, :at), last_seen_at = max(last_seen_at, :at),
@@ -126,14 +120,29 @@ def _meet_again(tx: Tx, known: Person, *, name: str, at: Millis, direction: Dire
     is_better = not known.name or (direction == "received" and at >= known.last_seen_at)
     if name and name != known.name and is_better:
         tx.run("update people set name = :name where id = :id", id=known.id, name=name)
-        tx.run("delete from people_words where person_id = :id", id=known.id)
-        _index(tx, known, name=name)
+        _unindex(tx, known)
+        _index(tx, known.id, owner_id=known.owner_id, name=name, address=known.address)
+    if known.filing == "skipped":  # the setting may have changed since
+        page_id, filing = _first_filing(
+            tx, owner_id=known.owner_id, own=own, name=name or known.name, address=known.address
+        )
+        _file(tx, known, page_id=page_id, filing=filing)
 
 
-def _index(tx: Tx, person: Person, *, name: str) -> None:
+def _index(tx: Tx, person_id: int, *, owner_id: str | None, name: str, address: str) -> None:
     tx.run_many(
-        "insert into people_words (person_id, word, owner_id) values (:id, :word, :owner_id)",
-        [{"id": person.id, "word": word, "owner_id": person.owner_id} for word in words_of(name, person.address)],
+        "insert into people_words (owner_id, word, person_id) values (:owner_id, :word, :id)",
+        [{"id": person_id, "word": word, "owner_id": owner_id or ""} for word in words_of(name, address)],
+    )
+
+
+def _unindex(tx: Tx, known: Person) -> None:
+    tx.run_many(
+        "delete from people_words where owner_id = :owner_id and word = :word and person_id = :id",
+        [
+            {"id": known.id, "word": word, "owner_id": known.owner_id or ""}
+            for word in words_of(known.name, known.address)
+        ],
     )
 
 
@@ -147,25 +156,24 @@ def _is_skipped(tx: Tx, domain: str, *, own: Set[str]) -> bool:
 # Their pages
 
 
-def _give_page(tx: Tx, person: Person, *, name: str) -> None:
-    _make_root(tx)
-    page_id = _make_page(tx, person, name=name)
-    if page_id is not None:
-        tell_of_below(tx, _MAKER, path=card.ROOT, page_id=page_id, audience=person.owner_id)
-    _file(tx, person, page_id=page_id, filing="auto")
-
-
-def _make_page(tx: Tx, person: Person, *, name: str) -> str | None:
-    title, body = card.title(name=name, address=person.address), card.body(name=name, address=person.address)
-    for path in card.paths(owner_id=person.owner_id, name=name, address=person.address):
-        page_id = make_private(tx, _MAKER, owner_id=person.owner_id, path=path, title=title, body=body)
+def _first_filing(tx: Tx, *, owner_id: str | None, own: Set[str], name: str, address: str) -> tuple[str | None, Filing]:
+    """Where somebody new is filed: under a page of their own, or nowhere."""
+    if _is_skipped(tx, domain_of(address), own=own):
+        return None, "skipped"
+    _have_root(tx)
+    title, body = card.title(name=name, address=address), card.body(name=name, address=address)
+    for path in card.paths(owner_id=owner_id, name=name, address=address):
+        page_id = make_private(tx, _MAKER, owner_id=owner_id, path=path, title=title, body=body)
         if page_id is not None:
-            return page_id
-    return None
+            tell_of_below(tx, _MAKER, path=card.ROOT, page_id=page_id, audience=owner_id)
+            return page_id, "auto"
+    return None, "auto"
 
 
-def _make_root(tx: Tx) -> None:
+def _have_root(tx: Tx) -> None:
     """One page above all of these, for everybody to find theirs below. Whatever stands there already will do."""
+    if tx.value("select 1 from pages where path = :path", path=card.ROOT) is not None:
+        return
     root_id = make_private(
         tx,
         _MAKER,
@@ -175,8 +183,8 @@ def _make_root(tx: Tx) -> None:
         body=card.ROOT_BODY,
         grants=[Grant(to=EVERYONE, level="read")],
     )
-    if root_id is not None:
-        tell_of_below(tx, _MAKER, path=card.ROOT, page_id=root_id, audience=EVERYBODY_SIGNED_IN)
+    assert root_id is not None
+    tell_of_below(tx, _MAKER, path=card.ROOT, page_id=root_id, audience=EVERYBODY_SIGNED_IN)
 
 
 def _file(tx: Tx, person: Person, *, page_id: str | None, filing: Filing) -> None:

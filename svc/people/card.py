@@ -26,10 +26,10 @@ _DASHES: Final = re.compile(r"-+")
 
 def paths(*, owner_id: str | None, name: str, address: str) -> Iterator[str]:
     """Where the page may stand, the nicest first. Paths are everybody's: the last ones nobody else comes to."""
-    own = derived_id(ROOT, owner_id or "", address)
     slug = _slug(name) or _slug(address)
     yield f"{ROOT}/{slug}"
     yield f"{ROOT}/{slug}-{_slug(domain_of(address))}"
+    own = derived_id(ROOT, owner_id or "", address)
     yield f"{ROOT}/{slug}-{own[-_HASH_CHARS:]}"
     yield f"{ROOT}/{slug}-{own.removeprefix(f'{ROOT}_')}"
 

@@ -36,13 +36,12 @@ _PEOPLE = (
     "create index people_page on people (page_id)",
     """
     create table people_words (                 -- what each is found by: `words.py`
-        person_id integer not null references people (id) on delete cascade,
+        owner_id text not null,                 -- the person's; '' for nobody's
         word text not null,
-        owner_id text,                          -- the person's
-        primary key (person_id, word)
+        person_id integer not null,             -- nobody is ever deleted
+        primary key (owner_id, word, person_id)
     ) strict, without rowid
     """,
-    "create index people_words_word on people_words (owner_id, word)",
     """
     create table people_skipped (               -- the setting in force, for those who decide in a transaction
         domain text primary key                 -- or 'own'

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Final, cast
 
 import msgspec
 
 from svc.pages import readable_titles
 from svc.people.model import Filing, PageRef, Person, plain_address
-from svc.people.words import END
+from svc.people.words import END, are_of
 from svc.principal import Principal, system
 from svc.store import ReadTx, Row, Value
 
@@ -62,7 +63,7 @@ def on_page(tx: ReadTx, principal: Principal, *, page_id: str) -> list[Person]:
 def pages_of(tx: ReadTx, principal: Principal, people: Iterable[Person]) -> dict[int, PageRef]:
     """By person: the page they are filed under, of those that ``principal`` may read."""
     filed = {one.id: one.page_id for one in people if one.page_id is not None}
-    titles = readable_titles(tx, principal, set(filed.values()))
+    titles = readable_titles(tx, principal, set(filed.values())) if filed else {}
     return {
         person_id: PageRef(id=page_id, path=titles[page_id][0], title=titles[page_id][1])
         for person_id, page_id in filed.items()
@@ -72,7 +73,7 @@ def pages_of(tx: ReadTx, principal: Principal, people: Iterable[Person]) -> dict
 
 def skipped_domains(tx: ReadTx) -> frozenset[str]:
     """The setting in force: domains, and `own`."""
-    return frozenset(str(domain) for (domain,) in tx.all("select domain from people_skipped"))
+    return frozenset([str(domain) for (domain,) in tx.all("select domain from people_skipped")])
 
 
 # What mail asks for
@@ -126,27 +127,32 @@ def suggestions(tx: ReadTx, principal: Principal, *, words: Sequence[str], limit
     """
     found = [one for owner_id in _owners(tx, principal) for one in _suggested(tx, owner_id, words=words, limit=limit)]
     found.sort(key=lambda one: (-one.weight, one.address))
-    return list({one.address: one for one in reversed(found)}.values())[::-1][:limit]
+    distinct: dict[str, Person] = {}
+    for one in found:
+        distinct.setdefault(one.address, one)
+    return list(distinct.values())[:limit]
 
 
-def _suggested(tx: ReadTx, owner_id: str | None, *, words: Sequence[str], limit: int) -> Iterator[Person]:
-    if words:
-        ids = _with_word(tx, owner_id, words[0])
-        if len(ids) < DENSE:
-            return _best_of(tx, ids, words=words[1:], limit=limit)
-    walked = list(_walk(tx, owner_id, words=words, limit=limit))
-    if len(walked) < limit and words:
-        return _best_of(tx, ids, words=words[1:], limit=limit)  # all of them far down: some are better than none
-    return iter(walked)
+def _suggested(tx: ReadTx, owner_id: str | None, *, words: Sequence[str], limit: int) -> list[Person]:
+    ids = _with_word(tx, owner_id, words[0]) if words else []
+    if words and len(ids) < DENSE:
+        return _first(_weighed(tx, ids), words, limit)
+    best = _first(_weightiest(tx, owner_id), words, limit)
+    # With all of them far down, some are better than none.
+    return best if len(best) == limit or not words else _first(_weighed(tx, ids), words, limit)
+
+
+def _first(people: Iterable[Person], words: Sequence[str], limit: int) -> list[Person]:
+    return list(islice((one for one in people if are_of(words, name=one.name, address=one.address)), limit))
 
 
 def _with_word(tx: ReadTx, owner_id: str | None, word: str) -> list[int]:
     rows = tx.all(
         """
         select distinct person_id from people_words
-        where owner_id is :owner_id and word >= :word and word < :end limit :most
+        where owner_id = :owner_id and word >= :word and word < :end limit :most
         """,
-        owner_id=owner_id,
+        owner_id=owner_id or "",
         word=word,
         end=word + END,
         most=DENSE,
@@ -154,51 +160,24 @@ def _with_word(tx: ReadTx, owner_id: str | None, word: str) -> list[int]:
     return [cast(int, person_id) for (person_id,) in rows]
 
 
-def _best_of(tx: ReadTx, ids: Sequence[int], *, words: Sequence[str], limit: int) -> Iterator[Person]:
-    condition, params = _having(words)
+def _weighed(tx: ReadTx, ids: Sequence[int]) -> Iterator[Person]:
     rows = tx.all(
         f"""
-        select {_PERSON} from people p where p.id in (select value from json_each(:ids)) {condition}
-        order by p.weight desc, p.address limit :limit
+        select {_PERSON} from people p where p.id in (select value from json_each(:ids))
+        order by p.weight desc, p.address
         """,
         ids=_json(ids),
-        limit=limit,
-        **params,
     )
     return map(_person, rows)
 
 
-def _walk(tx: ReadTx, owner_id: str | None, *, words: Sequence[str], limit: int) -> Iterator[Person]:
-    condition, params = _having(words)
-    rows = tx.all(
-        f"""
-        select {_PERSON} from (
-            select id from people where owner_id is :owner_id order by weight desc limit :walked
-        ) best join people p on p.id = best.id where true {condition} limit :limit
-        """,
+def _weightiest(tx: ReadTx, owner_id: str | None) -> Iterator[Person]:
+    rows = tx.each(
+        f"select {_PERSON} from people p where p.owner_id is :owner_id order by p.weight desc limit :walked",
         owner_id=owner_id,
         walked=WALKED,
-        limit=limit,
-        **params,
     )
     return map(_person, rows)
-
-
-def _having(words: Sequence[str]) -> tuple[str, Mapping[str, Value]]:
-    """A condition on ``p``: it has a word that begins with each of these."""
-    parts: list[str] = []
-    params: dict[str, Value] = {}
-    for number, word in enumerate(words):
-        parts.append(
-            f"""
-            and exists (
-                select 1 from people_words w
-                where w.person_id = p.id and w.word >= :word_{number} and w.word < :end_{number}
-            )
-            """
-        )
-        params |= {f"word_{number}": word, f"end_{number}": word + END}
-    return "".join(parts), params
 
 
 def _owners(tx: ReadTx, principal: Principal) -> list[str | None]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from typing import Final
 
 MAX_WORDS: Final = 24  # of one person
@@ -48,3 +49,12 @@ def typed_words(text: str) -> tuple[str, ...]:
     """What somebody typed so far, as prefixes; the longest, which tells most, first."""
     words = {word.strip(_EDGES)[:MAX_WORD_CHARS] for word in folded(text).split()} - {""}
     return tuple(sorted(words, key=lambda word: (-len(word), word)))[:MAX_TYPED_WORDS]
+
+
+def are_of(prefixes: Sequence[str], *, name: str, address: str) -> bool:
+    """Whether each of ``prefixes`` (:func:`typed_words`) begins a word of this name and address."""
+    text = folded(f"{name} {address}")
+    if not all(prefix in text for prefix in prefixes):
+        return False
+    words = words_of(name, address)
+    return all(any(word.startswith(prefix) for word in words) for prefix in prefixes)
