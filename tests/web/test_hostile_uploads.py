@@ -1,0 +1,226 @@
+"""Uploads that mean harm, opened in Chromium by every way there is: nothing of them runs, and nothing is read.
+
+They are opened by somebody who is signed in, as files and as blobs: by the address itself, from the app's own page,
+from a page in the app's origin that has no policy at all (so that the answers alone have to hold), from another port of
+this machine (the same site: the browser sends the cookie along) and from another site.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Dialog, Error, Page, Request, Response, Route, sync_playwright
+
+from tests.journeys.harness import ServiceProcess, free_port
+from tests.web.conftest import CHROMIUM, FLAGS, PATIENCE_MS
+from tests.web.hostile_uploads import TOLD, Upload, linked, sheet, uploads
+
+pytestmark = [pytest.mark.journey, pytest.mark.browser]
+
+OPEN: Final = (Path(__file__).parent / "open_uploads.js").read_text()
+EMBEDDED: Final = ("iframe", "img", "object", "embed", "script", "module", "worker", "popup")
+SETTLED_MS: Final = 1_500
+BARE: Final = "<!doctype html><title>A page</title><body>"
+OUR_PAGE: Final = "/login"
+BARE_PATH: Final = "/embedder"
+REACHES: Final = {
+    "our own page": {"iframe", "img", "script", "module", "popup"},
+    "our origin without a policy": set(EMBEDDED),
+    "another port": {"iframe", "object", "embed", "popup"},
+    "another site": {"popup"},
+}
+"""From where, and by which ways, the content itself comes: elsewhere the browser refuses, or sends no cookie along."""
+EMAIL: Final = "mia@example.org"
+
+
+@dataclass(frozen=True)
+class Kept:
+    """An upload that the service took, and where it is found."""
+
+    upload: Upload
+    addresses: tuple[str, str]
+
+
+@dataclass
+class Watch:
+    """What a window's pages said and asked for."""
+
+    context: BrowserContext
+    heard: list[dict[str, str]] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+    alerts: list[str] = field(default_factory=list)
+    answered: set[tuple[str, int]] = field(default_factory=set)
+    """The ways that an upload was asked for, and the status that came."""
+
+    def ran(self) -> set[tuple[str, str]]:
+        return {(one["name"], one["way"]) for one in self.heard if one["what"].startswith("ran in ")}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Without its own guard of the local network: the service has to hold alone."""
+    if not CHROMIUM.exists():
+        pytest.skip("Chromium is not installed: apt-get install chromium")
+    flags = [*FLAGS, "--disable-features=LocalNetworkAccessChecks,BlockInsecurePrivateNetworkRequests"]
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=str(CHROMIUM), headless=True, args=flags)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
+    with ServiceProcess(tmp_path_factory.mktemp("hostile")) as process:
+        process.start(PROVIDERS="fake")
+        yield process
+
+
+@pytest.fixture(scope="module")
+def cookie(service: ServiceProcess) -> str:
+    body = json.dumps({"email": EMAIL}).encode()
+    reply = service.request("POST", "/auth/dev-login", body, {"content-type": "application/json"})
+    return (reply.header("set-cookie") or "").partition(";")[0]
+
+
+@pytest.fixture(scope="module")
+def kept(service: ServiceProcess, cookie: str) -> list[Kept]:
+    style = keep(service, cookie, sheet())
+    return [style, *(keep(service, cookie, one) for one in (*uploads(), linked(style.addresses[0])))]
+
+
+def keep(service: ServiceProcess, cookie: str, upload: Upload) -> Kept:
+    headers = {"cookie": cookie, "x-svc-filename": upload.name, "content-type": upload.mime}
+    reply = service.request("POST", "/files", upload.content, {name: value for name, value in headers.items() if value})
+    assert reply.status == 201, reply.body
+    file = reply.json()
+    return Kept(upload, (f"/files/{file['id']}/content", f"/blobs/{file['sha256']}"))
+
+
+@contextmanager
+def window(browser: Browser, service: ServiceProcess, cookie: str) -> Iterator[Watch]:
+    """A browser's window with the service's cookie, watched."""
+    context = browser.new_context(accept_downloads=False)
+    context.set_default_timeout(PATIENCE_MS)
+    name, _, value = cookie.partition("=")
+    signed_in: Any = {"name": name, "value": value, "url": service.base, "httpOnly": True, "sameSite": "Lax"}
+    context.add_cookies([signed_in])
+    watch = Watch(context)
+
+    def heard(text: str) -> None:
+        if text.startswith(TOLD):
+            watch.heard.append(json.loads(text.removeprefix(TOLD)))
+
+    def asked(request: Request) -> None:
+        if "hostile" in request.url:
+            watch.asked.append(request.url)
+
+    def alerted(dialog: Dialog) -> None:
+        watch.alerts.append(dialog.message)
+        dialog.dismiss()
+
+    def answered(response: Response) -> None:
+        _, mark, way = response.url.partition("?via=")
+        if mark:
+            watch.answered.add((way, response.status))
+
+    context.on("response", answered)
+    context.on("console", lambda message: heard(message.text))
+    context.on("request", asked)
+    context.on("dialog", alerted)
+    yield watch
+    context.close()
+
+
+def hand_in(context: BrowserContext, url: str) -> Page:
+    """A page at ``url`` that no server needs to serve, without any policy."""
+
+    def fulfill(route: Route) -> None:
+        route.fulfill(status=200, content_type="text/html", body=BARE)
+
+    page = context.new_page()
+    page.route(url, fulfill)
+    page.goto(url)
+    return page
+
+
+def open_from(page: Page, addresses: list[str]) -> None:
+    page.evaluate(OPEN, {"addresses": addresses, "ways": EMBEDDED, "patience": SETTLED_MS})
+
+
+def open_directly(context: BrowserContext, base: str, kept: list[Kept]) -> None:
+    for one in kept:
+        for address in one.addresses:
+            page = context.new_page()
+            with suppress(Error):  # a download ends the visit
+                page.goto(f"{base}{address}?via=top")
+            page.close()
+
+
+def vantage(context: BrowserContext, name: str, base: str) -> Page:
+    if name == "our own page":
+        page = context.new_page()
+        page.goto(base + OUR_PAGE)
+        return page
+    origin = {"our origin without a policy": base, "another port": f"http://127.0.0.1:{free_port()}"}
+    return hand_in(context, origin.get(name, "http://elsewhere.invalid") + BARE_PATH)
+
+
+def test_opened_by_its_own_address_nothing_runs(
+    browser: Browser, service: ServiceProcess, cookie: str, kept: list[Kept]
+) -> None:
+    before = written(service)
+    with window(browser, service, cookie) as watch:
+        open_directly(watch.context, service.base, kept)
+        assert (watch.heard, watch.asked, watch.alerts) == ([], [], [])
+    assert written(service) == before
+
+
+@pytest.mark.parametrize("name", REACHES)
+def test_whoever_embeds_or_opens_it_nothing_runs(
+    browser: Browser, service: ServiceProcess, cookie: str, kept: list[Kept], name: str
+) -> None:
+    before = written(service)
+    with window(browser, service, cookie) as watch:
+        page = vantage(watch.context, name, service.base)
+        open_from(page, [service.base + address for one in kept for address in one.addresses])
+        assert (watch.heard, watch.asked, watch.alerts) == ([], [], [])
+        assert {way for way, status in watch.answered if status == 200} >= REACHES[name]
+    assert written(service) == before
+
+
+def test_served_bare_in_our_origin_the_same_uploads_run_and_read(
+    browser: Browser, service: ServiceProcess, cookie: str, kept: list[Kept]
+) -> None:
+    """Else the silence above would prove nothing."""
+    by_address = {address: one.upload for one in kept for address in one.addresses}
+
+    def serve_bare(route: Route) -> None:
+        upload = by_address[route.request.url.removeprefix(service.base).partition("?")[0]]
+        headers = {"content-type": upload.mime} if upload.mime else {}
+        route.fulfill(status=200, headers=headers, body=upload.content)
+
+    expected = {(one.upload.name, way) for one in kept for way in one.upload.runs}
+    with window(browser, service, cookie) as watch:
+        for pattern in ("**/files/*/content*", "**/blobs/*"):
+            watch.context.route(pattern, serve_bare)
+        open_directly(watch.context, service.base, kept)
+        page = vantage(watch.context, "our origin without a policy", service.base)
+        open_from(page, [service.base + one.addresses[0] for one in kept])
+        deadline = time.monotonic() + PATIENCE_MS / 1_000
+        while expected - watch.ran() and time.monotonic() < deadline:
+            page.wait_for_timeout(50)
+        assert expected - watch.ran() == set()
+        assert any(EMAIL in one["what"] for one in watch.heard)
+        assert any("hostile-refresh" in url for url in watch.asked)
+    assert written(service) == [("hostile",)]
+
+
+def written(service: ServiceProcess) -> list[tuple[Any, ...]]:
+    return service.rows("select path from pages where path like 'hostile%'")
