@@ -1,0 +1,327 @@
+"""The compose window: its keys, recipients, text, files, and sending with what is asked before and offered after."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.web.conftest import App
+from tests.web.fake_server import Refusal
+from tests.web.writer import address, chips, compose, fill, give_file, only, paste, ready, saved, text, window
+
+pytestmark = pytest.mark.browser
+
+
+def test_c_opens_a_blank_message_in_which_the_page_keys_rest(app: App) -> None:
+    page = app.open()
+    app.press("j", "c")
+    ready(page)
+    expect(page.get_by_role("combobox", name="To", exact=True)).to_be_focused()
+    page.keyboard.type("jek")
+    page.locator(".compose-head h2").click()
+    app.press("j", "e", "c")
+    assert app.selected() == "thr_00"
+    assert app.calls("mail.archive") == []
+    expect(window(page)).to_have_count(1)
+
+
+def test_escape_closes_an_untouched_message_without_a_trace_and_the_focus_goes_back_to_the_row(app: App) -> None:
+    page = app.open()
+    app.press("j", "j", "c")
+    ready(page)
+    app.press("Escape")
+    expect(window(page)).to_have_count(0)
+    app.until("() => document.activeElement?.dataset.thread === 'thr_01'")
+    app.press("k")
+    assert app.selected() == "thr_00"
+    assert app.calls("mail.saveDraft") == []
+
+
+def test_a_message_is_written_and_sent_by_keyboard_alone(app: App) -> None:
+    page = app.open()
+    app.press("c")
+    ready(page)
+    page.keyboard.type("jon")
+    page.locator("[role=option][aria-selected=true]", has_text="Jonas Feld").wait_for()
+    app.press("Enter")
+    page.keyboard.type("office@harbour.example,")
+    app.press("Tab", "Tab", "Tab")  # past Cc and Bcc
+    page.keyboard.type("Paint")
+    app.press("Tab")
+    page.keyboard.type("Two tins, ")
+    app.press("Control+b")
+    page.keyboard.type("teal")
+    app.press("Control+b")
+    page.keyboard.type(".")
+    app.press("Control+Enter")
+    expect(window(page)).to_have_count(0)
+    (sent,) = app.called("mail.send")
+    assert sent["to"] == ["Jonas Feld <jonas.feld@example.org>", "office@harbour.example"]
+    assert (sent["subject"], sent["accountId"], sent["draftId"]) == ("Paint", "acc_mia", "drf_1")
+    assert re.sub("&nbsp;", " ", sent["html"]) == "<div>Two tins, <b>teal</b>.</div>"
+
+
+def test_recipients_are_walked_changed_and_removed_by_keyboard(app: App) -> None:
+    page = compose(app)
+    address(page, "a@x.example", "b@x.example", "c@x.example")
+    app.press("Backspace")
+    expect(chips(page).nth(2).locator(".person")).to_be_focused()
+    app.press("ArrowLeft", "Delete")
+    expect(chips(page)).to_have_text(["a@x.example", "c@x.example"])
+    app.press("Enter")
+    field = page.get_by_role("combobox", name="To", exact=True)
+    expect(field).to_have_value("a@x.example")
+    field.fill("d@x.example")
+    app.press("Tab")
+    expect(chips(page)).to_have_text(["c@x.example", "d@x.example"])
+
+
+def test_a_pasted_list_of_people_becomes_chips_and_doubles_fall_out(app: App) -> None:
+    page = compose(app)
+    pasted = '"Smith, Ann" <ann@x.example>; Bob <bob@x.example>,\nbob@x.example\nnobody, carl@x.example'
+    paste(page.get_by_role("combobox", name="To", exact=True), plain=pasted)
+    expect(chips(page)).to_have_text(["Smith, Ann", "Bob", "nobody", "carl@x.example"])
+    expect(chips(page).nth(2)).to_have_class(re.compile("wrong"))
+    saved(page)
+    assert only(app.world.drafts)["to"][0] == '"Smith, Ann" <ann@x.example>'
+
+
+def test_a_completion_for_older_letters_takes_nobody(app: App) -> None:
+    page = compose(app)
+    page.keyboard.type("jon")
+    page.locator("[role=option][aria-selected=true]").first.wait_for()
+    page.keyboard.type("athan@sea.example\n", delay=0)
+    expect(chips(page)).to_have_text(["jonathan@sea.example"])
+
+
+def test_a_wrong_address_is_marked_and_keeps_the_message_from_going(app: App) -> None:
+    page = compose(app)
+    fill(page, to="ann@sea")
+    app.press("Control+Enter")
+    expect(page.get_by_role("alertdialog")).to_contain_text("“ann@sea” is not a mail address.")
+    expect(page.get_by_role("button", name="Send anyway")).to_have_count(0)
+    app.press("Escape")
+    expect(page.get_by_role("alertdialog")).to_have_count(0)
+    expect(window(page)).to_have_count(1)
+    assert app.calls("mail.send") == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["See the attached plan.", "Die Pläne sind im Anhang.", "Voir la pièce jointe.", "Adjunto el plano.", "添付します"],
+)
+def test_a_promised_attachment_that_is_not_there_is_asked_about(app: App, words: str) -> None:
+    page = compose(app)
+    fill(page, body=words)
+    app.press("Control+Enter")
+    expect(page.get_by_role("alertdialog")).to_contain_text("You write of an attachment, and there is none.")
+    page.get_by_role("button", name="Send anyway").click()
+    expect(window(page)).to_have_count(0)
+    assert len(app.called("mail.send")) == 1
+
+
+def test_an_empty_subject_and_no_recipients_are_told_before_sending(app: App) -> None:
+    page = compose(app)
+    app.press("Control+Enter")
+    dialog = page.get_by_role("alertdialog")
+    expect(dialog).to_contain_text("It needs at least one recipient.")
+    page.get_by_role("button", name="OK").click()
+    address(page, *[f"p{n}@x.example" for n in range(25)])
+    app.press("Control+Enter")
+    expect(dialog).to_contain_text("It has no subject.")
+    expect(dialog).to_contain_text("25 people will see each other’s addresses.")
+
+
+def test_cc_and_bcc_go_where_they_belong(app: App) -> None:
+    page = compose(app)
+    address(page, "a@x.example")
+    for name, one in (("Cc", "b@x.example"), ("Bcc", "c@x.example")):
+        page.get_by_role("button", name=name, exact=True).click()
+        address(page, one, field=name)
+    saved(page)
+    draft = only(app.world.drafts)
+    assert (draft["to"], draft["cc"], draft["bcc"]) == (["a@x.example"], ["b@x.example"], ["c@x.example"])
+
+
+def test_another_account_brings_its_own_signature(app: App) -> None:
+    app.world.signatures = {"acc_mia": "<div>Mia</div>", "acc_home": "<div>Mia at home</div>"}
+    page = compose(app)
+    expect(text(page).locator("[data-signature]")).to_have_text("Mia")
+    text(page).click(position={"x": 5, "y": 5})
+    page.keyboard.type("Hello")
+    page.get_by_label("From").select_option("acc_home")
+    expect(text(page).locator("[data-signature]")).to_have_text("Mia at home")
+    page.get_by_label("From").select_option("acc_hello")
+    expect(text(page).locator("[data-signature]")).to_have_count(0)
+    expect(text(page)).to_contain_text("Hello")
+
+
+def test_the_tab_of_an_account_writes_from_it(app: App) -> None:
+    page = compose(app, path="/p/mail/a/acc_home")
+    expect(page.get_by_label("From")).to_have_value("acc_home")
+
+
+def test_a_link_is_set_changed_and_taken_away_and_leads_nowhere_bad(app: App) -> None:
+    page = compose(app)
+    text(page).click()
+    page.keyboard.type("the plan")
+    app.press("Shift+Control+ArrowLeft", "Control+k")
+    field = page.get_by_label("Address of the link")
+    field.fill("javascript:alert(1)")
+    app.press("Enter")
+    expect(page.get_by_text("That is no address of a page or a mailbox.")).to_be_visible()
+    field.fill("harbour.example/plan")
+    app.press("Enter")
+    expect(text(page).locator("a")).to_have_attribute("href", "https://harbour.example/plan")
+    app.press("Control+k")
+    page.get_by_role("button", name="Remove link").click()
+    expect(text(page).locator("a")).to_have_count(0)
+
+
+def test_lists_and_formats_are_shown_where_the_caret_is(app: App) -> None:
+    page = compose(app)
+    text(page).click()
+    app.press("Control+Shift+8")
+    page.keyboard.type("one")
+    bullets = page.get_by_role("button", name="Bulleted list")
+    expect(bullets).to_have_attribute("aria-pressed", "true")
+    app.press("Control+Shift+7")
+    expect(text(page).locator("ol li")).to_have_text(["one"])
+    page.get_by_role("button", name="Numbered list").click()
+    expect(text(page).locator("ol")).to_have_count(0)
+
+
+def test_files_come_by_picker_paste_and_drop_and_can_be_taken_away(app: App) -> None:
+    page = compose(app)
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role("button", name="Attach files").click()
+    chooser.value.set_files({"name": "tide table.csv", "mimeType": "text/csv", "buffer": b"9;high"})
+    give_file(text(page), "paste", "pasted.png", "image/png", "picture")
+    give_file(window(page), "drop", "dropped.txt", "text/plain", "words")
+    names = page.get_by_role("list", name="Attachments").locator(".attachment-name")
+    expect(names).to_have_text(["tide table.csv", "pasted.png", "dropped.txt"])
+    page.get_by_role("button", name="Remove pasted.png").click()
+    saved(page)
+    app.until("() => document.querySelectorAll('.compose-file').length === 2")
+    saved(page)
+    assert [one["filename"] for one in only(app.world.drafts)["attachments"]] == ["tide table.csv", "dropped.txt"]
+
+
+def test_a_refused_upload_says_why_and_the_message_stays(app: App) -> None:
+    app.tolerated = ("413",)
+    app.world.refuse_uploads = 413
+    page = compose(app)
+    give_file(window(page), "drop", "film.mov", "video/quicktime", "frames")
+    expect(page.get_by_text("It is larger than this workspace takes.")).to_be_visible()
+    page.get_by_role("button", name="Dismiss: film.mov").click()
+    expect(window(page)).to_have_count(1)
+
+
+def test_undo_brings_the_whole_message_back(app: App) -> None:
+    page = compose(app)
+    fill(page, subject="Wait")
+    app.press("Control+Enter")
+    expect(page.get_by_text(re.compile(r"^Sending in \d+ s$"))).to_be_visible()
+    page.get_by_role("link", name="Tasks").click()
+    page.get_by_role("heading", name="On its way").wait_for()
+    page.get_by_role("button", name="Undo").click()
+    ready(page)
+    expect(page.get_by_label("Subject")).to_have_value("Wait")
+    expect(text(page)).to_contain_text("High at nine.")
+    expect(chips(page)).to_have_text(["ann@sea.example"])
+    expect(page.locator(".sending")).to_have_count(0)
+    assert only(app.world.outgoing)["state"] == "cancelled"
+
+
+def test_the_seconds_to_undo_are_counted_by_the_servers_clock_and_survive_a_reload(app: App) -> None:
+    app.world.clock_ahead_s, app.world.hold_s = 3600, 60
+    page = compose(app)
+    fill(page)
+    app.press("Control+Enter")
+    expect(page.get_by_text(re.compile(r"^Sending in (60|5\d) s$"))).to_be_visible()
+    page.reload()
+    expect(page.get_by_text(re.compile(r"^Sending in [45]\d s$"))).to_be_visible()
+    page.get_by_role("button", name="Send now").click()
+    expect(page.get_by_text("Sending…", exact=True)).to_be_visible()
+    app.world.move_outgoing(only(app.world.outgoing)["id"], state="sent")
+    expect(page.get_by_text("Sent: Tides")).to_be_visible()
+
+
+def test_undo_that_comes_too_late_says_so(app: App) -> None:
+    app.tolerated = ("409",)
+    page = compose(app)
+    fill(page)
+    app.press("Control+Enter")
+    undo = page.get_by_role("button", name="Undo")
+    undo.wait_for()
+    only(app.world.outgoing)["state"] = "transmitting"
+    undo.click()
+    expect(page.get_by_text("Too late: it is on its way already.")).to_be_visible()
+
+
+def test_what_the_server_refuses_stays_in_the_window_with_the_reason_and_goes_the_second_time(app: App) -> None:
+    app.tolerated = ("400",)
+    app.world.failing["mail.send"] = Refusal("BAD_REQUEST", 400, "The message is larger than 25 MB.")
+    page = compose(app)
+    fill(page)
+    app.press("Control+Enter")
+    expect(page.get_by_text("Not sent: The message is larger than 25 MB.")).to_be_visible()
+    app.world.failing.clear()
+    app.press("Control+Enter")
+    expect(window(page)).to_have_count(0)
+    assert len(app.world.outgoing) == 1
+
+
+def test_a_failure_is_told_on_the_mail_page_with_the_way_to_it(app: App) -> None:
+    page = app.open()
+    app.world.move_outgoing(app.world.add_outgoing(subject="Permit"), state="failed", lastError="No such mailbox.")
+    expect(page.get_by_text("A message was not sent.")).to_be_visible()
+    page.get_by_role("link", name="Look at it").click()
+    expect(page.get_by_text("No such mailbox.")).to_be_visible()
+    assert app.path() == "/p/tasks"
+
+
+def test_minimised_it_gives_the_keys_back_and_opens_where_it_was(app: App) -> None:
+    page = compose(app)
+    page.get_by_label("Subject").fill("Later")
+    page.get_by_role("button", name="Minimise").click()
+    expect(page.get_by_role("heading", name="Later")).to_be_visible()
+    app.press("j")
+    assert app.selected() == "thr_00"
+    page.get_by_role("button", name="Open the message again").click()
+    expect(page.get_by_label("Subject")).to_have_value("Later")
+
+
+def test_discarding_can_be_undone(app: App) -> None:
+    page = compose(app)
+    fill(page)
+    saved(page)
+    page.get_by_role("button", name="Delete the draft").click()
+    expect(window(page)).to_have_count(0)
+    app.called("mail.deleteDraft")
+    assert app.world.drafts == {}
+    page.get_by_role("button", name="Undo").click()
+    ready(page)
+    expect(text(page)).to_contain_text("High at nine.")
+    saved(page)
+    assert len(app.world.drafts) == 1
+
+
+def test_send_later_shows_presets_and_refuses_the_past(app: App) -> None:
+    page = compose(app)
+    fill(page)
+    page.get_by_role("button", name="Send later").click()
+    panel = page.get_by_role("dialog", name="Send later")
+    panel.get_by_label("Day").fill("2020-01-01")
+    panel.get_by_role("button", name="Set").click()
+    expect(panel.get_by_text("That is in the past.")).to_be_visible()
+    panel.get_by_role("button", name="Tomorrow morning").click()
+    expect(window(page)).to_have_count(0)
+    (sent,) = app.called("mail.send")
+    local = page.evaluate("at => [new Date(at).getHours(), new Date(at).getDate()]", sent["sendAt"])
+    tomorrow = page.evaluate("(() => { const d = new Date(); d.setDate(d.getDate() + 1); return d.getDate(); })()")
+    assert local == [8, tomorrow]
+    expect(page.get_by_text(re.compile("^It goes out "))).to_be_visible()
+    expect(page.get_by_role("link", name="Tasks, 1 scheduled")).to_be_visible()

@@ -1,0 +1,88 @@
+"""What the tests of writing mail do again and again: open the window, type, paste, wait for the draft."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.web.conftest import App
+
+
+def compose(app: App, key: str = "c", *, path: str = "/p/mail") -> Page:
+    """The mail page with a blank message begun by its key."""
+    page = app.open(path)
+    app.press(key)
+    return ready(page)
+
+
+def ready(page: Page) -> Page:
+    page.wait_for_selector(".compose .rich-text[contenteditable=true]")
+    return page
+
+
+def window(page: Page) -> Locator:
+    return page.locator("section.compose")
+
+
+def text(page: Page) -> Locator:
+    return page.get_by_role("textbox", name="Message text")
+
+
+def address(page: Page, *people: str, field: str = "To") -> None:
+    to = page.get_by_role("combobox", name=field, exact=True)
+    for one in people:
+        to.fill(one)
+        to.press(",")
+    expect(chips(page, field)).to_have_count(len(people))
+
+
+def chips(page: Page, field: str = "To") -> Locator:
+    return page.get_by_role("list", name=f"{field}: recipients").locator("li")
+
+
+def fill(page: Page, *, to: str = "ann@sea.example", subject: str = "Tides", body: str = "High at nine.") -> None:
+    address(page, to)
+    page.get_by_label("Subject").fill(subject)
+    text(page).click()
+    page.keyboard.type(body)
+
+
+def saved(page: Page) -> None:
+    expect(page.locator(".save-state")).to_have_text("Draft saved")
+
+
+def paste(target: Locator, **parts: str) -> None:
+    """Paste into it: ``paste(text, html="<b>x</b>", plain="x")``."""
+    kinds = {"html": "text/html", "plain": "text/plain"}
+    given = json.dumps({kinds[name]: value for name, value in parts.items()})
+    target.evaluate(
+        """(element, given) => {
+            const data = new DataTransfer();
+            for (const [kind, value] of Object.entries(JSON.parse(given))) data.setData(kind, value);
+            const how = { bubbles: true, cancelable: true };
+            element.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, ...how }));
+        }""",
+        given,
+    )
+
+
+def give_file(target: Locator, event: str, name: str, mime: str, content: str) -> None:
+    """Paste or drop a file: ``event`` is "paste" or "drop"."""
+    target.evaluate(
+        """(element, { event, name, mime, content }) => {
+            const data = new DataTransfer();
+            data.items.add(new File([content], name, { type: mime }));
+            const how = { bubbles: true, cancelable: true };
+            const made = event === "paste" ? new ClipboardEvent(event, { ...how, clipboardData: data })
+                : new DragEvent(event, { ...how, dataTransfer: data });
+            element.dispatchEvent(made);
+        }""",
+        {"event": event, "name": name, "mime": mime, "content": content},
+    )
+
+
+def only(records: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    (record,) = records.values()
+    return record
