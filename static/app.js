@@ -14,7 +14,7 @@ import { startClock } from "./now.js";
 import { onPagesEvent, refetchPages } from "./pages/news.js";
 import { PagesPage } from "./pages/page.js";
 import { place, startRouter } from "./router.js";
-import { loadMe } from "./session.js";
+import { loadMe, startForgetting } from "./session.js";
 import { SettingsPage } from "./settings/page.js";
 import { onTasksEvent } from "./tasks/outgoing.js";
 import { TasksPage } from "./tasks/page.js";
@@ -29,6 +29,7 @@ const TOPICS = ["mail", "accounts", "pages", "tasks"];
 boot();
 
 function boot() {
+  startForgetting();
   startTheme();
   startRouter();
   startClock();

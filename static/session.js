@@ -12,6 +12,19 @@ export function isAdmin() {
   return me.value !== null && (me.value.user === null || me.value.user.role === "admin");
 }
 
+/**
+ * A browser keeps the page that is left whole and shows it again at Back, also when the session has ended meanwhile: what
+ * was kept shows nothing, and begins anew. Called once.
+ */
+export function startForgetting() {
+  addEventListener("pagehide", (event) => {
+    if (event.persisted) document.body.hidden = true;
+  });
+  addEventListener("pageshow", (event) => {
+    if (event.persisted) location.reload();
+  });
+}
+
 /** Ask again, and go to the login page if this browser may not be here. */
 export async function loadMe() {
   try {

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, BrowserType, ConsoleMessage, Locator, Page, sync_playwright
 
 from tests.web.fake_server import Stage, World, serving
 
@@ -99,9 +99,16 @@ def browser() -> Iterator[Browser]:
     if not VENDOR.exists():
         pytest.skip("static/vendor is not there: make sets it up (node static/vendor.mjs)")
     with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=str(CHROMIUM), headless=True, args=list(FLAGS))
+        launched = launch(playwright.chromium)
         yield launched
         launched.close()
+
+
+def launch(chromium: BrowserType, *, without: Sequence[str] = ()) -> Browser:
+    """``without``: what Playwright would switch on."""
+    return chromium.launch(
+        executable_path=str(CHROMIUM), headless=True, args=list(FLAGS), ignore_default_args=list(without)
+    )
 
 
 @pytest.fixture(scope="module")

@@ -7,17 +7,20 @@ from threading import Event
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, Route
+from playwright.sync_api import Browser, Page, Route
 
 from tests.web import fake_world, qr_reader
-from tests.web.conftest import PATIENCE_MS, App
+from tests.web.conftest import PATIENCE_MS, App, launch
 from tests.web.fake_identity import CODE, JONAS, LINK, OTHER_CODE, IdentityWorld, device, signed_in
-from tests.web.fake_server import Refusal
+from tests.web.fake_server import Refusal, serving
 
 pytestmark = pytest.mark.browser
 
 SIGN_IN = "Sign in"
 SIGN_OUT = "Sign out"
+SAYS_WHAT_WAS_KEPT = """addEventListener("pageshow", event => {
+    if (event.persisted) sessionStorage.setItem("kept", document.body.checkVisibility() ? "shown" : "hidden");
+});"""
 
 
 def stranger(**me: object) -> IdentityWorld:
@@ -206,6 +209,25 @@ def test_signing_out_of_a_session_that_has_ended_leads_to_the_login_page_too(sta
     app.world.me.update(user=None)
     page.get_by_role("button", name=SIGN_OUT).click()
     page.wait_for_url("**/login?next=%2Fsettings")
+
+
+def test_a_page_that_the_browser_kept_shows_nothing_once_the_session_has_ended(browser: Browser) -> None:
+    world = IdentityWorld()
+    with (
+        serving(world) as stage,
+        launch(browser.browser_type, without=["--disable-back-forward-cache"]) as keeping,
+        keeping.new_page(base_url=stage.origin) as page,
+    ):
+        page.set_default_timeout(PATIENCE_MS)
+        page.add_init_script(SAYS_WHAT_WAS_KEPT)
+        page.goto("/p/mail")
+        page.wait_for_selector("[role=option]")
+        page.goto("/settings")
+        page.wait_for_selector(".who")
+        world.me.update(user=None)
+        page.go_back(wait_until="commit")
+        page.wait_for_url("**/login?next=%2Fp%2Fmail")
+        assert page.evaluate("sessionStorage.getItem('kept')") != "shown"
 
 
 def test_the_last_admin_is_told_why_she_stays_one(start: Callable[..., App]) -> None:
