@@ -25,7 +25,7 @@ from svc.mail.model import (
     message_id_of,
     thread_id_of,
 )
-from svc.mail.provider import HistoryChange, ProviderLabel
+from svc.mail.provider import HistoryChange
 from svc.mail.sending import settling
 from svc.principal import system
 from svc.store import Tx
@@ -98,6 +98,20 @@ def pass_over(tx: Tx, *, account_id: str, passed: Sequence[Passed]) -> None:
         counters.emit_account(tx, account_id, device_id=DEVICE_ID)
 
 
+def forget_failures(tx: Tx, *, account_id: str, provider_message_ids: Sequence[str]) -> None:
+    """What failed with these messages is of no interest any more: the provider has deleted them."""
+    gone = tx.run(
+        """
+        delete from mail_ledger
+        where account_id = :id and provider_message_id in (select value from json_each(:gone))
+        """,
+        id=account_id,
+        gone=_json(provider_message_ids),
+    )
+    if gone:
+        counters.emit_account(tx, account_id, device_id=DEVICE_ID)
+
+
 def apply_changes(tx: Tx, *, account_id: str, changes: Sequence[HistoryChange]) -> None:
     """Label changes and deletions of one message, in the provider's order. Pending local changes stay on top."""
     account = queries.account(tx, account_id)
@@ -130,7 +144,7 @@ def correct_labels(tx: Tx, *, account_id: str, labels: Mapping[str, frozenset[st
         if stored is None:
             continue
         message_id, thread_id, before = stored
-        after = _with_pending(
+        after = with_pending(
             tx, account, provider_message_id=provider_message_id, labels=(before - authority) | carried
         )
         if after != before:
@@ -164,27 +178,6 @@ def delete_unseen(tx: Tx, *, account_id: str, limit: int) -> int:
     return len(rows)
 
 
-def store_labels(tx: Tx, *, account_id: str, labels: Iterable[ProviderLabel]) -> None:
-    """The account's labels as the provider lists them now."""
-    tx.run("delete from mail_labels where account_id = :id", id=account_id)
-    tx.run_many(
-        """
-        insert into mail_labels (account_id, label_id, name, system, color)
-        values (:account_id, :label_id, :name, :system, :color)
-        """,
-        [
-            {
-                "account_id": account_id,
-                "label_id": label.id,
-                "name": label.name,
-                "system": int(label.system),
-                "color": label.color,
-            }
-            for label in labels
-        ],
-    )
-
-
 # The parts
 
 
@@ -215,11 +208,19 @@ def flags_of(labels: frozenset[str]) -> dict[str, int]:
 
 
 def delete_message(tx: Tx, account: Account, *, message_id: str) -> None:
-    """Forget one message with its files and pending changes; its blobs stay until nothing refers to them."""
+    """Forget one message with its files, pending changes and failures; its blobs stay until nothing refers to them."""
     tx.run("delete from files where origin = :origin", origin=f"mail:{message_id}")
     tx.run(
         """
         delete from mail_mirror where account_id = :account_id and provider_message_id =
+            (select provider_message_id from mail_messages where id = :id)
+        """,
+        account_id=account.id,
+        id=message_id,
+    )
+    tx.run(
+        """
+        delete from mail_ledger where account_id = :account_id and provider_message_id =
             (select provider_message_id from mail_messages where id = :id)
         """,
         account_id=account.id,
@@ -246,7 +247,7 @@ def _store_each(tx: Tx, account: Account, messages: Iterable[Incoming], *, backf
 
 def _store(tx: Tx, account: Account, message: Incoming, *, backfill: bool) -> str:
     """Store one message, or bring the labels of the stored one up to date. Returns its thread's id."""
-    labels = _with_pending(tx, account, provider_message_id=message.provider_message_id, labels=message.labels)
+    labels = with_pending(tx, account, provider_message_id=message.provider_message_id, labels=message.labels)
     stored = queries.message_labels(tx, account_id=account.id, provider_message_id=message.provider_message_id)
     if stored is not None:
         message_id, thread_id, _ = stored
@@ -376,12 +377,12 @@ def _overlay_pending(tx: Tx, account: Account, *, provider_message_id: str) -> N
     if stored is None:
         return
     message_id, _, labels = stored
-    wanted = _with_pending(tx, account, provider_message_id=provider_message_id, labels=labels)
+    wanted = with_pending(tx, account, provider_message_id=provider_message_id, labels=labels)
     if wanted != labels:
         write_labels(tx, account, message_id=message_id, labels=wanted)
 
 
-def _with_pending(tx: Tx, account: Account, *, provider_message_id: str, labels: frozenset[str]) -> frozenset[str]:
+def with_pending(tx: Tx, account: Account, *, provider_message_id: str, labels: frozenset[str]) -> frozenset[str]:
     """What a message carries once the changes on their way to the provider have arrived there."""
     for row in queries.pending_for(tx, account_id=account.id, provider_message_id=provider_message_id):
         labels = (labels - row.remove) | row.add

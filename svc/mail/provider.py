@@ -1,4 +1,4 @@
-"""The seam to a mail provider: eight calls, the records they speak in, and the ways they fail.
+"""The seam to a mail provider: nine calls, the records they speak in, and the ways they fail.
 
 Two implementations: ``gmail`` (the Gmail REST API v1) and ``provider_fake`` (in-memory mailboxes). Ids, labels
 and history ids are the provider's own text. Messages come whole, as raw RFC 5322 bytes: no provider's idea of parts is
@@ -7,10 +7,17 @@ relied on. A call either returns, or raises a :class:`ProviderFault` that says w
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
 from svc.clock import Millis
+
+MANY_MIN: Final = 11
+"""From so many messages on one call for all is cheaper than one for each (at Gmail's prices)."""
+
+MANY_MAX: Final = 1_000
+"""Gmail's own limit."""
 
 ChangeKind = Literal["added", "deleted", "labels-added", "labels-removed"]
 
@@ -104,9 +111,19 @@ class Provider(Protocol):
         """Idempotent. Raises :class:`MessageGone`."""
         ...
 
+    async def modify_many(self, message_ids: Sequence[str], *, add: frozenset[str], remove: frozenset[str]) -> None:
+        """The same change of at most :data:`MANY_MAX` messages, in one call; those that are gone are passed over.
+
+        Idempotent. When it raises, some may have been changed and others not.
+        """
+        ...
+
     async def labels(self) -> tuple[ProviderLabel, ...]: ...
 
-    async def create_label(self, name: str) -> ProviderLabel: ...
+    async def create_label(self, name: str, *, color: str | None = None) -> ProviderLabel:
+        """``color`` as ``#rrggbb``: it becomes the nearest one the provider has. Raises :class:`Refused` for a name
+        that exists."""
+        ...
 
     async def send(self, raw: bytes, *, thread_id: str | None = None) -> SentMessage: ...
 

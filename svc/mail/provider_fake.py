@@ -8,9 +8,8 @@ Nothing in here touches the service's own database.
 from __future__ import annotations
 
 import base64
-import os
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal
@@ -41,6 +40,7 @@ from svc.mail.provider import (
     Throttled,
     Unreachable,
 )
+from svc.mail.provider_fake_journal import Entry, append, read
 from svc.nursery import ThreadGate
 
 HISTORY_PAGE: Final = 100
@@ -76,25 +76,12 @@ class _Mailbox:
     oldest_history_id: int = 0
     sent: list[SentRecord] = field(default_factory=list)
     next_number: int = 1
+    labels_deleted: int = 0
 
     def change(self, kind: ChangeKind, message: _Message, labels: frozenset[str] = frozenset()) -> None:
         self.history_id += 1
         change = HistoryChange(kind=kind, message_id=message.id, thread_id=message.thread_id, labels=labels)
         self.history.append((self.history_id, change))
-
-
-class _Entry(msgspec.Struct, omit_defaults=True):
-    """One line of the journal: what was done, with every choice (ids, times) already made."""
-
-    op: str
-    address: str = ""
-    id: str = ""
-    thread: str = ""
-    labels: list[str] = []
-    remove: list[str] = []
-    name: str = ""
-    at: Millis = 0
-    raw: str = ""
 
 
 @dataclass(kw_only=True)
@@ -109,15 +96,9 @@ class FakeWorld:
     _writing: trio.Lock = field(default_factory=trio.Lock)
 
     def load(self) -> None:
-        """Rebuild the world from its journal. A last line that a crash tore is dropped: nobody was told of it."""
-        if not self.journal.exists():
-            return
-        data = self.journal.read_bytes()
-        whole = data[: data.rfind(b"\n") + 1]
-        if len(whole) != len(data):
-            os.truncate(self.journal, len(whole))
-        for line in whole.splitlines():
-            self._apply(msgspec.json.decode(line, type=_Entry))
+        """Rebuild the world from its journal."""
+        for entry in read(self.journal):
+            self._apply(entry)
 
     @property
     def addresses(self) -> tuple[str, ...]:
@@ -126,7 +107,7 @@ class FakeWorld:
     async def seed(self) -> None:
         """Lay the mock world, once."""
         if not self._mailboxes:
-            await self._do(lambda: _Entry(op="seed", at=self.clock.now()))
+            await self._do(lambda: Entry(op="seed", at=self.clock.now()))
 
     def provider(self, address: str) -> FakeProvider:
         return FakeProvider(world=self, address=address)
@@ -138,10 +119,10 @@ class FakeWorld:
     ) -> tuple[str, str]:
         """A new message arrives. Returns the provider's ids of the message and its thread."""
 
-        def decide() -> _Entry:
+        def decide() -> Entry:
             box = self._mailboxes.get(address.lower())
             message_id = f"fake-{box.next_number if box else 1}"
-            return _Entry(
+            return Entry(
                 op="insert",
                 address=address.lower(),
                 id=message_id,
@@ -157,17 +138,17 @@ class FakeWorld:
     async def set_labels(self, *, address: str, message_id: str, labels: frozenset[str]) -> None:
         """Labels changed at the provider, as by another program."""
 
-        def decide() -> _Entry:
+        def decide() -> Entry:
             before = self._message(address, message_id).labels
             return _modified(address, message_id, add=labels - before, remove=before - labels)
 
         await self._do(decide)
 
     async def delete(self, *, address: str, message_id: str) -> None:
-        await self._do(lambda: _Entry(op="delete", address=address.lower(), id=self._message(address, message_id).id))
+        await self._do(lambda: Entry(op="delete", address=address.lower(), id=self._message(address, message_id).id))
 
     async def expire_history(self, *, address: str) -> None:
-        await self._do(lambda: _Entry(op="expire", address=self.mailbox(address).address))
+        await self._do(lambda: Entry(op="expire", address=self.mailbox(address).address))
 
     def fault(self, *, address: str, operation: Operation, fault: Fault, times: int) -> None:
         """The next ``times`` calls of ``operation`` go wrong. Faults are weather, not state: a restart clears them."""
@@ -190,19 +171,48 @@ class FakeWorld:
         """Raises :class:`NotFound`."""
         await self._do(lambda: _modified(address, self._message(address, message_id).id, add=add, remove=remove))
 
-    async def create_label(self, address: str, name: str) -> ProviderLabel:
+    async def modify_many(
+        self, address: str, message_ids: Sequence[str], *, add: frozenset[str], remove: frozenset[str]
+    ) -> None:
+        """Those that are gone are passed over. One line of the journal: all or nothing survives a crash."""
         box = self.mailbox(address)
-        entry = await self._do(
-            lambda: _Entry(op="label", address=box.address, id=f"Label_{len(box.labels) + 1}", name=name)
-        )
+
+        def decide() -> Entry:
+            there = [message_id for message_id in message_ids if message_id in box.messages]
+            entry = _modified(address, "", add=add, remove=remove)
+            return msgspec.structs.replace(entry, op="modify-many", ids=there)
+
+        await self._do(decide)
+
+    async def create_label(self, address: str, name: str, *, color: str | None = None) -> ProviderLabel:
+        """Raises :class:`Refused` for a name that exists."""
+        box = self.mailbox(address)
+
+        def decide() -> Entry:
+            if any(label.name.casefold() == name.casefold() for label in box.labels.values()):
+                raise Refused("Label name exists or conflicts (409).", status=409)
+            number = len(box.labels) + box.labels_deleted + 1  # an id never comes back
+            return Entry(op="label", address=box.address, id=f"Label_{number}", name=name, color=color or "")
+
+        entry = await self._do(decide)
         return box.labels[entry.id]
+
+    async def delete_label(self, *, address: str, label_id: str) -> None:
+        """Deleted at the provider, as by another program: messages lose it, and the history does not say so."""
+        await self._do(lambda: Entry(op="unlabel", address=self.mailbox(address).address, id=label_id))
+
+    def require_labels(self, address: str, labels: frozenset[str]) -> None:
+        """Raises :class:`Refused` as the real provider does, for the whole call."""
+        unknown = labels - self.mailbox(address).labels.keys()
+        if unknown:
+            raise Refused(f"Invalid label IDs (400): {', '.join(sorted(unknown))}", status=400)
 
     async def send(self, address: str, raw: bytes, *, thread_id: str | None) -> SentMessage:
         box = self.mailbox(address)
 
-        def decide() -> _Entry:
+        def decide() -> Entry:
             message_id = f"fake-{box.next_number}"
-            return _Entry(
+            return Entry(
                 op="send",
                 address=box.address,
                 id=message_id,
@@ -216,19 +226,19 @@ class FakeWorld:
 
     # The journal
 
-    async def _do(self, decide: Callable[[], _Entry]) -> _Entry:
+    async def _do(self, decide: Callable[[], Entry]) -> Entry:
         """Ids are given and messages looked up in ``decide``, when nobody else is changing the world."""
         async with self._writing:
             entry = decide()
             with trio.CancelScope(shield=True):  # bounded: one line to a local file; memory and journal must agree
-                await self.threads.run(_append, self.journal, msgspec.json.encode(entry) + b"\n")
+                await self.threads.run(append, self.journal, msgspec.json.encode(entry) + b"\n")
             self._apply(entry)
             return entry
 
-    def _apply(self, entry: _Entry) -> None:
+    def _apply(self, entry: Entry) -> None:
         _APPLY[entry.op](self, entry)
 
-    def _apply_seed(self, entry: _Entry) -> None:
+    def _apply_seed(self, entry: Entry) -> None:
         for fixture in mailboxes(entry.at):
             box = self._box(fixture.address)
             box.labels.update((label.id, label) for label in fixture.labels)
@@ -241,7 +251,7 @@ class FakeWorld:
                     raw=message.raw,
                 )
 
-    def _apply_insert(self, entry: _Entry) -> None:
+    def _apply_insert(self, entry: Entry) -> None:
         box = self._box(entry.address)
         message = _Message(
             id=entry.id,
@@ -254,9 +264,16 @@ class FakeWorld:
         box.next_number += 1
         box.change("added", message)
 
-    def _apply_modify(self, entry: _Entry) -> None:
+    def _apply_modify(self, entry: Entry) -> None:
+        self._relabel(entry, entry.id)
+
+    def _apply_modify_many(self, entry: Entry) -> None:
+        for message_id in entry.ids:
+            self._relabel(entry, message_id)
+
+    def _relabel(self, entry: Entry, message_id: str) -> None:
         box = self._box(entry.address)
-        message = box.messages[entry.id]
+        message = box.messages[message_id]
         added = frozenset(entry.labels) - message.labels
         removed = frozenset(entry.remove) & message.labels
         message.labels = (message.labels | added) - removed
@@ -265,20 +282,28 @@ class FakeWorld:
         if removed:
             box.change("labels-removed", message, removed)
 
-    def _apply_delete(self, entry: _Entry) -> None:
+    def _apply_delete(self, entry: Entry) -> None:
         box = self._box(entry.address)
         box.change("deleted", box.messages.pop(entry.id))
 
-    def _apply_expire(self, entry: _Entry) -> None:
+    def _apply_expire(self, entry: Entry) -> None:
         box = self._box(entry.address)
         box.history_id += 1
         box.oldest_history_id = box.history_id
         box.history.clear()
 
-    def _apply_label(self, entry: _Entry) -> None:
-        self._box(entry.address).labels[entry.id] = ProviderLabel(id=entry.id, name=entry.name, system=False)
+    def _apply_label(self, entry: Entry) -> None:
+        label = ProviderLabel(id=entry.id, name=entry.name, system=False, color=entry.color or None)
+        self._box(entry.address).labels[entry.id] = label
 
-    def _apply_send(self, entry: _Entry) -> None:
+    def _apply_unlabel(self, entry: Entry) -> None:
+        box = self._box(entry.address)
+        if box.labels.pop(entry.id, None) is not None:
+            box.labels_deleted += 1
+        for message in box.messages.values():
+            message.labels -= {entry.id}
+
+    def _apply_send(self, entry: Entry) -> None:
         entry.labels = [SENT]
         self._apply_insert(entry)
         self._box(entry.address).sent.append(SentRecord(provider_message_id=entry.id, raw=base64.b64decode(entry.raw)))
@@ -297,13 +322,15 @@ class FakeWorld:
         return message
 
 
-_APPLY: Final[dict[str, Callable[[FakeWorld, _Entry], None]]] = {
+_APPLY: Final[dict[str, Callable[[FakeWorld, Entry], None]]] = {
     "seed": FakeWorld._apply_seed,
     "insert": FakeWorld._apply_insert,
     "modify": FakeWorld._apply_modify,
+    "modify-many": FakeWorld._apply_modify_many,
     "delete": FakeWorld._apply_delete,
     "expire": FakeWorld._apply_expire,
     "label": FakeWorld._apply_label,
+    "unlabel": FakeWorld._apply_unlabel,
     "send": FakeWorld._apply_send,
 }
 
@@ -359,6 +386,7 @@ class FakeProvider:
 
     async def modify(self, message_id: str, *, add: frozenset[str], remove: frozenset[str]) -> None:
         lost = await self._weather("modify", gone=MessageGone("The message is gone."))
+        self.world.require_labels(self.address, add | remove)
         try:
             await self.world.modify(self.address, message_id, add=add, remove=remove)
         except NotFound:
@@ -366,12 +394,19 @@ class FakeProvider:
         if lost:
             raise lost
 
+    async def modify_many(self, message_ids: Sequence[str], *, add: frozenset[str], remove: frozenset[str]) -> None:
+        lost = await self._weather("modify", gone=Refused("The mailbox was not found.", status=404))
+        self.world.require_labels(self.address, add | remove)
+        await self.world.modify_many(self.address, message_ids, add=add, remove=remove)
+        if lost:
+            raise lost
+
     async def labels(self) -> tuple[ProviderLabel, ...]:
         await trio.lowlevel.checkpoint()
         return tuple(self.world.mailbox(self.address).labels.values())
 
-    async def create_label(self, name: str) -> ProviderLabel:
-        return await self.world.create_label(self.address, name)
+    async def create_label(self, name: str, *, color: str | None = None) -> ProviderLabel:
+        return await self.world.create_label(self.address, name, color=color)
 
     async def send(self, raw: bytes, *, thread_id: str | None = None) -> SentMessage:
         lost = await self._weather("send", gone=Refused("The thread was not found.", status=404))
@@ -399,8 +434,8 @@ class FakeProvider:
         raise gone if fault == 404 else _FAULTS[fault](operation)
 
 
-def _modified(address: str, message_id: str, *, add: frozenset[str], remove: frozenset[str]) -> _Entry:
-    return _Entry(op="modify", address=address.lower(), id=message_id, labels=sorted(add), remove=sorted(remove))
+def _modified(address: str, message_id: str, *, add: frozenset[str], remove: frozenset[str]) -> Entry:
+    return Entry(op="modify", address=address.lower(), id=message_id, labels=sorted(add), remove=sorted(remove))
 
 
 def _unavailable(operation: Operation) -> ProviderFault:
@@ -416,27 +451,6 @@ _FAULTS: Final[dict[Fault, Callable[[Operation], ProviderFault]]] = {
     "timeout": lambda operation: LostAnswer("The provider did not answer in time."),
     "cut": lambda operation: LostAnswer("The connection was cut before the provider answered."),
 }
-
-
-def _append(path: Path, line: bytes) -> None:
-    """One line, durable before anybody is told. Where the disk fills up on the way, nothing of it stays."""
-    new = not path.exists()
-    with path.open("ab", buffering=0) as file:
-        end = file.seek(0, os.SEEK_END)
-        try:
-            left = memoryview(line)
-            while left:
-                left = left[file.write(left) :]
-            os.fsync(file.fileno())
-        except OSError:
-            file.truncate(end)  # the next line would follow half a one, and no boot could read it
-            raise
-    if new:
-        directory = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)
 
 
 def _b64(raw: bytes) -> str:

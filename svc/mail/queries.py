@@ -46,6 +46,13 @@ _SECTION_WHERE: Final[dict[Section, str]] = {
     "inbox": "t.in_inbox > 0",
     "skipped": "t.in_inbox = 0 and t.visible > 0",
 }
+_MIRROR: Final = "m.id, m.provider_message_id, m.add_labels, m.remove_labels, m.attempts, m.created_at"
+_GOES_NEXT: Final = """
+    m.account_id = :id and m.next_at <= :now and not exists (
+        select 1 from mail_mirror e
+        where e.account_id = m.account_id and e.provider_message_id = m.provider_message_id and e.id < m.id
+    )
+"""
 _MAY_SEE: Final = "(:everything or owner_id is :user_id)"  # a device paired before the claim has no user yet
 
 decode_headers = msgspec.json.Decoder(MessageHeaders).decode
@@ -225,21 +232,28 @@ def failed_ids(tx: ReadTx, *, account_id: str) -> set[str]:
 # The mirror queue
 
 
-def due_mirror(tx: ReadTx, account_id: str) -> MirrorRow | None:
-    """The oldest change that is due. Those of one message go in order: one that waits holds back its later ones."""
-    row = tx.one(
-        """
-        select id, provider_message_id, add_labels, remove_labels, attempts, created_at from mail_mirror m
-        where account_id = :id and next_at <= :now and not exists (
-            select 1 from mail_mirror e
-            where e.account_id = m.account_id and e.provider_message_id = m.provider_message_id and e.id < m.id
-        )
-        order by id limit 1
+def due_mirror(tx: ReadTx, account_id: str, *, limit: int) -> list[MirrorRow]:
+    """The oldest change that is due, and others that are the same change of other messages.
+
+    The changes of one message go in order: one that waits holds back its later ones.
+    """
+    oldest = tx.one(
+        f"select {_MIRROR} from mail_mirror m where {_GOES_NEXT} order by id limit 1", id=account_id, now=tx.now
+    )
+    if oldest is None:
+        return []
+    rows = tx.all(
+        f"""
+        select {_MIRROR} from mail_mirror m
+        where {_GOES_NEXT} and add_labels = :add and remove_labels = :remove order by id limit :limit
         """,
         id=account_id,
         now=tx.now,
+        add=oldest[2],
+        remove=oldest[3],
+        limit=limit,
     )
-    return None if row is None else _mirror(row)
+    return [_mirror(row) for row in rows]
 
 
 def next_mirror_at(tx: ReadTx, account_id: str) -> Millis | None:
@@ -259,12 +273,26 @@ def next_mirror_at(tx: ReadTx, account_id: str) -> Millis | None:
 
 def pending_for(tx: ReadTx, *, account_id: str, provider_message_id: str) -> list[MirrorRow]:
     rows = tx.all(
-        """
-        select id, provider_message_id, add_labels, remove_labels, attempts, created_at from mail_mirror
+        f"""
+        select {_MIRROR} from mail_mirror m
         where account_id = :account_id and provider_message_id = :id order by id
         """,
         account_id=account_id,
         id=provider_message_id,
+    )
+    return [_mirror(row) for row in rows]
+
+
+def pending_naming(tx: ReadTx, *, account_id: str, label_id: str) -> list[MirrorRow]:
+    """The changes that would set a label, or take it away."""
+    rows = tx.all(
+        f"""
+        select {_MIRROR} from mail_mirror m where account_id = :account_id and :label_id in (
+            select value from json_each(m.add_labels) union all select value from json_each(m.remove_labels)
+        ) order by id
+        """,
+        account_id=account_id,
+        label_id=label_id,
     )
     return [_mirror(row) for row in rows]
 

@@ -7,18 +7,24 @@ repeated. ``tasks.py`` decides when a step runs and what a fault means for the n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from typing import Final
 
+import trio
+
+from svc.clock import MINUTE_MS
 from svc.log import Log
 from svc.mail import ingest, progress, queries
 from svc.mail.fetch import Fetcher
-from svc.mail.model import Account
+from svc.mail.labelling import catalog
+from svc.mail.labelling.queries import labels_are_old
+from svc.mail.model import Account, Incoming
 from svc.mail.provider import (
     HistoryChange,
     HistoryExpired,
     ListPage,
+    LostAnswer,
     MessageRef,
     Provider,
     ProviderLabel,
@@ -33,7 +39,16 @@ PAGE_SIZE: Final = 100
 ID_PAGE_SIZE: Final = 500  # the provider's most, where only ids are wanted
 DELETE_BATCH: Final = 500
 LABEL_BATCH: Final = 500
+LABELS_EVERY_MS: Final = 10 * MINUTE_MS
 SWEEPS_A_STEP: Final = 2  # history may expire once more while a step runs; then something is wrong
+
+
+Stored = Callable[[str, Sequence[Incoming]], Awaitable[None]]
+"""Is told what was stored in an account, once it is durable; the step goes on when it returns."""
+
+
+async def _nobody_waits(account_id: str, messages: Sequence[Incoming]) -> None:
+    return None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +58,8 @@ class AccountSync:
     store: Store
     fetcher: Fetcher
     log: Log
+    stored: Stored = _nobody_waits
+    _labels_turn: trio.Lock = field(default_factory=trio.Lock)
 
     async def step(self) -> None:
         """Sweep if there is no watermark, then poll once. Raises the provider's fault if one stops it."""
@@ -70,7 +87,7 @@ class AccountSync:
         repair = account.sweep_history_id is not None or account.messages > 0
         if account.sweep_history_id is None:
             profile = await self.provider.profile()
-            await self._refresh_labels()
+            await self.refresh_labels()
             await self.store.write(
                 progress.begin_sweep,
                 account_id=self.account_id,
@@ -82,6 +99,7 @@ class AccountSync:
         await self._sweep_pages()
         ids = await self._ids_of(None)
         await self._fetch_missed(ids)
+        await self._forget_failures(ids)
         if repair:
             await self._correct_labels(ids)
         while await self.store.write(ingest.delete_unseen, account_id=self.account_id, limit=DELETE_BATCH):
@@ -121,6 +139,7 @@ class AccountSync:
             next_page_token=listed.next_page_token,
         )
         await self.store.write(ingest.store_page, account_id=self.account_id, page=page)
+        await self.stored(self.account_id, page.incoming)
 
     async def _fetch_missed(self, refs: Mapping[str, MessageRef]) -> None:
         """What slipped between two pages: page tokens are offsets at some providers, and a deletion shifts them."""
@@ -135,11 +154,17 @@ class AccountSync:
                 if message_id not in known and message_id not in failed:
                     await self._fetch_one(refs[message_id])
 
+    async def _forget_failures(self, ids: Mapping[str, MessageRef]) -> None:
+        failed = await self.store.read(queries.failed_ids, account_id=self.account_id)
+        gone = sorted(failed - ids.keys())
+        if gone:
+            await self.store.write(ingest.forget_failures, account_id=self.account_id, provider_message_ids=gone)
+
     async def _correct_labels(self, ids: Mapping[str, MessageRef]) -> None:
         """Bring the labels of everything stored in line: one listing a label tells them all, at a fraction of the quota
         that asking for each message would cost. A label that no listing ever named is left as it is."""
         before = await self.store.read(queries.labels, self.account_id)
-        listed = await self._refresh_labels()
+        listed, _ = await self._list_labels()
         carried: dict[str, set[str]] = {message_id: set() for message_id in ids}
         for label in listed:
             for message_id in await self._ids_of(label.id):
@@ -162,15 +187,41 @@ class AccountSync:
             if token is None:
                 return found
 
-    async def _refresh_labels(self) -> tuple[ProviderLabel, ...]:
-        labels = await self.provider.labels()
-        await self.store.write(ingest.store_labels, account_id=self.account_id, labels=labels)
-        return labels
+    # Labels
+
+    async def refresh_labels(self) -> bool:
+        """Ask the provider for its labels now. Returns whether some are gone: then nothing carries them here either."""
+        _, gone = await self._list_labels()
+        return gone
+
+    async def make_label(self, name: str, *, color: str | None) -> ProviderLabel:
+        """A new label at the provider; the one of that name where there is one already, whoever made it."""
+        async with self._labels_turn:
+            try:
+                label = await self.provider.create_label(name, color=color)
+            except (Refused, LostAnswer):
+                listed = await self.provider.labels()
+                found = [one for one in listed if not one.system and one.name.casefold() == name.casefold()]
+                if not found:
+                    raise
+                label = found[0]
+            await self.store.write(catalog.store_label, account_id=self.account_id, label=label)
+            return label
+
+    async def _list_labels(self) -> tuple[tuple[ProviderLabel, ...], bool]:
+        async with self._labels_turn:  # one made meanwhile would seem to be gone
+            labels = await self.provider.labels()
+            gone = await self.store.write(catalog.store_labels, account_id=self.account_id, labels=labels)
+        while await self.store.write(catalog.forget_gone, account_id=self.account_id):
+            pass
+        return labels, gone > 0
 
     # Polling
 
     async def _poll(self, history_id: str) -> None:
         changes, newest = await self._changes_since(history_id)
+        if await self.store.read(labels_are_old, self.account_id, after_ms=LABELS_EVERY_MS):
+            await self.refresh_labels()  # no history tells of a label that was renamed or deleted
         await self._know({label for change in changes for label in change.labels})
         for of_one_message in _by_message(changes):
             await self._apply(of_one_message)
@@ -197,6 +248,10 @@ class AccountSync:
             queries.known_ids, account_id=self.account_id, provider_message_ids=[first.message_id]
         )
         ref = MessageRef(id=first.message_id, thread_id=first.thread_id)
+        if gone:
+            await self.store.write(
+                ingest.forget_failures, account_id=self.account_id, provider_message_ids=[first.message_id]
+            )
         if not known and not gone:
             await self._fetch_one(ref)
         elif known and (gone or not _contradict(changes) or not await self._fetch_again(ref)):
@@ -207,6 +262,7 @@ class AccountSync:
         fetched = await self.fetcher.fetch([ref])
         for message in fetched.incoming:
             await self.store.write(ingest.store_one, account_id=self.account_id, message=message)
+            await self.stored(self.account_id, [message])
         return bool(fetched.incoming)
 
     async def _fetch_one(self, ref: MessageRef) -> None:
@@ -214,12 +270,13 @@ class AccountSync:
         for message in fetched.incoming:
             await self._know(message.labels)
             await self.store.write(ingest.store_one, account_id=self.account_id, message=message)
+            await self.stored(self.account_id, [message])
         await self.store.write(ingest.pass_over, account_id=self.account_id, passed=fetched.passed)
 
     async def _know(self, labels: Set[str]) -> None:
         """A label made at the provider shows up first on a message; its name and colour are asked for then."""
         if labels - set(await self.store.read(queries.labels, self.account_id)):
-            await self._refresh_labels()
+            await self.refresh_labels()
 
     async def _account(self) -> Account | None:
         return await self.store.read(queries.account, self.account_id)

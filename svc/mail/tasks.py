@@ -8,17 +8,28 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 import trio
 
-from svc.clock import DAY_MS, Clock
+from svc.clock import DAY_MS, Clock, Millis
 from svc.log import Log
 from svc.mail import mirror, progress, queries
 from svc.mail.model import MirrorRow
-from svc.mail.provider import GrantLost, MessageGone, Provider, ProviderFault, Refused, Throttled
+from svc.mail.provider import (
+    MANY_MAX,
+    MANY_MIN,
+    GrantLost,
+    MessageGone,
+    Provider,
+    ProviderFault,
+    Refused,
+    Throttled,
+)
 from svc.mail.sync import AccountSync
+from svc.mail.wire import SYSTEM_LABEL_NAMES
 from svc.nursery import Backoff, Child, open_task_group
 from svc.store import Store
 
@@ -116,44 +127,103 @@ class AccountLoop:
     async def _flush_mirror(self) -> float:
         """Send what is due, oldest first. Returns how long until something may be due again."""
         async with self._mirror_turn:
-            while row := await self.store.read(queries.due_mirror, self.account_id):
-                pause_s = await self._send(row)
+            while rows := await self.store.read(queries.due_mirror, self.account_id, limit=MANY_MAX):
+                pause_s = await self._send(rows if len(rows) >= MANY_MIN else rows[:1])
                 if pause_s is not None:
                     return pause_s
             next_at = await self.store.read(queries.next_mirror_at, self.account_id)
         return LONGEST_PAUSE_S if next_at is None else max(0.0, (next_at - self.clock.now()) / 1_000)
 
-    async def _send(self, row: MirrorRow) -> float | None:
-        """Take one change to the provider. Returns a pause when that can't go on now."""
+    async def _send(self, rows: Sequence[MirrorRow]) -> float | None:
+        """Take one change of one or many messages to the provider. Returns a pause when that can't go on now.
+
+        Repeated after a crash in between, it does nothing new: a change of labels is idempotent.
+        """
         try:
-            await self.provider.modify(row.provider_message_id, add=row.add, remove=row.remove)
-        except MessageGone:
-            pass  # deleted there: there is nothing left to change
+            await self._modify(rows)
         except GrantLost as fault:
             await self._trouble(fault)
             return LONGEST_PAUSE_S
-        except Refused as fault:
-            await self.store.write(mirror.give_up, account_id=self.account_id, row=row, reason=fault.detail)
-            return None
         except ProviderFault as fault:
-            return await self._put_off(row, fault)
-        await self.store.write(mirror.confirm, account_id=self.account_id, row_id=row.id)
+            return await self._put_off(rows, fault)
         return None
 
-    async def _put_off(self, row: MirrorRow, fault: ProviderFault) -> float:
-        """It may pass: this row waits, and the mirror with it, for the fault is rarely one message's own."""
-        ceiling_s = min(FIRST_PAUSE_S * 2.0 ** min(row.attempts, 16), LONGEST_PAUSE_S)
+    async def _modify(self, rows: Sequence[MirrorRow]) -> None:
+        """Raises the faults that may pass."""
+        first = rows[0]
+        try:
+            if len(rows) == 1:
+                await self.provider.modify(first.provider_message_id, add=first.add, remove=first.remove)
+            else:
+                ids = [row.provider_message_id for row in rows]
+                await self.provider.modify_many(ids, add=first.add, remove=first.remove)
+        except (Refused, MessageGone) as fault:
+            if _is_made(first.add | first.remove) and await self.sync.refresh_labels():
+                return  # what names a label that is gone is out of the queue by now, and told
+            if len(rows) == 1:
+                await self._end(first, fault)
+            else:
+                for row in rows:  # perhaps one of them spoils it for all
+                    await self._modify_alone(row)
+        else:
+            await self._confirm(rows)
+
+    async def _modify_alone(self, row: MirrorRow) -> None:
+        try:
+            await self.provider.modify(row.provider_message_id, add=row.add, remove=row.remove)
+        except (Refused, MessageGone) as fault:
+            await self._end(row, fault)
+        else:
+            await self._confirm([row])
+
+    async def _end(self, row: MirrorRow, fault: Refused | MessageGone) -> None:
+        """It will never be done: what is shown here is what the provider has, and why is told."""
+        there: frozenset[str] | None = None
+        if isinstance(fault, MessageGone) and not _is_made(row.add | row.remove):
+            await self._confirm([row])  # deleted there: there is nothing left to change
+            return
+        try:
+            there = (await self.provider.get(row.provider_message_id)).labels
+        except MessageGone:
+            await self._confirm([row])
+            return
+        except Refused:
+            pass  # a message that can't be had at all
+        await self._take_back(row, fault, there)
+
+    async def _confirm(self, rows: Sequence[MirrorRow]) -> None:
+        await self.store.write(mirror.confirm, account_id=self.account_id, row_ids=[row.id for row in rows])
+
+    async def _take_back(self, row: MirrorRow, fault: ProviderFault, there: frozenset[str] | None) -> None:
+        await self.store.write(mirror.take_back, account_id=self.account_id, row=row, there=there, reason=fault.detail)
+
+    async def _put_off(self, rows: Sequence[MirrorRow], fault: ProviderFault) -> float:
+        """It may pass: these rows wait, and the mirror with them, for the fault is rarely one message's own."""
+        ceiling_s = min(FIRST_PAUSE_S * 2.0 ** min(rows[0].attempts, 16), LONGEST_PAUSE_S)
         pause_s = _respecting(fault, self.rng.uniform(ceiling_s / 2, ceiling_s))
         now = self.clock.now()
-        if row.attempts >= MIRROR_MIN_ATTEMPTS and now - row.created_at > MIRROR_GIVES_UP_MS:
-            await self.store.write(mirror.give_up, account_id=self.account_id, row=row, reason=fault.detail)
-        else:
-            next_at = now + round(pause_s * 1_000)
-            await self.store.write(mirror.put_off, row_id=row.id, next_at=next_at, reason=fault.detail)
+        for row in rows:
+            if _is_hopeless(row, now):
+                await self._take_back(row, fault, None)
+        await self.store.write(
+            mirror.put_off,
+            row_ids=[row.id for row in rows if not _is_hopeless(row, now)],
+            next_at=now + round(pause_s * 1_000),
+            reason=fault.detail,
+        )
         return pause_s
 
     def _new_pauses(self) -> Backoff:
         return Backoff(first_s=FIRST_PAUSE_S, cap_s=LONGEST_PAUSE_S, rng=self.rng)
+
+
+def _is_hopeless(row: MirrorRow, now: Millis) -> bool:
+    return row.attempts >= MIRROR_MIN_ATTEMPTS and now - row.created_at > MIRROR_GIVES_UP_MS
+
+
+def _is_made(labels: Iterable[str]) -> bool:
+    """Whether one of them is a label that somebody made, and may have deleted."""
+    return any(label_id not in SYSTEM_LABEL_NAMES for label_id in labels)
 
 
 def _respecting(fault: ProviderFault, pause_s: float) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Final
@@ -314,7 +315,19 @@ class TheJournalHoldsTheWorld(RuleBasedStateMachine):
     @precondition(lambda self: MIA in self.world.addresses)
     @rule(name=st.sampled_from(("Clients", "Taxes")))
     def label(self, name: str) -> None:
-        self._run(lambda: self.world.provider(MIA).create_label(name))
+        with suppress(Refused):
+            self._run(lambda: self.world.provider(MIA).create_label(name, color="#16a766"))
+
+    @precondition(lambda self: MIA in self.world.addresses)
+    @rule(number=st.integers(min_value=9, max_value=11))
+    def delete_label(self, number: int) -> None:
+        self._run(lambda: self.world.delete_label(address=MIA, label_id=f"Label_{number}"))
+
+    @precondition(lambda self: self.ids)
+    @rule(add=st.frozensets(st.sampled_from(("INBOX", "STARRED"))))
+    def modify_many(self, add: frozenset[str]) -> None:
+        provider = self.world.provider(MIA)
+        self._run(lambda: provider.modify_many([*self.ids, "gone"], add=add, remove=frozenset({"UNREAD"})))
 
     @precondition(lambda self: MIA in self.world.addresses)
     @rule(thread=st.none() | st.just("key-a"))

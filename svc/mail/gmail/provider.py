@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final, Protocol, TypeVar
 from urllib.parse import quote, urlencode
@@ -22,6 +22,7 @@ import msgspec
 from svc.clock import Clock, Millis
 from svc.identity import HttpClient, decoded
 from svc.mail.gmail.faults import fault_of
+from svc.mail.gmail.palette import nearest_color, text_color_on
 from svc.mail.gmail.quota import COST_UNITS, QuotaGate
 from svc.mail.gmail.retry_after import retry_after_s
 from svc.mail.provider import (
@@ -74,6 +75,7 @@ class _Call:
     writes: bool = False  # an unknown outcome must be told from "nothing happened"
     urgent: bool = False
     large: bool = False  # a whole message goes or comes
+    answers: bool = True  # with a record; else with nothing
     not_found: Callable[[], ProviderFault] | None = None
 
 
@@ -154,12 +156,30 @@ class GmailProvider:
         if wire.id != message_id:
             raise _nonsense(call)
 
+    async def modify_many(self, message_ids: Sequence[str], *, add: frozenset[str], remove: frozenset[str]) -> None:
+        if not message_ids or (not add and not remove):
+            return
+        call = _Call(
+            name="messages.batchModify",
+            method="POST",
+            path="messages/batchModify",
+            body={"ids": list(message_ids), "addLabelIds": sorted(add), "removeLabelIds": sorted(remove)},
+            writes=True,
+            urgent=True,
+            large=True,
+            answers=False,
+        )
+        await self._answer(call)
+
     async def labels(self) -> tuple[ProviderLabel, ...]:
         wire = await self._record(_Call(name="labels.list", path="labels"), _Labels)
         return tuple(_label(label) for label in wire.labels or ())
 
-    async def create_label(self, name: str) -> ProviderLabel:
-        body = {"name": name, "labelListVisibility": "labelShow", "messageListVisibility": "show"}
+    async def create_label(self, name: str, *, color: str | None = None) -> ProviderLabel:
+        body: dict[str, object] = {"name": name, "labelListVisibility": "labelShow", "messageListVisibility": "show"}
+        if color is not None:
+            background = nearest_color(color)
+            body["color"] = {"backgroundColor": background, "textColor": text_color_on(background)}
         call = _Call(name="labels.create", method="POST", path="labels", body=body, writes=True, urgent=True)
         return _label(await self._record(call, _Label))
 
@@ -181,15 +201,18 @@ class GmailProvider:
         return SentMessage(id=wire.id, thread_id=wire.threadId, labels=frozenset(wire.labelIds or ()))
 
     async def _record(self, call: _Call, kind: type[T]) -> T:
-        answer, token = await self._request(call)
-        if answer.status == 401:
-            answer, _ = await self._request(call, stale=token)
-        if answer.status != 200:
-            raise self._fault(call, answer)
-        record = decoded(answer.body, kind)
+        record = decoded((await self._answer(call)).body, kind)
         if record is None:
             raise _nonsense(call)
         return record
+
+    async def _answer(self, call: _Call) -> EgressResponse:
+        answer, token = await self._request(call)
+        if answer.status == 401:
+            answer, _ = await self._request(call, stale=token)
+        if not _is_done(call, answer):
+            raise self._fault(call, answer)
+        return answer
 
     async def _request(self, call: _Call, *, stale: str | None = None) -> tuple[EgressResponse, str]:
         """The answer, and the token it was given to: another one than ``stale``."""
@@ -222,6 +245,13 @@ class GmailProvider:
         if wait_s is not None:
             self.quota.pause(wait_s)
         return fault_of(answer, writes=call.writes, not_found=call.not_found, now=now)
+
+
+def _is_done(call: _Call, answer: EgressResponse) -> bool:
+    """Where nothing is to be answered, a page full of something was answered by somebody else."""
+    if call.answers:
+        return answer.status == 200
+    return answer.status in {200, 204} and answer.body.strip() in {b"", b"{}"}
 
 
 # Faults

@@ -27,6 +27,7 @@ COST_UNITS: Final = MappingProxyType(
         "history.list": 2,
         "labels.create": 5,
         "labels.list": 1,
+        "messages.batchModify": 50,
         "messages.get": 20,
         "messages.list": 5,
         "messages.modify": 5,

@@ -1,0 +1,58 @@
+"""The journal of the fake provider's world: one line of JSON for each change, durable before anybody is told of it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from svc.clock import Millis
+
+
+class Entry(msgspec.Struct, omit_defaults=True):
+    """One line of the journal: what was done, with every choice (ids, times) already made."""
+
+    op: str
+    address: str = ""
+    id: str = ""
+    thread: str = ""
+    labels: list[str] = []
+    remove: list[str] = []
+    ids: list[str] = []
+    name: str = ""
+    color: str = ""
+    at: Millis = 0
+    raw: str = ""
+
+
+def read(path: Path) -> list[Entry]:
+    """What the journal holds. A last line that a crash tore is dropped: nobody was told of it."""
+    if not path.exists():
+        return []
+    data = path.read_bytes()
+    whole = data[: data.rfind(b"\n") + 1]
+    if len(whole) != len(data):
+        os.truncate(path, len(whole))
+    return [msgspec.json.decode(line, type=Entry) for line in whole.splitlines()]
+
+
+def append(path: Path, line: bytes) -> None:
+    """One line, durable before anybody is told. Where the disk fills up on the way, nothing of it stays."""
+    new = not path.exists()
+    with path.open("ab", buffering=0) as file:
+        end = file.seek(0, os.SEEK_END)
+        try:
+            left = memoryview(line)
+            while left:
+                left = left[file.write(left) :]
+            os.fsync(file.fileno())
+        except OSError:
+            file.truncate(end)  # the next line would follow half a one, and no boot could read it
+            raise
+    if new:
+        directory = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)
