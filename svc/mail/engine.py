@@ -17,6 +17,7 @@ from svc.mail.model import Account
 from svc.mail.provider import Provider
 from svc.mail.provider_fake import FakeWorld
 from svc.mail.reading import Reader
+from svc.mail.search.tasks import Indexer
 from svc.mail.sync import AccountSync
 from svc.mail.tasks import AccountLoop
 from svc.nursery import Child, Subsystem
@@ -89,7 +90,14 @@ class MailEngine:
             clock=workspace.clock,
             log=log,
         )
-        sync = AccountSync(account_id=account.id, provider=provider, store=workspace.store, fetcher=fetcher, log=log)
+        sync = AccountSync(
+            account_id=account.id,
+            provider=provider,
+            store=workspace.store,
+            fetcher=fetcher,
+            log=log,
+            stored=workspace.service(Indexer).stored,
+        )
         return AccountLoop(
             account_id=account.id,
             provider=provider,

@@ -12,6 +12,10 @@ from svc.mail.invariants import INVARIANTS
 from svc.mail.migrations import MIGRATIONS
 from svc.mail.provider_fake import FakeWorld
 from svc.mail.reading import Reader
+from svc.mail.search import feature as search
+from svc.mail.search.invariants import INVARIANTS as SEARCH_INVARIANTS
+from svc.mail.search.procedures import PROCEDURES as SEARCH_PROCEDURES
+from svc.mail.search.settings import SETTINGS as SEARCH_SETTINGS
 from svc.mail.settings import SETTINGS
 from svc.nursery import Subsystem
 from svc.principal import system
@@ -37,6 +41,7 @@ def _build(workspace: Workspace) -> None:
     )
     workspace.provide(connections)
     workspace.provide(MailEngine(workspace=workspace, reader=reader, connections=connections, world=world))
+    search.build(workspace)
 
 
 async def _boot(workspace: Workspace) -> None:
@@ -58,18 +63,18 @@ def _claim(tx: Tx, user_id: str) -> None:
 
 
 async def _subsystems(workspace: Workspace) -> Sequence[Subsystem]:
-    return await workspace.service(MailEngine).subsystems()
+    return [search.subsystem(workspace), *await workspace.service(MailEngine).subsystems()]
 
 
 FEATURE = Feature(
     name="mail",
     summary="Mail accounts, their sync, and the unified inbox.",
-    settings=SETTINGS,
+    settings=(*SETTINGS, *SEARCH_SETTINGS),
     migrations=MIGRATIONS,
     routes=routes.ROUTES,
-    procedures=(*procedures.PROCEDURES, *fake_procedures.PROCEDURES),
+    procedures=(*procedures.PROCEDURES, *SEARCH_PROCEDURES, *fake_procedures.PROCEDURES),
     topics=("mail", "accounts"),
-    invariants=INVARIANTS,
+    invariants=(*INVARIANTS, *SEARCH_INVARIANTS),
     claim=_claim,
     build=_build,
     boot=_boot,

@@ -34,6 +34,9 @@ THREAD_MAX_BYTES: Final = 256 * 1024
 
 PARSE_DEADLINE_S: Final = 20.0
 
+AT_HAND_CHARS: Final = 256 * 1024
+"""A larger body is not kept in memory beside its blob: a page holds many."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Fetched:
@@ -125,6 +128,11 @@ class Fetcher:
             return await self.threads.run(mime.parse_head_only, raw)
 
 
+def _body_at_hand(message: mime.ParsedMessage) -> Body | None:
+    chars = len(message.text) + len(message.html or "")
+    return Body(html=message.html, text=message.text) if chars <= AT_HAND_CHARS else None
+
+
 def _body_bytes(message: mime.ParsedMessage) -> bytes:
     return msgspec.json.encode(Body(html=message.html, text=message.text))
 
@@ -178,6 +186,7 @@ def _incoming(
         body_sha256=body_sha256,
         raw_sha256=raw_sha256,
         raw_size=len(raw.raw),
+        body=_body_at_hand(message),
         outgoing_mark=message.outgoing_mark,
     )
 

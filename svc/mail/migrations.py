@@ -10,6 +10,7 @@ from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
 
 from svc.mail.labelling.tables import TABLES as LABELLING_TABLES
+from svc.mail.search.tables import TABLES as SEARCH_TABLES
 from svc.mail.sending.tables import TABLES as SENDING_TABLES
 
 MIGRATIONS = Migrations("mail")
@@ -24,6 +25,12 @@ def m001_mail(db: Database) -> None:
 @MIGRATIONS(name="m002_sending")
 def m002_sending(db: Database) -> None:
     for statement in SENDING_TABLES:
+        db.execute(statement)
+
+
+@MIGRATIONS(name="m003_search")
+def m003_search(db: Database) -> None:
+    for statement in SEARCH_TABLES:
         db.execute(statement)
 
 

@@ -123,6 +123,8 @@ class Incoming:
     body_sha256: str
     raw_sha256: str
     raw_size: int
+    body: Body | None = None
+    """As parsed, for who wants its words and need not read the blob again."""
     outgoing_mark: str | None = None
     """Our own ``X-Svc-Outgoing``; a stranger can write it too, so it counts only among the account's sent mail."""
 

@@ -214,6 +214,57 @@ CREATE TABLE mail_outgoing (
 ) strict
 ;
 
+CREATE TABLE mail_search (                  -- the messages that can be found
+    id integer primary key,                 -- second it was sent * 4096, and up: in the order of dates
+    message_id text not null unique references mail_messages (id) on delete cascade,
+    account_id text not null,
+    thread_id text not null,
+    labels text not null,                   -- the message's, kept by a trigger
+    attachments integer not null,
+    entry integer not null,                 -- counts up as messages come in: a search goes on without later ones
+    version integer not null                -- of the way its words were taken
+) strict
+;
+
+CREATE VIRTUAL TABLE mail_search_fts using fts5 (
+    account, subject, sender, recipient, cc, bcc, files, body,
+    content = 'mail_search_text', content_rowid = 'id', prefix = '3',
+    tokenize = "unicode61 remove_diacritics 2 categories 'L* M* N* Co'"
+);
+
+CREATE TABLE mail_search_gone (             -- rows of mail_search_text whose message is deleted
+    id integer primary key
+) strict
+;
+
+CREATE TABLE mail_search_queue (            -- messages whose words are to be taken, the newest first
+    number integer primary key autoincrement,
+    message_id text not null unique references mail_messages (id) on delete cascade,
+    account_id text not null
+) strict
+;
+
+CREATE TABLE mail_search_state (            -- one row
+    one integer primary key check (one = 1),
+    version integer not null,               -- the words of all messages were taken, or are queued, in this way
+    queued_up_to text not null,             -- while they are being queued anew: the last message id
+    entries integer not null
+) strict
+;
+
+CREATE TABLE mail_search_text (             -- what the full-text table was given, to the letter
+    id integer primary key,
+    account text not null,
+    subject text not null,
+    sender text not null,
+    recipient text not null,
+    cc text not null,
+    bcc text not null,
+    files text not null,
+    body text not null
+) strict
+;
+
 CREATE TABLE mail_signatures (
     account_id text primary key references mail_accounts (id) on delete cascade,
     html text not null,
@@ -353,6 +404,35 @@ CREATE TABLE pairing_codes (
 ) strict, without rowid
 ;
 
+CREATE TABLE people (
+    id integer primary key,
+    owner_id text,                          -- null: nobody's, until the instance is claimed
+    address text not null,                  -- lower case
+    name text not null,
+    page_id text references pages (id) on delete set null,
+    filing text not null check (filing in ('auto', 'user', 'skipped')),
+    first_seen_at integer not null,
+    last_seen_at integer not null,
+    received integer not null default 0,
+    sent integer not null default 0,
+    weight real not null,                   -- the order of suggestions
+    unique (owner_id, address)
+) strict
+;
+
+CREATE TABLE people_skipped (               -- the setting in force, for those who decide in a transaction
+    domain text primary key                 -- or 'own'
+) strict, without rowid
+;
+
+CREATE TABLE people_words (                 -- what each is found by: `words.py`
+    owner_id text not null,                 -- the person's; '' for nobody's
+    word text not null,
+    person_id integer not null,             -- nobody is ever deleted
+    primary key (owner_id, word, person_id)
+) strict, without rowid
+;
+
 CREATE TABLE secrets (
     name text primary key,
     id text not null unique,
@@ -413,6 +493,8 @@ CREATE INDEX mail_outgoing_list on mail_outgoing (owner_id, created_at desc);
 
 CREATE INDEX mail_outgoing_state on mail_outgoing (state, changed_at);
 
+CREATE INDEX mail_search_queue_account on mail_search_queue (account_id);
+
 CREATE INDEX mail_snoozes_until on mail_snoozes (until);
 
 CREATE INDEX mail_threads_inbox on mail_threads (account_id, last_message_at desc, id desc) where in_inbox > 0
@@ -436,6 +518,25 @@ CREATE INDEX pages_owner on pages (owner_id);
 
 CREATE INDEX pages_source on pages (source_id);
 
+CREATE UNIQUE INDEX people_nobodys on people (address) where owner_id is null;
+
+CREATE INDEX people_page on people (page_id);
+
+CREATE INDEX people_weight on people (owner_id, weight desc);
+
 CREATE INDEX sessions_expiry on sessions (expires_at);
 
 CREATE INDEX sessions_user on sessions (user_id);
+
+CREATE TRIGGER mail_search_deleted after delete on mail_search begin
+    insert into mail_search_gone (id) values (old.id);
+end;
+
+CREATE TRIGGER mail_search_relabelled after update of labels on mail_messages
+when new.labels is not old.labels begin
+    update mail_search set labels = new.labels where message_id = new.id;
+end;
+
+CREATE TRIGGER mail_search_stored after insert on mail_messages begin
+    insert into mail_search_queue (message_id, account_id) values (new.id, new.account_id);
+end;

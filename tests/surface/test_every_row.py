@@ -113,6 +113,7 @@ PROCEDURES: dict[str, Door] = {
     "mail.markUnread": mutation("authenticated", threadIds=[]),
     "mail.archive": mutation("authenticated", threadIds=[]),
     "mail.unarchive": mutation("authenticated", threadIds=[]),
+    "mail.search": query("authenticated", query="hello"),
     "fake.mail.inject": mutation("admin", **{"address": "new@example.org", "from": "a@example.org", "subject": "Hi"}),
     "fake.mail.setLabels": mutation("admin", 404, address=MIA, providerMessageId="none", labels=[]),
     "fake.mail.expireHistory": mutation("admin", address=MIA),

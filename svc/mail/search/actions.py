@@ -1,0 +1,175 @@
+"""What the indexer writes: words in, words out. Plain functions over a transaction, each a step that may be repeated.
+
+The only room that writes the full-text table. A row is taken out with exactly the words that were put in, which is why
+``mail_search_text`` keeps them; with other words the table would keep pointing at what is gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, cast
+
+from svc.clock import Millis
+from svc.mail.search import queries
+from svc.mail.search.model import COLUMNS
+from svc.mail.search.plan import IDS_A_SECOND, account_word, id_floor
+from svc.mail.search.text import VERSION
+from svc.store import Tx, Value
+
+QUEUED_AT_A_TIME: Final = 2_000
+LARGEST_STEP_S: Final = 2**20
+
+_WORDS: Final = ", ".join(("account", *COLUMNS))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Words:
+    """A message's words, as the index takes them."""
+
+    message_id: str
+    columns: dict[str, str]
+
+
+def take(tx: Tx, *, messages: Sequence[Words]) -> None:
+    """Put these messages into the index, or anew, and take them from the queue."""
+    entries = queries.state(tx).entries
+    ids = []
+    for message in messages:
+        place = _place(tx, message.message_id)
+        if place is not None:
+            entries += 1
+            ids.append(_put(tx, place, message, entry=entries))
+        tx.run("delete from mail_search_queue where message_id = :id", id=message.message_id)
+    # The full-text rows last, together: it is quicker by a quarter.
+    for row_id in ids:
+        tx.run(
+            f"""
+            insert into mail_search_fts (rowid, {_WORDS}) select id, {_WORDS} from mail_search_text where id = :id
+            """,
+            id=row_id,
+        )
+    tx.run("update mail_search_state set entries = :entries where one = 1", entries=entries)
+
+
+def clear(tx: Tx, *, limit: int) -> int:
+    """Forget the words of deleted messages. Returns how many went."""
+    gone = tx.all("select id from mail_search_gone limit :limit", limit=limit)
+    for (row_id,) in gone:
+        _forget(tx, cast(int, row_id))
+        tx.run("delete from mail_search_gone where id = :id", id=row_id)
+    return len(gone)
+
+
+def queue_outdated(tx: Tx) -> bool:
+    """Queue the next of all messages whose words were taken in another way. False once there are none left."""
+    state = queries.state(tx)
+    if state.version == VERSION:
+        return False
+    rows = tx.all(
+        "select id, account_id from mail_messages where id > :after order by id limit :limit",
+        after=state.queued_up_to,
+        limit=QUEUED_AT_A_TIME,
+    )
+    tx.run_many(
+        """
+        insert into mail_search_queue (message_id, account_id) select :id, :account_id
+        where not exists (select 1 from mail_search where message_id = :id and version = :version)
+        on conflict do nothing
+        """,
+        [{"id": message_id, "account_id": account_id, "version": VERSION} for message_id, account_id in rows],
+    )
+    done = len(rows) < QUEUED_AT_A_TIME
+    tx.run(
+        "update mail_search_state set version = iif(:done, :version, version), queued_up_to = :last where one = 1",
+        done=int(done),
+        version=VERSION,
+        last="" if done else str(rows[-1][0]),
+    )
+    return True
+
+
+def outdate(tx: Tx) -> None:
+    """Have the whole index made anew, from the stored bodies: the service does so in the background."""
+    tx.run("update mail_search set version = 0")
+    tx.run("update mail_search_state set version = 0, queued_up_to = '' where one = 1")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Place:
+    id: int | None
+    """In the index; none yet for a new message."""
+    account_id: str
+    thread_id: str
+    labels: str
+    attachments: int
+    sent_at: Millis
+
+
+def _place(tx: Tx, message_id: str) -> _Place | None:
+    """Where the message stands now; ``None`` when it was deleted since its words were taken."""
+    row = tx.one(
+        """
+        select s.id, m.account_id, m.thread_id, m.labels, m.attachments, m.sent_at
+        from mail_messages m left join mail_search s on s.message_id = m.id where m.id = :id
+        """,
+        id=message_id,
+    )
+    if row is None:
+        return None
+    return _Place(id=row[0], account_id=row[1], thread_id=row[2], labels=row[3], attachments=row[4], sent_at=row[5])
+
+
+def _put(tx: Tx, place: _Place, message: Words, *, entry: int) -> int:
+    """Everything but the full-text row. Returns the id."""
+    columns: dict[str, Value] = {"account": account_word(place.account_id), **message.columns}
+    row_id = place.id
+    if row_id is None:
+        row_id = _free_id(tx, place.sent_at)
+        tx.run(
+            """
+            insert into mail_search (id, message_id, account_id, thread_id, labels, attachments, entry, version)
+            values (:id, :message_id, :account_id, :thread_id, :labels, :attachments, :entry, :version)
+            """,
+            id=row_id,
+            message_id=message.message_id,
+            account_id=place.account_id,
+            thread_id=place.thread_id,
+            labels=place.labels,
+            attachments=place.attachments,
+            entry=entry,
+            version=VERSION,
+        )
+    else:
+        _forget(tx, row_id)
+        tx.run("update mail_search set version = :version where id = :id", version=VERSION, id=row_id)
+    names = ", ".join(f":{name}" for name in columns)
+    tx.run(f"insert into mail_search_text (id, {', '.join(columns)}) values (:id, {names})", id=row_id, **columns)
+    return row_id
+
+
+def _forget(tx: Tx, row_id: int) -> None:
+    tx.run(
+        f"""
+        insert into mail_search_fts (mail_search_fts, rowid, {_WORDS})
+        select 'delete', id, {_WORDS} from mail_search_text where id = :id
+        """,
+        id=row_id,
+    )
+    tx.run("delete from mail_search_text where id = :id", id=row_id)
+
+
+def _free_id(tx: Tx, sent_at: Millis) -> int:
+    """The next id of the second in which the message was sent; of a later one where thousands share it."""
+    first = id_floor(sent_at)
+    step_s = 1
+    while True:
+        highest = tx.value(
+            "select max(id) from mail_search_text where id >= :first and id < :end",
+            first=first,
+            end=first + IDS_A_SECOND,
+        )
+        if highest is None or highest + 1 < first + IDS_A_SECOND:
+            return first if highest is None else cast(int, highest) + 1
+        first += step_s * IDS_A_SECOND
+        step_s = min(2 * step_s, LARGEST_STEP_S)

@@ -1,0 +1,147 @@
+"""Finding: a window of the newest hits, those in subject and people first, each thread once, a page at a time.
+
+A window is the newest :data:`WINDOW_HITS` messages that have the words and keep the conditions. Within it threads whose
+words all stand in subject or people come first, and newest first within that; then comes the next window. So the cost
+is the window's, whatever the mailboxes hold. A filter that hardly anything keeps is bounded by what is examined: the
+search stops there, says so, and goes on from its cursor.
+
+A cursor holds the newest message there was and the number of the last entry of the index: what arrives meanwhile, new
+or old, is no part of a search that has begun.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from svc.mail.search import queries
+from svc.mail.search.plan import Plan
+from svc.store import ReadTx
+
+WINDOW_HITS: Final = 2_000
+MAX_EXAMINED: Final = 40_000
+"""Messages with the words that one call looks at."""
+
+IN_NAMED: Final = 0
+IN_BODY: Final = 1
+_BEFORE_ALL: Final = (-1, 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Position:
+    """Where a page ended. ``low`` is the window's lower end where the page ended within it."""
+
+    top: int
+    entries: int
+    high: int
+    low: int | None = None
+    rank: int = -1
+    after: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hit:
+    """The message that stands for its thread."""
+
+    id: int
+    thread_id: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """``stopped``: there may be more than this page, but the search has looked at enough for now."""
+
+    hits: tuple[Hit, ...]
+    next: Position | None
+    stopped: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    window: int = WINDOW_HITS
+    examined: int = MAX_EXAMINED
+
+
+LIMITS: Final = Limits()
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Window:
+    high: int
+    low: int
+    threads: dict[int, str]
+    """By id of the message, newest first."""
+    examined: int
+    is_last: bool
+
+
+def find(tx: ReadTx, plan: Plan, *, position: Position | None, limit: int, limits: Limits) -> Found:
+    """The next page after ``position``."""
+    place = position or Position(top=plan.high, entries=queries.state(tx).entries, high=plan.high)
+    hits: list[Hit] = []
+    examined = last_rank = 0
+    while True:
+        left = replace(limits, examined=limits.examined - examined)
+        window = _window(tx, plan, place, limits=left)
+        examined += window.examined
+        for rank, hit in _in_order(tx, plan, window):
+            if (rank, -hit.id) <= ((place.rank, -place.after) if place.low is not None else _BEFORE_ALL):
+                continue
+            if len(hits) == limit:
+                return Found(hits=tuple(hits), next=_within(place, window, after=hits[-1], rank=last_rank))
+            if place.high < place.top and _was_shown(tx, plan, hit, place):
+                continue
+            hits.append(hit)
+            last_rank = rank
+        if window.is_last:
+            return Found(hits=tuple(hits), next=None)
+        place = Position(top=place.top, entries=place.entries, high=window.low - 1)
+        if len(hits) == limit or examined >= limits.examined:
+            return Found(hits=tuple(hits), next=place, stopped=len(hits) < limit)
+
+
+def _within(place: Position, window: _Window, *, after: Hit, rank: int) -> Position:
+    low = 0 if window.is_last else window.low
+    return replace(place, low=low, rank=rank, after=after.id)
+
+
+def _window(tx: ReadTx, plan: Plan, place: Position, *, limits: Limits) -> _Window:
+    """The hits from ``place`` down. A window that was seen before is read to the same lower end."""
+    low = plan.low if place.low is None else max(place.low, plan.low)
+    threads: dict[int, str] = {}
+    examined = 0
+    last = low
+    if place.high >= low:
+        for last, thread_id in queries.scan(tx, plan, low=low, high=place.high, entries=place.entries):
+            examined += 1
+            if thread_id is not None:
+                threads[last] = thread_id
+            if place.low is None and (len(threads) >= limits.window or examined >= limits.examined):
+                return _Window(high=place.high, low=last, threads=threads, examined=examined, is_last=False)
+    is_last = low <= plan.low
+    return _Window(high=place.high, low=low, threads=threads, examined=examined, is_last=is_last)
+
+
+def _in_order(tx: ReadTx, plan: Plan, window: _Window) -> Iterator[tuple[int, Hit]]:
+    """Each thread of the window at its best message."""
+    named = set(window.threads)
+    if plan.named is not None and window.threads:
+        named &= queries.named_ids(tx, plan.named, low=min(window.threads), high=max(window.threads))
+    ranked = sorted((IN_NAMED if hit_id in named else IN_BODY, -hit_id) for hit_id in window.threads)
+    seen: set[str] = set()
+    for rank, negated in ranked:
+        thread_id = window.threads[-negated]
+        if thread_id not in seen:
+            seen.add(thread_id)
+            yield rank, Hit(id=-negated, thread_id=thread_id)
+
+
+def _was_shown(tx: ReadTx, plan: Plan, hit: Hit, place: Position) -> bool:
+    """Whether the thread has a hit in a newer window, and so a place on an earlier page."""
+    newer = queries.ids_of_thread(tx, hit.thread_id, low=place.high + 1, high=place.top)
+    return any(
+        thread_id is not None
+        for newer_id in newer
+        for _, thread_id in queries.scan(tx, plan, low=newer_id, high=newer_id, entries=place.entries)
+    )

@@ -1,0 +1,53 @@
+"""What must always hold of the index, checked by ``svc fsck``: it knows each message, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from svc.store import Invariant, ReadTx
+
+_SHOWN = 20
+
+
+def _every_message(tx: ReadTx) -> Iterable[str]:
+    rows = tx.all(
+        """
+        select m.id from mail_messages m left join mail_search s on s.message_id = m.id
+        where not exists (select 1 from mail_search_queue q where q.message_id = m.id)
+            and (s.id is null or s.account_id <> m.account_id or s.thread_id <> m.thread_id
+                or s.attachments <> m.attachments)
+            and (s.id is not null or (
+                select version > 0 or m.id <= queued_up_to from mail_search_state where one = 1
+            ))
+            or s.labels <> m.labels
+        limit :shown
+        """,
+        shown=_SHOWN,
+    )
+    return [f"message {message_id} can't be found, or is found as another" for (message_id,) in rows]
+
+
+def _words_kept(tx: ReadTx) -> Iterable[str]:
+    rows = tx.all(
+        """
+        select id, 'has no words' from mail_search where id not in (select id from mail_search_text)
+        union all
+        select id, 'has words of nothing' from mail_search_text
+        where id not in (select id from mail_search) and id not in (select id from mail_search_gone)
+        union all
+        select id, 'is not in the full-text table' from mail_search_text
+        where id not in (select id from mail_search_fts_docsize)
+        union all
+        select id, 'stands in the full-text table alone' from mail_search_fts_docsize
+        where id not in (select id from mail_search_text)
+        limit :shown
+        """,
+        shown=_SHOWN,
+    )
+    return [f"entry {row_id} {what}" for row_id, what in rows]
+
+
+INVARIANTS = (
+    Invariant(name="search knows every message", check=_every_message),
+    Invariant(name="search keeps the words of what it knows", check=_words_kept),
+)

@@ -1,0 +1,239 @@
+"""From what is asked for to what SQLite is asked: a full-text expression, bounds of ids, and conditions on the row.
+
+Words never reach the full-text parser but between quotes, doubled where they stand within. Words go through the
+index, filters over what it finds: a place, a state or a label of a thread is looked up for each hit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+import msgspec
+
+from svc.clock import Millis
+from svc.mail.model import DRAFT, SENT, SPAM, STARRED, TRASH
+from svc.mail.search.model import (
+    COLUMNS,
+    NAMED,
+    Before,
+    Filter,
+    HasAttachment,
+    HasLabel,
+    InPlace,
+    InState,
+    Place,
+    Query,
+    State,
+    Term,
+    Text,
+)
+from svc.mail.search.text import phrase, spellings
+from svc.store import Value
+
+IDS_A_SECOND: Final = 4_096
+MAX_ID: Final = 2**63 - 1
+ME: Final = "me"
+
+_ADDRESSES: Final = frozenset({"sender", "recipient", "cc", "bcc"})
+_MESSAGE_CARRIES: Final = "instr(s.labels, '\"{label}\"') > 0"
+_THREAD: Final = "exists (select 1 from mail_threads t where t.id = s.thread_id and {condition})"
+_SNOOZED: Final = "exists (select 1 from mail_snoozes z where z.thread_id = s.thread_id)"
+_SKIPPED: Final = _THREAD.format(condition="t.in_inbox = 0 and t.visible > 0")
+_PLACES: Final[dict[Place, str]] = {
+    "inbox": _THREAD.format(condition="t.in_inbox > 0"),
+    "skipped": _SKIPPED,
+    "archive": f"{_SKIPPED} and not {_MESSAGE_CARRIES.format(label=SENT)} and not {_SNOOZED}",
+    "sent": _MESSAGE_CARRIES.format(label=SENT),
+    "spam": _MESSAGE_CARRIES.format(label=SPAM),
+    "trash": _MESSAGE_CARRIES.format(label=TRASH),
+    "drafts": _MESSAGE_CARRIES.format(label=DRAFT),
+    "snoozed": _SNOOZED,
+    "anywhere": "1",
+}
+_STATES: Final[dict[State, str]] = {
+    "unread": _THREAD.format(condition="t.unread > 0"),
+    "read": _THREAD.format(condition="t.unread = 0"),
+    "starred": _THREAD.format(condition=f"instr(t.labels, '\"{STARRED}\"') > 0"),
+    "snoozed": _SNOOZED,
+}
+_LEFT_OUT: Final = f"not {_PLACES['spam']} and not {_PLACES['trash']}"
+_SHOWS_LEFT_OUT: Final[frozenset[Place]] = frozenset({"spam", "trash", "anywhere"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scope:
+    """Whose mail is searched. ``alone``: nobody has any other mail here, so that the index need not be asked whose."""
+
+    addresses: Mapping[str, str]
+    """By account id; these accounts and no others."""
+    labels: Mapping[str, Mapping[str, str]]
+    """By account id: the names of its labels, by label id."""
+    alone: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """``match`` finds; ``named`` finds those that have all words in subject and people (``None``: it makes no odds)."""
+
+    match: str
+    named: str | None
+    low: int
+    high: int
+    where: str
+    params: Mapping[str, Value]
+    notices: tuple[str, ...]
+
+
+def id_floor(at: Millis) -> int:
+    """The lowest id of a message sent at ``at``."""
+    return at // 1_000 * IDS_A_SECOND
+
+
+def account_word(account_id: str) -> str:
+    """An account's id as one word of the index."""
+    return account_id.replace("_", "")
+
+
+def plan(query: Query, scope: Scope) -> Plan:
+    low, high, rest = _bounds(query.groups)
+    compiler = _Compiler(scope)
+    texts = [group for group in rest if isinstance(group[0].what, Text)]
+    wanted = [group for group in texts if not group[0].negated]
+    left_out = [term.what for group in texts if group[0].negated for term in group if isinstance(term.what, Text)]
+    conditions = [compiler.condition(group) for group in rest if not isinstance(group[0].what, Text)]
+    if not _asks_for_left_out(rest):
+        conditions.append(f"({_LEFT_OUT})")
+    params: dict[str, Value] = {"accounts": msgspec.json.encode(list(scope.addresses)).decode(), **compiler.params}
+    return Plan(
+        match=compiler.match(wanted, left_out=left_out),
+        named=compiler.match(named) if (named := _named(wanted)) else None,
+        low=low,
+        high=high,
+        where=" and ".join(["s.account_id in (select value from json_each(:accounts))", *conditions]),
+        params=params,
+        notices=(*query.notices, *compiler.notices),
+    )
+
+
+Groups = Iterable[tuple[Term, ...]]
+
+
+def _bounds(groups: Groups) -> tuple[int, int, list[tuple[Term, ...]]]:
+    """Dates that all of it must keep are bounds of the ids; and what is left."""
+    low, high = 0, MAX_ID
+    rest = []
+    for group in groups:
+        what = group[0].what
+        if len(group) > 1 or not isinstance(what, Before):
+            rest.append(group)
+        elif group[0].negated:
+            low = max(low, id_floor(what.at))
+        else:
+            high = min(high, id_floor(what.at) - 1)
+    return low, high, rest
+
+
+def _asks_for_left_out(groups: Groups) -> bool:
+    return any(
+        not term.negated
+        and (
+            (isinstance(term.what, InPlace) and term.what.place in _SHOWS_LEFT_OUT)
+            or (isinstance(term.what, HasLabel) and term.what.name.upper() in {SPAM, TRASH})
+        )
+        for group in groups
+        for term in group
+    )
+
+
+def _named(groups: list[tuple[Term, ...]]) -> list[tuple[Term, ...]] | None:
+    """The same words, wanted in subject or people; ``None`` where none of them may stand in the body."""
+    changed = [tuple(_in_named(term) for term in group) for group in groups]
+    return None if changed == groups else changed
+
+
+def _in_named(term: Term) -> Term:
+    what = term.what
+    if not isinstance(what, Text) or what.columns != COLUMNS:
+        return term
+    return Term(what=Text(words=what.words, columns=NAMED, unfinished=what.unfinished))
+
+
+@dataclass
+class _Compiler:
+    scope: Scope
+    params: dict[str, Value] = field(default_factory=dict)
+    notices: list[str] = field(default_factory=list)
+
+    def match(self, groups: list[tuple[Term, ...]], *, left_out: Iterable[Text] = ()) -> str:
+        parts = [self._any(term.what for term in group if isinstance(term.what, Text)) for group in groups]
+        if not parts or not self.scope.alone:
+            accounts = " OR ".join(f'"{account_word(account_id)}"' for account_id in self.scope.addresses)
+            parts.append(f"{{account}} : ({accounts})")
+        without = self._any(left_out)
+        return f"({' AND '.join(parts)})" + (f" NOT {without}" if without else "")
+
+    def condition(self, group: tuple[Term, ...]) -> str:
+        found = []
+        for term in group:
+            assert not isinstance(term.what, Text)
+            condition = self._condition(term.what)
+            found.append(f"not ({condition})" if term.negated else f"({condition})")
+        return f"({' or '.join(found)})"
+
+    def _any(self, texts: Iterable[Text]) -> str:
+        found = [f"{{{' '.join(text.columns)}}} : ({' OR '.join(self._phrases(text))})" for text in texts]
+        return f"({' OR '.join(found)})" if found else ""
+
+    def _phrases(self, text: Text) -> list[str]:
+        words: Iterable[str] = spellings(text.words)
+        if text.words.lower() == ME and _ADDRESSES.issuperset(text.columns):
+            words = self.scope.addresses.values()
+        phrases = [phrase(one, unfinished=text.unfinished) for one in words]
+        return [_quoted(*one) for one in phrases if one is not None]
+
+    def _condition(self, what: Filter) -> str:
+        match what:
+            case InPlace():
+                return _PLACES[what.place]
+            case InState():
+                return _STATES[what.state]
+            case HasAttachment():
+                return "s.attachments > 0"
+            case Before():
+                return f"s.id < {self._param(id_floor(what.at))}"
+            case HasLabel():
+                return self._label(what.name)
+
+    def _label(self, name: str) -> str:
+        carried = [
+            f"(t.account_id = {self._param(account_id)} and instr(t.labels, {self._param(_in_json(label_id))}) > 0)"
+            for account_id, names in self.scope.labels.items()
+            for label_id, known in names.items()
+            if label_id == name or _comparable(known) == _comparable(name)
+        ]
+        if not carried:
+            self.notices.append(f'There is no label "{name}".')
+            return "0"
+        return _THREAD.format(condition=f"({' or '.join(carried)})")
+
+    def _param(self, value: Value) -> str:
+        name = f"p{len(self.params)}"
+        self.params[name] = value
+        return f":{name}"
+
+
+def _quoted(words: str, unfinished: bool) -> str:
+    doubled = words.replace('"', '""')
+    return f'"{doubled}"' + (" *" if unfinished else "")
+
+
+def _in_json(label_id: str) -> str:
+    """As it stands in a JSON array."""
+    return msgspec.json.encode(label_id).decode()
+
+
+def _comparable(name: str) -> str:
+    """``label:next-week`` is how one types "Next week" without quotes."""
+    return "-".join(name.casefold().replace("/", " ").replace("-", " ").replace("_", " ").split())

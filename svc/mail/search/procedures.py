@@ -1,0 +1,128 @@
+"""``mail.search``: who asks, in which accounts, and the answer with its passages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, tzinfo
+from typing import Final
+from zoneinfo import ZoneInfo
+
+import trio
+
+from svc.clock import Millis
+from svc.errors import NotFound
+from svc.mail import queries as mail_queries
+from svc.mail.search import queries, wire
+from svc.mail.search.find import LIMITS, Found, Limits, find
+from svc.mail.search.language import parse
+from svc.mail.search.model import Query
+from svc.mail.search.plan import IDS_A_SECOND, Scope, plan
+from svc.mail.search.snippet import marks_of, snippet
+from svc.mail.search.tasks import Indexer
+from svc.mail.search.wire import FoundThreadOut, SearchInput, SearchOut
+from svc.mail.wire import SYSTEM_LABEL_NAMES, thread_summaries
+from svc.principal import Principal
+from svc.protocol import Procedure
+from svc.store import ReadTx, Store
+from svc.workspace import Call
+
+SEARCHES_AT_A_TIME: Final = 2
+"""Of all people together: half of the database's readers stay free for the inbox."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Search:
+    store: Store
+    indexer: Indexer
+    limits: Limits = LIMITS
+    _turns: trio.CapacityLimiter = field(default_factory=lambda: trio.CapacityLimiter(SEARCHES_AT_A_TIME))
+
+    async def ask(self, principal: Principal, wanted: SearchInput) -> SearchOut:
+        if self.indexer.is_synchronous:
+            await self.indexer.catch_up()
+        async with self._turns:
+            return await self.store.read(_search, principal, wanted=wanted, limits=self.limits)
+
+
+async def search(call: Call, wanted: SearchInput) -> SearchOut:
+    return await call.workspace.service(Search).ask(call.principal, wanted)
+
+
+def _search(tx: ReadTx, principal: Principal, *, wanted: SearchInput, limits: Limits) -> SearchOut:
+    position = wire.decode_cursor(wanted)
+    scope = _scope(tx, principal, wanted.account_id)
+    zone, notices = _zone(wanted.time_zone)
+    query = parse(wanted.query, now=tx.now, zone=zone)
+    if not query.groups or not scope.addresses:
+        return SearchOut(threads=(), next_cursor=None, notices=(*notices, *query.notices))
+    planned = plan(query, scope)
+    found = find(tx, planned, position=position, limit=wanted.limit, limits=limits)
+    return SearchOut(
+        threads=_threads(tx, found, query),
+        next_cursor=wire.encode_cursor(found.next, wanted) if found.next else None,
+        notices=(*notices, *planned.notices, *_state_notices(tx, found, scope)),
+    )
+
+
+def _scope(tx: ReadTx, principal: Principal, account_id: str | None) -> Scope:
+    accounts = mail_queries.accounts(tx, principal)
+    if account_id is not None:
+        accounts = [account for account in accounts if account.id == account_id]
+        if not accounts:
+            raise NotFound("There is no such account.")
+    ids = [account.id for account in accounts]
+    labels = {one: {label.id: label.name for label in mail_queries.labels(tx, one).values()} for one in ids}
+    return Scope(
+        addresses={account.id: account.address for account in accounts},
+        labels={one: {**names, **SYSTEM_LABEL_NAMES} for one, names in labels.items()},
+        alone=not queries.others_have_mail(tx, ids),
+    )
+
+
+def _zone(name: str | None) -> tuple[tzinfo, tuple[str, ...]]:
+    if name is None:
+        return UTC, ()
+    try:
+        return ZoneInfo(name), ()
+    except (ValueError, OSError, KeyError):
+        return UTC, ("Your time zone is not known here; days are those of UTC.",)
+
+
+def _threads(tx: ReadTx, found: Found, query: Query) -> tuple[FoundThreadOut, ...]:
+    marks = marks_of(query)
+    texts = queries.texts(tx, [hit.id for hit in found.hits])
+    rows = [(hit, mail_queries.thread(tx, hit.thread_id)) for hit in found.hits]
+    shown = [(hit, row) for hit, row in rows if row is not None]
+    threads = thread_summaries(tx, [row for _, row in shown])
+    found_threads = []
+    for (hit, _), thread in zip(shown, threads, strict=True):
+        message_id, columns = texts[hit.id]
+        found_threads.append(wire.found_thread(thread, message_id=message_id, snippet=snippet(columns, marks)))
+    return tuple(found_threads)
+
+
+def _state_notices(tx: ReadTx, found: Found, scope: Scope) -> tuple[str, ...]:
+    notices = []
+    if found.stopped and found.next:
+        notices.append(f"Looked back as far as {_day(found.next.high)}; go on for what is older.")
+    if queries.is_behind(tx, list(scope.addresses)):
+        notices.append("Some mail is still being read for search and can't be found yet.")
+    return tuple(notices)
+
+
+def _day(id: int) -> str:
+    at: Millis = id // IDS_A_SECOND * 1_000
+    return datetime.fromtimestamp(at / 1_000, tz=UTC).date().isoformat()
+
+
+PROCEDURES: tuple[Procedure[Call], ...] = (
+    Procedure(
+        name="mail.search",
+        kind="query",
+        access="authenticated",
+        input=SearchInput,
+        output=SearchOut,
+        call=search,
+        summary="Find threads by words, people, dates, places and labels; the best of the newest first.",
+    ),
+)

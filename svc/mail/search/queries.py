@@ -1,0 +1,160 @@
+"""Every statement that reads the index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, cast
+
+import msgspec
+
+from svc.mail.model import MessageHeaders, Person
+from svc.mail.queries import decode_headers
+from svc.mail.search.model import COLUMNS, Column
+from svc.mail.search.plan import Plan
+from svc.store import ReadTx
+
+BEHIND: Final = 500
+"""Messages of one person that wait for the index, from which on a search says so: fewer are a moment's work."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Waiting:
+    """A message whose words are to be taken."""
+
+    message_id: str
+    account_id: str
+    thread_id: str
+    subject: str
+    sender: Person
+    headers: MessageHeaders
+    body_sha256: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class State:
+    version: int
+    queued_up_to: str
+    entries: int
+
+
+# What a search finds
+
+
+def scan(tx: ReadTx, plan: Plan, *, low: int, high: int, entries: int) -> Iterator[tuple[int, str | None]]:
+    """Every message that has the words, newest first: its id in the index, and its thread if it keeps the conditions.
+
+    The rows come as they are asked for: who stops early has paid for what was read.
+    """
+    rows = tx.each(
+        f"""
+        select f.rowid, iif(s.entry <= :entries and {plan.where}, s.thread_id, null)
+        from mail_search_fts f cross join mail_search s on s.id = f.rowid
+        where mail_search_fts match :match and f.rowid between :low and :high order by f.rowid desc
+        """,
+        match=plan.match,
+        low=low,
+        high=high,
+        entries=entries,
+        **plan.params,
+    )
+    return cast("Iterator[tuple[int, str | None]]", rows)
+
+
+def named_ids(tx: ReadTx, match: str, *, low: int, high: int) -> set[int]:
+    """Which messages have the words where ``match`` says."""
+    rows = tx.all(
+        """
+        select rowid from mail_search_fts where mail_search_fts match :match and rowid between :low and :high
+        order by rowid desc
+        """,
+        match=match,
+        low=low,
+        high=high,
+    )
+    return {cast(int, row[0]) for row in rows}
+
+
+def ids_of_thread(tx: ReadTx, thread_id: str, *, low: int, high: int) -> list[int]:
+    rows = tx.all(
+        """
+        select s.id from mail_messages m join mail_search s on s.message_id = m.id
+        where m.thread_id = :thread_id and s.id between :low and :high
+        """,
+        thread_id=thread_id,
+        low=low,
+        high=high,
+    )
+    return [cast(int, row[0]) for row in rows]
+
+
+def texts(tx: ReadTx, ids: Sequence[int]) -> dict[int, tuple[str, dict[Column, str]]]:
+    """By id in the index: the message, and its words as the index has them."""
+    rows = tx.all(
+        f"""
+        select s.id, s.message_id, {", ".join(f"x.{column}" for column in COLUMNS)}
+        from mail_search s join mail_search_text x on x.id = s.id
+        where s.id in (select value from json_each(:ids))
+        """,
+        ids=msgspec.json.encode(list(ids)).decode(),
+    )
+    return {cast(int, row[0]): (str(row[1]), dict(zip(COLUMNS, map(str, row[2:]), strict=True))) for row in rows}
+
+
+def others_have_mail(tx: ReadTx, account_ids: Sequence[str]) -> bool:
+    """Whether there are accounts beside these."""
+    other = tx.value(
+        "select exists (select 1 from mail_accounts where id not in (select value from json_each(:ids)))",
+        ids=msgspec.json.encode(list(account_ids)).decode(),
+    )
+    return bool(other)
+
+
+# What the index still has to do
+
+
+def waiting(tx: ReadTx, *, limit: int) -> list[Waiting]:
+    """The newest of the queue: what just arrived is found first, whatever else is left to do."""
+    rows = tx.all(
+        """
+        select m.id, m.account_id, m.thread_id, m.subject, m.sender_name, m.sender_address, m.headers, m.body_sha256
+        from mail_search_queue q join mail_messages m on m.id = q.message_id order by q.number desc limit :limit
+        """,
+        limit=limit,
+    )
+    return [
+        Waiting(
+            message_id=str(row[0]),
+            account_id=str(row[1]),
+            thread_id=str(row[2]),
+            subject=str(row[3]),
+            sender=Person(name=str(row[4]), address=str(row[5])),
+            headers=decode_headers(cast(str, row[6])),
+            body_sha256=str(row[7]),
+        )
+        for row in rows
+    ]
+
+
+def has_gone(tx: ReadTx) -> bool:
+    return bool(tx.value("select exists (select 1 from mail_search_gone)"))
+
+
+def is_behind(tx: ReadTx, account_ids: Sequence[str]) -> bool:
+    """Whether much of these accounts can't be found yet."""
+    waiting = tx.value(
+        """
+        select count(*) from (
+            select 1 from mail_search_queue where account_id in (select value from json_each(:ids)) limit :behind
+        )
+        """,
+        ids=msgspec.json.encode(list(account_ids)).decode(),
+        behind=BEHIND,
+    )
+    return cast(int, waiting) >= BEHIND or state(tx).version == 0
+
+
+def state(tx: ReadTx) -> State:
+    row = tx.one("select version, queued_up_to, entries from mail_search_state where one = 1")
+    assert row is not None
+    return State(version=cast(int, row[0]), queued_up_to=str(row[1]), entries=cast(int, row[2]))

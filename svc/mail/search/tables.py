@@ -1,0 +1,82 @@
+"""The tables of search, as the migration ``m003_search`` makes them. Nothing here may ever change its meaning.
+
+``mail_search`` is narrow, and its rows lie in the order of dates: thousands of hits cost few pages. The words stand in
+``mail_search_text``, exactly as they were given to the full-text table, which needs them to forget a row. Triggers keep
+what must never be forgotten; the full-text table itself can't stand in one (``trusted_schema`` is off), so that a
+deleted message leaves its id in ``mail_search_gone`` until the indexer has cleared its words away.
+"""
+
+from __future__ import annotations
+
+TABLES = (
+    """
+    create table mail_search (                  -- the messages that can be found
+        id integer primary key,                 -- second it was sent * 4096, and up: in the order of dates
+        message_id text not null unique references mail_messages (id) on delete cascade,
+        account_id text not null,
+        thread_id text not null,
+        labels text not null,                   -- the message's, kept by a trigger
+        attachments integer not null,
+        entry integer not null,                 -- counts up as messages come in: a search goes on without later ones
+        version integer not null                -- of the way its words were taken
+    ) strict
+    """,
+    """
+    create table mail_search_text (             -- what the full-text table was given, to the letter
+        id integer primary key,
+        account text not null,
+        subject text not null,
+        sender text not null,
+        recipient text not null,
+        cc text not null,
+        bcc text not null,
+        files text not null,
+        body text not null
+    ) strict
+    """,
+    """
+    create virtual table mail_search_fts using fts5 (
+        account, subject, sender, recipient, cc, bcc, files, body,
+        content = 'mail_search_text', content_rowid = 'id', prefix = '3',
+        tokenize = "unicode61 remove_diacritics 2 categories 'L* M* N* Co'"
+    )
+    """,
+    """
+    create table mail_search_queue (            -- messages whose words are to be taken, the newest first
+        number integer primary key autoincrement,
+        message_id text not null unique references mail_messages (id) on delete cascade,
+        account_id text not null
+    ) strict
+    """,
+    "create index mail_search_queue_account on mail_search_queue (account_id)",
+    """
+    create table mail_search_gone (             -- rows of mail_search_text whose message is deleted
+        id integer primary key
+    ) strict
+    """,
+    """
+    create table mail_search_state (            -- one row
+        one integer primary key check (one = 1),
+        version integer not null,               -- the words of all messages were taken, or are queued, in this way
+        queued_up_to text not null,             -- while they are being queued anew: the last message id
+        entries integer not null
+    ) strict
+    """,
+    "insert into mail_search_state (one, version, queued_up_to, entries) values (1, 0, '', 0)",
+    """
+    create trigger mail_search_stored after insert on mail_messages begin
+        insert into mail_search_queue (message_id, account_id) values (new.id, new.account_id);
+    end
+    """,
+    """
+    create trigger mail_search_relabelled after update of labels on mail_messages
+    when new.labels is not old.labels begin
+        update mail_search set labels = new.labels where message_id = new.id;
+    end
+    """,
+    """
+    create trigger mail_search_deleted after delete on mail_search begin
+        insert into mail_search_gone (id) values (old.id);
+    end
+    """,
+)

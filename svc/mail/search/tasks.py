@@ -1,0 +1,115 @@
+"""The indexer: takes the words of what was stored, a moment after it was stored, and clears away those of what is gone.
+
+The queue is a table, filled by triggers: nothing is forgotten over a crash, and nobody who stores mail has to call. The
+outbox tells that there may be work. Bodies that were parsed a moment ago are handed over in memory; others are read
+from their blobs. With a debounce of 0 it is synchronous: who stored mail waits until it can be found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Final
+
+import msgspec
+import trio
+
+from svc.log import Log
+from svc.mail.model import Body, Incoming, message_id_of
+from svc.mail.search import actions, queries
+from svc.mail.search.actions import Words
+from svc.mail.search.queries import Waiting
+from svc.mail.search.text import VERSION
+from svc.mail.search.words import words_of
+from svc.nursery import Child, ThreadGate
+from svc.store import BlobCorrupt, BlobMissing, Blobs, Overflowed, Store
+
+BATCH: Final = 100
+"""Messages of one transaction: others' writes wait for it some tens of milliseconds."""
+
+CLEARED_AT_A_TIME: Final = 200
+MAX_HELD_CHARS: Final = 16 * 1024 * 1024
+MAX_BODY_BLOB_BYTES: Final = 64 * 1024 * 1024
+TOPICS: Final = frozenset({"mail", "accounts"})
+
+
+@dataclass(kw_only=True)
+class Indexer:
+    store: Store
+    blobs: Blobs
+    threads: ThreadGate
+    log: Log
+    debounce_s: float
+    _bodies: dict[str, Body] = field(default_factory=dict)
+    _held_chars: int = 0
+    _turn: trio.Lock = field(default_factory=trio.Lock)
+
+    async def run(self, child: Child) -> None:
+        child.started()
+        while True:
+            with self.store.outbox.subscribe() as news, suppress(Overflowed):  # overflowed: there is work all the same
+                await self.catch_up()
+                while True:
+                    if any(row.topic in TOPICS for row in await news.receive()):
+                        await trio.sleep(self.debounce_s)
+                        await self.catch_up()
+
+    @property
+    def is_synchronous(self) -> bool:
+        return self.debounce_s == 0
+
+    async def stored(self, account_id: str, messages: Sequence[Incoming]) -> None:
+        """These were stored just now. Returns once they can be found, where that is asked for."""
+        for message in messages:
+            if message.body is not None:
+                self._hold(message_id_of(account_id, message.provider_message_id), message.body)
+        if self.is_synchronous:
+            await self.catch_up()
+
+    async def catch_up(self) -> None:
+        """Work off all that waits."""
+        async with self._turn:
+            while (await self.store.read(queries.state)).version != VERSION:
+                await self.store.write(actions.queue_outdated)
+            while waiting := await self.store.read(queries.waiting, limit=BATCH):
+                await self.store.write(actions.take, messages=[await self._words(message) for message in waiting])
+            self._let_go()  # what is held now belongs to nothing that waits
+            while await self.store.read(queries.has_gone):
+                await self.store.write(actions.clear, limit=CLEARED_AT_A_TIME)
+
+    async def _words(self, message: Waiting) -> Words:
+        body = self._bodies.pop(message.message_id, None)
+        if body is None:
+            body = await self._body(message)
+        else:
+            self._held_chars -= _size(body)
+        try:
+            return await self.threads.run(words_of, message, body)
+        except Exception as error:  # an edge: whatever a stranger's text makes of it, the next message's turn comes
+            self.log.error("search.body_unread", error, message=message.message_id)
+            return await self.threads.run(words_of, message, None)
+
+    async def _body(self, message: Waiting) -> Body | None:
+        try:
+            data = await self.blobs.read(message.body_sha256, limit=MAX_BODY_BLOB_BYTES)
+        except (BlobMissing, BlobCorrupt) as fault:
+            self.log.error(
+                "search.body_lost", message=message.message_id, sha256=message.body_sha256, reason=str(fault)
+            )
+            return None
+        return msgspec.json.decode(data, type=Body)
+
+    def _hold(self, message_id: str, body: Body) -> None:
+        """Keep a body until its words are taken, unless too much is kept already."""
+        if message_id not in self._bodies and self._held_chars + _size(body) <= MAX_HELD_CHARS:
+            self._bodies[message_id] = body
+            self._held_chars += _size(body)
+
+    def _let_go(self) -> None:
+        self._bodies.clear()
+        self._held_chars = 0
+
+
+def _size(body: Body) -> int:
+    return len(body.text) + len(body.html or "")

@@ -1,0 +1,110 @@
+"""Search on the wire: input and output of ``mail.search``, and the cursor between its pages."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+from typing import Annotated, Final
+
+import msgspec
+
+from svc.errors import Invalid
+from svc.mail.search.find import Position
+from svc.mail.search.language import MAX_QUERY_CHARS
+from svc.mail.search.plan import MAX_ID
+from svc.mail.search.snippet import Piece
+from svc.mail.wire import MAX_LIST_LIMIT, Id, ThreadOut
+from svc.protocol.rows import Wire
+
+MAX_CURSOR_CHARS: Final = 400
+MAX_ZONE_CHARS: Final = 64
+
+_Number = Annotated[int, msgspec.Meta(ge=-MAX_ID, le=MAX_ID)]
+
+
+class SearchInput(Wire, frozen=True):
+    """``time_zone`` is the asker's, such as ``Europe/Berlin``: in it days begin and end. UTC without one."""
+
+    query: Annotated[str, msgspec.Meta(max_length=MAX_QUERY_CHARS)]
+    cursor: Annotated[str, msgspec.Meta(max_length=MAX_CURSOR_CHARS)] | None = None
+    limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_LIST_LIMIT)] = 50
+    account_id: Id | None = None
+    time_zone: Annotated[str, msgspec.Meta(max_length=MAX_ZONE_CHARS)] | None = None
+
+
+class PieceOut(Wire, frozen=True):
+    text: str
+    hit: bool
+
+
+class MatchOut(Wire, frozen=True):
+    """Where the words stand: the message, and a passage of it as plain text, those marked that were searched for."""
+
+    snippet: tuple[PieceOut, ...]
+    message_id: str
+
+
+class FoundThreadOut(ThreadOut, frozen=True):
+    match: MatchOut
+
+
+class SearchOut(Wire, frozen=True):
+    """``notices`` are sentences for the person: what was not understood, what could not be looked at."""
+
+    threads: tuple[FoundThreadOut, ...]
+    next_cursor: str | None
+    notices: tuple[str, ...]
+
+
+class _Cursor(msgspec.Struct, frozen=True, array_like=True):
+    asked: str
+    top: _Number
+    entries: _Number
+    high: _Number
+    low: _Number | None
+    rank: _Number
+    after: _Number
+
+
+def found_thread(thread: ThreadOut, *, message_id: str, snippet: tuple[Piece, ...]) -> FoundThreadOut:
+    match = MatchOut(snippet=tuple(PieceOut(text=one.text, hit=one.hit) for one in snippet), message_id=message_id)
+    return FoundThreadOut(**msgspec.structs.asdict(thread), match=match)
+
+
+def encode_cursor(position: Position, wanted: SearchInput) -> str:
+    cursor = _Cursor(
+        asked=_asked(wanted),
+        top=position.top,
+        entries=position.entries,
+        high=position.high,
+        low=position.low,
+        rank=position.rank,
+        after=position.after,
+    )
+    return base64.urlsafe_b64encode(msgspec.json.encode(cursor)).decode().rstrip("=")
+
+
+def decode_cursor(wanted: SearchInput) -> Position | None:
+    """Raises :class:`Invalid` for anything that this server did not hand out for the same search."""
+    if wanted.cursor is None:
+        return None
+    try:
+        data = base64.urlsafe_b64decode(wanted.cursor + "=" * (-len(wanted.cursor) % 4))
+        cursor = msgspec.json.decode(data, type=_Cursor)
+    except (ValueError, binascii.Error) as error:
+        raise Invalid("The cursor is not one that this server gave.") from error
+    if cursor.asked != _asked(wanted):
+        raise Invalid("The cursor belongs to another search.")
+    return Position(
+        top=cursor.top,
+        entries=cursor.entries,
+        high=cursor.high,
+        low=cursor.low,
+        rank=cursor.rank,
+        after=cursor.after,
+    )
+
+
+def _asked(wanted: SearchInput) -> str:
+    return hashlib.sha256(f"{wanted.account_id}\0{wanted.query}".encode()).hexdigest()[:12]

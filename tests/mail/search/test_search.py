@@ -1,0 +1,174 @@
+"""``mail.search`` through the whole service: what is found, in which order, and with which passage."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.service import MIA, RpcError, Service
+
+NOA = "Noa Brandt <noa@example.org>"
+
+
+async def arrive(service: Service, subject: str, *, address: str = MIA, **more: object) -> str:
+    """A mail arrives and is synced. Returns its thread's id."""
+    (thread_id,) = await service.synced(subject, address=address, **{"from": NOA, "text": "Hi.", **more})
+    return thread_id
+
+
+async def search(service: Service, query: str, **more: object) -> Any:
+    return await service.query("mail.search", query=query, **more)
+
+
+async def subjects(service: Service, query: str, **more: object) -> list[str]:
+    return [thread["subject"] for thread in (await search(service, query, **more))["threads"]]
+
+
+def shown(thread: Any) -> str:
+    """The passage, with what is marked in brackets."""
+    return "".join(f"[{piece['text']}]" if piece["hit"] else piece["text"] for piece in thread["match"]["snippet"])
+
+
+async def test_mail_is_found_by_its_subject_people_body_and_file_names(service: Service) -> None:
+    file = {"filename": "Quartalsbericht.pdf", "mime": "application/pdf", "text": "x"}
+    await arrive(service, "Harbour plans", text="The cranes arrive in spring.", attachments=[file])
+    await arrive(service, "Something else")
+    for query in ("harbour", "cranes", "noa brandt", "noa@example.org", "quartalsbericht", "Quartalsbericht.pdf"):
+        assert "Harbour plans" in await subjects(service, query), query
+    assert await subjects(service, "cranes") == ["Harbour plans"]
+    assert await subjects(service, "quartalsbericht") == ["Harbour plans"]
+    assert await subjects(service, "nothing-of-the-sort") == []
+
+
+async def test_a_found_thread_shows_the_passage_and_names_the_message(service: Service) -> None:
+    thread_id = await arrive(service, "Plans", text="First a line.\n\nThen the  cranes\nof the harbour, at last.")
+    (found,) = (await search(service, "cranes"))["threads"]
+    assert found["id"] == thread_id
+    assert shown(found) == "First a line. Then the [cranes] of the harbour, at last."
+    opened = await service.query("mail.thread", id=thread_id)
+    assert [message["id"] for message in opened["messages"]] == [found["match"]["messageId"]]
+
+
+async def test_all_words_must_be_there_and_a_phrase_in_its_order(service: Service) -> None:
+    await arrive(service, "One", text="the old harbour")
+    await arrive(service, "Two", text="the harbour, old and grey")
+    assert await subjects(service, "old harbour") == ["Two", "One"]
+    assert await subjects(service, '"old harbour"') == ["One"]
+    assert await subjects(service, "old harbour grey") == ["Two"]
+    assert await subjects(service, "old -grey") == ["One"]
+    assert await subjects(service, "grey OR nothing old") == ["Two"]
+
+
+async def test_only_the_last_word_may_be_unfinished(service: Service) -> None:
+    await arrive(service, "Budget meeting")
+    assert await subjects(service, "budget mee") == ["Budget meeting"]
+    assert await subjects(service, "bud meeting") == []
+    assert await subjects(service, "budget mee ") == []
+    assert await subjects(service, "budget me") == []  # two letters would name half of all mail
+
+
+async def test_a_hit_in_subject_or_people_comes_before_one_in_the_body(service: Service) -> None:
+    await arrive(service, "The harbour")
+    await arrive(service, "Newer", text="About the harbour.")
+    await arrive(service, "Harbour, again")
+    await arrive(service, "Newest", text="harbour harbour harbour")
+    assert await subjects(service, "harbour") == ["Harbour, again", "The harbour", "Newest", "Newer"]
+
+
+async def test_a_thread_is_found_once_however_many_of_its_messages_are(service: Service) -> None:
+    for text in ("harbour one", "harbour two", "harbour three"):
+        await arrive(service, "Talk", text=text, threadKey="k")
+    (found,) = (await search(service, "harbour"))["threads"]
+    assert found["messageCount"] == 3
+    assert shown(found) == "[harbour] three"
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("from:noa", ["Plain"]),
+        ("from:ann@x.org", ["Other"]),
+        ("from:x.org", ["Other"]),
+        ('from:"Ann Smith"', ["Other"]),
+        ("-from:noa", ["Other"]),
+        ("to:mia", ["Other", "Plain"]),
+        ("to:me", ["Other", "Plain"]),
+        ("to:ann", []),
+        ("subject:plain", ["Plain"]),
+        ("subject:word", []),
+        ("has:attachment", ["Other"]),
+        ("-has:attachment", ["Plain"]),
+        ("filename:notes", ["Other"]),
+        ("is:unread", ["Other"]),
+        ("is:read", ["Plain"]),
+        ("is:starred", ["Plain"]),
+        ("in:inbox", ["Other"]),
+        ("in:skipped", ["Plain"]),
+        ("in:archive", ["Plain"]),
+        ("in:sent", []),
+        ("label:starred", ["Plain"]),
+        ("label:inbox OR label:starred", ["Other", "Plain"]),
+        ("word -subject:plain", ["Other"]),
+        ("from:noa OR from:ann", ["Other", "Plain"]),
+        ("in:anywhere", ["Other", "Plain"]),
+    ],
+)
+async def test_each_operator_finds_what_it_says(service: Service, query: str, expected: list[str]) -> None:
+    await arrive(service, "Plain", text="a word", labels=["STARRED"])
+    file = {"filename": "notes.txt", "mime": "text/plain", "text": "x"}
+    await arrive(service, "Other", text="a word", **{"from": "Ann Smith <ann@x.org>"}, attachments=[file])
+    assert await subjects(service, query) == expected
+
+
+async def test_spam_and_trash_are_left_out_unless_they_are_asked_for(service: Service) -> None:
+    await arrive(service, "Offer", labels=["SPAM"])
+    await arrive(service, "Old offer", labels=["TRASH"])
+    await arrive(service, "Fair offer")
+    assert await subjects(service, "offer") == ["Fair offer"]
+    assert await subjects(service, "offer in:spam") == ["Offer"]
+    assert await subjects(service, "offer in:trash") == ["Old offer"]
+    assert await subjects(service, "offer in:anywhere") == ["Fair offer", "Old offer", "Offer"]
+    assert await subjects(service, "offer -in:spam") == ["Fair offer"]
+
+
+async def test_what_is_not_understood_is_searched_as_words_and_told(service: Service) -> None:
+    await arrive(service, "Colour:red is in")
+    answer = await search(service, "colour:red")
+    assert [thread["subject"] for thread in answer["threads"]] == ["Colour:red is in"]
+    assert answer["notices"] == ["Searched as words: colour:red"]
+    assert (await search(service, "before:someday"))["notices"] == ["Searched as words: before:someday"]
+    assert (await search(service, "label:nowhere"))["notices"] == ['There is no label "nowhere".']
+    assert (await search(service, ""))["threads"] == []
+
+
+async def test_a_cursor_goes_on_where_a_page_ended_also_while_mail_arrives(service: Service) -> None:
+    threads = [await arrive(service, f"Harbour {number}") for number in range(7)]
+    threads += [await arrive(service, f"Other {number}", text="harbour") for number in range(5)]
+    found: list[str] = []
+    cursor = None
+    for _ in range(6):
+        page = await search(service, "harbour", limit=2, **({"cursor": cursor} if cursor else {}))
+        found += [thread["id"] for thread in page["threads"]]
+        cursor = page["nextCursor"]
+        await arrive(service, "Harbour, new")
+    assert cursor is None
+    assert found == [*reversed(threads[:7]), *reversed(threads[7:])]
+
+
+async def test_a_cursor_of_another_search_is_refused(service: Service) -> None:
+    for number in range(3):
+        await arrive(service, f"Harbour {number}")
+    cursor = (await search(service, "harbour", limit=1))["nextCursor"]
+    for query, wrong in (("other", cursor), ("harbour", "x" * 40), ("harbour", "e30"), ("harbour", "é")):
+        with pytest.raises(RpcError) as refused:
+            await search(service, query, cursor=wrong)
+        assert refused.value.status == 400
+
+
+async def test_a_query_has_a_limit(service: Service) -> None:
+    await arrive(service, "Hello")
+    assert (await search(service, "hello " * 80))["notices"] == ["Only the first 32 terms are searched for."]
+    with pytest.raises(RpcError) as refused:
+        await search(service, "x" * 501)
+    assert refused.value.status == 400
