@@ -2,6 +2,8 @@
 
 While an instance is unclaimed, what belongs to nobody is everybody's. A blob is readable where some file with its hash
 is: whoever merely knows a hash, or uploads bytes that others have too, gets nothing of theirs.
+
+What is somebody else's is looked up by the same statements as what never was, so that time tells no more than words do.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 from typing import Final, cast
 
 from svc.files.model import File
-from svc.pages import file_is_readable_through_a_page
+from svc.pages import file_is_readable_through_a_page, first_file_readable_through_a_page
 from svc.principal import Principal
 from svc.store import ReadTx, Row, Value
 
@@ -27,9 +29,10 @@ def who(principal: Principal) -> dict[str, Value]:
 def readable_file(tx: ReadTx, principal: Principal, *, file_id: str) -> File | None:
     """The file, if the caller may read it."""
     row = tx.one(f"select {_FILE}, {OWN} from files f where f.id = :id", id=file_id, **who(principal))
-    if row is None or not (row[6] or file_is_readable_through_a_page(tx, principal, file_id)):
-        return None
-    return file_of(row)
+    if row is not None and row[6]:
+        return file_of(row)
+    is_shown = file_is_readable_through_a_page(tx, principal, file_id)  # asked also where there is no such file
+    return file_of(row) if row is not None and is_shown else None
 
 
 def readable_file_with_content(tx: ReadTx, principal: Principal, *, sha256: str) -> File | None:
@@ -41,17 +44,18 @@ def readable_file_with_content(tx: ReadTx, principal: Principal, *, sha256: str)
     )
     if row is not None:
         return file_of(row)
-    on_pages = tx.each(
-        f"""
-        select {_FILE} from files f
+    on_pages = tx.all(
+        """
+        select f.id from files f
         where f.sha256 = :sha256 and f.id in (select file_id from page_files) order by f.created_at, f.id
         """,
         sha256=sha256,
     )
-    for row in on_pages:
-        if file_is_readable_through_a_page(tx, principal, cast(str, row[0])):
-            return file_of(row)
-    return None
+    file_id = first_file_readable_through_a_page(tx, principal, [cast(str, shown_id) for (shown_id,) in on_pages])
+    if file_id is None:
+        return None
+    row = tx.one(f"select {_FILE} from files f where f.id = :id", id=file_id)
+    return None if row is None else file_of(row)
 
 
 def file_of(row: Row) -> File:

@@ -8,7 +8,12 @@ from svc.pages.actions import NO_PAGE, make_private
 from svc.pages.feature import FEATURE
 from svc.pages.model import EVERYONE, Grant, Page, page_path
 from svc.pages.news import tell_of_below
-from svc.pages.queries import file_is_readable_through_a_page, readable_page, readable_titles
+from svc.pages.queries import (
+    file_is_readable_through_a_page,
+    first_file_readable_through_a_page,
+    readable_page,
+    readable_titles,
+)
 
 __all__ = [
     "EVERYONE",
@@ -17,6 +22,7 @@ __all__ = [
     "Grant",
     "Page",
     "file_is_readable_through_a_page",
+    "first_file_readable_through_a_page",
     "make_private",
     "page_path",
     "readable_page",

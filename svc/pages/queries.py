@@ -65,6 +65,20 @@ def file_is_readable_through_a_page(tx: ReadTx, principal: Principal, file_id: s
     return found is not None
 
 
+def first_file_readable_through_a_page(tx: ReadTx, principal: Principal, file_ids: Iterable[str]) -> str | None:
+    """The first of these files for which that holds: one statement, however many there are, and also for none."""
+    found = tx.value(
+        f"""
+        select f.file_id from json_each(:ids) wanted
+        join page_files f on f.file_id = wanted.value join pages p on p.id = f.page_id
+        where {READABLE} order by wanted.key limit 1
+        """,
+        ids=json_list(file_ids),
+        **who(principal),
+    )
+    return cast("str | None", found)
+
+
 def tree(tx: ReadTx, principal: Principal, top: str | None) -> list[tuple[Page, bool]]:
     """The readable pages next below ``top`` (or of all), and whether there are readable ones below each.
 
