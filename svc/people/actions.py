@@ -57,11 +57,11 @@ def meet(
         _meet_again(tx, known, own=own, name=name, at=at, direction=direction)
         return
     page_id, filing = _first_filing(tx, owner_id=owner_id, own=own, name=name, address=address)
-    person_id = tx.value(
+    tx.run(
         """
         insert into people (
             owner_id, address, name, page_id, filing, first_seen_at, last_seen_at, received, sent, weight
-        ) values (:owner_id, :address, :name, :page_id, :filing, :at, :at, :received, :sent, :weight) returning id
+        ) values (:owner_id, :address, :name, :page_id, :filing, :at, :at, :received, :sent, :weight)
         """,
         owner_id=owner_id,
         address=address,
@@ -73,6 +73,7 @@ def meet(
         sent=int(direction == "sent"),
         weight=weight_of(at, direction),
     )
+    person_id = tx.value("select last_insert_rowid()")  # `returning` costs more with each row that is there already
     _index(tx, person_id, owner_id=owner_id, name=name, address=address)
 
 

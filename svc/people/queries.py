@@ -17,7 +17,7 @@ from svc.store import ReadTx, Row, Value
 MAX_ON_A_PAGE: Final = 100
 DENSE: Final = 1_000
 """So many people with one word make it cheaper to walk all of them, best first, until enough are found."""
-WALKED: Final = 5_000
+WALKED: Final = 2_000
 
 _PERSON: Final = """
     p.id, p.owner_id, p.address, p.name, p.page_id, p.filing, p.first_seen_at, p.last_seen_at, p.received, p.sent,
@@ -38,12 +38,9 @@ def person(tx: ReadTx, *, owner_id: str | None, address: str) -> Person | None:
 
 def own_people(tx: ReadTx, principal: Principal, *, address: str) -> list[Person]:
     """The caller's person with that address; who sees everything may find one of each owner, the latest first."""
-    rows = tx.all(
-        f"select {_PERSON} from people p where p.address = :address and {_OWN} order by p.last_seen_at desc, p.id",
-        address=plain_address(address),
-        **_who(principal),
-    )
-    return [_person(row) for row in rows]
+    address = plain_address(address)
+    found = [person(tx, owner_id=owner_id, address=address) for owner_id in _owners(tx, principal)]
+    return sorted((one for one in found if one is not None), key=lambda one: (-one.last_seen_at, one.id))
 
 
 def on_page(tx: ReadTx, principal: Principal, *, page_id: str) -> list[Person]:
@@ -123,7 +120,8 @@ def _known(tx: ReadTx, *, owner_id: str | None, addresses: Iterable[str]) -> dic
 def suggestions(tx: ReadTx, principal: Principal, *, words: Sequence[str], limit: int) -> list[Person]:
     """Those of the caller's people who have, for each of ``words``, a word that begins with it; the weightiest first.
 
-    ``words`` begins with the one that tells most. Without any: simply the weightiest.
+    Without any words: simply the weightiest. One rare word is enough to find exactly who is meant; where each of them
+    is common, the weightiest of all are looked through.
     """
     found = [one for owner_id in _owners(tx, principal) for one in _suggested(tx, owner_id, words=words, limit=limit)]
     found.sort(key=lambda one: (-one.weight, one.address))
@@ -134,9 +132,11 @@ def suggestions(tx: ReadTx, principal: Principal, *, words: Sequence[str], limit
 
 
 def _suggested(tx: ReadTx, owner_id: str | None, *, words: Sequence[str], limit: int) -> list[Person]:
-    ids = _with_word(tx, owner_id, words[0]) if words else []
-    if words and len(ids) < DENSE:
-        return _first(_weighed(tx, ids), words, limit)
+    ids: list[int] = []
+    for word in words:
+        ids = _with_word(tx, owner_id, word)
+        if len(ids) < DENSE:
+            return _first(_weighed(tx, ids), words, limit)
     best = _first(_weightiest(tx, owner_id), words, limit)
     # With all of them far down, some are better than none.
     return best if len(best) == limit or not words else _first(_weighed(tx, ids), words, limit)

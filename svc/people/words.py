@@ -46,7 +46,7 @@ def words_of(name: str, address: str) -> tuple[str, ...]:
 
 
 def typed_words(text: str) -> tuple[str, ...]:
-    """What somebody typed so far, as prefixes; the longest, which tells most, first."""
+    """What somebody typed so far, as prefixes; the longest, which mostly tells most, first."""
     words = {word.strip(_EDGES)[:MAX_WORD_CHARS] for word in folded(text).split()} - {""}
     return tuple(sorted(words, key=lambda word: (-len(word), word)))[:MAX_TYPED_WORDS]
 

@@ -19,6 +19,7 @@ from tests.protocol.http_world import Reply
 from tests.service import MIA, Service
 
 SECRET = b"what only Mia has"
+CORRESPONDENT = "ruth@harbour.example"
 MARK = "Mias"  # in every title, name and subject of hers
 
 
@@ -32,6 +33,7 @@ class Things:
     file: str
     sha256: str
     page: str
+    correspondent: str
     session: str
     device: str
 
@@ -43,6 +45,7 @@ MISSING = Things(
     file="fil_none",
     sha256="0" * 64,
     page="none",
+    correspondent="nobody@else.example",
     session="ses_none",
     device="dev_none",
 )
@@ -75,6 +78,7 @@ def readings(of: Things) -> list[Ask]:
         query("pages.get", path=of.page),
         query("pages.tree", path=of.page),
         query("pages.history", path=of.page),
+        query("people.get", address=of.correspondent),
     ]
 
 
@@ -91,6 +95,7 @@ def changes(of: Things) -> list[Ask]:
         mutation("pages.move", path=of.page, to=f"{of.page}-elsewhere"),
         mutation("pages.move", path=f"{of.page}-elsewhere", to=of.page),
         mutation("pages.delete", path=of.page),
+        mutation("people.setPage", address=of.correspondent, path=None),
         mutation("auth.revokeSession", id=of.session),
         mutation("devices.revoke", id=of.device),
     ]
@@ -101,6 +106,7 @@ LISTS = (
     query("mail.threads", section="inbox"),
     query("files.list"),
     query("pages.tree"),
+    query("people.suggest", text=""),
     query("events.recent"),
     query("auth.sessions"),
 )
@@ -116,7 +122,9 @@ class House:
 @pytest.fixture
 async def house(service: Service) -> House:
     (thread,) = await service.synced(
-        f"{MARK} mail", attachments=[{"filename": "a.txt", "mime": "text/plain", "text": f"{MARK} note"}]
+        f"{MARK} mail",
+        **{"from": f"{MARK} Ruth <{CORRESPONDENT}>"},
+        attachments=[{"filename": "a.txt", "mime": "text/plain", "text": f"{MARK} note"}],
     )
     mia = await sign_in(service, MIA)
     people = {}
@@ -153,6 +161,7 @@ async def furnished(service: Service, mia: Person, thread: str) -> Things:
         file=file["id"],
         sha256=hashlib.sha256(SECRET).hexdigest(),
         page="mias",
+        correspondent=CORRESPONDENT,
         session=next(row["id"] for row in await mia.query("auth.sessions") if not row["current"]),
         device=device,
     )

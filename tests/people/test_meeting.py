@@ -1,0 +1,299 @@
+"""Mail makes people, and people get pages; who doesn't, and what happens to the pages."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from email.message import EmailMessage
+from pathlib import Path
+
+import pytest
+import trio
+
+from svc.app import all_invariants
+from svc.clock import VirtualClock
+from svc.mail import accounts, progress
+from svc.mail.engine import MailEngine
+from svc.mail.provider_fake import FakeWorld
+from svc.principal import Principal
+from svc.store import ReadTx
+from tests.identity.people import Person, sign_in
+from tests.recorded_log import RecordedLog
+from tests.service import MIA, RpcError, Service, open_service
+
+RUTH = "Ruth Adeyemi <ruth@harbour.example>"
+HOME = "mia@home.example"
+NOA = "noa@n.example"
+
+
+async def arrives(asking: Service | Person, sender: str = RUTH, *, address: str = MIA, **more: object) -> str:
+    """A mail is in the mailbox and synced. Returns its thread."""
+    wanted = {"address": address, "from": sender, "subject": "Hello", "text": "Hi.", **more}
+    thread_id: str = (await asking.mutate("fake.mail.inject", **wanted))["threadId"]
+    await asking.mutate("fake.mail.syncNow", address=address)
+    return thread_id
+
+
+async def sends(service: Service, *to: str, address: str = MIA) -> None:
+    """A mail of one's own, sent by another program."""
+    message = EmailMessage()
+    message["From"], message["To"], message["Subject"] = address, ", ".join(to), "Hello"
+    message.set_content("Hi.")
+    if not service.workspace.service(FakeWorld).addresses:
+        await arrives(service, "no-reply@example.org", address=address)  # the account is connected
+    await service.workspace.service(FakeWorld).inject(
+        address=address, raw=message.as_bytes(), thread_key=None, labels=frozenset({"SENT"})
+    )
+    await service.mutate("fake.mail.syncNow", address=address)
+
+
+async def people(service: Service) -> dict[str, str | None]:
+    """Address and path of each."""
+    rows = await service.rows("select e.address, p.path from people e left join pages p on p.id = e.page_id")
+    return dict(rows)
+
+
+async def row_title(service: Service) -> str | None:
+    found = await service.query("mail.threads", section="inbox")
+    title: str | None = found["threads"][0]["sender"]["title"]
+    return title
+
+
+async def problems(service: Service) -> list[str]:
+    def all_of_them(tx: ReadTx) -> list[str]:
+        return [problem for one in all_invariants() if one.yields == "problems" for problem in one.check(tx)]
+
+    return await service.workspace.store.read(all_of_them)
+
+
+async def test_a_new_correspondent_gets_a_page_that_names_rows_and_files_threads(service: Service) -> None:
+    thread_id = await arrives(service)
+    page = await service.query("pages.get", path="crm/ruth-adeyemi")
+    assert page["title"] == "Ruth Adeyemi"
+    assert page["body"] == "- Name: Ruth Adeyemi\n- Address: `ruth@harbour.example`\n- Company: harbour.example\n"
+    assert await row_title(service) == "Ruth Adeyemi"
+    filing = (await service.query("mail.thread", id=thread_id))["filing"]
+    assert filing == {"pageId": page["id"], "path": "crm/ruth-adeyemi", "title": "Ruth Adeyemi"}
+    assert await problems(service) == []
+
+
+async def test_renaming_the_page_renames_the_rows(service: Service) -> None:
+    await arrives(service)
+    page = await service.query("pages.get", path="crm/ruth-adeyemi")
+    await service.mutate("pages.save", path=page["path"], title="Ruth (Harbour Line)", body=page["body"])
+    await service.mutate("pages.move", path=page["path"], to="clients/ruth")
+    assert await row_title(service) == "Ruth (Harbour Line)"
+    assert (await service.query("people.get", address="RUTH@harbour.example"))["page"]["path"] == "clients/ruth"
+
+
+async def test_mail_of_ones_own_brings_each_recipient(service: Service) -> None:
+    await sends(service, "Ann <ann@x.example>", "bob@y.example", MIA, "noreply@z.example")
+    assert await people(service) == {"ann@x.example": "crm/ann", "bob@y.example": "crm/bob-y-example"}
+
+
+@pytest.mark.parametrize("labels", [["SPAM"], ["INBOX", "TRASH"], ["DRAFT"]])
+async def test_spam_trash_and_drafts_bring_nobody(service: Service, labels: list[str]) -> None:
+    await arrives(service, labels=labels)
+    assert await people(service) == {}
+
+
+@pytest.mark.parametrize(
+    "sender", ["Parcel <no-reply@parcel.example>", f"Me <{MIA.upper()}>", f"Me <{HOME}>", "x", "undisclosed: ;"]
+)
+async def test_neither_programs_nor_oneself_nor_nonsense_are_people(service: Service, sender: str) -> None:
+    await arrives(service, "Di <di@d.example>", address=HOME)
+    await arrives(service, sender)
+    assert await people(service) == {"di@d.example": "crm/di"}
+
+
+async def test_the_same_message_again_is_no_second_meeting(service: Service) -> None:
+    await arrives(service)
+    before = await service.query("people.get", address="ruth@harbour.example")
+    await service.mutate("fake.mail.expireHistory", address=MIA)
+    await service.mutate("fake.mail.syncNow", address=MIA)
+    assert await service.query("people.get", address="ruth@harbour.example") == before
+    assert before["messages"] == 1
+
+
+async def test_the_name_is_the_newest_one_people_call_themselves(service: Service) -> None:
+    await sends(service, "ruthie <ruth@harbour.example>")
+    await arrives(service)
+    await sends(service, "my ruth <ruth@harbour.example>")
+    found = await service.query("people.get", address="ruth@harbour.example")
+    assert (found["name"], found["title"], found["messages"]) == ("Ruth Adeyemi", "ruthie", 3)
+    assert await service.query("people.suggest", text="adey")
+    assert not await service.query("people.suggest", text="ruthie")
+    assert await problems(service) == []
+
+
+async def test_two_people_of_one_name_have_two_pages(service: Service) -> None:
+    for address in ("a@one.example", "b@one.example", "c@two.example"):
+        await arrives(service, f"Ann Smith <{address}>")
+    found = await people(service)
+    assert found["a@one.example"] == "crm/ann-smith"
+    assert found["b@one.example"] == "crm/ann-smith-one-example"
+    assert found["c@two.example"] == "crm/ann-smith-two-example"
+
+
+async def test_a_page_that_was_deleted_is_not_made_again(service: Service) -> None:
+    thread_id = await arrives(service)
+    await service.mutate("pages.delete", path="crm/ruth-adeyemi")
+    await arrives(service)
+    assert await people(service) == {"ruth@harbour.example": None}
+    assert await row_title(service) is None
+    assert (await service.query("mail.thread", id=thread_id))["filing"] is None
+    assert await problems(service) == []
+
+
+async def test_whoever_files_by_hand_has_the_last_word(service: Service) -> None:
+    thread_id = await arrives(service)
+    await arrives(service, "Ruth at home <ruth@gmail.com>")
+    await service.mutate("people.setPage", address="ruth@gmail.com", path="crm/ruth-adeyemi")
+    filed = await service.query("people.filed", path="crm/ruth-adeyemi")
+    assert sorted(one["address"] for one in filed) == ["ruth@gmail.com", "ruth@harbour.example"]
+    assert await row_title(service) == "Ruth Adeyemi"
+    await service.mutate("people.setPage", address="ruth@harbour.example", path=None)
+    await arrives(service)
+    assert (await service.query("people.get", address="ruth@harbour.example"))["page"] is None
+    assert (await service.query("mail.thread", id=thread_id))["filing"] is None
+    with pytest.raises(RpcError, match="no such page"):
+        await service.mutate("people.setPage", address="ruth@harbour.example", path="none")
+    with pytest.raises(RpcError, match="no correspondent"):
+        await service.mutate("people.setPage", address="x@harbour.example", path=None)
+
+
+async def test_a_thread_is_filed_under_its_first_correspondent_from_elsewhere(service: Service) -> None:
+    for sender in ("Bot <no-reply@bot.example>", f"Jo <jo@{MIA.partition('@')[2]}>", RUTH, "Di <di@d.example>"):
+        thread_id = await arrives(service, sender, threadKey="one")
+        await trio.sleep(60)
+    assert (await service.query("mail.thread", id=thread_id))["filing"]["title"] == "Ruth Adeyemi"
+
+
+async def test_a_thread_of_ones_own_is_filed_under_whom_it_went_to(service: Service) -> None:
+    await sends(service, RUTH)
+    ((thread_id,),) = await service.rows("select thread_id from mail_messages where own")
+    assert (await service.query("mail.thread", id=thread_id))["filing"]["path"] == "crm/ruth-adeyemi"
+
+
+# The setting
+
+
+@asynccontextmanager
+async def with_skipped(tmp_path: Path, wall: VirtualClock, log: RecordedLog, domains: str) -> AsyncIterator[Service]:
+    async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake", SVC_CRM_SKIP_DOMAINS=domains) as service:
+        yield service
+
+
+async def test_colleagues_get_no_page_but_are_suggested(service: Service) -> None:
+    thread_id = await arrives(service, "Noa <noa@example.org>")
+    assert await people(service) == {"noa@example.org": None}
+    assert (await service.query("mail.thread", id=thread_id))["filing"] is None
+    assert await service.query("people.suggest", text="noa") == [
+        {"name": "Noa", "address": "noa@example.org", "title": None}
+    ]
+    assert not await service.query("pages.tree")
+
+
+async def test_the_domain_of_a_public_mail_service_is_nobodys_own(service: Service) -> None:
+    await arrives(service, "Ann <ann@gmail.com>", address="mia@gmail.com")
+    assert await people(service) == {"ann@gmail.com": "crm/ann"}
+
+
+async def test_the_setting_says_whose_colleagues_are_skipped_and_may_change(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog
+) -> None:
+    async with with_skipped(tmp_path, wall, log, "harbour.example, other.example") as service:
+        await arrives(service)
+        await arrives(service, "Noa <noa@example.org>")
+        assert await people(service) == {"ruth@harbour.example": None, "noa@example.org": "crm/noa"}
+    async with with_skipped(tmp_path, wall, log, "none") as service:
+        assert await people(service) == {"ruth@harbour.example": None, "noa@example.org": "crm/noa"}
+        await arrives(service)
+        assert await people(service) == {"ruth@harbour.example": "crm/ruth-adeyemi", "noa@example.org": "crm/noa"}
+        assert await problems(service) == []
+
+
+# Whose they are
+
+
+async def test_the_first_admin_takes_over_who_was_met_before(service: Service) -> None:
+    await arrives(service)
+    mia = await sign_in(service, MIA)
+    assert (await mia.query("people.get", address="ruth@harbour.example"))["page"]["path"] == "crm/ruth-adeyemi"
+    assert [one["address"] for one in await mia.query("people.suggest", text="ruth")] == ["ruth@harbour.example"]
+    assert (await mia.query("mail.threads", section="inbox"))["threads"][0]["sender"]["title"] == "Ruth Adeyemi"
+    await arrives(mia)
+    assert (await mia.query("people.get", address="ruth@harbour.example"))["messages"] == 2
+    assert await problems(service) == []
+
+
+async def test_two_who_know_the_same_one_have_a_page_each_and_see_their_own(service: Service) -> None:
+    mia = await sign_in(service, MIA)
+    noa = await sign_in(service, NOA, invite=(await mia.mutate("auth.createInvite"))["code"])
+    await connect(service, noa, NOA)
+    await arrives(mia)
+    await arrives(mia, address=NOA)
+    assert [one["path"] for one in await mia.query("pages.tree", path="crm")] == ["crm/ruth-adeyemi"]
+    assert [one["path"] for one in await noa.query("pages.tree", path="crm")] == ["crm/ruth-adeyemi-harbour-example"]
+    await noa.mutate("pages.save", path="crm/ruth-adeyemi-harbour-example", title="My Ruth", body="")
+    for who, title in ((mia, "Ruth Adeyemi"), (noa, "My Ruth")):
+        assert (await who.query("people.get", address="ruth@harbour.example"))["title"] == title
+        assert [one["title"] for one in await who.query("people.suggest", text="ruth")] == [title]
+        (thread,) = (await who.query("mail.threads", section="inbox"))["threads"]
+        assert thread["sender"]["title"] == title
+    assert await problems(service) == []
+
+
+async def test_a_page_that_is_no_longer_shared_with_the_owner_names_nobody_any_more(service: Service) -> None:
+    mia = await sign_in(service, MIA)
+    noa = await sign_in(service, NOA, invite=(await mia.mutate("auth.createInvite"))["code"])
+    await connect(service, noa, NOA)
+    thread_id = await arrives(mia, address=NOA)
+    await mia.mutate("pages.save", path="clients", title="Clients", body="")
+    with pytest.raises(RpcError, match="no such page"):
+        await noa.mutate("people.setPage", address="ruth@harbour.example", path="clients")
+    everyone = {"path": "clients", "access": "explicit", "grants": [{"to": "everyone", "level": "read"}]}
+    await mia.mutate("pages.setAccess", **everyone)
+    await noa.mutate("people.setPage", address="ruth@harbour.example", path="clients")
+    assert (await noa.query("mail.thread", id=thread_id))["filing"]["title"] == "Clients"
+    assert await mia.query("people.filed", path="clients") == []
+    await mia.mutate("pages.setAccess", **{**everyone, "grants": []})
+    assert (await noa.query("mail.thread", id=thread_id))["filing"] is None
+    assert (await noa.query("people.get", address="ruth@harbour.example"))["page"] is None
+
+
+async def test_what_stands_above_shares_no_new_page(service: Service) -> None:
+    mia = await sign_in(service, MIA)
+    noa = await sign_in(service, NOA, invite=(await mia.mutate("auth.createInvite"))["code"])
+    await mia.mutate("pages.save", path="crm", title="Our clients", body="")
+    await mia.mutate("pages.setAccess", path="crm", access="explicit", grants=[{"to": "everyone", "level": "write"}])
+    await arrives(mia)
+    assert [one["path"] for one in await mia.query("pages.tree", path="crm")] == ["crm/ruth-adeyemi"]
+    assert await noa.query("pages.tree", path="crm") == []
+    assert (await mia.query("pages.get", path="crm"))["title"] == "Our clients"
+
+
+async def test_a_page_of_a_sweep_is_one_piece_of_news_of_the_tree(service: Service) -> None:
+    await arrives(service)
+    for number in range(30):
+        wanted = {"address": MIA, "from": f"P{number} <p{number}@harbour.example>", "subject": "Hi", "text": "Hi."}
+        await service.mutate("fake.mail.inject", **wanted)
+    head = service.workspace.store.outbox.head()
+    await service.workspace.store.write(progress.forget_watermark, account_id=await account_id(service))
+    await service.mutate("fake.mail.syncNow", address=MIA)
+    told = await service.rows("select payload from outbox where topic = 'pages' and seq > :head", head=head)
+    assert told == [('{"path":"crm"}',)]
+    assert len(await people(service)) == 31
+
+
+async def account_id(service: Service) -> str:
+    ((found,),) = await service.rows("select id from mail_accounts")
+    return str(found)
+
+
+async def connect(service: Service, person: Person, address: str) -> None:
+    """An account of that person's."""
+    user_id = (await person.me())["user"]["id"]
+    owner = Principal(user_id=user_id, device_id="dev_test", is_admin=False, via="session")
+    account_id = await service.workspace.store.write(accounts.connect, owner, address=address, provider="fake")
+    await service.workspace.service(MailEngine).start_account(account_id)
