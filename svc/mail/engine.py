@@ -14,7 +14,7 @@ from svc.mail import queries
 from svc.mail.fetch import Fetcher
 from svc.mail.gmail.connection import Connections
 from svc.mail.model import Account
-from svc.mail.provider import Provider
+from svc.mail.provider import Provider, ProviderLabel
 from svc.mail.provider_fake import FakeWorld
 from svc.mail.reading import Reader
 from svc.mail.search.tasks import Indexer
@@ -60,6 +60,13 @@ class MailEngine:
     def loop(self, account_id: str) -> AccountLoop | None:
         """The account's running loop, for what else wants its provider; ``None`` while it has none."""
         return self._loops.get(account_id)
+
+    async def make_label(self, account_id: str, name: str, *, color: str | None) -> ProviderLabel:
+        """A new label in an account that is connected. Raises the provider's fault."""
+        loop = self._loops.get(account_id)
+        if loop is None:
+            raise Conflict("This account is not connected.")
+        return await loop.sync.make_label(name, color=color)
 
     def wake_mirrors(self) -> None:
         for loop in self._loops.values():

@@ -9,6 +9,8 @@ from svc.mail import accounts, fake_procedures, procedures, queries, routes
 from svc.mail.engine import MailEngine
 from svc.mail.gmail.connection import Connections
 from svc.mail.invariants import INVARIANTS
+from svc.mail.labelling import feature as labelling
+from svc.mail.labelling.procedures import PROCEDURES as LABELLING_PROCEDURES
 from svc.mail.migrations import MIGRATIONS
 from svc.mail.provider_fake import FakeWorld
 from svc.mail.reading import Reader
@@ -41,6 +43,7 @@ def _build(workspace: Workspace) -> None:
     )
     workspace.provide(connections)
     workspace.provide(MailEngine(workspace=workspace, reader=reader, connections=connections, world=world))
+    labelling.build(workspace)
     search.build(workspace)
 
 
@@ -60,6 +63,7 @@ async def _boot(workspace: Workspace) -> None:
 def _claim(tx: Tx, user_id: str) -> None:
     """Accounts that were connected before there was anybody become the first admin's, with the news of them."""
     tx.run("update mail_accounts set owner_id = :user_id where owner_id is null", user_id=user_id)
+    labelling.claim(tx, user_id)
 
 
 async def _subsystems(workspace: Workspace) -> Sequence[Subsystem]:
@@ -72,7 +76,7 @@ FEATURE = Feature(
     settings=(*SETTINGS, *SEARCH_SETTINGS),
     migrations=MIGRATIONS,
     routes=routes.ROUTES,
-    procedures=(*procedures.PROCEDURES, *SEARCH_PROCEDURES, *fake_procedures.PROCEDURES),
+    procedures=(*procedures.PROCEDURES, *LABELLING_PROCEDURES, *SEARCH_PROCEDURES, *fake_procedures.PROCEDURES),
     topics=("mail", "accounts"),
     invariants=(*INVARIANTS, *SEARCH_INVARIANTS),
     claim=_claim,

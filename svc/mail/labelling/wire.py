@@ -1,0 +1,116 @@
+"""Labelling on the wire: the inputs and outputs of its procedures, and how a record becomes one."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Final
+
+import msgspec
+
+from svc.clock import Millis, rfc3339
+from svc.mail import wire as mail_wire
+from svc.mail.labelling.queries import snoozed
+from svc.mail.labelling.reversals import TakenBack
+from svc.mail.labelling.undo import UndoRow
+from svc.mail.model import Label
+from svc.mail.wire import MAX_THREADS_A_CALL, Id, LabelName, ThreadOut, shown_name
+from svc.principal import Principal
+from svc.protocol.rows import Wire
+from svc.store import ReadTx
+
+MAX_LABELS_A_CALL: Final = 50
+
+ThreadIds = Annotated[tuple[Id, ...], msgspec.Meta(max_length=MAX_THREADS_A_CALL)]
+LabelIds = Annotated[tuple[Id, ...], msgspec.Meta(max_length=MAX_LABELS_A_CALL)]
+Color = Annotated[str, msgspec.Meta(pattern="^#[0-9a-fA-F]{6}$")]
+
+
+class SetLabelsInput(Wire, frozen=True):
+    """Labels by their ids, which are each account's own; the provider's system labels are the same everywhere."""
+
+    thread_ids: ThreadIds
+    add: LabelIds = ()
+    remove: LabelIds = ()
+
+
+class LabelsInput(Wire, frozen=True):
+    account_id: Id | None = None
+
+
+class CreateLabelInput(Wire, frozen=True):
+    """``name`` may be nested, as in ``Clients/Harbour``; ``color`` becomes the nearest that the provider has."""
+
+    account_id: Id
+    name: LabelName
+    color: Color | None = None
+
+
+class SnoozeInput(Wire, frozen=True):
+    thread_ids: ThreadIds
+    until: Annotated[datetime, msgspec.Meta(tz=True)]
+
+
+class AccountLabelOut(Wire, frozen=True):
+    account_id: str
+    id: str
+    name: str
+    system: bool
+    color: str | None
+
+
+class CreatedLabelOut(Wire, frozen=True):
+    id: str
+    name: str
+
+
+class SnoozedOut(Wire, frozen=True):
+    thread: ThreadOut
+    until: str
+
+
+class UndoableOut(Wire, frozen=True):
+    id: str
+    what: str
+    at: str
+
+
+class UndoneOut(Wire, frozen=True):
+    """``draft_id``: what a mail that was held back has become."""
+
+    id: str
+    what: str
+    thread_ids: tuple[str, ...]
+    draft_id: str | None
+
+
+class UndoOut(Wire, frozen=True):
+    undone: UndoneOut | None
+
+
+def account_label(account_id: str, label: Label) -> AccountLabelOut:
+    return AccountLabelOut(
+        account_id=account_id, id=label.id, name=shown_name(label), system=label.system, color=label.color
+    )
+
+
+def snoozed_out(tx: ReadTx, principal: Principal) -> list[SnoozedOut]:
+    found = snoozed(tx, principal)
+    threads = mail_wire.thread_summaries(tx, [row for row, _ in found])
+    return [SnoozedOut(thread=thread, until=rfc3339(until)) for thread, (_, until) in zip(threads, found, strict=True)]
+
+
+def undoable_out(row: UndoRow) -> UndoableOut:
+    return UndoableOut(id=str(row.id), what=row.what, at=rfc3339(row.at))
+
+
+def undo_out(taken_back: TakenBack | None) -> UndoOut:
+    if taken_back is None:
+        return UndoOut(undone=None)
+    row = taken_back.row
+    return UndoOut(
+        undone=UndoneOut(id=str(row.id), what=row.what, thread_ids=row.thread_ids, draft_id=taken_back.draft_id)
+    )
+
+
+def millis(instant: datetime) -> Millis:
+    return round(instant.timestamp() * 1_000)
