@@ -19,9 +19,10 @@ export const MAX_TEXT_CHARS = 400_000;
 
 /** @param {string} html @returns {DocumentFragment} in this document */
 export function clean(html) {
-  const fragment = DOMPurify.sanitize(html.slice(0, MAX_HTML_CHARS * 2), {
+  const fragment = DOMPurify.sanitize(withoutStyleSheets(html.slice(0, MAX_HTML_CHARS * 2)), {
     ALLOWED_TAGS: TAGS,
     ALLOWED_ATTR: ["href", "data-signature"],
+    ADD_URI_SAFE_ATTR: ["data-signature"], // its value is no address
     ALLOW_DATA_ATTR: false,
     ALLOW_ARIA_ATTR: false,
     ALLOWED_URI_REGEXP: ADDRESSES,
@@ -38,4 +39,22 @@ export function safeAddress(typed) {
   if (/^[^\s@/:]+@[^\s@/:]+$/.test(text)) return `mailto:${text}`;
   if (!text || /\s/.test(text) || /^[a-z][a-z0-9+.-]*:(?!\d)/i.test(text)) return null;
   return `https://${text.replace(/^\/+/, "")}`;
+}
+
+/**
+ * Office programs paste style sheets. They go in any case; left to the parser, each would be one more complaint about the
+ * policy in the console, also where nothing is laid out.
+ * @param {string} html
+ */
+function withoutStyleSheets(html) {
+  const lower = html.toLowerCase();
+  let kept = "";
+  let from = 0;
+  for (;;) {
+    const begin = lower.indexOf("<style", from);
+    const end = begin < 0 ? -1 : lower.indexOf("</style>", begin);
+    if (end < 0) return kept + html.slice(from);
+    kept += html.slice(from, begin);
+    from = end + "</style>".length;
+  }
 }

@@ -45,7 +45,7 @@ export function startComposer() {
   });
   const keep = () => {
     const draft = composition.value?.draft;
-    draft?.rememberNow();
+    if (draft && draft.changes !== draft.saved) draft.rememberNow();
     if (document.visibilityState === "hidden") void draft?.saveIfTouched();
   };
   document.addEventListener("visibilitychange", keep);

@@ -79,7 +79,7 @@ function Window({ current }) {
         remove=${(/** @type {string} */ fileId) => draft.write({ attachments: fields.attachments.filter((one) => one.fileId !== fileId) })} />
       <p class="compose-said fine" role="status">${said}</p>
       <${Findings} sending=${sending} />
-      <footer class="compose-foot">
+      <div class="compose-foot">
         <div class="send-pair">
           <button type="button" class="button primary" aria-busy=${sending.busy} aria-keyshortcuts="Control+Enter Meta+Enter" title="Send (Ctrl+Enter, ⌘+Enter)" onClick=${() => void sending.send()}>Send</button>
           <button type="button" class="button primary send-later" aria-label="Send later" title="Send later" aria-haspopup="dialog" aria-expanded=${later ? "true" : "false"}
@@ -89,7 +89,7 @@ function Window({ current }) {
         <${AttachButton} send=${upload} />
         <${SaveState} draft=${draft} />
         <button type="button" class="icon-button" aria-label="Delete the draft" title="Delete the draft" onClick=${() => void discard()}><${Icon} name="trash" /></button>
-      </footer>
+      </div>
     </div>
     ${over && html`<div class="compose-drop" aria-hidden="true">Drop the files here to attach them</div>`}
   </section>`;
@@ -98,12 +98,12 @@ function Window({ current }) {
 /** @param {{ current: import("./composer.js").Composition, small: boolean }} props */
 function Head({ current, small }) {
   const subject = current.draft.fields.value.subject;
-  return html`<header class="compose-head">
+  return html`<div class="compose-head">
     <h2 id="compose-title"><bdi>${(small && subject) || current.title}</bdi></h2>
     <button type="button" class="icon-button" aria-label=${small ? "Open the message again" : "Minimise"} title=${small ? "Open again" : "Minimise"} aria-expanded=${small ? "false" : "true"}
       onClick=${() => { minimised.value = !small; }}><${Icon} name=${small ? "up" : "minimise"} /></button>
     <button type="button" class="icon-button" aria-label="Close and keep the draft" title="Close and keep the draft (Esc)" onClick=${() => void closeComposer()}><${Icon} name="close" /></button>
-  </header>`;
+  </div>`;
 }
 
 /** @param {{ draft: import("./draft.js").Draft, signatureWanted: () => void }} props */

@@ -1,0 +1,111 @@
+"""Reply, reply to all and forward: from the list and from the open thread, with the quoted original."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.web.conftest import App
+from tests.web.fake_server import Refusal
+from tests.web.writer import chips, only, ready, saved, text, window
+
+pytestmark = pytest.mark.browser
+
+
+def test_r_on_a_row_answers_it_with_the_caret_above_the_quote(app: App) -> None:
+    app.world.signatures["acc_mia"] = "<div>Mia</div>"
+    page = app.open()
+    app.press("j", "r")
+    ready(page)
+    expect(page.get_by_label("Subject")).to_have_value("Re: Quote for the harbour mural")
+    expect(chips(page)).to_have_text(["Jonas Feld"])
+    expect(text(page)).to_be_focused()
+    page.keyboard.type("Yes.")
+    app.press("Control+Enter")
+    expect(window(page)).to_have_count(0)
+    (sent,) = app.called("mail.send")
+    assert (sent["replyTo"], sent["quote"]) == ("thr_00", {"messageId": "thr_00_0", "kind": "reply"})
+    assert sent["html"] == '<div>Yes.</div><div><br></div><div data-signature="1"><div>Mia</div></div>'
+    assert app.path() == "/p/mail"
+
+
+def test_a_answers_everybody_and_f_carries_the_files_to_nobody_yet(app: App) -> None:
+    page = app.open("/p/mail/t/thr_00", ready="iframe")
+    app.press("a")
+    ready(page)
+    expect(chips(page, "Cc")).to_have_text(["Harbour Office"])
+    app.press("Escape")
+    expect(window(page)).to_have_count(0)
+    app.press("f")
+    ready(page)
+    expect(page.get_by_role("combobox", name="To", exact=True)).to_be_focused()
+    expect(page.get_by_label("Subject")).to_have_value("Fwd: Quote for the harbour mural")
+    expect(page.locator(".compose-file .attachment-name")).to_have_text(["harbour-wall-elevations.pdf"])
+    page.keyboard.type("ann@sea.example,")
+    app.press("Control+Enter")
+    (sent,) = app.called("mail.send")
+    assert (sent["attachments"], sent["quote"]["kind"], "replyTo" in sent) == (["fil_1"], "forward", False)
+
+
+def test_the_buttons_below_a_thread_answer_it(app: App) -> None:
+    page = app.open("/p/mail/t/thr_01", ready="iframe")
+    page.get_by_role("button", name="Reply to all").click()
+    ready(page)
+    assert app.calls("mail.prepare") == [{"threadId": "thr_01", "kind": "replyAll"}]
+
+
+def test_keys_pressed_while_the_answer_is_prepared_do_nothing_to_the_page(app: App) -> None:
+    page = app.open()
+    app.press("j", "r", "e", "e", "k")
+    ready(page)
+    assert app.calls("mail.archive") == []
+    assert app.selected() == "thr_00"
+
+
+def test_the_quoted_original_is_folded_shown_in_a_frame_without_rights_and_can_be_left_out(app: App) -> None:
+    page = app.open()
+    app.press("j", "r")
+    ready(page)
+    expect(window(page).locator("iframe")).to_have_count(0)
+    page.get_by_role("button", name="Show the quoted message").click()
+    frame = window(page).locator("iframe")
+    expect(frame).to_have_attribute("sandbox", "allow-popups allow-popups-to-escape-sandbox")
+    expect(page.frame_locator(".compose iframe").get_by_text("they love the tern silhouettes")).to_be_visible()
+    page.get_by_role("button", name="Leave the quoted message out").click()
+    expect(window(page).locator(".quote")).to_have_count(0)
+    saved(page)
+    assert only(app.world.drafts)["quote"] is None
+
+
+def test_a_draft_of_an_answer_opens_with_its_quote(app: App) -> None:
+    quote = {"messageId": "thr_00_0", "kind": "reply"}
+    app.world.add_draft(subject="Re: mural", to=["jonas@x.example"], replyTo="thr_00", quote=quote)
+    page = app.open()
+    page.get_by_role("button", name="Drafts (1)").click()
+    page.get_by_role("group", name="Drafts").get_by_role("button").click()
+    ready(page)
+    page.get_by_role("button", name="Show the quoted message").click()
+    expect(page.frame_locator(".compose iframe").get_by_text("they love the tern silhouettes")).to_be_visible()
+
+
+def test_an_answer_that_cannot_be_prepared_says_why_and_gives_the_keys_back(app: App) -> None:
+    app.tolerated = ("404",)
+    app.world.failing["mail.prepare"] = Refusal("NOT_FOUND", 404, "There is no such thread.")
+    page = app.open()
+    app.press("j", "r")
+    page.get_by_text("Could not open the message: There is no such thread.").wait_for()
+    app.press("j")
+    assert app.selected() == "thr_01"
+
+
+def test_closing_an_answer_gives_the_focus_back_to_the_thread(app: App) -> None:
+    page = app.open()
+    app.press("j", "Enter")
+    page.wait_for_selector("iframe")
+    app.press("r")
+    ready(page)
+    app.press("Escape")
+    expect(window(page)).to_have_count(0)
+    app.press("u")
+    page.wait_for_selector(".thread", state="detached")
+    app.until("() => document.activeElement?.dataset.thread === 'thr_00'")

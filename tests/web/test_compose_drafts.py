@@ -1,0 +1,167 @@
+"""Drafts: saved while one types, kept by a crash and a lost connection, contested by another tab."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.web.conftest import PATIENCE_MS, App
+from tests.web.fake_server import Refusal
+from tests.web.writer import compose, fill, only, ready, saved, text, window
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def another_tab(app: App) -> Callable[[], Page]:
+    def opened() -> Page:
+        page = app.page.context.new_page()
+        page.goto(f"{app.origin}/p/mail")
+        page.wait_for_selector("[role=option]")
+        return page
+
+    return opened
+
+
+def draft_from_the_list(page: Page, subject: str) -> None:
+    page.get_by_role("button", name="Drafts (1)").click()
+    page.get_by_role("group", name="Drafts").get_by_role("button", name=subject).click()
+    ready(page)
+
+
+def test_what_is_typed_is_saved_and_closed_it_stands_under_drafts(app: App) -> None:
+    page = compose(app)
+    fill(page, subject="Tides")
+    saved(page)
+    app.press("Escape")
+    expect(window(page)).to_have_count(0)
+    draft_from_the_list(page, "Tides")
+    expect(text(page)).to_contain_text("High at nine.")
+    expect(text(page)).to_be_focused()
+    assert only(app.world.drafts)["html"] == "<div>High at nine.</div>"
+
+
+def test_closing_saves_what_was_typed_last(app: App) -> None:
+    page = compose(app)
+    fill(page)
+    app.press("Escape")
+    expect(window(page)).to_have_count(0)
+    assert only(app.world.drafts)["subject"] == "Tides"
+    page.get_by_role("button", name="Continue").click()
+    ready(page)
+
+
+def test_a_browser_that_was_closed_offers_what_was_being_written(app: App) -> None:
+    page = compose(app)
+    fill(page, subject="Half a th")
+    saved(page)
+    page.reload()
+    page.get_by_text("You were writing “Half a th”.").wait_for()
+    page.get_by_role("button", name="Continue").click()
+    ready(page)
+    expect(text(page)).to_contain_text("High at nine.")
+    assert len(app.world.drafts) == 1
+
+
+def test_words_that_never_reached_the_server_outlive_a_crash_of_the_browser(app: App) -> None:
+    app.tolerated = ("503",)
+    app.world.failing["mail.saveDraft"] = Refusal("SERVICE_UNAVAILABLE", 503, "The disk is full.")
+    page = compose(app)
+    fill(page, subject="Unsaved")
+    expect(page.locator(".save-state")).to_contain_text("Not saved yet: The disk is full.")
+    page.reload()
+    app.world.failing.clear()
+    page.get_by_role("button", name="Continue").click()
+    ready(page)
+    expect(page.get_by_label("Subject")).to_have_value("Unsaved")
+    saved(page)
+    assert only(app.world.drafts)["subject"] == "Unsaved"
+
+
+def test_a_message_that_cannot_be_saved_does_not_close(app: App) -> None:
+    app.tolerated = ("503",)
+    page = compose(app)
+    app.world.failing["mail.saveDraft"] = Refusal("SERVICE_UNAVAILABLE", 503, "The disk is full.")
+    fill(page)
+    app.press("Escape")
+    expect(page.locator(".save-state")).to_contain_text("Not saved yet: The disk is full.")
+    expect(window(page)).to_have_count(1)
+    app.world.failing.clear()
+    app.press("Escape")
+    expect(window(page)).to_have_count(0)
+
+
+@pytest.mark.parametrize(("choice", "kept"), [("Keep mine", "mine"), ("Load the other", "theirs")])
+def test_two_tabs_that_write_the_same_draft_are_told_and_nothing_is_overwritten_unasked(
+    app: App, another_tab: Callable[[], Page], choice: str, kept: str
+) -> None:
+    app.tolerated = ("409",)
+    app.world.add_draft(subject="Shared", html="<div>first</div>")
+    page = app.open()
+    draft_from_the_list(page, "Shared")
+    other = another_tab()
+    draft_from_the_list(other, "Shared")
+    text(other).fill("theirs")
+    saved(other)
+    text(page).fill("mine")
+    page.get_by_text("This draft was changed in another window").wait_for()
+    assert only(app.world.drafts)["html"] == "<div>theirs</div>"
+    page.get_by_role("button", name=choice).click()
+    expect(text(page)).to_have_text(kept)
+    saved(page)
+    assert only(app.world.drafts)["html"] == f"<div>{kept}</div>"
+    other.close()
+
+
+def test_a_draft_that_another_tab_has_sent_can_be_kept_as_a_new_one(app: App, another_tab: Callable[[], Page]) -> None:
+    app.tolerated = ("404",)
+    app.world.add_draft(subject="Shared", to=["ann@sea.example"], html="<div>first</div>")
+    page = app.open()
+    draft_from_the_list(page, "Shared")
+    other = another_tab()
+    draft_from_the_list(other, "Shared")
+    other.get_by_role("button", name="Send", exact=True).click()
+    expect(window(other)).to_have_count(0)
+    other.close()
+    text(page).fill("and more")
+    page.get_by_text("This draft was sent or deleted in another window.").wait_for()
+    page.get_by_role("button", name="Keep mine as a new draft").click()
+    saved(page)
+    assert only(app.world.drafts)["html"] == "<div>and more</div>"
+    assert len(app.world.outgoing) == 1
+
+
+def test_a_message_that_is_open_in_one_tab_is_not_offered_in_another(app: App, another_tab: Callable[[], Page]) -> None:
+    page = compose(app)
+    fill(page)
+    saved(page)
+    other = another_tab()
+    other.get_by_role("button", name="Drafts (1)").wait_for()
+    expect(other.get_by_text("You were writing")).to_have_count(0)
+    other.close()
+
+
+def test_beginning_another_message_keeps_the_first_as_a_draft(app: App) -> None:
+    page = compose(app)
+    fill(page, subject="One")
+    page.get_by_role("button", name="Compose", exact=True).click()
+    page.get_by_text("Your other message is kept under Drafts.").wait_for()
+    ready(page)
+    expect(page.get_by_label("Subject")).to_have_value("")
+    expect(window(page)).to_have_count(1)
+    assert only(app.world.drafts)["subject"] == "One"
+
+
+def test_a_send_whose_answer_was_lost_goes_out_once_when_it_is_sent_again(app: App) -> None:
+    app.tolerated = ("Failed to load resource",)
+    page = compose(app)
+    fill(page)
+    page.route("**/trpc/mail.send*", lambda route: (route.fetch(), route.abort()))
+    app.press("Control+Enter")
+    expect(page.get_by_text("The server can’t be reached.")).to_be_visible(timeout=PATIENCE_MS)
+    page.unroute("**/trpc/mail.send*")
+    app.press("Control+Enter")
+    expect(window(page)).to_have_count(0)
+    assert len(app.world.outgoing) == 1
