@@ -35,6 +35,15 @@ interface Person {
   address: string;
 }
 
+interface Correspondent extends Person {
+  /** Of their page. */
+  title: string | null;
+  page: { id: string; path: string; title: string } | null;
+  firstSeenAt: string;
+  lastSeenAt: string;
+  messages: number;
+}
+
 interface Thread {
   id: string;
   accountId: string;
@@ -218,6 +227,9 @@ interface Procedures {
     input: { path: string; access: PageAccess; grants: { to: string; level: PageLevel }[] };
     output: {};
   };
+  "people.get": { input: { address: string }; output: Correspondent };
+  "people.filed": { input: { path: string }; output: Correspondent[] };
+  "people.setPage": { input: { address: string; path: string | null }; output: {} };
   "mail.accounts": { input: undefined; output: Account[] };
   "mail.threads": {
     input: { accountId?: string; section: Section; cursor?: string; limit?: number };
