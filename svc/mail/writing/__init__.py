@@ -10,18 +10,30 @@ sanitizes for sending, ``text`` derives the text, ``quoting`` quotes what is ans
 from svc.mail.writing.addresses import Recipients, mailbox_text, parse_mailboxes, recipients, sendable_address
 from svc.mail.writing.headers import NotAsMeant, references_of
 from svc.mail.writing.message import Attached, Composed, compose, content_id_of, encoded_size
+from svc.mail.writing.outgoing_html import OutgoingHtml, outgoing_html
+from svc.mail.writing.quoting import Original, QuoteKind, bare_subject, forward_subject, quote, reply_subject
+from svc.mail.writing.text import text_alternative
 
 __all__ = [
     "Attached",
     "Composed",
     "NotAsMeant",
+    "Original",
+    "OutgoingHtml",
+    "QuoteKind",
     "Recipients",
+    "bare_subject",
     "compose",
     "content_id_of",
     "encoded_size",
+    "forward_subject",
     "mailbox_text",
+    "outgoing_html",
     "parse_mailboxes",
+    "quote",
     "recipients",
     "references_of",
+    "reply_subject",
     "sendable_address",
+    "text_alternative",
 ]

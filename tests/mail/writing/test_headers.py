@@ -106,7 +106,7 @@ def test_any_file_name_reads_back(raw: str, mime: str) -> None:
     assert (kind, text_of(parameters, "filename", problems=Problems())) == ("attachment", name)
     for policy in (email.policy.compat32, email.policy.default):
         part = email.message_from_bytes(field + b"\r\n", policy=policy)
-        quirk = policy is email.policy.compat32 and name.startswith("<") and name.endswith(">")  # it takes them off
+        quirk = policy is email.policy.default and name.startswith("<") and name.endswith(">")  # it takes them off
         assert part.get_filename() == (name[1:-1].strip() if quirk else name)
         assert part.get_content_disposition() == "attachment"
 
