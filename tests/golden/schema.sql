@@ -81,7 +81,7 @@ CREATE TABLE mail_accounts (
     unread_threads integer not null default 0,  -- threads in the inbox with an unread message
     last_synced_at integer,
     created_at integer not null
-, labels_at integer not null default 0) strict
+, labels_at integer not null default 0, unread_twins integer not null default 0) strict
 ;
 
 CREATE TABLE mail_clean (                   -- sanitized bodies, by content and policy; may be emptied at any time
@@ -303,7 +303,7 @@ CREATE TABLE mail_threads (
     unread integer not null default 0,      -- messages that carry UNREAD, outside spam and trash
     visible integer not null default 0,     -- messages outside spam, trash and drafts
     attachments integer not null default 0,
-    labels text not null default '[]',      -- JSON array: the label ids of all its messages, sorted
+    labels text not null default '[]', twins text, leads integer not null default 1,      -- JSON array: the label ids of all its messages, sorted
     unique (account_id, provider_thread_id)
 ) strict
 ;
@@ -503,6 +503,8 @@ CREATE INDEX mail_threads_inbox on mail_threads (account_id, last_message_at des
 CREATE INDEX mail_threads_skipped on mail_threads (account_id, last_message_at desc, id desc)
 where in_inbox = 0 and visible > 0
 ;
+
+CREATE INDEX mail_threads_twins on mail_threads (twins) where twins is not null;
 
 CREATE INDEX mail_undo_user on mail_undo (user_id, id desc);
 

@@ -6,6 +6,7 @@ that a mail that is due in a month does not fail then for what could be told now
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -42,6 +43,8 @@ from svc.store import Tx
 
 MISSING: Final = "There is no such mail on its way."
 
+_CONTROL: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
 _WHY_NOT: Final[dict[OutgoingState, str]] = {
     "scheduled": "This mail has not failed: it goes by itself.",
     "held": "This mail has not failed: it goes by itself.",
@@ -73,9 +76,7 @@ def accept(
         if draft is None:
             raise NotFound(drafts.NO_DRAFT)
     account = _connected(tx, principal, wish.account_id)
-    people = recipients(to=wish.to, cc=wish.cc, bcc=wish.bcc)
-    if not people.everyone:
-        raise Invalid("A mail needs somebody to go to.")
+    people = _recipients(wish)
     drafts.check_references(tx, principal, wish)
     outgoing_id = new_id("out")
     attachments = _adopted(tx, principal, account, wish, outgoing_id=outgoing_id, draft=draft)
@@ -129,6 +130,8 @@ def retry(tx: Tx, principal: Principal, *, outgoing_id: str) -> Outgoing:
     row = _own(tx, principal, outgoing_id)
     if row.state not in RETRYABLE:
         raise Conflict(_WHY_NOT[row.state])
+    if row.dismissed:
+        raise Conflict("This mail was put away.")
     _connected(tx, principal, row.account_id)
     return _set(tx, principal, row, to="scheduled", next_at=tx.now)
 
@@ -146,7 +149,32 @@ def dismiss(tx: Tx, principal: Principal, *, outgoing_id: str, keep_draft: bool)
     return draft_id
 
 
+def snapshot(message: MessageRow, quote: Quote, *, inline: tuple[AttachmentRef, ...]) -> Quoted:
+    """The message as it is now, to be quoted later."""
+    return Quoted(
+        message_id=message.id,
+        kind=quote.kind,
+        body_sha256=message.body_sha256,
+        sender=message.sender,
+        sent_at=message.sent_at,
+        subject=message.subject,
+        to=message.headers.to,
+        cc=message.headers.cc,
+        inline=inline,
+    )
+
+
 # Accepting
+
+
+def _recipients(wish: Wish) -> Recipients:
+    """Nobody types a line end into an address: whoever sends one means to be read as something else."""
+    if any(_CONTROL.search(text) for text in (*wish.to, *wish.cc, *wish.bcc)):
+        raise Invalid("A recipient holds a character that can't be written in an address.")
+    people = recipients(to=wish.to, cc=wish.cc, bcc=wish.bcc)
+    if not people.everyone:
+        raise Invalid("A mail needs somebody to go to.")
+    return people
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,21 +226,7 @@ def _quoted(tx: Tx, principal: Principal, account: Account, quote: Quote | None,
         )
         file_id = attaching.attach(tx, file, origin=origin, owner_id=account.owner_id, holder=outgoing_id)
         inline.append(msgspec.structs.replace(picture, file_id=file_id))
-    return _snapshot(message, quote, inline=tuple(inline))
-
-
-def _snapshot(message: MessageRow, quote: Quote, *, inline: tuple[AttachmentRef, ...]) -> Quoted:
-    return Quoted(
-        message_id=message.id,
-        kind=quote.kind,
-        body_sha256=message.body_sha256,
-        sender=message.sender,
-        sent_at=message.sent_at,
-        subject=message.subject,
-        to=message.headers.to,
-        cc=message.headers.cc,
-        inline=inline,
-    )
+    return snapshot(message, quote, inline=tuple(inline))
 
 
 def _check_size(files: Sequence[File]) -> None:

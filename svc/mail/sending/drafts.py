@@ -16,7 +16,7 @@ from svc.mail.sending import attaching, queries, wire
 from svc.mail.sending.model import TASKS_TOPIC, Draft, Outgoing, Quote, Wish, draft_origin, outgoing_origin
 from svc.mail.text import clean_line, cut, text_from_html
 from svc.principal import Principal
-from svc.store import Tx
+from svc.store import ReadTx, Tx
 
 MAX_DRAFTS: Final = 1_000
 SNIPPET_CHARS: Final = 200
@@ -115,7 +115,7 @@ def set_signature(tx: Tx, principal: Principal, *, account_id: str, html: str) -
     )
 
 
-def account_of(tx: Tx, principal: Principal, account_id: str) -> Account:
+def account_of(tx: ReadTx, principal: Principal, account_id: str) -> Account:
     account = mail_queries.account_for(tx, principal, account_id=account_id)
     if account is None:
         raise NotFound("There is no such account.")

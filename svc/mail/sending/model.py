@@ -115,6 +115,7 @@ class Outgoing:
     last_error: str | None
     message_id: str | None
     created_at: Millis
+    dismissed: bool
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,7 +28,8 @@ from svc.store import ReadTx, Row, Value
 _OUTGOING: Final = """
     id, owner_id, device_id, account_id, from_address, to_addresses, cc_addresses, bcc_addresses, subject, html,
     attachments, thread_id, quoted, in_reply_to, reference_ids, provider_thread_id, draft_id, restored_draft_id,
-    message_id_header, state, doubt, version, send_at, next_at, attempts, last_error, message_id, created_at
+    message_id_header, state, doubt, version, send_at, next_at, attempts, last_error, message_id, created_at,
+    dismissed_at is not null
 """
 _DRAFT: Final = """
     id, owner_id, account_id, to_addresses, cc_addresses, bcc_addresses, subject, html, snippet, attachments, thread_id,
@@ -104,7 +105,9 @@ def due_of(tx: ReadTx, account_id: str) -> Outgoing | None:
     row = tx.one(
         f"""
         select {_OUTGOING} from mail_outgoing
-        where next_at <= :now and next_at > :too_late and account_id = :id order by next_at, id limit 1
+        where next_at <= :now and next_at > :too_late and account_id = :id
+            and account_id in (select id from mail_accounts where state <> 'disconnected')
+        order by next_at, id limit 1
         """,
         now=tx.now,
         too_late=tx.now - MAX_LATE_MS,
@@ -114,7 +117,19 @@ def due_of(tx: ReadTx, account_id: str) -> Outgoing | None:
 
 
 def next_due_at(tx: ReadTx) -> Millis | None:
-    return cast("Millis | None", tx.value("select min(next_at) from mail_outgoing where next_at is not null"))
+    """When there will be more to do than there is now."""
+    return cast("Millis | None", tx.value("select min(next_at) from mail_outgoing where next_at > :now", now=tx.now))
+
+
+def orphans(tx: ReadTx) -> list[str]:
+    """Accounts that are gone or disconnected, while something still waits to leave from them."""
+    rows = tx.all(
+        """
+        select distinct account_id from mail_outgoing
+        where next_at is not null and account_id not in (select id from mail_accounts where state <> 'disconnected')
+        """
+    )
+    return [cast(str, account_id) for (account_id,) in rows]
 
 
 def transmitting(tx: ReadTx) -> list[Outgoing]:
@@ -293,6 +308,7 @@ def _outgoing(row: Row) -> Outgoing:
         last_error=cast("str | None", row[25]),
         message_id=cast("str | None", row[26]),
         created_at=cast(Millis, row[27]),
+        dismissed=bool(row[28]),
     )
 
 

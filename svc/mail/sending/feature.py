@@ -1,0 +1,59 @@
+"""What sending adds to mail's rows: its service, its place in boot and claim, its subsystem."""
+
+from __future__ import annotations
+
+from svc.mail.engine import MailEngine
+from svc.mail.sending import settling
+from svc.mail.sending.building import Builder
+from svc.mail.sending.preparing import Preparer
+from svc.mail.sending.rebuilding import Rebuilder
+from svc.mail.sending.settings import UNDO_SEND_SECONDS
+from svc.mail.sending.tasks import JOB, Delivery
+from svc.nursery import Subsystem
+from svc.scheduler import Job, Scheduler
+from svc.settings import DRAIN_S
+from svc.store import Tx
+from svc.workspace import Workspace
+
+
+def build(workspace: Workspace) -> None:
+    rebuilder = Rebuilder(
+        blobs=workspace.blobs, threads=workspace.threads, processes=workspace.processes, log=workspace.log
+    )
+    builder = Builder(
+        store=workspace.store,
+        blobs=workspace.blobs,
+        threads=workspace.threads,
+        rebuilder=rebuilder,
+        clock=workspace.clock,
+    )
+    delivery = Delivery(
+        store=workspace.store,
+        blobs=workspace.blobs,
+        engine=workspace.service(MailEngine),
+        builder=builder,
+        scheduler=workspace.service(Scheduler),
+        clock=workspace.clock,
+        rng=workspace.rng,
+        hold_ms=workspace.config[UNDO_SEND_SECONDS] * 1_000,
+    )
+    workspace.provide(rebuilder)
+    workspace.provide(Preparer(store=workspace.store, rebuilder=rebuilder))
+    workspace.provide(delivery)
+    workspace.service(Scheduler).add(Job(name=JOB, run=delivery.tick))
+
+
+def boot(workspace: Workspace) -> None:
+    """Before anything runs: of what was on its way when the last process ended, nobody knows."""
+    workspace.store.write_now(settling.recover)
+
+
+def claim(tx: Tx, user_id: str) -> None:
+    for table in ("mail_outgoing", "mail_drafts"):
+        tx.run(f"update {table} set owner_id = :user_id where owner_id is null", user_id=user_id)
+
+
+def subsystem(workspace: Workspace) -> Subsystem:
+    """It ends before the accounts' loops do, whose providers it uses."""
+    delivery = workspace.service(Delivery)
+    return Subsystem(name="mail-sending", run=delivery.run, drain_s=float(workspace.config[DRAIN_S]))

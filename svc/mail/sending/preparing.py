@@ -1,0 +1,86 @@
+"""What a compose window begins with: recipients, subject, the quoted original, the signature. Nothing is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from svc.errors import NotFound
+from svc.mail import queries as mail_queries
+from svc.mail.model import DRAFT, Account, MessageRow
+from svc.mail.sending import queries, wire
+from svc.mail.sending.actions import snapshot
+from svc.mail.sending.answering import Answer, answer_to
+from svc.mail.sending.drafts import account_of
+from svc.mail.sending.model import Quote
+from svc.mail.sending.rebuilding import Rebuilder
+from svc.mail.writing import forward_subject, mailbox_text, reply_subject
+from svc.principal import Principal
+from svc.store import BlobCorrupt, BlobMissing, ReadTx, Store
+
+_LOST: Final = "<p><em>The text of this message is missing or damaged on this server.</em></p>"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Found:
+    account: Account
+    message: MessageRow
+    own: frozenset[str]
+    signature: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preparer:
+    store: Store
+    rebuilder: Rebuilder
+
+    async def prepare(self, principal: Principal, wanted: wire.PrepareInput) -> wire.PreparedOut:
+        found = await self.store.read(_find, principal, thread_id=wanted.thread_id, message_id=wanted.message_id)
+        forward = wanted.kind == "forward"
+        answer = Answer(to=(), cc=())
+        if not forward:
+            answer = answer_to(found.message, own=found.own, everyone=wanted.kind == "replyAll")
+        quote = Quote(message_id=found.message.id, kind="forward" if forward else "reply")
+        subject = found.message.subject
+        return wire.PreparedOut(
+            account_id=found.account.id,
+            to=tuple(map(mailbox_text, answer.to)),
+            cc=tuple(map(mailbox_text, answer.cc)),
+            subject=forward_subject(subject) if forward else reply_subject(subject),
+            quote=wire.quote_out(quote),
+            quoted_html=await self._shown(found.message, quote),
+            attachments=_carried(found.message) if forward else (),
+            signature=found.signature,
+        )
+
+    async def _shown(self, message: MessageRow, quote: Quote) -> str:
+        """The quote as it will leave, but for its pictures, which only the mail itself carries."""
+        try:
+            return (await self.rebuilder.quoted(snapshot(message, quote, inline=()), images={})).html
+        except (BlobMissing, BlobCorrupt):
+            return _LOST
+
+
+def _find(tx: ReadTx, principal: Principal, *, thread_id: str, message_id: str | None) -> _Found:
+    thread = mail_queries.thread_for(tx, principal, thread_id=thread_id)
+    if thread is None:
+        raise NotFound("There is no such thread.")
+    messages = mail_queries.messages_of(tx, thread_id)
+    written = [one for one in messages if DRAFT not in one.labels] or messages
+    if message_id is not None:
+        written = [one for one in messages if one.id == message_id]
+    if not written:
+        raise NotFound("There is no such message.")
+    account = account_of(tx, principal, thread.account_id)
+    return _Found(
+        account=account,
+        message=written[-1],
+        own=queries.own_addresses(tx, principal),
+        signature=queries.signature(tx, account.id),
+    )
+
+
+def _carried(message: MessageRow) -> tuple[wire.AttachedOut, ...]:
+    """What a forward takes along as files; the pictures in its text go with the quote."""
+    files = (one for one in message.headers.attachments if not (one.inline and one.content_id))
+    return tuple(map(wire.attachment_out, files))

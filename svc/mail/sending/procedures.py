@@ -1,0 +1,213 @@
+"""The procedures of sending: typed input to an action, and a nudge to who delivers."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+from svc.errors import NotFound
+from svc.files import files_of
+from svc.mail.sending import actions, drafts, queries, wire
+from svc.mail.sending.model import Outgoing, draft_origin
+from svc.mail.sending.preparing import Preparer
+from svc.mail.sending.rebuilding import Rebuilder
+from svc.mail.sending.tasks import Delivery
+from svc.principal import Principal
+from svc.protocol import NOTHING, Nothing, Procedure
+from svc.protocol.rows import ProcedureKind
+from svc.store import ReadTx
+from svc.workspace import Call
+
+LOOK_FIRST_S: Final = 15.0
+"""How long the mailbox is asked about a doubtful mail before the person's word to send it again is followed."""
+
+
+async def send(call: Call, wanted: wire.SendInput) -> wire.SendOut:
+    """Answers once it is accepted; without a pause for second thoughts, once it is known what came of it."""
+    delivery = _delivery(call)
+    row = await call.workspace.store.write(
+        actions.accept,
+        call.principal,
+        wish=wire.wish_of(wanted),
+        send_at=wire.millis(wanted.send_at),
+        draft_id=wanted.draft_id,
+        hold_ms=delivery.hold_ms,
+    )
+    delivery.look()
+    if row.state == "scheduled" and row.send_at is None:
+        await delivery.finish(row.account_id)
+        row = await call.workspace.store.read(_own, call.principal, outgoing_id=row.id)
+    return wire.sent_out(row)
+
+
+async def outgoing(call: Call, wanted: Nothing) -> list[wire.OutgoingOut]:
+    return [wire.outgoing_out(row) for row in await call.workspace.store.read(queries.listed, call.principal)]
+
+
+async def cancel_send(call: Call, wanted: wire.OutgoingInput) -> Nothing:
+    await call.workspace.store.write(actions.cancel, call.principal, outgoing_id=wanted.id)
+    return NOTHING
+
+
+async def outgoing_draft(call: Call, wanted: wire.OutgoingInput) -> wire.OutgoingDraftOut:
+    row = await call.workspace.store.read(_own, call.principal, outgoing_id=wanted.id)
+    if row.restored_draft_id is None:
+        return wire.OutgoingDraftOut(draft_id=None)
+    draft = await call.workspace.store.read(queries.draft_for, call.principal, draft_id=row.restored_draft_id)
+    return wire.OutgoingDraftOut(draft_id=None if draft is None else draft.id)
+
+
+async def reschedule(call: Call, wanted: wire.RescheduleInput) -> Nothing:
+    send_at = wire.millis(wanted.send_at)
+    assert send_at is not None
+    await call.workspace.store.write(actions.reschedule, call.principal, outgoing_id=wanted.id, send_at=send_at)
+    _delivery(call).look()
+    return NOTHING
+
+
+async def retry_send(call: Call, wanted: wire.OutgoingInput) -> Nothing:
+    """What may have been sent is looked for first: found, it is sent, and nothing is to be repeated."""
+    row = await call.workspace.store.read(_own, call.principal, outgoing_id=wanted.id)
+    if row.state == "uncertain" and await _delivery(call).was_sent(row, within_s=LOOK_FIRST_S):
+        return NOTHING
+    await call.workspace.store.write(actions.retry, call.principal, outgoing_id=wanted.id)
+    _delivery(call).look()
+    return NOTHING
+
+
+async def dismiss_outgoing(call: Call, wanted: wire.DismissInput) -> wire.OutgoingDraftOut:
+    draft_id = await call.workspace.store.write(
+        actions.dismiss, call.principal, outgoing_id=wanted.id, keep_draft=wanted.draft
+    )
+    return wire.OutgoingDraftOut(draft_id=draft_id)
+
+
+async def list_drafts(call: Call, wanted: Nothing) -> list[wire.DraftRowOut]:
+    return [wire.draft_row_out(draft) for draft in await call.workspace.store.read(queries.drafts, call.principal)]
+
+
+async def draft(call: Call, wanted: wire.DraftInput) -> wire.DraftOut:
+    return await call.workspace.store.read(_draft, call.principal, draft_id=wanted.id)
+
+
+async def save_draft(call: Call, wanted: wire.SaveDraftInput) -> wire.DraftSavedOut:
+    saved = await call.workspace.store.write(
+        drafts.save, call.principal, draft_id=wanted.id, version=wanted.version, wish=wire.wish_of(wanted)
+    )
+    return wire.DraftSavedOut(id=saved.id, version=saved.version)
+
+
+async def delete_draft(call: Call, wanted: wire.DraftInput) -> Nothing:
+    await call.workspace.store.write(drafts.delete, call.principal, draft_id=wanted.id)
+    return NOTHING
+
+
+async def signature(call: Call, wanted: wire.SignatureInput) -> wire.SignatureOut:
+    return await call.workspace.store.read(_signature, call.principal, account_id=wanted.account_id)
+
+
+async def set_signature(call: Call, wanted: wire.SetSignatureInput) -> Nothing:
+    """Kept as it may be shown and sent: the window that shows it, and the mail that bears it, get nothing else."""
+    clean = await call.workspace.service(Rebuilder).own(wanted.html)
+    await call.workspace.store.write(
+        drafts.set_signature, call.principal, account_id=wanted.account_id, html=clean.html
+    )
+    return NOTHING
+
+
+async def prepare(call: Call, wanted: wire.PrepareInput) -> wire.PreparedOut:
+    return await call.workspace.service(Preparer).prepare(call.principal, wanted)
+
+
+def _own(tx: ReadTx, principal: Principal, *, outgoing_id: str) -> Outgoing:
+    row = queries.outgoing_for(tx, principal, outgoing_id=outgoing_id)
+    if row is None:
+        raise NotFound(actions.MISSING)
+    return row
+
+
+def _draft(tx: ReadTx, principal: Principal, *, draft_id: str) -> wire.DraftOut:
+    found = queries.draft_for(tx, principal, draft_id=draft_id)
+    if found is None:
+        raise NotFound(drafts.NO_DRAFT)
+    files = {file.id: file for file in files_of(tx, origin=draft_origin(draft_id))}
+    attached = (
+        wire.AttachedOut(file_id=file.id, filename=file.name, mime=file.mime, size=file.size)
+        for file in (files[file_id] for file_id in found.attachments if file_id in files)
+    )
+    return wire.draft_out(found, tuple(attached))
+
+
+def _signature(tx: ReadTx, principal: Principal, *, account_id: str) -> wire.SignatureOut:
+    account = drafts.account_of(tx, principal, account_id)
+    return wire.SignatureOut(html=queries.signature(tx, account.id))
+
+
+def _delivery(call: Call) -> Delivery:
+    return call.workspace.service(Delivery)
+
+
+def _row(
+    name: str,
+    kind: ProcedureKind,
+    input: type,
+    output: object,
+    call: Callable[[Call, Any], Awaitable[object]],  # the edge: takes what `input` decodes to
+    summary: str,
+) -> Procedure[Call]:
+    """All of them are for whoever is signed in, and each for their own mail."""
+    return Procedure(
+        name=f"mail.{name}",
+        kind=kind,
+        access="authenticated",
+        input=input,
+        output=output,
+        call=call,
+        summary=summary,
+    )
+
+
+PROCEDURES: tuple[Procedure[Call], ...] = (
+    _row("send", "mutation", wire.SendInput, wire.SendOut, send, "Send a mail, now or at a time."),
+    _row("outgoing", "query", Nothing, list[wire.OutgoingOut], outgoing, "Mail on its way, and what became of it."),
+    _row("cancelSend", "mutation", wire.OutgoingInput, Nothing, cancel_send, "Hold back a mail that has not left."),
+    _row(
+        "outgoingDraft",
+        "query",
+        wire.OutgoingInput,
+        wire.OutgoingDraftOut,
+        outgoing_draft,
+        "The draft that a cancelled mail became again.",
+    ),
+    _row("reschedule", "mutation", wire.RescheduleInput, Nothing, reschedule, "Send a waiting mail at another time."),
+    _row(
+        "retrySend",
+        "mutation",
+        wire.OutgoingInput,
+        Nothing,
+        retry_send,
+        "Send a mail that failed, is late, or may not have been sent.",
+    ),
+    _row(
+        "dismissOutgoing",
+        "mutation",
+        wire.DismissInput,
+        wire.OutgoingDraftOut,
+        dismiss_outgoing,
+        "Put away a mail that goes nowhere any more, or make a draft of it.",
+    ),
+    _row("drafts", "query", Nothing, list[wire.DraftRowOut], list_drafts, "The caller's drafts, newest first."),
+    _row("draft", "query", wire.DraftInput, wire.DraftOut, draft, "One draft, whole."),
+    _row("saveDraft", "mutation", wire.SaveDraftInput, wire.DraftSavedOut, save_draft, "Keep what is written so far."),
+    _row("deleteDraft", "mutation", wire.DraftInput, Nothing, delete_draft, "Throw a draft away."),
+    _row("signature", "query", wire.SignatureInput, wire.SignatureOut, signature, "An account's signature."),
+    _row("setSignature", "mutation", wire.SetSignatureInput, Nothing, set_signature, "Set an account's signature."),
+    _row(
+        "prepare",
+        "query",
+        wire.PrepareInput,
+        wire.PreparedOut,
+        prepare,
+        "What a reply, a reply to all or a forward begins with.",
+    ),
+)

@@ -1,0 +1,74 @@
+"""HTML on its way out, within a budget: what a person wrote, a signature, a stranger's words that are quoted.
+
+Owns where the work runs: small in a thread, larger in a worker process that is killed at its deadline, and what no
+parser is quick on as text. So no mail, however it is built, holds up the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+import msgspec
+
+from svc.log import Log
+from svc.mail.model import Body
+from svc.mail.sanitize import plan, text_to_html
+from svc.mail.sending.model import Quoted
+from svc.mail.text import text_from_html
+from svc.mail.writing import Original, OutgoingHtml, outgoing_html, quote
+from svc.nursery import GateCrashed, GateTimeout, ProcessGate, ThreadGate
+from svc.store import Blobs
+
+REBUILD_DEADLINE_S: Final = 5.0
+MAX_BODY_BLOB_BYTES: Final = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rebuilder:
+    blobs: Blobs
+    threads: ThreadGate
+    processes: ProcessGate
+    log: Log
+
+    async def own(self, html: str) -> OutgoingHtml:
+        """What a person composed. They, too, may have pasted anything."""
+        return await self._budgeted(html, partial(outgoing_html, html), partial(_as_text, html))
+
+    async def quoted(self, quoted: Quoted, *, images: Mapping[str, str]) -> OutgoingHtml:
+        """The original below. ``images``: as :func:`svc.mail.writing.quote` has it.
+
+        Raises :class:`BlobMissing` or :class:`BlobCorrupt` where the disk has lost it.
+        """
+        data = await self.blobs.read(quoted.body_sha256, limit=MAX_BODY_BLOB_BYTES)
+        body = msgspec.json.decode(data, type=Body)
+        original = Original(
+            sender=quoted.sender,
+            to=quoted.to,
+            cc=quoted.cc,
+            subject=quoted.subject,
+            sent_at=quoted.sent_at,
+            html=body.html,
+            text=body.text,
+        )
+        how = partial(quote, original, kind=quoted.kind, images=dict(images))
+        return await self._budgeted(body.html or "", how, partial(how, as_text=True))
+
+    async def _budgeted(
+        self, html: str, rebuild: Callable[[], OutgoingHtml], as_text: Callable[[], OutgoingHtml]
+    ) -> OutgoingHtml:
+        where = plan(html)
+        if where == "inline":
+            return await self.threads.run(rebuild)
+        if where != "text":
+            try:
+                return await self.processes.run(rebuild, deadline_s=REBUILD_DEADLINE_S)
+            except (GateTimeout, GateCrashed) as fault:
+                self.log.warning("mail.rebuild_gave_up", size=len(html), reason=str(fault))
+        return await self.threads.run(as_text)
+
+
+def _as_text(html: str) -> OutgoingHtml:
+    return outgoing_html(text_to_html(text_from_html(html)))

@@ -1,0 +1,269 @@
+"""Delivery: what is due goes to the provider, and what comes of it is written down. Sending's only room that waits.
+
+The order is the promise. The bytes are built and durable, then ``transmitting`` is committed, then the first byte
+leaves; our own copy and ``sent`` are one transaction. So whatever dies in between, the row says what is known: nothing
+left, nobody knows, or it is sent. A send without an answer is never repeated here; the mailbox is read at once instead,
+for what was sent stands there.
+
+One mail an account at a time, the accounts side by side. The scheduler's tick starts them and mends what a dead task,
+a sleep or a jump of the clock left behind. On drain nothing new begins, and a send in flight has the drain's time to
+end.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from typing import Final
+
+import trio
+
+from svc.clock import SECOND_MS, Clock, Millis
+from svc.mail import ingest
+from svc.mail import queries as mail_queries
+from svc.mail.engine import MailEngine
+from svc.mail.model import SENT, Incoming
+from svc.mail.provider import GrantLost, ProviderFault, RawMessage, Refused, SentMessage, Throttled
+from svc.mail.sending import queries, settling
+from svc.mail.sending.building import Builder, CannotBuild
+from svc.mail.sending.model import Outgoing
+from svc.mail.tasks import AccountLoop
+from svc.nursery import Child
+from svc.scheduler import Scheduler
+from svc.store import Blobs, ReadTx, Store, Tx
+
+JOB: Final = "mail-sending"
+
+ACCOUNTS_AT_A_TIME: Final = 8
+SEND_DEADLINE_S: Final = 600.0
+"""Of one attempt in all. The provider's own deadlines are shorter; this one ends what they overlooked."""
+ANSWER_WITHIN_S: Final = 60.0
+"""How long a caller who wants to hear the outcome is kept waiting for it."""
+FIRST_PAUSE_S: Final = 30.0
+LONGEST_PAUSE_S: Final = 3_600.0
+
+_TIMED_OUT: Final = "The provider did not answer in time. It is not known whether this mail was sent."
+_UNEXPECTED: Final = "Something unexpected happened while this mail was on its way; the log says what."
+_GONE: Final = "The account this mail was to be sent from is no longer connected."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Agenda:
+    """What a tick finds: rows that need mending, accounts with something to send, and when there is more."""
+
+    needs_care: bool
+    accounts: tuple[str, ...]
+    next_at: Millis | None
+
+
+@dataclass(kw_only=True)
+class Delivery:
+    """``hold_ms``: how long a mail waits for second thoughts."""
+
+    store: Store
+    blobs: Blobs
+    engine: MailEngine
+    builder: Builder
+    scheduler: Scheduler
+    clock: Clock
+    rng: random.Random
+    hold_ms: int
+    _child: Child | None = None
+    _serving: dict[str, trio.Event] = field(default_factory=dict)  # by account: set when it is done
+    _asked_again: set[str] = field(default_factory=set)  # accounts with news while they were served
+    _in_flight: set[str] = field(default_factory=set)  # mails whose outcome is awaited by a task of ours
+    _limiter: trio.CapacityLimiter = field(default_factory=lambda: trio.CapacityLimiter(ACCOUNTS_AT_A_TIME))
+
+    async def run(self, child: Child) -> None:
+        """The subsystem: its work are the sends in flight."""
+        self._serving.clear()
+        self._in_flight.clear()
+        self._child = child
+        child.started()
+        self.look()
+        await trio.sleep_forever()
+
+    def look(self) -> None:
+        """Something may be due earlier than the next tick."""
+        self.scheduler.nudge(JOB)
+
+    async def tick(self) -> Millis | None:
+        """The scheduler's job. Starts what is due, and returns when there is more."""
+        agenda = await self.store.read(_agenda, in_flight=frozenset(self._in_flight), hold_ms=self.hold_ms)
+        if agenda.needs_care:
+            await self.store.write(_take_care, in_flight=frozenset(self._in_flight), hold_ms=self.hold_ms)
+            agenda = await self.store.read(_agenda, in_flight=frozenset(self._in_flight), hold_ms=self.hold_ms)
+        for account_id in agenda.accounts:
+            self._start(account_id)
+        return agenda.next_at
+
+    async def finish(self, account_id: str) -> None:
+        """Send what the account has to send now; return when that is over, or after a minute."""
+        self._start(account_id)
+        with trio.move_on_after(ANSWER_WITHIN_S):
+            while account_id in self._serving:
+                await self._serving[account_id].wait()
+
+    async def was_sent(self, row: Outgoing, *, within_s: float) -> bool:
+        """Ask the mailbox whether a doubtful mail stands among what was sent."""
+        loop = self.engine.loop(row.account_id)
+        if loop is not None:
+            with trio.move_on_after(within_s):
+                await loop.sync_now()
+        found = await self.store.read(queries.outgoing, row.id)
+        return found is not None and found.state == "sent"
+
+    # One account
+
+    def _start(self, account_id: str) -> None:
+        child = self._child
+        if account_id in self._serving:
+            self._asked_again.add(account_id)
+        elif child is not None and not child.draining:
+            self._serving[account_id] = trio.Event()
+            child.work.start_soon(self._serve, account_id, child, name=f"sending {account_id}")
+
+    async def _serve(self, account_id: str, child: Child) -> None:
+        try:
+            async with self._limiter:
+                while True:
+                    self._asked_again.discard(account_id)
+                    await self._send_all(account_id, child)
+                    if account_id not in self._asked_again or child.draining:
+                        return
+        except Exception as error:  # an edge: an account's trouble is its own, and the next tick tries again
+            child.log.error("mail.sending_failed", error, account=account_id)
+        finally:
+            self._serving.pop(account_id).set()
+
+    async def _send_all(self, account_id: str, child: Child) -> None:
+        """Everything due, one after the other."""
+        while not child.draining:
+            loop = self.engine.loop(account_id)
+            row = await self.store.read(queries.due_of, account_id)
+            if loop is None or row is None:
+                return  # without a loop the account is starting anew: a later tick finds it
+            await self._deliver(loop, row, child)
+
+    # One mail
+
+    async def _deliver(self, loop: AccountLoop, row: Outgoing, child: Child) -> None:
+        try:
+            raw = await self.builder.build(row)
+        except CannotBuild as fault:
+            child.log.error("mail.cannot_build", fault.__cause__ or fault, outgoing=row.id)
+            await self.store.write(settling.failed, row, reason=str(fault))
+            return
+        blob = await self.blobs.put(raw)
+        self._in_flight.add(row.id)
+        try:
+            begun = await self.store.write(
+                settling.begin, outgoing_id=row.id, version=row.version, raw_sha256=blob.sha256
+            )
+            if begun is not None:
+                await self._transmit(loop, begun, raw, child)
+        finally:
+            self._in_flight.discard(row.id)
+
+    async def _transmit(self, loop: AccountLoop, begun: Outgoing, raw: bytes, child: Child) -> None:
+        """One attempt. Whoever reads this: every way out of the ``try`` must end in a write."""
+        answer: SentMessage | None = None
+        try:
+            with trio.move_on_after(SEND_DEADLINE_S):
+                answer = await loop.provider.send(raw, thread_id=begun.provider_thread_id)
+        except ProviderFault as fault:
+            child.log.warning("mail.send_fault", outgoing=begun.id, fault=type(fault).__name__, reason=fault.detail)
+            await self._settle_fault(loop, begun, fault, child)
+            return
+        except Exception as error:  # an edge: whatever a provider's code does, this mail may have left
+            child.log.error("mail.send_crashed", error, outgoing=begun.id)
+            await self._doubt(loop, begun, _UNEXPECTED, child)
+            return
+        if answer is None:
+            await self._doubt(loop, begun, _TIMED_OUT, child)
+            return
+        copy = await self._own_copy(loop, answer, raw, child)
+        await self.store.write(_store_sent, outgoing_id=begun.id, account_id=begun.account_id, answer=answer, copy=copy)
+
+    async def _settle_fault(self, loop: AccountLoop, begun: Outgoing, fault: ProviderFault, child: Child) -> None:
+        if isinstance(fault, Refused):
+            await self.store.write(settling.failed, begun, reason=fault.detail, drop_thread=fault.status == 404)
+        elif fault.may_have_happened:
+            await self._doubt(loop, begun, fault.detail, child)
+        else:
+            if isinstance(fault, GrantLost):
+                await loop.note_lost_grant(fault)
+            next_at = self.clock.now() + round(self._pause_s(begun, fault) * SECOND_MS)
+            await self.store.write(settling.put_off, begun, next_at=next_at, reason=fault.detail)
+
+    async def _doubt(self, loop: AccountLoop, begun: Outgoing, reason: str, child: Child) -> None:
+        """Nobody knows; the mailbox does. It is asked at once, and again with every poll."""
+        await self.store.write(settling.uncertain, begun, reason=reason)
+        if not child.draining:
+            child.work.start_soon(self._look_for_it, loop, child)
+
+    async def _look_for_it(self, loop: AccountLoop, child: Child) -> None:
+        try:
+            await loop.sync_now()
+        except Exception as error:  # an edge: the account's own loop polls on
+            child.log.error("mail.search_failed", error, account=loop.account_id)
+
+    async def _own_copy(self, loop: AccountLoop, answer: SentMessage, raw: bytes, child: Child) -> Incoming | None:
+        """Our own bytes by the way of all mail. Without it the mail is sent all the same, and sync brings the copy."""
+        message = RawMessage(
+            id=answer.id,
+            thread_id=answer.thread_id,
+            labels=answer.labels | {SENT},
+            received_at=self.clock.now(),
+            raw=raw,
+        )
+        try:
+            fetched = await loop.sync.fetcher.prepare([message])
+        except Exception as error:  # an edge: a full disk, most likely
+            child.log.error("mail.own_copy_failed", error, account=loop.account_id)
+            return None
+        return fetched.incoming[0] if fetched.incoming else None
+
+    def _pause_s(self, begun: Outgoing, fault: ProviderFault) -> float:
+        """Growing, spread, and never shorter than the provider's own ``Retry-After``."""
+        ceiling_s = min(FIRST_PAUSE_S * 2.0 ** (begun.attempts - 1), LONGEST_PAUSE_S)
+        pause_s = self.rng.uniform(ceiling_s / 2, ceiling_s)
+        if isinstance(fault, Throttled) and fault.retry_after_s is not None:
+            return max(pause_s, fault.retry_after_s)
+        return pause_s
+
+
+def _agenda(tx: ReadTx, *, in_flight: frozenset[str], hold_ms: int) -> Agenda:
+    return Agenda(
+        needs_care=bool(
+            any(row.id not in in_flight for row in queries.transmitting(tx))
+            or queries.late(tx)
+            or queries.far_away(tx, hold_ms=hold_ms)
+            or queries.orphans(tx)
+            or queries.forgettable(tx)
+        ),
+        accounts=tuple(queries.due_accounts(tx)),
+        next_at=queries.next_due_at(tx),
+    )
+
+
+def _take_care(tx: Tx, *, in_flight: frozenset[str], hold_ms: int) -> None:
+    settling.recover(tx, in_flight=in_flight)
+    for account_id in queries.orphans(tx):
+        settling.fail_waiting(tx, account_id=account_id, reason=_GONE)
+    settling.mark_overdue(tx)
+    settling.mend_dates(tx, hold_ms=hold_ms)
+    settling.forget_old(tx)
+
+
+def _store_sent(tx: Tx, *, outgoing_id: str, account_id: str, answer: SentMessage, copy: Incoming | None) -> None:
+    """Our own copy and the news that it is sent, in one transaction. The poll that meets it later changes nothing."""
+    if copy is not None:
+        ingest.store_one(tx, account_id=account_id, message=copy)
+    stored = mail_queries.message_labels(tx, account_id=account_id, provider_message_id=answer.id)
+    settling.sent(
+        tx,
+        outgoing_id=outgoing_id,
+        provider_message_id=answer.id,
+        message_id=None if stored is None else stored[0],
+    )

@@ -1,0 +1,25 @@
+"""A desk to send from, with and without a pause for second thoughts."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from svc.clock import VirtualClock
+from tests.mail.sending.desk import Desk, desk_of
+from tests.recorded_log import RecordedLog
+from tests.service import Service, open_service
+
+
+@pytest.fixture
+async def desk(service: Service) -> Desk:
+    return await desk_of(service)
+
+
+@pytest.fixture
+async def hasty(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> AsyncIterator[Desk]:
+    """Who sends from here sends at once."""
+    async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake", SVC_UNDO_SEND_SECONDS="0") as opened:
+        yield await desk_of(opened)

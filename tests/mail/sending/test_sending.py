@@ -1,0 +1,366 @@
+"""Sending, as a person and the provider see it: undo, schedule, retry, doubt, and what is refused before anything."""
+
+from __future__ import annotations
+
+import pytest
+import trio
+
+from svc.clock import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Millis, VirtualClock, rfc3339
+from svc.mail.model import message_id_of
+from tests.mail.sending.desk import TO, Desk, desk_of
+from tests.service import MIA, RpcError, Service
+from tests.surface.test_every_row import MEMBER
+
+BEN = "ben@example.org"
+
+
+def at(wall: VirtualClock, in_ms: Millis) -> str:
+    return rfc3339(wall.now() + in_ms)
+
+
+# The straight way
+
+
+async def test_a_mail_is_held_ten_seconds_and_then_sent_once(desk: Desk, wall: VirtualClock) -> None:
+    answer = await desk.send()
+    assert answer == {
+        "outgoingId": answer["outgoingId"],
+        "state": "held",
+        "messageId": None,
+        "sendAt": at(wall, 10 * SECOND_MS),
+    }
+    await trio.sleep(9.5)
+    assert (await desk.state(answer["outgoingId"]), desk.accepted()) == ("held", [])
+    await trio.sleep(1.5)
+    assert await desk.state(answer["outgoingId"]) == "sent"
+    (mail,) = desk.accepted()
+    assert [(one.name, one.address) for one in mail.to] == [("Noa", "noa@example.org")]
+    assert (mail.subject, mail.text.strip(), mail.outgoing_mark) == ("Hello", "Hi.", answer["outgoingId"])
+    await trio.sleep(300)
+    assert len(desk.accepted()) == 1
+
+
+async def test_without_a_pause_the_answer_says_what_came_of_it(hasty: Desk) -> None:
+    answer = await hasty.send()
+    assert answer["state"] == "sent"
+    assert answer["sendAt"] is None
+    (thread,) = [
+        row
+        for row in (await hasty.service.query("mail.threads", section="skipped"))["threads"]
+        if row["subject"] == "Hello"
+    ]
+    shown = await hasty.service.query("mail.thread", id=thread["id"])
+    assert [message["id"] for message in shown["messages"]] == [answer["messageId"]]
+
+
+async def test_our_own_copy_is_stored_with_it_and_the_poll_that_meets_it_changes_nothing(hasty: Desk) -> None:
+    answer = await hasty.send()
+    before = await hasty.service.dump()
+    await hasty.sync()
+    after = await hasty.service.dump()
+    for table in ("mail_messages", "mail_threads", "events", "mail_outgoing"):
+        assert after[table] == before[table]
+    received = await hasty.service.query("events.recent", type="mail-received")
+    (own,) = [row["payload"] for row in received if row["payload"]["messageId"] == answer["messageId"]]
+    assert (own["own"], own["backfill"]) == (True, False)
+    (sent,) = await hasty.service.query("events.recent", type="mail-sent")
+    assert sent["deviceId"] == "dev_local"
+    assert (sent["payload"]["outgoingId"], sent["payload"]["messageId"]) == (
+        answer["outgoingId"],
+        answer["messageId"],
+    )
+
+
+async def test_a_poll_that_meets_it_before_the_answer_came_settles_it_as_well(desk: Desk) -> None:
+    """The answer is lost, the mailbox is read at once: one row, one event."""
+    await desk.fault("lost-answer")
+    answer = await desk.send()
+    row = await desk.until(answer["outgoingId"], "sent")
+    assert row["attempts"] == 1
+    assert len(desk.accepted()) == 1
+    assert len(await desk.service.query("events.recent", type="mail-sent")) == 1
+    assert await desk.problems() == []
+
+
+async def test_the_clients_hear_of_every_state(hasty: Desk) -> None:
+    socket = await hasty.service.live("tasks")
+    answer = await hasty.send()
+    frames = [frame for frame in await socket.hear_all() if frame["type"] == "event"]
+    assert {(frame["topic"], frame["kind"], frame["id"]) for frame in frames} == {
+        ("tasks", "task.changed", answer["outgoingId"])
+    }
+    assert [frame["payload"]["outgoing"]["state"] for frame in frames] == ["scheduled", "transmitting", "sent"]
+    await socket.leave()
+
+
+# Second thoughts and other times
+
+
+async def test_a_held_mail_can_be_taken_back_and_is_a_draft_again(desk: Desk) -> None:
+    answer = await desk.send(subject="Too early", cc=[BEN])
+    await desk.service.mutate("mail.cancelSend", id=answer["outgoingId"])
+    await trio.sleep(60)
+    assert (await desk.state(answer["outgoingId"]), desk.accepted()) == ("cancelled", [])
+    draft_id = (await desk.service.query("mail.outgoingDraft", id=answer["outgoingId"]))["draftId"]
+    draft = await desk.service.query("mail.draft", id=draft_id)
+    assert (draft["subject"], draft["cc"], draft["html"]) == ("Too early", [BEN], "<p>Hi.</p>")
+    again = await desk.send(subject="Now", draftId=draft_id)
+    await desk.until(again["outgoingId"], "sent")
+    assert [mail.subject for mail in desk.accepted()] == ["Now"]
+
+
+async def test_what_has_left_can_not_be_taken_back(hasty: Desk) -> None:
+    answer = await hasty.send()
+    for procedure in ("mail.cancelSend", "mail.retrySend"):
+        with pytest.raises(RpcError) as refused:
+            await hasty.service.mutate(procedure, id=answer["outgoingId"])
+        assert refused.value.code == "CONFLICT"
+
+
+async def test_a_scheduled_mail_goes_at_its_time(desk: Desk, wall: VirtualClock) -> None:
+    tomorrow = at(wall, DAY_MS)
+    answer = await desk.send(sendAt=tomorrow)
+    assert (answer["state"], answer["sendAt"]) == ("scheduled", tomorrow)
+    await trio.sleep(DAY_MS / 1_000 - 5)
+    assert desk.accepted() == []
+    await trio.sleep(10)
+    assert await desk.state(answer["outgoingId"]) == "sent"
+
+
+async def test_another_time_and_a_time_that_has_passed_is_now(desk: Desk, wall: VirtualClock) -> None:
+    first = await desk.send(sendAt=at(wall, DAY_MS), subject="Moved")
+    second = await desk.send(sendAt=at(wall, DAY_MS), subject="Now after all")
+    await desk.service.mutate("mail.reschedule", id=first["outgoingId"], sendAt=at(wall, HOUR_MS))
+    await desk.service.mutate("mail.reschedule", id=second["outgoingId"], sendAt=at(wall, -HOUR_MS))
+    await trio.sleep(5)
+    assert [mail.subject for mail in desk.accepted()] == ["Now after all"]
+    await trio.sleep(HOUR_MS / 1_000)
+    assert [mail.subject for mail in desk.accepted()] == ["Now after all", "Moved"]
+
+
+async def test_a_time_in_the_past_is_a_send_like_any_other(desk: Desk, wall: VirtualClock) -> None:
+    assert (await desk.send(sendAt=at(wall, -DAY_MS)))["state"] == "held"
+
+
+async def test_the_same_draft_is_sent_once_however_often_it_is_said(desk: Desk) -> None:
+    draft = await desk.service.mutate(
+        "mail.saveDraft", accountId=desk.account_id, to=[TO], subject="Once", html="<p>Hi.</p>"
+    )
+    answers: list[dict[str, object]] = []
+
+    async def say() -> None:
+        answers.append(await desk.send(subject="Once", draftId=draft["id"]))
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(5):
+            nursery.start_soon(say)
+    assert len({answer["outgoingId"] for answer in answers}) == 1
+    await trio.sleep(60)
+    assert (await desk.send(subject="Once", draftId=draft["id"]))["state"] == "sent"
+    assert len(desk.accepted()) == 1
+    assert await desk.service.query("mail.drafts") == []
+    with pytest.raises(RpcError) as late:  # a save that was under way
+        await desk.service.mutate(
+            "mail.saveDraft", id=draft["id"], accountId=desk.account_id, to=[TO], subject="Once", html=""
+        )
+    assert late.value.code == "CONFLICT"
+
+
+# Trouble
+
+
+@pytest.mark.parametrize("fault", [429, [401, 401]])
+async def test_what_provably_did_not_leave_is_tried_again(desk: Desk, fault: object) -> None:
+    for one in fault if isinstance(fault, list) else [fault]:
+        await desk.fault(one)
+    answer = await desk.send()
+    row = await desk.until(answer["outgoingId"], "scheduled")
+    assert row["attempts"] == 1
+    assert row["lastError"]
+    assert row["nextAttemptAt"] is not None
+    row = await desk.until(answer["outgoingId"], "sent")
+    assert (row["attempts"], row["lastError"]) == (2, None)
+    assert len(desk.accepted()) == 1
+
+
+async def test_an_account_whose_grant_is_lost_while_sending_asks_to_be_connected_again(desk: Desk) -> None:
+    await desk.fault(401, times=2)
+    answer = await desk.send()
+    await desk.until(answer["outgoingId"], "scheduled")
+    (account,) = await desk.service.query("mail.accounts")
+    assert account["state"] == "reconnect"
+
+
+async def test_a_401_that_a_fresh_token_cures_is_no_trouble(hasty: Desk) -> None:
+    await hasty.fault(401)
+    assert (await hasty.send())["state"] == "sent"
+
+
+async def test_after_ten_tries_it_has_failed_and_a_word_sends_it_after_all(desk: Desk) -> None:
+    await desk.fault(429, times=10)
+    answer = await desk.send()
+    row = await desk.until(answer["outgoingId"], "failed", within_s=DAY_MS / 1_000)
+    assert (row["attempts"], row["nextAttemptAt"], desk.accepted()) == (10, None, [])
+    (event,) = await desk.service.query("events.recent", type="mail-send-failed")
+    assert (event["payload"]["outgoingId"], event["deviceId"]) == (answer["outgoingId"], "dev_local")
+    await desk.service.mutate("mail.retrySend", id=answer["outgoingId"])
+    row = await desk.until(answer["outgoingId"], "sent")
+    assert row["attempts"] == 1
+    assert len(desk.accepted()) == 1
+
+
+@pytest.mark.parametrize("fault", [403, 404])
+async def test_what_is_refused_has_failed_at_once_with_its_reason(hasty: Desk, fault: int) -> None:
+    await hasty.fault(fault)
+    answer = await hasty.send()
+    assert answer["state"] == "failed"
+    row = await hasty.outgoing(answer["outgoingId"])
+    assert (row["attempts"], row["nextAttemptAt"]) == (1, None)
+    assert row["lastError"]
+    await trio.sleep(3_600)
+    assert (await hasty.state(answer["outgoingId"]), hasty.accepted()) == ("failed", [])
+
+
+@pytest.mark.parametrize("fault", [500, "timeout", "cut"])
+async def test_what_nobody_knows_the_end_of_is_uncertain_and_never_sent_again_by_itself(
+    hasty: Desk, fault: object
+) -> None:
+    await hasty.fault(fault)
+    answer = await hasty.send()
+    assert answer["state"] == "uncertain"
+    await trio.sleep(3 * 3_600)
+    assert (await hasty.state(answer["outgoingId"]), hasty.accepted()) == ("uncertain", [])
+    await hasty.service.mutate("mail.retrySend", id=answer["outgoingId"])
+    await hasty.until(answer["outgoingId"], "sent")
+    assert len(hasty.accepted()) == 1
+
+
+async def test_an_uncertain_mail_that_turns_up_among_sent_mail_is_sent(hasty: Desk) -> None:
+    await hasty.fault("lost-answer")
+    await hasty.fault(500, operation="history", times=3)  # and the mailbox can't be read either
+    answer = await hasty.send()
+    assert answer["state"] == "uncertain"
+    row = await hasty.until(answer["outgoingId"], "sent")
+    assert row["messageId"] == message_id_of(hasty.account_id, hasty.world.mailbox(MIA).sent[0].provider_message_id)
+    assert len(hasty.accepted()) == 1
+
+
+async def test_the_word_to_send_again_is_not_followed_where_the_mailbox_says_that_it_was_sent(hasty: Desk) -> None:
+    await hasty.fault("lost-answer")
+    await hasty.fault(500, operation="history", times=1)
+    answer = await hasty.send()
+    assert answer["state"] == "uncertain"
+    await hasty.service.mutate("mail.retrySend", id=answer["outgoingId"])
+    assert await hasty.state(answer["outgoingId"]) == "sent"
+    await trio.sleep(3_600)
+    assert len(hasty.accepted()) == 1
+
+
+async def test_once_in_doubt_it_is_never_said_not_to_have_been_sent(hasty: Desk, wall: VirtualClock) -> None:
+    await hasty.fault("cut")
+    answer = await hasty.send()
+    await hasty.fault(429)
+    await hasty.service.mutate("mail.retrySend", id=answer["outgoingId"])
+    await hasty.until(answer["outgoingId"], "scheduled")
+    await trio.sleep(1)
+    await hasty.service.mutate("mail.cancelSend", id=answer["outgoingId"])
+    assert await hasty.state(answer["outgoingId"]) == "uncertain"
+    await hasty.fault(403)
+    await hasty.service.mutate("mail.retrySend", id=answer["outgoingId"])
+    await trio.sleep(5)
+    assert await hasty.state(answer["outgoingId"]) == "uncertain"
+    assert await hasty.problems() == []
+
+
+async def test_a_failed_mail_can_be_put_away_as_a_draft_or_for_good(hasty: Desk) -> None:
+    await hasty.fault(403, times=2)
+    first, second = await hasty.send(subject="Keep"), await hasty.send(subject="Away")
+    kept = await hasty.service.mutate("mail.dismissOutgoing", id=first["outgoingId"], draft=True)
+    gone = await hasty.service.mutate("mail.dismissOutgoing", id=second["outgoingId"])
+    assert (await hasty.service.query("mail.draft", id=kept["draftId"]))["subject"] == "Keep"
+    assert gone == {"draftId": None}
+    assert await hasty.service.query("mail.outgoing") == []
+    with pytest.raises(RpcError):
+        await hasty.service.mutate("mail.retrySend", id=first["outgoingId"])
+    assert await hasty.problems() == []
+
+
+# Sleep and the clock
+
+
+@pytest.mark.parametrize("late_ms", [HOUR_MS, 12 * HOUR_MS - MINUTE_MS])
+async def test_what_came_due_while_the_machine_slept_goes_when_it_wakes(
+    desk: Desk, wall: VirtualClock, late_ms: int
+) -> None:
+    answer = await desk.send(sendAt=at(wall, HOUR_MS))
+    wall.offset_ms += HOUR_MS + late_ms
+    await trio.sleep(31)
+    assert await desk.state(answer["outgoingId"]) == "sent"
+    assert len(desk.accepted()) == 1
+
+
+async def test_after_more_than_twelve_hours_it_waits_for_a_word(desk: Desk, wall: VirtualClock) -> None:
+    scheduled = await desk.send(sendAt=at(wall, HOUR_MS), subject="Scheduled")
+    held = await desk.send(subject="Held")
+    wall.offset_ms += 14 * HOUR_MS
+    await trio.sleep(31)
+    for answer in (scheduled, held):
+        assert (await desk.outgoing(answer["outgoingId"]))["state"] == "overdue"
+    assert desk.accepted() == []
+    await desk.service.mutate("mail.retrySend", id=scheduled["outgoingId"])
+    await desk.service.mutate("mail.cancelSend", id=held["outgoingId"])
+    await trio.sleep(5)
+    assert [mail.subject for mail in desk.accepted()] == ["Scheduled"]
+
+
+async def test_a_clock_that_jumps_back_sends_nothing_twice_and_holds_nothing_for_hours(
+    desk: Desk, wall: VirtualClock
+) -> None:
+    sent = await desk.send(subject="Sent")
+    await desk.until(sent["outgoingId"], "sent")
+    held = await desk.send(subject="Held")
+    wall.offset_ms -= 10 * HOUR_MS
+    await trio.sleep(60)
+    assert [mail.subject for mail in desk.accepted()] == ["Sent", "Held"]
+    assert await desk.state(held["outgoingId"]) == "sent"
+
+
+# What is refused before anything happens
+
+
+@pytest.mark.parametrize(
+    ("wanted", "code"),
+    [
+        ({"to": ["nobody"]}, "BAD_REQUEST"),
+        ({"to": ["a@x.example\r\nBcc: b@x.example"]}, "BAD_REQUEST"),
+        ({"to": [], "cc": [], "bcc": []}, "BAD_REQUEST"),
+        ({"to": [f"p{number}@x.example" for number in range(501)]}, "BAD_REQUEST"),
+        ({"to": ["a@x.example"], "replyTo": "thr_none"}, "NOT_FOUND"),
+        ({"to": ["a@x.example"], "attachments": ["fil_none"]}, "NOT_FOUND"),
+        ({"to": ["a@x.example"], "draftId": "drf_none"}, "NOT_FOUND"),
+        ({"to": ["a@x.example"], "quote": {"messageId": "msg_none", "kind": "reply"}}, "NOT_FOUND"),
+        ({"to": ["a@x.example"], "sendAt": "tomorrow"}, "BAD_REQUEST"),
+        ({"to": ["a@x.example"], "sendAt": "2027-01-01T08:00:00"}, "BAD_REQUEST"),
+        ({"to": ["a@x.example"], "accountId": "acc_none"}, "NOT_FOUND"),
+    ],
+)
+async def test_what_can_not_be_sent_is_refused_when_it_is_said(
+    desk: Desk, wanted: dict[str, object], code: str
+) -> None:
+    before = await desk.service.dump()
+    base = {"accountId": desk.account_id, "subject": "x", "html": ""}
+    with pytest.raises(RpcError) as refused:
+        await desk.service.mutate("mail.send", **{**base, **wanted})
+    assert refused.value.code == code
+    assert await desk.service.dump() == before
+
+
+async def test_an_account_whose_owner_is_another_can_not_be_sent_from(service: Service) -> None:
+    """The matrix of every resource holds the rest; here is the one that would be worst."""
+    desk = await desk_of(service)
+    await service.workspace.store.write(
+        lambda tx: tx.run("update mail_accounts set owner_id = 'usr_other' where id = :id", id=desk.account_id)
+    )
+    wanted = {"accountId": desk.account_id, "to": [TO], "subject": "x", "html": ""}
+    reply = await service.ask_as(MEMBER, "mail.send", wanted)
+    assert reply.status == 404
