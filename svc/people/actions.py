@@ -13,7 +13,9 @@ from svc.errors import NotFound
 from svc.pages import EVERYONE, NO_PAGE, Grant, make_private, page_path, readable_page, tell_of_below
 from svc.people import card, queries
 from svc.people.model import (
+    PERSON_CHANGED,
     PUBLIC_DOMAINS,
+    TOPIC,
     Direction,
     Filing,
     Person,
@@ -24,14 +26,14 @@ from svc.people.model import (
     shown_name,
     weight_of,
 )
+from svc.people.queries import MAKER
 from svc.people.settings import OWN
 from svc.people.words import words_of
-from svc.principal import Principal, system
+from svc.principal import Principal
 from svc.store import EVERYONE as EVERYBODY_SIGNED_IN
 from svc.store import Tx
 
 NOBODY: Final = "You have no correspondent with that address."
-_MAKER: Final = system("people")
 
 
 def meet(
@@ -87,6 +89,14 @@ def set_page(tx: Tx, principal: Principal, *, address: str, path: str | None) ->
         raise NotFound(NO_PAGE)
     for one in people:
         _file(tx, one, page_id=page.id if page else None, filing="user")
+        tx.emit(
+            topic=TOPIC,
+            kind=PERSON_CHANGED,
+            id=one.address,
+            payload={"address": one.address},
+            audience=one.owner_id,
+            device_id=principal.device_id,
+        )
 
 
 def skip_domains(tx: Tx, *, domains: Iterable[str]) -> None:
@@ -164,9 +174,9 @@ def _first_filing(tx: Tx, *, owner_id: str | None, own: Set[str], name: str, add
     _have_root(tx)
     title, body = card.title(name=name, address=address), card.body(name=name, address=address)
     for path in card.paths(owner_id=owner_id, name=name, address=address):
-        page_id = make_private(tx, _MAKER, owner_id=owner_id, path=path, title=title, body=body)
+        page_id = make_private(tx, MAKER, owner_id=owner_id, path=path, title=title, body=body)
         if page_id is not None:
-            tell_of_below(tx, _MAKER, path=card.ROOT, page_id=page_id, audience=owner_id)
+            tell_of_below(tx, MAKER, path=card.ROOT, page_id=page_id, audience=owner_id)
             return page_id, "auto"
     return None, "auto"
 
@@ -177,7 +187,7 @@ def _have_root(tx: Tx) -> None:
         return
     root_id = make_private(
         tx,
-        _MAKER,
+        MAKER,
         owner_id=tx.value("select id from users where role = 'admin' order by created_at, id limit 1"),
         path=card.ROOT,
         title=card.ROOT_TITLE,
@@ -185,7 +195,7 @@ def _have_root(tx: Tx) -> None:
         grants=[Grant(to=EVERYONE, level="read")],
     )
     assert root_id is not None
-    tell_of_below(tx, _MAKER, path=card.ROOT, page_id=root_id, audience=EVERYBODY_SIGNED_IN)
+    tell_of_below(tx, MAKER, path=card.ROOT, page_id=root_id, audience=EVERYBODY_SIGNED_IN)
 
 
 def _file(tx: Tx, person: Person, *, page_id: str | None, filing: Filing) -> None:

@@ -6,6 +6,7 @@ from svc.feature import Feature
 from svc.people import actions, queries
 from svc.people.invariants import INVARIANTS
 from svc.people.migrations import MIGRATIONS
+from svc.people.model import TOPIC
 from svc.people.procedures import PROCEDURES
 from svc.people.settings import SETTINGS, SKIPPED_DOMAINS
 from svc.workspace import Workspace
@@ -24,6 +25,7 @@ FEATURE = Feature(
     settings=SETTINGS,
     migrations=MIGRATIONS,
     procedures=PROCEDURES,
+    topics=(TOPIC,),
     invariants=INVARIANTS,
     claim=actions.claim,
     boot=_boot,

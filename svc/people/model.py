@@ -18,6 +18,9 @@ from svc.clock import DAY_MS, Millis
 Direction = Literal["received", "sent"]
 Filing = Literal["auto", "user", "skipped"]
 
+TOPIC: Final = "people"
+PERSON_CHANGED: Final = "person.changed"
+
 MAX_ADDRESS_CHARS: Final = 254  # RFC 5321, 4.5.3.1.3, less its angle brackets
 MAX_NAME_CHARS: Final = 200
 HALF_LIFE_MS: Final = 90 * DAY_MS  # after which a mail counts half for the order of suggestions
@@ -66,6 +69,14 @@ class Person:
     received: int
     sent: int
     weight: float
+
+
+@dataclass(frozen=True)
+class Correspondent:
+    """Whose, and by which plain address."""
+
+    owner_id: str | None
+    address: str
 
 
 @dataclass(frozen=True, kw_only=True)

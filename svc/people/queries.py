@@ -9,11 +9,13 @@ from typing import Final, cast
 import msgspec
 
 from svc.pages import readable_titles
-from svc.people.model import Filing, PageRef, Person, plain_address
+from svc.people.model import Correspondent, Filing, PageRef, Person, plain_address
 from svc.people.words import END, are_of
 from svc.principal import Principal, system
 from svc.store import ReadTx, Row, Value
 
+MAKER: Final = system("people")
+"""Who makes the pages."""
 MAX_ON_A_PAGE: Final = 100
 DENSE: Final = 1_000
 """So many people with one word make it cheaper to walk all of them, best first, until enough are found."""
@@ -94,12 +96,21 @@ def filing(tx: ReadTx, *, owner_id: str | None, addresses: Sequence[str]) -> Pag
     return None
 
 
+def filed_under(tx: ReadTx, *, page_ids: Iterable[str]) -> frozenset[Correspondent]:
+    """Everybody's correspondents who are filed under one of these pages."""
+    rows = tx.all(
+        "select owner_id, address from people where page_id in (select value from json_each(:ids))",
+        ids=_json(page_ids),
+    )
+    return frozenset(Correspondent(owner_id, address) for owner_id, address in rows)
+
+
 def reader(owner_id: str | None) -> Principal:
     """Whose people they are, as a reader of pages: mail is shown to its owner alone, also in news that nobody asked
     for. What is nobody's is read by those who see everything."""
     if owner_id is None:
-        return system("people")
-    return Principal(user_id=owner_id, device_id="system:people", is_admin=False, via="session")
+        return MAKER
+    return Principal(user_id=owner_id, device_id=MAKER.device_id, is_admin=False, via="session")
 
 
 def _known(tx: ReadTx, *, owner_id: str | None, addresses: Iterable[str]) -> dict[str, Person]:

@@ -86,6 +86,25 @@ async def test_renaming_the_page_renames_the_rows(service: Service) -> None:
     assert (await service.query("people.get", address="RUTH@harbour.example"))["page"]["path"] == "clients/ruth"
 
 
+async def test_rows_hear_of_another_title_at_once(
+    service: Service,
+) -> None:
+    thread_id = await arrives(service)
+    await arrives(service, "Di <di@d.example>")
+    live = await service.live("mail")
+    await service.mutate("pages.save", path="crm/ruth-adeyemi", title="Ruth (Harbour Line)", body="")
+    told = await live.hear()
+    assert (told["kind"], told["id"]) == ("thread.changed", thread_id)
+    assert told["payload"]["thread"]["sender"]["title"] == "Ruth (Harbour Line)"
+    await service.mutate("people.setPage", address="ruth@harbour.example", path="crm/di")
+    assert (await live.hear())["payload"]["thread"]["sender"]["title"] == "Di"
+    await service.mutate("pages.save", path="elsewhere", title="Elsewhere", body="")
+    await arrives(service, "Ann <ann@x.example>")
+    told = await live.hear()
+    assert told["payload"]["thread"]["sender"]["title"] == "Ann"
+    assert await live.hear_all() == []
+
+
 async def test_mail_of_ones_own_brings_each_recipient(service: Service) -> None:
     await sends(service, "Ann <ann@x.example>", "bob@y.example", MIA, "noreply@z.example")
     assert await people(service) == {"ann@x.example": "crm/ann", "bob@y.example": "crm/bob-y-example"}
