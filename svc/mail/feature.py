@@ -18,6 +18,10 @@ from svc.mail.search import feature as search
 from svc.mail.search.invariants import INVARIANTS as SEARCH_INVARIANTS
 from svc.mail.search.procedures import PROCEDURES as SEARCH_PROCEDURES
 from svc.mail.search.settings import SETTINGS as SEARCH_SETTINGS
+from svc.mail.sending import feature as sending
+from svc.mail.sending.invariants import INVARIANTS as SENDING_INVARIANTS
+from svc.mail.sending.procedures import PROCEDURES as SENDING_PROCEDURES
+from svc.mail.sending.settings import SETTINGS as SENDING_SETTINGS
 from svc.mail.settings import SETTINGS
 from svc.nursery import Subsystem
 from svc.principal import system
@@ -45,9 +49,11 @@ def _build(workspace: Workspace) -> None:
     workspace.provide(MailEngine(workspace=workspace, reader=reader, connections=connections, world=world))
     labelling.build(workspace)
     search.build(workspace)
+    sending.build(workspace)
 
 
 async def _boot(workspace: Workspace) -> None:
+    sending.boot(workspace)
     if not is_fake(workspace.config):
         return
     store = workspace.store
@@ -64,6 +70,7 @@ def _claim(tx: Tx, user_id: str) -> None:
     """Accounts that were connected before there was anybody become the first admin's, with the news of them."""
     tx.run("update mail_accounts set owner_id = :user_id where owner_id is null", user_id=user_id)
     labelling.claim(tx, user_id)
+    sending.claim(tx, user_id)
 
 
 async def _subsystems(workspace: Workspace) -> Sequence[Subsystem]:
@@ -71,18 +78,25 @@ async def _subsystems(workspace: Workspace) -> Sequence[Subsystem]:
         search.subsystem(workspace),
         retitling.subsystem(workspace.store),
         *await workspace.service(MailEngine).subsystems(),
+        sending.subsystem(workspace),
     ]
 
 
 FEATURE = Feature(
     name="mail",
     summary="Mail accounts, their sync, and the unified inbox.",
-    settings=(*SETTINGS, *SEARCH_SETTINGS),
+    settings=(*SETTINGS, *SEARCH_SETTINGS, *SENDING_SETTINGS),
     migrations=MIGRATIONS,
     routes=routes.ROUTES,
-    procedures=(*procedures.PROCEDURES, *LABELLING_PROCEDURES, *SEARCH_PROCEDURES, *fake_procedures.PROCEDURES),
-    topics=("mail", "accounts"),
-    invariants=(*INVARIANTS, *SEARCH_INVARIANTS),
+    procedures=(
+        *procedures.PROCEDURES,
+        *LABELLING_PROCEDURES,
+        *SEARCH_PROCEDURES,
+        *SENDING_PROCEDURES,
+        *fake_procedures.PROCEDURES,
+    ),
+    topics=("mail", "accounts", "tasks"),
+    invariants=(*INVARIANTS, *SEARCH_INVARIANTS, *SENDING_INVARIANTS),
     claim=_claim,
     build=_build,
     boot=_boot,
