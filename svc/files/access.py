@@ -28,11 +28,10 @@ def who(principal: Principal) -> dict[str, Value]:
 
 def readable_file(tx: ReadTx, principal: Principal, *, file_id: str) -> File | None:
     """The file, if the caller may read it."""
-    row = tx.one(f"select {_FILE}, {OWN} from files f where f.id = :id", id=file_id, **who(principal))
-    if row is not None and row[6]:
+    row = tx.one(f"select {_FILE} from files f where f.id = :id and {OWN}", id=file_id, **who(principal))
+    if row is not None:
         return file_of(row)
-    is_shown = file_is_readable_through_a_page(tx, principal, file_id)  # asked also where there is no such file
-    return file_of(row) if row is not None and is_shown else None
+    return _file(tx, file_id) if file_is_readable_through_a_page(tx, principal, file_id) else None
 
 
 def readable_file_with_content(tx: ReadTx, principal: Principal, *, sha256: str) -> File | None:
@@ -52,8 +51,11 @@ def readable_file_with_content(tx: ReadTx, principal: Principal, *, sha256: str)
         sha256=sha256,
     )
     file_id = first_file_readable_through_a_page(tx, principal, [cast(str, shown_id) for (shown_id,) in on_pages])
-    if file_id is None:
-        return None
+    return None if file_id is None else _file(tx, file_id)
+
+
+def _file(tx: ReadTx, file_id: str) -> File | None:
+    """Whoever may read it. A page keeps the id of a file that was deleted."""
     row = tx.one(f"select {_FILE} from files f where f.id = :id", id=file_id)
     return None if row is None else file_of(row)
 

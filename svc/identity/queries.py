@@ -115,14 +115,16 @@ def invites(tx: ReadTx) -> list[Invite]:
     return [_invite(row, used_by=None if row[7] is None else _user(row[7:])) for row in rows]
 
 
-def open_invite(tx: ReadTx, code_digest: str) -> Invite | None:
-    """An invite that may still be used."""
+def open_invite(tx: ReadTx, code_digest: str, *, email: str) -> Invite | None:
+    """An invite that ``email`` may still use. One for another address is as missing as none, in work too."""
     row = tx.one(
         f"""
         select {_INVITE} from invites i
         where i.code_digest = :digest and i.used_at is null and i.revoked_at is null and i.expires_at > :now
+            and (i.email is null or i.email = :email)
         """,
         digest=code_digest,
+        email=email,
         now=tx.now,
     )
     return None if row is None else _invite(row)
