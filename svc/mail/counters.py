@@ -13,8 +13,9 @@ from typing import Final, cast
 import msgspec
 
 from svc.clock import Millis
-from svc.mail import queries, wire
+from svc.mail import queries, twins, wire
 from svc.mail.model import Account, has_list
+from svc.mail.twins import Twin
 from svc.store import Row, Tx
 
 MAIL_TOPIC: Final = "mail"
@@ -24,9 +25,11 @@ ACCOUNTS_TOPIC: Final = "accounts"
 def refresh_thread(tx: Tx, account: Account, thread_id: str, *, device_id: str) -> None:
     """Bring a thread's row and its account's unread counter up to its messages; remove it when it has none left."""
     before = tx.one(
-        "select in_inbox > 0 and unread > 0, labels, last_message_at from mail_threads where id = :id", id=thread_id
+        "select in_inbox > 0 and unread > 0, labels, last_message_at, leads from mail_threads where id = :id",
+        id=thread_id,
     )
-    on_badge, labels_before, at_before = before or (0, "[]", 0)
+    on_badge, labels_before, at_before, leads = before or (0, "[]", 0, 1)
+    in_unified = on_badge and leads
     sums = tx.one(
         """
         select count(*), sum(in_inbox), sum(unread), sum(visible), sum(attachments) from mail_messages
@@ -38,7 +41,7 @@ def refresh_thread(tx: Tx, account: Account, thread_id: str, *, device_id: str) 
     if sums is None or sums[0] == 0:
         tx.run("delete from mail_threads where id = :id", id=thread_id)
         _relist(tx, account, thread_id, before=listed_before, after=_Listed(frozenset(), 0))
-        _move_badge(tx, account, by=-on_badge)
+        _move_badge(tx, account.id, by=-on_badge, twins_by=-(on_badge - in_unified))
         tx.emit(
             topic=MAIL_TOPIC,
             kind="thread.removed",
@@ -52,8 +55,25 @@ def refresh_thread(tx: Tx, account: Account, thread_id: str, *, device_id: str) 
     in_inbox, unread, visible = sums[1:4]
     if in_inbox or not visible:  # it is back already, or there is nothing left that could come back
         tx.run("delete from mail_snoozes where thread_id = :id", id=thread_id)
-    _move_badge(tx, account, by=int(in_inbox > 0 and unread > 0) - on_badge)
+    twins_now = twins.settle(tx, thread_id)
+    on_badge_now = int(in_inbox > 0 and unread > 0)
+    in_unified_now = on_badge_now and tx.value("select leads from mail_threads where id = :id", id=thread_id)
+    _move_badge(
+        tx, account.id, by=on_badge_now - on_badge, twins_by=(on_badge_now - in_unified_now) - (on_badge - in_unified)
+    )
     emit_thread(tx, account, thread_id, device_id=device_id)
+    for twin in twins_now:
+        _pass_lead(tx, twin, device_id=device_id)
+
+
+def _pass_lead(tx: Tx, twin: Twin, *, device_id: str) -> None:
+    """A thread of another account came to lead in Unified, or no longer does."""
+    account = queries.account(tx, twin.account_id)
+    assert account is not None
+    if twin.on_badge:
+        _move_badge(tx, account.id, by=0, twins_by=-1 if twin.leads else 1)
+    emit_thread(tx, account, twin.id, device_id=device_id)
+    emit_account(tx, account.id, device_id=device_id)
 
 
 def emit_thread(tx: Tx, account: Account, thread_id: str, *, device_id: str) -> None:
@@ -167,6 +187,14 @@ def _relist(tx: Tx, account: Account, thread_id: str, *, before: _Listed, after:
         )
 
 
-def _move_badge(tx: Tx, account: Account, *, by: int) -> None:
-    if by:
-        tx.run("update mail_accounts set unread_threads = unread_threads + :by where id = :id", by=by, id=account.id)
+def _move_badge(tx: Tx, account_id: str, *, by: int, twins_by: int) -> None:
+    if by or twins_by:
+        tx.run(
+            """
+            update mail_accounts set unread_threads = unread_threads + :by, unread_twins = unread_twins + :twins_by
+            where id = :id
+            """,
+            by=by,
+            twins_by=twins_by,
+            id=account_id,
+        )

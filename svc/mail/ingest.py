@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 import msgspec
 
 from svc.clock import Millis
 from svc.files import add_file
-from svc.mail import correspondents, counters, queries
+from svc.mail import correspondents, counters, queries, twins
 from svc.mail.model import (
     HIDDEN_LABELS,
     INBOX,
@@ -27,6 +27,7 @@ from svc.mail.model import (
 )
 from svc.mail.provider import HistoryChange
 from svc.mail.sending import settling
+from svc.mail.twins import Twin
 from svc.principal import system
 from svc.store import Tx
 
@@ -226,8 +227,20 @@ def delete_message(tx: Tx, account: Account, *, message_id: str) -> None:
         account_id=account.id,
         id=message_id,
     )
+    thread_id = tx.value("select thread_id from mail_messages where id = :id", id=message_id)
     gone = tx.run("delete from mail_messages where id = :id", id=message_id)
     tx.run("update mail_accounts set messages = messages - :gone where id = :id", gone=gone, id=account.id)
+    if thread_id is not None:
+        _refresh_twins(tx, twins.unlink(tx, thread_id=cast(str, thread_id)))
+
+
+def _refresh_twins(tx: Tx, others: Iterable[Twin]) -> None:
+    """Threads of other accounts that were joined with one, or parted from it."""
+    for twin in others:
+        account = queries.account(tx, twin.account_id)
+        if account is not None:
+            counters.refresh_thread(tx, account, twin.id, device_id=DEVICE_ID)
+            counters.emit_account(tx, account.id, device_id=DEVICE_ID)
 
 
 def _store_each(tx: Tx, account: Account, messages: Iterable[Incoming], *, backfill: bool) -> list[str]:
@@ -266,6 +279,7 @@ def _store(tx: Tx, account: Account, message: Incoming, *, backfill: bool) -> st
         provider_thread_id=message.provider_thread_id,
     )
     _insert(tx, account, message, message_id=message_id, thread_id=thread_id, labels=labels)
+    _refresh_twins(tx, twins.link(tx, account, message_id=message_id))
     for attachment in message.headers.attachments:
         add_file(
             tx,

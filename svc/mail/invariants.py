@@ -36,6 +36,10 @@ def _account_counters(tx: ReadTx) -> Iterable[str]:
             or unread_threads <> (
                 select count(*) from mail_threads where account_id = a.id and in_inbox > 0 and unread > 0
             )
+            or unread_twins <> (
+                select count(*) from mail_threads
+                where account_id = a.id and in_inbox > 0 and unread > 0 and not leads
+            )
         limit :shown
         """,
         shown=_SHOWN,
@@ -129,7 +133,37 @@ def _snoozed_threads(tx: ReadTx) -> Iterable[str]:
     return [f"thread {thread_id} is snoozed, and in the inbox or away for good" for (thread_id,) in rows]
 
 
+def _one_twin_leads(tx: ReadTx) -> Iterable[str]:
+    rows = tx.all(
+        """
+        select min(id) from mail_threads group by coalesce(twins, id)
+        having sum(leads) <> 1 or (twins is not null and count(distinct account_id) < 2) limit :shown
+        """,
+        shown=_SHOWN,
+    )
+    return [f"thread {thread_id} and its twins do not have one that leads" for (thread_id,) in rows]
+
+
+def _twins_share_a_mail(tx: ReadTx) -> Iterable[str]:
+    rows = tx.all(
+        """
+        select m.thread_id from mail_messages m join mail_accounts ma on ma.id = m.account_id
+            cross join mail_accounts oa on oa.owner_id is ma.owner_id and oa.id <> ma.id
+            cross join mail_messages o on o.account_id = oa.id and o.message_id_header = m.message_id_header
+                and o.body_sha256 = m.body_sha256 and o.sender_address = m.sender_address and o.subject = m.subject
+            join mail_threads mt on mt.id = m.thread_id join mail_threads ot on ot.id = o.thread_id
+        where mt.twins is not ot.twins or mt.twins is null limit :shown
+        """,
+        shown=_SHOWN,
+    )
+    return [
+        f"thread {thread_id} holds a mail of another account's thread, and is not its twin" for (thread_id,) in rows
+    ]
+
+
 INVARIANTS = (
+    Invariant(name="of twins, one leads in Unified", check=_one_twin_leads),
+    Invariant(name="threads that share a mail are twins", check=_twins_share_a_mail),
     Invariant(name="a thread's columns say what its messages say", check=_thread_columns),
     Invariant(name="an account's counters say what its threads say", check=_account_counters),
     Invariant(name="a message's flags follow from its labels", check=_message_flags),

@@ -40,6 +40,17 @@ def m004_labelling(db: Database) -> None:
         db.execute(statement)
 
 
+@MIGRATIONS(name="m007_twins")
+def m007_twins(db: Database) -> None:
+    for statement in (
+        "alter table mail_threads add column twins text",
+        "alter table mail_threads add column leads integer not null default 1",
+        "create index mail_threads_twins on mail_threads (twins) where twins is not null",
+        "alter table mail_accounts add column unread_twins integer not null default 0",
+    ):
+        db.execute(statement)
+
+
 _TABLES = (
     """
     create table mail_accounts (

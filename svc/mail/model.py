@@ -44,6 +44,8 @@ class Account:
     messages: int
     unread_threads: int
     last_synced_at: Millis | None
+    unread_twins: int
+    """Of ``unread_threads``, those that Unified shows in another account."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +66,10 @@ class ThreadRow:
     attachments: int
     labels: tuple[str, ...]
     snoozed_until: Millis | None
+    twins: str | None
+    """The group of threads, in other accounts of the owner, that hold the same mail."""
+    leads: bool
+    """Whether Unified shows this one of the group."""
 
 
 class Person(msgspec.Struct, frozen=True):

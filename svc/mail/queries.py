@@ -31,17 +31,19 @@ from svc.store import ReadTx, Value
 
 _ACCOUNT: Final = """
     id, owner_id, address, provider, state, problem, history_id, sweep_no, sweep_history_id, sweep_page_token,
-    sweep_started_at, progress_done, progress_total, messages, unread_threads, last_synced_at
+    sweep_started_at, progress_done, progress_total, messages, unread_threads, last_synced_at,
+    unread_twins
 """
 _THREAD: Final = """
     t.id, t.account_id, t.subject, t.snippet, t.sender_name, t.sender_address, t.last_message_at, t.messages,
     t.in_inbox, t.unread, t.visible, t.attachments, t.labels,
-    (select s.until from mail_snoozes s where s.thread_id = t.id)
+    (select s.until from mail_snoozes s where s.thread_id = t.id), t.twins, t.leads
 """
 _MESSAGE: Final = """
     id, account_id, thread_id, provider_message_id, sent_at, sender_name, sender_address, subject, headers, labels,
     body_sha256
 """
+_LEADS: Final = 15  # among the columns of _THREAD
 _SECTION_WHERE: Final[dict[Section, str]] = {
     "inbox": "t.in_inbox > 0",
     "skipped": "t.in_inbox = 0 and t.visible > 0",
@@ -141,10 +143,15 @@ def pending_counts(tx: ReadTx, account_ids: Sequence[str]) -> dict[str, tuple[in
 def threads(
     tx: ReadTx, *, account_ids: Sequence[str], section: Section, cursor: Cursor | None, limit: int
 ) -> list[ThreadRow]:
-    """The newest ``limit`` threads of a section after ``cursor``, merged over the accounts."""
-    return _merged(
-        [_walk(tx, account_id=one, section=section, cursor=cursor, limit=limit) for one in account_ids], limit
-    )
+    """The newest ``limit`` threads of a section after ``cursor``, merged over the accounts.
+
+    Of twins (one mail in several of these accounts) only the one that leads. The walks have no end of their own then:
+    they go on in step, for the same mail has the same date everywhere.
+    """
+    if len(account_ids) == 1:
+        return _merged([_walk(tx, account_id=account_ids[0], section=section, cursor=cursor, limit=limit)], limit)
+    walks = [_walk(tx, account_id=one, section=section, cursor=cursor, limit=-1) for one in account_ids]
+    return _merged([(row for row in walk if row[_LEADS]) for walk in walks], limit)
 
 
 def threads_by_label(tx: ReadTx, *, label_ids: Mapping[str, str], cursor: Cursor | None, limit: int) -> list[ThreadRow]:
@@ -168,6 +175,21 @@ def _merged(walks: Iterable[Iterator[tuple[object, ...]]], limit: int) -> list[T
 def thread(tx: ReadTx, thread_id: str) -> ThreadRow | None:
     row = tx.one(f"select {_THREAD} from mail_threads t where t.id = :id", id=thread_id)
     return None if row is None else _thread(row)
+
+
+def twins_of(tx: ReadTx, groups: Iterable[str]) -> dict[str, list[tuple[str, str]]]:
+    """``(account id, thread id)`` of every thread of these groups."""
+    rows = tx.all(
+        """
+        select twins, account_id, id from mail_threads
+        where twins in (select value from json_each(:groups)) order by account_id, id
+        """,
+        groups=msgspec.json.encode(sorted(groups)).decode(),
+    )
+    found: dict[str, list[tuple[str, str]]] = {}
+    for group, account_id, thread_id in rows:
+        found.setdefault(str(group), []).append((str(account_id), str(thread_id)))
+    return found
 
 
 def thread_for(tx: ReadTx, principal: Principal, *, thread_id: str) -> ThreadRow | None:
@@ -378,6 +400,7 @@ def _account(row: tuple[object, ...]) -> Account:
         messages=cast(int, row[13]),
         unread_threads=cast(int, row[14]),
         last_synced_at=cast("int | None", row[15]),
+        unread_twins=cast(int, row[16]),
     )
 
 
@@ -397,6 +420,8 @@ def _thread(row: tuple[object, ...]) -> ThreadRow:
         attachments=cast(int, row[11]),
         labels=decode_labels(cast(str, row[12])),
         snoozed_until=cast("int | None", row[13]),
+        twins=cast("str | None", row[14]),
+        leads=bool(row[15]),
     )
 
 

@@ -79,7 +79,10 @@ class Progress(Wire, frozen=True):
 
 
 class AccountOut(Wire, frozen=True):
-    """``pending``: local changes not yet at the provider; ``failed``: messages that were passed over."""
+    """``pending``: local changes not yet at the provider; ``failed``: messages that were passed over.
+
+    ``unread_twins``: of ``unread``, the threads that Unified shows (and counts) under another account.
+    """
 
     id: str
     address: str
@@ -92,6 +95,7 @@ class AccountOut(Wire, frozen=True):
     messages: int
     pending: int
     failed: int
+    unread_twins: int
 
 
 class LabelOut(Wire, frozen=True):
@@ -106,8 +110,16 @@ class SenderOut(Wire, frozen=True):
     title: str | None
 
 
+class TwinOut(Wire, frozen=True):
+    account_id: str
+    thread_id: str
+
+
 class ThreadOut(Wire, frozen=True):
-    """``hidden``: each of its messages is spam, trash or a draft, so that it belongs in neither section."""
+    """``hidden``: each of its messages is spam, trash or a draft, so that it belongs in neither section.
+
+    ``twins``: the same mail in other accounts of the caller; Unified shows the one of them that ``leads``.
+    """
 
     id: str
     account_id: str
@@ -123,6 +135,8 @@ class ThreadOut(Wire, frozen=True):
     starred: bool
     snoozed_until: str | None
     hidden: bool
+    twins: tuple[TwinOut, ...]
+    leads: bool
 
 
 class ThreadsOut(Wire, frozen=True):
@@ -200,6 +214,7 @@ def account_summary(tx: ReadTx, account: Account) -> AccountOut:
         messages=account.messages,
         pending=pending,
         failed=failed,
+        unread_twins=account.unread_twins,
     )
 
 
@@ -207,15 +222,25 @@ def thread_summaries(tx: ReadTx, rows: Sequence[ThreadRow]) -> tuple[ThreadOut, 
     """Rows of a list, in their order: what they share is looked up once."""
     labels = {account_id: queries.labels(tx, account_id) for account_id in {row.account_id for row in rows}}
     titles = correspondents.titles(tx, rows)
-    return tuple(_thread_out(row, labels[row.account_id], titles) for row in rows)
+    twins = _twins(tx, rows)
+    return tuple(_thread_out(row, labels[row.account_id], titles, twins) for row in rows)
 
 
 def thread_summary(tx: ReadTx, row: ThreadRow, labels: dict[str, Label] | None = None) -> ThreadOut:
     known = labels if labels is not None else queries.labels(tx, row.account_id)
-    return _thread_out(row, known, correspondents.titles(tx, [row]))
+    return _thread_out(row, known, correspondents.titles(tx, [row]), _twins(tx, [row]))
 
 
-def _thread_out(row: ThreadRow, known: dict[str, Label], titles: correspondents.Titles) -> ThreadOut:
+Groups = dict[str, list[tuple[str, str]]]
+
+
+def _twins(tx: ReadTx, rows: Sequence[ThreadRow]) -> Groups:
+    groups = {row.twins for row in rows if row.twins is not None}
+    return queries.twins_of(tx, groups) if groups else {}
+
+
+def _thread_out(row: ThreadRow, known: dict[str, Label], titles: correspondents.Titles, groups: Groups) -> ThreadOut:
+    group = groups.get(row.twins or "", [])
     return ThreadOut(
         id=row.id,
         account_id=row.account_id,
@@ -235,6 +260,8 @@ def _thread_out(row: ThreadRow, known: dict[str, Label], titles: correspondents.
         starred=STARRED in row.labels,
         snoozed_until=rfc3339_or_none(row.snoozed_until),
         hidden=row.visible == 0,
+        twins=tuple(TwinOut(account_id=account_id, thread_id=twin) for account_id, twin in group if twin != row.id),
+        leads=row.leads,
     )
 
 

@@ -51,6 +51,7 @@ async def test_an_account_is_shown_with_its_state_and_its_badge(service: Service
         "messages": 2,
         "pending": 0,
         "failed": 0,
+        "unreadTwins": 0,
     }
     assert INSTANT.fullmatch(account["lastSyncedAt"])
 
@@ -76,6 +77,8 @@ async def test_a_thread_is_shown_in_the_list_and_whole(service: Service) -> None
         "starred": False,
         "snoozedUntil": None,
         "hidden": False,
+        "twins": [],
+        "leads": True,
     }
     whole = await service.query("mail.thread", id=thread_id)
     assert (whole["thread"], whole["filing"], whole["proposedReply"]) == (summary, None, None)
