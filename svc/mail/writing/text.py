@@ -117,15 +117,15 @@ class _Walker:
             text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", "    ")
         else:
             text = _WHITE.sub(" ", text)
-            if text == " " and (not self._pieces or self._pieces[-1][-1:] in " \n"):
-                return
+            if not self._pieces or self._pieces[-1].endswith((" ", "\n")):
+                text = text.removeprefix(" ")
         self._add(text.replace("\xa0", " "))
 
     def _add(self, text: str) -> None:
         if self._cell_ended and text.strip():
             self._cell_ended = False
             if self._pieces and not self._pieces[-1].endswith("\n"):
-                self._pieces.append(" | ")
+                self._pieces.append("| " if self._pieces[-1].endswith(" ") else " | ")
                 text = text.lstrip(" ")
         if text:
             self._pieces.append(text)
