@@ -34,6 +34,8 @@ THREAD_MAX_BYTES: Final = 256 * 1024
 
 PARSE_DEADLINE_S: Final = 20.0
 
+_BULK_PRECEDENCES: Final = frozenset({"bulk", "list", "junk", "auto_reply"})  # nobody wrote them down; these are used
+
 AT_HAND_CHARS: Final = 256 * 1024
 """A larger body is not kept in memory beside its blob: a page holds many."""
 
@@ -170,7 +172,7 @@ def _incoming(
         references=message.references,
         attachments=attachments,
         list_id=message.list_id,
-        bulk=bool(message.list_id or message.list_unsubscribe or message.precedence or message.auto_submitted),
+        bulk=_is_bulk(message),
         problems=message.problems,
     )
     return Incoming(
@@ -189,6 +191,13 @@ def _incoming(
         body=_body_at_hand(message),
         outgoing_mark=message.outgoing_mark,
     )
+
+
+def _is_bulk(message: mime.ParsedMessage) -> bool:
+    """A list's, a newsletter's, a program's. ``Auto-Submitted: no`` says that a person wrote it (RFC 3834, 5.1)."""
+    automatic = (message.auto_submitted or "no").partition(";")[0].strip().lower()
+    precedence = (message.precedence or "").strip().lower()
+    return bool(message.list_id or message.list_unsubscribe) or automatic != "no" or precedence in _BULK_PRECEDENCES
 
 
 def _people(mailboxes: Sequence[mime.Mailbox]) -> tuple[Person, ...]:

@@ -125,6 +125,48 @@ async def test_neither_programs_nor_oneself_nor_nonsense_are_people(service: Ser
     assert await people(service) == {"di@d.example": "crm/di"}
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "is_met"),
+    [
+        ("List-Id", "<news.harbour.example>", False),
+        ("List-Unsubscribe", "<https://harbour.example/u>", False),
+        ("Precedence", "Bulk", False),
+        ("Precedence", "normal", True),
+        ("Auto-Submitted", "auto-replied", False),
+        ("Auto-Submitted", "no", True),
+    ],
+)
+async def test_who_writes_in_bulk_or_automatically_is_nobody(
+    service: Service, field: str, value: str, is_met: bool
+) -> None:
+    await arrives(service, "Di <di@d.example>")
+    message = EmailMessage()
+    message["From"], message["To"], message[field] = RUTH, MIA, value
+    message.set_content("Hi.")
+    await service.workspace.service(FakeWorld).inject(
+        address=MIA, raw=message.as_bytes(), thread_key=None, labels=frozenset({"INBOX"})
+    )
+    await service.mutate("fake.mail.syncNow", address=MIA)
+    assert ("ruth@harbour.example" in await people(service)) is is_met
+
+
+async def test_the_demo_world_shows_titles_and_files_its_threads(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog
+) -> None:
+    async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake", SVC_SEED="mock-world") as service:
+        for account in await service.query("mail.accounts"):
+            await service.mutate("fake.mail.syncNow", address=account["address"])
+        threads = (await service.query("mail.threads", section="inbox", limit=200))["threads"]
+        titles = {one["sender"]["address"]: one["sender"]["title"] for one in threads}
+        assert titles["ruth.adeyemi@harbourline.example"] == "Ruth Adeyemi"
+        assert titles["k.tanaka@lumen-observatory.example"] == "田中 恵子"
+        assert titles["jonas@ternandtide.example"] is None  # a colleague
+        assert titles["no-reply@parcel-desk.example"] is None
+        (first,) = await service.query("people.suggest", text="sorens")
+        assert first["address"] == "margit@havnegade-bageri.example"
+        assert await problems(service) == []
+
+
 async def test_the_same_message_again_is_no_second_meeting(service: Service) -> None:
     await arrives(service)
     before = await service.query("people.get", address="ruth@harbour.example")
