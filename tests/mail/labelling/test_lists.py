@@ -1,0 +1,114 @@
+"""Threads listed by label: in date order, page by page, over accounts; and kept true by whatever changes a message."""
+
+from __future__ import annotations
+
+import trio
+
+from tests.mail.rig import MIA, Rig
+from tests.service import MIA as SERVICE_MIA
+from tests.service import RpcError, Service
+
+NOA = "noa@example.org"
+
+
+async def subjects(service: Service, **wanted: object) -> list[str]:
+    return [thread["subject"] for thread in (await service.query("mail.threads", **wanted))["threads"]]
+
+
+async def refusal(service: Service, **wanted: object) -> str:
+    try:
+        await service.query("mail.threads", **wanted)
+    except RpcError as error:
+        return error.code
+    return "taken"
+
+
+async def test_threads_are_listed_by_a_label_page_by_page_newest_first(service: Service) -> None:
+    for number in range(7):
+        await service.synced(f"Mail {number}", labels=["INBOX", "STARRED"] if number % 2 == 0 else ["STARRED"])
+        await trio.sleep(60)
+    await service.synced("Plain")
+    (account,) = await service.query("mail.accounts")
+    wanted = {"accountId": account["id"], "labelId": "STARRED", "limit": 3}
+    seen, cursor = [], None
+    while True:
+        page = await service.query("mail.threads", **wanted, **({"cursor": cursor} if cursor else {}))
+        seen += [thread["subject"] for thread in page["threads"]]
+        if (cursor := page["nextCursor"]) is None:
+            break
+    assert seen == [f"Mail {number}" for number in reversed(range(7))]
+    assert await subjects(service, accountId=account["id"], labelId="INBOX", limit=2) == ["Plain", "Mail 6"]
+
+
+async def test_a_labels_name_lists_it_over_all_accounts_whatever_its_id_there(service: Service) -> None:
+    for address, extra in ((SERVICE_MIA, 0), (NOA, 1)):
+        (thread_id,) = await service.synced(f"Mail of {address}", address=address)
+        ids = {one["address"]: one["id"] for one in await service.query("mail.accounts")}
+        if extra:
+            await service.mutate("mail.createLabel", accountId=ids[address], name="Another first")
+        label = await service.mutate("mail.createLabel", accountId=ids[address], name="Clients/Harbour")
+        await service.mutate("mail.setLabels", threadIds=[thread_id], add=[label["id"]])
+        await trio.sleep(60)
+    assert await subjects(service, labelName="clients/harbour") == [f"Mail of {NOA}", f"Mail of {SERVICE_MIA}"]
+    assert await subjects(service, labelName="Clients/Harbour", accountId=ids[NOA]) == [f"Mail of {NOA}"]
+    assert await subjects(service, labelName="Nobody's") == []
+
+
+async def test_a_list_that_can_not_be_had_is_refused(service: Service) -> None:
+    await service.synced("One")
+    (account,) = await service.query("mail.accounts")
+    assert await refusal(service) == "BAD_REQUEST"
+    assert await refusal(service, labelId="STARRED") == "BAD_REQUEST"
+    assert await refusal(service, labelId="STARRED", accountId="acc_none") == "NOT_FOUND"
+    assert await refusal(service, labelId="Label_404", accountId=account["id"]) == "NOT_FOUND"
+    assert await refusal(service, labelId="UNREAD", accountId=account["id"]) == "BAD_REQUEST"
+    assert await refusal(service, labelName="x" * 226) == "BAD_REQUEST"
+
+
+async def test_what_lies_in_the_trash_is_listed_there_and_under_no_other_label(service: Service) -> None:
+    first, second = await service.synced("Kept", "Thrown away")
+    (account,) = await service.query("mail.accounts")
+    await service.mutate("mail.setLabels", threadIds=[first, second], add=["STARRED"])
+    await service.mutate("mail.setLabels", threadIds=[second], add=["TRASH"], remove=["INBOX"])
+    assert await subjects(service, accountId=account["id"], labelId="TRASH") == ["Thrown away"]
+    assert await subjects(service, accountId=account["id"], labelId="STARRED") == ["Kept"]
+    assert await subjects(service, section="inbox") == ["Kept"]
+
+
+async def test_the_lists_follow_what_the_provider_tells(rig: Rig) -> None:
+    account_id = await rig.synced("one", "two", thread="t")
+    sync = rig.sync_of(account_id)
+    await rig.world.set_labels(address=MIA, message_id="fake-1", labels=frozenset({"STARRED"}))
+    await sync.step()
+    assert await listed(rig) == [("STARRED", await at(rig, "fake-2"))]
+    await rig.inject("three", thread="t")
+    await sync.step()
+    assert await listed(rig) == [("STARRED", await at(rig, "fake-3"))]
+    for number in (1, 2, 3):
+        await rig.world.delete(address=MIA, message_id=f"fake-{number}")
+    await sync.step()
+    assert await listed(rig) == []
+    assert await rig.problems() == []
+
+
+async def test_a_page_of_a_label_is_one_walk_of_its_list(rig: Rig) -> None:
+    await rig.synced("one")
+    plan = await rig.rows(
+        """
+        explain query plan select t.id from mail_thread_labels l join mail_threads t on t.id = l.thread_id
+        where l.account_id = 'a' and l.label_id = 'b' and t.visible > 0 and (l.last_message_at, l.thread_id) < (1, 'c')
+        order by l.last_message_at desc, l.thread_id desc limit 50
+        """
+    )
+    steps = [str(step[3]) for step in plan]
+    assert "SEARCH l USING PRIMARY KEY" in steps[0]
+    assert not any("TEMP B-TREE" in step for step in steps)
+
+
+async def listed(rig: Rig) -> list[tuple[object, ...]]:
+    return await rig.rows("select label_id, last_message_at from mail_thread_labels order by 1, 2")
+
+
+async def at(rig: Rig, provider_id: str) -> object:
+    ((instant,),) = await rig.rows("select sent_at from mail_messages where provider_message_id = :id", id=provider_id)
+    return instant

@@ -1,0 +1,167 @@
+"""Labels as a person sets them: where they go, what they mean together, and what nobody may set."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+
+import pytest
+import trio
+
+from svc.errors import Invalid, NotFound
+from svc.mail import actions as thread_actions
+from svc.mail import queries, wire
+from svc.mail.labelling import actions
+from svc.mail.wire import ThreadOut
+from tests.mail.rig import MIA, Rig, user
+
+NOA = "noa@example.org"
+
+
+async def put(rig: Rig, *provider_ids: str, add: Set[str] = frozenset(), remove: Set[str] = frozenset()) -> None:
+    thread_ids = [await rig.thread_id_of(provider_id) for provider_id in provider_ids]
+    await rig.store.write(
+        actions.set_labels, rig.principal, thread_ids=thread_ids, add=frozenset(add), remove=frozenset(remove)
+    )
+
+
+async def shown(rig: Rig, provider_id: str) -> ThreadOut:
+    row = await rig.store.read(queries.thread, await rig.thread_id_of(provider_id))
+    assert row is not None
+    return await rig.store.read(wire.thread_summary, row)
+
+
+async def test_a_star_goes_on_the_newest_visible_message_and_comes_off_every_one(rig: Rig) -> None:
+    await rig.inject("one", thread="t")
+    await trio.sleep(60)
+    await rig.inject("two", thread="t", labels=frozenset({"INBOX", "STARRED"}))
+    await trio.sleep(60)
+    await rig.inject("spam", thread="t", labels=frozenset({"SPAM"}))
+    account_id = await rig.synced()
+    await put(rig, "fake-1", remove={"STARRED"})
+    assert not (await shown(rig, "fake-1")).starred
+    await put(rig, "fake-1", add={"STARRED"})
+    assert (await shown(rig, "fake-1")).starred
+    assert await rig.labels_here(account_id, "fake-1") == {"INBOX", "UNREAD"}
+    assert await rig.labels_here(account_id, "fake-2") == {"INBOX", "STARRED"}
+    assert await rig.labels_here(account_id, "fake-3") == {"SPAM"}
+    assert await rig.problems() == []
+
+
+async def test_a_label_of_ones_own_goes_on_each_message(rig: Rig) -> None:
+    await rig.inject("one", thread="t")
+    label = await rig.world.create_label(MIA, "Clients/Harbour", color="#16a766")
+    account_id = await rig.synced("two", thread="t")
+    await put(rig, "fake-1", add={label.id})
+    assert label.id in (await rig.labels_here(account_id, "fake-1") or ())
+    assert label.id in (await rig.labels_here(account_id, "fake-2") or ())
+    chips = {one.name: one.color for one in (await shown(rig, "fake-1")).labels}
+    assert chips["Clients/Harbour"] == "#16a766"
+    await rig.loop_of(account_id).sync_now()
+    assert label.id in await rig.labels_at_provider("fake-2")
+    assert await rig.ledger() == []
+
+
+@pytest.mark.parametrize("away", ["SPAM", "TRASH"])
+async def test_spam_and_trash_leave_the_lists_and_come_back_whole(rig: Rig, away: str) -> None:
+    account_id = await rig.synced("one", "two", thread="t")
+    await put(rig, "fake-1", add={away}, remove={"INBOX"})
+    thread = await shown(rig, "fake-1")
+    assert (thread.hidden, thread.in_inbox, thread.unread) == (True, False, False)
+    assert (await rig.account(account_id)).unread_threads == 0
+    await rig.loop_of(account_id).sync_now()
+    assert await rig.labels_at_provider("fake-1") == {away, "UNREAD"}
+    await put(rig, "fake-1", add={"INBOX"}, remove={away})
+    thread = await shown(rig, "fake-1")
+    assert (thread.hidden, thread.in_inbox, thread.unread) == (False, True, True)
+    assert await rig.labels_here(account_id, "fake-1") == {"UNREAD"}
+    assert await rig.labels_here(account_id, "fake-2") == {"INBOX", "UNREAD"}
+    assert await rig.problems() == []
+
+
+async def test_trash_takes_a_thread_out_of_the_inbox_also_when_nobody_says_so(rig: Rig) -> None:
+    account_id = await rig.synced("one")
+    await put(rig, "fake-1", add={"TRASH"})
+    assert await rig.labels_here(account_id, "fake-1") == {"TRASH", "UNREAD"}
+
+
+async def test_what_goes_back_to_the_inbox_is_no_trash_any_more(rig: Rig) -> None:
+    account_id = await rig.synced("one")
+    await put(rig, "fake-1", add={"TRASH"})
+    await rig.store.write(thread_actions.unarchive, rig.principal, thread_ids=[await rig.thread_id_of("fake-1")])
+    assert await rig.labels_here(account_id, "fake-1") == {"INBOX", "UNREAD"}
+    await put(rig, "fake-1", add={"SPAM"})
+    await put(rig, "fake-1", add={"INBOX"})
+    assert await rig.labels_here(account_id, "fake-1") == {"INBOX", "UNREAD"}
+
+
+async def test_a_draft_at_the_provider_is_left_alone(rig: Rig) -> None:
+    await rig.inject("mail", thread="t")
+    await rig.inject("draft", thread="t", labels=frozenset({"DRAFT"}))
+    account_id = await rig.synced()
+    await put(rig, "fake-1", add={"TRASH", "STARRED"})
+    assert await rig.labels_here(account_id, "fake-2") == {"DRAFT"}
+    assert (await shown(rig, "fake-1")).hidden
+
+
+@pytest.mark.parametrize("label", ["SENT", "DRAFT", "CATEGORY_SOCIAL", "CHAT", "Label_404", ""])
+async def test_what_is_no_label_of_the_account_or_follows_from_the_message_is_refused(rig: Rig, label: str) -> None:
+    await rig.synced("one")
+    before = (await rig.state(), await rig.pending())
+    for wanted in ({"add": {label}}, {"remove": {label}}):
+        with pytest.raises(Invalid):
+            await put(rig, "fake-1", **wanted)
+    assert (await rig.state(), await rig.pending()) == before
+
+
+async def test_another_accounts_label_is_refused_for_all_threads_of_the_call(rig: Rig) -> None:
+    await rig.inject("his", address=NOA)
+    await rig.world.create_label(NOA, "Private")
+    noa = await rig.connect(NOA)
+    await rig.sync_of(noa, address=NOA).step()
+    await rig.inject("filler", address=MIA)
+    await rig.synced("hers")
+    before = await rig.state()
+    his, hers = [
+        row[0] for row in await rig.rows("select id from mail_threads order by account_id = :noa desc", noa=noa)
+    ][:2]
+    with pytest.raises(Invalid, match=MIA):
+        await rig.store.write(
+            actions.set_labels, rig.principal, thread_ids=[his, hers], add=frozenset({"Label_9"}), remove=frozenset()
+        )
+    assert await rig.state() == before
+
+
+@pytest.mark.parametrize(("add", "remove"), [({"STARRED"}, {"STARRED"}), ({"INBOX", "TRASH"}, set())])
+async def test_what_contradicts_itself_is_refused(rig: Rig, add: Set[str], remove: Set[str]) -> None:
+    await rig.synced("one")
+    with pytest.raises(Invalid):
+        await put(rig, "fake-1", add=add, remove=remove)
+
+
+async def test_a_foreign_thread_is_as_missing_as_one_that_never_was(rig: Rig) -> None:
+    rig.principal = user("mia")
+    await rig.synced("one")
+    thread_id = await rig.thread_id_of("fake-1")
+    for wanted in (thread_id, "thr_neverwas"):
+        with pytest.raises(NotFound, match="There is no such thread"):
+            await rig.store.write(
+                actions.set_labels, user("noa"), thread_ids=[wanted], add=frozenset({"STARRED"}), remove=frozenset()
+            )
+
+
+async def test_labels_already_there_write_nothing(rig: Rig) -> None:
+    await rig.synced("one")
+    await put(rig, "fake-1", add={"STARRED"})
+    before = (
+        await rig.state(),
+        await rig.pending(),
+        rig.store.outbox.head(),
+        await rig.rows("select id from mail_undo"),
+    )
+    await put(rig, "fake-1", add={"STARRED"}, remove={"TRASH"})
+    assert before == (
+        await rig.state(),
+        await rig.pending(),
+        rig.store.outbox.head(),
+        await rig.rows("select id from mail_undo"),
+    )
