@@ -6,6 +6,7 @@ import { now } from "../now.js";
 import { ago, fullTime } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
+import { Correspondents } from "./correspondents.js";
 import { HistoryDialog } from "./history.js";
 import { ManageDialog } from "./manage.js";
 import { Markdown } from "./markdown.js";
@@ -37,6 +38,7 @@ export function PageView({ page, edit, reload }) {
       </div>
     </header>
     ${page.body.trim() ? html`<${Markdown} text=${page.body} />` : html`<p class="quiet-text">This page is empty.</p>`}
+    <${Correspondents} of=${page} />
     <${Backlinks} of=${page} />
     ${dialog === "history" && html`<${HistoryDialog} page=${page} close=${close} reload=${reload} />`}
     ${dialog === "sharing" && html`<${SharingDialog} page=${page} close=${close} reload=${reload} />`}

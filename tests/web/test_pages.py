@@ -126,6 +126,16 @@ def test_who_was_slower_chooses_between_theirs_and_mine(
     assert service.query("pages.get", path=path)["body"] == kept
 
 
+def test_the_page_of_a_correspondent_tells_of_their_mail(visit: Callable[..., Page], service: ServiceProcess) -> None:
+    ruth = {"address": "mia@example.org", "from": "Ruth <ruth@harbour.example>", "text": "Hi."}
+    for subject in ("One", "Two"):
+        service.mutate("fake.mail.inject", subject=subject, **ruth)
+    service.mutate("fake.mail.syncNow", address="mia@example.org")
+    page = visit("/p/crm/ruth")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Ruth")
+    expect(page.locator("article footer")).to_contain_text("ruth@harbour.example · 2 mails")
+
+
 def test_a_page_changes_before_the_eyes_of_who_reads_it(visit: Callable[..., Page], service: ServiceProcess) -> None:
     service.mutate("pages.save", path="live", body="before")
     page = visit("/p/live")
