@@ -118,20 +118,23 @@ def apply_changes(tx: Tx, *, account_id: str, changes: Sequence[HistoryChange]) 
     account = queries.account(tx, account_id)
     if account is None or account.state == "disconnected":
         return
+    changed = False
     for change in changes:
         stored = queries.message_labels(tx, account_id=account_id, provider_message_id=change.message_id)
         if stored is None:
             continue
-        message_id, thread_id, labels = stored
+        message_id, thread_id, before = stored
         if change.kind == "deleted":
             delete_message(tx, account, message_id=message_id)
-        elif change.kind == "labels-added":
-            write_labels(tx, account, message_id=message_id, labels=labels | change.labels)
-        elif change.kind == "labels-removed":
-            write_labels(tx, account, message_id=message_id, labels=labels - change.labels)
-        _overlay_pending(tx, account, provider_message_id=change.message_id)
+        else:
+            after = _told(tx, account, change, before)
+            if after == before:
+                continue  # the echo of what was done here: nothing to write, and nothing to tell
+            write_labels(tx, account, message_id=message_id, labels=after)
+        changed = True
         counters.refresh_thread(tx, account, thread_id, device_id=DEVICE_ID)
-    counters.emit_account(tx, account_id, device_id=DEVICE_ID)
+    if changed:
+        counters.emit_account(tx, account_id, device_id=DEVICE_ID)
 
 
 def correct_labels(tx: Tx, *, account_id: str, labels: Mapping[str, frozenset[str]], authority: frozenset[str]) -> None:
@@ -386,14 +389,14 @@ def _mark_seen(tx: Tx, account: Account, provider_message_ids: Sequence[str]) ->
     )
 
 
-def _overlay_pending(tx: Tx, account: Account, *, provider_message_id: str) -> None:
-    stored = queries.message_labels(tx, account_id=account.id, provider_message_id=provider_message_id)
-    if stored is None:
-        return
-    message_id, _, labels = stored
-    wanted = with_pending(tx, account, provider_message_id=provider_message_id, labels=labels)
-    if wanted != labels:
-        write_labels(tx, account, message_id=message_id, labels=wanted)
+def _told(tx: Tx, account: Account, change: HistoryChange, before: frozenset[str]) -> frozenset[str]:
+    """A message's labels after a change that the provider tells of."""
+    told = before
+    if change.kind == "labels-added":
+        told = before | change.labels
+    elif change.kind == "labels-removed":
+        told = before - change.labels
+    return with_pending(tx, account, provider_message_id=change.message_id, labels=told)
 
 
 def with_pending(tx: Tx, account: Account, *, provider_message_id: str, labels: frozenset[str]) -> frozenset[str]:

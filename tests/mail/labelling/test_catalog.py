@@ -1,0 +1,247 @@
+"""An account's labels: made by hand, found where they exist, renamed and deleted at the provider."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+import trio
+
+from svc.clock import DAY_MS
+from svc.errors import Invalid
+from svc.mail import queries, sync
+from svc.mail.labelling import actions, catalog
+from svc.mail.provider import LostAnswer, ProviderLabel
+from svc.mail.provider_fake import FakeProvider
+from svc.principal import UNCLAIMED
+from tests.mail.rig import MIA, Rig
+from tests.service import RpcError, Service
+
+NONE: frozenset[str] = frozenset()
+
+
+async def labelled(rig: Rig, *subjects: str) -> tuple[str, str]:
+    """A mailbox whose every thread carries a label that somebody made. Returns the ids of the account and the label."""
+    account_id = await rig.synced(*subjects)
+    label = await rig.sync_of(account_id).make_label("Clients", color="#16a766")
+    await set_label(rig, label.id, *(f"fake-{number}" for number in range(1, len(subjects) + 1)))
+    return account_id, label.id
+
+
+async def set_label(rig: Rig, label_id: str, *provider_ids: str, remove: bool = False) -> None:
+    thread_ids = [await rig.thread_id_of(provider_id) for provider_id in provider_ids]
+    wanted = frozenset({label_id})
+    add, drop = (NONE, wanted) if remove else (wanted, NONE)
+    await rig.store.write(actions.set_labels, rig.principal, thread_ids=thread_ids, add=add, remove=drop)
+
+
+async def known(rig: Rig, account_id: str) -> dict[str, str]:
+    labels = await rig.store.read(queries.labels, account_id)
+    return {label.id: label.name for label in labels.values() if not label.system}
+
+
+async def test_a_label_deleted_at_the_provider_vanishes_here_with_all_its_chips(rig: Rig) -> None:
+    account_id, label_id = await labelled(rig, "one", "two")
+    loop = rig.loop_of(account_id)
+    await loop.sync_now()
+    await rig.world.delete_label(address=MIA, label_id=label_id)
+    before = rig.store.outbox.head()
+    await trio.sleep(sync.LABELS_EVERY_MS / 1_000)
+    await loop.sync_now()
+    assert await known(rig, account_id) == {}
+    assert await rig.labels_here(account_id, "fake-1") == {"INBOX", "UNREAD"}
+    assert [row.kind for row in await rig.news(after=before)].count("thread.changed") == 2
+    with pytest.raises(Invalid, match="no such label"):
+        await set_label(rig, label_id, "fake-1")
+    assert await rig.problems() == await rig.ledger() == []
+
+
+async def test_a_label_that_is_gone_is_taken_from_its_threads_a_few_at_a_time_and_over_a_crash(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(catalog, "FORGET_BATCH", 1)
+    account_id, label_id = await labelled(rig, "one", "two", "three")
+    loop = rig.loop_of(account_id)
+    await loop.sync_now()
+    await rig.world.delete_label(address=MIA, label_id=label_id)
+    listed = await rig.world.provider(MIA).labels()
+    assert await rig.store.write(catalog.store_labels, account_id=account_id, labels=listed) == 1
+    assert await rig.store.write(catalog.forget_gone, account_id=account_id)
+    assert len(await rig.rows("select thread_id from mail_thread_labels")) == 2  # and then the power went
+    assert await rig.problems() == []
+    assert await rig.loop_of(account_id).sync.refresh_labels()
+    assert await rig.rows("select thread_id from mail_thread_labels") == []
+    assert await rig.rows("select label_id from mail_labels where gone or label_id = :id", id=label_id) == []
+    assert await rig.problems() == []
+
+
+async def test_what_was_on_its_way_to_a_label_that_is_gone_is_told_and_the_rest_of_it_goes(rig: Rig) -> None:
+    account_id, label_id = await labelled(rig, "one", "two")
+    loop = rig.loop_of(account_id)
+    await loop.sync_now()
+    await set_label(rig, label_id, "fake-2", remove=True)
+    thread_id = await rig.thread_id_of("fake-1")
+    await set_label(rig, label_id, "fake-1", remove=True)
+    await loop.sync_now()
+    await rig.store.write(
+        actions.set_labels,
+        rig.principal,
+        thread_ids=[thread_id],
+        add=frozenset({label_id, "STARRED"}),
+        remove=NONE,
+    )
+    await rig.world.delete_label(address=MIA, label_id=label_id)
+    await loop.sync_now()
+    assert await rig.pending() == []
+    assert await rig.ledger() == [("fake-1", "mirror", "The label Clients no longer exists at the provider.")]
+    assert await rig.labels_here(account_id, "fake-1") == {"INBOX", "UNREAD", "STARRED"}
+    assert await rig.labels_at_provider("fake-1") == {"INBOX", "UNREAD", "STARRED"}
+    assert await known(rig, account_id) == {}
+
+
+async def test_a_label_renamed_and_recoloured_at_the_provider_is_shown_so(rig: Rig) -> None:
+    account_id, label_id = await labelled(rig, "one")
+    box = rig.world.mailbox(MIA)
+    box.labels[label_id] = ProviderLabel(id=label_id, name="Customers", system=False, color="#cc3a21")
+    await trio.sleep(sync.LABELS_EVERY_MS / 1_000)
+    await rig.loop_of(account_id).sync_now()
+    label = (await rig.store.read(queries.labels, account_id))[label_id]
+    assert (label.name, label.color) == ("Customers", "#cc3a21")
+
+
+async def test_a_list_that_can_not_be_whole_takes_no_label_away(rig: Rig) -> None:
+    account_id, label_id = await labelled(rig, "one")
+    for listed in ([], [ProviderLabel(id="STARRED", name="STARRED", system=True)]):
+        assert await rig.store.write(catalog.store_labels, account_id=account_id, labels=listed) == 0
+    assert label_id in await known(rig, account_id)
+
+
+async def test_the_labels_are_asked_for_now_and_then_also_after_the_clock_jumped(rig: Rig) -> None:
+    account_id = await rig.synced("one")
+    asked: list[float] = []
+
+    class Counted(FakeProvider):
+        async def labels(self) -> tuple[ProviderLabel, ...]:
+            asked.append(trio.current_time())
+            return await super().labels()
+
+    async with rig.running(rig.loop_of(account_id, Counted(world=rig.world, address=MIA))):
+        await trio.sleep(3_600)
+        assert 5 <= len(asked) <= 7
+        rig.clock.offset_ms -= DAY_MS  # type: ignore[attr-defined]
+        await trio.sleep(60)
+    assert 6 <= len(asked) <= 8
+
+
+# Making one
+
+
+async def test_a_label_made_while_the_list_is_on_its_way_is_not_taken_for_gone(rig: Rig) -> None:
+    account_id = await rig.synced("one")
+    listed = trio.Event()
+
+    @dataclass(frozen=True, kw_only=True)
+    class Slow(FakeProvider):
+        async def labels(self) -> tuple[ProviderLabel, ...]:
+            found = await super().labels()
+            listed.set()
+            await trio.sleep(5)
+            return found
+
+    loop = rig.loop_of(account_id, Slow(world=rig.world, address=MIA))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(loop.sync.refresh_labels)
+        await listed.wait()
+        made = await loop.sync.make_label("Clients", color=None)
+        await set_label(rig, made.id, "fake-1")
+    assert made.id in await known(rig, account_id)
+    assert made.id in (await rig.labels_here(account_id, "fake-1") or ())
+
+
+async def test_a_label_whose_making_was_never_answered_is_found_by_its_name(rig: Rig) -> None:
+    account_id = await rig.synced("one")
+
+    @dataclass(frozen=True, kw_only=True)
+    class Cut(FakeProvider):
+        names: list[str] = field(default_factory=list)
+
+        async def create_label(self, name: str, *, color: str | None = None) -> ProviderLabel:
+            self.names.append(name)
+            await super().create_label(name, color=color)
+            raise LostAnswer("The connection was cut before the provider answered.")
+
+    provider = Cut(world=rig.world, address=MIA)
+    label = await rig.sync_of(account_id, provider).make_label("Clients", color=None)
+    again = await rig.sync_of(account_id, provider).make_label("clients", color=None)
+    assert label.name == "Clients"
+    assert again == label
+    assert await known(rig, account_id) == {label.id: "Clients"}
+
+
+async def test_a_label_is_made_once_shown_everywhere_and_set(service: Service) -> None:
+    (thread_id,) = await service.synced("One")
+    (account,) = await service.query("mail.accounts")
+    made = await service.mutate(
+        "mail.createLabel", accountId=account["id"], name=" Clients / Harbour ", color="#16A766"
+    )
+    assert made["name"] == "Clients/Harbour"
+    again = await service.mutate("mail.createLabel", accountId=account["id"], name="clients/harbour")
+    assert again == made
+    labels = await service.query("mail.labels", accountId=account["id"])
+    assert labels == await service.query("mail.labels")
+    assert labels[-1] == {
+        "accountId": account["id"],
+        "id": made["id"],
+        "name": "Clients/Harbour",
+        "system": False,
+        "color": "#16A766",
+    }
+    assert {"Inbox", "Starred", "Spam", "Trash"} <= {one["name"] for one in labels if one["system"]}
+    await service.mutate("mail.setLabels", threadIds=[thread_id], add=[made["id"]])
+    await service.mutate("fake.mail.syncNow", address=MIA)
+    (thread,) = (await service.query("mail.threads", accountId=account["id"], labelId=made["id"]))["threads"]
+    assert {"id": made["id"], "name": "Clients/Harbour", "color": "#16A766"} in thread["labels"]
+
+
+@pytest.mark.parametrize(
+    ("more", "code"),
+    [
+        ({"name": ""}, "BAD_REQUEST"),
+        ({"name": "   "}, "BAD_REQUEST"),
+        ({"name": "a//b"}, "BAD_REQUEST"),
+        ({"name": "/a"}, "BAD_REQUEST"),
+        ({"name": "a\u202e"}, "taken"),
+        ({"name": "x" * 226}, "BAD_REQUEST"),
+        ({"name": "Inbox"}, "BAD_REQUEST"),
+        ({"name": "trash"}, "BAD_REQUEST"),
+        ({"name": "Fine", "color": "green"}, "BAD_REQUEST"),
+        ({"name": "Fine", "color": "#12345"}, "BAD_REQUEST"),
+        ({"name": "Fine", "accountId": "acc_none"}, "NOT_FOUND"),
+        ({"name": "Fine", "color": "#123456"}, "taken"),
+    ],
+)
+async def test_a_label_needs_a_name_that_can_be_told_from_others(
+    service: Service, more: dict[str, str], code: str
+) -> None:
+    await service.synced("One")
+    (account,) = await service.query("mail.accounts")
+    reply = await service.ask_as(UNCLAIMED, "mail.createLabel", {"accountId": account["id"], **more})
+    answer: Any = reply.json
+    assert (answer["error"]["data"]["code"] if "error" in answer else "taken") == code
+    assert "\u202e" not in str(answer)
+
+
+async def test_a_provider_that_can_not_be_had_is_named_as_the_reason(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await service.synced("One")
+    (account,) = await service.query("mail.accounts")
+
+    async def cut(self: FakeProvider, name: str, *, color: str | None = None) -> ProviderLabel:
+        raise LostAnswer("The connection was cut before the provider answered.")
+
+    monkeypatch.setattr(FakeProvider, "create_label", cut)
+    with pytest.raises(RpcError) as refused:
+        await service.mutate("mail.createLabel", accountId=account["id"], name="Clients")
+    assert refused.value.status == 503
