@@ -327,6 +327,37 @@ async def test_a_label_is_made_once_and_carried_by_messages(connection: Connecti
     assert label.id in (await mailbox.get(message_id)).labels
 
 
+async def test_many_messages_change_in_one_call_and_those_that_are_gone_are_passed_over(
+    connection: Connection, world: Google
+) -> None:
+    mailbox = await connection.mailbox()
+    message_ids = [world.insert(ALICE, HARD_MAIL) for _ in range(12)]
+    world.delete(ALICE, message_ids[3])
+    start = (await mailbox.profile()).history_id
+    await mailbox.modify_many(message_ids, add=frozenset({"STARRED"}), remove=frozenset({"INBOX", "UNREAD"}))
+    left = [message_id for message_id in message_ids if message_id != message_ids[3]]
+    assert all(world.labels_of(ALICE, message_id) == {"STARRED"} for message_id in left)
+    changed = {change.message_id for change in (await mailbox.history(since=start)).changes}
+    assert changed == set(left)
+
+
+async def test_a_label_that_is_not_there_is_refused_for_one_and_for_many(connection: Connection, world: Google) -> None:
+    mailbox = await connection.mailbox()
+    message_id = world.insert(ALICE, HARD_MAIL)
+    with pytest.raises(Refused):
+        await mailbox.modify(message_id, add=frozenset({"Label_404"}), remove=frozenset())
+    with pytest.raises(Refused):
+        await mailbox.modify_many([message_id], add=frozenset({"Label_404"}), remove=frozenset())
+
+
+async def test_a_label_is_made_in_its_colour(connection: Connection, world: Google) -> None:
+    mailbox = await connection.mailbox()
+    name = f"Coloured/{len(world.requests())}"
+    label = await mailbox.create_label(name, color="#17A868")
+    assert label.color == "#16a766"
+    assert label in await mailbox.labels()
+
+
 async def test_sent_mail_stands_in_its_thread_as_it_was_sent(connection: Connection, world: Google) -> None:
     mailbox = await connection.mailbox()
     thread_id = (await mailbox.get(world.insert(ALICE, HARD_MAIL))).thread_id
