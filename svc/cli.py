@@ -55,6 +55,10 @@ def build_parser() -> argparse.ArgumentParser:
     revoke = _command(device, "revoke", "revoke a device (the server must be stopped)", name="device revoke")
     revoke.add_argument("id")
 
+    mail = _group(commands, "mail", "look after the stored mail")
+    reindex = "make the search index anew, from the stored mail; done in the background after the next start"
+    _command(mail, "reindex", f"{reindex} (the server must be stopped)", name="mail reindex")
+
     session = _group(commands, "session", "end sessions")
     end = _command(session, "revoke", "end every session (the server must be stopped)", name="session revoke")
     end.add_argument("--all", action="store_true", required=True, help="sign everybody out")

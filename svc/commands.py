@@ -34,6 +34,7 @@ from svc.config import Config, ConfigError, read_config
 from svc.errors import Refusal
 from svc.identity import claim_links, recovery
 from svc.log import Log
+from svc.mail.search.feature import reindex
 from svc.nursery import ThreadGate
 from svc.settings import HOME, LOG, PORT, canonical_origin
 from svc.store import Home, StoreBroken, run_fsck
@@ -166,6 +167,12 @@ def device_revoke_command(parsed: argparse.Namespace, config: Config) -> int:
     return OK
 
 
+def mail_reindex_command(parsed: argparse.Namespace, config: Config) -> int:
+    with _vault(config) as vault:
+        vault.store.write_now(reindex)
+    return OK
+
+
 def session_revoke_command(parsed: argparse.Namespace, config: Config) -> int:
     with _vault(config) as vault:
         ended = vault.store.write_now(recovery.end_all_sessions)
@@ -184,6 +191,7 @@ COMMANDS: Final[dict[str, Callable[[argparse.Namespace, Config], int]]] = {
     "user demote": user_demote_command,
     "device list": device_list_command,
     "device revoke": device_revoke_command,
+    "mail reindex": mail_reindex_command,
     "session revoke": session_revoke_command,
 }
 

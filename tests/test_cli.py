@@ -133,6 +133,12 @@ def test_fsck_finds_a_sound_home_sound_and_changes_nothing(lived_in: ServiceProc
     assert content() == before
 
 
+def test_reindexing_leaves_a_sound_home_and_everything_to_do(lived_in: ServiceProcess) -> None:
+    assert lived_in.command("mail", "reindex").returncode == 0
+    assert lived_in.rows("select version from mail_search_state") == [(0,)]
+    assert lived_in.command("fsck").stdout == "ok\n"
+
+
 def test_fsck_names_what_is_missing_and_when_asked_what_is_damaged(lived_in: ServiceProcess) -> None:
     path = blob(lived_in)
     whole = path.read_bytes()

@@ -226,14 +226,32 @@ CREATE TABLE mail_search (                  -- the messages that can be found
 ) strict
 ;
 
+CREATE TABLE mail_search_body (             -- and the rest
+    id integer primary key,
+    files text not null,
+    body text not null
+) strict
+;
+
 CREATE VIRTUAL TABLE mail_search_fts using fts5 (
     account, subject, sender, recipient, cc, bcc, files, body,
-    content = 'mail_search_text', content_rowid = 'id', prefix = '3',
+    content = 'mail_search_words', content_rowid = 'id', prefix = '3',
     tokenize = "unicode61 remove_diacritics 2 categories 'L* M* N* Co'"
 );
 
-CREATE TABLE mail_search_gone (             -- rows of mail_search_text whose message is deleted
+CREATE TABLE mail_search_gone (             -- ids with words whose message is deleted
     id integer primary key
+) strict
+;
+
+CREATE TABLE mail_search_named (            -- what the full-text table was given, to the letter: subject, people
+    id integer primary key,
+    account text not null,
+    subject text not null,
+    sender text not null,
+    recipient text not null,
+    cc text not null,
+    bcc text not null
 ) strict
 ;
 
@@ -249,19 +267,6 @@ CREATE TABLE mail_search_state (            -- one row
     version integer not null,               -- the words of all messages were taken, or are queued, in this way
     queued_up_to text not null,             -- while they are being queued anew: the last message id
     entries integer not null
-) strict
-;
-
-CREATE TABLE mail_search_text (             -- what the full-text table was given, to the letter
-    id integer primary key,
-    account text not null,
-    subject text not null,
-    sender text not null,
-    recipient text not null,
-    cc text not null,
-    bcc text not null,
-    files text not null,
-    body text not null
 ) strict
 ;
 
@@ -529,6 +534,10 @@ CREATE INDEX people_weight on people (owner_id, weight desc);
 CREATE INDEX sessions_expiry on sessions (expires_at);
 
 CREATE INDEX sessions_user on sessions (user_id);
+
+CREATE VIEW mail_search_words as
+select n.id, n.account, n.subject, n.sender, n.recipient, n.cc, n.bcc, b.files, b.body
+from mail_search_named n join mail_search_body b on b.id = n.id;
 
 CREATE TRIGGER mail_search_deleted after delete on mail_search begin
     insert into mail_search_gone (id) values (old.id);

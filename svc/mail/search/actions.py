@@ -1,7 +1,7 @@
 """What the indexer writes: words in, words out. Plain functions over a transaction, each a step that may be repeated.
 
 The only room that writes the full-text table. A row is taken out with exactly the words that were put in, which is why
-``mail_search_text`` keeps them; with other words the table would keep pointing at what is gone.
+they are kept beside it; with other words the table would keep pointing at what is gone.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Final, cast
 
 from svc.clock import Millis
 from svc.mail.search import queries
-from svc.mail.search.model import COLUMNS
+from svc.mail.search.model import COLUMNS, NAMED
 from svc.mail.search.plan import IDS_A_SECOND, account_word, id_floor
 from svc.mail.search.text import VERSION
-from svc.store import Tx, Value
+from svc.store import Tx
 
 QUEUED_AT_A_TIME: Final = 2_000
 LARGEST_STEP_S: Final = 2**20
@@ -45,7 +45,7 @@ def take(tx: Tx, *, messages: Sequence[Words]) -> None:
     for row_id in ids:
         tx.run(
             f"""
-            insert into mail_search_fts (rowid, {_WORDS}) select id, {_WORDS} from mail_search_text where id = :id
+            insert into mail_search_fts (rowid, {_WORDS}) select id, {_WORDS} from mail_search_words where id = :id
             """,
             id=row_id,
         )
@@ -90,7 +90,7 @@ def queue_outdated(tx: Tx) -> bool:
 
 
 def outdate(tx: Tx) -> None:
-    """Have the whole index made anew, from the stored bodies: the service does so in the background."""
+    """Forget that any words were taken in this way: all of them are taken anew."""
     tx.run("update mail_search set version = 0")
     tx.run("update mail_search_state set version = 0, queued_up_to = '' where one = 1")
 
@@ -122,7 +122,6 @@ def _place(tx: Tx, message_id: str) -> _Place | None:
 
 def _put(tx: Tx, place: _Place, message: Words, *, entry: int) -> int:
     """Everything but the full-text row. Returns the id."""
-    columns: dict[str, Value] = {"account": account_word(place.account_id), **message.columns}
     row_id = place.id
     if row_id is None:
         row_id = _free_id(tx, place.sent_at)
@@ -143,8 +142,21 @@ def _put(tx: Tx, place: _Place, message: Words, *, entry: int) -> int:
     else:
         _forget(tx, row_id)
         tx.run("update mail_search set version = :version where id = :id", version=VERSION, id=row_id)
-    names = ", ".join(f":{name}" for name in columns)
-    tx.run(f"insert into mail_search_text (id, {', '.join(columns)}) values (:id, {names})", id=row_id, **columns)
+    tx.run(
+        """
+        insert into mail_search_named (id, account, subject, sender, recipient, cc, bcc)
+        values (:id, :account, :subject, :sender, :recipient, :cc, :bcc)
+        """,
+        id=row_id,
+        account=account_word(place.account_id),
+        **{column: message.columns[column] for column in NAMED},
+    )
+    tx.run(
+        "insert into mail_search_body (id, files, body) values (:id, :files, :body)",
+        id=row_id,
+        files=message.columns["files"],
+        body=message.columns["body"],
+    )
     return row_id
 
 
@@ -152,11 +164,12 @@ def _forget(tx: Tx, row_id: int) -> None:
     tx.run(
         f"""
         insert into mail_search_fts (mail_search_fts, rowid, {_WORDS})
-        select 'delete', id, {_WORDS} from mail_search_text where id = :id
+        select 'delete', id, {_WORDS} from mail_search_words where id = :id
         """,
         id=row_id,
     )
-    tx.run("delete from mail_search_text where id = :id", id=row_id)
+    tx.run("delete from mail_search_named where id = :id", id=row_id)
+    tx.run("delete from mail_search_body where id = :id", id=row_id)
 
 
 def _free_id(tx: Tx, sent_at: Millis) -> int:
@@ -165,7 +178,7 @@ def _free_id(tx: Tx, sent_at: Millis) -> int:
     step_s = 1
     while True:
         highest = tx.value(
-            "select max(id) from mail_search_text where id >= :first and id < :end",
+            "select max(id) from mail_search_named where id >= :first and id < :end",
             first=first,
             end=first + IDS_A_SECOND,
         )

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from svc.mail.search import actions
 from svc.mail.search.procedures import Search
 from svc.mail.search.settings import INDEX_DEBOUNCE_MS
 from svc.mail.search.tasks import Indexer
 from svc.nursery import Subsystem
+from svc.store import Tx
 from svc.workspace import Workspace
+
+
+def reindex(tx: Tx) -> None:
+    """Have the whole index made anew, from the stored bodies: the service does so in the background."""
+    actions.outdate(tx)
 
 
 def build(workspace: Workspace) -> None:

@@ -124,24 +124,28 @@ def _window(tx: ReadTx, plan: Plan, place: Position, *, limits: Limits) -> _Wind
 
 
 def _in_order(tx: ReadTx, plan: Plan, window: _Window) -> Iterator[tuple[int, Hit]]:
-    """Each thread of the window at its best message."""
-    named = set(window.threads)
-    if plan.named is not None and window.threads:
-        named &= queries.named_ids(tx, plan.named, low=min(window.threads), high=max(window.threads))
+    """Each thread of the window at its best message. Of one mail in several accounts only one is shown."""
+    named = set(window.threads) if not plan.matcher.has_free_words else _named(tx, plan, window)
     ranked = sorted((IN_NAMED if hit_id in named else IN_BODY, -hit_id) for hit_id in window.threads)
+    found = set(window.threads.values())
     seen: set[str] = set()
     for rank, negated in ranked:
         thread_id = window.threads[-negated]
         if thread_id not in seen:
             seen.add(thread_id)
-            yield rank, Hit(id=-negated, thread_id=thread_id)
+            if next((twin for twin in queries.twins(tx, plan, thread_id) if twin in found), thread_id) == thread_id:
+                yield rank, Hit(id=-negated, thread_id=thread_id)
+
+
+def _named(tx: ReadTx, plan: Plan, window: _Window) -> set[int]:
+    """Those that have all words in subject and people."""
+    texts = queries.named_texts(tx, ids=window.threads)
+    return {hit_id for hit_id, text in texts if plan.matcher.is_in(text)}
 
 
 def _was_shown(tx: ReadTx, plan: Plan, hit: Hit, place: Position) -> bool:
     """Whether the thread has a hit in a newer window, and so a place on an earlier page."""
-    newer = queries.ids_of_thread(tx, hit.thread_id, low=place.high + 1, high=place.top)
-    return any(
-        thread_id is not None
-        for newer_id in newer
-        for _, thread_id in queries.scan(tx, plan, low=newer_id, high=newer_id, entries=place.entries)
+    newer = queries.newer_of_thread(
+        tx, plan, thread_id=hit.thread_id, low=place.high + 1, high=place.top, entries=place.entries
     )
+    return any(map(plan.matcher.matches, newer))

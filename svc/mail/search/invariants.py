@@ -30,16 +30,18 @@ def _every_message(tx: ReadTx) -> Iterable[str]:
 def _words_kept(tx: ReadTx) -> Iterable[str]:
     rows = tx.all(
         """
-        select id, 'has no words' from mail_search where id not in (select id from mail_search_text)
+        select id, 'has no words' from mail_search where id not in (select id from mail_search_words)
         union all
-        select id, 'has words of nothing' from mail_search_text
+        select id, 'has words of nothing' from mail_search_named
         where id not in (select id from mail_search) and id not in (select id from mail_search_gone)
         union all
-        select id, 'is not in the full-text table' from mail_search_text
+        select id, 'has half of its words' from mail_search_body where id not in (select id from mail_search_named)
+        union all
+        select id, 'is not in the full-text table' from mail_search_named
         where id not in (select id from mail_search_fts_docsize)
         union all
         select id, 'stands in the full-text table alone' from mail_search_fts_docsize
-        where id not in (select id from mail_search_text)
+        where id not in (select id from mail_search_named)
         limit :shown
         """,
         shown=_SHOWN,

@@ -6,7 +6,7 @@ index, filters over what it finds: a place, a state or a label of a thread is lo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -14,9 +14,8 @@ import msgspec
 
 from svc.clock import Millis
 from svc.mail.model import DRAFT, SENT, SPAM, STARRED, TRASH
+from svc.mail.search.matching import Mark, Matcher, mark_of
 from svc.mail.search.model import (
-    COLUMNS,
-    NAMED,
     Before,
     Filter,
     HasAttachment,
@@ -58,6 +57,7 @@ _STATES: Final[dict[State, str]] = {
     "starred": _THREAD.format(condition=f"instr(t.labels, '\"{STARRED}\"') > 0"),
     "snoozed": _SNOOZED,
 }
+_NEVER: Final = "((0))"
 _LEFT_OUT: Final = f"not {_PLACES['spam']} and not {_PLACES['trash']}"
 _SHOWS_LEFT_OUT: Final[frozenset[Place]] = frozenset({"spam", "trash", "anywhere"})
 
@@ -75,10 +75,10 @@ class Scope:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """``match`` finds; ``named`` finds those that have all words in subject and people (``None``: it makes no odds)."""
+    """``match``, ``where`` and the bounds find; ``matcher`` tells of a message at hand what ``match`` would."""
 
     match: str
-    named: str | None
+    matcher: Matcher
     low: int
     high: int
     where: str
@@ -103,12 +103,14 @@ def plan(query: Query, scope: Scope) -> Plan:
     wanted = [group for group in texts if not group[0].negated]
     left_out = [term.what for group in texts if group[0].negated for term in group if isinstance(term.what, Text)]
     conditions = [compiler.condition(group) for group in rest if not isinstance(group[0].what, Text)]
+    if _NEVER in conditions:
+        high = low - 1
     if not _asks_for_left_out(rest):
         conditions.append(f"({_LEFT_OUT})")
     params: dict[str, Value] = {"accounts": msgspec.json.encode(list(scope.addresses)).decode(), **compiler.params}
     return Plan(
         match=compiler.match(wanted, left_out=left_out),
-        named=compiler.match(named) if (named := _named(wanted)) else None,
+        matcher=compiler.matcher(wanted, left_out=left_out),
         low=low,
         high=high,
         where=" and ".join(["s.account_id in (select value from json_each(:accounts))", *conditions]),
@@ -147,32 +149,27 @@ def _asks_for_left_out(groups: Groups) -> bool:
     )
 
 
-def _named(groups: list[tuple[Term, ...]]) -> list[tuple[Term, ...]] | None:
-    """The same words, wanted in subject or people; ``None`` where none of them may stand in the body."""
-    changed = [tuple(_in_named(term) for term in group) for group in groups]
-    return None if changed == groups else changed
-
-
-def _in_named(term: Term) -> Term:
-    what = term.what
-    if not isinstance(what, Text) or what.columns != COLUMNS:
-        return term
-    return Term(what=Text(words=what.words, columns=NAMED, unfinished=what.unfinished))
-
-
 @dataclass
 class _Compiler:
     scope: Scope
     params: dict[str, Value] = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)
 
-    def match(self, groups: list[tuple[Term, ...]], *, left_out: Iterable[Text] = ()) -> str:
+    def match(self, groups: list[tuple[Term, ...]], *, left_out: Sequence[Text]) -> str:
         parts = [self._any(term.what for term in group if isinstance(term.what, Text)) for group in groups]
         if not parts or not self.scope.alone:
             accounts = " OR ".join(f'"{account_word(account_id)}"' for account_id in self.scope.addresses)
             parts.append(f"{{account}} : ({accounts})")
         without = self._any(left_out)
         return f"({' AND '.join(parts)})" + (f" NOT {without}" if without else "")
+
+    def matcher(self, groups: list[tuple[Term, ...]], *, left_out: Sequence[Text]) -> Matcher:
+        return Matcher(
+            wanted=tuple(
+                tuple(self._mark(term.what) for term in group if isinstance(term.what, Text)) for group in groups
+            ),
+            left_out=tuple(map(self._mark, left_out)),
+        )
 
     def condition(self, group: tuple[Term, ...]) -> str:
         found = []
@@ -186,12 +183,20 @@ class _Compiler:
         found = [f"{{{' '.join(text.columns)}}} : ({' OR '.join(self._phrases(text))})" for text in texts]
         return f"({' OR '.join(found)})" if found else ""
 
-    def _phrases(self, text: Text) -> list[str]:
-        words: Iterable[str] = spellings(text.words)
+    def _phrases(self, text: Text) -> Iterator[str]:
+        for words in self._spellings(text):
+            found = phrase(words, unfinished=text.unfinished)
+            if found is not None:
+                yield quoted(*found)
+
+    def _mark(self, text: Text) -> Mark:
+        found = [(words, phrase(words, unfinished=text.unfinished)) for words in self._spellings(text)]
+        return mark_of([(words, one[1]) for words, one in found if one is not None], text.columns)
+
+    def _spellings(self, text: Text) -> tuple[str, ...]:
         if text.words.lower() == ME and _ADDRESSES.issuperset(text.columns):
-            words = self.scope.addresses.values()
-        phrases = [phrase(one, unfinished=text.unfinished) for one in words]
-        return [_quoted(*one) for one in phrases if one is not None]
+            return tuple(self.scope.addresses.values())
+        return spellings(text.words)
 
     def _condition(self, what: Filter) -> str:
         match what:
@@ -224,7 +229,8 @@ class _Compiler:
         return f":{name}"
 
 
-def _quoted(words: str, unfinished: bool) -> str:
+def quoted(words: str, unfinished: bool) -> str:
+    """A phrase as the full-text parser takes it, whatever is in it."""
     doubled = words.replace('"', '""')
     return f'"{doubled}"' + (" *" if unfinished else "")
 

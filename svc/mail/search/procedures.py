@@ -15,9 +15,9 @@ from svc.mail import queries as mail_queries
 from svc.mail.search import queries, wire
 from svc.mail.search.find import LIMITS, Found, Limits, find
 from svc.mail.search.language import parse
-from svc.mail.search.model import Query
+from svc.mail.search.matching import Matcher
 from svc.mail.search.plan import IDS_A_SECOND, Scope, plan
-from svc.mail.search.snippet import marks_of, snippet
+from svc.mail.search.snippet import snippet
 from svc.mail.search.tasks import Indexer
 from svc.mail.search.wire import FoundThreadOut, SearchInput, SearchOut
 from svc.mail.wire import SYSTEM_LABEL_NAMES, thread_summaries
@@ -41,14 +41,15 @@ class Search:
         if self.indexer.is_synchronous:
             await self.indexer.catch_up()
         async with self._turns:
-            return await self.store.read(_search, principal, wanted=wanted, limits=self.limits)
+            return await self.store.read(answer, principal, wanted=wanted, limits=self.limits)
 
 
 async def search(call: Call, wanted: SearchInput) -> SearchOut:
     return await call.workspace.service(Search).ask(call.principal, wanted)
 
 
-def _search(tx: ReadTx, principal: Principal, *, wanted: SearchInput, limits: Limits) -> SearchOut:
+def answer(tx: ReadTx, principal: Principal, *, wanted: SearchInput, limits: Limits) -> SearchOut:
+    """Decided on one snapshot: what the index knows now."""
     position = wire.decode_cursor(wanted)
     scope = _scope(tx, principal, wanted.account_id)
     zone, notices = _zone(wanted.time_zone)
@@ -58,7 +59,7 @@ def _search(tx: ReadTx, principal: Principal, *, wanted: SearchInput, limits: Li
     planned = plan(query, scope)
     found = find(tx, planned, position=position, limit=wanted.limit, limits=limits)
     return SearchOut(
-        threads=_threads(tx, found, query),
+        threads=_threads(tx, found, planned.matcher),
         next_cursor=wire.encode_cursor(found.next, wanted) if found.next else None,
         notices=(*notices, *planned.notices, *_state_notices(tx, found, scope)),
     )
@@ -88,8 +89,7 @@ def _zone(name: str | None) -> tuple[tzinfo, tuple[str, ...]]:
         return UTC, ("Your time zone is not known here; days are those of UTC.",)
 
 
-def _threads(tx: ReadTx, found: Found, query: Query) -> tuple[FoundThreadOut, ...]:
-    marks = marks_of(query)
+def _threads(tx: ReadTx, found: Found, matcher: Matcher) -> tuple[FoundThreadOut, ...]:
     texts = queries.texts(tx, [hit.id for hit in found.hits])
     rows = [(hit, mail_queries.thread(tx, hit.thread_id)) for hit in found.hits]
     shown = [(hit, row) for hit, row in rows if row is not None]
@@ -97,7 +97,7 @@ def _threads(tx: ReadTx, found: Found, query: Query) -> tuple[FoundThreadOut, ..
     found_threads = []
     for (hit, _), thread in zip(shown, threads, strict=True):
         message_id, columns = texts[hit.id]
-        found_threads.append(wire.found_thread(thread, message_id=message_id, snippet=snippet(columns, marks)))
+        found_threads.append(wire.found_thread(thread, message_id=message_id, snippet=snippet(columns, matcher.marks)))
     return tuple(found_threads)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
@@ -10,12 +10,15 @@ import msgspec
 
 from svc.mail.model import MessageHeaders, Person
 from svc.mail.queries import decode_headers
+from svc.mail.search.matching import FAR_APART
 from svc.mail.search.model import COLUMNS, Column
 from svc.mail.search.plan import Plan
 from svc.store import ReadTx
 
 BEHIND: Final = 500
 """Messages of one person that wait for the index, from which on a search says so: fewer are a moment's work."""
+
+_COLUMNS: Final = ", ".join(f"w.{column}" for column in COLUMNS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,39 +64,56 @@ def scan(tx: ReadTx, plan: Plan, *, low: int, high: int, entries: int) -> Iterat
     return cast("Iterator[tuple[int, str | None]]", rows)
 
 
-def named_ids(tx: ReadTx, match: str, *, low: int, high: int) -> set[int]:
-    """Which messages have the words where ``match`` says."""
-    rows = tx.all(
+def named_texts(tx: ReadTx, *, ids: Iterable[int]) -> Iterator[tuple[int, str]]:
+    """Subject and people of each message, as one text."""
+    rows = tx.each(
         """
-        select rowid from mail_search_fts where mail_search_fts match :match and rowid between :low and :high
-        order by rowid desc
+        select id, subject || :gap || sender || :gap || recipient || :gap || cc || :gap || bcc
+        from mail_search_named where id in (select value from json_each(:ids))
         """,
-        match=match,
-        low=low,
-        high=high,
+        gap=FAR_APART,
+        ids=msgspec.json.encode(list(ids)).decode(),
     )
-    return {cast(int, row[0]) for row in rows}
+    return cast("Iterator[tuple[int, str]]", rows)
 
 
-def ids_of_thread(tx: ReadTx, thread_id: str, *, low: int, high: int) -> list[int]:
+def newer_of_thread(
+    tx: ReadTx, plan: Plan, *, thread_id: str, low: int, high: int, entries: int
+) -> list[dict[Column, str]]:
+    """The words of a thread's messages between, where they keep the conditions."""
     rows = tx.all(
-        """
-        select s.id from mail_messages m join mail_search s on s.message_id = m.id
-        where m.thread_id = :thread_id and s.id between :low and :high
+        f"""
+        select {_COLUMNS} from mail_messages m join mail_search s on s.message_id = m.id
+        join mail_search_words w on w.id = s.id
+        where m.thread_id = :thread_id and s.id between :low and :high and s.entry <= :entries and {plan.where}
         """,
         thread_id=thread_id,
         low=low,
         high=high,
+        entries=entries,
+        **plan.params,
     )
-    return [cast(int, row[0]) for row in rows]
+    return [dict(zip(COLUMNS, map(str, row), strict=True)) for row in rows]
+
+
+def twins(tx: ReadTx, plan: Plan, thread_id: str) -> list[str]:
+    """The threads of the same mail in the accounts that are searched, the one that stands for all of them first."""
+    rows = tx.all(
+        """
+        select o.id from mail_threads t join mail_threads o on o.twins = t.twins
+        where t.id = :id and o.account_id in (select value from json_each(:accounts)) order by o.leads desc, o.id
+        """,
+        id=thread_id,
+        accounts=plan.params["accounts"],
+    )
+    return [str(row[0]) for row in rows]
 
 
 def texts(tx: ReadTx, ids: Sequence[int]) -> dict[int, tuple[str, dict[Column, str]]]:
     """By id in the index: the message, and its words as the index has them."""
     rows = tx.all(
         f"""
-        select s.id, s.message_id, {", ".join(f"x.{column}" for column in COLUMNS)}
-        from mail_search s join mail_search_text x on x.id = s.id
+        select s.id, s.message_id, {_COLUMNS} from mail_search s join mail_search_words w on w.id = s.id
         where s.id in (select value from json_each(:ids))
         """,
         ids=msgspec.json.encode(list(ids)).decode(),

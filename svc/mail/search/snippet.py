@@ -1,7 +1,6 @@
 """The passage of a message that a search is shown with: plain text in pieces, those marked that were searched for.
 
-The text is the one that was indexed, so that nothing is shown from elsewhere. Marking is a courtesy: where it sees a
-word otherwise than the index does, the passage is shown without.
+The text is the one that was indexed, so that nothing is shown from elsewhere.
 """
 
 from __future__ import annotations
@@ -13,8 +12,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from svc.mail.search.model import Column, Query, Text
-from svc.mail.search.text import DENSE, EMOJI, folded, phrase, restored, spellings, typed
+from svc.mail.search.matching import Mark
+from svc.mail.search.model import Column
+from svc.mail.search.text import folded, restored
 
 SHOWN_CHARS: Final = 180
 BEFORE_CHARS: Final = 50
@@ -26,9 +26,6 @@ MAX_HITS: Final = 50
 MAX_STARTS: Final = 100
 
 _ORDER: Final[tuple[Column, ...]] = ("body", "subject", "sender", "recipient", "cc", "bcc", "files")
-_SEGMENT: Final = re.compile(rf"({DENSE.pattern}|{EMOJI.pattern})|([^\W_]+)")
-_GAP: Final = r"[\W_]{1,40}"
-_MAYBE_GAP: Final = r"[\W_]{0,40}"
 
 
 @dataclass(frozen=True)
@@ -37,23 +34,11 @@ class Piece:
     hit: bool
 
 
-@dataclass(frozen=True)
-class Mark:
-    pattern: re.Pattern[str]
-    columns: tuple[Column, ...]
-
-
 @dataclass(frozen=True, order=True)
 class _Span:
     start: int
     end: int
     mark: int
-
-
-def marks_of(query: Query) -> tuple[Mark, ...]:
-    """What to mark: the words that are wanted."""
-    wanted = [term.what for group in query.groups for term in group if not term.negated]
-    return tuple(Mark(_pattern(text), text.columns) for text in wanted if isinstance(text, Text))
 
 
 def snippet(columns: Mapping[Column, str], marks: Sequence[Mark]) -> tuple[Piece, ...]:
@@ -72,32 +57,6 @@ def _spans(column: Column, text: str, marks: Sequence[Mark]) -> Iterator[_Span]:
         if column in mark.columns:
             for found in islice(mark.pattern.finditer(compared), MAX_HITS):
                 yield _Span(found.start(), _after_marks(text, found.end()), number)
-
-
-def _pattern(text: Text) -> re.Pattern[str]:
-    alternatives = []
-    for words in spellings(text.words):
-        found = phrase(words, unfinished=text.unfinished)
-        if found is not None:
-            alternatives.append(_pattern_of(folded(typed(words)), unfinished=found[1]))
-    return re.compile("|".join(alternatives))
-
-
-def _pattern_of(words: str, *, unfinished: bool) -> str:
-    pattern = ""
-    was_dense = True
-    segments = list(_SEGMENT.finditer(words))
-    for segment in segments:
-        dense = segment[1] is not None
-        if segment is not segments[0]:
-            pattern += _MAYBE_GAP if dense or was_dense else _GAP
-        elif not dense:
-            pattern += r"(?<![^\W_])"
-        pattern += re.escape(segment[0])
-        was_dense = dense
-    if was_dense:
-        return pattern or r"(?!)"
-    return pattern + (r"[^\W_]*" if unfinished else r"(?![^\W_])")
 
 
 def _after_marks(text: str, end: int) -> int:

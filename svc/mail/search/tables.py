@@ -1,9 +1,10 @@
 """The tables of search, as the migration ``m003_search`` makes them. Nothing here may ever change its meaning.
 
 ``mail_search`` is narrow, and its rows lie in the order of dates: thousands of hits cost few pages. The words stand in
-``mail_search_text``, exactly as they were given to the full-text table, which needs them to forget a row. Triggers keep
-what must never be forgotten; the full-text table itself can't stand in one (``trusted_schema`` is off), so that a
-deleted message leaves its id in ``mail_search_gone`` until the indexer has cleared its words away.
+``mail_search_named`` (what decides the order) and ``mail_search_body``, exactly as they were given to the full-text
+table, which needs them to forget a row. Triggers keep what must never be forgotten; the full-text table itself can't
+stand in one (``trusted_schema`` is off), so that a deleted message leaves its id in ``mail_search_gone`` until the
+indexer has cleared its words away.
 """
 
 from __future__ import annotations
@@ -22,22 +23,32 @@ TABLES = (
     ) strict
     """,
     """
-    create table mail_search_text (             -- what the full-text table was given, to the letter
+    create table mail_search_named (            -- what the full-text table was given, to the letter: subject, people
         id integer primary key,
         account text not null,
         subject text not null,
         sender text not null,
         recipient text not null,
         cc text not null,
-        bcc text not null,
+        bcc text not null
+    ) strict
+    """,
+    """
+    create table mail_search_body (             -- and the rest
+        id integer primary key,
         files text not null,
         body text not null
     ) strict
     """,
     """
+    create view mail_search_words as
+    select n.id, n.account, n.subject, n.sender, n.recipient, n.cc, n.bcc, b.files, b.body
+    from mail_search_named n join mail_search_body b on b.id = n.id
+    """,
+    """
     create virtual table mail_search_fts using fts5 (
         account, subject, sender, recipient, cc, bcc, files, body,
-        content = 'mail_search_text', content_rowid = 'id', prefix = '3',
+        content = 'mail_search_words', content_rowid = 'id', prefix = '3',
         tokenize = "unicode61 remove_diacritics 2 categories 'L* M* N* Co'"
     )
     """,
@@ -50,7 +61,7 @@ TABLES = (
     """,
     "create index mail_search_queue_account on mail_search_queue (account_id)",
     """
-    create table mail_search_gone (             -- rows of mail_search_text whose message is deleted
+    create table mail_search_gone (             -- ids with words whose message is deleted
         id integer primary key
     ) strict
     """,

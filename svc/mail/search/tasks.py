@@ -73,12 +73,13 @@ class Indexer:
             while (await self.store.read(queries.state)).version != VERSION:
                 await self.store.write(actions.queue_outdated)
             while waiting := await self.store.read(queries.waiting, limit=BATCH):
-                await self.store.write(actions.take, messages=[await self._words(message) for message in waiting])
+                await self.store.write(actions.take, messages=[await self.words(message) for message in waiting])
             self._let_go()  # what is held now belongs to nothing that waits
             while await self.store.read(queries.has_gone):
                 await self.store.write(actions.clear, limit=CLEARED_AT_A_TIME)
 
-    async def _words(self, message: Waiting) -> Words:
+    async def words(self, message: Waiting) -> Words:
+        """Its words, from the body at hand or from its blob."""
         body = self._bodies.pop(message.message_id, None)
         if body is None:
             body = await self._body(message)

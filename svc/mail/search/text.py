@@ -87,7 +87,7 @@ def typed(words: str) -> str:
 
 def spellings(words: str) -> tuple[str, ...]:
     """The ways in which German writes the same word; the tokenizer itself takes ``ü`` for ``u``."""
-    found = (words, words.translate(_UMLAUTS), words.replace("ss", "ß"))
+    found = (words, words.translate(_UMLAUTS), words.replace("ß", "ss"), words.replace("ss", "ß"))
     return tuple(dict.fromkeys(found))
 
 

@@ -138,7 +138,8 @@ async def test_what_is_not_understood_is_searched_as_words_and_told(service: Ser
     assert [thread["subject"] for thread in answer["threads"]] == ["Colour:red is in"]
     assert answer["notices"] == ["Searched as words: colour:red"]
     assert (await search(service, "before:someday"))["notices"] == ["Searched as words: before:someday"]
-    assert (await search(service, "label:nowhere"))["notices"] == ['There is no label "nowhere".']
+    nowhere = await search(service, "in:anywhere label:nowhere")
+    assert nowhere == {"threads": [], "nextCursor": None, "notices": ['There is no label "nowhere".']}
     assert (await search(service, ""))["threads"] == []
 
 
@@ -172,3 +173,67 @@ async def test_a_query_has_a_limit(service: Service) -> None:
     with pytest.raises(RpcError) as refused:
         await search(service, "x" * 501)
     assert refused.value.status == 400
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "passage"),
+    [
+        ("Grüße aus München", "munchen", "Grüße aus [München]"),
+        ("Gruesse aus Muenchen", "münchen", "Gruesse aus [Muenchen]"),
+        ("明日の東京会議について", "東京会議", "明日の[東京会議]について"),
+        ("我们明天开会讨论预算", "预算 明天", "我们[明天]开会讨论[预算]"),
+        ("내일 회의가 있습니다", "회의", "내일 [회의]가 있습니다"),
+        ("हिन्दी में मेल", "हिन्दी", "[हिन्दी] में मेल"),
+        ("Party🎉tonight", "🎉", "Party[🎉]tonight"),
+        ("write to ann.smith@x.org soon", "ann.smith@x.org", "write to [ann.smith@x.org] soon"),
+        ("the meetings of May", "meet", "the [meetings] of May"),
+    ],
+)
+async def test_the_passage_marks_words_of_any_script(service: Service, text: str, query: str, passage: str) -> None:
+    await arrive(service, "Plain", text=text)
+    (found,) = (await search(service, query))["threads"]
+    assert shown(found) == passage
+
+
+async def test_a_passage_is_text_and_never_html(service: Service) -> None:
+    await arrive(service, "Plain", text="", html="<p>a &lt;img onerror=x&gt; <b>har</b>bour <script>evil</script></p>")
+    (found,) = (await search(service, "harbour"))["threads"]
+    assert shown(found) == "a <img onerror=x> [harbour]"
+    assert await subjects(service, "evil") == []
+
+
+async def test_html_is_searched_where_the_plain_version_says_little(service: Service) -> None:
+    await arrive(service, "Letter", text="Your program shows no HTML.", html="<p>The cranes arrive.</p>")
+    assert await subjects(service, "cranes") == ["Letter"]
+    assert await subjects(service, "program") == ["Letter"]
+
+
+async def test_a_far_hit_is_shown_from_a_little_before_it(service: Service) -> None:
+    await arrive(service, "Plain", text="word " * 300 + "the harbour and the cranes " + "word " * 300)
+    (found,) = (await search(service, "cranes harbour"))["threads"]
+    passage = shown(found)
+    assert passage.startswith("…word word")
+    assert "word the [harbour] and the [cranes] word" in passage
+    assert passage.endswith("word…")
+    assert len(passage) < 260
+
+
+async def test_one_account_is_searched_alone(service: Service) -> None:
+    await arrive(service, "Harbour of one")
+    await arrive(service, "Harbour of two", address="two@example.org")
+    accounts = {one["address"]: one["id"] for one in await service.query("mail.accounts")}
+    assert await subjects(service, "harbour") == ["Harbour of two", "Harbour of one"]
+    assert await subjects(service, "harbour", accountId=accounts[MIA]) == ["Harbour of one"]
+    with pytest.raises(RpcError) as refused:
+        await search(service, "harbour", accountId="acc_none")
+    assert refused.value.status == 404
+
+
+async def test_days_begin_in_the_askers_time_zone(service: Service) -> None:
+    await arrive(service, "Harbour")  # 2026-10-27T08:00Z
+    assert await subjects(service, "harbour before:2026-10-27", timeZone="Pacific/Kiritimati") == []
+    assert await subjects(service, "harbour after:2026-10-27") == ["Harbour"]
+    assert await subjects(service, "harbour after:2026-10-27", timeZone="Pacific/Honolulu") == []
+    wrong = await search(service, "harbour", timeZone="Nowhere/../etc")
+    assert wrong["notices"] == ["Your time zone is not known here; days are those of UTC."]
+    assert len(wrong["threads"]) == 1
