@@ -119,6 +119,8 @@ def test_a_mail_cut_anywhere_is_still_read(golden: object, end: int) -> None:
 
 
 @given(st.text(alphabet='ab@<>(),;:"\\ =?.[]q', max_size=60))
+@example('"<"')
+@example('"<a@b">')
 def test_any_address_list_has_clean_mailboxes(text: str) -> None:
     for mailbox in parse_addresses([text], problems=Problems()):
         assert mailbox.name or mailbox.address

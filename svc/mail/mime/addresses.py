@@ -201,7 +201,7 @@ def _address_within(name: str) -> str:
 
 
 def _clean_address(address: str) -> str:
-    address = clean_line(address) if '"' in address else clean_token(address)
+    address = (clean_line(address) if '"' in address else clean_token(address)).strip("<>")  # quoted ones hold any
     if address.startswith("@"):
         address = address.rpartition(":")[2]  # a source route, RFC 5322 section 4.4
     address = address.removeprefix("mailto:").strip("'`").rstrip(".")
