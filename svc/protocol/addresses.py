@@ -20,6 +20,7 @@ _SPECIAL_V4: Final = tuple(
         "10.0.0.0/8",  # private
         "100.64.0.0/10",  # carrier-grade NAT; tailnets
         "127.0.0.0/8",  # loopback
+        "168.63.129.16/32",  # a cloud's own services, in its virtual machines
         "169.254.0.0/16",  # link-local; cloud metadata
         "172.16.0.0/12",  # private
         "192.0.0.0/24",  # protocol assignments
