@@ -21,6 +21,7 @@ from svc.mail.model import (
     UNREAD,
     Account,
     Incoming,
+    MirrorRow,
     is_own,
     message_id_of,
     thread_id_of,
@@ -82,12 +83,12 @@ def mark_seen(tx: Tx, *, account_id: str, provider_message_ids: Sequence[str]) -
         _mark_seen(tx, account, provider_message_ids)
 
 
-def store_one(tx: Tx, *, account_id: str, message: Incoming) -> None:
-    """A message that polling found: its own transaction."""
+def store_one(tx: Tx, *, account_id: str, message: Incoming, confirmed: Sequence[MirrorRow] = ()) -> None:
+    """A message that polling found: its own transaction. ``confirmed``: what was changed since it was read."""
     account = queries.account(tx, account_id)
     if account is None or account.state == "disconnected":
         return
-    for thread_id in _store_each(tx, account, (message,), backfill=False):
+    for thread_id in _store_each(tx, account, (message,), backfill=False, confirmed=confirmed):
         counters.refresh_thread(tx, account, thread_id, device_id=DEVICE_ID)
     counters.emit_account(tx, account_id, device_id=DEVICE_ID)
 
@@ -113,8 +114,11 @@ def forget_failures(tx: Tx, *, account_id: str, provider_message_ids: Sequence[s
         counters.emit_account(tx, account_id, device_id=DEVICE_ID)
 
 
-def apply_changes(tx: Tx, *, account_id: str, changes: Sequence[HistoryChange]) -> None:
-    """Label changes and deletions of one message, in the provider's order. Pending local changes stay on top."""
+def apply_changes(
+    tx: Tx, *, account_id: str, changes: Sequence[HistoryChange], confirmed: Sequence[MirrorRow] = ()
+) -> None:
+    """Label changes and deletions of one message, in the provider's order. Local changes that are pending, or were
+    ``confirmed`` since the history was read, stay on top."""
     account = queries.account(tx, account_id)
     if account is None or account.state == "disconnected":
         return
@@ -127,7 +131,7 @@ def apply_changes(tx: Tx, *, account_id: str, changes: Sequence[HistoryChange]) 
         if change.kind == "deleted":
             delete_message(tx, account, message_id=message_id)
         else:
-            after = _told(tx, account, change, before)
+            after = _told(tx, account, change, before, confirmed)
             if after == before:
                 continue  # the echo of what was done here: nothing to write, and nothing to tell
             write_labels(tx, account, message_id=message_id, labels=after)
@@ -137,8 +141,18 @@ def apply_changes(tx: Tx, *, account_id: str, changes: Sequence[HistoryChange]) 
         counters.emit_account(tx, account_id, device_id=DEVICE_ID)
 
 
-def correct_labels(tx: Tx, *, account_id: str, labels: Mapping[str, frozenset[str]], authority: frozenset[str]) -> None:
-    """After a sweep: which labels of ``authority`` each message carries (by provider message id); others stay."""
+def correct_labels(
+    tx: Tx,
+    *,
+    account_id: str,
+    labels: Mapping[str, frozenset[str]],
+    authority: frozenset[str],
+    confirmed: Sequence[MirrorRow] = (),
+) -> None:
+    """After a sweep: which labels of ``authority`` each message carries (by provider message id); others stay.
+
+    ``confirmed``: what was changed since the labels were listed.
+    """
     account = queries.account(tx, account_id)
     if account is None:
         return
@@ -149,7 +163,11 @@ def correct_labels(tx: Tx, *, account_id: str, labels: Mapping[str, frozenset[st
             continue
         message_id, thread_id, before = stored
         after = with_pending(
-            tx, account, provider_message_id=provider_message_id, labels=(before - authority) | carried
+            tx,
+            account,
+            provider_message_id=provider_message_id,
+            labels=(before - authority) | carried,
+            confirmed=confirmed,
         )
         if after != before:
             write_labels(tx, account, message_id=message_id, labels=after)
@@ -246,13 +264,20 @@ def _refresh_twins(tx: Tx, others: Iterable[Twin]) -> None:
             counters.emit_account(tx, account.id, device_id=DEVICE_ID)
 
 
-def _store_each(tx: Tx, account: Account, messages: Iterable[Incoming], *, backfill: bool) -> list[str]:
+def _store_each(
+    tx: Tx,
+    account: Account,
+    messages: Iterable[Incoming],
+    *,
+    backfill: bool,
+    confirmed: Sequence[MirrorRow] = (),
+) -> list[str]:
     """Store each in its own savepoint; returns the threads touched, in order."""
     dirty: dict[str, None] = {}
     for message in messages:
         try:
             with tx.savepoint():
-                dirty[_store(tx, account, message, backfill=backfill)] = None
+                dirty[_store(tx, account, message, backfill=backfill, confirmed=confirmed)] = None
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
             _pass_over(
@@ -261,9 +286,15 @@ def _store_each(tx: Tx, account: Account, messages: Iterable[Incoming], *, backf
     return list(dirty)
 
 
-def _store(tx: Tx, account: Account, message: Incoming, *, backfill: bool) -> str:
+def _store(tx: Tx, account: Account, message: Incoming, *, backfill: bool, confirmed: Sequence[MirrorRow]) -> str:
     """Store one message, or bring the labels of the stored one up to date. Returns its thread's id."""
-    labels = with_pending(tx, account, provider_message_id=message.provider_message_id, labels=message.labels)
+    labels = with_pending(
+        tx,
+        account,
+        provider_message_id=message.provider_message_id,
+        labels=message.labels,
+        confirmed=confirmed,
+    )
     stored = queries.message_labels(tx, account_id=account.id, provider_message_id=message.provider_message_id)
     if stored is not None:
         message_id, thread_id, _ = stored
@@ -389,19 +420,30 @@ def _mark_seen(tx: Tx, account: Account, provider_message_ids: Sequence[str]) ->
     )
 
 
-def _told(tx: Tx, account: Account, change: HistoryChange, before: frozenset[str]) -> frozenset[str]:
+def _told(
+    tx: Tx, account: Account, change: HistoryChange, before: frozenset[str], confirmed: Sequence[MirrorRow]
+) -> frozenset[str]:
     """A message's labels after a change that the provider tells of."""
     told = before
     if change.kind == "labels-added":
         told = before | change.labels
     elif change.kind == "labels-removed":
         told = before - change.labels
-    return with_pending(tx, account, provider_message_id=change.message_id, labels=told)
+    return with_pending(tx, account, provider_message_id=change.message_id, labels=told, confirmed=confirmed)
 
 
-def with_pending(tx: Tx, account: Account, *, provider_message_id: str, labels: frozenset[str]) -> frozenset[str]:
-    """What a message carries once the changes on their way to the provider have arrived there."""
-    for row in queries.pending_for(tx, account_id=account.id, provider_message_id=provider_message_id):
+def with_pending(
+    tx: Tx,
+    account: Account,
+    *,
+    provider_message_id: str,
+    labels: frozenset[str],
+    confirmed: Sequence[MirrorRow] = (),
+) -> frozenset[str]:
+    """What a message carries once the changes on their way to the provider have arrived there; ``confirmed`` ones have,
+    but only after ``labels`` were read there."""
+    arrived = [row for row in confirmed if row.provider_message_id == provider_message_id]
+    for row in (*arrived, *queries.pending_for(tx, account_id=account.id, provider_message_id=provider_message_id)):
         labels = (labels - row.remove) | row.add
     return labels
 

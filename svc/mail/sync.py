@@ -16,6 +16,7 @@ import trio
 from svc.clock import MINUTE_MS
 from svc.log import Log
 from svc.mail import ingest, progress, queries
+from svc.mail.confirmed import Confirmed, Since
 from svc.mail.fetch import Fetcher
 from svc.mail.labelling import catalog
 from svc.mail.labelling.queries import labels_are_old
@@ -59,6 +60,7 @@ class AccountSync:
     fetcher: Fetcher
     log: Log
     stored: Stored = _nobody_waits
+    confirmed: Confirmed = field(default_factory=Confirmed)
     _labels_turn: trio.Lock = field(default_factory=trio.Lock)
 
     async def step(self) -> None:
@@ -101,7 +103,8 @@ class AccountSync:
         await self._fetch_missed(ids)
         await self._forget_failures(ids)
         if repair:
-            await self._correct_labels(ids)
+            with self.confirmed.reading() as since:
+                await self._correct_labels(ids, since)
         while await self.store.write(ingest.delete_unseen, account_id=self.account_id, limit=DELETE_BATCH):
             pass
         await self.store.write(progress.finish_sweep, account_id=self.account_id)
@@ -160,7 +163,7 @@ class AccountSync:
         if gone:
             await self.store.write(ingest.forget_failures, account_id=self.account_id, provider_message_ids=gone)
 
-    async def _correct_labels(self, ids: Mapping[str, MessageRef]) -> None:
+    async def _correct_labels(self, ids: Mapping[str, MessageRef], since: Since) -> None:
         """Bring the labels of everything stored in line: one listing a label tells them all, at a fraction of the quota
         that asking for each message would cost. A label that no listing ever named is left as it is."""
         before = await self.store.read(queries.labels, self.account_id)
@@ -174,7 +177,13 @@ class AccountSync:
         items = list(carried.items())
         for start in range(0, len(items), LABEL_BATCH):
             batch = {message_id: frozenset(found) for message_id, found in items[start : start + LABEL_BATCH]}
-            await self.store.write(ingest.correct_labels, account_id=self.account_id, labels=batch, authority=authority)
+            await self.store.write(
+                ingest.correct_labels,
+                account_id=self.account_id,
+                labels=batch,
+                authority=authority,
+                confirmed=since(),
+            )
 
     async def _ids_of(self, label: str | None) -> dict[str, MessageRef]:
         found: dict[str, MessageRef] = {}
@@ -219,13 +228,14 @@ class AccountSync:
     # Polling
 
     async def _poll(self, history_id: str) -> None:
-        changes, newest = await self._changes_since(history_id)
-        if await self.store.read(labels_are_old, self.account_id, after_ms=LABELS_EVERY_MS):
-            await self.refresh_labels()  # no history tells of a label that was renamed or deleted
-        await self._know({label for change in changes for label in change.labels})
-        for of_one_message in _by_message(changes):
-            await self._apply(of_one_message)
-        await self.store.write(progress.caught_up, account_id=self.account_id, history_id=newest)
+        with self.confirmed.reading() as since:
+            changes, newest = await self._changes_since(history_id)
+            if await self.store.read(labels_are_old, self.account_id, after_ms=LABELS_EVERY_MS):
+                await self.refresh_labels()  # no history tells of a label that was renamed or deleted
+            await self._know({label for change in changes for label in change.labels})
+            for of_one_message in _by_message(changes):
+                await self._apply(of_one_message, since)
+            await self.store.write(progress.caught_up, account_id=self.account_id, history_id=newest)
 
     async def _changes_since(self, history_id: str) -> tuple[list[HistoryChange], str]:
         """Every change since the watermark. Nothing is applied before the last page is here: when a page fails, all
@@ -240,7 +250,7 @@ class AccountSync:
             if token is None:
                 return changes, page.history_id
 
-    async def _apply(self, changes: Sequence[HistoryChange]) -> None:
+    async def _apply(self, changes: Sequence[HistoryChange], since: Since) -> None:
         """All that happened to one message. A new one is fetched as it is now, labels included."""
         first = changes[0]
         gone = [change for change in changes if change.kind == "deleted"]
@@ -255,14 +265,17 @@ class AccountSync:
         if not known and not gone:
             await self._fetch_one(ref)
         elif known and (gone or not _contradict(changes) or not await self._fetch_again(ref)):
-            await self.store.write(ingest.apply_changes, account_id=self.account_id, changes=gone or changes)
+            await self.store.write(
+                ingest.apply_changes, account_id=self.account_id, changes=gone or changes, confirmed=since()
+            )
 
     async def _fetch_again(self, ref: MessageRef) -> bool:
         """Ask for the labels a message carries now. False when it can't be had alone."""
-        fetched = await self.fetcher.fetch([ref])
-        for message in fetched.incoming:
-            await self.store.write(ingest.store_one, account_id=self.account_id, message=message)
-            await self.stored(self.account_id, [message])
+        with self.confirmed.reading() as since:
+            fetched = await self.fetcher.fetch([ref])
+            for message in fetched.incoming:
+                await self.store.write(ingest.store_one, account_id=self.account_id, message=message, confirmed=since())
+                await self.stored(self.account_id, [message])
         return bool(fetched.incoming)
 
     async def _fetch_one(self, ref: MessageRef) -> None:

@@ -192,6 +192,7 @@ class AccountLoop:
         await self._take_back(row, fault, there)
 
     async def _confirm(self, rows: Sequence[MirrorRow]) -> None:
+        self.sync.confirmed.note(rows)
         await self.store.write(mirror.confirm, account_id=self.account_id, row_ids=[row.id for row in rows])
 
     async def _take_back(self, row: MirrorRow, fault: ProviderFault, there: frozenset[str] | None) -> None:
