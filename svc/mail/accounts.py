@@ -43,7 +43,8 @@ def connect(tx: Tx, principal: Principal, *, address: str, provider: ProviderNam
         state = "caught-up" if known.history_id and known.sweep_history_id is None else "backfilling"
         tx.run(
             """
-            update mail_accounts set owner_id = coalesce(:owner_id, owner_id), state = :state, problem = null
+            update mail_accounts set owner_id = coalesce(:owner_id, owner_id), state = :state, problem = null,
+                cause = null
             where id = :id
             """,
             id=account_id,

@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import msgspec
+
 from svc.errors import Conflict, NotFound
 from svc.mail import queries
 from svc.mail.fetch import Fetcher
 from svc.mail.gmail.connection import Connections
+from svc.mail.gmail.provider import GmailProvider
 from svc.mail.model import Account
 from svc.mail.provider import Provider, ProviderLabel
 from svc.mail.provider_fake import FakeWorld
@@ -20,8 +23,17 @@ from svc.mail.reading import Reader
 from svc.mail.search.tasks import Indexer
 from svc.mail.sync import AccountSync
 from svc.mail.tasks import AccountLoop
+from svc.mail.wire import AccountOut
 from svc.nursery import Child, Subsystem
 from svc.workspace import Workspace
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quota:
+    """In the provider's units, a minute."""
+
+    used: int
+    limit: int
 
 
 @dataclass(kw_only=True)
@@ -60,6 +72,21 @@ class MailEngine:
     def loop(self, account_id: str) -> AccountLoop | None:
         """The account's running loop, for what else wants its provider; ``None`` while it has none."""
         return self._loops.get(account_id)
+
+    def with_trouble(self, account: AccountOut) -> AccountOut:
+        """With what keeps this server from storing mail, which may not be in the database."""
+        loop = self._loops.get(account.id)
+        if loop is None or loop.storage_problem is None:
+            return account
+        return msgspec.structs.replace(account, state="waiting", problem=loop.storage_problem)
+
+    def quota(self, account_id: str) -> Quota | None:
+        """How much of the provider's quota the account used in the last minute; ``None`` where there is none."""
+        loop = self._loops.get(account_id)
+        if loop is None or not isinstance(loop.provider, GmailProvider):
+            return None
+        gate = loop.provider.quota
+        return Quota(used=gate.used(), limit=gate.units_per_minute)
 
     async def make_label(self, account_id: str, name: str, *, color: str | None) -> ProviderLabel:
         """A new label in an account that is connected. Raises the provider's fault."""

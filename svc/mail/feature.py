@@ -8,6 +8,7 @@ from svc.feature import Feature
 from svc.mail import accounts, fake_procedures, procedures, queries, retitling, routes
 from svc.mail.engine import MailEngine
 from svc.mail.gmail.connection import Connections
+from svc.mail.health.procedures import PROCEDURES as HEALTH_PROCEDURES
 from svc.mail.invariants import INVARIANTS
 from svc.mail.labelling import feature as labelling
 from svc.mail.labelling.procedures import PROCEDURES as LABELLING_PROCEDURES
@@ -90,6 +91,7 @@ FEATURE = Feature(
     routes=routes.ROUTES,
     procedures=(
         *procedures.PROCEDURES,
+        *HEALTH_PROCEDURES,
         *LABELLING_PROCEDURES,
         *SEARCH_PROCEDURES,
         *SENDING_PROCEDURES,

@@ -57,9 +57,9 @@ class SweepPage:
 
 def store_page(tx: Tx, *, account_id: str, page: SweepPage) -> None:
     """One page of a sweep and the token of the next, in one transaction."""
-    account = queries.account(tx, account_id)
+    account = queries.connected_account(tx, account_id)
     if account is None or account.sweep_history_id is None:
-        return  # disconnected meanwhile: nothing is written after that
+        return
     dirty = _store_each(tx, account, page.incoming, backfill=True)
     _pass_over(tx, account, page.passed)
     _mark_seen(tx, account, page.seen)
@@ -78,15 +78,15 @@ def store_page(tx: Tx, *, account_id: str, page: SweepPage) -> None:
 
 def mark_seen(tx: Tx, *, account_id: str, provider_message_ids: Sequence[str]) -> None:
     """What the running sweep met beside its pages is there, too."""
-    account = queries.account(tx, account_id)
+    account = queries.connected_account(tx, account_id)
     if account is not None:
         _mark_seen(tx, account, provider_message_ids)
 
 
 def store_one(tx: Tx, *, account_id: str, message: Incoming, confirmed: Sequence[MirrorRow] = ()) -> None:
     """A message that polling found: its own transaction. ``confirmed``: what was changed since it was read."""
-    account = queries.account(tx, account_id)
-    if account is None or account.state == "disconnected":
+    account = queries.connected_account(tx, account_id)
+    if account is None:
         return
     for thread_id in _store_each(tx, account, (message,), backfill=False, confirmed=confirmed):
         counters.refresh_thread(tx, account, thread_id, device_id=DEVICE_ID)
@@ -94,7 +94,7 @@ def store_one(tx: Tx, *, account_id: str, message: Incoming, confirmed: Sequence
 
 
 def pass_over(tx: Tx, *, account_id: str, passed: Sequence[Passed]) -> None:
-    account = queries.account(tx, account_id)
+    account = queries.connected_account(tx, account_id)
     if account is not None and passed:
         _pass_over(tx, account, passed)
         counters.emit_account(tx, account_id, device_id=DEVICE_ID)
@@ -119,8 +119,8 @@ def apply_changes(
 ) -> None:
     """Label changes and deletions of one message, in the provider's order. Local changes that are pending, or were
     ``confirmed`` since the history was read, stay on top."""
-    account = queries.account(tx, account_id)
-    if account is None or account.state == "disconnected":
+    account = queries.connected_account(tx, account_id)
+    if account is None:
         return
     changed = False
     for change in changes:
@@ -153,7 +153,7 @@ def correct_labels(
 
     ``confirmed``: what was changed since the labels were listed.
     """
-    account = queries.account(tx, account_id)
+    account = queries.connected_account(tx, account_id)
     if account is None:
         return
     dirty: set[str] = set()
@@ -181,7 +181,7 @@ def delete_unseen(tx: Tx, *, account_id: str, limit: int) -> int:
 
     What was stored meanwhile by another way (a copy of a sent message) carries this sweep's number from the start.
     """
-    account = queries.account(tx, account_id)
+    account = queries.connected_account(tx, account_id)
     if account is None:
         return 0
     rows = tx.all(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
 
+from svc.mail.health.tables import TABLES as HEALTH_TABLES
 from svc.mail.labelling.tables import TABLES as LABELLING_TABLES
 from svc.mail.search.tables import TABLES as SEARCH_TABLES
 from svc.mail.sending.tables import TABLES as SENDING_TABLES
@@ -48,6 +49,12 @@ def m007_twins(db: Database) -> None:
         "create index mail_threads_twins on mail_threads (twins) where twins is not null",
         "alter table mail_accounts add column unread_twins integer not null default 0",
     ):
+        db.execute(statement)
+
+
+@MIGRATIONS(name="m006_health")
+def m006_health(db: Database) -> None:
+    for statement in HEALTH_TABLES:
         db.execute(statement)
 
 

@@ -9,6 +9,7 @@ import msgspec
 
 from svc.clock import Millis
 from svc.ids import derived_id
+from svc.mail.provider import Trouble
 
 AccountState = Literal["backfilling", "caught-up", "waiting", "reconnect", "disconnected"]
 ProviderName = Literal["gmail", "fake"]
@@ -46,6 +47,12 @@ class Account:
     last_synced_at: Millis | None
     unread_twins: int
     """Of ``unread_threads``, those that Unified shows in another account."""
+    cause: Trouble | None
+    """Beside ``problem``: its stable name."""
+    provider_total: int | None
+    """How many messages the provider last said it has; ``None`` while it has not said."""
+    erasing: bool
+    """Disconnected for good: nobody sees it any more, and its rows go one batch after the other."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,7 +25,8 @@ from svc.workspace import Call
 
 
 async def accounts(call: Call, wanted: Nothing) -> list[AccountOut]:
-    return await call.workspace.store.read(_accounts, call.principal)
+    found = await call.workspace.store.read(_accounts, call.principal)
+    return [_engine(call).with_trouble(account) for account in found]
 
 
 async def threads(call: Call, wanted: ThreadsInput) -> ThreadsOut:

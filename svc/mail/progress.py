@@ -13,6 +13,7 @@ from typing import Final
 from svc.mail import counters, queries
 from svc.mail.ingest import DEVICE_ID
 from svc.mail.model import AccountState
+from svc.mail.provider import Trouble
 from svc.store import Tx
 
 MAX_PROBLEM_CHARS: Final = 500
@@ -23,9 +24,9 @@ def begin_sweep(tx: Tx, *, account_id: str, history_id: str, total: int) -> None
     between the pages and the first poll."""
     tx.run(
         """
-        update mail_accounts set state = 'backfilling', problem = null, sweep_no = sweep_no + 1,
+        update mail_accounts set state = 'backfilling', problem = null, cause = null, sweep_no = sweep_no + 1,
             sweep_history_id = :history_id, sweep_page_token = null, sweep_started_at = :now, progress_done = 0,
-            progress_total = :total
+            progress_total = :total, provider_total = :total
         where id = :id and state <> 'disconnected'
         """,
         id=account_id,
@@ -40,7 +41,7 @@ def finish_sweep(tx: Tx, *, account_id: str) -> None:
     """The mailbox was read to its end: polling goes on from where the sweep began."""
     tx.run(
         """
-        update mail_accounts set state = 'caught-up', problem = null, history_id = sweep_history_id,
+        update mail_accounts set state = 'caught-up', problem = null, cause = null, history_id = sweep_history_id,
             sweep_history_id = null, sweep_page_token = null, last_synced_at = :now
         where id = :id and state <> 'disconnected'
         """,
@@ -50,16 +51,18 @@ def finish_sweep(tx: Tx, *, account_id: str) -> None:
     counters.emit_account(tx, account_id, device_id=DEVICE_ID)
 
 
-def caught_up(tx: Tx, *, account_id: str, history_id: str) -> None:
-    """A poll is done. Clients hear of it only when something they show changed."""
+def caught_up(tx: Tx, *, account_id: str, history_id: str, provider_total: int | None) -> None:
+    """A poll is done. Clients hear of it only when something they show changed. ``provider_total``: if it was asked."""
     before = queries.account(tx, account_id)
     tx.run(
         """
-        update mail_accounts set state = 'caught-up', problem = null, history_id = :history_id, last_synced_at = :now
+        update mail_accounts set state = 'caught-up', problem = null, cause = null, history_id = :history_id,
+            last_synced_at = :now, provider_total = coalesce(:provider_total, provider_total)
         where id = :id and state <> 'disconnected'
         """,
         id=account_id,
         history_id=history_id,
+        provider_total=provider_total,
         now=tx.now,
     )
     if before is not None and before.state != "caught-up":
@@ -68,19 +71,20 @@ def caught_up(tx: Tx, *, account_id: str, history_id: str) -> None:
 
 def forget_watermark(tx: Tx, *, account_id: str) -> None:
     """The provider no longer knows our history id: the next step sweeps. No error is shown."""
-    tx.run("update mail_accounts set history_id = null where id = :id", id=account_id)
+    tx.run("update mail_accounts set history_id = null where id = :id and state <> 'disconnected'", id=account_id)
 
 
-def set_trouble(tx: Tx, *, account_id: str, state: AccountState, problem: str) -> None:
-    """``waiting`` or ``reconnect``, with the sentence the user reads. Told only when it is news."""
+def set_trouble(tx: Tx, *, account_id: str, state: AccountState, problem: str, cause: Trouble) -> None:
+    """``waiting`` or ``reconnect``, with the sentence the user reads and its stable name. Told only when it is news."""
     changed = tx.run(
         """
-        update mail_accounts set state = :state, problem = :problem
+        update mail_accounts set state = :state, problem = :problem, cause = :cause
         where id = :id and state <> 'disconnected' and (state <> :state or problem is not :problem)
         """,
         id=account_id,
         state=state,
         problem=problem[:MAX_PROBLEM_CHARS],
+        cause=cause,
     )
     if changed:
         counters.emit_account(tx, account_id, device_id=DEVICE_ID)
@@ -90,7 +94,7 @@ def resume(tx: Tx, *, account_id: str) -> None:
     """The provider answers again in the middle of a sweep."""
     changed = tx.run(
         """
-        update mail_accounts set state = 'backfilling', problem = null
+        update mail_accounts set state = 'backfilling', problem = null, cause = null
         where id = :id and state in ('waiting', 'reconnect') and sweep_history_id is not null
         """,
         id=account_id,

@@ -19,6 +19,9 @@ MANY_MIN: Final = 11
 MANY_MAX: Final = 1_000
 """Gmail's own limit."""
 
+Trouble = Literal["revoked", "testing-expired", "scope", "api-off", "clock", "other"]
+"""What ails an account, by names that stay: programs go by them, people by the sentence beside them."""
+
 ChangeKind = Literal["added", "deleted", "labels-added", "labels-removed"]
 
 
@@ -132,13 +135,15 @@ class ProviderFault(Exception):
     """A call did not do what it was asked. ``detail`` is one sentence a user may read; it never holds a secret.
 
     ``may_have_happened`` is True when the request may have reached the provider and nobody knows what it did.
+    ``trouble`` names what ails the whole account, where that is known to be one of the known things.
     """
 
     may_have_happened = False
 
-    def __init__(self, detail: str) -> None:
+    def __init__(self, detail: str, *, trouble: Trouble | None = None) -> None:
         super().__init__(detail)
         self.detail = detail
+        self.trouble = trouble
 
 
 class GrantLost(ProviderFault):

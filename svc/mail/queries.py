@@ -26,13 +26,15 @@ from svc.mail.model import (
     Section,
     ThreadRow,
 )
+from svc.mail.provider import Trouble
+from svc.mail.sanitize import CleanHtml
 from svc.principal import Principal
 from svc.store import ReadTx, Value
 
 _ACCOUNT: Final = """
     id, owner_id, address, provider, state, problem, history_id, sweep_no, sweep_history_id, sweep_page_token,
     sweep_started_at, progress_done, progress_total, messages, unread_threads, last_synced_at,
-    unread_twins
+    unread_twins, cause, provider_total, erasing
 """
 _THREAD: Final = """
     t.id, t.account_id, t.subject, t.snippet, t.sender_name, t.sender_address, t.last_message_at, t.messages,
@@ -55,7 +57,8 @@ _GOES_NEXT: Final = """
         where e.account_id = m.account_id and e.provider_message_id = m.provider_message_id and e.id < m.id
     )
 """
-_MAY_SEE: Final = "(:everything or owner_id is :user_id)"  # a device paired before the claim has no user yet
+# A device paired before the claim has no user yet.
+_MAY_SEE: Final = "(:everything or owner_id is :user_id) and not erasing"
 
 decode_headers = msgspec.json.Decoder(MessageHeaders).decode
 decode_labels = msgspec.json.Decoder(tuple[str, ...]).decode
@@ -89,6 +92,12 @@ def account(tx: ReadTx, account_id: str) -> Account | None:
     """For the service's own loops: no principal asks."""
     row = tx.one(f"select {_ACCOUNT} from mail_accounts where id = :id", id=account_id)
     return None if row is None else _account(row)
+
+
+def connected_account(tx: ReadTx, account_id: str) -> Account | None:
+    """For those who write what the provider said: nothing is written any more once the account is disconnected."""
+    found = account(tx, account_id)
+    return None if found is None or found.state == "disconnected" else found
 
 
 def account_by_address(tx: ReadTx, address: str) -> Account | None:
@@ -404,6 +413,9 @@ def _account(row: tuple[object, ...]) -> Account:
     )
 
 
+        cause=cast("Trouble | None", row[17]),
+        provider_total=cast("int | None", row[18]),
+        erasing=bool(row[19]),
 def _thread(row: tuple[object, ...]) -> ThreadRow:
     return ThreadRow(
         id=cast(str, row[0]),

@@ -18,6 +18,8 @@ from svc.log import Log
 from svc.mail import ingest, progress, queries
 from svc.mail.confirmed import Confirmed, Since
 from svc.mail.fetch import Fetcher
+from svc.mail.health import failing
+from svc.mail.health.pace import Pace
 from svc.mail.labelling import catalog
 from svc.mail.labelling.queries import labels_are_old
 from svc.mail.model import Account, Incoming
@@ -60,6 +62,7 @@ class AccountSync:
     fetcher: Fetcher
     log: Log
     stored: Stored = _nobody_waits
+    pace: Pace = field(default_factory=Pace)
     confirmed: Confirmed = field(default_factory=Confirmed)
     _labels_turn: trio.Lock = field(default_factory=trio.Lock)
 
@@ -113,6 +116,7 @@ class AccountSync:
         account = await self._account()
         if account is None:
             return
+        self.pace.begin()
         token = account.sweep_page_token
         if token is None and account.progress_done > 0:
             return  # the last page was stored before the process died
@@ -142,6 +146,7 @@ class AccountSync:
             next_page_token=listed.next_page_token,
         )
         await self.store.write(ingest.store_page, account_id=self.account_id, page=page)
+        self.pace.done(len(ids))
         await self.stored(self.account_id, page.incoming)
 
     async def _fetch_missed(self, refs: Mapping[str, MessageRef]) -> None:
@@ -230,12 +235,17 @@ class AccountSync:
     async def _poll(self, history_id: str) -> None:
         with self.confirmed.reading() as since:
             changes, newest = await self._changes_since(history_id)
-            if await self.store.read(labels_are_old, self.account_id, after_ms=LABELS_EVERY_MS):
+            labels_are_due = await self.store.read(labels_are_old, self.account_id, after_ms=LABELS_EVERY_MS)
+            if labels_are_due:
                 await self.refresh_labels()  # no history tells of a label that was renamed or deleted
             await self._know({label for change in changes for label in change.labels})
             for of_one_message in _by_message(changes):
                 await self._apply(of_one_message, since)
-            await self.store.write(progress.caught_up, account_id=self.account_id, history_id=newest)
+            count_moved = any(change.kind in {"added", "deleted"} for change in changes)
+            total = (await self.provider.profile()).messages_total if count_moved or labels_are_due else None
+            await self.store.write(
+                progress.caught_up, account_id=self.account_id, history_id=newest, provider_total=total
+            )
 
     async def _changes_since(self, history_id: str) -> tuple[list[HistoryChange], str]:
         """Every change since the watermark. Nothing is applied before the last page is here: when a page fails, all
@@ -285,6 +295,13 @@ class AccountSync:
             await self.store.write(ingest.store_one, account_id=self.account_id, message=message)
             await self.stored(self.account_id, [message])
         await self.store.write(ingest.pass_over, account_id=self.account_id, passed=fetched.passed)
+
+    async def retry_failures(self) -> None:
+        """Ask once more for each message that was passed over. What was a change of labels is settled by the labels
+        that the message carries there now."""
+        for failure in await self.store.read(failing.all_of, self.account_id):
+            await self._fetch_one(MessageRef(id=failure.message_id, thread_id=""))
+            await self.store.write(failing.overcome, account_id=self.account_id, failure=failure)
 
     async def _know(self, labels: Set[str]) -> None:
         """A label made at the provider shows up first on a message; its name and colour are asked for then."""

@@ -9,12 +9,14 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
 import trio
 
-from svc.clock import DAY_MS, Clock, Millis
+from svc.clock import DAY_MS, SECOND_MS, Clock, Millis
+from svc.errors import Refusal
 from svc.log import Log
 from svc.mail import mirror, progress, queries
 from svc.mail.model import MirrorRow
@@ -39,6 +41,7 @@ LONGEST_PAUSE_S: Final = 15 * 60.0
 MIRROR_MIN_ATTEMPTS: Final = 20
 MIRROR_GIVES_UP_MS: Final = 7 * DAY_MS
 """A change that failed this often and for this long is put on the ledger, and shown. A laptop may be away for days."""
+DISK_FULL: Final = "The disk of this server is full, so no mail can be stored. It goes on by itself once there is room."
 
 
 @dataclass(kw_only=True)
@@ -58,6 +61,9 @@ class AccountLoop:
     _wake_mirror: trio.Event = field(default_factory=trio.Event)
     _due_s: float = 0.0  # on trio's clock: when the next poll begins; infinite while only the user can mend things
     _due_moved: trio.Event = field(default_factory=trio.Event)
+    _retry: trio.Event | None = None  # somebody wants the failures asked for again; set when that is done
+    storage_problem: str | None = None
+    """What keeps this server from storing mail, kept here because the database may not be able to."""
 
     def __post_init__(self) -> None:
         self._pauses = self._new_pauses()
@@ -72,6 +78,23 @@ class AccountLoop:
         """One full step for somebody who waits: changes go out first, then the mailbox is read. Returns when done."""
         await self._flush_mirror()
         await self._step()
+
+    def hurry(self) -> None:
+        """The next step begins now."""
+        self._due_s = trio.current_time()
+        self._due_moved.set()
+
+    async def retry_failures(self) -> None:
+        """Ask again for what was passed over, and for the mailbox. Who gives up waiting does not end it."""
+        done = self._retry = self._retry or trio.Event()
+        self.hurry()
+        await done.wait()
+
+    @property
+    def next_attempt_at(self) -> Millis | None:
+        """When the next step begins; ``None`` while one is under way, or only the user can mend things."""
+        left_s = self._due_s - trio.current_time()
+        return self.clock.now() + round(left_s * SECOND_MS) if 0 < left_s < math.inf else None
 
     def wake_mirror(self) -> None:
         self._wake_mirror.set()
@@ -93,15 +116,40 @@ class AccountLoop:
     async def _step(self) -> None:
         """One step; it decides when the next is due, also when it was asked for out of turn."""
         async with self._turn:
+            retry, self._retry = self._retry, None
             try:
-                await self.sync.step()
-            except ProviderFault as fault:
-                pause_s = await self._trouble(fault)
-            else:
-                self._pauses.reset()
-                pause_s = POLL_INTERVAL_S
+                pause_s = await self._try(retry_failures=retry is not None)
+            except Refusal as refusal:
+                pause_s = await self._no_room(refusal)
+            finally:
+                if retry is not None:
+                    retry.set()
             self._due_s = trio.current_time() + pause_s
             self._due_moved.set()
+
+    async def _try(self, *, retry_failures: bool) -> float:
+        """Returns the pause before the next step."""
+        try:
+            if retry_failures:
+                await self.sync.retry_failures()
+            await self.sync.step()
+        except ProviderFault as fault:
+            return await self._trouble(fault)
+        self._pauses.reset()
+        self.storage_problem = None
+        return POLL_INTERVAL_S
+
+    async def _no_room(self, refusal: Refusal) -> float:
+        """A full disk is everybody's: the account waits, and tells it, in the database if that much can be written."""
+        if refusal.code != "insufficient_storage":
+            raise refusal
+        self.log.warning("mail.disk_full", account=self.account_id)
+        self.storage_problem = DISK_FULL
+        with suppress(Refusal):
+            await self.store.write(
+                progress.set_trouble, account_id=self.account_id, state="waiting", problem=DISK_FULL, cause="other"
+            )
+        return self._pauses.next_s()
 
     async def _trouble(self, fault: ProviderFault) -> float:
         """Show the fault where the user looks. Returns the pause before the next try."""
@@ -112,6 +160,7 @@ class AccountLoop:
             account_id=self.account_id,
             state="reconnect" if lost else "waiting",
             problem=fault.detail,
+            cause=fault.trouble or ("revoked" if lost else "other"),
         )
         return math.inf if lost else _respecting(fault, self._pauses.next_s())
 
@@ -120,7 +169,10 @@ class AccountLoop:
     async def _mirror_for_ever(self) -> None:
         while True:
             self._wake_mirror = trio.Event()
-            pause_s = await self._flush_mirror()
+            try:
+                pause_s = await self._flush_mirror()
+            except Refusal as refusal:
+                pause_s = await self._no_room(refusal)
             with trio.move_on_after(pause_s):
                 await self._wake_mirror.wait()
 

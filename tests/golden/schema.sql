@@ -81,7 +81,7 @@ CREATE TABLE mail_accounts (
     unread_threads integer not null default 0,  -- threads in the inbox with an unread message
     last_synced_at integer,
     created_at integer not null
-, labels_at integer not null default 0, unread_twins integer not null default 0) strict
+, labels_at integer not null default 0, unread_twins integer not null default 0, cause text, provider_total integer, erasing integer not null default 0) strict
 ;
 
 CREATE TABLE mail_clean (                   -- sanitized bodies, by content and policy; may be emptied at any time

@@ -156,6 +156,7 @@ async def test_a_code_becomes_tokens_and_a_name(wall: VirtualClock) -> None:
         refresh_token="S3CRET-refresh",
         expires_at=wall.now() + 3600 * SECOND_MS,
         scopes=frozenset(SCOPES),
+        granted_at=wall.now(),
     )
     assert grant.identity is not None
     assert (grant.identity.subject, grant.identity.email, grant.identity.email_verified) == (

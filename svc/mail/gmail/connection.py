@@ -47,6 +47,7 @@ class _StoredTokens(msgspec.Struct):
     refresh_token: str
     expires_at: int
     scopes: list[str]
+    granted_at: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +68,7 @@ class StoredTokens:
             refresh_token=kept.refresh_token,
             expires_at=kept.expires_at,
             scopes=frozenset(kept.scopes),
+            granted_at=kept.granted_at,
         )
 
     async def save(self, tokens: Tokens) -> None:
@@ -205,5 +207,6 @@ def _keep_tokens(tx: Tx, secrets: Secrets, *, address: str, tokens: Tokens) -> N
         refresh_token=tokens.refresh_token,
         expires_at=tokens.expires_at,
         scopes=sorted(tokens.scopes),
+        granted_at=tokens.granted_at,
     )
     secrets.write(tx, secret_name(address), msgspec.json.encode(stored))

@@ -16,6 +16,7 @@ import msgspec
 
 from svc.clock import SECOND_MS, Millis
 from svc.identity import decoded
+from svc.mail.gmail.clock_check import clock_problem
 from svc.mail.gmail.retry_after import capped_wait_s, retry_after_s
 from svc.mail.provider import GrantLost, LostAnswer, ProviderFault, Refused, Throttled, Unreachable
 from svc.protocol.egress import EgressResponse
@@ -47,7 +48,12 @@ def fault_of(
     reasons = _reasons(error)
     status = answer.status
     if status == 401:
-        return GrantLost("Google no longer accepts this account's access, not even a fresh one. Connect it again.")
+        wrong = clock_problem(answer.headers, now=now)
+        if wrong is not None:
+            return GrantLost(wrong, trouble="clock")
+        return GrantLost(
+            "Google no longer accepts this account's access, not even a fresh one. Connect it again.", trouble="revoked"
+        )
     if status == 429 or (status == 403 and reasons & QUOTA_REASONS):
         return Throttled("Google asks to slow down: the quota is used up.", retry_after_s=_wait_s(answer, error, now))
     if status == 408:
@@ -70,11 +76,14 @@ def fault_of(
 
 def _account_fault(reasons: frozenset[str]) -> ProviderFault | None:
     if reasons & SCOPE_REASONS:
-        return GrantLost("Access to the mailbox was not granted. Connect again and leave every box ticked.")
+        return GrantLost(
+            "Access to the mailbox was not granted. Connect again and leave every box ticked.", trouble="scope"
+        )
     if reasons & API_OFF_REASONS:
         return Unreachable(
             "The Gmail API is switched off in the Google Cloud project of this OAuth client. Enable it there (APIs & "
-            "Services, Gmail API); mail follows by itself."
+            "Services, Gmail API); mail follows by itself.",
+            trouble="api-off",
         )
     if reasons & DOMAIN_REASONS:
         return Unreachable("The administrator of this Google Workspace does not allow this app to use Gmail.")

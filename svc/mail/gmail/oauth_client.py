@@ -20,8 +20,9 @@ from urllib.parse import urlencode
 import msgspec
 import trio
 
-from svc.clock import SECOND_MS, Clock, Millis
+from svc.clock import DAY_MS, HOUR_MS, SECOND_MS, Clock, Millis
 from svc.identity import ClientCredentials, Discovery, HttpClient, ProviderAway, decoded
+from svc.mail.gmail.clock_check import SKEW_MAX_MS, certificate_problem, clock_problem
 from svc.mail.gmail.retry_after import retry_after_s
 from svc.mail.provider import GrantLost, ProviderFault, Throttled, Unreachable
 from svc.protocol.egress import EgressFault, EgressResponse
@@ -38,7 +39,13 @@ CALL_DEADLINE_S: Final = 20.0
 SAVE_DEADLINE_S: Final = 10.0
 ANSWER_MAX_BYTES: Final = 256 * 1024
 
-RefusalCause = Literal["scope-unticked", "no-refresh-token", "code-rejected", "client-rejected", "wrong-identity"]
+TESTING_LIFETIME_MS: Final = 7 * DAY_MS
+"""How long Google lets a grant live that was given to an OAuth app in testing."""
+TESTING_SLACK_MS: Final = HOUR_MS
+
+RefusalCause = Literal[
+    "scope-unticked", "no-refresh-token", "code-rejected", "client-rejected", "wrong-identity", "clock-wrong"
+]
 
 
 class GrantRefused(ProviderFault):
@@ -51,12 +58,14 @@ class GrantRefused(ProviderFault):
 
 @dataclass(frozen=True, kw_only=True)
 class Tokens:
-    """What an account keeps of its grant. ``expires_at`` is the access token's."""
+    """What an account keeps of its grant. ``expires_at`` is the access token's; ``granted_at`` is when the person
+    consented, ``None`` where that was not written down."""
 
     access_token: str = field(repr=False)
     refresh_token: str = field(repr=False)
     expires_at: Millis
     scopes: frozenset[str]
+    granted_at: Millis | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,7 +183,8 @@ async def exchange_code(
             "third-party connections, then connect again.",
             cause="no-refresh-token",
         )
-    tokens = _tokens(wire, refresh_token=wire.refresh_token, scopes=frozenset(SCOPES), now=clock.now())
+    now = clock.now()
+    tokens = _tokens(wire, refresh_token=wire.refresh_token, scopes=frozenset(SCOPES), granted_at=now, now=now)
     if not tokens.scopes & SUFFICIENT_SCOPES:
         raise GrantRefused(
             "Access to the mailbox was not granted: leave the box for reading, composing and sending mail ticked on "
@@ -263,10 +273,14 @@ class TokenSource:
         }
         answer = await _request(self.http, "POST", (await self.endpoints()).token, form=form)
         if answer.status != 200:
-            raise _refresh_fault(answer, now=self.clock.now())
+            raise _refresh_fault(answer, kept, now=self.clock.now())
         wire = _token_answer(answer)
         return _tokens(
-            wire, refresh_token=wire.refresh_token or kept.refresh_token, scopes=kept.scopes, now=self.clock.now()
+            wire,
+            refresh_token=wire.refresh_token or kept.refresh_token,
+            scopes=kept.scopes,
+            granted_at=kept.granted_at,
+            now=self.clock.now(),
         )
 
     def _is_good(self, tokens: Tokens, stale: str | None) -> bool:
@@ -295,6 +309,7 @@ class _Claims(msgspec.Struct):
     aud: str | list[str]
     sub: str
     exp: float
+    iat: float | None = None
     email: str | None = None
     email_verified: bool | str = False
 
@@ -317,6 +332,9 @@ async def _request(http: HttpClient, method: str, url: str, *, form: dict[str, s
             limit_bytes=ANSWER_MAX_BYTES,
         )
     except EgressFault as fault:
+        wrong = certificate_problem(fault.detail) if fault.kind == "tls" else None
+        if wrong is not None:
+            raise Unreachable(wrong, trouble="clock") from fault
         raise Unreachable(f"The sign-in service can't be reached: {fault.detail}") from fault
 
 
@@ -327,7 +345,9 @@ def _token_answer(answer: EgressResponse) -> _TokenAnswer:
     return wire
 
 
-def _tokens(wire: _TokenAnswer, *, refresh_token: str, scopes: frozenset[str], now: Millis) -> Tokens:
+def _tokens(
+    wire: _TokenAnswer, *, refresh_token: str, scopes: frozenset[str], granted_at: Millis | None, now: Millis
+) -> Tokens:
     """``scopes``: what is granted when the answer does not say, which means "as asked" (RFC 6749, section 5.1)."""
     lifetime_s = DEFAULT_LIFETIME_S if wire.expires_in is None else min(max(0, wire.expires_in), MAX_LIFETIME_S)
     return Tokens(
@@ -335,6 +355,7 @@ def _tokens(wire: _TokenAnswer, *, refresh_token: str, scopes: frozenset[str], n
         refresh_token=refresh_token,
         expires_at=now + lifetime_s * SECOND_MS,
         scopes=scopes if wire.scope is None else frozenset(wire.scope.split()),
+        granted_at=granted_at,
     )
 
 
@@ -342,6 +363,12 @@ def _identity(id_token: str | None, *, endpoints: Endpoints, client_id: str, now
     if id_token is None:
         return None
     claims = _claims(id_token)
+    if claims is not None and claims.iat is not None and claims.iat * SECOND_MS > now + SKEW_MAX_MS:
+        raise GrantRefused(
+            "The clock of this server is behind: the sign-in just made lies in its future. Set the clock right, then "
+            "connect again.",
+            cause="clock-wrong",
+        )
     audience = [] if claims is None else [claims.aud] if isinstance(claims.aud, str) else claims.aud
     issued_there = claims is not None and endpoints.issuer in {None, claims.iss, f"https://{claims.iss}"}
     if (
@@ -378,21 +405,44 @@ def _exchange_fault(answer: EgressResponse, *, now: Millis) -> ProviderFault:
     return GrantRefused("The sign-in was used already or took too long. Connect again.", cause="code-rejected")
 
 
-def _refresh_fault(answer: EgressResponse, *, now: Millis) -> ProviderFault:
+def _refresh_fault(answer: EgressResponse, kept: Tokens, *, now: Millis) -> ProviderFault:
     error = decoded(answer.body, _OAuthError)
     if error is None or _may_pass(answer, error):
         return _passing_fault(answer, now=now)
     if _names_client(error):
-        return GrantLost(_CLIENT_REJECTED)
+        return GrantLost(_CLIENT_REJECTED, trouble="other")
     if error.error_subtype == "invalid_rapt":
-        return GrantLost("Your organisation asks for a new sign-in from time to time. Connect the account again.")
-    if error.error == "invalid_grant":
         return GrantLost(
-            "Google no longer accepts this account's access: it was revoked, the password was changed, or the OAuth "
-            "app is in testing, where access ends after 7 days (publish the app to avoid that). Connect the account "
-            "again."
+            "Your organisation asks for a new sign-in from time to time. Connect the account again.", trouble="other"
         )
-    return GrantLost("Google refused to renew this account's access. Connect the account again.")
+    wrong = clock_problem(answer.headers, now=now)
+    if wrong is not None:
+        return GrantLost(wrong, trouble="clock")
+    if error.error != "invalid_grant":
+        return GrantLost("Google refused to renew this account's access. Connect the account again.", trouble="other")
+    if _ended_with_testing(kept, now=now):
+        return GrantLost(
+            "Access ended seven days after it was granted, as Google does it for OAuth apps in testing. Publish the "
+            "app in the Google Cloud console to avoid that, and connect the account again.",
+            trouble="testing-expired",
+        )
+    testing = ""
+    if kept.granted_at is None:  # then it may be that, too
+        testing = ", or the OAuth app is in testing, where access ends after 7 days"
+    return GrantLost(
+        f"Google no longer accepts this account's access: it was revoked, or the password was changed{testing}. "
+        "Connect the account again.",
+        trouble="revoked",
+    )
+
+
+def _ended_with_testing(kept: Tokens, *, now: Millis) -> bool:
+    """The grant is a week old, and has not been good for anything since it was."""
+    if kept.granted_at is None:
+        return False
+    ended_at = kept.granted_at + TESTING_LIFETIME_MS
+    lifetime_ms = DEFAULT_LIFETIME_S * SECOND_MS
+    return now >= ended_at - TESTING_SLACK_MS and kept.expires_at <= ended_at + lifetime_ms + TESTING_SLACK_MS
 
 
 _CLIENT_REJECTED: Final = (

@@ -21,6 +21,7 @@ import msgspec
 
 from svc.clock import Clock, Millis
 from svc.identity import HttpClient, decoded
+from svc.mail.gmail.clock_check import certificate_problem
 from svc.mail.gmail.faults import fault_of
 from svc.mail.gmail.palette import nearest_color, text_color_on
 from svc.mail.gmail.quota import COST_UNITS, QuotaGate
@@ -262,6 +263,9 @@ def _not_answered(call: _Call, fault: EgressFault) -> ProviderFault:
         return LostAnswer(f"Gmail's answer was lost: {fault.detail}")
     if fault.kind == "too_large" and not call.writes and call.large:
         return Refused(f"The message is larger than {MESSAGE_MAX_BYTES >> 20} MiB.", status=413)
+    wrong = certificate_problem(fault.detail) if fault.kind == "tls" else None
+    if wrong is not None:
+        return Unreachable(wrong, trouble="clock")
     return Unreachable(f"Gmail can't be reached: {fault.detail}")
 
 

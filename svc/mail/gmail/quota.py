@@ -50,7 +50,7 @@ class QuotaGate:
     def __init__(self, *, units_per_minute: int = UNITS_PER_MINUTE, reserved_share: float = RESERVED_SHARE) -> None:
         if units_per_minute < 1 or not 0 <= reserved_share < 1:
             raise ValueError(f"no quota: {units_per_minute} units a minute, {reserved_share} of it reserved")
-        self._limit = units_per_minute
+        self.units_per_minute = units_per_minute
         self._background_limit = units_per_minute - int(units_per_minute * reserved_share)
         self._grants: deque[_Grant] = deque()
         self._urgent_turn = trio.Lock()
@@ -60,8 +60,8 @@ class QuotaGate:
 
     async def spend(self, units: int, *, urgent: bool = False) -> None:
         """Return as soon as ``units`` fit into the window. Cancelled while it waits, it has spent nothing."""
-        if not 0 < units <= (self._limit if urgent else self._background_limit):
-            raise ValueError(f"{units} units can never be had from a quota of {self._limit} a minute")
+        if not 0 < units <= (self.units_per_minute if urgent else self._background_limit):
+            raise ValueError(f"{units} units can never be had from a quota of {self.units_per_minute} a minute")
         if urgent:
             await self._spend_urgent(units)
         else:
@@ -92,14 +92,14 @@ class QuotaGate:
 
     def _urgent_ready_s(self, units: int) -> float:
         self._forget_expired()
-        return max(self._paused_until_s, _ready_s(self._grants, units, limit=self._limit))
+        return max(self._paused_until_s, _ready_s(self._grants, units, limit=self.units_per_minute))
 
     def _background_ready_s(self, units: int) -> float:
         self._forget_expired()
         background = [grant for grant in self._grants if not grant.urgent]
         return max(
             self._paused_until_s,
-            _ready_s(self._grants, units + self._awaited_units, limit=self._limit),
+            _ready_s(self._grants, units + self._awaited_units, limit=self.units_per_minute),
             _ready_s(background, units, limit=self._background_limit),
         )
 

@@ -18,13 +18,19 @@ def retry_after_s(headers: Headers, *, now: Millis) -> float | None:
     value = (headers.get("retry-after") or "").strip()
     if value.isascii() and value.isdigit():
         return capped_wait_s(float(value))
+    moment = http_date(value)
+    return None if moment is None else capped_wait_s((moment - now) / SECOND_MS)
+
+
+def http_date(value: str) -> Millis | None:
+    """An HTTP date (RFC 9110, section 5.6.7), or what passes for one; ``None`` for anything else."""
     try:
         moment = parsedate_to_datetime(value)
     except ValueError:
         return None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
-    return capped_wait_s(moment.timestamp() - now / SECOND_MS)
+    return round(moment.timestamp() * SECOND_MS)
 
 
 def capped_wait_s(seconds: float) -> float:

@@ -1,0 +1,166 @@
+"""The procedures of health: what stands in the database, beside what only the running loops know."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+import trio
+
+from svc.errors import Conflict, NotFound
+from svc.mail import queries as mail_queries
+from svc.mail.engine import MailEngine
+from svc.mail.health import actions, queries, wire
+from svc.mail.health.wire import (
+    AccountInput,
+    FailureOut,
+    HealthInput,
+    HealthOut,
+    PendingOut,
+    QuotaOut,
+)
+from svc.mail.model import Account
+from svc.mail.tasks import AccountLoop
+from svc.principal import Principal
+from svc.protocol import NOTHING, Nothing, Procedure
+from svc.store import ReadTx
+from svc.workspace import Call
+
+RETRY_ANSWER_S: Final = 20.0
+"""How long a caller is kept waiting for a retry, which goes on without them."""
+
+NO_ACCOUNT: Final = "There is no such account."
+
+
+async def health(call: Call, wanted: HealthInput) -> list[HealthOut]:
+    found = await call.workspace.store.read(_accounts, call.principal, account_id=wanted.account_id)
+    engine = call.workspace.service(MailEngine)
+    return [_with_loop(engine, account, counts) for account, counts in found]
+
+
+async def failures(call: Call, wanted: AccountInput) -> list[FailureOut]:
+    return await call.workspace.store.read(_failures, call.principal, account_id=wanted.account_id)
+
+
+async def pending(call: Call, wanted: AccountInput) -> list[PendingOut]:
+    return await call.workspace.store.read(_pending, call.principal, account_id=wanted.account_id)
+
+
+async def retry_failures(call: Call, wanted: AccountInput) -> Nothing:
+    """Returns once everything was asked for again, or after a while: it goes on."""
+    loop = await _loop(call, wanted.account_id)
+    with trio.move_on_after(RETRY_ANSWER_S):
+        await loop.retry_failures()
+    return NOTHING
+
+
+async def resync(call: Call, wanted: AccountInput) -> Nothing:
+    """Read the whole mailbox again, and correct what differs. What is only here stays."""
+    loop = await _loop(call, wanted.account_id)
+    await call.workspace.store.write(actions.resync, call.principal, account_id=wanted.account_id)
+    loop.hurry()
+    return NOTHING
+
+
+async def _loop(call: Call, account_id: str) -> AccountLoop:
+    """The running loop of one of the caller's accounts."""
+    account = await call.workspace.store.read(mail_queries.account_for, call.principal, account_id=account_id)
+    if account is None:
+        raise NotFound(NO_ACCOUNT)
+    loop = call.workspace.service(MailEngine).loop(account_id)
+    if loop is None:
+        raise Conflict(f"{account.address} is not connected.")
+    return loop
+
+
+def _accounts(tx: ReadTx, principal: Principal, *, account_id: str | None) -> list[tuple[Account, tuple[int, int]]]:
+    found: Sequence[Account] = mail_queries.accounts(tx, principal)
+    if account_id is not None:
+        found = [_account(tx, principal, account_id)]
+    counts = mail_queries.pending_counts(tx, [account.id for account in found])
+    return [(account, counts[account.id]) for account in found]
+
+
+def _with_loop(engine: MailEngine, account: Account, counts: tuple[int, int]) -> HealthOut:
+    loop = engine.loop(account.id)
+    if loop is None:
+        return wire.health_out(account, counts=counts, eta_s=None, quota=None, next_attempt_at=None)
+    if loop.storage_problem is not None:
+        account = replace(account, state="waiting", problem=loop.storage_problem, cause="other")
+    left = max(0, (account.progress_total or 0) - account.progress_done)
+    quota = engine.quota(account.id)
+    return wire.health_out(
+        account,
+        counts=counts,
+        eta_s=loop.sync.pace.seconds_for(left),
+        quota=None if quota is None else QuotaOut(used_last_minute=quota.used, limit_per_minute=quota.limit),
+        next_attempt_at=loop.next_attempt_at,
+    )
+
+
+def _failures(tx: ReadTx, principal: Principal, *, account_id: str) -> list[FailureOut]:
+    account = _account(tx, principal, account_id)
+    return [wire.failure_out(one) for one in queries.failures(tx, account_id=account.id)]
+
+
+def _pending(tx: ReadTx, principal: Principal, *, account_id: str) -> list[PendingOut]:
+    account = _account(tx, principal, account_id)
+    known = mail_queries.labels(tx, account.id)
+    return [wire.pending_out(one, known) for one in queries.pending(tx, account_id=account.id)]
+
+
+def _account(tx: ReadTx, principal: Principal, account_id: str) -> Account:
+    account = mail_queries.account_for(tx, principal, account_id=account_id)
+    if account is None:
+        raise NotFound(NO_ACCOUNT)
+    return account
+
+
+PROCEDURES: tuple[Procedure[Call], ...] = (
+    Procedure(
+        name="mail.health",
+        kind="query",
+        access="authenticated",
+        input=HealthInput,
+        output=list[HealthOut],
+        call=health,
+        summary="How each account's sync stands: progress, counts, quota, trouble and its cause.",
+    ),
+    Procedure(
+        name="mail.failures",
+        kind="query",
+        access="authenticated",
+        input=AccountInput,
+        output=list[FailureOut],
+        call=failures,
+        summary="Messages that failed alone and were passed over, and changes that were taken back.",
+    ),
+    Procedure(
+        name="mail.retryFailures",
+        kind="mutation",
+        access="authenticated",
+        input=AccountInput,
+        output=Nothing,
+        call=retry_failures,
+        summary="Ask the provider now, also for everything that was passed over.",
+    ),
+    Procedure(
+        name="mail.pending",
+        kind="query",
+        access="authenticated",
+        input=AccountInput,
+        output=list[PendingOut],
+        call=pending,
+        summary="Changes made here that the provider has not confirmed, the oldest first.",
+    ),
+    Procedure(
+        name="mail.resync",
+        kind="mutation",
+        access="authenticated",
+        input=AccountInput,
+        output=Nothing,
+        call=resync,
+        summary="Read an account's whole mailbox again.",
+    ),
+)

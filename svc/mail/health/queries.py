@@ -1,0 +1,91 @@
+"""What health reads: failures, pending changes, and what is left of an account that is being erased."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, cast
+
+from svc.clock import Millis
+from svc.mail.queries import decode_labels
+from svc.store import ReadTx
+
+MAX_LISTED: Final = 500
+"""Failures or pending changes shown of one account: more are counted, not listed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """Something that was passed over. ``message_id`` is the provider's."""
+
+    message_id: str
+    step: str
+    reason: str
+    attempts: int
+    last_at: Millis
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pending:
+    """A change that the provider has not confirmed. ``thread_id`` is ``None`` while the message is not here."""
+
+    thread_id: str | None
+    subject: str
+    add: tuple[str, ...]
+    remove: tuple[str, ...]
+    attempts: int
+    last_error: str | None
+    created_at: Millis
+
+
+def failures(tx: ReadTx, *, account_id: str) -> list[Failure]:
+    """The newest first."""
+    rows = tx.all(
+        """
+        select provider_message_id, step, reason, attempts, last_at from mail_ledger
+        where account_id = :id order by last_at desc, provider_message_id, step limit :limit
+        """,
+        id=account_id,
+        limit=MAX_LISTED,
+    )
+    return [
+        Failure(
+            message_id=cast(str, row[0]),
+            step=cast(str, row[1]),
+            reason=cast(str, row[2]),
+            attempts=cast(int, row[3]),
+            last_at=cast(int, row[4]),
+        )
+        for row in rows
+    ]
+
+
+def pending(tx: ReadTx, *, account_id: str) -> list[Pending]:
+    """The oldest first: the order they go out in."""
+    rows = tx.all(
+        """
+        select m.thread_id, coalesce(m.subject, ''), p.add_labels, p.remove_labels, p.attempts, p.last_error,
+            p.created_at
+        from mail_mirror p left join mail_messages m
+            on m.account_id = p.account_id and m.provider_message_id = p.provider_message_id
+        where p.account_id = :id order by p.id limit :limit
+        """,
+        id=account_id,
+        limit=MAX_LISTED,
+    )
+    return [
+        Pending(
+            thread_id=cast("str | None", row[0]),
+            subject=cast(str, row[1]),
+            add=decode_labels(cast(str, row[2])),
+            remove=decode_labels(cast(str, row[3])),
+            attempts=cast(int, row[4]),
+            last_error=cast("str | None", row[5]),
+            created_at=cast(int, row[6]),
+        )
+        for row in rows
+    ]
+
+
+def erasing(tx: ReadTx) -> list[str]:
+    """Accounts that are to be gone."""
+    return [str(account_id) for (account_id,) in tx.all("select id from mail_accounts where erasing order by id")]

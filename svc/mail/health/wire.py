@@ -1,0 +1,140 @@
+"""Health on the wire: the inputs and outputs of its procedures, and how a record becomes one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from svc.clock import Millis, rfc3339, rfc3339_or_none
+from svc.mail.health.queries import Failure, Pending
+from svc.mail.model import Account, Label
+from svc.mail.wire import Id, LabelOut, label_list
+from svc.protocol.rows import Wire
+
+
+class HealthInput(Wire, frozen=True):
+    account_id: Id | None = None
+
+
+class AccountInput(Wire, frozen=True):
+    account_id: Id
+
+
+class DisconnectInput(Wire, frozen=True):
+    """``erase``: the local copy of the mail goes too; the mailbox at the provider is not touched."""
+
+    account_id: Id
+    erase: bool = False
+
+
+class SweepOut(Wire, frozen=True):
+    """``eta_seconds``: at the rate of the last minutes; ``None`` until there is one."""
+
+    done: int
+    total: int
+    eta_seconds: int | None
+
+
+class QuotaOut(Wire, frozen=True):
+    """In the provider's own units."""
+
+    used_last_minute: int
+    limit_per_minute: int
+
+
+class HealthOut(Wire, frozen=True):
+    """``provider`` and ``here``: messages there, as last heard, and stored. ``quota``: ``None`` where there is none."""
+
+    account_id: str
+    state: str
+    problem: str | None
+    cause: str | None
+    last_synced_at: str | None
+    progress: SweepOut | None
+    provider: int | None
+    here: int
+    pending: int
+    failed: int
+    quota: QuotaOut | None
+    next_attempt_at: str | None
+
+
+class FailureOut(Wire, frozen=True):
+    """``message_id`` is the provider's. ``step``: ``fetch``, ``store`` or ``mirror`` (a change that was taken back)."""
+
+    message_id: str
+    step: str
+    reason: str
+    attempts: int
+    last_at: str
+
+
+class PendingOut(Wire, frozen=True):
+    thread_id: str | None
+    subject: str
+    add: tuple[LabelOut, ...]
+    remove: tuple[LabelOut, ...]
+    attempts: int
+    last_error: str | None
+    created_at: str
+
+
+class DisconnectedOut(Wire, frozen=True):
+    """``revoked``: the provider took the access back. If not, ``notice`` says what the person can do about it."""
+
+    revoked: bool
+    notice: str | None
+
+
+def health_out(
+    account: Account,
+    *,
+    counts: tuple[int, int],
+    eta_s: int | None,
+    quota: QuotaOut | None,
+    next_attempt_at: Millis | None,
+) -> HealthOut:
+    """``counts``: what is pending, and what failed."""
+    pending, failed = counts
+    return HealthOut(
+        account_id=account.id,
+        state=account.state,
+        problem=account.problem,
+        cause=account.cause,
+        last_synced_at=rfc3339_or_none(account.last_synced_at),
+        progress=_sweep_out(account, eta_s),
+        provider=account.provider_total,
+        here=account.messages,
+        pending=pending,
+        failed=failed,
+        quota=quota,
+        next_attempt_at=rfc3339_or_none(next_attempt_at),
+    )
+
+
+def _sweep_out(account: Account, eta_s: int | None) -> SweepOut | None:
+    if account.sweep_history_id is None or account.progress_total is None:
+        return None
+    total = max(account.progress_total, account.progress_done)
+    return SweepOut(done=account.progress_done, total=total, eta_seconds=eta_s)
+
+
+def failure_out(failure: Failure) -> FailureOut:
+    return FailureOut(
+        message_id=failure.message_id,
+        step=failure.step,
+        reason=failure.reason,
+        attempts=failure.attempts,
+        last_at=rfc3339(failure.last_at),
+    )
+
+
+def pending_out(pending: Pending, known: Mapping[str, Label]) -> PendingOut:
+    return PendingOut(
+        thread_id=pending.thread_id,
+        subject=pending.subject,
+        add=label_list(pending.add, dict(known)),
+        remove=label_list(pending.remove, dict(known)),
+        attempts=pending.attempts,
+        last_error=pending.last_error,
+        created_at=rfc3339(pending.created_at),
+    )
