@@ -1,0 +1,403 @@
+"""One mail on its way through the state machine, where every step can be stopped, crossed by another, or killed.
+
+The store, the fake mailbox and the delivery are the real ones; only the provider's face and two doors on the way are
+wrapped, so that a test can stand at each *point* of an attempt:
+
+    built        the bytes are made, ``transmitting`` is not committed
+    leaving      ``transmitting`` is committed, nothing has left
+    accepted     the provider has it, nobody has heard
+    answered     the answer is here, nothing of it is written down
+
+``Stage.sent`` is what the mailbox accepted: the truth that every shown state is held to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, cast
+
+import trio
+import trio.testing
+
+from svc.clock import HOUR_MS, VirtualClock
+from svc.errors import Refusal
+from svc.mail import mime
+from svc.mail.engine import MailEngine
+from svc.mail.fetch import Fetched, Fetcher
+from svc.mail.provider import (
+    GrantLost,
+    HistoryPage,
+    LostAnswer,
+    Provider,
+    ProviderFault,
+    RawMessage,
+    Refused,
+    SentMessage,
+    Throttled,
+    Unreachable,
+)
+from svc.mail.sending import actions, queries, settling
+from svc.mail.sending.building import Builder
+from svc.mail.sending.invariants import INVARIANTS
+from svc.mail.sending.model import Outgoing, Wish
+from svc.mail.sending.rebuilding import Rebuilder
+from svc.mail.sending.tasks import Delivery
+from svc.mail.tasks import AccountLoop
+from svc.nursery import Child
+from svc.principal import UNCLAIMED
+from svc.scheduler import Job, Scheduler
+from svc.store import ReadTx
+from tests.mail.rig import MIA, Rig
+
+Outcome = Literal["ok", "lost", "lost-blind", "cut", "hung", "hung-accepted", "401", "403", "429", "unreachable"]
+Point = Literal["built", "leaving", "accepted", "answered"]
+Action = Literal["cancel", "reschedule", "retry", "poll", "tick", "restart", "ahead", "back"]
+
+POINTS: Final[Sequence[Point]] = ("built", "leaving", "accepted", "answered")
+LEAVES: Final = frozenset[Outcome]({"ok", "lost", "lost-blind", "hung-accepted"})
+"""After these the provider has the mail. After ``lost-blind`` the mailbox can't be read at once either."""
+
+_FAULTS: Final[dict[str, Callable[[], ProviderFault]]] = {
+    "401": lambda: GrantLost("The grant is lost."),
+    "403": lambda: Refused("Refused (403).", status=403),
+    "429": lambda: Throttled("Slow down.", retry_after_s=1),
+    "unreachable": lambda: Unreachable("No connection."),
+    "lost": lambda: LostAnswer("Cut after it was accepted."),
+    "lost-blind": lambda: LostAnswer("Cut after it was accepted."),
+    "cut": lambda: LostAnswer("Cut before it was accepted, but who knows."),
+}
+
+
+class Killed(Exception):
+    """The process is dead here."""
+
+
+@dataclass(kw_only=True)
+class Script:
+    """What becomes of the next attempts, and what happens beside them at which point."""
+
+    outcomes: list[Outcome] = field(default_factory=list)
+    at: dict[Point, Callable[[], Awaitable[None]]] = field(default_factory=dict)
+    blind: int = 0  # how often the mailbox can't be read
+
+    def forget(self) -> None:
+        self.outcomes.clear()
+        self.at.clear()
+        self.blind = 0
+
+    async def reach(self, point: Point) -> None:
+        happen = self.at.pop(point, None)
+        if happen is not None:
+            await happen()
+
+
+@dataclass(frozen=True, kw_only=True)
+class _ScriptedProvider:
+    """The fake mailbox, whose ``send`` goes as the script says."""
+
+    inner: Provider
+    script: Script
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    async def history(self, *, since: str, page_token: str | None = None) -> HistoryPage:
+        if self.script.blind:
+            self.script.blind -= 1
+            raise Unreachable("No connection.")
+        return await self.inner.history(since=since, page_token=page_token)
+
+    async def send(self, raw: bytes, *, thread_id: str | None = None) -> SentMessage:
+        await self.script.reach("leaving")
+        outcome = self.script.outcomes.pop(0) if self.script.outcomes else "ok"
+        sent = await self.inner.send(raw, thread_id=thread_id) if outcome in LEAVES else None
+        if sent is not None:
+            await self.script.reach("accepted")
+        self.script.blind += outcome == "lost-blind"
+        if outcome.startswith("hung"):
+            await trio.sleep_forever()
+        if outcome in _FAULTS:
+            raise _FAULTS[outcome]()
+        assert sent is not None
+        return sent
+
+
+@dataclass(frozen=True, kw_only=True)
+class _ScriptedBuilder(Builder):
+    script: Script
+
+    async def build(self, row: Outgoing) -> bytes:
+        raw = await super().build(row)
+        await self.script.reach("built")
+        return raw
+
+
+@dataclass(frozen=True, kw_only=True)
+class _ScriptedFetcher(Fetcher):
+    script: Script
+
+    async def prepare(self, raws: Sequence[RawMessage]) -> Fetched:
+        fetched = await super().prepare(raws)
+        await self.script.reach("answered")
+        return fetched
+
+
+@dataclass
+class _OneAccount:
+    """As much of the engine as delivery asks for."""
+
+    running: AccountLoop
+
+    def loop(self, account_id: str) -> AccountLoop | None:
+        return self.running if account_id == self.running.account_id else None
+
+
+@dataclass(kw_only=True)
+class Stage:
+    rig: Rig
+    wall: VirtualClock
+    account_id: str
+    script: Script = field(default_factory=Script)
+    delivery: Delivery = field(init=False)
+    loop: AccountLoop = field(init=False)
+    outgoing_id: str = ""
+    doubted_retries: int = 0
+    _life: trio.CancelScope = field(default_factory=trio.CancelScope)
+    _nursery: trio.Nursery | None = None
+    _work: trio.Nursery | None = None
+
+    # The life of a process
+
+    async def start(self) -> None:
+        """A process starts: what its boot does, then delivery."""
+        await self.rig.store.write(settling.recover)
+        self.loop = self._new_loop()
+        self.delivery = self._new_delivery()
+        self._life = trio.CancelScope()
+        assert self._nursery is not None
+        await self._nursery.start(self._live)
+
+    async def kill(self) -> None:
+        """It dies here: nothing that has not been committed happens any more."""
+        self._life.cancel()
+        await trio.testing.wait_all_tasks_blocked()
+
+    async def restart(self) -> None:
+        await self.kill()
+        await self.start()
+
+    # One mail
+
+    async def accept(self) -> None:
+        wish = Wish(
+            account_id=self.account_id,
+            to=("noa@example.org",),
+            cc=(),
+            bcc=(),
+            subject="Hello",
+            html="<p>Hi.</p>",
+            attachments=(),
+            thread_id=None,
+            quote=None,
+        )
+        row = await self.rig.store.write(actions.accept, UNCLAIMED, wish=wish, send_at=None, draft_id=None, hold_ms=0)
+        self.outgoing_id = row.id
+        self.doubted_retries = 0
+        self.script.forget()
+
+    async def row(self) -> Outgoing:
+        row = await self.rig.store.read(queries.outgoing, self.outgoing_id)
+        assert row is not None
+        return row
+
+    def sent(self) -> int:
+        """How often the mailbox accepted this mail."""
+        records = self.rig.world.mailbox(MIA).sent
+        return sum(mime.parse_message(one.raw).outgoing_mark == self.outgoing_id for one in records)
+
+    # What may happen
+
+    async def attempt(self, outcome: Outcome, *, beside: tuple[Point, Action] | None = None) -> None:
+        """Time passes until it is due, if it ever is, and an attempt ends so."""
+        self.script.outcomes[:] = [outcome]
+        if beside is not None:
+            point, action = beside
+            self.script.at[point] = lambda: self.do(action)
+        await self._when_due()
+        await self.delivery.tick()
+        await self.settled()
+        self.script.forget()
+
+    async def deliver(self) -> None:
+        """The steps of one attempt by themselves, in the caller's task."""
+        child = Child(name="alone", log=self.rig.log, work=self._open(), ready=lambda: None, drain_asked=trio.Event())
+        await self.delivery._send_all(self.account_id, child)
+
+    async def attempt_killed(self, point: Point) -> None:
+        """An attempt under which the process dies, and a new one starts."""
+        dead = trio.Event()
+
+        async def die() -> None:
+            dead.set()
+            await trio.sleep_forever()
+
+        self.script.outcomes[:] = ["ok"]
+        self.script.at[point] = die
+        await self._when_due()
+        await self.delivery.tick()
+        with trio.move_on_after(1):
+            await dead.wait()
+        await self.kill()
+        self.script.forget()
+        await self.start()
+
+    async def do(self, action: Action) -> None:
+        """One thing that may happen at any time. What is refused changes nothing."""
+        try:
+            await self._do(action)
+        except Refusal:
+            return
+
+    async def settled(self) -> None:
+        """Until nothing of an attempt is under way any more, the look into the mailbox after it included."""
+        work = self._open()
+        pause_s = 0.01
+        while work.child_tasks:  # nobody tells when a nursery is empty; the clock jumps
+            await trio.sleep(pause_s)
+            pause_s = min(2 * pause_s, 60)
+
+    async def _do(self, action: Action) -> None:
+        store = self.rig.store
+        if action == "cancel":
+            await store.write(actions.cancel, UNCLAIMED, outgoing_id=self.outgoing_id)
+        elif action == "reschedule":
+            now = self.wall.now()
+            await store.write(actions.reschedule, UNCLAIMED, outgoing_id=self.outgoing_id, send_at=now)
+        elif action == "retry":
+            doubted = (await self.row()).state == "uncertain"
+            await store.write(actions.retry, UNCLAIMED, outgoing_id=self.outgoing_id)
+            self.doubted_retries += doubted
+        elif action == "poll":
+            await self.loop.sync.step()
+        elif action == "tick":
+            await self.delivery.tick()
+        elif action == "restart":
+            await self.restart()
+        else:
+            self.wall.offset_ms += 13 * HOUR_MS if action == "ahead" else -13 * HOUR_MS
+
+    # What must always be true
+
+    async def check(self, story: object, *, at_rest: bool = True) -> None:
+        row, sent = await self.row(), self.sent()
+        told = f"{story}: {row.state}, doubt {row.doubt}, accepted {sent} times"
+        assert sent <= 1 + self.doubted_retries, told
+        if row.state == "sent":
+            assert sent >= 1, told
+        if row.state in {"failed", "cancelled"}:
+            assert sent == 0, told
+        if row.state in {"scheduled", "held", "overdue"} and not row.doubt:
+            assert sent == 0, told
+        if at_rest:
+            assert row.state != "transmitting", told
+        (events,) = await self.rig.rows(
+            "select count(*) from events where type = 'mail-sent' and json_extract(payload, '$.outgoingId') = :id",
+            id=self.outgoing_id,
+        )
+        assert events == (int(row.state == "sent"),), told
+
+    async def check_in_the_end(self, story: object) -> None:
+        """Once the mailbox was read nothing that it holds is doubted, and each copy stands here once."""
+        await self.loop.sync.step()
+        await self.check(story)
+        row, sent = await self.row(), self.sent()
+        if sent:
+            assert row.state == "sent", f"{story}: {row.state} while it stands among sent mail"
+        copies = await self.rig.rows(
+            "select id from mail_messages where message_id_header = :header", header=row.message_id_header
+        )
+        assert len(copies) == sent, story
+        assert await self.rig.store.read(_problems) == [], story
+        assert await self.rig.problems() == [], story
+
+    # The parts
+
+    def _open(self) -> trio.Nursery:
+        assert self._work is not None
+        return self._work
+
+    async def _when_due(self) -> None:
+        row = await self.row()
+        if row.next_at is not None:
+            await trio.sleep(max(0.0, (row.next_at - self.wall.now()) / 1_000))
+
+    async def _live(self, task_status: trio.TaskStatus[None]) -> None:
+        with self._life:
+            async with trio.open_nursery() as work:
+                self._work = work
+                child = Child(
+                    name="sending",
+                    log=self.rig.log,
+                    work=work,
+                    ready=task_status.started,
+                    drain_asked=trio.Event(),
+                )
+                await self.delivery.run(child)
+
+    def _new_loop(self) -> AccountLoop:
+        provider = cast(Provider, _ScriptedProvider(inner=self.rig.world.provider(MIA), script=self.script))
+        loop = self.rig.loop_of(self.account_id, provider)
+        fetcher = loop.sync.fetcher
+        scripted = _ScriptedFetcher(
+            account_id=fetcher.account_id,
+            provider=fetcher.provider,
+            blobs=fetcher.blobs,
+            threads=fetcher.threads,
+            processes=fetcher.processes,
+            clock=fetcher.clock,
+            log=fetcher.log,
+            script=self.script,
+        )
+        object.__setattr__(loop.sync, "fetcher", scripted)
+        return loop
+
+    def _new_delivery(self) -> Delivery:
+        rig = self.rig
+        scheduler = Scheduler(clock=rig.clock)
+        rebuilder = Rebuilder(blobs=rig.blobs, threads=rig.threads, processes=rig.processes, log=rig.log)
+        delivery = Delivery(
+            store=rig.store,
+            blobs=rig.blobs,
+            engine=cast(MailEngine, _OneAccount(self.loop)),
+            builder=_ScriptedBuilder(
+                store=rig.store,
+                blobs=rig.blobs,
+                threads=rig.threads,
+                rebuilder=rebuilder,
+                clock=rig.clock,
+                script=self.script,
+            ),
+            scheduler=scheduler,
+            clock=rig.clock,
+            rng=rig.rng,
+            hold_ms=0,
+        )
+        scheduler.add(Job(name="mail-sending", run=delivery.tick))
+        return delivery
+
+
+def _problems(tx: ReadTx) -> list[str]:
+    return [problem for one in INVARIANTS if one.yields == "problems" for problem in one.check(tx)]
+
+
+@asynccontextmanager
+async def open_stage(rig: Rig, wall: VirtualClock) -> AsyncIterator[Stage]:
+    """An account, caught up, and a process that delivers."""
+    stage = Stage(rig=rig, wall=wall, account_id=await rig.synced("Welcome"))
+    async with trio.open_nursery() as nursery:
+        stage._nursery = nursery
+        await stage.start()
+        yield stage
+        nursery.cancel_scope.cancel()

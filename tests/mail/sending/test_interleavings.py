@@ -1,0 +1,121 @@
+"""Every order of what may happen to a mail on its way, one after the other: never twice, and never a state untrue.
+
+The mailbox is the judge. A mail may be accepted once, and once more for each time that the person said "send again" of
+one whose fate was unknown; ``failed`` and ``cancelled`` mean that it was not accepted, ``sent`` that it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Final, get_args
+
+import pytest
+
+from svc.clock import VirtualClock
+from tests.mail.rig import Rig
+from tests.mail.sending.stage import POINTS, Action, Outcome, Point, Stage, open_stage
+
+OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
+BESIDE: Final[tuple[Action, ...]] = ("cancel", "reschedule", "retry", "poll", "tick")
+AFTER: Final[tuple[Action, ...]] = ("cancel", "reschedule", "retry", "poll", "restart")
+
+Event = tuple[str, str]
+"""``("attempt", outcome)``, ``("kill", point)`` or ``("do", action)``."""
+
+ATTEMPTS: Final[tuple[Event, ...]] = tuple(("attempt", outcome) for outcome in OUTCOMES)
+KILLS: Final[tuple[Event, ...]] = tuple(("kill", point) for point in POINTS)
+ACTIONS: Final[tuple[Event, ...]] = tuple(("do", action) for action in AFTER)
+EVERYTHING: Final = (*ATTEMPTS, *KILLS, *ACTIONS)
+TELLING: Final[tuple[Event, ...]] = (
+    ("attempt", "ok"),
+    ("attempt", "lost-blind"),
+    ("attempt", "cut"),
+    ("attempt", "429"),
+    ("kill", "leaving"),
+    ("kill", "accepted"),
+    ("do", "cancel"),
+    ("do", "retry"),
+)
+JUMPS: Final[tuple[Event, ...]] = (
+    ("do", "ahead"),
+    ("do", "back"),
+    ("attempt", "ok"),
+    ("attempt", "429"),
+    ("do", "retry"),
+    ("kill", "accepted"),
+)
+
+
+async def play(stage: Stage, story: tuple[Event, ...]) -> None:
+    await stage.accept()
+    for kind, what in story:
+        if kind == "attempt":
+            await stage.attempt(what)  # type: ignore[arg-type]
+        elif kind == "kill":
+            await stage.attempt_killed(what)  # type: ignore[arg-type]
+        else:
+            await stage.do(what)  # type: ignore[arg-type]
+        await stage.check(story)
+    await stage.check_in_the_end(story)
+
+
+async def play_all(rig: Rig, wall: VirtualClock, stories: Iterator[tuple[Event, ...]]) -> int:
+    played = 0
+    async with open_stage(rig, wall) as stage:
+        for story in stories:
+            await play(stage, story)
+            played += 1
+    return played
+
+
+@pytest.mark.parametrize("first", EVERYTHING, ids=" ".join)
+async def test_any_two_events_after_another(rig: Rig, wall: VirtualClock, first: Event) -> None:
+    assert await play_all(rig, wall, ((first, second) for second in EVERYTHING)) == len(EVERYTHING)
+
+
+@pytest.mark.parametrize("first", TELLING, ids=" ".join)
+async def test_any_three_of_the_telling_ones(rig: Rig, wall: VirtualClock, first: Event) -> None:
+    stories = ((first, second, third) for second, third in product(TELLING, repeat=2))
+    assert await play_all(rig, wall, stories) == len(TELLING) ** 2
+
+
+@pytest.mark.parametrize("first", JUMPS, ids=" ".join)
+async def test_any_three_with_a_clock_that_jumps(rig: Rig, wall: VirtualClock, first: Event) -> None:
+    stories = ((first, second, third) for second, third in product(JUMPS, repeat=2))
+    assert await play_all(rig, wall, stories) == len(JUMPS) ** 2
+
+
+@pytest.mark.parametrize("point", POINTS)
+async def test_anything_beside_an_attempt_at_any_point_of_it(rig: Rig, wall: VirtualClock, point: Point) -> None:
+    """A cancel, a poll, a second tick in the middle of an attempt, whose end nobody knows yet."""
+    async with open_stage(rig, wall) as stage:
+        for outcome, action, then in product(OUTCOMES, BESIDE, ("retry", "restart")):
+            story = (point, outcome, action, then)
+            await stage.accept()
+            await stage.attempt(outcome, beside=(point, action))
+            await stage.check(story)
+            await stage.do(then)  # type: ignore[arg-type]
+            await stage.attempt("ok")
+            await stage.check(story)
+            await stage.check_in_the_end(story)
+
+
+@pytest.mark.parametrize("first", ["lost-blind", "cut"])
+async def test_the_same_while_a_retry_in_doubt_is_on_its_way(rig: Rig, wall: VirtualClock, first: Outcome) -> None:
+    """The mail of the first attempt may turn up under the second."""
+    async with open_stage(rig, wall) as stage:
+        for point, second, action in product(POINTS, ("ok", "cut", "429", "403"), BESIDE):
+            story = (first, point, second, action)
+            await stage.accept()
+            await stage.attempt(first)
+            await stage.do("retry")
+            await stage.attempt(second, beside=(point, action))  # type: ignore[arg-type]
+            await stage.check(story)
+            await stage.check_in_the_end(story)
+
+
+def test_they_are_more_than_a_thousand() -> None:
+    pairs, triples, jumps = len(EVERYTHING) ** 2, len(TELLING) ** 3, len(JUMPS) ** 3
+    beside = len(POINTS) * len(OUTCOMES) * len(BESIDE) * 2
+    assert pairs + triples + jumps + beside > 1_000
