@@ -9,6 +9,8 @@ import { computed, signal } from "@preact/signals";
 import { mutate, query } from "../rpc.js";
 import { toast } from "../ui/toast.js";
 
+const SURELY_PAST_MS = 60_000;
+
 /** Newest first, as the server gives them. */
 export const outgoing = signal(/** @type {Outgoing[] | null} */ (null));
 export const outgoingProblem = signal("");
@@ -20,7 +22,7 @@ export const waiting = computed(() => (outgoing.value ?? []).filter((one) => isT
 /** How far the server's clock is ahead of this one, in milliseconds. */
 let ahead = 0;
 let asked = 0;
-/** Events since the request under way began. @type {Map<string, Outgoing>} */
+/** Events since the request under way began; null: put away. @type {Map<string, Outgoing | null>} */
 const meanwhile = new Map();
 /** Sends that this tab handed over and whose end is worth a word. @type {Set<string>} */
 const watched = new Set();
@@ -43,8 +45,8 @@ export async function loadOutgoing() {
     const [rows, ping] = await Promise.all([query("mail.outgoing"), query("health.ping")]);
     if (mine !== asked) return;
     ahead = Date.parse(ping.time) - (began + Date.now()) / 2;
-    outgoing.value = rows.map((row) => meanwhile.get(row.id) ?? row);
-    for (const row of meanwhile.values()) put(row);
+    outgoing.value = rows;
+    for (const [id, row] of meanwhile) row ? put(row) : drop(id);
     outgoingProblem.value = "";
   } catch (error) {
     if (mine === asked) outgoingProblem.value = error instanceof Error ? error.message : String(error);
@@ -52,9 +54,10 @@ export async function loadOutgoing() {
 }
 
 /** @param {LiveEvent} event */
-export function onTasksEvent(event) {
-  const row = /** @type {{ outgoing?: Outgoing } | null} */ (event.payload)?.outgoing;
-  if (row) put(row);
+export function onOutgoingEvent(event) {
+  const payload = /** @type {{ outgoing?: Outgoing | null } | null} */ (event.payload);
+  if (payload?.outgoing) put(payload.outgoing);
+  else if (payload?.outgoing === null) drop(event.id);
 }
 
 /** A message was handed over: show it before the server's news of it is here. @param {Outgoing} row */
@@ -73,8 +76,14 @@ function put(row) {
 }
 
 /** @param {string} id */
+function drop(id) {
+  meanwhile.set(id, null);
+  outgoing.value = (outgoing.value ?? []).filter((one) => one.id !== id);
+}
+
+/** A time that has passed means now; the clocks' difference is known only so well. @param {string} id */
 export async function sendNow(id) {
-  await mutate("mail.reschedule", { id, sendAt: new Date(serverNow()).toISOString() });
+  await mutate("mail.reschedule", { id, sendAt: new Date(serverNow() - SURELY_PAST_MS).toISOString() });
   watched.add(id);
   await loadOutgoing();
 }
@@ -101,5 +110,12 @@ export async function takeBack(id) {
   watched.delete(id);
   const { draftId } = await query("mail.outgoingDraft", { id });
   void loadOutgoing();
+  return draftId;
+}
+
+/** Put away what goes nowhere any more. With `draft` its words become one, whose id comes back. @param {string} id @param {boolean} draft */
+export async function dismiss(id, draft) {
+  const { draftId } = await mutate("mail.dismissOutgoing", { id, draft });
+  drop(id);
   return draftId;
 }

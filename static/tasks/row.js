@@ -3,14 +3,14 @@
 import { useState } from "preact/hooks";
 import { accountOf, accounts } from "../mail/accounts.js";
 import { shortName } from "../mail/compose/bar.js";
-import { bringBack } from "../mail/compose/composer.js";
+import { bringBack, rewrite } from "../mail/compose/composer.js";
 import { LaterPanel } from "../mail/compose/later.js";
 import { ConfirmButton } from "../ui/confirm.js";
 import { fullTime, plural } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { toast } from "../ui/toast.js";
-import { reschedule, retry, sendNow, serverNow, takeBack } from "./outgoing.js";
+import { dismiss, reschedule, retry, sendNow, serverNow, takeBack } from "./outgoing.js";
 import { wordsFor } from "./words.js";
 
 const NAMES_SHOWN = 3;
@@ -43,14 +43,14 @@ function Deeds({ row, about }) {
       <${ConfirmButton} label="Cancel" what=${about} question="It becomes a draft again." sure="Don’t send it" run=${() => cancel(id)} />
     </div>`;
   }
-  if (state === "failed") {
-    return html`<div class="deeds"><${ConfirmButton} label="Try again" what=${about} run=${() => retry(id)} />${edit}</div>`;
-  }
-  if (state === "uncertain") {
-    return html`<div class="deeds"><${ConfirmButton} label="Send again" what=${about} sure="Send it again"
-      question="If the first one did arrive, it is there twice." run=${() => retry(id)} /></div>`;
-  }
-  return null;
+  if (state !== "failed" && state !== "uncertain") return null;
+  const doubtful = state === "uncertain";
+  return html`<div class="deeds">
+    <${ConfirmButton} label=${doubtful ? "Send again" : "Try again"} what=${about} sure="Send it again"
+      question=${doubtful ? "If the first one did arrive, it is there twice." : undefined} run=${() => retry(id)} />
+    <button class="button small" aria-label=${`Edit: ${about}`} onClick=${() => void rewrite(id)}>Edit</button>
+    <${ConfirmButton} label="Put away" what=${about} question="It leaves this list, and is not sent." sure="Put it away" run=${async () => void (await dismiss(id, false))} />
+  </div>`;
 }
 
 /** @param {{ row: Outgoing, about: string }} props */

@@ -12,11 +12,11 @@ export function wordsFor(row, nowMs) {
   const due = row.sendAt ? whenWords(new Date(row.sendAt), now) : "soon";
   switch (row.state) {
     case "scheduled":
-      return { title: row.attempts ? "Will be tried again" : "Scheduled", text: row.attempts ? retried(row, now) : `Goes out ${due}${inWords(row.sendAt, nowMs)}.`, tone: row.attempts ? "busy" : "calm" };
+      if (row.attempts) return { title: "Will be tried again", text: retried(row, now), tone: "busy" };
+      if (row.sendAt === null || Date.parse(row.sendAt) <= nowMs) return { title: "Going out", text: "It is next.", tone: "busy" };
+      return { title: "Scheduled", text: `Goes out ${due}${inWords(row.sendAt, nowMs)}.`, tone: "calm" };
     case "held":
-      return row.attempts
-        ? { title: "Will be tried again", text: retried(row, now), tone: "busy" }
-        : { title: "Going out", text: "In a few seconds. It can still be taken back.", tone: "busy" };
+      return { title: "Going out", text: "In a few seconds. It can still be taken back.", tone: "busy" };
     case "transmitting":
       return { title: "Being sent", text: "It is being handed to the mail provider.", tone: "busy" };
     case "overdue":

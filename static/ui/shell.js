@@ -43,7 +43,8 @@ export function Shell({ tabs, state, children }) {
 function TasksLink() {
   const count = waiting.value.length;
   const bad = troubled.value.length;
-  const title = ["Tasks", count - bad > 0 && `${count - bad} scheduled`, bad > 0 && `${plural(bad, "needs", "need")} your word`].filter(Boolean).join(", ");
+  const parts = [count - bad > 0 && `${count - bad} scheduled`, bad > 0 && `${plural(bad, "needs", "need")} your word`].filter(Boolean);
+  const title = count ? `Tasks, ${count}: ${parts.join(", ")}` : "Tasks";
   return html`<a class="icon-button tasks-link" href="/p/tasks" aria-label=${title} title=${title}>
     <${Icon} name="tasks" />${count > 0 && html`<span class=${`tasks-count${bad ? " bad" : ""}`} aria-hidden="true">${count}</span>`}
   </a>`;

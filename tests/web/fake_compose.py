@@ -183,6 +183,13 @@ class ComposePart:
         self.tell_outgoing(row)
         return {}
 
+    def rpc_mail_dismissoutgoing(self, given: dict[str, Any]) -> Any:
+        row = self._outgoing(given["id"], "failed", "uncertain")
+        del self.outgoing[given["id"]]
+        self.emit("tasks", "task.changed", row["id"], {"outgoing": None})  # type: ignore[attr-defined]
+        was = row.get("was") or {}
+        return {"draftId": self.add_draft(**{**was, "id": f"drf_{next(self.numbers)}"}) if given.get("draft") else None}
+
     def _draft(self, draft_id: str) -> dict[str, Any]:
         if draft_id not in self.drafts:
             raise Refusal("NOT_FOUND", 404, "There is no such draft.")

@@ -223,11 +223,11 @@ class Handler(BaseHTTPRequestHandler):
     stage: Stage
     protocol_version = "HTTP/1.1"
 
-    @property
-    def world(self) -> World:
-        return self.stage.world
+    world: World
+    """Of the moment it connected: what a page says while it is closed belongs to its own test."""
 
     def setup(self) -> None:
+        self.world = self.stage.world
         super().setup()
         self.stage.connections.add(self.connection)
 

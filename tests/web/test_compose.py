@@ -300,13 +300,25 @@ def test_discarding_can_be_undone(app: App) -> None:
     saved(page)
     page.get_by_role("button", name="Delete the draft").click()
     expect(window(page)).to_have_count(0)
-    app.called("mail.deleteDraft")
-    assert app.world.drafts == {}
+    expect(page.get_by_role("button", name="Drafts (1)")).to_have_count(0)
     page.get_by_role("button", name="Undo").click()
     ready(page)
     expect(text(page)).to_contain_text("High at nine.")
     saved(page)
     assert len(app.world.drafts) == 1
+
+
+def test_what_is_discarded_is_deleted_after_a_while(app: App) -> None:
+    app.page.clock.install()
+    page = compose(app)
+    fill(page)
+    page.clock.run_for(2_000)
+    saved(page)
+    page.get_by_role("button", name="Delete the draft").click()
+    expect(window(page)).to_have_count(0)
+    page.clock.run_for(20_000)
+    app.called("mail.deleteDraft")
+    assert app.world.drafts == {}
 
 
 def test_send_later_shows_presets_and_refuses_the_past(app: App) -> None:
@@ -324,4 +336,4 @@ def test_send_later_shows_presets_and_refuses_the_past(app: App) -> None:
     tomorrow = page.evaluate("(() => { const d = new Date(); d.setDate(d.getDate() + 1); return d.getDate(); })()")
     assert local == [8, tomorrow]
     expect(page.get_by_text(re.compile("^It goes out "))).to_be_visible()
-    expect(page.get_by_role("link", name="Tasks, 1 scheduled")).to_be_visible()
+    expect(page.get_by_role("link", name="Tasks, 1: 1 scheduled")).to_be_visible()

@@ -6,8 +6,9 @@ import { SIGNATURE } from "./signature.js";
 
 /** From here on people are told that all of them see each other's addresses. */
 const MANY_RECIPIENTS = 25;
-/** 25 MB is what the provider takes of a message, in base64; some of it is the text's. */
-const MAX_ATTACHED_BYTES = 18_000_000;
+/** The server's bounds, so that they are told while the window is open. */
+const MAX_ATTACHED_BYTES = 25 * 1024 * 1024;
+const MAX_ATTACHMENTS = 100;
 const MAX_CHECKED_CHARS = 50_000;
 
 /**
@@ -36,21 +37,22 @@ const PROMISES = new RegExp(
 
 /**
  * @param {import("./wire.js").Fields} fields
- * @param {{ uploading: number }} state files that are still under way
+ * @param {{ uploading: number, signature: string | null }} state `uploading`: files still under way; `signature`: the account's
  * @returns {Finding[]}
  */
-export function findings(fields, { uploading }) {
+export function findings(fields, { uploading, signature }) {
   const people = [...fields.to, ...fields.cc, ...fields.bcc];
   const wrong = people.filter(({ address }) => !isAddress(address));
   const seen = fields.to.length + fields.cc.length;
-  const words = ownText(fields.html);
+  const words = ownText(fields.html, signature);
   /** @type {[boolean, boolean, string][]} */
   const rows = [
     [!people.length, true, "It needs at least one recipient."],
     [wrong.length > 0, true, `${wrong.slice(0, 3).map(({ address }) => `“${address}”`).join(", ")} ${wrong.length === 1 ? "is not a mail address" : "are not mail addresses"}.`],
     [people.length > MAX_RECIPIENTS, true, `At most ${MAX_RECIPIENTS} recipients, and these are ${people.length}.`],
     [uploading > 0, true, `${plural(uploading, "file")} still on the way.`],
-    [attachedBytes(fields) > MAX_ATTACHED_BYTES, true, "The attachments are larger than the mail provider takes (about 18 MB together)."],
+    [attachedBytes(fields) > MAX_ATTACHED_BYTES, true, "The attachments are larger than a mail can carry (25 MiB together)."],
+    [fields.attachments.length > MAX_ATTACHMENTS, true, `At most ${MAX_ATTACHMENTS} files, and these are ${fields.attachments.length}.`],
     [!fields.subject.trim(), false, "It has no subject."],
     [!words.trim() && !fields.attachments.length && !fields.quote, false, "It has no text."],
     [!fields.attachments.length && PROMISES.test(`${fields.replyTo === null ? fields.subject : ""}\n${words}`), false, "You write of an attachment, and there is none."],
@@ -64,10 +66,27 @@ export function attachedBytes({ attachments }) {
   return attachments.reduce((sum, one) => sum + one.size, 0);
 }
 
-/** What the person wrote: without the signature, and without what is quoted. @param {string} html */
-export function ownText(html) {
-  const body = new DOMParser().parseFromString(html.slice(0, MAX_CHECKED_CHARS * 4), "text/html").body;
-  for (const foreign of body.querySelectorAll(`${SIGNATURE}, blockquote`)) foreign.remove();
+/**
+ * What the person wrote: without what is quoted, and without the signature, unless something was written into it.
+ * @param {string} html
+ * @param {string | null} signature
+ */
+export function ownText(html, signature) {
+  const body = parse(html);
+  for (const block of body.querySelectorAll(SIGNATURE)) {
+    if (signature === null || words(block) === words(parse(signature))) block.remove();
+  }
+  for (const foreign of body.querySelectorAll("blockquote")) foreign.remove();
   for (const block of body.querySelectorAll("div, p, li, br")) block.append("\n");
   return (body.textContent ?? "").slice(0, MAX_CHECKED_CHARS);
+}
+
+/** @param {string} html */
+function parse(html) {
+  return new DOMParser().parseFromString(html.slice(0, MAX_CHECKED_CHARS * 4), "text/html").body;
+}
+
+/** @param {Element} element */
+function words(element) {
+  return (element.textContent ?? "").replace(/\s+/g, " ").trim();
 }

@@ -2,9 +2,9 @@
 /** The face of this folder: what the app and the mail page need of writing mail. */
 import { effect } from "@preact/signals";
 import { me } from "../../session.js";
-import { loadOutgoing } from "../../tasks/outgoing.js";
+import { loadOutgoing, onOutgoingEvent } from "../../tasks/outgoing.js";
 import { composeAnswer, composeBlank, startComposer } from "./composer.js";
-import { loadDrafts } from "./drafts.js";
+import { loadDrafts, onDraftEvent } from "./drafts.js";
 import { offerLeftOpen } from "./notices.js";
 import { rememberFor } from "./remembered.js";
 
@@ -25,6 +25,12 @@ export function startCompose() {
     void loadOutgoing();
   });
   addEventListener("focus", () => void loadDrafts());
+}
+
+/** What the topic "tasks" says. @param {LiveEvent} event */
+export function onTasksEvent(event) {
+  onOutgoingEvent(event);
+  onDraftEvent(event);
 }
 
 /** There is a gap in the live updates. */

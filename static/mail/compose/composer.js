@@ -9,15 +9,18 @@ import { batch, computed, effect, signal } from "@preact/signals";
 import { keyboardTaken } from "../../keys.js";
 import { RpcError, mutate, query } from "../../rpc.js";
 import { place } from "../../router.js";
-import { outgoing, takeBack } from "../../tasks/outgoing.js";
+import { dismiss, outgoing, takeBack } from "../../tasks/outgoing.js";
 import { toast } from "../../ui/toast.js";
 import { accounts } from "../accounts.js";
 import { select, selectedId } from "../selection.js";
 import { Draft } from "./draft.js";
-import { loadDrafts } from "./drafts.js";
+import { hideDraft, loadDrafts } from "./drafts.js";
 import { quotedHtmlOf, rememberQuote } from "./quotes.js";
 import { bodyWith, signatureOf } from "./signature.js";
 import { blankFields, fromDraft, fromPrepared, toWire } from "./wire.js";
+
+/** How long a draft that was thrown away can be brought back; longer than its notice stays. */
+const DELETE_AFTER_MS = 15_000;
 
 /**
  * @typedef {object} Composition
@@ -117,9 +120,21 @@ export async function bringBack(id) {
     const threadId = outgoing.value?.find((one) => one.id === id)?.threadId ?? null;
     const draftId = await takeBack(id);
     if (draftId !== null) await openDraft(draftId, threadId);
+    else toast("An earlier attempt may have sent it: it stands under Tasks.");
   } catch (error) {
     const late = error instanceof RpcError && error.code === "CONFLICT";
     toast(late ? "Too late: it is on its way already." : `Could not take it back: ${reason(error)}`, { tone: "error" });
+  }
+}
+
+/** Go on with what was not sent: it is put away, and its words are a draft. @param {string} id of the outgoing */
+export async function rewrite(id) {
+  try {
+    const threadId = outgoing.value?.find((one) => one.id === id)?.threadId ?? null;
+    const draftId = await dismiss(id, true);
+    if (draftId !== null) await openDraft(draftId, threadId);
+  } catch (error) {
+    toast(`Could not open it: ${reason(error)}`, { tone: "error" });
   }
 }
 
@@ -136,23 +151,35 @@ export async function closeComposer({ drop = false } = {}) {
   if (touched) toast("Kept as a draft.", { action: { label: "Continue", run: () => void openDraft(draft.id ?? "") } });
 }
 
-/** Throw the message away, with a way back for a moment. */
+/** Throw the message away. The draft itself goes a while later, so that it can be brought back whole, files and all. */
 export async function discard() {
   const current = composition.value;
   if (!current) return;
   const { draft } = current;
   const fields = draft.fields.value;
   shut(current);
-  await draft.running?.catch(() => undefined);
+  while (draft.running) await draft.running;
+  const { id, version } = draft;
+  if (id === null && draft.changes === 0) return;
+  if (id !== null) hideDraft(id, true);
+  const timer = setTimeout(() => void deleteDraft(id), DELETE_AFTER_MS);
+  const back = () => {
+    clearTimeout(timer);
+    if (id !== null) hideDraft(id, false);
+    void open(async () => ({ draft: new Draft(fields, { id, version, dirty: true }), focus: "body", title: titleOf(fields) }));
+  };
+  toast("Draft deleted.", { action: { label: "Undo", run: back } });
+}
+
+/** @param {string | null} id */
+async function deleteDraft(id) {
+  if (id === null) return;
   try {
-    if (draft.id !== null) await mutate("mail.deleteDraft", { id: draft.id });
+    await mutate("mail.deleteDraft", { id });
   } catch (error) {
-    if (!(error instanceof RpcError && error.code === "NOT_FOUND")) toast(`Could not delete the draft: ${reason(error)}`, { tone: "error" });
-  }
-  void loadDrafts();
-  if (draft.changes > 0 || draft.id !== null) {
-    const back = () => void open(async () => ({ draft: new Draft(fields, { dirty: true }), focus: "body", title: titleOf(fields) }));
-    toast("Draft deleted.", { action: { label: "Undo", run: back } });
+    if (error instanceof RpcError && error.code === "NOT_FOUND") return;
+    hideDraft(id, false);
+    toast(`Could not delete the draft: ${reason(error)}`, { tone: "error" });
   }
 }
 

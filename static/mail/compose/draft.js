@@ -61,12 +61,12 @@ export class Draft {
   /** Have the server know everything that stands here. Resolves to whether it does. */
   async save() {
     clearTimeout(this.timer);
-    while (this.running) await this.running;
-    if (this.state.value === "conflict" || this.state.value === "gone") return false;
-    while (this.changes !== this.saved || this.id === null) {
-      if (!(await this.#once())) return false;
+    for (;;) {
+      if (this.running) await this.running; // and look again: others wait for it, too
+      else if (this.state.value === "conflict" || this.state.value === "gone") return false;
+      else if (this.changes === this.saved && this.id !== null) return true;
+      else if (!(await this.#once())) return false;
     }
-    return true;
   }
 
   /** Save what is not saved yet; an untouched message is not worth a draft. */
@@ -146,7 +146,7 @@ export class Draft {
       this.#confirm(changes);
       return true;
     } catch (error) {
-      this.#refused(error);
+      await this.#refused(error);
       return false;
     }
   }
@@ -160,11 +160,21 @@ export class Draft {
   }
 
   /** @param {unknown} error */
-  #refused(error) {
+  async #refused(error) {
     const code = error instanceof RpcError ? error.code : "";
-    if (code === "CONFLICT") this.state.value = "conflict";
-    else if (code === "NOT_FOUND" && this.id !== null) this.state.value = "gone";
-    else this.state.value = "failed";
     this.problem.value = error instanceof Error ? error.message : String(error);
+    const aboutDraft = this.id !== null && (code === "CONFLICT" || code === "NOT_FOUND");
+    if (aboutDraft && !(await stillThere(this.id ?? ""))) this.state.value = "gone";
+    else this.state.value = aboutDraft && code === "CONFLICT" ? "conflict" : "failed";
+  }
+}
+
+/** Not so once it was sent or deleted; a lost connection says nothing about it. @param {string} id */
+async function stillThere(id) {
+  try {
+    await query("mail.draft", { id });
+    return true;
+  } catch (error) {
+    return !(error instanceof RpcError && error.code === "NOT_FOUND");
   }
 }

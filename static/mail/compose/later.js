@@ -16,7 +16,8 @@ export function LaterPanel({ title, choose, close }) {
     const mine = panel.current;
     mine?.querySelector("button")?.focus();
     return () => {
-      if (before instanceof HTMLElement && mine?.contains(document.activeElement)) before.focus();
+      const lost = document.activeElement === document.body || mine?.contains(document.activeElement);
+      if (lost && before instanceof HTMLElement) before.focus();
     };
   }, []);
   useEffect(() => {

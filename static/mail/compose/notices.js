@@ -25,7 +25,7 @@ export async function offerLeftOpen() {
 
 export function SendingNotices() {
   const going = (outgoing.value ?? []).filter((one) => one.state === "held" || one.state === "transmitting");
-  return html`<div class="sending-notices">
+  return html`<div class="sending-notices" role="status" aria-live="polite">
     <${LeftOpen} />
     ${going.slice(0, SHOWN).map((one) => html`<${Going} key=${one.id} row=${one} />`)}
   </div>`;
@@ -38,7 +38,7 @@ function Going({ row }) {
   const undoes = row.state === "held" && seconds > 0;
   return html`<div class="toast sending" role="group" aria-label=${`Sending: ${about}`}>
     <span aria-hidden="true">${undoes ? `Sending in ${seconds} s` : "Sending…"}</span>
-    <span class="sr-only" role="status">${undoes ? `Sending ${about} in a few seconds. Undo or Send now.` : `Sending ${about}.`}</span>
+    <span class="sr-only">${undoes ? `Sending ${about} in a few seconds. Undo or Send now.` : `Sending ${about}.`}</span>
     ${undoes && html`<button class="toast-action" onClick=${() => void bringBack(row.id)}>Undo</button>
       <button class="toast-action" onClick=${() => void hurry(row.id)}>Send now</button>`}
   </div>`;
@@ -52,7 +52,7 @@ function LeftOpen() {
     if (go) void openLeft(one);
     else forget(one.key); // its draft stays under Drafts
   };
-  return html`<div class="toast left-open" role="status">
+  return html`<div class="toast left-open">
     <span>You were writing ${one.subject ? html`“<bdi>${one.subject}</bdi>”` : "a message"}.</span>
     <button class="toast-action" onClick=${() => answer(true)}>Continue</button>
     ${one.fields === null /* else it is nowhere but here */ && html`<button class="toast-action" onClick=${() => answer(false)}>Later</button>`}

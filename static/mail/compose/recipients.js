@@ -99,9 +99,9 @@ export function Recipients({ id, label, people, change, children }) {
         onInput=${(/** @type {{ currentTarget: HTMLInputElement }} */ event) => setText(event.currentTarget.value)}
         onKeyDown=${onKeyDown} onPaste=${onPaste} onBlur=${() => add(parseMailboxes(text))}
       />
-      <${Suggestions} id=${`${id}-known`} label=${label} options=${options} active=${active} take=${(/** @type {Suggestion} */ one) => add([{ name: one.name, address: one.address }])} />
     </div>
     ${children}
+    <${Suggestions} id=${`${id}-known`} label=${label} options=${options} active=${active} take=${(/** @type {Suggestion} */ one) => add([{ name: one.name, address: one.address }])} />
   </div>`;
 }
 

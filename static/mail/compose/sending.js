@@ -7,6 +7,7 @@ import { RpcError } from "../../rpc.js";
 import { formatMailbox } from "./addresses.js";
 import { findings } from "./checks.js";
 import { bringBack, handOver } from "./composer.js";
+import { signatureOf } from "./signature.js";
 import { whenWords } from "./when.js";
 
 /**
@@ -51,7 +52,8 @@ export function useSending(draft, uploading) {
   const send = async (/** @type {string | undefined} */ sendAt) => {
     if (going.current) return;
     wanted.current = sendAt;
-    const asks = findings(draft.fields.value, { uploading });
+    const fields = draft.fields.value;
+    const asks = findings(fields, { uploading, signature: signatureOf(fields.accountId).peek() });
     setProblem("");
     setFound(asks);
     if (!asks.length) await go();

@@ -101,6 +101,7 @@ interface Procedures {
   "mail.outgoingDraft": { input: { id: string }; output: { draftId: string | null } };
   "mail.reschedule": { input: { id: string; sendAt: string }; output: {} };
   "mail.retrySend": { input: { id: string }; output: {} };
+  "mail.dismissOutgoing": { input: { id: string; draft?: boolean }; output: { draftId: string | null } };
   "mail.drafts": { input: undefined; output: DraftRow[] };
   "mail.draft": { input: { id: string }; output: DraftDetail };
   "mail.saveDraft": { input: Composed & { id?: string; version?: number }; output: { id: string; version: number } };

@@ -69,7 +69,7 @@ export function zoneWords(at) {
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const minutes = -at.getTimezoneOffset();
   const offset = `${minutes < 0 ? "−" : "+"}${Math.floor(Math.abs(minutes) / 60)}${minutes % 60 ? `:${two(Math.abs(minutes) % 60)}` : ""}`;
-  return `${zone} (UTC${minutes ? offset : ""})`;
+  return zone === "UTC" ? zone : `${zone} (UTC${minutes ? offset : ""})`;
 }
 
 /** @param {number} value */

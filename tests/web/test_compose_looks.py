@@ -1,0 +1,121 @@
+"""How writing mail and the task queue look: axe-core, light, dark and phone, with screenshots in tests/shots/."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.web.conftest import App
+from tests.web.fake_compose import instant
+from tests.web.fake_server import World
+from tests.web.test_app_looks import NARROW, WIDE, check, small_targets
+from tests.web.writer import address, give_file, ready, saved, text, window
+
+pytestmark = pytest.mark.browser
+
+LOOKS: list[tuple[str, dict[str, Any]]] = [
+    ("light", {**WIDE, "color_scheme": "light"}),
+    ("dark", {**WIDE, "color_scheme": "dark"}),
+    ("phone", {**NARROW, "color_scheme": "light"}),
+]
+
+
+def world() -> World:
+    made = World()
+    made.signatures["acc_mia"] = "<div>Mia Tern</div><div>Tern &amp; Tide, walls by the sea</div>"
+    made.add_draft(
+        subject="Half a thought", to=["Amara Osei <amara.osei@example.org>"], html="<div>About the teal</div>"
+    )
+    made.add_draft(html="<div>nobody yet</div>")
+    late = instant(datetime.now(UTC) - timedelta(hours=14))
+    made.add_outgoing(subject="Minutes of Tuesday", hasAttachments=True)
+    made.add_outgoing(subject="Figures", accountId="acc_hello", sendAt=instant(datetime.now(UTC) + timedelta(hours=3)))
+    made.add_outgoing(subject="Ferry on Sunday", state="overdue", sendAt=late)
+    made.add_outgoing(subject="Permit", state="failed", attempts=2, lastError="The address does not exist.")
+    made.add_outgoing(subject="Quote, second version", state="uncertain", attempts=1)
+    made.add_outgoing(subject="Thanks", state="sent", sendAt=late)
+    return made
+
+
+@pytest.mark.parametrize(("name", "look"), LOOKS, ids=[name for name, _ in LOOKS])
+def test_writing_mail_passes_axe_and_fits(start: Callable[..., App], name: str, look: dict[str, Any]) -> None:
+    app = start(world(), **look)
+    page = app.open("/p/mail/t/thr_00", ready="iframe")
+    check(page, f"compose-{name}-answers")
+    page.get_by_role("button", name="Reply to all").click()
+    ready(page)
+    page.keyboard.type("Spring is fine. The smaller birds, please:")
+    app.press("Enter", "Control+Shift+8")
+    page.keyboard.type("north wall")
+    app.press("Enter")
+    page.keyboard.type("the one by the slip")
+    page.get_by_role("button", name="Show the quoted message").click()
+    give_file(window(page), "drop", "north wall at low tide.jpg", "image/jpeg", "picture")
+    page.locator(".compose-file").wait_for()
+    saved(page)
+    check(page, f"compose-{name}-reply")
+    page.get_by_role("button", name="Send later").click()
+    check(page, f"compose-{name}-later")
+    app.press("Escape")
+    expect(page.get_by_role("button", name="Send later")).to_be_focused()
+    text(page).click()
+    app.press("Control+k")
+    check(page, f"compose-{name}-link")
+    app.press("Escape", "Escape")
+    expect(window(page)).to_have_count(0)
+
+
+@pytest.mark.parametrize(("name", "look"), LOOKS, ids=[name for name, _ in LOOKS])
+def test_what_is_said_while_writing_passes_axe(start: Callable[..., App], name: str, look: dict[str, Any]) -> None:
+    app = start(world(), **look)
+    page = app.open()
+    page.get_by_role("button", name="Drafts (2)").click()
+    check(page, f"compose-{name}-drafts")
+    app.press("Escape")
+    page.get_by_role("button", name="Compose", exact=True).click()
+    ready(page)
+    address(page, "jonas.feld@example.org", "nobody at all")
+    page.get_by_role("combobox", name="To", exact=True).press_sequentially("ama")
+    page.locator("[role=option][aria-selected=true]", has_text="Amara").wait_for()
+    check(page, f"compose-{name}-people")
+    app.press("Enter", "Control+Enter")
+    page.get_by_role("alertdialog").wait_for()
+    check(page, f"compose-{name}-findings")
+    page.get_by_role("button", name="OK").click()
+    page.get_by_role("button", name="Remove nobody at all").click()
+    page.get_by_label("Subject").fill("Teal")
+    text(page).click()
+    page.keyboard.type("Which one?")
+    app.world.hold_s = 500
+    app.press("Control+Enter")
+    page.locator(".sending").wait_for()
+    check(page, f"compose-{name}-sending")
+
+
+@pytest.mark.parametrize(("name", "look"), LOOKS, ids=[name for name, _ in LOOKS])
+def test_the_task_queue_and_signatures_pass_axe(start: Callable[..., App], name: str, look: dict[str, Any]) -> None:
+    app = start(world(), **look)
+    page = app.open("/p/tasks", ready=".task")
+    check(page, f"tasks-{name}")
+    page.get_by_role("button", name="Another time: Minutes of Tuesday").click()
+    check(page, f"tasks-{name}-later")
+    page.goto(f"{app.origin}/settings/signatures")
+    page.wait_for_selector(".signature .rich-text[contenteditable=true]")
+    check(page, f"signatures-{name}")
+
+
+def test_what_a_finger_presses_while_writing_is_large_enough(start: Callable[..., App]) -> None:
+    app = start(world(), **NARROW)
+    page = app.open()
+    page.get_by_role("button", name="Compose", exact=True).click()
+    ready(page)
+    address(page, "jonas.feld@example.org")
+    page.get_by_role("button", name="Send later").click()
+    assert "\n".join(small_targets(page)) == ""
+    page.goto(f"{app.origin}/p/tasks")
+    page.wait_for_selector(".task")
+    assert "\n".join(small_targets(page)) == ""

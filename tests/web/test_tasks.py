@@ -1,0 +1,210 @@
+"""The task queue: what is scheduled, in trouble or gone, in plain words, live, and what one can do about each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.web.conftest import App
+from tests.web.fake_compose import instant
+from tests.web.fake_server import Refusal
+from tests.web.writer import ready, text, window
+
+pytestmark = pytest.mark.browser
+
+
+def tasks(app: App) -> Page:
+    return app.open("/p/tasks", ready=".tasks h2")
+
+
+def row(page: Page, subject: str) -> Locator:
+    return page.get_by_role("listitem").filter(has_text=subject)
+
+
+def ago(**before: float) -> str:
+    return instant(datetime.now(UTC) - timedelta(**before))
+
+
+def test_an_empty_queue_says_how_to_schedule(app: App) -> None:
+    expect(tasks(app).get_by_text("Nothing is scheduled.")).to_be_visible()
+
+
+def test_each_state_has_its_words_and_its_deeds(app: App) -> None:
+    world = app.world
+    world.add_outgoing(subject="Soon", to=["Ann <ann@x.example>", "b@x.example", "c@x.example", "d@x.example"])
+    world.add_outgoing(subject="Late", state="overdue", sendAt=ago(hours=13))
+    world.add_outgoing(subject="Refused", state="failed", attempts=1, lastError="No such mailbox")
+    world.add_outgoing(subject="Lost", state="uncertain", attempts=1)
+    world.add_outgoing(subject="Going", state="transmitting")
+    quota = {"lastError": "The quota is used up", "nextAttemptAt": ago(seconds=-90)}
+    world.add_outgoing(subject="Once more", attempts=3, **quota)
+    world.add_outgoing(subject="Gone", state="sent", sendAt=ago(hours=1))
+    page = tasks(app)
+    deeds: dict[str, tuple[str, list[str]]] = {
+        "Soon": ("Goes out", ["Edit", "Send now", "Another time", "Cancel"]),
+        "Late": ("more than 12 hours ago", ["Edit", "Send now", "Another time", "Cancel"]),
+        "Refused": ("No such mailbox.", ["Try again", "Edit", "Put away"]),
+        "Lost": ("the provider’s answer never came", ["Send again", "Edit", "Put away"]),
+        "Going": ("It is being handed to the mail provider.", []),
+        "Once more": ("The quota is used up. Next attempt", ["Edit", "Send now", "Another time", "Cancel"]),
+        "Gone": ("Sent ", []),
+    }
+    for subject, (words, buttons) in deeds.items():
+        expect(row(page, subject)).to_contain_text(words)
+        expect(row(page, subject).get_by_role("button")).to_have_text(buttons)
+    expect(row(page, "Soon")).to_contain_text("Ann, b@x.example, c@x.example and 1 other")
+    expect(page.get_by_role("link", name="Tasks, 5: 2 scheduled, 3 need your word")).to_be_visible()
+
+
+def test_rows_move_before_the_eyes(app: App) -> None:
+    page = tasks(app)
+    key = app.world.add_outgoing(subject="Moving")
+    app.world.move_outgoing(key, state="scheduled")
+    expect(page.get_by_role("region", name="Scheduled").get_by_text("Moving")).to_be_visible()
+    app.world.move_outgoing(key, state="sent")
+    expect(page.get_by_role("region", name="In the last 24 hours").get_by_text("Moving")).to_be_visible()
+    expect(page.get_by_text("Nothing is scheduled.")).to_be_visible()
+
+
+def test_edit_takes_it_back_and_opens_it(app: App) -> None:
+    app.world.add_outgoing(subject="Soon", was={"subject": "Soon", "html": "<div>the words</div>"})
+    page = tasks(app)
+    page.get_by_role("button", name="Edit: Soon").click()
+    ready(page)
+    expect(text(page)).to_have_text("the words")
+    expect(row(page, "Soon")).to_contain_text("Taken back")
+    app.press("Escape")
+    expect(window(page)).to_have_count(0)
+
+
+def test_cancel_asks_and_leaves_a_draft(app: App) -> None:
+    app.world.add_outgoing(subject="Soon")
+    page = tasks(app)
+    page.get_by_role("button", name="Cancel: Soon").click()
+    page.get_by_role("button", name="Don’t send it").click()
+    expect(page.get_by_text("It is among your drafts.")).to_be_visible()
+    assert len(app.world.drafts) == 1
+
+
+def test_what_failed_is_written_anew_or_put_away(app: App) -> None:
+    app.world.add_outgoing(subject="Old", state="failed")
+    app.world.add_outgoing(subject="Wrong", state="failed", was={"subject": "Wrong", "html": "<div>the words</div>"})
+    page = tasks(app)
+    page.get_by_role("button", name="Put away: Old").click()
+    page.get_by_role("button", name="Put it away: Old").click()
+    expect(row(page, "Old")).to_have_count(0)
+    page.get_by_role("button", name="Edit: Wrong").click()
+    ready(page)
+    expect(text(page)).to_have_text("the words")
+    expect(row(page, "Wrong")).to_have_count(0)
+    expect(page.get_by_role("link", name="Tasks", exact=True)).to_be_visible()
+
+
+def test_another_time_moves_it(app: App) -> None:
+    app.world.add_outgoing(subject="Soon")
+    page = tasks(app)
+    page.get_by_role("button", name="Another time: Soon").click()
+    panel = page.get_by_role("dialog", name="Send later")
+    panel.get_by_label("Day").fill("2031-03-04")
+    panel.get_by_label("Time").fill("09:15")
+    expect(panel.get_by_text(re.compile("Time zone: "))).to_be_visible()
+    panel.get_by_role("button", name="Set").click()
+    expect(page.get_by_role("dialog", name="Send later")).to_have_count(0)
+    expect(page.get_by_role("listitem").filter(has_text="Soon")).to_contain_text("4 Mar 2031, 09:15")
+
+
+@pytest.mark.parametrize(
+    ("state", "press", "procedure"),
+    [
+        ("scheduled", ["Send now: Soon"], "mail.reschedule"),
+        ("overdue", ["Send now: Soon"], "mail.retrySend"),
+        ("failed", ["Try again: Soon"], "mail.retrySend"),
+        ("uncertain", ["Send again: Soon", "Send it again: Soon"], "mail.retrySend"),
+    ],
+)
+def test_a_word_of_the_person_sends_it(app: App, state: str, press: list[str], procedure: str) -> None:
+    key = app.world.add_outgoing(subject="Soon", state=state)
+    page = tasks(app)
+    for name in press:
+        assert app.calls(procedure) == []
+        page.get_by_role("button", name=name).click()
+    expect(row(page, "Soon")).to_contain_text("Being sent")
+    assert app.called(procedure)[0]["id"] == key
+
+
+def test_a_refusal_is_told_beside_the_button(app: App) -> None:
+    app.tolerated = ("409",)
+    app.world.add_outgoing(subject="Soon")
+    page = tasks(app)
+    app.world.failing["mail.reschedule"] = Refusal("CONFLICT", 409, "It is on its way already.")
+    page.get_by_role("button", name="Send now: Soon").click()
+    expect(row(page, "Soon").get_by_role("alert")).to_have_text("It is on its way already.")
+
+
+def test_a_signature_is_written_in_the_settings_and_used(app: App) -> None:
+    page = app.open("/settings/signatures", ready=".signature .rich-text[contenteditable=true]")
+    editor = page.get_by_role("textbox", name="Signature of mia@ternandtide.example")
+    editor.click()
+    page.keyboard.type("Mia ")
+    app.press("Control+b")
+    page.keyboard.type("Tern")
+    page.get_by_role("button", name="Save the signature of mia@ternandtide.example").click()
+    expect(page.get_by_text("Signature saved.")).to_be_visible()
+    assert app.world.signatures["acc_mia"] == "<div>Mia&nbsp;<b>Tern</b></div>"
+    page.get_by_role("link", name="svc, to the inbox").click()
+    page.wait_for_selector("[role=option]")
+    app.press("c")
+    ready(page)
+    expect(text(page).locator("[data-signature] b")).to_have_text("Tern")
+
+
+ZONES: list[tuple[str, str, str, Any]] = [
+    (
+        "Europe/Berlin",
+        "2026-11-21T13:20:00",
+        "a Saturday before three",
+        ["15:00 Sat 21", "08:00 Sun 22", "08:00 Mon 23"],
+    ),
+    ("Europe/Berlin", "2026-11-21T15:00:00", "a Saturday at three", ["08:00 Sun 22", "08:00 Mon 23"]),
+    ("America/New_York", "2026-11-22T22:00:00", "a Sunday night", ["08:00 Mon 23"]),
+    ("Asia/Tokyo", "2026-11-23T07:00:00", "a Monday morning", ["15:00 Mon 23", "08:00 Tue 24", "08:00 Mon 30"]),
+    ("Europe/Berlin", "2026-03-28T16:00:00", "the day before clocks change", ["08:00 Sun 29", "08:00 Mon 30"]),
+]
+
+
+@pytest.mark.parametrize(("zone", "now", "what", "expected"), ZONES, ids=[one[2] for one in ZONES])
+def test_presets_follow_the_calendar_of_the_browsers_zone(
+    start: Callable[..., App], zone: str, now: str, what: str, expected: list[str]
+) -> None:
+    page = start(timezone_id=zone).open()
+    found = page.evaluate(
+        """async now => {
+            const { presets } = await import("/static/test/mail/compose/when.js");
+            return presets(new Date(now)).map(({ at }) => {
+                const time = at.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+                return `${time} ${at.toLocaleDateString("en-GB", { weekday: "short" })} ${at.getDate()}`;
+            });
+        }""",
+        now,
+    )
+    assert found == expected
+
+
+def test_a_time_that_the_clocks_skip_is_moved_and_told(start: Callable[..., App]) -> None:
+    page = start(timezone_id="Europe/Berlin").open()
+    chosen = """async given => {
+        const { chosen } = await import("/static/test/mail/compose/when.js");
+        const { at, problem, moved } = chosen(...given, new Date("2026-03-01T12:00:00"));
+        return [at?.toISOString() ?? null, problem, moved];
+    }"""
+    assert page.evaluate(chosen, ["2026-03-29", "02:30"]) == ["2026-03-29T01:30:00.000Z", "", True]
+    assert page.evaluate(chosen, ["2026-03-29", "08:00"]) == ["2026-03-29T06:00:00.000Z", "", False]
+    assert page.evaluate(chosen, ["2026-10-25", "02:30"]) == ["2026-10-25T00:30:00.000Z", "", False]
+    assert page.evaluate(chosen, ["2026-03-01", "12:00"]) == [None, "That is in the past.", False]
+    assert page.evaluate(chosen, ["2036-01-01", "12:00"]) == [None, "At most 5 years ahead.", False]
+    assert page.evaluate(chosen, ["", ""]) == [None, "Choose a day and a time.", False]
