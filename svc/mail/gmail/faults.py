@@ -37,6 +37,8 @@ DOMAIN_REASONS: Final = frozenset({"domainPolicy"})
 
 _SOMEBODY_ELSE: Final = "Something between here and Gmail answered in its place (status {status})."
 _SERVICE_OFF: Final = re.compile(r"mail service not enabled", re.IGNORECASE)
+_TOO_LARGE: Final = re.compile(r"too large|size (?:exceeds|limit)", re.IGNORECASE)
+_BAD_RECIPIENT: Final = re.compile(r"invalid (?:to|cc|bcc) header|recipient address required", re.IGNORECASE)
 _RETRY_AFTER_IN_TEXT: Final = re.compile(r"[Rr]etry after (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z)")
 
 
@@ -71,7 +73,19 @@ def fault_of(
         return Unreachable("This Google account has no Gmail mailbox, or it is switched off.")
     if status == 404 and not_found is not None:
         return not_found()
-    return Refused(f"Gmail refused the request (status {status}{_named(reasons)}).", status=status)
+    return Refused(
+        _why_refused(error, status) or f"Gmail refused the request (status {status}{_named(reasons)}).", status=status
+    )
+
+
+def _why_refused(error: _Error | None, status: int) -> str | None:
+    """What Google says of a mail that it will not send, in words for whoever wrote it."""
+    message = error.message if error else ""
+    if status == 413 or _TOO_LARGE.search(message):
+        return "This mail is larger than Gmail takes."
+    if _BAD_RECIPIENT.search(message):
+        return "Gmail does not accept the address of one of the recipients."
+    return None
 
 
 def _account_fault(reasons: frozenset[str]) -> ProviderFault | None:

@@ -12,12 +12,15 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Final, Protocol, TypeVar
 from urllib.parse import quote, urlencode
 
 import msgspec
+import trio
 
 from svc.clock import Clock, Millis
 from svc.identity import HttpClient, decoded
@@ -41,6 +44,7 @@ from svc.mail.provider import (
     RawMessage,
     Refused,
     SentMessage,
+    Throttled,
     Unreachable,
 )
 from svc.protocol.egress import EgressFault, EgressResponse
@@ -54,6 +58,10 @@ MESSAGE_DEADLINE_S: Final = 180.0
 LIST_MAX_BYTES: Final = 16 * 1024 * 1024
 MESSAGE_MAX_BYTES: Final = 80 * 1024 * 1024
 """Gmail takes in mails of up to 50 MB; base64 makes a third more of it."""
+
+SIMPLE_SEND_MAX_BYTES: Final = 3 * 1024 * 1024
+"""A larger mail is uploaded: as base64 in JSON it would pass the 5 MB that Gmail takes in a plain request."""
+SEND_PATIENCE_S: Final = 60.0
 
 T = TypeVar("T")
 
@@ -78,6 +86,9 @@ class _Call:
     large: bool = False  # a whole message goes or comes
     answers: bool = True  # with a record; else with nothing
     not_found: Callable[[], ProviderFault] | None = None
+    upload: bytes | None = None  # goes to the upload endpoint as it is, instead of a JSON body
+    upload_type: str = ""
+    patience_s: float = math.inf  # at the quota gate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,19 +196,31 @@ class GmailProvider:
         return _label(await self._record(call, _Label))
 
     async def send(self, raw: bytes, *, thread_id: str | None = None) -> SentMessage:
-        body: dict[str, object] = {"raw": base64.urlsafe_b64encode(raw).decode()}
-        if thread_id is not None:
-            body["threadId"] = thread_id
+        """Small mails go as JSON; what is larger than Gmail takes so goes through its upload endpoint.
+
+        The wait at the gate is bounded: who sends has said that the mail is leaving, and is to hear that it is not.
+        """
         call = _Call(
             name="messages.send",
             method="POST",
             path="messages/send",
             query=(("fields", "id,threadId,labelIds"),),
-            body=body,
             writes=True,
             urgent=True,
             large=True,
+            patience_s=SEND_PATIENCE_S,
         )
+        if len(raw) <= SIMPLE_SEND_MAX_BYTES:
+            body: dict[str, object] = {"raw": base64.urlsafe_b64encode(raw).decode()}
+            if thread_id is not None:
+                body["threadId"] = thread_id
+            call = replace(call, body=body)
+        elif thread_id is None:
+            call = replace(call, upload=raw, upload_type="message/rfc822", query=(*call.query, ("uploadType", "media")))
+        else:
+            upload, boundary = _with_metadata({"threadId": thread_id}, raw)
+            query = (*call.query, ("uploadType", "multipart"))
+            call = replace(call, upload=upload, upload_type=f"multipart/related; boundary={boundary}", query=query)
         wire = await self._record(call, _Sent)
         return SentMessage(id=wire.id, thread_id=wire.threadId, labels=frozenset(wire.labelIds or ()))
 
@@ -217,22 +240,30 @@ class GmailProvider:
 
     async def _request(self, call: _Call, *, stale: str | None = None) -> tuple[EgressResponse, str]:
         """The answer, and the token it was given to: another one than ``stale``."""
-        await self.quota.spend(COST_UNITS[call.name], urgent=call.urgent)
+        with trio.move_on_after(call.patience_s) as wait:
+            await self.quota.spend(COST_UNITS[call.name], urgent=call.urgent)
+        if wait.cancelled_caught:
+            raise Throttled("Google's quota for this account is used up at the moment.")
         # After the gate, which may have held the call for longer than a token lasts.
         token = await (self.tokens.access_token() if stale is None else self.tokens.refreshed(stale))
         return await self._send(call, token), token
 
     async def _send(self, call: _Call, token: str) -> EgressResponse:
         headers = {"authorization": f"Bearer {token}", "accept": "application/json"}
-        if call.body is not None:
+        body = call.upload
+        if call.upload is not None:
+            headers["content-type"] = call.upload_type
+        elif call.body is not None:
             headers["content-type"] = "application/json"
+            body = msgspec.json.encode(call.body)
+        service = "gmail/v1" if call.upload is None else "upload/gmail/v1"
         query = f"?{urlencode(call.query)}" if call.query else ""
         try:
             return await self.http.request(
                 call.method,
-                f"{self.base_url}/gmail/v1/users/{_segment(self.address)}/{call.path}{query}",
+                f"{self.base_url}/{service}/users/{_segment(self.address)}/{call.path}{query}",
                 headers=headers,
-                body=None if call.body is None else msgspec.json.encode(call.body),
+                body=body,
                 deadline_s=MESSAGE_DEADLINE_S if call.large else LIST_DEADLINE_S,
                 limit_bytes=MESSAGE_MAX_BYTES if call.large else LIST_MAX_BYTES,
             )
@@ -373,6 +404,17 @@ def _change(kind: ChangeKind, ref: _Ref, labels: Iterable[str] = ()) -> HistoryC
 def _label(wire: _Label) -> ProviderLabel:
     color = wire.color.backgroundColor if wire.color else None
     return ProviderLabel(id=wire.id, name=wire.name, system=wire.type == "system", color=color or None)
+
+
+def _with_metadata(metadata: Mapping[str, object], raw: bytes) -> tuple[bytes, str]:
+    """Google's multipart upload (RFC 2387): what is said about the message, and the message. Body and boundary."""
+    boundary = f"svc-{hashlib.sha256(raw).hexdigest()}"  # in no content that has this hash
+    head = (
+        f"--{boundary}\r\ncontent-type: application/json; charset=utf-8\r\n\r\n".encode()
+        + msgspec.json.encode(metadata)
+        + f"\r\n--{boundary}\r\ncontent-type: message/rfc822\r\n\r\n".encode()
+    )
+    return b"".join((head, raw, f"\r\n--{boundary}--\r\n".encode())), boundary
 
 
 def _segment(text: str) -> str:

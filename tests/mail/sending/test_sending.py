@@ -275,11 +275,15 @@ async def test_once_in_doubt_it_is_never_said_not_to_have_been_sent(hasty: Desk,
 async def test_a_failed_mail_can_be_put_away_as_a_draft_or_for_good(hasty: Desk) -> None:
     await hasty.fault(403, times=2)
     first, second = await hasty.send(subject="Keep"), await hasty.send(subject="Away")
+    socket = await hasty.service.live("tasks")
     kept = await hasty.service.mutate("mail.dismissOutgoing", id=first["outgoingId"], draft=True)
     gone = await hasty.service.mutate("mail.dismissOutgoing", id=second["outgoingId"])
     assert (await hasty.service.query("mail.draft", id=kept["draftId"]))["subject"] == "Keep"
     assert gone == {"draftId": None}
     assert await hasty.service.query("mail.outgoing") == []
+    told = {frame["id"]: frame["payload"] for frame in await socket.hear_all() if frame["type"] == "event"}
+    assert [told[one["outgoingId"]] for one in (first, second)] == [{"outgoing": None}, {"outgoing": None}]
+    await socket.leave()
     with pytest.raises(RpcError):
         await hasty.service.mutate("mail.retrySend", id=first["outgoingId"])
     assert await hasty.problems() == []
