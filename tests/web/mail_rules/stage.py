@@ -1,0 +1,195 @@
+"""The whole program and somebody before it with a browser: what the journeys through the rules of mail have in common.
+
+    with mock_world(directory) as service, sitting(browser, service) as desk:
+        desk.inbox()
+        desk.press("j", "Enter")
+        desk.picture("rule-12-thread", dark=True)
+
+Waits are for states, never for time. A desk that is left checks that the browser's console had nothing to say.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from email import message_from_bytes
+from email.message import EmailMessage
+from email.policy import default
+from pathlib import Path
+from typing import Any, Final
+
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, expect
+
+from tests.journeys.harness import ServiceProcess
+from tests.web.conftest import DESKTOP, PATIENCE_MS, PHONE, PLAYWRIGHTS_OWN
+
+SHOTS: Final = Path(__file__).parents[2] / "shots"
+LOOK_AGAIN_MS: Final = 50
+
+MIA: Final = "mia@ternandtide.example"
+STUDIO: Final = "hello@ternandtide.example"
+HOME: Final = "mia.lindqvist@lanternpost.example"
+HELD: Final = {"SVC_UNDO_SEND_SECONDS": "60"}
+"""Long enough for the slowest machine to press Undo; who does not want to wait presses Send now."""
+
+
+@dataclass(kw_only=True)
+class Desk:
+    """One page of the app, and the program behind it."""
+
+    page: Page
+    service: ServiceProcess
+    problems: list[str] = field(default_factory=list)
+    tolerated: tuple[str, ...] = ()
+    """Parts of console errors that the test brings about on purpose."""
+    went: list[str] = field(default_factory=list)
+    """Every address that the browser asked for."""
+
+    # Going about
+
+    def go(self, path: str) -> Page:
+        self.page.goto(path)
+        return self.page
+
+    def inbox(self, path: str = "/p/mail") -> Page:
+        self.go(path)
+        self.page.locator("[role=option]").first.wait_for()
+        return self.page
+
+    def open(self, subject: str) -> Page:
+        """The thread of that subject, as a click on its row opens it."""
+        self.row(subject).click()
+        self.page.locator(".thread-subject", has_text=subject).wait_for()
+        self.frame.locator("body").wait_for()
+        return self.page
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    # What is there
+
+    def row(self, subject: str) -> Locator:
+        return self.page.locator("[role=option][data-thread]", has=self.page.get_by_text(subject, exact=True)).first
+
+    def section(self, name: str) -> Locator:
+        """The rows of a section that are in sight: ``inbox`` or ``skipped``."""
+        title = {"inbox": "Inbox", "skipped": "Skipped the inbox"}[name]
+        return self.page.get_by_role("listbox", name=title).locator("[data-thread]")
+
+    @property
+    def frame(self) -> Any:
+        """The newest message's body."""
+        return self.page.frame_locator(".card iframe").last
+
+    def selected(self) -> str | None:
+        chosen = "document.querySelector('[aria-selected=true][data-thread]')?.dataset.thread ?? null"
+        return self.page.evaluate(chosen)
+
+    def thread(self, subject: str, *, section: str = "inbox") -> dict[str, Any]:
+        """As the server tells it."""
+        found = self.service.query("mail.threads", section=section, limit=200)["threads"]
+        return next(one for one in found if one["subject"] == subject)
+
+    def eventually(self, holds: Callable[[], bool]) -> None:
+        """Wait until it holds at the server, while the page lives on."""
+        for _ in range(PATIENCE_MS // LOOK_AGAIN_MS):
+            if holds():
+                return
+            self.page.wait_for_timeout(LOOK_AGAIN_MS)
+        raise AssertionError(f"it never came about:\n{self.service.log()[-4_000:]}")
+
+    # For people
+
+    def picture(self, name: str, *, dark: bool = False, phone: bool = False) -> None:
+        """What is on the screen now; once more in the dark, and in a narrow window, where that is worth a look."""
+        SHOTS.mkdir(exist_ok=True)
+        self._save(name)
+        if dark:
+            self.page.emulate_media(color_scheme="dark")
+            self._save(f"{name}-dark")
+            self.page.emulate_media(color_scheme="light")
+        if phone:
+            self.page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+            self._save(f"{name}-phone")
+            self.page.set_viewport_size(DESKTOP)  # type: ignore[arg-type]
+
+    def _save(self, name: str) -> None:
+        self.page.wait_for_function(
+            "() => new Promise(drawn => requestAnimationFrame(() => setTimeout(drawn, 50, true)))"
+        )
+        (SHOTS / f"{name}.png").write_bytes(self.page.screenshot())  # with path= Playwright leaves a thread behind
+
+
+@contextmanager
+def mock_world(directory: Path, **settings: str) -> Iterator[ServiceProcess]:
+    """Three mailboxes full of made-up people, read to the end."""
+    with ServiceProcess(directory) as service:
+        start_world(service, **settings)
+        yield service
+        assert service.stop() == 0
+
+
+def start_world(service: ServiceProcess, **settings: str) -> None:
+    service.start(PROVIDERS="fake", SVC_SEED="mock-world", **HELD | settings)
+
+
+@contextmanager
+def sitting(browser: Browser, service: ServiceProcess, **options: Any) -> Iterator[Desk]:
+    """Somebody before a fresh browser. When they leave, nothing may have been complained about."""
+    chosen = {"viewport": DESKTOP, "reduced_motion": "reduce", "color_scheme": "light", "locale": "en-GB", **options}
+    context = browser.new_context(base_url=service.base, **chosen)
+    context.set_default_timeout(PATIENCE_MS)
+    expect.set_options(timeout=PATIENCE_MS)
+    try:
+        desk = Desk(page=context.new_page(), service=service)
+        _watch(desk)
+        yield desk
+        tolerated = (*desk.tolerated, PLAYWRIGHTS_OWN)
+        assert [one for one in desk.problems if not any(part in one for part in tolerated)] == []
+    finally:
+        context.close()
+
+
+def arrives(service: ServiceProcess, subject: str, *, address: str = MIA, **given: Any) -> dict[str, Any]:
+    """A mail comes into one of the fake mailboxes and is read from there."""
+    mail = {"from": "Harbour Office <office@harbour.example>", "text": "The tide is at nine.", **given}
+    injected = service.mutate("fake.mail.inject", address=address, subject=subject, **mail)
+    service.mutate("fake.mail.syncNow", address=address)
+    return dict(injected)
+
+
+def sent_from(service: ServiceProcess, address: str, subject: str) -> list[EmailMessage]:
+    """What that fake mailbox accepted under this subject, byte for byte, parsed by the standard library."""
+    accepted = service.query("fake.mail.sent", address=address)
+    raw = [base64.urlsafe_b64decode(one["raw"]) for one in accepted if one["subject"] == subject]
+    return [parsed(one) for one in raw]
+
+
+def parsed(raw: bytes) -> EmailMessage:
+    return message_from_bytes(raw, policy=default)
+
+
+def account(service: ServiceProcess, address: str) -> dict[str, Any]:
+    return next(one for one in service.query("mail.accounts") if one["address"] == address)
+
+
+def labels_of(service: ServiceProcess, thread_id: str) -> set[str]:
+    """All labels that some message of the thread carries."""
+    detail = service.query("mail.thread", id=thread_id)
+    return {label["id"] for message in detail["messages"] for label in message["labels"]}
+
+
+def _watch(desk: Desk) -> None:
+    def said(message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"}:
+            desk.problems.append(message.text)
+
+    def asked(request: Request) -> None:
+        desk.went.append(request.url)
+
+    desk.page.on("console", said)
+    desk.page.on("pageerror", lambda error: desk.problems.append(str(error)))
+    desk.page.on("request", asked)
