@@ -1,6 +1,7 @@
 """Homes with many messages, written by bulk SQL into a cache (``.cache/bench``) and used again by later runs.
 
 What a list shows is filled in as the ingest would have left it. Bodies are missing: nothing measured here opens one.
+A home that is searched has words in its index all the same, drawn as words are in a language: few often, most hardly.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ import json
 import os
 import shutil
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, closing
+from itertools import accumulate
 from pathlib import Path
 from random import Random
 from typing import Final
@@ -23,12 +25,13 @@ from svc.app import all_rules, all_settings, workspace_of
 from svc.clock import WallClock
 from svc.config import read_config
 from svc.log import Log
+from svc.mail.search.text import VERSION
 from svc.workspace import Workspace
 
 CACHE: Final = REPOSITORY / ".cache" / "bench"
 ADDRESSES: Final = ("one@example.org", "two@example.org", "three@example.org")
 MESSAGES_A_THREAD: Final = 2
-FORM: Final = 2
+FORM: Final = 3
 """Count it up when the rows below change: homes of another form are built anew."""
 
 _NUMBERS: Final = "with recursive numbers (n) as (select 0 union all select n + 1 from numbers where n + 1 < :count)"
@@ -63,6 +66,26 @@ _MESSAGES: Final = f"""
         (n % 2 = 0), (n % 10 = 0 and k = 0), 1, 0, 0, hex(zeroblob(32)), hex(zeroblob(32)), 4000, 1
     from numbers, copies
 """
+BODIES: Final = 20_000
+"""Different ones; each message adds a word of its own to one of them."""
+
+WORDS: Final = 30_000
+WORDS_A_BODY: Final = 60
+_SEARCH: Final = """
+    insert into mail_search (id, message_id, account_id, thread_id, labels, attachments, entry, version)
+    select sent_at / 1000 * 4096 + seen_sweep, id, account_id, thread_id, labels, attachments, rowid, :version
+    from mail_messages
+"""
+_SEARCH_NAMED: Final = """
+    insert into mail_search_named (id, account, subject, sender, recipient, cc, bcc)
+    select s.id, replace(s.account_id, '_', ''), m.subject, m.sender_name || ' ' || m.sender_address, :recipient, '', ''
+    from mail_search s join mail_messages m on m.id = s.message_id order by s.id
+"""
+_SEARCH_BODY: Final = """
+    insert into mail_search_body (id, files, body)
+    select s.id, '', 'note' || s.entry || ' ' || b.text
+    from mail_search s join bodies b on b.number = s.entry * 7919 % :bodies order by s.id
+"""
 
 
 @asynccontextmanager
@@ -76,7 +99,7 @@ async def open_workspace(home: Path) -> AsyncIterator[Workspace]:
         yield workspace
 
 
-def home_with(messages: int) -> Path:
+def home_with(messages: int, *, searched: bool = False) -> Path:
     """A home with three accounts that hold ``messages`` between them: from the cache, or built now."""
     building = CACHE / f"building-{os.getpid()}"
     shutil.rmtree(building, ignore_errors=True)
@@ -84,12 +107,13 @@ def home_with(messages: int) -> Path:
     home.mkdir(parents=True)
     trio.run(_create, home)
     (database,) = (home / "db").glob("*.sqlite3")
-    wanted = CACHE / f"{messages}-{_form_of(database)}"
+    kind = f"{'searched-' if searched else ''}{messages}"
+    wanted = CACHE / f"{kind}-{_form_of(database)}"
     if not wanted.exists():
-        _fill(database, messages)
+        _fill(database, messages, searched=searched)
         entries = [{"op": "label", "address": address, "id": "Label_1", "name": "Later"} for address in ADDRESSES]
         (home / "spool" / "fake.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in entries))
-        for outdated in CACHE.glob(f"{messages}-*"):
+        for outdated in CACHE.glob(f"{kind}-*"):
             shutil.rmtree(outdated)
         building.rename(wanted)
     shutil.rmtree(building, ignore_errors=True)
@@ -107,7 +131,7 @@ def _form_of(database: Path) -> str:
     return hashlib.sha256(repr((FORM, schema)).encode()).hexdigest()[:12]
 
 
-def _fill(database: Path, messages: int) -> None:
+def _fill(database: Path, messages: int, *, searched: bool) -> None:
     threads = messages // MESSAGES_A_THREAD
     with closing(sqlite3.connect(database, isolation_level=None)) as connection:
         for pragma in ("synchronous = off", "cache_size = -262144", "foreign_keys = off"):
@@ -125,9 +149,41 @@ def _fill(database: Path, messages: int) -> None:
             connection.execute(_ACCOUNTS, row)
         connection.execute(_THREADS, {"count": threads})
         connection.execute(_MESSAGES, {"count": threads})
+        connection.execute("delete from mail_search_queue")
+        connection.execute("update mail_search_state set version = ?, entries = ?", (VERSION, messages))
         connection.execute("commit")
+        if searched:
+            _index(connection)
         connection.execute("analyze")
         connection.execute("pragma wal_checkpoint(truncate)")
+    _sync(database)
+
+
+def words() -> Sequence[str]:
+    """The words of the bodies, the most common first."""
+    rng = Random(1)
+    return ["".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=rng.randint(3, 10))) for _ in range(WORDS)]
+
+
+def _index(connection: sqlite3.Connection) -> None:
+    rng = Random(2)
+    known = words()
+    weights = list(accumulate(1 / (rank + 2) for rank in range(WORDS)))
+    connection.execute("begin")
+    connection.execute("create temp table bodies (number integer primary key, text text not null)")
+    connection.executemany(
+        "insert into bodies (number, text) values (?, ?)",
+        [(number, " ".join(rng.choices(known, cum_weights=weights, k=WORDS_A_BODY))) for number in range(BODIES)],
+    )
+    connection.execute(_SEARCH, {"version": VERSION})
+    connection.execute(_SEARCH_NAMED, {"recipient": ADDRESSES[0]})
+    connection.execute(_SEARCH_BODY, {"bodies": BODIES})
+    connection.execute("insert into mail_search_fts (mail_search_fts) values ('rebuild')")
+    connection.execute("commit")
+    connection.execute("pragma wal_checkpoint(truncate)")
+
+
+def _sync(database: Path) -> None:
     descriptor = os.open(database, os.O_RDONLY)
     os.fsync(descriptor)
     os.close(descriptor)

@@ -40,6 +40,7 @@ FILES: Final = "plain: the same blobs, a file and a sync each"
 COMMIT: Final = "a page a transaction (sweep)"
 POLL: Final = "a message a transaction (poll), 1 at a time"
 POLL_MANY: Final = f"a message a transaction (poll), {PRODUCERS} at a time"
+INDEX: Final = "the words of them taken for search, afterwards"
 ROWS: Final = "limit: bare sqlite3, the same rows, a page a transaction"
 
 
@@ -60,7 +61,7 @@ def run(quick: bool) -> Iterable[Table]:
     ]
     yield whole
     commit = Table(title="The commit path alone, synchronous=FULL", columns=("way", "mails/s", "x limit"))
-    for name in (COMMIT, POLL, POLL_MANY, ROWS):
+    for name in (COMMIT, POLL, POLL_MANY, INDEX, ROWS):
         commit.add(name, count(median(rates[name])), paired_ratio(rates[name], rates[ROWS]))
     commit.notes.append("rows of a mail: thread, message, event, outbox (thread, account), files; counters kept")
     yield commit
@@ -78,7 +79,9 @@ def _round(home: Path, mails: Sequence[bytes]) -> Iterator[tuple[str, float, int
     sync_disks()
     yield FILES, _bare_files(home / "whole" / "blobs", home / "files", len(pages)), len(mails)
     sync_disks()
-    yield COMMIT, trio.run(_commit, home / "commit", mails, pages), len(mails)
+    commit_s, index_s = trio.run(_commit, home / "commit", mails, pages)
+    yield COMMIT, commit_s, len(mails)
+    yield INDEX, index_s, len(mails)
     sync_disks()
     yield ROWS, _bare_rows(home / "commit" / "svc.sqlite3", home / "bare.sqlite3", len(pages)), len(mails)
     messages = [message for page in pages for message in page.incoming][:POLLED]
@@ -104,7 +107,8 @@ async def _whole(home: Path, mails: Sequence[bytes]) -> tuple[float, float, list
     return fetch_s, pages_s, pages
 
 
-async def _commit(home: Path, mails: Sequence[bytes], pages: Sequence[SweepPage]) -> float:
+async def _commit(home: Path, mails: Sequence[bytes], pages: Sequence[SweepPage]) -> tuple[float, float]:
+    """Seconds for the transactions; seconds for the index, with the bodies still at hand."""
     async with open_mailroom(home, mails) as room:
         began = time.perf_counter()
         for page in pages:
@@ -112,7 +116,12 @@ async def _commit(home: Path, mails: Sequence[bytes], pages: Sequence[SweepPage]
         elapsed = time.perf_counter() - began
         stored = (await room.account()).messages
         assert stored == len(mails), f"{stored} of {len(mails)} were stored"
-    return elapsed
+        indexer = room.indexer()
+        for page in pages:
+            await indexer.stored(room.account_id, page.incoming)
+        began = time.perf_counter()
+        await indexer.catch_up()
+    return elapsed, time.perf_counter() - began
 
 
 async def _poll(home: Path, mails: Sequence[bytes], messages: Sequence[Incoming], *, producers: int) -> float:
@@ -136,7 +145,12 @@ def _bare_rows(source: Path, target: Path, transactions: int) -> float:
     with sqlite3.connect(source) as full:
         schema = [
             sql
-            for (sql,) in full.execute("select sql from sqlite_schema where sql not null and name not like 'sqlite_%'")
+            for (sql,) in full.execute(
+                """
+                select sql from sqlite_schema
+                where sql not null and name not like 'sqlite_%' and name not like 'mail_search%'
+                """
+            )
         ]
         tables = {
             name: full.execute(f"select * from {name}").fetchall()

@@ -25,6 +25,7 @@ from svc.mail.ingest import SweepPage
 from svc.mail.model import Account
 from svc.mail.provider import MessageRef
 from svc.mail.provider_fake import FakeWorld
+from svc.mail.search.tasks import Indexer
 from svc.mail.sync import PAGE_SIZE
 from svc.nursery import ProcessGate, ThreadGate, open_task_group
 from svc.principal import UNCLAIMED
@@ -62,6 +63,12 @@ class Mailroom:
 
     def pages(self) -> list[Sequence[MessageRef]]:
         return [self.refs[start : start + PAGE_SIZE] for start in range(0, len(self.refs), PAGE_SIZE)]
+
+    def indexer(self) -> Indexer:
+        """Not running: it works when it is told."""
+        return Indexer(
+            store=self.store, blobs=self.fetcher.blobs, threads=self.threads, log=self.fetcher.log, debounce_s=1
+        )
 
     async def account(self) -> Account:
         account = await self.store.read(queries.account, self.account_id)

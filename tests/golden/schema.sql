@@ -266,7 +266,10 @@ CREATE TABLE mail_search_state (            -- one row
     one integer primary key check (one = 1),
     version integer not null,               -- the words of all messages were taken, or are queued, in this way
     queued_up_to text not null,             -- while they are being queued anew: the last message id
-    entries integer not null
+    entries integer not null,
+    cleared integer not null,               -- rows cleared away since the full-text table was last made compact
+    erased integer not null,                -- accounts likewise
+    compacting integer not null             -- 1: it is being made so now
 ) strict
 ;
 
@@ -541,6 +544,10 @@ from mail_search_named n join mail_search_body b on b.id = n.id;
 
 CREATE TRIGGER mail_search_deleted after delete on mail_search begin
     insert into mail_search_gone (id) values (old.id);
+end;
+
+CREATE TRIGGER mail_search_erased after delete on mail_accounts begin
+    update mail_search_state set erased = erased + 1 where one = 1;
 end;
 
 CREATE TRIGGER mail_search_relabelled after update of labels on mail_messages

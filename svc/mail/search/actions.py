@@ -19,6 +19,9 @@ from svc.store import Tx
 
 QUEUED_AT_A_TIME: Final = 2_000
 LARGEST_STEP_S: Final = 2**20
+PAGES_AT_A_TIME: Final = 200
+MERGED_SOMETHING: Final = 2
+"""Changes that a merge counts, at the least, if it found anything to merge."""
 
 _WORDS: Final = ", ".join(("account", *COLUMNS))
 
@@ -58,7 +61,27 @@ def clear(tx: Tx, *, limit: int) -> int:
     for (row_id,) in gone:
         _forget(tx, cast(int, row_id))
         tx.run("delete from mail_search_gone where id = :id", id=row_id)
+    tx.run("update mail_search_state set cleared = cleared + :gone where one = 1", gone=len(gone))
     return len(gone)
+
+
+def compact(tx: Tx) -> None:
+    """A step towards a full-text table in one piece: only when pieces are merged does it drop the words of the cleared.
+
+    An account that was erased thus leaves none there, however few they were.
+    """
+    compacting = queries.state(tx).compacting
+    changes = tx.value("select total_changes()")
+    pages = PAGES_AT_A_TIME if compacting else -PAGES_AT_A_TIME  # the first step says that all pieces belong together
+    tx.run("insert into mail_search_fts (mail_search_fts, rank) values ('merge', :pages)", pages=pages)
+    done = compacting and tx.value("select total_changes()") - changes < MERGED_SOMETHING
+    tx.run(
+        """
+        update mail_search_state set compacting = :more,
+            cleared = iif(compacting, cleared, 0), erased = iif(compacting, erased, 0) where one = 1
+        """,
+        more=int(not done),
+    )
 
 
 def queue_outdated(tx: Tx) -> bool:

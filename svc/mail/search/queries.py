@@ -18,6 +18,9 @@ from svc.store import ReadTx
 BEHIND: Final = 500
 """Messages of one person that wait for the index, from which on a search says so: fewer are a moment's work."""
 
+WORTH_COMPACTING: Final = 20
+"""One row in so many, cleared away, is worth writing the full-text table anew."""
+
 _COLUMNS: Final = ", ".join(f"w.{column}" for column in COLUMNS)
 
 
@@ -39,6 +42,13 @@ class State:
     version: int
     queued_up_to: str
     entries: int
+    cleared: int
+    erased: int
+    compacting: bool
+
+    @property
+    def wants_compacting(self) -> bool:
+        return self.compacting or self.erased > 0 or self.cleared * WORTH_COMPACTING > self.entries
 
 
 # What a search finds
@@ -175,6 +185,15 @@ def is_behind(tx: ReadTx, account_ids: Sequence[str]) -> bool:
 
 
 def state(tx: ReadTx) -> State:
-    row = tx.one("select version, queued_up_to, entries from mail_search_state where one = 1")
+    row = tx.one(
+        "select version, queued_up_to, entries, cleared, erased, compacting from mail_search_state where one = 1"
+    )
     assert row is not None
-    return State(version=cast(int, row[0]), queued_up_to=str(row[1]), entries=cast(int, row[2]))
+    return State(
+        version=cast(int, row[0]),
+        queued_up_to=str(row[1]),
+        entries=cast(int, row[2]),
+        cleared=cast(int, row[3]),
+        erased=cast(int, row[4]),
+        compacting=bool(row[5]),
+    )

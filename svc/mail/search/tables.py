@@ -70,10 +70,16 @@ TABLES = (
         one integer primary key check (one = 1),
         version integer not null,               -- the words of all messages were taken, or are queued, in this way
         queued_up_to text not null,             -- while they are being queued anew: the last message id
-        entries integer not null
+        entries integer not null,
+        cleared integer not null,               -- rows cleared away since the full-text table was last made compact
+        erased integer not null,                -- accounts likewise
+        compacting integer not null             -- 1: it is being made so now
     ) strict
     """,
-    "insert into mail_search_state (one, version, queued_up_to, entries) values (1, 0, '', 0)",
+    """
+    insert into mail_search_state (one, version, queued_up_to, entries, cleared, erased, compacting)
+    values (1, 0, '', 0, 0, 0, 0)
+    """,
     """
     create trigger mail_search_stored after insert on mail_messages begin
         insert into mail_search_queue (message_id, account_id) values (new.id, new.account_id);
@@ -88,6 +94,11 @@ TABLES = (
     """
     create trigger mail_search_deleted after delete on mail_search begin
         insert into mail_search_gone (id) values (old.id);
+    end
+    """,
+    """
+    create trigger mail_search_erased after delete on mail_accounts begin
+        update mail_search_state set erased = erased + 1 where one = 1;
     end
     """,
 )

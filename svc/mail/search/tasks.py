@@ -77,6 +77,8 @@ class Indexer:
             self._let_go()  # what is held now belongs to nothing that waits
             while await self.store.read(queries.has_gone):
                 await self.store.write(actions.clear, limit=CLEARED_AT_A_TIME)
+            while (await self.store.read(queries.state)).wants_compacting:
+                await self.store.write(actions.compact)
 
     async def words(self, message: Waiting) -> Words:
         """Its words, from the body at hand or from its blob."""

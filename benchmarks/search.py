@@ -1,0 +1,224 @@
+"""Finding mail: over a million messages what each kind of search costs; over the same real mails, notmuch beside it.
+
+Measured as the procedure sees it, in process: a hop to a reader's thread, a snapshot, the plan, the hits, their order,
+fifty threads with their passages. ``bare`` is the full-text table alone, asked for the newest fifty.
+
+notmuch (Xapian) is a program a search: its start is measured by itself and taken off. It too answers fifty threads.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+import trio
+
+from benchmarks.big_home import home_with, open_workspace, words
+from benchmarks.mailroom import ADDRESS, open_mailroom, page_of, real_mail_paths, some_mails, sync_disks
+from benchmarks.report import Table, count, median, milliseconds, percentile, ratio
+from svc.mail import ingest
+from svc.mail.search import procedures
+from svc.mail.search.find import LIMITS
+from svc.mail.search.wire import SearchInput, SearchOut
+from svc.principal import UNCLAIMED
+from svc.store import ReadTx, Store
+
+MESSAGES: Final = 1_000_000
+QUICK_MESSAGES: Final = 100_000
+CALLS: Final = 60
+QUICK_CALLS: Final = 20
+WARM_CALLS: Final = 3
+QUICK_MAILS: Final = 600
+ROUNDS: Final = 9
+BARE: Final = "select rowid from mail_search_fts where mail_search_fts match ? order by rowid desc limit 50"
+
+Ask = Callable[[], Awaitable[object]]
+
+
+def run(quick: bool) -> Iterable[Table]:
+    yield _big(QUICK_MESSAGES if quick else MESSAGES, QUICK_CALLS if quick else CALLS)
+    yield _beside_notmuch(QUICK_MAILS if quick else max(len(real_mail_paths()), QUICK_MAILS))
+
+
+# A million messages
+
+
+def _big(messages: int, calls: int) -> Table:
+    times, found = trio.run(_measure, home_with(messages, searched=True), calls)
+    table = Table(
+        title=f"Search over {messages:,} messages, in ms", columns=("search", "threads", "p50", "p99", "x bare")
+    )
+    bare = median(times[BARE])
+    for name, values in times.items():
+        cells = (milliseconds(median(values)), milliseconds(percentile(values, 99)), ratio(median(values), bare))
+        table.add("bare: newest fifty by the common word" if name == BARE else name, found[name], *cells)
+    table.notes += [
+        "three accounts; 60 words a body, drawn as in a language; calls interleaved",
+        "+: there are more; early: it stopped at what one call may look at, and goes on by its cursor",
+    ]
+    return table
+
+
+def _searches() -> Mapping[str, str]:
+    known = words()
+    common, often, medium, seldom = known[0], known[1], known[60], known[4_000]
+    return {
+        "a word of one message": "note777 ",
+        "a seldom word": f"{seldom} ",
+        "a medium word": f"{medium} ",
+        "a common word": f"{common} ",
+        "a common word, one account": f"{common} ",
+        "two common words": f"{common} {often} ",
+        "a phrase of common words": f'"{common} {often}"',
+        "a common word without another": f"{common} -{often} ",
+        "a seldom or a common word": f"{seldom} OR {common} ",
+        "unfinished: three letters": known[60][:3],
+        "unfinished: a word in every subject": "budge",
+        "from: and a medium word": f"from:sender55 {medium} ",
+        "before: and a medium word": f"before:2023-06-01 {medium} ",
+        "is:unread and a medium word": f"is:unread {medium} ",
+        "in:inbox, no word": "in:inbox",
+        "has:attachment, which none keeps": "has:attachment",
+    }
+
+
+async def _measure(home: Path, calls: int) -> tuple[dict[str, list[float]], dict[str, str]]:
+    times: dict[str, list[float]] = {}
+    found: dict[str, str] = {}
+    async with open_workspace(home) as workspace:
+        with closing(sqlite3.connect(f"{workspace.store.path.as_uri()}?mode=ro", uri=True)) as connection:
+            asks: dict[str, Ask] = {BARE: _bare(connection)}
+            for name, query in _searches().items():
+                account_id = "acc_0" if name.endswith("one account") else None
+                wanted = SearchInput(query=query, account_id=account_id)
+                asks[name] = _asking(workspace.store, wanted)
+            for turn in range(WARM_CALLS + calls):
+                for name, ask in asks.items():
+                    began = time.perf_counter()
+                    answer = await ask()
+                    elapsed = time.perf_counter() - began
+                    found[name] = _told(answer) if isinstance(answer, SearchOut) else "50"
+                    if turn >= WARM_CALLS:
+                        times.setdefault(name, []).append(elapsed)
+    return times, found
+
+
+def _told(answer: SearchOut) -> str:
+    more = "+" if answer.next_cursor else ""
+    return f"{len(answer.threads)}{more}{' early' if answer.notices else ''}"
+
+
+def _asking(store: Store, wanted: SearchInput) -> Ask:
+    return lambda: store.read(procedures.answer, UNCLAIMED, wanted=wanted, limits=LIMITS)
+
+
+def _bare(connection: sqlite3.Connection) -> Ask:
+    common = words()[0]
+
+    async def ask() -> object:
+        return connection.execute(BARE, (common,)).fetchall()
+
+    return ask
+
+
+# The same mails in notmuch
+
+
+def _beside_notmuch(mails: int) -> Table:
+    table = Table(title="The same mails in svc and in notmuch", columns=("", "svc", "notmuch", "svc x notmuch"))
+    raws, what = some_mails(mails)
+    table.notes.append(f"{len(raws):,} mails: {what}; medians of {ROUNDS} interleaved rounds")
+    if shutil.which("notmuch") is None:
+        table.notes.append("notmuch is not installed here: nothing to compare with")
+        return table
+    with TemporaryDirectory() as directory:
+        notmuch = _Notmuch(Path(directory) / "notmuch", raws)
+        sync_disks()
+        trio.run(_compare, Path(directory) / "home", raws, notmuch, table)
+    table.notes += [
+        "indexing: parsed mails to found ones; notmuch also parses, svc has done so when it stored them",
+        "searches: fifty threads, newest first; notmuch without its start as a program, and without passages",
+    ]
+    return table
+
+
+async def _compare(home: Path, raws: Sequence[bytes], notmuch: _Notmuch, table: Table) -> None:
+    async with open_mailroom(home, raws) as room:
+        for refs in room.pages():
+            page = page_of(await room.fetcher.fetch(refs))
+            await room.store.write(ingest.store_page, account_id=room.account_id, page=page)
+        began = time.perf_counter()
+        await room.indexer().catch_up()
+        indexed_s = time.perf_counter() - began
+        rates = (len(raws) / indexed_s, len(raws) / notmuch.indexed_s)
+        table.add("mails indexed a second", *map(count, rates), ratio(*rates))
+        for name, query in (await room.store.read(_queries)).items():
+            ours, theirs = [], []
+            for _ in range(ROUNDS):
+                ours.append(await _timed(room.store, query))
+                theirs.append(notmuch.timed(query))
+            middle = (median(ours), median(theirs))
+            table.add(f"{name}, ms", *map(milliseconds, middle), ratio(*middle))
+
+
+async def _timed(store: Store, query: str) -> float:
+    began = time.perf_counter()
+    await _asking(store, SearchInput(query=f"{query} "))()
+    return time.perf_counter() - began
+
+
+def _queries(tx: ReadTx) -> Mapping[str, str]:
+    """Words of these mails, by how many have them; both programs are asked in the same letters."""
+    having: Counter[str] = Counter()
+    bodies = [str(body).lower().split() for (body,) in tx.all("select body from mail_search_body")]
+    for body in bodies:
+        having.update({word for word in body if word.isascii() and word.isalpha() and 4 <= len(word) <= 12})
+    by_count = [word for word, _ in having.most_common()]
+    common, medium, rare = by_count[5], by_count[len(by_count) // 50], by_count[len(by_count) // 2]
+    return {
+        "a rare word": rare,
+        "a medium word": medium,
+        "a common word": common,
+        "two words": f"{common} {medium}",
+        "a phrase": f'"{by_count[0]} {by_count[1]}"',
+        "a sender and a word": f"from:com {medium}",
+    }
+
+
+class _Notmuch:
+    """A maildir of these mails, indexed; one process a search."""
+
+    def __init__(self, directory: Path, raws: Sequence[bytes]) -> None:
+        maildir = directory / "mail"
+        for name in ("cur", "new", "tmp"):
+            (maildir / name).mkdir(parents=True)
+        for number, raw in enumerate(raws):
+            (maildir / "cur" / f"{number}:2,S").write_bytes(raw)
+        config = directory / "config"
+        config.write_text(
+            f"[database]\npath={maildir}\n[user]\nname=bench\nprimary_email={ADDRESS}\n[new]\ntags=inbox\n"
+        )
+        self._environment = {**os.environ, "NOTMUCH_CONFIG": str(config)}
+        began = time.perf_counter()
+        self._run("new", "--quiet")
+        self.indexed_s = time.perf_counter() - began
+
+    def timed(self, query: str) -> float:
+        """Seconds of a search, less those of a start that does nothing."""
+        began = time.perf_counter()
+        self._run("count", "--lastmod", "id:none")
+        started = time.perf_counter()
+        self._run("search", "--limit=50", "--sort=newest-first", query)
+        return max(1e-6, time.perf_counter() - started - (started - began))
+
+    def _run(self, *arguments: str) -> None:
+        subprocess.run(["notmuch", *arguments], env=self._environment, check=True, capture_output=True)

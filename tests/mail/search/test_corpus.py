@@ -1,0 +1,87 @@
+"""Real mail: the index finds exactly the messages that a plain walk through their text finds."""
+
+from __future__ import annotations
+
+import random
+import re
+import unicodedata
+from typing import Any
+
+import pytest
+
+from svc.mail.mime import parse_message
+from svc.mail.model import Body
+from svc.mail.search import procedures
+from svc.mail.search.find import LIMITS
+from svc.mail.search.tasks import Indexer
+from svc.mail.search.wire import SearchInput
+from svc.mail.search.words import body_text
+from tests.mail import corpus
+from tests.mail.rig import Rig
+
+WORDS_TRIED = 300
+PAIRS_TRIED = 100
+
+pytestmark = pytest.mark.skipif(not corpus.is_present(), reason=corpus.ABSENT)
+
+
+def words_in(text: str) -> list[str]:
+    """As a person would split it: letters and digits, without accents and case."""
+    bare = "".join(char for char in unicodedata.normalize("NFD", text) if not unicodedata.combining(char))
+    return re.findall(r"[^\W_]+", bare.lower())
+
+
+async def found(rig: Rig, query: str) -> set[str]:
+    threads: set[str] = set()
+    cursor = None
+    while True:
+        wanted = SearchInput(query=query, limit=200, cursor=cursor)
+        answer = await rig.store.read(procedures.answer, rig.principal, wanted=wanted, limits=LIMITS)
+        threads |= {thread.id for thread in answer.threads}
+        cursor = answer.next_cursor
+        if cursor is None:
+            return threads
+
+
+async def test_the_index_finds_what_a_walk_through_the_text_finds(rig: Rig) -> None:
+    texts: dict[str, list[list[str]]] = {}
+    for path in corpus.paths():
+        raw = path.read_bytes()
+        texts[await rig.inject(raw=raw)] = fields_of(raw)
+    account_id = await rig.connect()
+    await rig.sync_of(account_id).step()
+    await Indexer(store=rig.store, blobs=rig.blobs, threads=rig.threads, log=rig.log, debounce_s=0).catch_up()
+    threads = {str(row[0]): str(row[1]) for row in await rig.rows(_THREADS)}
+    assert len(threads) == len(texts)
+
+    rng = random.Random(4)
+    known = sorted({word for fields in texts.values() for words in fields for word in words if word.isascii()})
+    for word in rng.sample(known, WORDS_TRIED):
+        having = {threads[mail] for mail, fields in texts.items() if any(word in words for words in fields)}
+        assert await found(rig, f"{word} ") == having, word
+    bodies = [words for fields in texts.values() for words in fields if len(words) > 1]
+    for _ in range(PAIRS_TRIED):
+        words = rng.choice(bodies)
+        start = rng.randrange(len(words) - 1)
+        pair = words[start : start + 2]
+        if all(word.isascii() for word in pair):
+            having = {threads[mail] for mail, fields in texts.items() if any(follow(pair, one) for one in fields)}
+            assert await found(rig, f'"{" ".join(pair)}"') == having, pair
+
+
+_THREADS = "select provider_message_id, thread_id from mail_messages"
+
+
+def fields_of(raw: bytes) -> list[list[str]]:
+    message = parse_message(raw)
+    people: list[Any] = [*message.to], [*message.cc], [*message.bcc], [message.sender] if message.sender else []
+    return [
+        words_in(message.subject),
+        *(words_in(" ".join(f"{one.name} {one.address}" for one in group)) for group in people),
+        words_in(" ".join(one.filename for one in message.attachments)),
+        words_in(body_text(Body(html=message.html, text=message.text))),
+    ]
+
+
+def follow(pair: list[str], words: list[str]) -> bool:
+    return any(words[at : at + 2] == pair for at in range(len(words) - 1))
