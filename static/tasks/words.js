@@ -28,7 +28,7 @@ export function wordsFor(row, nowMs) {
     case "cancelled":
       return { title: "Taken back", text: "It was not sent.", tone: "calm" };
     default:
-      return { title: "Sent", text: `Sent ${due}.`, tone: "calm" };
+      return { title: "Sent", text: `Sent ${whenWords(new Date(row.sendAt ?? row.createdAt), now)}.`, tone: "calm" };
   }
 }
 

@@ -139,14 +139,14 @@ def forget_old(tx: Tx) -> None:
 
 
 def tell(tx: Tx, outgoing_id: str, *, device_id: str = DEVICE_ID) -> Outgoing:
-    """Tell the person's clients how it stands now."""
+    """Tell the person's clients how it stands now; nothing stands of what was put away."""
     row = queries.outgoing(tx, outgoing_id)
     assert row is not None
     tx.emit(
         topic=TASKS_TOPIC,
         kind="task.changed",
         id=row.id,
-        payload={"outgoing": mail_wire.to_builtins(wire.outgoing_out(row))},
+        payload={"outgoing": None if row.dismissed else mail_wire.to_builtins(wire.outgoing_out(row))},
         audience=row.owner_id,
         device_id=device_id,
     )
