@@ -24,6 +24,9 @@ MAX_HITS: Final = 50
 """Of one mark in one text: the best passage is looked for among them."""
 
 MAX_STARTS: Final = 100
+MAX_MARKS: Final = 8
+"""Different words that are marked: each is looked for in the whole of a long text."""
+
 
 _ORDER: Final[tuple[Column, ...]] = ("body", "subject", "sender", "recipient", "cc", "bcc", "files")
 
@@ -53,7 +56,7 @@ def snippet(columns: Mapping[Column, str], marks: Sequence[Mark]) -> tuple[Piece
 
 def _spans(column: Column, text: str, marks: Sequence[Mark]) -> Iterator[_Span]:
     compared = folded(text)
-    for number, mark in enumerate(marks):
+    for number, mark in enumerate(marks[:MAX_MARKS]):
         if column in mark.columns:
             for found in islice(mark.pattern.finditer(compared), MAX_HITS):
                 yield _Span(found.start(), _after_marks(text, found.end()), number)

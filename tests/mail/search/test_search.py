@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+import trio
 
-from tests.service import MIA, RpcError, Service
+from svc.clock import VirtualClock
+from tests.recorded_log import RecordedLog
+from tests.service import MIA, RpcError, Service, open_service
 
 NOA = "Noa Brandt <noa@example.org>"
 
@@ -237,3 +241,32 @@ async def test_days_begin_in_the_askers_time_zone(service: Service) -> None:
     wrong = await search(service, "harbour", timeZone="Nowhere/../etc")
     assert wrong["notices"] == ["Your time zone is not known here; days are those of UTC."]
     assert len(wrong["threads"]) == 1
+
+
+async def test_labels_are_found_by_their_names_and_snoozed_threads_as_such(service: Service) -> None:
+    thread_id = await arrive(service, "Harbour")
+    await arrive(service, "Another")
+    (account,) = await service.query("mail.accounts")
+    label = await service.mutate("mail.createLabel", accountId=account["id"], name="Clients/Next week")
+    await service.mutate("mail.setLabels", threadIds=[thread_id], add=[label["id"]])
+    for query in ('label:"clients/next week"', "label:clients-next-week", f"label:{label['id']}"):
+        assert await subjects(service, query) == ["Harbour"], query
+    assert await subjects(service, 'in:anywhere -label:"Clients/Next week"') == ["Another"]
+    await service.mutate("mail.snooze", threadIds=[thread_id], until="2026-11-01T08:00:00.000Z")
+    assert await subjects(service, "in:snoozed") == ["Harbour"]
+    assert await subjects(service, "is:snoozed harbour in:skipped") == ["Harbour"]
+    assert await subjects(service, "in:archive") == []
+    assert await subjects(service, "in:inbox") == ["Another"]
+
+
+async def test_what_was_just_sent_is_found(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> None:
+    async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake", SVC_UNDO_SEND_SECONDS="0") as service:
+        await arrive(service, "Hello")
+        (account,) = await service.query("mail.accounts")
+        wanted = {"accountId": account["id"], "to": ["ann@x.org"], "subject": "Harbour", "html": "<p>the cranes</p>"}
+        sent = await service.mutate("mail.send", **wanted)
+        while sent["state"] != "sent":
+            await trio.sleep(1)
+            (sent,) = await service.query("mail.outgoing")
+        assert await subjects(service, "in:sent cranes") == ["Harbour"]
+        assert await subjects(service, "to:ann from:me") == ["Harbour"]
