@@ -9,6 +9,9 @@ from svc.mail import accounts, fake_procedures, procedures, queries, retitling, 
 from svc.mail.engine import MailEngine
 from svc.mail.gmail.connection import Connections
 from svc.mail.health.procedures import PROCEDURES as HEALTH_PROCEDURES
+from svc.mail.images import feature as images
+from svc.mail.images.procedures import PROCEDURES as IMAGES_PROCEDURES
+from svc.mail.images.routes import ROUTES as IMAGES_ROUTES
 from svc.mail.invariants import INVARIANTS
 from svc.mail.labelling import feature as labelling
 from svc.mail.labelling.procedures import PROCEDURES as LABELLING_PROCEDURES
@@ -48,6 +51,7 @@ def _build(workspace: Workspace) -> None:
     )
     workspace.provide(connections)
     workspace.provide(MailEngine(workspace=workspace, reader=reader, connections=connections, world=world))
+    images.build(workspace)
     labelling.build(workspace)
     search.build(workspace)
     sending.build(workspace)
@@ -70,6 +74,7 @@ async def _boot(workspace: Workspace) -> None:
 def _claim(tx: Tx, user_id: str) -> None:
     """Accounts that were connected before there was anybody become the first admin's, with the news of them."""
     tx.run("update mail_accounts set owner_id = :user_id where owner_id is null", user_id=user_id)
+    images.claim(tx, user_id)
     labelling.claim(tx, user_id)
     sending.claim(tx, user_id)
 
@@ -88,10 +93,11 @@ FEATURE = Feature(
     summary="Mail accounts, their sync, and the unified inbox.",
     settings=(*SETTINGS, *SEARCH_SETTINGS, *SENDING_SETTINGS),
     migrations=MIGRATIONS,
-    routes=routes.ROUTES,
+    routes=(*routes.ROUTES, *IMAGES_ROUTES),
     procedures=(
         *procedures.PROCEDURES,
         *HEALTH_PROCEDURES,
+        *IMAGES_PROCEDURES,
         *LABELLING_PROCEDURES,
         *SEARCH_PROCEDURES,
         *SENDING_PROCEDURES,

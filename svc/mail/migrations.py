@@ -10,6 +10,7 @@ from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
 
 from svc.mail.health.tables import TABLES as HEALTH_TABLES
+from svc.mail.images.tables import TABLES as IMAGES_TABLES
 from svc.mail.labelling.tables import TABLES as LABELLING_TABLES
 from svc.mail.search.tables import TABLES as SEARCH_TABLES
 from svc.mail.sending.tables import TABLES as SENDING_TABLES
@@ -38,6 +39,12 @@ def m003_search(db: Database) -> None:
 @MIGRATIONS(name="m004_labelling")
 def m004_labelling(db: Database) -> None:
     for statement in LABELLING_TABLES:
+        db.execute(statement)
+
+
+@MIGRATIONS(name="m005_images")
+def m005_images(db: Database) -> None:
+    for statement in IMAGES_TABLES:
         db.execute(statement)
 
 

@@ -331,20 +331,23 @@ def pending_naming(tx: ReadTx, *, account_id: str, label_id: str) -> list[Mirror
 # Sanitized bodies
 
 
-def clean_bodies(
-    tx: ReadTx, *, body_sha256s: Sequence[str], policy: int
-) -> dict[str, tuple[str, int, tuple[str, ...]]]:
+def clean_bodies(tx: ReadTx, *, body_sha256s: Sequence[str], policy: int) -> dict[str, CleanHtml]:
     rows = tx.all(
         """
-        select body_sha256, html, blocked_images, remote_images from mail_clean
+        select body_sha256, html, blocked_images, remote_images, warnings from mail_clean
         where policy = :policy and body_sha256 in (select value from json_each(:ids))
         """,
         policy=policy,
         ids=msgspec.json.encode(list(body_sha256s)).decode(),
     )
     return {
-        str(sha256): (str(html), cast(int, blocked), decode_labels(cast(str, remote)))
-        for sha256, html, blocked, remote in rows
+        str(sha256): CleanHtml(
+            html=str(html),
+            blocked_images=cast(int, blocked),
+            remote_images=decode_labels(cast(str, remote)),
+            warnings=decode_labels(cast(str, warnings)),
+        )
+        for sha256, html, blocked, remote, warnings in rows
     }
 
 
@@ -410,12 +413,12 @@ def _account(row: tuple[object, ...]) -> Account:
         unread_threads=cast(int, row[14]),
         last_synced_at=cast("int | None", row[15]),
         unread_twins=cast(int, row[16]),
-    )
-
-
         cause=cast("Trouble | None", row[17]),
         provider_total=cast("int | None", row[18]),
         erasing=bool(row[19]),
+    )
+
+
 def _thread(row: tuple[object, ...]) -> ThreadRow:
     return ThreadRow(
         id=cast(str, row[0]),

@@ -17,7 +17,10 @@ from svc.clock import rfc3339
 from svc.errors import NotFound, Refusal
 from svc.log import Log
 from svc.mail import correspondents, queries, wire
-from svc.mail.model import Body, Label, MessageRow, Person, ThreadRow
+from svc.mail.deception import misleading_name, misleading_reply
+from svc.mail.images.actions import note_images
+from svc.mail.images.queries import trusted_among
+from svc.mail.model import SPAM, UNREAD, AttachmentRef, Body, Label, MessageRow, Person, ThreadRow, is_own
 from svc.mail.sanitize import POLICY_VERSION, CleanHtml, plan, sanitize, text_fallback, text_to_html
 from svc.nursery import GateCrashed, GateTimeout, ProcessGate, ThreadGate
 from svc.people import PageRef
@@ -40,6 +43,8 @@ class OpenThread:
     filing: PageRef | None
     clean: dict[str, CleanHtml]
     """Those bodies that were sanitized before, by the blob's hash."""
+    trusted: frozenset[str]
+    """Senders whose remote images the reader wants to see, lower case."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +60,7 @@ class Reader:
         messages = [await self._message(opened, message) for message in opened.messages]
         return wire.ThreadDetailOut(
             thread=await self.store.read(wire.thread_summary, opened.thread, opened.labels),
-            filing=opened.filing and wire.filing(opened.filing),
+            filing=None if opened.filing is None else wire.filing(opened.filing),
             messages=tuple(messages),
             proposed_reply=None,
         )
@@ -69,7 +74,7 @@ class Reader:
                 clean = await self.threads.run(text_fallback, body.html or "")
             else:
                 await self._keep(message.body_sha256, clean)
-        return _message_out(message, body=body, clean=clean, labels=opened.labels)
+        return _message_out(message, body=body, clean=clean, opened=opened)
 
     async def _keep(self, body_sha256: str, clean: CleanHtml) -> None:
         """Remember it for the next time. Reading goes on where nothing can be written, such as on a full disk."""
@@ -110,55 +115,77 @@ def _open(tx: ReadTx, principal: Principal, *, thread_id: str) -> OpenThread:
         raise NotFound("There is no such thread.")
     messages = queries.messages_of(tx, thread_id)[-MAX_MESSAGES_SHOWN:]
     hashes = [message.body_sha256 for message in messages]
-    cached = queries.clean_bodies(tx, body_sha256s=hashes, policy=POLICY_VERSION)
     return OpenThread(
         thread=thread,
         messages=messages,
         labels=queries.labels(tx, thread.account_id),
         filing=correspondents.filing(tx, account_id=thread.account_id, messages=messages),
-        clean={
-            sha256: CleanHtml(html=html, blocked_images=blocked, remote_images=remote)
-            for sha256, (html, blocked, remote) in cached.items()
-        },
+        clean=queries.clean_bodies(tx, body_sha256s=hashes, policy=POLICY_VERSION),
+        trusted=trusted_among(tx, principal, addresses=[message.sender.address for message in messages]),
     )
 
 
 def _remember(tx: Tx, *, body_sha256: str, clean: CleanHtml) -> None:
     tx.run(
         """
-        insert into mail_clean (body_sha256, policy, html, blocked_images, remote_images, made_at)
-        values (:sha256, :policy, :html, :blocked, :remote, :now) on conflict do nothing
+        insert into mail_clean (body_sha256, policy, html, blocked_images, remote_images, warnings, made_at)
+        values (:sha256, :policy, :html, :blocked, :remote, :warnings, :now) on conflict do nothing
         """,
         sha256=body_sha256,
         policy=POLICY_VERSION,
         html=clean.html,
         blocked=clean.blocked_images,
         remote=msgspec.json.encode(clean.remote_images).decode(),
+        warnings=msgspec.json.encode(clean.warnings).decode(),
         now=tx.now,
     )
+    note_images(tx, body_sha256=body_sha256, urls=clean.remote_images)
 
 
 def _message_out(
-    message: MessageRow, *, body: Body | None, clean: CleanHtml | None, labels: dict[str, Label]
+    message: MessageRow, *, body: Body | None, clean: CleanHtml | None, opened: OpenThread
 ) -> wire.MessageOut:
+    shown = [one for one in message.headers.attachments if one.inline and one.content_id]
     return wire.MessageOut(
         id=message.id,
         from_=wire.person(message.sender),
         to=_people(message.headers.to),
         cc=_people(message.headers.cc),
+        bcc=_people(message.headers.bcc),
+        reply_to=_people(message.headers.reply_to),
         subject=message.subject,
         sent_at=rfc3339(message.sent_at),
         html=clean.html if clean else _LOST,
         text=body.text if body else "",
         blocked_images=clean.blocked_images if clean else 0,
         remote_images=clean.remote_images if clean else (),
-        labels=wire.label_list(message.labels, labels),
-        attachments=tuple(
-            wire.AttachmentOut(
-                filename=one.filename, mime=one.mime, sha256=one.sha256, size=one.size, file_id=one.file_id
-            )
-            for one in message.headers.attachments
-        ),
+        labels=wire.label_list(message.labels, opened.labels),
+        attachments=tuple(map(_attachment, (one for one in message.headers.attachments if one not in shown))),
+        inline=tuple(map(_inline, shown)),
+        own=is_own(frozenset(message.labels)),
+        unread=UNREAD in message.labels,
+        images_allowed=SPAM not in message.labels and message.sender.address.lower() in opened.trusted,
+        warnings=_warnings(message, clean),
+    )
+
+
+def _warnings(message: MessageRow, clean: CleanHtml | None) -> tuple[str, ...]:
+    """What in the message may deceive; nobody is warned of what they wrote themselves."""
+    if is_own(frozenset(message.labels)):
+        return ()
+    of_headers = (misleading_name(message.sender), misleading_reply(message.sender, message.headers))
+    return (*filter(None, of_headers), *(clean.warnings if clean else ()))
+
+
+def _attachment(one: AttachmentRef) -> wire.AttachmentOut:
+    return wire.AttachmentOut(
+        filename=one.filename, mime=one.mime, sha256=one.sha256, size=one.size, file_id=one.file_id
+    )
+
+
+def _inline(one: AttachmentRef) -> wire.InlineOut:
+    return wire.InlineOut(
+        filename=one.filename, mime=one.mime, size=one.size, file_id=one.file_id, content_id=one.content_id or ""
     )
 
 

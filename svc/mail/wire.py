@@ -157,6 +157,16 @@ class AttachmentOut(Wire, frozen=True):
     file_id: str
 
 
+class InlineOut(Wire, frozen=True):
+    """A part that the HTML refers to by ``cid:``. The frame drops it; it is shown below."""
+
+    filename: str
+    mime: str
+    size: int
+    file_id: str
+    content_id: str
+
+
 class FilingOut(Wire, frozen=True):
     page_id: str
     path: str
@@ -170,12 +180,18 @@ class ProposedReplyOut(Wire, frozen=True):
 
 
 class MessageOut(Wire, frozen=True):
-    """``html`` is sanitized, always; a blocked image in it carries an index into ``remote_images``."""
+    """``html`` is sanitized, always; a blocked image in it carries an index into ``remote_images``.
+
+    ``attachments`` and ``inline`` share no part. ``images_allowed``: the caller trusts the sender with remote images.
+    ``warnings``: sentences for the reader, about what in this message may deceive.
+    """
 
     id: str
     from_: PersonOut = msgspec.field(name="from")
     to: tuple[PersonOut, ...]
     cc: tuple[PersonOut, ...]
+    bcc: tuple[PersonOut, ...]
+    reply_to: tuple[PersonOut, ...]
     subject: str
     sent_at: str
     html: str
@@ -184,6 +200,11 @@ class MessageOut(Wire, frozen=True):
     remote_images: tuple[str, ...]
     labels: tuple[LabelOut, ...]
     attachments: tuple[AttachmentOut, ...]
+    inline: tuple[InlineOut, ...]
+    own: bool
+    unread: bool
+    images_allowed: bool
+    warnings: tuple[str, ...]
 
 
 class ThreadDetailOut(Wire, frozen=True):

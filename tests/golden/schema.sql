@@ -90,7 +90,7 @@ CREATE TABLE mail_clean (                   -- sanitized bodies, by content and 
     html text not null,
     blocked_images integer not null,
     remote_images text not null,            -- JSON array
-    made_at integer not null,
+    made_at integer not null, warnings text not null default '[]',
     primary key (body_sha256, policy)
 ) strict, without rowid
 ;
@@ -214,6 +214,13 @@ CREATE TABLE mail_outgoing (
 ) strict
 ;
 
+CREATE TABLE mail_remote_images (           -- which bodies name which remote pictures; filled when one is sanitized
+    url_sha256 text not null,
+    body_sha256 text not null,
+    primary key (url_sha256, body_sha256)
+) strict, without rowid
+;
+
 CREATE TABLE mail_search (                  -- the messages that can be found
     id integer primary key,                 -- second it was sent * 4096, and up: in the order of dates
     message_id text not null unique references mail_messages (id) on delete cascade,
@@ -313,6 +320,14 @@ CREATE TABLE mail_threads (
     attachments integer not null default 0,
     labels text not null default '[]', twins text, leads integer not null default 1,      -- JSON array: the label ids of all its messages, sorted
     unique (account_id, provider_thread_id)
+) strict
+;
+
+CREATE TABLE mail_trusted_senders (         -- whose remote pictures are shown without asking
+    owner_id text,                          -- null: everybody's, until the instance is claimed
+    address text not null,                  -- lower case
+    since integer not null,
+    unique (owner_id, address)
 ) strict
 ;
 
@@ -485,6 +500,8 @@ CREATE INDEX files_uploads_of on files (owner_id, created_at desc, id desc) wher
 
 CREATE INDEX mail_drafts_list on mail_drafts (owner_id, updated_at desc);
 
+CREATE INDEX mail_messages_body on mail_messages (body_sha256);
+
 CREATE INDEX mail_messages_header on mail_messages (account_id, message_id_header);
 
 CREATE INDEX mail_messages_sweep on mail_messages (account_id, seen_sweep);
@@ -513,6 +530,8 @@ where in_inbox = 0 and visible > 0
 ;
 
 CREATE INDEX mail_threads_twins on mail_threads (twins) where twins is not null;
+
+CREATE UNIQUE INDEX mail_trusted_senders_nobodys on mail_trusted_senders (address) where owner_id is null;
 
 CREATE INDEX mail_undo_user on mail_undo (user_id, id desc);
 

@@ -60,6 +60,9 @@ ROUTES: dict[str, Door] = {
     "POST /files": Door(access="authenticated", method="POST", target="/files", status=201),
     "GET /files/:id/content": Door(access="authenticated", target="/files/fil_none/content", status=404),
     "GET /blobs/:sha256": Door(access="authenticated", target=f"/blobs/{'0' * 64}", status=404),
+    "GET /mail/proxy-image": Door(
+        access="authenticated", target="/mail/proxy-image?url=https%3A%2F%2Fpictures.example%2Fa.png", status=404
+    ),
     "GET /oauth/mail/start": Door(access="authenticated", target="/oauth/mail/start", status=501),
     "GET /oauth/mail/callback": Door(access="authenticated", target="/oauth/mail/callback", status=501),
 }
@@ -126,6 +129,8 @@ PROCEDURES: dict[str, Door] = {
     "mail.retryFailures": mutation("authenticated", 404, accountId="acc_none"),
     "mail.pending": query("authenticated", 404, accountId="acc_none"),
     "mail.resync": mutation("authenticated", 404, accountId="acc_none"),
+    "mail.trustSender": mutation("authenticated", address="noa@example.org", trusted=True),
+    "mail.trustedSenders": query("authenticated"),
     "mail.search": query("authenticated", query="hello"),
     "mail.send": mutation("authenticated", 404, accountId="acc_none", to=["a@example.org"], subject="Hi", html="Hi"),
     "mail.outgoing": query("authenticated"),

@@ -7,7 +7,7 @@ from typing import Final
 
 from svc.mail.sanitize.height import estimate_height_px
 
-POLICY_VERSION: Final = 1
+POLICY_VERSION: Final = 2
 """Part of every cache key: raised whenever the same input may come out otherwise."""
 
 FRAME_CSP: Final = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -21,12 +21,14 @@ class CleanHtml:
     ``<img data-remote="2">`` stands for ``remote_images[2]``; the HTML itself names no remote image.
     ``blocked_images`` counts every use of a remote image, those included that have no placeholder: backgrounds,
     posters, images beyond the limit. ``truncated``: the input went over a limit, and its end is missing.
+    ``warnings``: sentences about links that show one place and lead to another.
     """
 
     html: str
     blocked_images: int = 0
     remote_images: tuple[str, ...] = ()
     truncated: bool = False
+    warnings: tuple[str, ...] = ()
 
     @property
     def estimated_height_px(self) -> int:

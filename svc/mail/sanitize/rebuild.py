@@ -15,6 +15,7 @@ from justhtml import Element, JustHTML, Node, Text
 
 from svc.mail.sanitize.address import image_address, link_address
 from svc.mail.sanitize.css import clean_style
+from svc.mail.sanitize.links import MAX_WARNINGS, Link
 from svc.mail.sanitize.model import CleanHtml
 from svc.mail.sanitize.policy import ATTRIBUTES, BODY_COLORS, DROPPED, RENAMED, VOID, body_color
 
@@ -72,6 +73,9 @@ class Rebuild:
     depth: int = 0
     blocked_images: int = 0
     remote_images: dict[str, int] = field(default_factory=dict)
+    links: list[Link] = field(default_factory=list)
+    """Those open just now."""
+    warnings: dict[str, None] = field(default_factory=dict)
 
     def run(self, root: Node) -> CleanHtml:
         waiting: list[Node | Text | _End] = [root]
@@ -83,7 +87,10 @@ class Rebuild:
                 continue
             nodes += 1
             if isinstance(item, Text):
-                self.write(escape_text(printable(item.data or "")))
+                text = printable(item.data or "")
+                self.write(escape_text(text))
+                for link in self.links[-1:]:
+                    link.show(text)
             elif end := self._enter(item):
                 waiting.extend(() if end is _NOTHING else (end,))
                 waiting.extend(reversed(item.children or ()))
@@ -96,6 +103,7 @@ class Rebuild:
             blocked_images=self.blocked_images,
             remote_images=tuple(self.remote_images),
             truncated=truncated,
+            warnings=tuple(self.warnings),
         )
 
     def _enter(self, node: Node) -> _End | None:
@@ -120,6 +128,8 @@ class Rebuild:
         if name == "a":
             address = link_address(attributes.get("href") or "")
             name = "a" if address else "span"
+            if address:
+                self.links.append(Link(address))
             written = self.attributes(name, attributes)
             self.write(
                 f'<a href="{escape_attribute(address)}"{written}{self.link_attributes}>'
@@ -177,6 +187,10 @@ class Rebuild:
     def _close(self, end: _End) -> None:
         self.write(end.tag)
         self.depth -= 1
+        if end.tag == "</a>":
+            warning = self.links.pop().warning()
+            if warning and len(self.warnings) < MAX_WARNINGS:
+                self.warnings[warning] = None
 
     def write(self, text: str) -> None:
         self.output.append(text)

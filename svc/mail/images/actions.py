@@ -1,0 +1,58 @@
+"""What a person decides about pictures, and what is noted of a body when it is sanitized."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from svc.errors import Conflict, Invalid
+from svc.mail.images.queries import MAY_SEE, url_key, who
+from svc.mail.mime.model import MAX_ADDRESS_CHARS
+from svc.mail.text import clean_token
+from svc.principal import Principal
+from svc.store import Tx
+
+MAX_TRUSTED: Final = 5_000
+
+
+def trust_sender(tx: Tx, principal: Principal, *, address: str, trusted: bool) -> None:
+    """From now on this sender's pictures are shown at once, or again only when asked for."""
+    address = clean_token(address).lower()
+    if not trusted:
+        tx.run(
+            f"delete from mail_trusted_senders where address = :address and {MAY_SEE}",
+            address=address,
+            **who(principal),
+        )
+        return
+    before, at, after = address.rpartition("@")
+    if not (before and at and after) or len(address) > MAX_ADDRESS_CHARS:
+        raise Invalid("That is no address that mail could come from.")
+    row = tx.one(f"select count(*) from mail_trusted_senders where {MAY_SEE}", **who(principal))
+    if row is not None and int(str(row[0])) >= MAX_TRUSTED:
+        raise Conflict(f"Pictures of {MAX_TRUSTED} senders are shown already. Take some of them out first.")
+    tx.run(
+        """
+        insert into mail_trusted_senders (owner_id, address, since) values (:owner_id, :address, :now)
+        on conflict do nothing
+        """,
+        owner_id=principal.user_id,
+        address=address,
+        now=tx.now,
+    )
+
+
+def claim(tx: Tx, user_id: str) -> None:
+    """Whom somebody trusted before there was anybody, the first admin trusts."""
+    tx.run("update mail_trusted_senders set owner_id = :user_id where owner_id is null", user_id=user_id)
+
+
+def note_images(tx: Tx, *, body_sha256: str, urls: Iterable[str]) -> None:
+    """These pictures, and no others, may be fetched for who may read a message with this body."""
+    tx.run_many(
+        """
+        insert into mail_remote_images (url_sha256, body_sha256) values (:url_sha256, :body_sha256)
+        on conflict do nothing
+        """,
+        [{"url_sha256": url_key(url), "body_sha256": body_sha256} for url in urls],
+    )

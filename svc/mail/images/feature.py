@@ -1,0 +1,14 @@
+"""What pictures add to mail's rows: the proxy, and a place in the claim."""
+
+from __future__ import annotations
+
+from svc.mail.images.actions import claim
+from svc.mail.images.proxy import ImageProxy
+from svc.protocol.pinned import PinnedEgress
+from svc.workspace import Workspace
+
+__all__ = ["build", "claim"]
+
+
+def build(workspace: Workspace) -> None:
+    workspace.provide(ImageProxy(PinnedEgress()))

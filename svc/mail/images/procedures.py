@@ -1,0 +1,42 @@
+"""``mail.trustSender`` and ``mail.trustedSenders``."""
+
+from __future__ import annotations
+
+from svc.mail.images import actions, queries, wire
+from svc.mail.images.wire import TrustedSenderOut, TrustSenderInput
+from svc.protocol import NOTHING, Nothing, Procedure
+from svc.workspace import Call
+
+
+async def trust_sender(call: Call, wanted: TrustSenderInput) -> Nothing:
+    await call.workspace.store.write(
+        actions.trust_sender, call.principal, address=wanted.address, trusted=wanted.trusted
+    )
+    return NOTHING
+
+
+async def trusted_senders(call: Call, wanted: Nothing) -> list[TrustedSenderOut]:
+    senders = await call.workspace.store.read(queries.trusted_senders, call.principal)
+    return [wire.trusted_sender(sender) for sender in senders]
+
+
+PROCEDURES: tuple[Procedure[Call], ...] = (
+    Procedure(
+        name="mail.trustSender",
+        kind="mutation",
+        access="authenticated",
+        input=TrustSenderInput,
+        output=Nothing,
+        call=trust_sender,
+        summary="Show a sender's remote images without asking, or ask again.",
+    ),
+    Procedure(
+        name="mail.trustedSenders",
+        kind="query",
+        access="authenticated",
+        input=Nothing,
+        output=list[TrustedSenderOut],
+        call=trusted_senders,
+        summary="The senders whose remote images are shown without asking.",
+    ),
+)

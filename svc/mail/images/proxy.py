@@ -1,0 +1,95 @@
+"""Fetching a remote picture on a person's behalf: a few at a time, and nothing but a picture comes back.
+
+The sender learns that somebody's server asked, not who, where and with what. Every refusal says in words what a person
+sees in the picture's place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Final
+
+import trio
+
+from svc.errors import Refusal
+from svc.mail.images.picture import Picture, kind_of
+from svc.principal import Principal
+from svc.protocol.pinned import PinnedAnswer, PinnedEgress, PinnedFault
+
+DEADLINE_S: Final = 5.0
+MAX_BYTES: Final = 10 * 1024 * 1024
+MAX_AT_A_TIME: Final = 16
+"""Of all people together; each may be held in memory whole."""
+MAX_AT_A_TIME_EACH: Final = 6
+MAX_ASKED_EACH: Final = 64
+"""Under way and waiting, of one person."""
+RETRY_AFTER_S: Final = 5
+
+ACCEPT: Final = "image/avif,image/webp,image/png,image/jpeg,image/gif,image/bmp,image/x-icon"
+_HTTP: Final = re.compile(r"http://([^/?#\\:]*)(?::80)?(?=[/?#\\]|\Z)", re.IGNORECASE)
+_CODES: Final = {"timeout": "gateway_timeout", "too_large": "too_large"}
+
+
+class ImageProxy:
+    def __init__(self, egress: PinnedEgress) -> None:
+        self.egress = egress
+        self._turns = _Turns()
+
+    async def fetch(self, principal: Principal, url: str) -> Picture:
+        """The picture at ``url``. Raises a :class:`Refusal` (413, 415, 429, 502 or 504) in its place."""
+        async with self._turns.turn(principal.user_id or principal.device_id):
+            try:
+                answer = await self.egress.get(
+                    over_tls(url), accept=ACCEPT, deadline_s=DEADLINE_S, limit_bytes=MAX_BYTES
+                )
+            except PinnedFault as fault:
+                code = _CODES.get(fault.kind, "bad_gateway")
+                raise Refusal(f"The image was not loaded: {fault.detail}.", code=code) from None
+        return _picture(answer)
+
+
+def over_tls(url: str) -> str:
+    """The same address with https: what a mail names with http is asked for over TLS, or not at all."""
+    return _HTTP.sub(r"https://\1", url, count=1)
+
+
+def _picture(answer: PinnedAnswer) -> Picture:
+    if answer.status != 200:
+        raise Refusal(f"The image was not loaded: its server answered {answer.status}.", code="bad_gateway")
+    declared = (answer.headers.get("content-type") or "").partition(";")[0].strip().lower()
+    kind = kind_of(answer.body) if declared.startswith("image/") else None
+    if kind is None:
+        raise Refusal("The image was not loaded: it is no picture that is shown.", code="unsupported_media_type")
+    return Picture(mime=kind, data=answer.body)
+
+
+@dataclass
+class _Queue:
+    limiter: trio.CapacityLimiter = field(default_factory=lambda: trio.CapacityLimiter(MAX_AT_A_TIME_EACH))
+    asked: int = 0
+
+
+class _Turns:
+    """Who may fetch now. One person's newsletter does not make another wait for more than what is under way."""
+
+    def __init__(self) -> None:
+        self._all = trio.CapacityLimiter(MAX_AT_A_TIME)
+        self._queues: dict[str, _Queue] = {}
+
+    @asynccontextmanager
+    async def turn(self, who: str) -> AsyncIterator[None]:
+        queue = self._queues.setdefault(who, _Queue())
+        if queue.asked >= MAX_ASKED_EACH:
+            retry = {"retry-after": str(RETRY_AFTER_S)}
+            raise Refusal("Too many images are being loaded at once.", code="rate_limited", headers=retry)
+        queue.asked += 1
+        try:
+            async with queue.limiter, self._all:
+                yield
+        finally:
+            queue.asked -= 1
+            if not queue.asked:
+                del self._queues[who]

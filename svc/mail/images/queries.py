@@ -1,0 +1,66 @@
+"""Every statement that reads about pictures in mail; ownership stands in each ``where``."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, cast
+
+import msgspec
+
+from svc.clock import Millis
+from svc.principal import Principal
+from svc.store import ReadTx, Value
+
+MAY_SEE: Final = "(:everything or owner_id is :user_id)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrustedSender:
+    address: str
+    since: Millis
+
+
+def url_key(url: str) -> str:
+    return hashlib.sha256(url.encode("utf-8", "replace")).hexdigest()
+
+
+def stands_in_readable_mail(tx: ReadTx, principal: Principal, *, url: str) -> bool:
+    """Whether a message that the caller may read names this picture, spelled exactly so."""
+    row = tx.one(
+        f"""
+        select 1 from mail_remote_images i
+        join mail_messages m on m.body_sha256 = i.body_sha256
+        join mail_accounts a on a.id = m.account_id
+        where i.url_sha256 = :url and {MAY_SEE} limit 1
+        """,
+        url=url_key(url),
+        **who(principal),
+    )
+    return row is not None
+
+
+def trusted_among(tx: ReadTx, principal: Principal, *, addresses: Iterable[str]) -> frozenset[str]:
+    """Those of these addresses, lower case, whose pictures the caller wants to see."""
+    rows = tx.all(
+        f"""
+        select address from mail_trusted_senders
+        where address in (select value from json_each(:addresses)) and {MAY_SEE}
+        """,
+        addresses=msgspec.json.encode(sorted({address.lower() for address in addresses})).decode(),
+        **who(principal),
+    )
+    return frozenset(str(address) for (address,) in rows)
+
+
+def trusted_senders(tx: ReadTx, principal: Principal) -> list[TrustedSender]:
+    rows = tx.all(
+        f"select address, min(since) from mail_trusted_senders where {MAY_SEE} group by address order by address",
+        **who(principal),
+    )
+    return [TrustedSender(address=str(address), since=cast(int, since)) for address, since in rows]
+
+
+def who(principal: Principal) -> dict[str, Value]:
+    return {"everything": principal.sees_everything, "user_id": principal.user_id}

@@ -1,0 +1,52 @@
+"""``GET /mail/proxy-image?url=…``: a remote picture of a mail (spec 1.1, rule 17), and of nothing else.
+
+Only an address that stands in a message the caller may read is fetched; any other is 404, so that nobody scans a
+network from here. It is a ``GET`` with an effect elsewhere (the sender may learn of it), so no page of another site can
+have it asked.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from svc.errors import Forbidden, Invalid, NotFound
+from svc.mail.images import queries
+from svc.mail.images.proxy import ImageProxy
+from svc.protocol import Request, Response, Route
+from svc.workspace import Call
+
+CACHE_CONTROL: Final = "private, max-age=86400"
+"""A picture seen again within a day tells its sender nothing again."""
+_OTHER_SITES: Final = frozenset({"cross-site", "same-site"})
+
+
+async def proxy_image(call: Call, request: Request) -> Response:
+    url = request.query().get("url")
+    if url is None:
+        raise Invalid("Which image? Name it as `url`.")
+    if request.headers.get("sec-fetch-site") in _OTHER_SITES:
+        raise Forbidden("Images of mail are shown in this workspace only.")
+    if not await call.workspace.store.read(queries.stands_in_readable_mail, call.principal, url=url):
+        raise NotFound("There is no such image in your mail.")
+    picture = await call.workspace.service(ImageProxy).fetch(call.principal, url)
+    return Response(
+        headers=[
+            ("content-type", picture.mime),
+            ("content-disposition", "inline"),
+            ("cache-control", CACHE_CONTROL),
+            ("vary", "cookie"),
+            ("content-security-policy", "sandbox; default-src 'none'"),
+        ],
+        body=picture.data,
+    )
+
+
+ROUTES: tuple[Route[Call], ...] = (
+    Route(
+        method="GET",
+        path="/mail/proxy-image",
+        access="authenticated",
+        handle=proxy_image,
+        summary="A remote image of a mail that the caller may read, fetched over HTTPS by this server.",
+    ),
+)
