@@ -50,6 +50,14 @@ _SECTION_WHERE: Final[dict[Section, str]] = {
     "inbox": "t.in_inbox > 0",
     "skipped": "t.in_inbox = 0 and t.visible > 0",
 }
+_LEADER_IS_LISTED: Final = """
+    (t.twins is not null and not t.leads and exists (
+        select 1 from mail_threads o join mail_thread_labels ol on ol.account_id = o.account_id
+            and ol.label_id = (select value from json_each(:label_ids) where key = o.account_id)
+            and ol.last_message_at = o.last_message_at and ol.thread_id = o.id
+        where o.twins = t.twins and o.leads
+    ))
+"""
 _MIRROR: Final = "m.id, m.provider_message_id, m.add_labels, m.remove_labels, m.attempts, m.created_at"
 _GOES_NEXT: Final = """
     m.account_id = :id and m.next_at <= :now and not exists (
@@ -166,11 +174,12 @@ def threads(
 def threads_by_label(tx: ReadTx, *, label_ids: Mapping[str, str], cursor: Cursor | None, limit: int) -> list[ThreadRow]:
     """The newest ``limit`` threads after ``cursor`` that carry a label. ``label_ids``: the label's id in each account.
 
-    What is hidden as a whole is listed only under the labels that hide it, as at the provider.
+    What is hidden as a whole is listed only under the labels that hide it, as at the provider. A twin is left out
+    where the one that leads is listed.
     """
     walks = [
-        _walk_label(tx, account_id=account_id, label_id=label_id, cursor=cursor, limit=limit)
-        for account_id, label_id in label_ids.items()
+        _walk_label(tx, account_id=account_id, label_ids=label_ids, cursor=cursor, limit=limit)
+        for account_id in label_ids
     ]
     return _merged(walks, limit)
 
@@ -376,19 +385,22 @@ def _walk(
 
 
 def _walk_label(
-    tx: ReadTx, *, account_id: str, label_id: str, cursor: Cursor | None, limit: int
+    tx: ReadTx, *, account_id: str, label_ids: Mapping[str, str], cursor: Cursor | None, limit: int
 ) -> Iterator[tuple[object, ...]]:
+    label_id = label_ids[account_id]
     after = "and (l.last_message_at, l.thread_id) < (:at, :id)" if cursor else ""
     place: dict[str, Value] = {"at": cursor.last_message_at, "id": cursor.id} if cursor else {}
     seen = "" if label_id in HIDDEN_LABELS else "and t.visible > 0"
+    led = _LEADER_IS_LISTED if len(label_ids) > 1 else "0"
     return tx.each(
         f"""
         select {_THREAD} from mail_thread_labels l join mail_threads t on t.id = l.thread_id
-        where l.account_id = :account_id and l.label_id = :label_id {seen} {after}
+        where l.account_id = :account_id and l.label_id = :label_id {seen} {after} and not {led}
         order by l.last_message_at desc, l.thread_id desc limit :limit
         """,
         account_id=account_id,
         label_id=label_id,
+        label_ids=msgspec.json.encode(label_ids).decode(),
         limit=limit,
         **place,
     )

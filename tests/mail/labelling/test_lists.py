@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import trio
 
-from tests.mail.rig import MIA, Rig
+from svc.mail import queries
+from svc.mail.labelling import actions
+from tests.mail.rig import MIA, Rig, mail
 from tests.service import MIA as SERVICE_MIA
 from tests.service import RpcError, Service
 
@@ -88,6 +90,30 @@ async def test_the_lists_follow_what_the_provider_tells(rig: Rig) -> None:
         await rig.world.delete(address=MIA, message_id=f"fake-{number}")
     await sync.step()
     assert await listed(rig) == []
+    assert await rig.problems() == []
+
+
+async def test_one_mail_in_two_accounts_is_one_row_where_both_carry_the_label(rig: Rig) -> None:
+    raw = mail("For both").replace(b"Subject:", b"Message-ID: <1@example.org>\r\nSubject:", 1)
+    ids = {}
+    for address in (MIA, NOA):
+        await rig.inject(address=address, raw=raw, labels=frozenset({"INBOX", "STARRED"}))
+        ids[address] = await rig.connect(address)
+        await rig.sync_of(ids[address], address=address).step()
+    assert await rig.rows("select count(*), sum(leads) from mail_threads where twins is not null") == [(2, 1)]
+
+    async def starred(*account_ids: str) -> list[str]:
+        label_ids = dict.fromkeys(account_ids, "STARRED")
+        found = await rig.store.read(queries.threads_by_label, label_ids=label_ids, cursor=None, limit=50)
+        return [row.id for row in found]
+
+    ((leader,),) = await rig.rows("select id from mail_threads where leads")
+    ((other, of_other),) = await rig.rows("select id, account_id from mail_threads where not leads")
+    assert await starred(*ids.values()) == [leader]
+    assert await starred(str(of_other)) == [other]
+    star = frozenset({"STARRED"})
+    await rig.store.write(actions.set_labels, rig.principal, thread_ids=[str(leader)], add=frozenset(), remove=star)
+    assert await starred(*ids.values()) == [other]
     assert await rig.problems() == []
 
 
