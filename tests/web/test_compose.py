@@ -28,10 +28,13 @@ def test_c_opens_a_blank_message_in_which_the_page_keys_rest(app: App) -> None:
 
 
 def test_escape_closes_an_untouched_message_without_a_trace_and_the_focus_goes_back_to_the_row(app: App) -> None:
+    app.world.signatures["acc_mia"] = "<div>Mia</div>"
     page = app.open()
     app.press("j", "j", "c")
     ready(page)
-    app.press("Escape")
+    expect(text(page).locator("[data-signature]")).to_have_text("Mia")
+    page.keyboard.type("jo")
+    app.press("Backspace", "Backspace", "Escape")
     expect(window(page)).to_have_count(0)
     app.until("() => document.activeElement?.dataset.thread === 'thr_01'")
     app.press("k")
@@ -198,9 +201,11 @@ def test_files_come_by_picker_paste_and_drop_and_can_be_taken_away(app: App) -> 
     with page.expect_file_chooser() as chooser:
         page.get_by_role("button", name="Attach files").click()
     chooser.value.set_files({"name": "tide table.csv", "mimeType": "text/csv", "buffer": b"9;high"})
-    give_file(text(page), "paste", "pasted.png", "image/png", "picture")
-    give_file(window(page), "drop", "dropped.txt", "text/plain", "words")
     names = page.get_by_role("list", name="Attachments").locator(".attachment-name")
+    expect(names).to_have_text(["tide table.csv"])
+    give_file(text(page), "paste", "pasted.png", "image/png", "picture")
+    expect(names).to_have_text(["tide table.csv", "pasted.png"])
+    give_file(window(page), "drop", "dropped.txt", "text/plain", "words")
     expect(names).to_have_text(["tide table.csv", "pasted.png", "dropped.txt"])
     page.get_by_role("button", name="Remove pasted.png").click()
     saved(page)
@@ -251,13 +256,11 @@ def test_the_seconds_to_undo_are_counted_by_the_servers_clock_and_survive_a_relo
 
 def test_undo_that_comes_too_late_says_so(app: App) -> None:
     app.tolerated = ("409",)
+    app.world.failing["mail.cancelSend"] = Refusal("CONFLICT", 409, "This mail is on its way right now.")
     page = compose(app)
     fill(page)
     app.press("Control+Enter")
-    undo = page.get_by_role("button", name="Undo")
-    undo.wait_for()
-    only(app.world.outgoing)["state"] = "transmitting"
-    undo.click()
+    page.get_by_role("button", name="Undo").click()
     expect(page.get_by_text("Too late: it is on its way already.")).to_be_visible()
 
 

@@ -63,6 +63,11 @@ def test_a_browser_that_was_closed_offers_what_was_being_written(app: App) -> No
     ready(page)
     expect(text(page)).to_contain_text("High at nine.")
     assert len(app.world.drafts) == 1
+    app.press("Control+Enter")
+    page.locator(".sending").wait_for()
+    page.reload()
+    page.locator(".sending").wait_for()
+    expect(page.get_by_text("You were writing")).to_have_count(0)
 
 
 def test_words_that_never_reached_the_server_outlive_a_crash_of_the_browser(app: App) -> None:

@@ -21,7 +21,6 @@ export function startCompose() {
     rememberFor(me.value.user?.email ?? "");
     queueMicrotask(() => stop());
     void offerLeftOpen();
-    void loadDrafts();
     void loadOutgoing();
   });
   addEventListener("focus", () => void loadDrafts());

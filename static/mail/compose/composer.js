@@ -16,6 +16,7 @@ import { select, selectedId } from "../selection.js";
 import { Draft } from "./draft.js";
 import { hideDraft, loadDrafts } from "./drafts.js";
 import { quotedHtmlOf, rememberQuote } from "./quotes.js";
+import { forget } from "./remembered.js";
 import { bodyWith, signatureOf } from "./signature.js";
 import { blankFields, fromDraft, fromPrepared, toWire } from "./wire.js";
 
@@ -104,6 +105,7 @@ export async function openDraft(id, threadId = null) {
 export async function openLeft(left) {
   const { fields, id } = left;
   if (!fields) {
+    forget(left.key);
     if (id !== null) await openDraft(id);
     return;
   }

@@ -58,6 +58,12 @@ export class Draft {
     this.#later(SAVE_AFTER_MS);
   }
 
+  /** The text as the editor has it, where nobody wrote anything: of an untouched message that is no change. @param {string} html */
+  settle(html) {
+    if (this.changes === this.saved) this.fields.value = { ...this.fields.value, html };
+    else this.write({ html });
+  }
+
   /** Have the server know everything that stands here. Resolves to whether it does. */
   async save() {
     clearTimeout(this.timer);

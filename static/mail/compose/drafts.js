@@ -24,13 +24,14 @@ export function hideDraft(id, hidden) {
   leaving.value = hidden ? [...others, id] : others;
 }
 
-/** Only the newest answer counts. A failure leaves what is shown: the next change asks again. */
+/** Only the newest answer is shown. A failure (null) leaves what is shown: the next change asks again. */
 export async function loadDrafts() {
   const mine = ++asked;
   try {
     const found = await query("mail.drafts");
     if (mine === asked) known.value = found;
+    return found;
   } catch {
-    // Nothing that a person is waiting for.
+    return null; // nothing that a person is waiting for
   }
 }

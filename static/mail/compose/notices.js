@@ -9,6 +9,7 @@ import { outgoing, sendNow, serverNow } from "../../tasks/outgoing.js";
 import { html } from "../../ui/html.js";
 import { toast } from "../../ui/toast.js";
 import { bringBack, composition, openLeft } from "./composer.js";
+import { loadDrafts } from "./drafts.js";
 import { forget, leftOpen } from "./remembered.js";
 
 const TICK_MS = 250;
@@ -18,8 +19,14 @@ const left = signal(/** @type {import("./remembered.js").Remembered | null} */ (
 
 /** Offer what a closed browser left open. Called once it is known who is here. */
 export async function offerLeftOpen() {
-  const [newest, ...older] = await leftOpen();
-  for (const one of older) if (one.fields === null) forget(one.key); // saved: under Drafts
+  const drafts = await loadDrafts();
+  const open = (await leftOpen()).filter((one) => {
+    const lives = one.fields !== null || !drafts || drafts.some(({ id }) => id === one.id);
+    if (!lives) forget(one.key); // sent or deleted elsewhere
+    return lives;
+  });
+  const [newest, ...others] = open;
+  for (const one of others) if (one.fields === null) forget(one.key); // saved: it stands under Drafts
   left.value = newest ?? null;
 }
 

@@ -115,7 +115,7 @@ export class RichText {
     this.squire.removeLink();
   }
 
-  /** Put a signature in the place of the one that is there, or below. @param {string} html */
+  /** Put a signature in the place of the one that is there, or below. Nobody is told of it as of a change. @param {string} html */
   setSignature(html) {
     const old = this.root.querySelector(SIGNATURE);
     this.squire.saveUndoState();
@@ -128,7 +128,6 @@ export class RichText {
       else this.root.append(room(), block);
       if (!this.root.firstChild) this.root.append(room());
     });
-    this.heard.changed(this.html());
   }
 
   #setKeys() {

@@ -154,6 +154,7 @@ function useReady(current, editor) {
   return (/** @type {import("./richtext.js").RichText | null} */ ready) => {
     editor.current = ready;
     if (!ready) return;
+    current.draft.settle(ready.html());
     sign(current, ready);
     if (current.focus === "body" && !document.activeElement?.matches("input, select, textarea")) ready.focusStart();
   };
@@ -180,4 +181,5 @@ function sign(current, editor) {
   if (!current.unsigned || signature === null) return;
   current.unsigned = false;
   editor.setSignature(signature);
+  current.draft.settle(editor.html());
 }
