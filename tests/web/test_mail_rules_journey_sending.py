@@ -1,0 +1,234 @@
+"""Rules 14 and 15 in a browser against the whole program: undo, schedule, the tick, failures, kills."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.journeys.harness import ServiceProcess
+from tests.web.mail_rules.stage import MIA, Desk, mock_world, sent_from, sitting, start_world
+from tests.web.writer import address, ready, text, window
+
+pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]
+
+SHORT_HOLD = {"SVC_UNDO_SEND_SECONDS": "2"}
+"""Over before a killed program serves again."""
+MORNING = 10
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
+    with mock_world(tmp_path_factory.mktemp("world")) as process:
+        yield process
+
+
+@pytest.fixture
+def desk(browser: Browser, service: ServiceProcess) -> Iterator[Desk]:
+    with sitting(browser, service) as opened:
+        yield opened
+
+
+def test_undo_takes_a_held_message_back_with_all_its_words(desk: Desk) -> None:
+    page = desk.inbox()
+    sends(desk, "Second thoughts", "I am furious about the boots.")
+    notice(page, "Second thoughts").get_by_role("button", name="Undo").click()
+    ready(page)
+    expect(text(page)).to_have_text("I am furious about the boots.")
+    desk.picture("rule-14-undone")
+    assert outgoing(desk, "Second thoughts")["state"] == "cancelled"
+    assert sent_from(desk.service, MIA, "Second thoughts") == []
+    page.get_by_role("button", name="Delete the draft").click()
+    expect(window(page)).to_have_count(0)
+
+
+def test_a_held_message_can_be_taken_back_after_a_reload_too(desk: Desk) -> None:
+    page = desk.inbox()
+    sends(desk, "Still held", "Words.")
+    notice(page, "Still held").wait_for()
+    page.reload()
+    notice(page, "Still held").get_by_role("button", name="Undo").click()
+    ready(page)
+    expect(text(page)).to_have_text("Words.")
+    assert sent_from(desk.service, MIA, "Still held") == []
+
+
+def test_a_message_is_scheduled_by_a_preset_and_stands_in_the_task_queue(
+    browser: Browser, service: ServiceProcess
+) -> None:
+    zone, today = where_it_is_morning()
+    with sitting(browser, service, timezone_id=zone) as desk:
+        page = desk.inbox()
+        writes(desk, "Posters for the quay", "They are dry.")
+        page.get_by_role("button", name="Send later").click()
+        panel = page.get_by_role("dialog", name="Send later")
+        offered = panel.locator(".later-preset span:first-child")
+        monday = ["Monday morning"] if today.isoweekday() != 7 else []
+        expect(offered).to_have_text(["This afternoon", "Tomorrow morning", *monday])
+        desk.picture("rule-15-presets", dark=True, phone=True)
+        panel.get_by_role("button", name="Tomorrow morning").click()
+        page.get_by_text(re.compile("^It goes out .* 08:00")).wait_for()
+        page.get_by_role("link", name=re.compile("^Tasks, 1: 1 scheduled")).click()
+        expect(task(page, "Posters for the quay")).to_contain_text("08:00")
+        expect(page.get_by_role("region", name="Scheduled")).to_contain_text("Posters for the quay")
+        desk.picture("rule-15-tasks", dark=True, phone=True)
+        due = datetime.fromisoformat(outgoing(desk, "Posters for the quay")["sendAt"]).astimezone(ZoneInfo(zone))
+        assert (due.hour, due.minute, due.date()) == (8, 0, today.date() + timedelta(days=1))
+        is_moved_to_a_day_and_time_of_ones_own(desk, zone)
+        is_taken_back_from_the_queue(desk)
+
+
+def test_the_tick_delivers_what_is_due_while_one_looks_on(desk: Desk) -> None:
+    page = desk.inbox()
+    schedules_for_later(desk, "By the clock")
+    desk.go("/p/tasks")
+    expect(task(page, "By the clock")).to_contain_text("Scheduled")
+    soon = (datetime.now(UTC) + timedelta(seconds=3)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    desk.service.mutate("mail.reschedule", id=outgoing(desk, "By the clock")["id"], sendAt=soon)
+    expect(page.get_by_role("region", name="In the last 24 hours")).to_contain_text("By the clock")
+    expect(task(page, "By the clock")).to_contain_text("Sent")
+    assert len(sent_from(desk.service, MIA, "By the clock")) == 1
+    desk.picture("rule-15-delivered")
+
+
+def test_what_the_provider_refuses_fails_with_its_reason_and_goes_out_on_the_persons_word(desk: Desk) -> None:
+    page = desk.inbox()
+    desk.service.mutate("fake.mail.fault", address=MIA, operation="send", fault=403)
+    sends(desk, "Refused at first", "Please.")
+    notice(page, "Refused at first").get_by_role("button", name="Send now").click()
+    page.get_by_text("A message was not sent.").wait_for()
+    desk.picture("rule-15-trouble")
+    page.get_by_role("link", name="Look at it").click()
+    row = task(page, "Refused at first")
+    expect(row).to_contain_text("The provider refuses this (403).")
+    desk.picture("rule-15-failed", dark=True)
+    row.get_by_role("button", name="Try again").click()
+    expect(page.get_by_role("region", name="In the last 24 hours")).to_contain_text("Refused at first")
+    assert len(sent_from(desk.service, MIA, "Refused at first")) == 1
+
+
+def test_an_answer_that_never_came_is_settled_by_what_the_mailbox_holds(desk: Desk) -> None:
+    page = desk.inbox()
+    desk.service.mutate("fake.mail.fault", address=MIA, operation="send", fault="lost-answer")
+    sends(desk, "Did it arrive?", "I wonder.")
+    notice(page, "Did it arrive?").get_by_role("button", name="Send now").click()
+    desk.eventually(lambda: outgoing(desk, "Did it arrive?")["state"] == "sent")
+    desk.go("/p/tasks")
+    expect(page.get_by_role("region", name="In the last 24 hours")).to_contain_text("Did it arrive?")
+    assert len(sent_from(desk.service, MIA, "Did it arrive?")) == 1
+
+
+def test_a_kill_while_a_message_is_held_loses_nothing(browser: Browser, tmp_path: Path) -> None:
+    with ServiceProcess(tmp_path) as service:
+        start_world(service)
+        with sitting(browser, service) as desk:
+            desk.tolerated += ("ERR_CONNECTION_REFUSED", "WebSocket", "ERR_EMPTY_RESPONSE", "503")
+            page = desk.inbox()
+            sends(desk, "Held in the dark", "Still mine.")
+            notice(page, "Held in the dark").wait_for()
+            service.kill()
+            page.get_by_text("Reconnecting to the server.").wait_for()
+            desk.picture("rule-14-killed")
+            start_world(service)
+            page.get_by_text("Reconnecting to the server.").wait_for(state="detached")
+            notice(page, "Held in the dark").get_by_role("button", name="Undo").click()
+            ready(page)
+            expect(text(page)).to_have_text("Still mine.")
+            assert outgoing(desk, "Held in the dark")["state"] == "cancelled"
+            assert sent_from(service, MIA, "Held in the dark") == []
+        assert service.stop() == 0
+
+
+def test_what_came_due_while_the_killed_program_was_away_goes_once_and_the_page_says_so(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with ServiceProcess(tmp_path) as service:
+        start_world(service, **SHORT_HOLD)
+        with sitting(browser, service) as desk:
+            desk.tolerated += ("ERR_CONNECTION_REFUSED", "WebSocket", "ERR_EMPTY_RESPONSE", "503")
+            page = desk.inbox()
+            sends(desk, "Due in the dark", "It went.")
+            service.kill()
+            start_world(service, **SHORT_HOLD)
+            page.get_by_text("Reconnecting to the server.").wait_for(state="detached")
+            desk.eventually(lambda: outgoing(desk, "Due in the dark")["state"] in {"sent", "uncertain"})
+            page.get_by_role("link", name=re.compile("^Tasks")).click()
+            expect(task(page, "Due in the dark")).to_contain_text("Sent")
+            expect(notice(page, "Due in the dark")).to_have_count(0)
+            assert len(sent_from(service, MIA, "Due in the dark")) == 1
+        assert service.stop() == 0
+        assert service.command("fsck", "--deep").stdout == "ok\n"
+
+
+def is_moved_to_a_day_and_time_of_ones_own(desk: Desk, zone: str) -> None:
+    page = desk.page
+    page.get_by_role("button", name="Another time: Posters for the quay").click()
+    panel = page.get_by_role("dialog", name="Send later")
+    year = datetime.now(UTC).year + 1
+    panel.get_by_label("Day").fill(f"{year}-03-04")
+    panel.get_by_label("Time").fill("09:15")
+    panel.get_by_role("button", name="Set").click()
+    expect(task(page, "Posters for the quay")).to_contain_text(f"4 Mar {year}, 09:15")
+    due = datetime.fromisoformat(outgoing(desk, "Posters for the quay")["sendAt"])
+    assert due.astimezone(ZoneInfo(zone)).strftime("%m-%d %H:%M") == "03-04 09:15"
+
+
+def is_taken_back_from_the_queue(desk: Desk) -> None:
+    page = desk.page
+    page.get_by_role("button", name="Cancel: Posters for the quay").click()
+    page.get_by_role("button", name="Don’t send it: Posters for the quay").click()
+    page.get_by_text("It is among your drafts.").wait_for()
+    expect(task(page, "Posters for the quay")).to_contain_text("Taken back")
+    assert outgoing(desk, "Posters for the quay")["state"] == "cancelled"
+    assert sent_from(desk.service, MIA, "Posters for the quay") == []
+
+
+def schedules_for_later(desk: Desk, subject: str) -> None:
+    page = desk.page
+    writes(desk, subject, "Tick.")
+    page.get_by_role("button", name="Send later").click()
+    page.get_by_role("dialog", name="Send later").get_by_role("button", name="Tomorrow morning").click()
+    expect(window(page)).to_have_count(0)
+
+
+def writes(desk: Desk, subject: str, body: str) -> None:
+    page = desk.page
+    desk.press("c")
+    ready(page)
+    page.get_by_label("From").select_option(label=MIA)
+    address(page, "ann@sea.example")
+    page.get_by_label("Subject").fill(subject)
+    text(page).click()
+    page.keyboard.type(body)
+
+
+def sends(desk: Desk, subject: str, body: str) -> None:
+    writes(desk, subject, body)
+    desk.press("Control+Enter")
+    expect(window(desk.page)).to_have_count(0)
+
+
+def notice(page: Page, subject: str) -> Locator:
+    return page.get_by_role("group", name=f"Sending: {subject}")
+
+
+def task(page: Page, subject: str) -> Locator:
+    return page.get_by_role("listitem").filter(has_text=subject)
+
+
+def outgoing(desk: Desk, subject: str) -> dict[str, Any]:
+    return next(one for one in desk.service.query("mail.outgoing") if one["subject"] == subject)
+
+
+def where_it_is_morning() -> tuple[str, datetime]:
+    """A zone in which it is mid-morning, so that each preset has its place; and the time there."""
+    now = datetime.now(UTC)
+    ahead = (MORNING - now.hour + 11) % 24 - 11
+    zone = f"Etc/GMT{-ahead:+d}" if ahead else "Etc/UTC"  # POSIX counts the other way
+    return zone, now.astimezone(ZoneInfo(zone))
