@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from svc.mail.search.queries import Waiting, waiting
 from svc.mail.search.tasks import BATCH, Indexer
 from svc.mail.search.wire import SearchInput
 from svc.store import ReadTx, Tx
+from tests.cancel_everywhere import Interrupted, cancel_everywhere
 from tests.mail.rig import MIA, Rig, mail, open_rig, user
 from tests.recorded_log import RecordedLog
 from tests.service import Service, open_service
@@ -318,3 +320,24 @@ async def test_one_mail_in_two_accounts_is_found_once(rig: Rig, indexer: Indexer
     assert await found(rig, "harbour") == ["Harbour"]
     for account_id in accounts.values():
         assert await found(rig, "harbour", account_id=account_id) == ["Harbour"]
+
+
+async def test_the_indexer_may_be_cut_off_at_any_step(rig: Rig) -> None:
+    """As by a drain, or a kill: what was committed stays, what was not waits for the next process."""
+    account = await rig.account(await rig.synced("First"))
+    numbers = count()
+
+    async def attempt(run: Interrupted) -> None:
+        subject = f"Quay{next(numbers)}"
+        await rig.inject(subject)
+        await rig.sync_of(account.id).step()
+        ((oldest,),) = await rig.rows("select id from mail_messages order by rowid limit 1")
+        await rig.store.write(lambda tx: ingest.delete_message(tx, account, message_id=str(oldest)))
+        await run(indexer_of(rig).catch_up)
+        assert await problems(rig) == []
+        await indexer_of(rig).catch_up()
+        assert await problems(rig) == []
+        assert await found(rig, subject) == [subject]
+        assert await rig.rows(f"select count(*) from {WORDS}") == await rig.rows("select count(*) from mail_messages")
+
+    assert await cancel_everywhere(attempt) > 5
