@@ -1,0 +1,115 @@
+"""Drafts: kept as typed, with their files, through two windows, a closed browser and the deletion of an upload."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from svc.mail.sending.model import MAX_ATTACHED_BYTES
+from tests.mail.sending.desk import TO, Desk
+from tests.service import RpcError
+
+
+async def save(desk: Desk, **more: object) -> dict[str, Any]:
+    wanted = {"accountId": desk.account_id, "to": [TO], "subject": "Draft", "html": "<p>So far</p>", **more}
+    answer: dict[str, Any] = await desk.service.mutate("mail.saveDraft", **wanted)
+    return answer
+
+
+async def uploaded(desk: Desk, content: bytes = b"content", name: str = "a.txt") -> str:
+    fields = {"content-type": "text/plain", "x-svc-filename": name}
+    return str((await desk.service.ask("POST", "/files", content, fields=fields)).json["id"])  # type: ignore[index]
+
+
+async def test_a_draft_is_kept_as_it_was_typed(desk: Desk) -> None:
+    saved = await save(desk, to=["not an address yet", ""], subject="")
+    (row,) = await desk.service.query("mail.drafts")
+    assert (row["id"], row["to"], row["snippet"]) == (saved["id"], ["not an address yet", ""], "So far")
+    draft = await desk.service.query("mail.draft", id=saved["id"])
+    assert (draft["html"], draft["version"]) == ("<p>So far</p>", 1)
+
+
+async def test_of_two_windows_the_second_is_told_that_the_first_has_saved(desk: Desk) -> None:
+    saved = await save(desk)
+    await save(desk, id=saved["id"], version=saved["version"], subject="First window")
+    with pytest.raises(RpcError) as late:
+        await save(desk, id=saved["id"], version=saved["version"], subject="Second window")
+    assert late.value.code == "CONFLICT"
+    assert (await desk.service.query("mail.draft", id=saved["id"]))["subject"] == "First window"
+
+
+async def test_a_deleted_draft_takes_its_files_with_it(desk: Desk) -> None:
+    saved = await save(desk, attachments=[await uploaded(desk)])
+    await desk.service.mutate("mail.deleteDraft", id=saved["id"])
+    assert await desk.service.query("mail.drafts") == []
+    assert await desk.service.rows("select id from files where origin like 'draft:%'") == []
+    with pytest.raises(RpcError):
+        await save(desk, id=saved["id"])
+
+
+async def test_an_upload_that_is_deleted_takes_nothing_away_from_a_draft_or_a_mail(desk: Desk) -> None:
+    file_id = await uploaded(desk, b"kept")
+    saved = await save(desk, attachments=[file_id])
+    await desk.service.mutate("files.delete", id=file_id)
+    again = await save(desk, id=saved["id"], attachments=[file_id])  # the window knows no other id
+    (attached,) = (await desk.service.query("mail.draft", id=again["id"]))["attachments"]
+    assert (attached["filename"], attached["mime"], attached["size"]) == ("a.txt", "text/plain", 4)
+    answer = await desk.send(draftId=saved["id"], attachments=[attached["fileId"]])
+    await desk.until(answer["outgoingId"], "sent")
+    assert [one.content for one in desk.accepted()[-1].attachments] == [b"kept"]
+    assert await desk.service.rows("select id from files where origin like 'outgoing:%'") == []
+    assert await desk.problems() == []
+
+
+async def test_files_go_with_the_mail_that_is_taken_back(desk: Desk) -> None:
+    answer = await desk.send(attachments=[await uploaded(desk)])
+    await desk.service.mutate("mail.cancelSend", id=answer["outgoingId"])
+    draft_id = (await desk.service.query("mail.outgoingDraft", id=answer["outgoingId"]))["draftId"]
+    draft = await desk.service.query("mail.draft", id=draft_id)
+    assert [one["filename"] for one in draft["attachments"]] == ["a.txt"]
+    again = await desk.send(draftId=draft_id, attachments=[one["fileId"] for one in draft["attachments"]])
+    await desk.until(again["outgoingId"], "sent")
+    assert [one.filename for one in desk.accepted()[-1].attachments] == ["a.txt"]
+    assert await desk.problems() == []
+
+
+async def test_a_file_that_leaves_a_draft_is_gone_from_it(desk: Desk) -> None:
+    first, second = await uploaded(desk, b"one", "one.txt"), await uploaded(desk, b"two", "two.txt")
+    saved = await save(desk, attachments=[first, second])
+    await save(desk, id=saved["id"], attachments=[second])
+    draft = await desk.service.query("mail.draft", id=saved["id"])
+    assert [one["filename"] for one in draft["attachments"]] == ["two.txt"]
+    assert len(await desk.service.rows("select id from files where origin like 'draft:%'")) == 1
+
+
+async def test_files_that_no_mail_can_carry_are_refused_when_it_is_sent(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    half = b"x" * (1 << 16)
+    monkeypatch.setattr("svc.mail.sending.actions.MAX_ATTACHED_BYTES", 100_000)
+    files = [await uploaded(desk, half, "a.bin"), await uploaded(desk, half + b"y", "b.bin")]
+    with pytest.raises(RpcError) as refused:
+        await desk.send(attachments=files)
+    assert refused.value.code == "PAYLOAD_TOO_LARGE"
+    assert MAX_ATTACHED_BYTES == 25 * 1024 * 1024
+    empty = await uploaded(desk, b"", "empty.bin")
+    answer = await desk.send(attachments=[empty, empty])
+    await desk.until(answer["outgoingId"], "sent")
+    assert [(one.filename, one.content) for one in desk.accepted()[-1].attachments] == [("empty.bin", b"")]
+
+
+async def test_a_mail_whose_file_is_damaged_fails_and_says_so(desk: Desk) -> None:
+    answer = await desk.send(attachments=[await uploaded(desk, b"precious")])
+    ((sha256,),) = await desk.service.rows("select sha256 from files where origin like 'outgoing:%'")
+    (desk.service.workspace.home.blobs / sha256[:2] / sha256[2:4] / sha256).write_bytes(b"precioux")
+    row = await desk.until(answer["outgoingId"], "failed")
+    assert "missing or damaged" in row["lastError"]
+    assert desk.accepted() == []
+
+
+async def test_nothing_is_kept_of_a_mail_that_was_not_accepted(desk: Desk) -> None:
+    file_id = await uploaded(desk)
+    with pytest.raises(RpcError):
+        await desk.send(to=["nobody"], attachments=[file_id])
+    assert await desk.service.rows("select origin from files where origin <> 'upload'") == []
