@@ -39,6 +39,7 @@ class OpenIdProvider:
     token: str
     keys: str | None = None
     userinfo: str | None = None
+    revocation: str | None = None
     signing_algorithms: tuple[str, ...] = ()
     client_authentications: tuple[str, ...] = ()
     names_issuer_in_callback: bool = False
@@ -94,6 +95,7 @@ class _Document(msgspec.Struct):
     token_endpoint: str
     jwks_uri: str | None = None
     userinfo_endpoint: str | None = None
+    revocation_endpoint: str | None = None
     id_token_signing_alg_values_supported: list[str] = []
     token_endpoint_auth_methods_supported: list[str] = []
     authorization_response_iss_parameter_supported: bool = False
@@ -106,6 +108,7 @@ def _believed(document: _Document) -> OpenIdProvider:
         token=_endpoint(document, document.token_endpoint),
         keys=_endpoint_or_none(document, document.jwks_uri),
         userinfo=_endpoint_or_none(document, document.userinfo_endpoint),
+        revocation=_endpoint_or_none(document, document.revocation_endpoint),
         signing_algorithms=tuple(document.id_token_signing_alg_values_supported),
         client_authentications=tuple(document.token_endpoint_auth_methods_supported),
         names_issuer_in_callback=document.authorization_response_iss_parameter_supported,

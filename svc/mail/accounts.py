@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from svc.errors import Forbidden
+from svc.errors import Conflict, Forbidden
 from svc.ids import new_id
 from svc.mail import counters, queries
 from svc.mail.model import ProviderName
@@ -39,6 +39,8 @@ def connect(tx: Tx, principal: Principal, *, address: str, provider: ProviderNam
     else:
         if known.owner_id not in {None, principal.user_id} and not principal.sees_everything:
             raise Forbidden("This address is connected by somebody else on this server.")
+        if known.erasing:
+            raise Conflict("The mail of this account is still being erased. Connect it again in a moment.")
         account_id = known.id
         state = "caught-up" if known.history_id and known.sweep_history_id is None else "backfilling"
         tx.run(

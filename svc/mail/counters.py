@@ -93,7 +93,7 @@ def emit_thread(tx: Tx, account: Account, thread_id: str, *, device_id: str) -> 
 def emit_account(tx: Tx, account_id: str, *, device_id: str) -> None:
     """Tell the clients that an account's state, progress or badge moved. Call it once, at the end of a transaction."""
     account = queries.account(tx, account_id)
-    if account is None:
+    if account is None or account.erasing:
         return
     tx.emit(
         topic=ACCOUNTS_TOPIC,

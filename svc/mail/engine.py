@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import msgspec
+import trio
 
 from svc.errors import Conflict, NotFound
 from svc.mail import queries
@@ -43,6 +44,7 @@ class MailEngine:
     connections: Connections
     world: FakeWorld | None
     _loops: dict[str, AccountLoop] = field(default_factory=dict)
+    _turn: trio.Lock = field(default_factory=trio.Lock)  # what is started was not disconnected a moment ago
 
     async def subsystems(self) -> Sequence[Subsystem]:
         """One for each connected account, at boot."""
@@ -51,11 +53,19 @@ class MailEngine:
 
     async def start_account(self, account_id: str) -> None:
         """Start an account's loop, or start it anew: after it was connected, or connected again."""
-        account = await self.workspace.store.read(queries.account, account_id)
-        if account is None or not self._can_run(account):
-            return
-        await self.stop_account(account_id)
-        await self.workspace.root.add(self._subsystem(account))
+        async with self._turn:
+            account = await self.workspace.store.read(queries.account, account_id)
+            if account is None or not self._can_run(account):
+                return
+            await self.stop_account(account_id)
+            await self.workspace.root.add(self._subsystem(account))
+
+    async def retire(self, account_id: str) -> None:
+        """End the loop of an account that was disconnected, unless it is connected again by now."""
+        async with self._turn:
+            account = await self.workspace.store.read(queries.account, account_id)
+            if account is None or account.state == "disconnected":
+                await self.stop_account(account_id)
 
     async def stop_account(self, account_id: str) -> None:
         if account_id in self._loops:

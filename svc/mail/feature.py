@@ -8,6 +8,7 @@ from svc.feature import Feature
 from svc.mail import accounts, fake_procedures, procedures, queries, retitling, routes
 from svc.mail.engine import MailEngine
 from svc.mail.gmail.connection import Connections
+from svc.mail.health import feature as health
 from svc.mail.health.procedures import PROCEDURES as HEALTH_PROCEDURES
 from svc.mail.images import feature as images
 from svc.mail.images.procedures import PROCEDURES as IMAGES_PROCEDURES
@@ -55,6 +56,7 @@ def _build(workspace: Workspace) -> None:
     labelling.build(workspace)
     search.build(workspace)
     sending.build(workspace)
+    health.build(workspace)
 
 
 async def _boot(workspace: Workspace) -> None:
@@ -84,6 +86,7 @@ async def _subsystems(workspace: Workspace) -> Sequence[Subsystem]:
         search.subsystem(workspace),
         retitling.subsystem(workspace.store),
         *await workspace.service(MailEngine).subsystems(),
+        health.subsystem(workspace),
         sending.subsystem(workspace),
     ]
 

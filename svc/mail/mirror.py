@@ -42,9 +42,9 @@ def take_back(tx: Tx, *, account_id: str, row: MirrorRow, there: frozenset[str] 
 
     Only the labels of this change go back: of all others, history may have told more by now.
     """
-    account = queries.account(tx, account_id)
+    account = queries.connected_account(tx, account_id)
     if account is None or not tx.run("delete from mail_mirror where id = :id", id=row.id):
-        return  # the message was deleted meanwhile, and its changes with it
+        return  # disconnected, or the message was deleted meanwhile, and its changes with it
     _take_back_labels(tx, account, row, there)
     passed = Passed(provider_message_id=row.provider_message_id, step="mirror", reason=reason)
     ingest.pass_over(tx, account_id=account_id, passed=[passed])

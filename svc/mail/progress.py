@@ -22,7 +22,7 @@ MAX_PROBLEM_CHARS: Final = 500
 def begin_sweep(tx: Tx, *, account_id: str, history_id: str, total: int) -> None:
     """Start (again) to read the whole mailbox. ``history_id`` was taken before the first page, so that nothing falls
     between the pages and the first poll."""
-    tx.run(
+    changed = tx.run(
         """
         update mail_accounts set state = 'backfilling', problem = null, cause = null, sweep_no = sweep_no + 1,
             sweep_history_id = :history_id, sweep_page_token = null, sweep_started_at = :now, progress_done = 0,
@@ -34,12 +34,13 @@ def begin_sweep(tx: Tx, *, account_id: str, history_id: str, total: int) -> None
         now=tx.now,
         total=total,
     )
-    counters.emit_account(tx, account_id, device_id=DEVICE_ID)
+    if changed:
+        counters.emit_account(tx, account_id, device_id=DEVICE_ID)
 
 
 def finish_sweep(tx: Tx, *, account_id: str) -> None:
     """The mailbox was read to its end: polling goes on from where the sweep began."""
-    tx.run(
+    changed = tx.run(
         """
         update mail_accounts set state = 'caught-up', problem = null, cause = null, history_id = sweep_history_id,
             sweep_history_id = null, sweep_page_token = null, last_synced_at = :now
@@ -48,12 +49,13 @@ def finish_sweep(tx: Tx, *, account_id: str) -> None:
         id=account_id,
         now=tx.now,
     )
-    counters.emit_account(tx, account_id, device_id=DEVICE_ID)
+    if changed:
+        counters.emit_account(tx, account_id, device_id=DEVICE_ID)
 
 
 def caught_up(tx: Tx, *, account_id: str, history_id: str, provider_total: int | None) -> None:
     """A poll is done. Clients hear of it only when something they show changed. ``provider_total``: if it was asked."""
-    before = queries.account(tx, account_id)
+    before = queries.connected_account(tx, account_id)
     tx.run(
         """
         update mail_accounts set state = 'caught-up', problem = null, cause = null, history_id = :history_id,

@@ -27,6 +27,14 @@ MAIL_TOKEN_URL: Setting[str | None] = Setting(
     type="URL",
     help="Token endpoint of the mail provider.",
 )
+MAIL_REVOKE_URL: Setting[str | None] = Setting(
+    name="SVC_MAIL_REVOKE_URL",
+    parse=http_url,
+    default=None,
+    shown_default="from the issuer's discovery document",
+    type="URL",
+    help="Revocation endpoint of the mail provider (RFC 7009): it is told when an account is disconnected.",
+)
 MAIL_QUOTA: Setting[int] = Setting(
     name="SVC_MAIL_QUOTA_PER_MINUTE",
     parse=whole_number(100, 1_000_000),
@@ -36,4 +44,4 @@ MAIL_QUOTA: Setting[int] = Setting(
     help="What the provider grants one account. 6,000 is what a new Gmail project gets; reading a message costs 20.",
 )
 
-SETTINGS = (MAIL_API_URL, MAIL_AUTH_URL, MAIL_TOKEN_URL, MAIL_QUOTA)
+SETTINGS = (MAIL_API_URL, MAIL_AUTH_URL, MAIL_TOKEN_URL, MAIL_REVOKE_URL, MAIL_QUOTA)

@@ -21,6 +21,7 @@ from tests.mail.scripted_http import Asked, answer
 ISSUER: Final = "https://accounts.google.com"
 CONSENT: Final = f"{ISSUER}/o/oauth2/v2/auth"
 TOKEN: Final = "https://oauth2.example/token"
+REVOKE: Final = "https://oauth2.example/revoke"
 MAIL_SCOPE: Final = "https://www.googleapis.com/auth/gmail.modify"
 CLIENT_ID: Final = "client-id.example"
 CLIENT_SECRET: Final = "canary-client-secret"
@@ -29,14 +30,19 @@ CODE: Final = "canary-code"
 
 @dataclass
 class ScriptedGoogle:
-    """``refusal`` is the token endpoint's answer instead of a grant; ``cut`` makes everything unreachable."""
+    """``refusal`` is the token endpoint's answer instead of a grant, ``revocation`` what it says when a grant is given
+    back, ``trouble`` the mailbox's answer to everything; ``cut`` makes all unreachable, ``silent`` lets them wait."""
 
     address: str = "mia@example.org"
     scope: str = f"openid email {MAIL_SCOPE}"
     refresh_token: str | None = "canary-refresh-token"
     challenge: str | None = None  # of the consent that was given: the code is only good for its verifier
     refusal: EgressResponse | None = None
+    revocation: EgressResponse | None = None
+    trouble: EgressResponse | None = None
     cut: bool = False
+    silent: bool = False
+    token_takes_s: float = 0
     asked: list[Asked] = field(default_factory=list)
     grants: int = 0
 
@@ -54,10 +60,23 @@ class ScriptedGoogle:
         await trio.lowlevel.checkpoint()
         if self.cut:
             raise EgressFault("connect", f"{method} nobody listens", may_have_happened=False)
+        if self.silent:
+            await trio.sleep(deadline_s)
+            raise EgressFault("timeout", f"{method} nobody answers", may_have_happened=True)
         path = urlsplit(url).path
         if path == "/.well-known/openid-configuration":
-            return answer({"issuer": ISSUER, "authorization_endpoint": CONSENT, "token_endpoint": TOKEN})
+            return answer(
+                {
+                    "issuer": ISSUER,
+                    "authorization_endpoint": CONSENT,
+                    "token_endpoint": TOKEN,
+                    "revocation_endpoint": REVOKE,
+                }
+            )
+        if url == REVOKE:
+            return self.revocation or answer({})
         if url == TOKEN:
+            await trio.sleep(self.token_takes_s)
             return self.refusal or self._tokens(self.asked[-1].form)
         return self._mailbox(path.partition("/users/")[2].partition("/")[2], headers)
 
@@ -81,6 +100,8 @@ class ScriptedGoogle:
         given = {name.lower(): value for name, value in headers.items()}.get("authorization", "")
         if not given.startswith("Bearer canary-access-"):
             return answer({"error": {"code": 401}}, status=401)
+        if self.trouble is not None:
+            return self.trouble
         return answer(
             {
                 "profile": {"emailAddress": self.address, "historyId": "7", "messagesTotal": 0},

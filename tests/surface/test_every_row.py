@@ -129,6 +129,7 @@ PROCEDURES: dict[str, Door] = {
     "mail.retryFailures": mutation("authenticated", 404, accountId="acc_none"),
     "mail.pending": query("authenticated", 404, accountId="acc_none"),
     "mail.resync": mutation("authenticated", 404, accountId="acc_none"),
+    "mail.disconnect": mutation("authenticated", 404, accountId="acc_none"),
     "mail.trustSender": mutation("authenticated", address="noa@example.org", trusted=True),
     "mail.trustedSenders": query("authenticated"),
     "mail.search": query("authenticated", query="hello"),

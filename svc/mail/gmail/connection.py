@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Final
 
 import msgspec
+import trio
 
-from svc.errors import Forbidden, NotConfigured
+from svc.errors import Conflict, Forbidden, NotConfigured
 from svc.identity import ClientCredentials, Discovery, OAuthState, client_credentials
 from svc.mail import accounts
 from svc.mail.accounts import secret_name
@@ -23,15 +25,18 @@ from svc.mail.gmail.oauth_client import (
     TokenSource,
     authorization_url,
     exchange_code,
+    revoke,
 )
 from svc.mail.gmail.provider import GmailProvider
 from svc.mail.gmail.quota import QuotaGate
 from svc.mail.provider import ProviderFault
-from svc.mail.settings import MAIL_API_URL, MAIL_AUTH_URL, MAIL_QUOTA, MAIL_TOKEN_URL
+from svc.mail.settings import MAIL_API_URL, MAIL_AUTH_URL, MAIL_QUOTA, MAIL_REVOKE_URL, MAIL_TOKEN_URL
 from svc.principal import Principal
 from svc.settings import IDP_ISSUER
 from svc.store import Secrets, Store, Tx
 from svc.workspace import Workspace
+
+REVOKE_DEADLINE_S: Final = 10.0
 
 
 class ConnectRefused(Exception):
@@ -60,19 +65,10 @@ class StoredTokens:
 
     async def load(self) -> Tokens | None:
         data = await self.store.read(self.secrets.read, secret_name(self.address))
-        if data is None:
-            return None
-        kept = msgspec.json.decode(data, type=_StoredTokens)
-        return Tokens(
-            access_token=kept.access_token,
-            refresh_token=kept.refresh_token,
-            expires_at=kept.expires_at,
-            scopes=frozenset(kept.scopes),
-            granted_at=kept.granted_at,
-        )
+        return None if data is None else _tokens(data)
 
     async def save(self, tokens: Tokens) -> None:
-        await self.store.write(_keep_tokens, self.secrets, address=self.address, tokens=tokens)
+        await self.store.write(_renew_tokens, self.secrets, address=self.address, tokens=tokens)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,8 +137,23 @@ class Connections:
             return await self.workspace.store.write(
                 _keep_account, self.workspace.secrets, principal, address=address, tokens=grant.tokens
             )
-        except Forbidden as refused:
+        except (Conflict, Forbidden) as refused:
             raise ConnectRefused(refused.detail) from refused
+
+    async def revoke(self, stored: bytes) -> bool:
+        """Have the provider take back a grant that was let go of: its stored tokens. Best effort, within a deadline.
+
+        Returns whether it did.
+        """
+        with trio.move_on_after(REVOKE_DEADLINE_S):
+            try:
+                url = await self._endpoints.revocation()
+                if url is not None:
+                    await revoke(self.workspace.egress, url, refresh_token=_tokens(stored).refresh_token)
+                    return True
+            except ProviderFault as fault:
+                self.workspace.log.warning("mail.revoke_failed", reason=fault.detail)
+        return False
 
     def provider(self, address: str) -> GmailProvider:
         """The mailbox of a connected account."""
@@ -190,7 +201,10 @@ class Connections:
         config = self.workspace.config
         discovery = Discovery(http=self.workspace.egress, clock=self.workspace.clock, issuer=config[IDP_ISSUER])
         return MailEndpoints(
-            discovery=discovery, authorization_url=config[MAIL_AUTH_URL], token_url=config[MAIL_TOKEN_URL]
+            discovery=discovery,
+            authorization_url=config[MAIL_AUTH_URL],
+            token_url=config[MAIL_TOKEN_URL],
+            revocation_url=config[MAIL_REVOKE_URL],
         )
 
 
@@ -199,6 +213,24 @@ def _keep_account(tx: Tx, secrets: Secrets, principal: Principal, *, address: st
     account_id = accounts.connect(tx, principal, address=address, provider="gmail")
     _keep_tokens(tx, secrets, address=address, tokens=tokens)
     return account_id
+
+
+def _renew_tokens(tx: Tx, secrets: Secrets, *, address: str, tokens: Tokens) -> None:
+    """Newer ones of the same grant. Of one that was let go of or replaced meanwhile, nothing is kept."""
+    kept = secrets.read(tx, secret_name(address))
+    if kept is not None and _tokens(kept).granted_at == tokens.granted_at:
+        _keep_tokens(tx, secrets, address=address, tokens=tokens)
+
+
+def _tokens(data: bytes) -> Tokens:
+    kept = msgspec.json.decode(data, type=_StoredTokens)
+    return Tokens(
+        access_token=kept.access_token,
+        refresh_token=kept.refresh_token,
+        expires_at=kept.expires_at,
+        scopes=frozenset(kept.scopes),
+        granted_at=kept.granted_at,
+    )
 
 
 def _keep_tokens(tx: Tx, secrets: Secrets, *, address: str, tokens: Tokens) -> None:

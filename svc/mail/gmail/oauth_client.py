@@ -109,6 +109,18 @@ class MailEndpoints:
     discovery: Discovery
     authorization_url: str | None = None
     token_url: str | None = None
+    revocation_url: str | None = None
+
+    async def revocation(self) -> str | None:
+        """Where a grant is taken back; ``None`` where the provider names no such place. Raises :class:`Unreachable`."""
+        if self.revocation_url is not None:
+            return self.revocation_url
+        if self.authorization_url and self.token_url:
+            return None  # a provider by settings alone: its discovery document is somebody else's
+        try:
+            return (await self.discovery.provider()).revocation
+        except ProviderAway as away:
+            raise Unreachable(away.detail) from away
 
     async def endpoints(self) -> Endpoints:
         """Raises :class:`Unreachable`."""
@@ -193,6 +205,14 @@ async def exchange_code(
         )
     identity = _identity(wire.id_token, endpoints=endpoints, client_id=credentials.client_id, now=clock.now())
     return Grant(tokens=tokens, identity=identity)
+
+
+async def revoke(http: HttpClient, url: str, *, refresh_token: str) -> None:
+    """End a grant at the provider (RFC 7009). One that it does not know has ended. Raises :class:`Unreachable`."""
+    answer = await _request(http, "POST", url, form={"token": refresh_token, "token_type_hint": "refresh_token"})
+    error = decoded(answer.body, _OAuthError) if answer.status == 400 else None
+    if answer.status != 200 and (error is None or error.error != "invalid_token"):
+        raise Unreachable(f"The sign-in service did not take the access back (status {answer.status}).")
 
 
 @dataclass(kw_only=True)

@@ -11,9 +11,13 @@ import trio
 from svc.errors import Conflict, NotFound
 from svc.mail import queries as mail_queries
 from svc.mail.engine import MailEngine
+from svc.mail.gmail.connection import Connections
 from svc.mail.health import actions, queries, wire
+from svc.mail.health.tasks import Eraser
 from svc.mail.health.wire import (
     AccountInput,
+    DisconnectedOut,
+    DisconnectInput,
     FailureOut,
     HealthInput,
     HealthOut,
@@ -27,10 +31,9 @@ from svc.protocol import NOTHING, Nothing, Procedure
 from svc.store import ReadTx
 from svc.workspace import Call
 
+STOP_DEADLINE_S: Final = 10.0
 RETRY_ANSWER_S: Final = 20.0
 """How long a caller is kept waiting for a retry, which goes on without them."""
-
-NO_ACCOUNT: Final = "There is no such account."
 
 
 async def health(call: Call, wanted: HealthInput) -> list[HealthOut]:
@@ -63,11 +66,27 @@ async def resync(call: Call, wanted: AccountInput) -> Nothing:
     return NOTHING
 
 
+async def disconnect(call: Call, wanted: DisconnectInput) -> DisconnectedOut:
+    """Let go first, then tell the provider, then erase: whatever dies in between, nobody here has access any more."""
+    workspace = call.workspace
+    let_go = await workspace.store.write(
+        actions.disconnect, workspace.secrets, call.principal, account_id=wanted.account_id, erase=wanted.erase
+    )
+    with trio.move_on_after(STOP_DEADLINE_S, shield=True):
+        await workspace.service(MailEngine).retire(wanted.account_id)
+    workspace.service(Eraser).look()
+    notice = let_go.notice
+    if let_go.tokens is not None and not await workspace.service(Connections).revoke(let_go.tokens):
+        notice = actions.NOT_REVOKED
+        await workspace.store.write(actions.note_still_granted, account_id=wanted.account_id)
+    return DisconnectedOut(revoked=notice is None, notice=notice)
+
+
 async def _loop(call: Call, account_id: str) -> AccountLoop:
     """The running loop of one of the caller's accounts."""
     account = await call.workspace.store.read(mail_queries.account_for, call.principal, account_id=account_id)
     if account is None:
-        raise NotFound(NO_ACCOUNT)
+        raise NotFound(actions.NO_ACCOUNT)
     loop = call.workspace.service(MailEngine).loop(account_id)
     if loop is None:
         raise Conflict(f"{account.address} is not connected.")
@@ -113,7 +132,7 @@ def _pending(tx: ReadTx, principal: Principal, *, account_id: str) -> list[Pendi
 def _account(tx: ReadTx, principal: Principal, account_id: str) -> Account:
     account = mail_queries.account_for(tx, principal, account_id=account_id)
     if account is None:
-        raise NotFound(NO_ACCOUNT)
+        raise NotFound(actions.NO_ACCOUNT)
     return account
 
 
@@ -162,5 +181,14 @@ PROCEDURES: tuple[Procedure[Call], ...] = (
         output=Nothing,
         call=resync,
         summary="Read an account's whole mailbox again.",
+    ),
+    Procedure(
+        name="mail.disconnect",
+        kind="mutation",
+        access="authenticated",
+        input=DisconnectInput,
+        output=DisconnectedOut,
+        call=disconnect,
+        summary="Let go of an account: its access is taken back, its local mail stays or is erased.",
     ),
 )

@@ -24,7 +24,7 @@ FORGET_BATCH: Final = 200  # threads of one transaction
 def store_labels(tx: Tx, *, account_id: str, labels: Iterable[ProviderLabel]) -> int:
     """The account's labels as the provider lists them now. Returns how many it lists no more: :func:`forget_gone`."""
     listed = {label.id: label for label in labels}
-    if INBOX not in listed:
+    if INBOX not in listed or queries.connected_account(tx, account_id) is None:
         return 0  # every mailbox has one: this is not the whole list
     for label in listed.values():
         store_label(tx, account_id=account_id, label=label)
@@ -37,6 +37,8 @@ def store_labels(tx: Tx, *, account_id: str, labels: Iterable[ProviderLabel]) ->
 
 
 def store_label(tx: Tx, *, account_id: str, label: ProviderLabel) -> None:
+    if queries.connected_account(tx, account_id) is None:
+        return
     tx.run(
         """
         insert into mail_labels (account_id, label_id, name, system, color)
@@ -53,7 +55,7 @@ def store_label(tx: Tx, *, account_id: str, label: ProviderLabel) -> None:
 
 def forget_gone(tx: Tx, *, account_id: str) -> bool:
     """Take one label that is gone from some of its threads. Returns whether there is more to do."""
-    account = queries.account(tx, account_id)
+    account = queries.connected_account(tx, account_id)
     gone = tx.one(
         "select label_id, name from mail_labels where account_id = :id and gone order by label_id limit 1",
         id=account_id,

@@ -1,0 +1,15 @@
+"""What health adds to mail's rows: the eraser, as a service and a subsystem."""
+
+from __future__ import annotations
+
+from svc.mail.health.tasks import Eraser
+from svc.nursery import Subsystem
+from svc.workspace import Workspace
+
+
+def build(workspace: Workspace) -> None:
+    workspace.provide(Eraser(store=workspace.store, log=workspace.log))
+
+
+def subsystem(workspace: Workspace) -> Subsystem:
+    return Subsystem(name="mail-erasing", run=workspace.service(Eraser).run, independent=True)

@@ -1,0 +1,298 @@
+"""Letting go of an account: its local mail stays, or goes whole; whatever was going on at that moment."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, cast
+
+import pytest
+import trio
+from trio.abc import Instrument
+from trio.lowlevel import Task
+
+from svc.app import FEATURES
+from svc.clock import VirtualClock
+from svc.errors import NotFound
+from svc.mail import accounts
+from svc.mail import actions as thread_actions
+from svc.mail.engine import MailEngine
+from svc.mail.health import actions, erasing
+from svc.mail.health.tasks import Eraser
+from svc.mail.provider_fake import FakeWorld
+from svc.nursery import ThreadGate
+from svc.principal import UNCLAIMED
+from svc.store import Keyring, Secrets, run_fsck
+from tests.cancel_everywhere import Interrupted, cancel_everywhere
+from tests.mail.rig import MIA, Rig, mail, open_rig
+from tests.recorded_log import RecordedLog
+from tests.service import RpcError, Service
+
+WORK = "mia@work.example"
+NO_SECRETS = Secrets(cast(Keyring, None))  # nothing is kept, so no key is asked for
+
+
+async def account_of(service: Service, address: str) -> str:
+    ((account_id,),) = await service.rows("select id from mail_accounts where address = :address", address=address)
+    return str(account_id)
+
+
+async def problems(service: Service) -> list[str]:
+    return await service.workspace.store.read(
+        run_fsck,
+        invariants=[one for feature in FEATURES for one in feature.invariants],
+        blobs=service.workspace.blobs,
+        secrets=service.workspace.secrets,
+    )
+
+
+async def erased(service: Service, account_id: str) -> None:
+    """Wait until the last of it is gone."""
+    with trio.fail_after(3_600):
+        while await service.rows("select 1 from mail_accounts where id = :id", id=account_id):  # noqa: ASYNC110
+            await trio.sleep(1)
+
+
+async def furnish(service: Service, address: str, *, subject: str = "Canary") -> list[str]:
+    """An account with something in every corner. Returns its threads."""
+    attachment = {"filename": "canary.txt", "mime": "text/plain", "text": "canary text"}
+    threads = await service.synced(subject, "Canary again", address=address, attachments=[attachment])
+    account_id = await account_of(service, address)
+    await service.mutate("mail.setLabels", threadIds=threads[:1], add=["STARRED"])
+    await service.mutate("mail.snooze", threadIds=threads[1:], until="2031-01-01T08:00:00.000Z")
+    await service.mutate("mail.createLabel", accountId=account_id, name="Canary label")
+    wish = {"accountId": account_id, "to": ["noa@example.org"], "subject": "Canary out", "html": "<p>Hi</p>"}
+    await service.mutate("mail.saveDraft", **wish)
+    await service.mutate("mail.setSignature", accountId=account_id, html="<p>Canary signature</p>")
+    await service.mutate("mail.send", **wish, sendAt="2031-01-01T08:00:00.000Z")
+    await service.mutate("mail.send", **wish)
+    await trio.sleep(30)
+    await service.query("mail.thread", id=threads[0])
+    return threads
+
+
+async def test_a_disconnected_account_keeps_its_mail_and_asks_nobody_any_more(service: Service) -> None:
+    threads = await furnish(service, MIA)
+    account_id = await account_of(service, MIA)
+    live = await service.live("accounts")
+    assert await service.mutate("mail.disconnect", accountId=account_id) == {"revoked": True, "notice": None}
+    (told, *_) = [frame for frame in await live.hear_all() if frame["type"] == "event"]
+    assert told["payload"]["account"]["state"] == "disconnected"
+    await live.leave()
+    await service.mutate("fake.mail.inject", address=MIA, **{"from": "a@example.org", "subject": "Too late"})
+    await trio.sleep(300)
+
+    (account,) = await service.query("mail.accounts")
+    assert (account["state"], account["problem"]) == ("disconnected", None)
+    (stands,) = await service.query("mail.health")
+    assert (stands["nextAttemptAt"], stands["progress"]) == (None, None)
+    assert (await service.query("mail.thread", id=threads[0]))["thread"]["subject"] == "Canary"
+    outgoing = {one["state"]: one for one in await service.query("mail.outgoing")}
+    assert "disconnected" in outgoing["failed"]["lastError"]
+    with pytest.raises(RpcError, match="not connected"):
+        await service.mutate("mail.resync", accountId=account_id)
+    assert await problems(service) == []
+
+
+async def test_an_account_connected_again_goes_on_where_it_was(service: Service) -> None:
+    await furnish(service, MIA)
+    account_id = await account_of(service, MIA)
+    ((sweeps,),) = await service.rows("select sweep_no from mail_accounts")
+    await service.mutate("mail.disconnect", accountId=account_id)
+    await service.mutate("fake.mail.inject", address=MIA, **{"from": "a@example.org", "subject": "Meanwhile"})
+    connect = {"address": MIA, "provider": "fake"}
+    again = await service.workspace.store.write(accounts.connect, UNCLAIMED, **cast(Any, connect))
+    await service.workspace.service(MailEngine).start_account(again)
+    await trio.sleep(60)
+    assert again == account_id
+    found = await service.query("mail.threads", section="inbox", limit=1)
+    assert found["threads"][0]["subject"] == "Meanwhile"
+    assert await service.rows("select sweep_no from mail_accounts") == [(sweeps,)]
+
+
+async def test_disconnecting_twice_is_once(service: Service) -> None:
+    await service.synced("One")
+    account_id = await account_of(service, MIA)
+    for _ in range(2):
+        await service.mutate("mail.disconnect", accountId=account_id)
+    await service.mutate("mail.disconnect", accountId=account_id, erase=True)
+    with pytest.raises(RpcError) as refused:
+        await service.mutate("mail.disconnect", accountId=account_id)
+    assert refused.value.code == "NOT_FOUND"
+
+
+async def test_of_an_erased_account_nothing_is_left(service: Service) -> None:
+    await furnish(service, MIA)
+    account_id = await account_of(service, MIA)
+    live = await service.live("accounts")
+    await service.mutate("mail.disconnect", accountId=account_id, erase=True)
+    assert (await live.hear())["kind"] == "account.removed"
+    await live.leave()
+    assert await service.query("mail.accounts") == []  # at once, whatever is still going
+    await erased(service, account_id)
+    await trio.sleep(60)  # the indexer clears its words away
+
+    kept = {name: rows for name, rows in (await service.dump()).items() if name != "outbox"}
+    for word in ("Canary", "canary", account_id):
+        assert [name for name, rows in kept.items() if word in repr(rows)] == []
+    assert kept["mail_messages"] == kept["mail_outgoing"] == kept["mail_drafts"] == kept["files"] == []
+    assert await problems(service) == []
+
+
+async def test_the_twins_of_an_erased_account_stand_alone(service: Service) -> None:
+    raw = mail("Lunch", date="Sat, 21 Nov 2026 08:00:00 +0000")
+    with_id = b"Message-ID: <lunch@example.org>\r\n" + raw
+    await service.synced("First")
+    await service.synced("First at work", address=WORK)
+    world = service.workspace.service(FakeWorld)
+    for address in (MIA, WORK):
+        await world.inject(address=address, raw=with_id, thread_key="lunch", labels=frozenset({"INBOX", "UNREAD"}))
+        await service.mutate("fake.mail.syncNow", address=address)
+    assert len(await service.rows("select 1 from mail_threads where twins is not null")) == 2
+    account_id = await account_of(service, WORK)
+    await service.mutate("mail.disconnect", accountId=account_id, erase=True)
+    await erased(service, account_id)
+    rows = await service.rows("select twins, leads from mail_threads where subject = 'Lunch'")
+    assert rows == [(None, 1)]
+    (account,) = await service.query("mail.accounts")
+    assert account["unreadTwins"] == 0
+    assert await problems(service) == []
+
+
+async def test_an_erased_account_can_be_connected_anew(service: Service) -> None:
+    await furnish(service, MIA)
+    account_id = await account_of(service, MIA)
+    await service.mutate("mail.disconnect", accountId=account_id, erase=True)
+    await erased(service, account_id)
+    again = await service.workspace.store.write(accounts.connect, UNCLAIMED, address=MIA, provider="fake")
+    await service.workspace.service(MailEngine).start_account(again)
+    await trio.sleep(60)
+    assert again != account_id
+    found = await service.query("mail.threads", section="skipped", accountId=again)
+    assert found["threads"]
+    assert await problems(service) == []  # each message is announced once, also the second time
+
+
+# Races, without the rest of the service
+
+
+class AtStep(Instrument):
+    """Sets ``reached`` when a task, with all below it, has begun its ``step``-th step."""
+
+    def __init__(self, step: int) -> None:
+        self.step = step
+        self.seen = 0
+        self.reached = trio.Event()
+        self.root: Task | None = None
+
+    def before_task_step(self, task: Task) -> None:
+        above: Task | None = task
+        while above is not None and above is not self.root:
+            above = above.parent_nursery.parent_task if above.parent_nursery else None
+        if above is not None:
+            self.seen += 1
+            if self.seen == self.step:
+                self.reached.set()
+
+
+async def disconnected(rig: Rig, account_id: str, *, erase: bool = False) -> None:
+    await rig.store.write(actions.disconnect, NO_SECRETS, rig.principal, account_id=account_id, erase=erase)
+
+
+async def everything(rig: Rig) -> dict[str, list[tuple[object, ...]]]:
+    names = [str(name) for (name,) in await rig.rows("select name from sqlite_schema where type = 'table'")]
+    return {name: await rig.rows(f"select * from {name}") for name in names if name != "outbox"}
+
+
+async def at_every_step(
+    clock: VirtualClock, *, flow: Callable[[Rig, str], Awaitable[None]], erase: bool, log: RecordedLog, every: int
+) -> int:
+    """Disconnect at each ``every``-th step of a flow that is not stopped: nothing is written after it. Returns how
+    many steps the flow took."""
+    step = 1
+    while True:
+        with TemporaryDirectory() as home:
+            threads = ThreadGate(limit=8, name="race")
+            async with open_rig(Path(home), clock=clock, log=log, threads=threads) as rig:
+                for number in range(3):
+                    await rig.inject(f"Mail {number}")
+                account_id = await rig.connect()
+                watch = AtStep(step)
+                ended = False
+
+                async def run(rig: Rig = rig, account_id: str = account_id, watch: AtStep = watch) -> None:
+                    nonlocal ended
+                    watch.root = trio.lowlevel.current_task()
+                    await flow(rig, account_id)
+                    ended = True
+                    watch.reached.set()
+
+                trio.lowlevel.add_instrument(watch)
+                try:
+                    async with trio.open_nursery() as nursery:
+                        nursery.start_soon(run)
+                        await watch.reached.wait()
+                        await disconnected(rig, account_id, erase=erase)
+                        if erase:
+                            await Eraser(store=rig.store, log=log).erase(account_id)
+                        after = await everything(rig)
+                finally:
+                    trio.lowlevel.remove_instrument(watch)
+                assert await everything(rig) == after, f"something was written after step {step}"
+                assert await rig.problems() == []
+                if erase:
+                    assert after["mail_accounts"] == after["mail_messages"] == after["mail_labels"] == []
+                if watch.seen < step:
+                    return watch.seen
+        step += every
+
+
+async def sweep_and_poll(rig: Rig, account_id: str) -> None:
+    await rig.sync_of(account_id).step()
+    await rig.inject("One more")
+    await rig.sync_of(account_id).step()
+
+
+@pytest.mark.parametrize("erase", [False, True])
+async def test_nothing_is_written_after_a_disconnect_at_any_step_of_a_sync(
+    wall: VirtualClock, log: RecordedLog, erase: bool
+) -> None:
+    assert await at_every_step(wall, flow=sweep_and_poll, erase=erase, log=log, every=3) > 50
+
+
+async def test_nothing_is_written_after_an_erasure_at_any_step_of_a_mirror(
+    wall: VirtualClock, log: RecordedLog
+) -> None:
+    async def flow(rig: Rig, account_id: str) -> None:
+        await rig.sync_of(account_id).step()
+        ids = [str(row[0]) for row in await rig.rows("select id from mail_threads order by id")]
+        for thread_id in ids[:1]:
+            with suppress(NotFound):  # it is gone already
+                await rig.store.write(thread_actions.open_thread, rig.principal, thread_id=thread_id)
+                await rig.store.write(thread_actions.archive, rig.principal, thread_ids=[thread_id])
+        await rig.loop_of(account_id).sync_now()
+
+    assert await at_every_step(wall, flow=flow, erase=True, log=log, every=3) > 50
+
+
+async def test_an_erasure_cut_anywhere_holds_and_is_finished_later(
+    wall: VirtualClock, log: RecordedLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(erasing, "THREADS_A_BATCH", 2)
+
+    async def attempt(run: Interrupted) -> None:
+        with TemporaryDirectory() as home:
+            threads = ThreadGate(limit=8, name="race")
+            async with open_rig(Path(home), clock=wall, log=log, threads=threads) as rig:
+                account_id = await rig.synced("One", "Two", "Three", "Four", "Five")
+                await disconnected(rig, account_id, erase=True)
+                eraser = Eraser(store=rig.store, log=log)
+                await run(eraser.erase, account_id)
+                assert await rig.problems() == []
+                await eraser.erase(account_id)
+                left = await everything(rig)
+                assert left["mail_accounts"] == left["mail_messages"] == left["events"] == []
+
+    assert await cancel_everywhere(attempt) > 5
