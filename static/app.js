@@ -7,6 +7,7 @@ import { listen } from "./live.js";
 import { startAccounts } from "./mail/accounts.js";
 import { ComposeDock, SendingNotices, onTasksEvent, refetchCompose, startCompose } from "./mail/compose/compose.js";
 import { startFrameFocus } from "./mail/frame.js";
+import { startGoing } from "./going.js";
 import { MailPage, onMailEvent, refetchMail } from "./mail/page.js";
 import { SyncStatus } from "./mail/sync.js";
 import { Tabs } from "./mail/tabs.js";
@@ -20,6 +21,7 @@ import { TasksPage } from "./tasks/page.js";
 import { startTheme } from "./theme.js";
 import { HelpOverlay, helpOpen } from "./ui/help.js";
 import { html } from "./ui/html.js";
+import { Palette, paletteOpen } from "./ui/palette.js";
 import { Shell } from "./ui/shell.js";
 import { Toasts } from "./ui/toast.js";
 
@@ -34,7 +36,11 @@ function boot() {
   startClock();
   startKeys();
   startFrameFocus();
-  registerKeys("Everywhere", [{ keys: ["?"], label: "Show these shortcuts", run: () => { helpOpen.value = true; } }]);
+  registerKeys("Everywhere", [
+    { keys: ["?"], label: "Show these shortcuts", run: () => { helpOpen.value = true; } },
+    { keys: ["Mod+k"], label: "Find a command", run: () => { paletteOpen.value = true; }, when: () => place.value.page !== "login" },
+  ]);
+  startGoing();
   void loadMe();
   if (place.value.page !== "login") {
     startAccounts();
@@ -64,6 +70,7 @@ function App() {
     <${ComposeDock} />
     <${SendingNotices} />
     <${HelpOverlay} />
+    <${Palette} />
     <${Toasts} />`;
 }
 
@@ -71,7 +78,7 @@ function App() {
 function Page({ here }) {
   if (here.page === "mail") {
     return html`<${Shell} tabs=${html`<${Tabs} accountId=${here.accountId} />`} state=${html`<${SyncStatus} />`}>
-      <${MailPage} accountId=${here.accountId} threadId=${here.threadId} />
+      <${MailPage} accountId=${here.accountId} threadId=${here.threadId} view=${here.view} />
     </${Shell}>`;
   }
   if (here.page === "tasks") return html`<${Shell}><${TasksPage} /></${Shell}>`;

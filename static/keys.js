@@ -1,15 +1,17 @@
 // @ts-check
 /**
- * Keyboard shortcuts: a registry, scoped by page, that the `?` overlay lists.
+ * Keyboard shortcuts: a registry, scoped by page, that the `?` overlay and the palette list.
  *
- * A shortcut is inert while an input has the focus, while compose or a dialog is open, and with Ctrl, Meta or Alt. The
- * registry holds what works now and nothing else. Owns the one keydown listener.
+ * A key is written as in KeyboardEvent.key; "g i" is one key after the other, "Mod+k" is Ctrl or Cmd. A shortcut is inert
+ * while an input has the focus, while compose or a dialog is open, and with Ctrl, Meta or Alt; one with "Mod+" also works
+ * in a plain field, where it can't be text. The registry holds what works now and nothing else. Owns the one keydown
+ * listener, and the first key of two.
  */
 import { signal } from "@preact/signals";
 
 /**
  * @typedef {object} Shortcut
- * @property {string[]} keys as in KeyboardEvent.key
+ * @property {string[]} keys
  * @property {string} label what it does, for the overlay
  * @property {() => void} run
  * @property {() => boolean} [when] whether it does anything now
@@ -22,7 +24,13 @@ export const keyboardTaken = signal(false);
 export const scopes = signal([]);
 
 const EDITABLE = "input, textarea, select, [contenteditable]:not([contenteditable=false])";
+const RICH = "textarea, [contenteditable]:not([contenteditable=false])";
 const PRESSABLE = "button, a[href], summary, [role=tab]";
+/** How long the first key of two waits for the second. */
+const SECOND_KEY_MS = 1_500;
+
+let prefix = "";
+let prefixAt = 0;
 
 /**
  * Add a page's shortcuts; the innermost scope is asked first. Returns what takes them away.
@@ -44,19 +52,30 @@ export function startKeys() {
 
 /** @param {KeyboardEvent} event */
 function onKeyDown(event) {
-  if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (keyboardTaken.value || isBusy(event.target)) return;
-  const presses = event.key === "Enter" || event.key === " ";
+  if (event.defaultPrevented || event.isComposing || event.altKey || keyboardTaken.value) return;
+  if (event.key === "Shift" || event.key === "Control" || event.key === "Meta") return;
+  const mod = event.ctrlKey || event.metaKey;
+  if (isBusy(event.target, mod ? RICH : EDITABLE)) return;
+  const key = mod ? `Mod+${event.key.toLowerCase()}` : event.key;
+  const presses = key === "Enter" || key === " ";
   if (presses && event.target instanceof Element && event.target.closest(PRESSABLE)) return;
-  const found = find(event.key);
-  if (!found || (event.repeat && !found.repeats)) return;
-  event.preventDefault();
-  found.run();
+  const before = event.timeStamp - prefixAt < SECOND_KEY_MS ? prefix : "";
+  prefix = "";
+  const found = (before && find(`${before} ${key}`)) || find(key);
+  if (found) {
+    if (event.repeat && !found.repeats) return;
+    event.preventDefault();
+    found.run();
+  } else if (!mod && begins(key)) {
+    prefix = key;
+    prefixAt = event.timeStamp;
+    event.preventDefault();
+  }
 }
 
-/** @param {EventTarget | null} target */
-function isBusy(target) {
-  if (target instanceof Element && target.closest(EDITABLE)) return true;
+/** @param {EventTarget | null} target @param {string} typing where the key is text, or the field's own */
+function isBusy(target, typing) {
+  if (target instanceof Element && target.closest(typing)) return true;
   return document.querySelector("dialog[open], :popover-open") !== null;
 }
 
@@ -67,4 +86,9 @@ function find(key) {
     if (found) return found;
   }
   return undefined;
+}
+
+/** Whether some shortcut of two keys begins with it. @param {string} key */
+function begins(key) {
+  return scopes.value.some((scope) => scope.shortcuts.some((one) => one.keys.some((keys) => keys.startsWith(`${key} `))));
 }

@@ -13,6 +13,8 @@ interface Account {
   state: AccountState;
   /** Unread threads now in this account's inbox. */
   unread: number;
+  /** Of these, the ones that Unified shows (and counts) under another account. */
+  unreadTwins: number;
   lastSyncedAt: string | null;
   progress: { done: number; total: number } | null;
   /** A sentence for the person, where `state` asks for one. */
@@ -28,6 +30,12 @@ interface Label {
   id: string;
   name: string;
   color?: string | null;
+}
+
+interface AccountLabel extends Label {
+  accountId: string;
+  /** One of the provider's own. */
+  system: boolean;
 }
 
 interface Person {
@@ -56,6 +64,32 @@ interface Thread {
   sender: Person & { title: string | null };
   messageCount: number;
   hasAttachments: boolean;
+  starred: boolean;
+  /** When it comes back to the inbox by itself. */
+  snoozedUntil: string | null;
+  /** All of it is spam, trash or a draft: it stands in neither section. */
+  hidden: boolean;
+  /** The same mail in other accounts. */
+  twins: { accountId: string; threadId: string }[];
+  /** Of twins, the one that Unified shows. */
+  leads: boolean;
+  /** In an answer of the search only. */
+  match?: Match;
+}
+
+/** Where the words that were searched for stand. */
+interface Match {
+  messageId: string;
+  snippet: { text: string; hit: boolean }[];
+}
+
+/** A step that was taken back; `what` is the kind of step. */
+interface Undone {
+  id: string;
+  what: string;
+  threadIds: string[];
+  /** Of a message that was still held back. */
+  draftId: string | null;
 }
 
 interface Attachment {
@@ -66,11 +100,22 @@ interface Attachment {
   fileId: string;
 }
 
+/** A part that the HTML refers to by `cid:`. */
+interface InlinePart {
+  filename: string;
+  mime: string;
+  size: number;
+  fileId: string;
+  contentId: string;
+}
+
 interface Message {
   id: string;
   from: Person;
   to: Person[];
   cc: Person[];
+  bcc: Person[];
+  replyTo: Person[];
   subject: string;
   sentAt: string;
   /** Sanitized by the server, always; shown in a sandboxed frame all the same. */
@@ -80,6 +125,13 @@ interface Message {
   remoteImages: string[];
   labels: Label[];
   attachments: Attachment[];
+  inline: InlinePart[];
+  own: boolean;
+  unread: boolean;
+  /** The sender's remote images are loaded without asking. */
+  imagesAllowed: boolean;
+  /** Sentences about what in it may deceive. */
+  warnings: string[];
 }
 
 interface ThreadDetail {
@@ -232,14 +284,28 @@ interface Procedures {
   "people.setPage": { input: { address: string; path: string | null }; output: {} };
   "mail.accounts": { input: undefined; output: Account[] };
   "mail.threads": {
-    input: { accountId?: string; section: Section; cursor?: string; limit?: number };
+    /** A section, or a label by its name in all accounts or one. */
+    input: { accountId?: string; section?: Section; labelName?: string; cursor?: string; limit?: number };
     output: { threads: Thread[]; nextCursor: string | null };
   };
+  "mail.search": {
+    input: { query: string; accountId?: string; timeZone?: string; cursor?: string; limit?: number };
+    output: { threads: Thread[]; nextCursor: string | null; notices: string[] };
+  };
   "mail.thread": { input: { id: string }; output: ThreadDetail };
+  "mail.trustSender": { input: { address: string; trusted: boolean }; output: {} };
+  "mail.trustedSenders": { input: undefined; output: { address: string; since: string }[] };
   "mail.open": { input: { threadId: string }; output: {} };
   "mail.markUnread": { input: { threadIds: string[] }; output: {} };
   "mail.archive": { input: { threadIds: string[] }; output: {} };
   "mail.unarchive": { input: { threadIds: string[] }; output: {} };
+  "mail.setLabels": { input: { threadIds: string[]; add?: string[]; remove?: string[] }; output: {} };
+  "mail.labels": { input: { accountId?: string }; output: AccountLabel[] };
+  "mail.createLabel": { input: { accountId: string; name: string; color?: string }; output: { id: string; name: string } };
+  "mail.snooze": { input: { threadIds: string[]; until: string }; output: {} };
+  "mail.unsnooze": { input: { threadIds: string[] }; output: {} };
+  "mail.snoozed": { input: undefined; output: { thread: Thread; until: string }[] };
+  "mail.undo": { input: undefined; output: { undone: Undone | null } };
 }
 
 type ProcedureName = keyof Procedures;

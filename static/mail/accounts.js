@@ -16,7 +16,8 @@ const RATE_MIN_MS = 4_000;
 export const accounts = signal(/** @type {Account[] | null} */ (null));
 /** Why the accounts could not be fetched, while there are none to show. */
 export const accountsProblem = signal(/** @type {string | null} */ (null));
-export const unifiedUnread = computed(() => (accounts.value ?? []).reduce((sum, one) => sum + one.unread, 0));
+/** One mail that several accounts received counts once. */
+export const unifiedUnread = computed(() => (accounts.value ?? []).reduce((sum, one) => sum + one.unread - one.unreadTwins, 0));
 
 /** How far each backfill was, and when: account id -> samples, oldest first. @type {Map<string, { at: number, done: number }[]>} */
 const samples = new Map();
@@ -53,11 +54,12 @@ export function accountChanged(account) {
  * Move a badge before the server has said so.
  * @param {string} accountId
  * @param {number} by
+ * @param {number} [twins] how many of these Unified counts under another account
  */
-export function moveUnread(accountId, by) {
+export function moveUnread(accountId, by, twins = 0) {
   if (!by || !accounts.value) return;
   accounts.value = accounts.value.map((one) =>
-    one.id === accountId ? { ...one, unread: Math.max(0, one.unread + by) } : one,
+    one.id === accountId ? { ...one, unread: Math.max(0, one.unread + by), unreadTwins: Math.max(0, one.unreadTwins + twins) } : one,
   );
 }
 

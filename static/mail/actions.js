@@ -1,93 +1,284 @@
 // @ts-check
 /**
  * What a person does with threads: shown at once, told to the server, taken back with a notice if that fails.
+ *
+ * Steps are told one after the other, so that the server's undo log has them in the person's order. Where all accounts
+ * stand together a step is also for a thread's twins: the same mail in other accounts, in the same call.
  */
+import { batch } from "@preact/signals";
+import { liveState } from "../live.js";
 import { mutate } from "../rpc.js";
+import { place } from "../router.js";
+import { plural } from "../ui/format.js";
 import { toast } from "../ui/toast.js";
 import { moveUnread } from "./accounts.js";
-import { threadMoved } from "./details.js";
-import { applyThread, knownThread } from "./lists.js";
+import { opened, threadMoved } from "./details.js";
+import { labelNamed, makeLabel } from "./labels.js";
+import { applyThread, knownThread, refetchLists } from "./lists.js";
+import { welcome } from "./returned.js";
 
-/** Resolves to whether it went well. @param {Thread} thread */
-export async function archive(thread) {
-  return change(thread, { inInbox: false }, "mail.archive", "Could not archive");
+/** As many threads as the server takes in one call. */
+const MAX_A_CALL = 500;
+const SYSTEM_NAMES = { INBOX: "Inbox", UNREAD: "Unread", STARRED: "Starred", SPAM: "Spam", TRASH: "Trash" };
+
+/** @typedef {keyof typeof SYSTEM_NAMES} SystemLabel */
+/**
+ * @typedef {object} Step
+ * @property {(thread: Thread) => Partial<Thread>} patch how it will be
+ * @property {(threadIds: string[]) => Promise<unknown>} tell
+ * @property {string} failure
+ * @property {string} [done] said with a way back, once it is shown
+ */
+
+/** The steps that are being told. @type {Promise<unknown>} */
+let told = Promise.resolve();
+/** Takes away the notice that offers to undo: another step is the newest now. */
+let dropOffer = () => {};
+/** How many steps of the server each of the last steps of the person were. @type {number[]} */
+const sizes = [];
+
+/** Resolves to whether it went well; so do the others. @param {Thread[]} threads */
+export function archive(threads) {
+  return run(threads, {
+    patch: (thread) => relabelled(thread, [], ["INBOX"]),
+    tell: (threadIds) => mutate("mail.archive", { threadIds }),
+    failure: "Could not archive",
+    done: said(threads, "Archived", "archived"),
+  });
 }
 
-/** @param {Thread} thread */
-export async function unarchive(thread) {
-  await change(thread, { inInbox: true }, "mail.unarchive", "Could not move to the inbox");
+/** @param {Thread[]} threads */
+export function unarchive(threads) {
+  return run(threads, {
+    patch: (thread) => ({ ...relabelled(thread, ["INBOX"], ["SPAM", "TRASH"]), snoozedUntil: null }),
+    tell: (threadIds) => mutate("mail.unarchive", { threadIds }),
+    failure: "Could not move to the inbox",
+    done: said(threads, "Moved to the inbox", "moved to the inbox"),
+  });
+}
+
+/** @param {Thread[]} threads */
+export function markUnread(threads) {
+  return run(threads, {
+    patch: (thread) => relabelled(thread, ["UNREAD"], []),
+    tell: (threadIds) => mutate("mail.markUnread", { threadIds }),
+    failure: "Could not mark as unread",
+  });
+}
+
+/** @param {Thread[]} threads */
+export function markRead(threads) {
+  return setSystem(threads, [], ["UNREAD"], "Could not mark as read");
+}
+
+/** @param {Thread[]} threads @param {boolean} on */
+export function star(threads, on) {
+  return setSystem(threads, on ? ["STARRED"] : [], on ? [] : ["STARRED"], on ? "Could not star" : "Could not take the star away");
+}
+
+/** @param {Thread[]} threads */
+export function trash(threads) {
+  return setSystem(threads, ["TRASH"], ["INBOX"], "Could not delete", said(threads, "Moved to the trash", "moved to the trash"));
+}
+
+/** @param {Thread[]} threads */
+export function reportSpam(threads) {
+  return setSystem(threads, ["SPAM"], ["INBOX"], "Could not report as spam", said(threads, "Moved to spam", "moved to spam"));
+}
+
+/** Out of spam or trash, back to the inbox. @param {Thread[]} threads */
+export function restore(threads) {
+  return setSystem(threads, ["INBOX"], ["SPAM", "TRASH"], "Could not move to the inbox", said(threads, "Moved to the inbox", "moved to the inbox"));
+}
+
+/** @param {Thread[]} threads @param {string} until @param {string} words */
+export function snooze(threads, until, words) {
+  return run(threads, {
+    patch: (thread) => ({ ...relabelled(thread, [], ["INBOX"]), snoozedUntil: until }),
+    tell: (threadIds) => mutate("mail.snooze", { threadIds, until }),
+    failure: "Could not snooze",
+    done: said(threads, `Snoozed until ${words}`, `snoozed until ${words}`),
+  });
+}
+
+/** @param {Thread[]} threads */
+export function unsnooze(threads) {
+  return run(threads, {
+    patch: (thread) => ({ ...relabelled(thread, ["INBOX"], []), snoozedUntil: null }),
+    tell: (threadIds) => mutate("mail.unsnooze", { threadIds }),
+    failure: "Could not bring back",
+    done: said(threads, "Brought back to the inbox", "brought back to the inbox"),
+  });
 }
 
 /**
- * Archive, and say so with a way back.
- * @param {Thread} thread
- * @param {() => void} onUndo once it stands in the list again
+ * Put a label of a person's own on threads, or take it away. Labels are each account's own: in an account that has none of
+ * that name it is made first.
+ * @param {Thread[]} threads
+ * @param {string} name
+ * @param {boolean} on
+ * @param {string} [color]
  */
-export function archiveWithUndo(thread, onUndo) {
-  const archived = archive(thread);
-  const undo = () => {
-    void unarchive(knownThread(thread.id) ?? { ...thread, inInbox: false });
-    onUndo();
-  };
-  const takeBack = toast("Archived", { action: { label: "Undo", run: undo } });
-  void archived.then((done) => done || takeBack());
-}
-
-/** @param {Thread} thread */
-export async function markUnread(thread) {
-  await change(thread, { unread: true }, "mail.markUnread", "Could not mark as unread");
+export async function label(threads, name, on, color) {
+  /** @type {Map<string, string[]>} */
+  const byAccount = new Map();
+  for (const { accountId, id } of withTwins(threads)) byAccount.set(accountId, [...(byAccount.get(accountId) ?? []), id]);
+  const failure = on ? `Could not put “${name}” on it` : `Could not take “${name}” away`;
+  const worn = (/** @type {string} */ accountId) => threads.find((one) => one.accountId === accountId)?.labels.find((one) => one.name === name) ?? null;
+  let made = [...byAccount.keys()].map((accountId) => labelNamed(accountId, name) ?? worn(accountId));
+  try {
+    if (on && made.includes(null)) made = await Promise.all([...byAccount.keys()].map((accountId) => makeLabel(accountId, name, color)));
+  } catch (error) {
+    toast(`${failure}: ${reason(error)}`, { tone: "error" });
+    return false;
+  }
+  const here = new Map([...byAccount.keys()].map((accountId, index) => [accountId, made[index] ?? null]));
+  const changes = (/** @type {string} */ id, /** @type {Label} */ mine) => knownThread(id)?.labels.some((one) => one.id === mine.id) !== on;
+  const groups = [...byAccount].filter(([accountId, ids]) => {
+    const mine = here.get(accountId);
+    return mine && ids.some((id) => changes(id, mine)); // what changes nothing is no step for the server
+  });
+  return run(threads, {
+    patch: (thread) => {
+      const mine = here.get(thread.accountId);
+      if (!mine) return {};
+      const others = thread.labels.filter((one) => one.id !== mine.id);
+      return { labels: on ? [...others, mine] : others };
+    },
+    tell: async () => {
+      for (const [accountId, threadIds] of groups) {
+        const id = /** @type {Label} */ (here.get(accountId)).id;
+        await mutate("mail.setLabels", { threadIds, ...(on ? { add: [id] } : { remove: [id] }) });
+      }
+    },
+    failure,
+    done: on ? said(threads, `Labelled “${name}”`, `labelled “${name}”`) : said(threads, `“${name}” taken away`, `without “${name}”`),
+  }, groups.length);
 }
 
 /** Reading marks as read; a failure is not worth a word, the next opening tries again. @param {Thread} thread */
 export async function markOpened(thread) {
+  welcome(thread.id);
   if (!thread.unread) return;
-  const undo = pretend(thread, { unread: false });
+  const all = withTwins([thread]);
+  const takeBack = pretend(all, (one) => relabelled(one, [], ["UNREAD"]));
   try {
-    await mutate("mail.open", { threadId: thread.id });
+    await Promise.all(all.map(({ id }) => mutate("mail.open", { threadId: id })));
   } catch {
-    undo();
+    takeBack();
   }
 }
 
-/**
- * Resolves to whether it went well; if not, the notice was given.
- * @param {Thread} thread
- * @param {Partial<Thread>} patch
- * @param {"mail.archive" | "mail.unarchive" | "mail.markUnread"} procedure
- * @param {string} failure
- */
-async function change(thread, patch, procedure, failure) {
-  const undo = pretend(thread, patch);
+/** Take back the newest step, whenever and wherever it was taken. Resolves to what that was, once it is said. */
+export async function undo() {
+  dropOffer();
+  const mine = told.then(async () => {
+    const { undone } = await mutate("mail.undo");
+    for (let more = (sizes.pop() ?? 1) - 1; undone && more > 0; more -= 1) await mutate("mail.undo");
+    return undone;
+  });
+  told = mine.catch(() => undefined);
   try {
-    await mutate(procedure, { threadIds: [thread.id] });
+    const undone = await mine;
+    toast(undone ? undoneWords(undone) : "There is nothing to take back.");
+    if (liveState.value !== "live") refetchLists();
+    return undone;
+  } catch (error) {
+    toast(`Could not take it back: ${reason(error)}`, { tone: "error" });
+    return null;
+  }
+}
+
+/** What follows when the notice of a step is asked to take it back; the page says. */
+export const onUndo = { run: () => void undo() };
+
+/**
+ * @param {Thread[]} threads
+ * @param {SystemLabel[]} add
+ * @param {SystemLabel[]} remove
+ * @param {string} failure
+ * @param {string} [done]
+ */
+function setSystem(threads, add, remove, failure, done) {
+  const patch = (/** @type {Thread} */ thread) => relabelled(thread, add, remove);
+  return run(threads, { patch, tell: (threadIds) => mutate("mail.setLabels", { threadIds, add, remove }), failure, ...(done && { done }) });
+}
+
+/**
+ * @param {Thread[]} threads
+ * @param {Step} step
+ * @param {number} [size] how many steps it is for the server
+ */
+async function run(threads, { patch, tell, failure, done }, size = 1) {
+  const all = withTwins(threads);
+  const takeBack = pretend(all, patch);
+  dropOffer();
+  if (done) dropOffer = toast(done, { action: { label: "Undo", run: () => onUndo.run() } });
+  const dropMine = dropOffer;
+  const ids = all.map(({ id }) => id);
+  const mine = told.then(async () => {
+    for (let at = 0; at < ids.length; at += MAX_A_CALL) await tell(ids.slice(at, at + MAX_A_CALL));
+    sizes.push(size * Math.ceil(ids.length / MAX_A_CALL));
+  });
+  told = mine.catch(() => undefined);
+  try {
+    await mine;
     return true;
   } catch (error) {
-    undo();
-    toast(`${failure}: ${error instanceof Error ? error.message : error}`, { tone: "error" });
+    takeBack();
+    dropMine();
+    toast(`${failure}: ${reason(error)}`, { tone: "error" });
     return false;
   }
 }
 
 /**
- * Show the thread as it will be. Returns what takes it back, if nothing newer came from the server meanwhile.
- * @param {Thread} before
- * @param {Partial<Thread>} patch
+ * The threads, each with its twins where all accounts stand together.
+ * @param {Thread[]} threads
+ * @returns {{ id: string, accountId: string, twin: boolean }[]}
  */
-function pretend(before, patch) {
-  const after = { ...before, ...patch };
-  const badge = counts(after) - counts(before);
-  put(after, badge);
-  return () => put({ ...(knownThread(before.id) ?? after), ...pick(before, patch) }, -badge);
+function withTwins(threads) {
+  const unified = place.value.page !== "mail" || place.value.accountId === null;
+  const all = threads.flatMap((thread) => [
+    { id: thread.id, accountId: thread.accountId, twin: false },
+    ...(unified ? thread.twins.map((twin) => ({ id: twin.threadId, accountId: twin.accountId, twin: true })) : []),
+  ]);
+  return [...new Map(all.map((one) => [one.id, one])).values()];
+}
+
+/**
+ * Show the threads as they will be. Returns what takes it back, if nothing newer came from the server meanwhile.
+ * @param {{ id: string, twin: boolean }[]} all
+ * @param {(thread: Thread) => Partial<Thread>} patch
+ */
+function pretend(all, patch) {
+  const befores = all.flatMap(({ id, twin }) => {
+    const before = knownThread(id) ?? (opened.value?.id === id ? opened.value.detail?.thread : null);
+    return before ? [{ before, twin, change: patch(before) }] : [];
+  });
+  batch(() => {
+    for (const { before, twin, change } of befores) {
+      const after = { ...before, ...change };
+      put(after, counts(after) - counts(before), twin);
+    }
+  });
+  return () => batch(() => {
+    for (const { before, twin, change } of befores) {
+      const after = { ...before, ...change };
+      put({ ...(knownThread(before.id) ?? after), ...pick(before, change) }, counts(before) - counts(after), twin);
+    }
+  });
 }
 
 /**
  * @param {Thread} thread
  * @param {number} badge
+ * @param {boolean} twin whether Unified counts it under another account
  */
-function put(thread, badge) {
+function put(thread, badge, twin) {
   applyThread(thread);
   threadMoved(thread);
-  moveUnread(thread.accountId, badge);
+  moveUnread(thread.accountId, badge, twin ? badge : 0);
 }
 
 /** @param {Thread} thread */
@@ -102,4 +293,49 @@ function counts(thread) {
  */
 function pick(thread, patch) {
   return Object.fromEntries(Object.keys(patch).map((key) => [key, thread[/** @type {keyof Thread} */ (key)]]));
+}
+
+/**
+ * What else follows from labels that the provider knows.
+ * @param {Thread} thread
+ * @param {SystemLabel[]} add
+ * @param {SystemLabel[]} remove
+ * @returns {Partial<Thread>}
+ */
+function relabelled(thread, add, remove) {
+  const changed = new Set(/** @type {string[]} */ ([...add, ...remove]));
+  const labels = [...thread.labels.filter(({ id }) => !changed.has(id)), ...add.map((id) => ({ id, name: SYSTEM_NAMES[id] }))];
+  const leaves = add.includes("SPAM") || add.includes("TRASH");
+  return {
+    labels,
+    ...((changed.has("INBOX") || leaves) && { inInbox: add.includes("INBOX") }),
+    ...(changed.has("UNREAD") && { unread: add.includes("UNREAD") }),
+    ...(changed.has("STARRED") && { starred: add.includes("STARRED") }),
+    ...((changed.has("SPAM") || changed.has("TRASH")) && { hidden: leaves }),
+  };
+}
+
+/** @param {Thread[]} threads @param {string} one @param {string} many */
+function said(threads, one, many) {
+  return threads.length === 1 ? one : `${plural(threads.length, "thread")} ${many}`;
+}
+
+/** @type {Record<string, string>} */
+const UNDONE = {
+  archive: "Back from the archive", unarchive: "Out of the inbox again", markUnread: "Marked as read again", labels: "Labels as before",
+  snooze: "No longer snoozed", unsnooze: "Snoozed again", trash: "Back from the trash", spam: "Back from spam", send: "Not sent: your message is open again",
+};
+
+/** @param {Undone} undone */
+function undoneWords({ what, threadIds }) {
+  const words = UNDONE[what] ?? "Taken back";
+  if (what === "send") return `${words}.`;
+  const subject = threadIds.length === 1 ? knownThread(threadIds[0] ?? "")?.subject : "";
+  const about = subject ? `: ${subject}` : threadIds.length > 1 ? `: ${plural(threadIds.length, "thread")}` : "";
+  return `${words}${about}`;
+}
+
+/** @param {unknown} error */
+function reason(error) {
+  return error instanceof Error ? error.message : String(error);
 }

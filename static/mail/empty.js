@@ -12,10 +12,25 @@ export function Skeleton({ rows }) {
   </div>`;
 }
 
-/** @param {{ section: Section, accountId: string | null }} props */
-export function Empty({ section, accountId }) {
-  if (section === "skipped") {
+/** @type {Record<string, { icon: string, title: string, text: string }>} */
+const NOTHING = {
+  snoozed: { icon: "clock", title: "Nothing is snoozed", text: "Press h on a thread, and it comes back when you say." },
+  label: { icon: "label", title: "No thread has this label", text: "Press l on a thread to give it one." },
+  search: { icon: "search", title: "Nothing was found", text: "Fewer words find more. Spam and trash are searched with in:spam and in:trash." },
+};
+
+/** @param {{ source: import("./sources.js").Source, accountId: string | null }} props */
+export function Empty({ source, accountId }) {
+  if (source.name === "skipped") {
     return html`<p class="empty-line">Nothing has skipped the inbox. Archived threads come here.</p>`;
+  }
+  const nothing = NOTHING[source.name];
+  if (nothing) {
+    return html`<div class="empty">
+      <${Icon} name=${nothing.icon} size=${40} />
+      <p class="empty-title">${nothing.title}</p>
+      <p>${nothing.text}</p>
+    </div>`;
   }
   const reading = (accountId === null ? (accounts.value ?? []) : [accountOf(accountId)]).filter(
     (one) => one?.state === "backfilling",

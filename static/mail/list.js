@@ -10,12 +10,15 @@
  */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { now } from "../now.js";
+import { mailPath, navigate } from "../router.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
+import { accounts } from "./accounts.js";
 import { Empty, Skeleton } from "./empty.js";
-import { listOf } from "./lists.js";
+import { listsOf } from "./lists.js";
+import { returned } from "./returned.js";
 import { Row } from "./row.js";
-import { SECTIONS, focusWanted, folded, neighbour, select, selectedId, toggleSection } from "./selection.js";
+import { focusWanted, folded, neighbour, pickTo, picked, select, selectedId, togglePick, toggleSection } from "./selection.js";
 import { layOut, rowsInSight, scrollToShow } from "./window.js";
 
 /** @typedef {import("./lists.js").ThreadList} ThreadList */
@@ -30,28 +33,33 @@ const EMPTY_INBOX_PX = 260;
 const EMPTY_SKIPPED_PX = 88;
 const FAILED_PX = 112;
 
-/** Where each tab was scrolled to. @type {Map<string, number>} */
+/** Where each list was scrolled to, by its address. @type {Map<string, number>} */
 const remembered = new Map();
 /** The last wish for focus that was met. */
 let focusMet = 0;
 
-/** @param {{ accountId: string | null, open: (thread: Thread) => void }} props */
-export function ThreadLists({ accountId, open }) {
+/** @param {{ accountId: string | null, view: import("../router.js").View, open: (thread: Thread) => void }} props */
+export function ThreadLists({ accountId, view: listed, open }) {
+  const address = mailPath(accountId, null, listed);
+  const shown = useRef(address);
   const scroller = useRef(/** @type {HTMLDivElement | null} */ (null));
   const anchor = useRef(/** @type {Anchor | null} */ (null));
   const [sizes, setSizes] = useState({ row: 0, head: 0, height: 0 });
   const [, setPlace] = useState(0);
 
-  const lists = SECTIONS.map(({ section }) => listOf(section, accountId));
+  const lists = listsOf(listed, accountId);
   for (const list of lists) void list.version.value;
   const geometry = layOut(lists.map((list) => extentOf(list, sizes.row)), sizes);
-  const top = scroller.current?.scrollTop ?? remembered.get(accountId ?? "") ?? 0;
+  const place = remembered.get(address) ?? 0;
+  const top = shown.current === address ? (scroller.current?.scrollTop ?? place) : place;
   const view = { top, height: sizes.height, overscan: OVERSCAN_ROWS };
 
   useLayoutEffect(() => measure(/** @type {HTMLDivElement} */ (scroller.current), setSizes), []);
   useLayoutEffect(() => {
-    if (scroller.current && sizes.row) scroller.current.scrollTop = remembered.get(accountId ?? "") ?? 0;
-  }, [accountId, sizes.row > 0]);
+    shown.current = address;
+    anchor.current = null;
+    if (scroller.current && sizes.row) scroller.current.scrollTop = place;
+  }, [address, sizes.row > 0]);
   useLayoutEffect(() => {
     const element = scroller.current;
     if (!element || !sizes.row) return;
@@ -61,11 +69,11 @@ export function ThreadLists({ accountId, open }) {
   });
   useLayoutEffect(() => {
     if (scroller.current && sizes.row) showSelected(scroller.current, lists, geometry, sizes.height);
-  }, [selectedId.value, focusWanted.value]);
+  }, [selectedId.value, focusWanted.value, isAwaited(lists)]);
 
   const onScroll = () => {
     const element = /** @type {HTMLDivElement} */ (scroller.current);
-    remembered.set(accountId ?? "", element.scrollTop);
+    remembered.set(address, element.scrollTop);
     anchor.current = pickAnchor(element.scrollTop, lists, geometry, sizes.height);
     setPlace(Math.floor(element.scrollTop / (sizes.row || 1)));
   };
@@ -73,75 +81,79 @@ export function ThreadLists({ accountId, open }) {
     class="lists"
     ref=${scroller}
     onScroll=${onScroll}
-    onClick=${(/** @type {MouseEvent} */ event) => onRow(event, lists, open)}
+    onClick=${(/** @type {MouseEvent} */ event) => onRow(event, lists, accountId, open)}
     onKeyDown=${onKeyDown}
   >
     <div class="lists-probe row" aria-hidden="true"></div>
     <div class="lists-probe section-head" aria-hidden="true"></div>
-    <div class="lists-flow">${SECTIONS.map(
-      ({ section, title }, index) => html`<${SectionHead}
-          key=${`head-${section}`} title=${title} section=${section} index=${index}
-          list=${lists[index]} goTo=${() => goToSection(scroller.current, geometry, index)}
+    <div class="lists-flow">${lists.map(
+      (list, index) => html`<${SectionHead}
+          key=${`head-${list.name}`} list=${list} index=${index} below=${lists.length - 1 - index} accountId=${accountId}
+          goTo=${() => goToSection(scroller.current, lists, geometry, index)}
         />
-        <${SectionBody} key=${`body-${section}`} section=${section} title=${title} list=${lists[index]} accountId=${accountId}
+        <${SectionBody} key=${`body-${list.name}`} list=${list} accountId=${accountId}
           geometry=${geometry} index=${index} view=${view} tabStop=${tabStop(lists)} day=${new Date(now.value).toDateString()}
         />`,
     )}</div>
   </div>`;
 }
 
-/** @param {{ title: string, section: Section, index: number, list: ThreadList, goTo: () => void }} props */
-function SectionHead({ title, section, index, list, goTo }) {
-  const open = !folded.value.includes(section);
+/** @param {{ list: ThreadList, index: number, below: number, accountId: string | null, goTo: () => void }} props */
+function SectionHead({ list, index, below, accountId, goTo }) {
+  const { name, title } = list;
+  const open = !folded.value.includes(name);
   const count = `${list.rows.length.toLocaleString("en")}${list.complete ? "" : "+"}`;
-  return html`<div class="section-head" data-section=${section} style=${{ "--index": index, "--below": SECTIONS.length - 1 - index }}>
-    <button
-      class="section-fold"
-      aria-expanded=${open ? "true" : "false"}
-      aria-label=${`${open ? "Fold" : "Unfold"} ${title}`}
-      onClick=${() => toggleSection(section)}
-    ><${Icon} name="chevron" size=${14} /></button>
+  const isSection = name === "inbox" || name === "skipped";
+  return html`<div class="section-head" data-section=${name} style=${{ "--index": index, "--below": below }}>
+    ${isSection
+      ? html`<button class="section-fold" aria-expanded=${open ? "true" : "false"} aria-label=${`${open ? "Fold" : "Unfold"} ${title}`} onClick=${() => toggleSection(name)}>
+          <${Icon} name="chevron" size=${14} />
+        </button>`
+      : html`<a class="section-fold" href=${mailPath(accountId)} aria-label="Back to the inbox" title="Back to the inbox (u)"><${Icon} name="back" size=${14} /></a>`}
     <h2>
-      <button onClick=${goTo}>${title}${list.rows.length > 0 && html`<span class="section-count" aria-hidden="true">${count}</span>`}</button>
+      <button onClick=${goTo}><bdi>${title}</bdi>${list.rows.length > 0 && html`<span class="section-count" aria-hidden="true">${count}</span>`}</button>
     </h2>
   </div>`;
 }
 
 /**
- * @param {{ section: Section, title: string, list: ThreadList, accountId: string | null, geometry: Geometry, index: number,
+ * @param {{ list: ThreadList, accountId: string | null, geometry: Geometry, index: number,
  *   view: { top: number, height: number, overscan: number }, tabStop: string | null, day: string }} props
  */
-function SectionBody({ section, title, list, accountId, geometry, index, view, tabStop, day }) {
+function SectionBody({ list, accountId, geometry, index, view, tabStop, day }) {
   const placed = /** @type {import("./window.js").Placed} */ (geometry.sections[index]);
   if (!geometry.row || placed.bottom === placed.rowsTop) return null;
   const { first, end } = rowsInSight(geometry, index, view);
   const indices = Array.from({ length: end - first }, (_, offset) => first + offset);
   const pinned = selectedId.value === null ? -1 : list.indexOf(selectedId.value);
   if (pinned >= 0 && (pinned < first || pinned >= end)) indices.push(pinned); // keeps the focus it may have
+  const picking = picked.value.size > 0;
+  const marked = accountId === null && (accounts.value?.length ?? 0) > 1;
   const rows = indices.map((at) => {
     const thread = /** @type {Thread} */ (list.rows[at]);
     return html`<${Row} key=${thread.id} thread=${thread} index=${at} top=${at * geometry.row} day=${day}
-      size=${list.complete ? list.rows.length : -1} selected=${at === pinned} reachable=${thread.id === tabStop} />`;
+      size=${list.complete ? list.rows.length : -1} selected=${at === pinned} reachable=${thread.id === tabStop}
+      picked=${picking && picked.value.has(thread.id)} picking=${picking} isBack=${returned.value.has(thread.id)} marked=${marked} />`;
   });
   const height = placed.bottom - placed.rowsTop;
-  return html`<div class="section-body" style=${{ height: `${height}px` }}>
-    ${rows.length > 0 && html`<div role="listbox" aria-label=${title} aria-busy=${list.state === "loading" ? "true" : "false"}>${rows}</div>`}
+  return html`<div class=${`section-body${picking ? " picking" : ""}`} style=${{ height: `${height}px` }}>
+    ${rows.length > 0 && html`<div role="listbox" aria-multiselectable="true" aria-label=${list.title} aria-busy=${list.state === "loading" ? "true" : "false"}>${rows}</div>`}
     <div class="section-foot" style=${{ transform: `translateY(${placed.count * geometry.row}px)` }}>
-      <${Foot} list=${list} section=${section} accountId=${accountId} />
+      <${Foot} list=${list} accountId=${accountId} />
     </div>
   </div>`;
 }
 
-/** @param {{ list: ThreadList, section: Section, accountId: string | null }} props */
-function Foot({ list, section, accountId }) {
+/** @param {{ list: ThreadList, accountId: string | null }} props */
+function Foot({ list, accountId }) {
   if (list.state === "failed") {
     return html`<div class="failed" role="alert">
       <span>Could not load: ${list.problem}</span>
       <button class="button small" onClick=${() => void list.more()}>Try again</button>
     </div>`;
   }
-  if (!list.complete) return html`<${Skeleton} rows=${list.rows.length ? 1 : skeletonRows(section)} />`;
-  return list.rows.length ? null : html`<${Empty} section=${section} accountId=${accountId} />`;
+  if (!list.complete) return html`<${Skeleton} rows=${list.rows.length ? 1 : skeletonRows(list)} />`;
+  return list.rows.length ? null : html`<${Empty} source=${list.source} accountId=${accountId} />`;
 }
 
 /**
@@ -149,16 +161,22 @@ function Foot({ list, section, accountId }) {
  * @param {number} row
  */
 function extentOf(list, row) {
-  if (folded.value.includes(list.section)) return { count: 0, foot: 0 };
+  if (folded.value.includes(list.name)) return { count: 0, foot: 0 };
   const count = list.rows.length;
   if (list.state === "failed") return { count, foot: FAILED_PX };
-  if (!list.complete) return { count, foot: row * (count ? 1 : skeletonRows(list.section)) };
-  return { count, foot: count ? 0 : list.section === "inbox" ? EMPTY_INBOX_PX : EMPTY_SKIPPED_PX };
+  if (!list.complete) return { count, foot: row * (count ? 1 : skeletonRows(list)) };
+  return { count, foot: count ? 0 : list.name === "skipped" ? EMPTY_SKIPPED_PX : EMPTY_INBOX_PX };
 }
 
-/** @param {Section} section */
-function skeletonRows(section) {
-  return section === "inbox" ? SKELETON_ROWS : 2;
+/** @param {ThreadList} list */
+function skeletonRows(list) {
+  return list.name === "skipped" ? 2 : SKELETON_ROWS;
+}
+
+/** Whether the selected row is here, of one that should have the focus and has it not. @param {ThreadList[]} lists */
+function isAwaited(lists) {
+  const id = selectedId.value;
+  return focusWanted.value !== focusMet && id !== null && lists.some((list) => list.get(id));
 }
 
 /**
@@ -233,11 +251,11 @@ function fetchWhatIsNear(lists, geometry, top, height) {
   const covered = top + geometry.sections.length * geometry.head; // by the heads that stick above
   for (const [index, list] of lists.entries()) {
     const placed = geometry.sections[index];
-    if (!placed || folded.value.includes(list.section)) continue;
+    if (!placed || folded.value.includes(list.name)) continue;
     const ahead = top + height + FETCH_AHEAD_ROWS * geometry.row;
     if (list.state === "fresh") {
       const before = lists[index - 1];
-      const isTurn = !before || before.complete || folded.value.includes(before.section);
+      const isTurn = !before || before.complete || folded.value.includes(before.name);
       if (isTurn || placed.headTop < top + height) list.start();
     } else if (list.state === "ready" && placed.bottom < ahead && placed.bottom > covered) {
       void list.more();
@@ -264,15 +282,17 @@ function showSelected(element, lists, geometry, height) {
     document.getElementById(`row-${id}`)?.focus({ preventScroll: true });
   }
 }
+
 /**
  * Unfold a section and scroll to its first row.
  * @param {HTMLDivElement | null} element
+ * @param {ThreadList[]} lists
  * @param {Geometry} geometry
  * @param {number} index
  */
-function goToSection(element, geometry, index) {
-  const { section } = /** @type {{ section: Section }} */ (SECTIONS[index]);
-  if (folded.value.includes(section)) toggleSection(section);
+function goToSection(element, lists, geometry, index) {
+  const { name } = /** @type {ThreadList} */ (lists[index]);
+  if (folded.value.includes(name)) toggleSection(name);
   if (element) element.scrollTop = (geometry.sections[index]?.headTop ?? 0) - index * geometry.head;
 }
 
@@ -280,19 +300,26 @@ function goToSection(element, geometry, index) {
 function tabStop(lists) {
   const id = selectedId.value;
   if (id !== null && lists.some((list) => list.get(id))) return id;
-  return lists.find((list) => list.rows.length && !folded.value.includes(list.section))?.rows[0]?.id ?? null;
+  return lists.find((list) => list.rows.length && !folded.value.includes(list.name))?.rows[0]?.id ?? null;
 }
 
 /**
  * @param {MouseEvent} event
  * @param {ThreadList[]} lists
+ * @param {string | null} accountId
  * @param {(thread: Thread) => void} open
  */
-function onRow(event, lists, open) {
-  const row = event.target instanceof Element ? event.target.closest("[data-thread]") : null;
-  const id = row?.getAttribute("data-thread");
+function onRow(event, lists, accountId, open) {
+  if (!(event.target instanceof Element)) return;
+  const id = event.target.closest("[data-thread]")?.getAttribute("data-thread");
   const thread = id ? lists.map((list) => list.get(id)).find(Boolean) : null;
-  if (thread) open(thread);
+  if (!id || !thread) return;
+  const label = event.target.closest("[data-label]")?.getAttribute("data-label");
+  if (event.shiftKey) pickTo(id);
+  else if (event.ctrlKey || event.metaKey || event.target.closest(".row-pick")) togglePick(id);
+  else if (label) navigate(mailPath(accountId, null, { kind: "label", name: label }));
+  else open(thread);
+  if (event.shiftKey) getSelection()?.removeAllRanges();
 }
 
 /** Arrow keys, as in any list; j and k stand in the registry. @param {KeyboardEvent} event */

@@ -1,21 +1,26 @@
 // @ts-check
 /**
- * Lists of threads: one per section and tab, filled page by page, kept true by live events.
+ * Lists of threads: one per section and tab, label, search, filled page by page, kept true by live events.
  *
- * A list holds every row it was given, newest first, in plain arrays: 100,000 rows are some tens of megabytes, and only
- * those in sight are in the document. Events that arrive while a page is under way are applied again after it, because
- * the page may be older than they are. Owns the rows; it renders nothing.
+ * A list holds every row it was given, newest first or in the server's order, in plain arrays: 100,000 rows are some tens
+ * of megabytes, and only those in sight are in the document. Events that arrive while a page is under way are applied
+ * again after it, because the page may be older than they are. Owns the rows; it renders nothing.
  */
-import { signal } from "@preact/signals";
-import { query } from "../rpc.js";
+import { batch, signal } from "@preact/signals";
+import { noteSnooze } from "./returned.js";
+import { labelSource, searchSource, sectionSource, snoozedSource } from "./sources.js";
+
+/** @typedef {import("./sources.js").Source} Source */
+/** @typedef {import("../router.js").View} View */
 
 const FIRST_PAGE = 50;
 const NEXT_PAGE = 200;
 /** How much of a long list is fetched again after a gap in the live updates. */
 const MAX_REFETCHED = 1_000;
-const HIDDEN_LABELS = ["SPAM", "TRASH", "DRAFT"];
+/** Of other lists than the sections, the ones used last are kept. */
+const MAX_VISITED = 6;
 
-/** @type {Map<string, ThreadList>} */
+/** Those used last stand last. @type {Map<string, ThreadList>} */
 const lists = new Map();
 /** Rows of a page repeat the same labels: they share one array. @type {Map<string, Label[]>} */
 const sharedLabels = new Map();
@@ -25,15 +30,22 @@ const sharedLabels = new Map();
  * @param {string | null} accountId null: all accounts
  */
 export function listOf(section, accountId) {
-  const key = `${section} ${accountId ?? ""}`;
-  let list = lists.get(key);
-  if (!list) lists.set(key, (list = new ThreadList(section, accountId)));
-  return list;
+  return kept(sectionSource(section, accountId));
+}
+
+/** What the mail page shows, from top to bottom. @param {View} view @param {string | null} accountId */
+export function listsOf(view, accountId) {
+  if (view.kind === "label") return [kept(labelSource(view.name, accountId))];
+  if (view.kind === "snoozed") return [kept(snoozedSource(accountId))];
+  if (view.kind === "search") return [kept(searchSource(view.query, accountId))];
+  return [listOf("inbox", accountId), listOf("skipped", accountId)];
 }
 
 /** A thread is now as given: put it where it belongs, in every list. @param {Thread} thread */
 export function applyThread(thread) {
-  for (const list of lists.values()) list.apply(thread);
+  batch(() => {
+    for (const list of lists.values()) list.apply(thread);
+  });
 }
 
 /** @param {string} id */
@@ -55,14 +67,24 @@ export function refetchLists() {
   for (const list of lists.values()) void list.refetch();
 }
 
+/** @param {Source} source */
+function kept(source) {
+  let list = lists.get(source.key);
+  if (list && list === [...lists.values()].at(-1)) return list;
+  lists.delete(source.key);
+  list ??= new (source.ranked ? RankedList : ThreadList)(source);
+  lists.set(source.key, list);
+  const visited = [...lists.values()].filter((one) => one.name !== "inbox" && one.name !== "skipped");
+  for (const old of visited.slice(0, -MAX_VISITED)) lists.delete(old.source.key);
+  return list;
+}
+
 export class ThreadList {
-  /**
-   * @param {Section} section
-   * @param {string | null} accountId
-   */
-  constructor(section, accountId) {
-    this.section = section;
-    this.accountId = accountId;
+  /** @param {Source} source */
+  constructor(source) {
+    this.source = source;
+    this.name = source.name;
+    this.title = source.title;
     /** Newest first. @type {Thread[]} */
     this.rows = [];
     /** Moves whenever anything here did. */
@@ -72,6 +94,8 @@ export class ThreadList {
     /** Whether the last page is here. */
     this.complete = false;
     this.problem = "";
+    /** What the server had to say about the last page. @type {string[]} */
+    this.notices = [];
     /** @type {Map<string, Thread>} */
     this.byId = new Map();
     /** @type {string | null} */
@@ -88,7 +112,7 @@ export class ThreadList {
   /** @param {string} id */
   indexOf(id) {
     const row = this.byId.get(id);
-    return row ? place(this.rows, row) : -1;
+    return row ? this.place(row) : -1;
   }
 
   /** Ask for the first page, unless that was done. */
@@ -100,9 +124,9 @@ export class ThreadList {
   async more() {
     if (this.state === "loading" || this.complete) return;
     await this.#fetching(async () => {
-      const page = await this.#page(this.cursor, this.rows.length ? NEXT_PAGE : FIRST_PAGE);
-      for (const thread of page.threads) this.#put(thread);
-      this.#ends(page.nextCursor);
+      const page = await this.source.page(this.cursor, this.rows.length ? NEXT_PAGE : FIRST_PAGE);
+      for (const thread of page.threads) this.put(thread);
+      this.#ends(page);
     });
   }
 
@@ -113,34 +137,32 @@ export class ThreadList {
       const wanted = Math.min(MAX_REFETCHED, Math.max(this.rows.length, FIRST_PAGE));
       /** @type {Thread[]} */
       let fresh = [];
-      /** @type {string | null} */
-      let cursor = null;
+      /** @type {import("./sources.js").ListPage} */
+      let page = { threads: [], nextCursor: null };
       do {
-        const page = await this.#page(cursor, Math.min(NEXT_PAGE, wanted - fresh.length));
+        page = await this.source.page(page.nextCursor, Math.min(NEXT_PAGE, wanted - fresh.length));
         fresh = fresh.concat(page.threads);
-        cursor = page.nextCursor;
-      } while (cursor !== null && fresh.length < wanted);
+      } while (page.nextCursor !== null && fresh.length < wanted);
       this.rows = [];
       this.byId = new Map();
-      for (const thread of fresh) this.#put(thread);
-      this.#ends(cursor);
+      for (const thread of fresh) this.put(thread);
+      this.#ends(page);
     });
   }
 
   /** @param {Thread} thread */
   apply(thread) {
-    if (this.accountId !== null && thread.accountId !== this.accountId) return;
-    const belongs = this.section === "inbox" ? thread.inInbox : !thread.inInbox && !isHidden(thread);
+    if (this.source.accountId !== null && thread.accountId !== this.source.accountId) return;
+    const belongs = this.keeps(thread);
     this.journal?.set(thread.id, belongs ? thread : null);
-    if (belongs && this.#isWithin(thread)) this.#put(thread);
-    else this.#take(thread.id);
-    this.version.value += 1;
+    const changed = belongs && this.isWithin(thread) ? this.put(thread) : this.take(thread.id);
+    if (changed) this.version.value += 1;
   }
 
   /** @param {string} id */
   remove(id) {
     this.journal?.set(id, null);
-    if (this.#take(id)) this.version.value += 1;
+    if (this.take(id)) this.version.value += 1;
   }
 
   /** @param {() => Promise<void>} work */
@@ -151,8 +173,8 @@ export class ThreadList {
     try {
       await work();
       for (const [id, thread] of this.journal) {
-        if (thread && this.#isWithin(thread)) this.#put(thread);
-        else this.#take(id);
+        if (thread && this.isWithin(thread)) this.put(thread);
+        else this.take(id);
       }
       this.state = "ready";
     } catch (error) {
@@ -164,54 +186,109 @@ export class ThreadList {
     }
   }
 
-  /**
-   * @param {string | null} cursor
-   * @param {number} limit
-   */
-  #page(cursor, limit) {
-    const input = { section: this.section, limit, ...(this.accountId !== null && { accountId: this.accountId }) };
-    return query("mail.threads", cursor === null ? input : { ...input, cursor });
-  }
-
-  /** @param {string | null} nextCursor */
-  #ends(nextCursor) {
+  /** @param {import("./sources.js").ListPage} page the last one that came */
+  #ends({ nextCursor, notices = [] }) {
     this.cursor = nextCursor;
     this.complete = nextCursor === null;
+    this.notices = notices;
+  }
+
+  /** Whether the thread, as it is now, is one of these. @param {Thread} thread */
+  keeps(thread) {
+    return this.source.belongs(thread);
   }
 
   /** Whether a row lies within what was fetched; what lies beyond comes with its own page. @param {Thread} thread */
-  #isWithin(thread) {
+  isWithin(thread) {
     const last = this.rows.at(-1);
     if (this.state === "fresh" || (!last && !this.complete)) return false;
     return this.complete || !last || inOrder(thread, last) <= 0;
   }
 
-  /** @param {Thread} thread */
-  #put(thread) {
-    const row = { ...thread, labels: shared(thread) };
-    const known = this.byId.get(row.id);
+  /** Where a row is, or would be. @param {Thread} row */
+  place(row) {
+    let low = 0;
+    let high = this.rows.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const other = /** @type {Thread} */ (this.rows[middle]);
+      if (inOrder(other, row) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** Returns whether anything changed. @param {Thread} thread */
+  put(thread) {
+    noteSnooze(thread);
+    const known = this.byId.get(thread.id);
+    if (!known && !this.#leads(thread)) return false;
+    const row = { ...thread, labels: shared(thread), ...(known?.match && !thread.match && { match: known.match }) };
     if (known) {
-      const at = place(this.rows, known);
-      if (inOrder(known, row) === 0) {
+      const at = this.place(known);
+      if (this.source.ranked || inOrder(known, row) === 0) {
         this.rows[at] = row;
         this.byId.set(row.id, row);
-        return;
+        return true;
       }
       this.rows.splice(at, 1);
     }
     const last = this.rows.at(-1);
-    if (!last || inOrder(last, row) < 0) this.rows.push(row);
-    else this.rows.splice(place(this.rows, row), 0, row);
+    if (this.source.ranked || !last || inOrder(last, row) < 0) this.rows.push(row);
+    else this.rows.splice(this.place(row), 0, row);
     this.byId.set(row.id, row);
+    return true;
   }
 
-  /** @param {string} id */
-  #take(id) {
+  /** Returns whether it was here. @param {string} id */
+  take(id) {
     const known = this.byId.get(id);
     if (!known) return false;
-    this.rows.splice(place(this.rows, known), 1);
+    this.rows.splice(this.place(known), 1);
     this.byId.delete(id);
     return true;
+  }
+
+  /** Of twins that both belong here, the one that leads makes the other one go. @param {Thread} thread */
+  #leads(thread) {
+    if (this.source.accountId !== null) return true;
+    const twins = thread.twins.filter((one) => this.byId.has(one.threadId));
+    if (twins.length && !thread.leads) return false;
+    for (const twin of twins) this.take(twin.threadId);
+    return true;
+  }
+}
+
+/** A list in the server's order: what is known is kept up to date, what is new is not looked for. */
+export class RankedList extends ThreadList {
+  /** @override @param {Thread} thread */
+  keeps(thread) {
+    const known = this.byId.get(thread.id);
+    return this.source.belongs(thread) || (this.name === "search" && known !== undefined && known.hidden === thread.hidden);
+  }
+
+  /** @override */
+  isWithin() {
+    return this.state !== "fresh" && this.complete;
+  }
+
+  /** @override @param {Thread} row */
+  place(row) {
+    return this.rows.findIndex((one) => one.id === row.id);
+  }
+
+  /** @override @param {Thread} thread */
+  put(thread) {
+    const changed = super.put(thread);
+    if (changed && this.name === "snoozed") this.rows.sort((a, b) => ((a.snoozedUntil ?? "") < (b.snoozedUntil ?? "") ? -1 : 1));
+    return changed;
+  }
+
+  /** @override @param {Thread} thread */
+  apply(thread) {
+    const known = this.byId.has(thread.id);
+    if (!known || !this.keeps(thread)) super.apply(thread);
+    else if (this.put(thread)) this.version.value += 1;
   }
 }
 
@@ -220,24 +297,6 @@ function inOrder(a, b) {
   if (a.lastMessageAt !== b.lastMessageAt) return a.lastMessageAt > b.lastMessageAt ? -1 : 1;
   if (a.id === b.id) return 0;
   return a.id > b.id ? -1 : 1;
-}
-
-/** Where a row is, or would be. @param {Thread[]} rows @param {Thread} row */
-function place(rows, row) {
-  let low = 0;
-  let high = rows.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const other = /** @type {Thread} */ (rows[middle]);
-    if (inOrder(other, row) < 0) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-/** Spam, trash and drafts stand in no section. @param {Thread} thread */
-function isHidden(thread) {
-  return thread.labels.some((label) => HIDDEN_LABELS.includes(label.id));
 }
 
 /** @param {Thread} thread */

@@ -1,9 +1,11 @@
 // @ts-check
-/** One row of the list: unread dot, sender, subject, snippet, labels, attachment mark, time. Draws only when it changed. */
+/** One row of the list: unread dot, sender, subject, snippet, labels, marks, time. Draws only when it changed. */
 import { Component } from "preact";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
-import { listTime } from "../ui/format.js";
+import { fullTime, listTime } from "../ui/format.js";
+import { mailPath } from "../router.js";
+import { accountMark } from "./marks.js";
 
 const MAX_CHIPS = 3;
 const COLOUR = /^#[0-9a-f]{6}$/i;
@@ -17,6 +19,10 @@ const SYSTEM_LABELS = new Set(["INBOX", "UNREAD", "STARRED", "IMPORTANT", "SENT"
  * @property {number} size of the section, -1 while that is not known
  * @property {boolean} selected
  * @property {boolean} reachable by Tab
+ * @property {boolean} picked
+ * @property {boolean} picking whether any row is picked
+ * @property {boolean} isBack whether it came back from a snooze and was not looked at yet
+ * @property {boolean} marked whether it shows which accounts hold it
  * @property {string} day today, so that times are drawn anew at midnight
  */
 
@@ -29,46 +35,89 @@ export class Row extends Component {
   }
 
   /** @override @param {RowProps} props */
-  render({ thread, index, top, size, selected, reachable }) {
+  render({ thread, index, top, size, selected, reachable, picked, picking, isBack, marked }) {
     const time = listTime(thread.lastMessageAt, Date.now());
     return html`<div
       id=${`row-${thread.id}`}
-      class=${`row${thread.unread ? " unread" : ""}${selected ? " selected" : ""}`}
+      class=${`row${thread.unread ? " unread" : ""}${selected ? " selected" : ""}${picked ? " picked" : ""}`}
       role="option"
       data-thread=${thread.id}
       tabindex=${reachable ? 0 : -1}
       aria-selected=${selected ? "true" : "false"}
+      aria-checked=${picking ? (picked ? "true" : "false") : undefined}
       aria-posinset=${index + 1}
       aria-setsize=${size}
       style=${{ transform: `translateY(${top}px)` }}
     >
+      <span class="row-pick">${picked && html`<${Icon} name="check" size=${14} />`}</span>
       <span class="row-dot">${thread.unread && html`<span class="sr-only">Unread, </span>`}</span>
-      <span class="row-sender">
+      <span class="row-sender" title=${mailboxOf(thread)}>
         <bdi>${senderOf(thread)}</bdi><${Pause} />
         ${thread.messageCount > 1 && html`<span class="row-count" aria-hidden="true">${thread.messageCount}</span>`}
       </span>
       <span class="row-text">
         <span class="row-subject"><bdi>${thread.subject || "(no subject)"}</bdi><${Pause} /></span>
-        <span class="row-snippet" aria-hidden="true"><bdi>${thread.snippet}</bdi></span>
+        <span class="row-snippet" aria-hidden="true"><bdi><${Snippet} thread=${thread} /></bdi></span>
       </span>
       <span class="row-marks">
+        ${isBack && html`<span class="chip back">Back from snooze<${Pause} /></span>`}
+        ${thread.snoozedUntil && html`<span class="row-until" title=${`Snoozed until ${fullTime(thread.snoozedUntil)}`}><span class="sr-only">snoozed until </span><${Icon} name="clock" size=${15} /> ${listTime(thread.snoozedUntil, Date.now())}<${Pause} /></span>`}
         <${Chips} labels=${thread.labels} />
+        ${thread.starred && html`<span class="sr-only">starred, </span><span class="row-star"><${Icon} name="star" size=${16} /></span>`}
         ${thread.hasAttachments && html`<span class="sr-only">with attachments, </span><${Icon} name="clip" size=${16} />`}
+        ${marked && html`<${Holders} thread=${thread} />`}
       </span>
       <span class="row-time">${time}</span>
     </div>`;
   }
 }
 
-/** The labels a person gave. @param {{ labels: Label[], max?: number }} props */
+/** The passage in which the words were found, they marked; else how the mail begins. @param {{ thread: Thread }} props */
+function Snippet({ thread }) {
+  const pieces = thread.match?.snippet;
+  if (!pieces?.length) return thread.snippet;
+  return pieces.map((piece, index) => (piece.hit ? html`<mark key=${index}>${piece.text}</mark>` : piece.text));
+}
+
+/** Which accounts hold it; said aloud only where there are several. @param {{ thread: Thread }} props */
+function Holders({ thread }) {
+  const ids = [thread.accountId, ...thread.twins.map((one) => one.accountId)];
+  const marks = ids.map(accountMark);
+  return html`<span class="row-holders" title=${marks.map((one) => one.address).join(", ")}>
+    ${ids.length > 1 && html`<span class="sr-only">in ${marks.map((one) => one.address).join(" and ")}, </span>`}
+    ${marks.map((one, index) => html`<span key=${ids[index]} class=${`holder holder-${one.tone}`} aria-hidden="true">${one.letter}</span>`)}
+  </span>`;
+}
+
+/** The labels a person gave. @param {Label[]} labels */
+export function ownLabelsOf(labels) {
+  return labels.filter((label) => !SYSTEM_LABELS.has(label.id) && !label.id.startsWith("CATEGORY_"));
+}
+
+/** In a row, whose name they are part of: pressing one lists its threads. @param {{ labels: Label[], max?: number }} props */
 export function Chips({ labels, max = MAX_CHIPS }) {
-  const own = labels.filter((label) => !SYSTEM_LABELS.has(label.id) && !label.id.startsWith("CATEGORY_"));
+  const own = ownLabelsOf(labels);
   const more = own.length - max;
   return html`${own.slice(0, max).map(
-    (label) => html`<span key=${label.id} class="chip" style=${COLOUR.test(label.color ?? "") ? { "--chip": label.color } : {}}>
+    (label) => html`<span key=${label.id} class="chip label" data-label=${label.name} style=${chipStyle(label)}>
       <bdi>${label.name}</bdi><${Pause} />
     </span>`,
   )}${more > 0 && html`<span class="chip" aria-hidden="true">+${more}</span>`}`;
+}
+
+/** Above a thread: each leads to the threads with it, and can be taken away. @param {{ labels: Label[], accountId: string | null, remove: (name: string) => void }} props */
+export function ChipLinks({ labels, accountId, remove }) {
+  return ownLabelsOf(labels).map(
+    (label) => html`<span key=${label.id} class="chip label linked" style=${chipStyle(label)}>
+      <a href=${mailPath(accountId, null, { kind: "label", name: label.name })}><bdi>${label.name}</bdi></a>
+      <button aria-label=${`Take the label ${label.name} away`} title="Take away" onClick=${() => remove(label.name)}><${Icon} name="close" size=${12} /></button>
+    </span>`,
+  );
+}
+
+/** @param {{ color?: string | null }} label */
+export function chipStyle({ color }) {
+  return COLOUR.test(color ?? "") ? { "--chip": color } : {};
 }
 
 /** A comma for those who listen: a row's name is its content, less what is hidden from them. */
@@ -79,4 +128,9 @@ function Pause() {
 /** @param {Thread} thread */
 export function senderOf({ sender }) {
   return sender.title || sender.name || sender.address || "(unknown sender)";
+}
+
+/** Who wrote, in full: a page's title may stand in for the name. @param {Thread} thread */
+function mailboxOf({ sender: { name, address } }) {
+  return name ? `${name} <${address}>` : address;
 }

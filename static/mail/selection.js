@@ -1,35 +1,37 @@
 // @ts-check
 /**
- * Which row is selected, which sections are folded, and what moving means.
+ * Which row is selected, which are picked for a step on many, which sections are folded, and what moving means.
  *
- * The selection is a thread, not a position: rows that come and go above it leave it where it is. Owns the two signals.
+ * The selection is a thread, not a position: rows that come and go above it leave it where it is. Owns these signals.
  */
 import { signal } from "@preact/signals";
-import { place } from "../router.js";
-import { listOf } from "./lists.js";
+import { SECTIONS_VIEW, place } from "../router.js";
+import { listsOf } from "./lists.js";
 
-/** The page's sections, in order. @type {{ section: Section, title: string }[]} */
-export const SECTIONS = [
-  { section: "inbox", title: "Inbox" },
-  { section: "skipped", title: "Skipped the inbox" },
-];
+/** As many as the server takes in one step. */
+export const MAX_PICKED = 500;
 
 export const selectedId = signal(/** @type {string | null} */ (null));
 /** Moves when the selected row should take the focus, too. */
 export const focusWanted = signal(0);
-export const folded = signal(/** @type {Section[]} */ ([]));
+/** Names of lists. */
+export const folded = signal(/** @type {string[]} */ ([]));
+/** Ids of the threads that the next step is for; those that have left the lists since are among them. */
+export const picked = signal(/** @type {ReadonlySet<string>} */ (new Set()));
 
-/** @param {Section} section */
-export function toggleSection(section) {
-  folded.value = folded.value.includes(section)
-    ? folded.value.filter((one) => one !== section)
-    : [...folded.value, section];
+/** The last one that was picked or let go: a range begins there. @type {string | null} */
+let pickedLast = null;
+
+/** @param {string} name */
+export function toggleSection(name) {
+  folded.value = folded.value.includes(name) ? folded.value.filter((one) => one !== name) : [...folded.value, name];
 }
 
-/** The lists of the current tab, folded ones left out. */
+/** The lists of the current tab and view, folded ones left out. */
 export function openLists() {
-  const accountId = place.value.page === "mail" ? place.value.accountId : null;
-  return SECTIONS.filter(({ section }) => !folded.value.includes(section)).map(({ section }) => listOf(section, accountId));
+  const here = place.value;
+  const lists = here.page === "mail" ? listsOf(here.view, here.accountId) : listsOf(SECTIONS_VIEW, null);
+  return lists.filter((list) => !folded.value.includes(list.name));
 }
 
 /** @returns {Thread | null} */
@@ -68,11 +70,17 @@ export function neighbour(id, step) {
   return null;
 }
 
-/** What is selected once this thread has left its section: the next row there, else the one before. @param {string} id */
-export function heirOf(id) {
+/**
+ * What is selected once these threads have left: the next row of the section of the first, else the one before.
+ * @param {string[]} ids
+ */
+export function heirOf(ids) {
+  const leaving = new Set(ids);
   for (const list of openLists()) {
-    const at = list.indexOf(id);
-    if (at >= 0) return list.rows[at + 1] ?? list.rows[at - 1] ?? null;
+    const at = list.indexOf(ids[0] ?? "");
+    if (at < 0) continue;
+    const stays = (/** @type {Thread} */ row) => !leaving.has(row.id);
+    return list.rows.slice(at + 1, at + 1 + MAX_PICKED).find(stays) ?? list.rows.slice(0, at).findLast(stays) ?? null;
   }
   return null;
 }
@@ -84,4 +92,54 @@ export function heirOf(id) {
 export function select(id, { focus = false } = {}) {
   selectedId.value = id;
   if (focus) focusWanted.value += 1;
+}
+
+/** The picked threads that are still in sight of this page, in the order of the lists. */
+export function pickedThreads() {
+  if (!picked.value.size) return [];
+  return openLists().flatMap((list) => {
+    const rows = [...picked.value].map((id) => list.get(id)).filter((row) => row !== null);
+    return rows.sort((a, b) => list.indexOf(a.id) - list.indexOf(b.id));
+  });
+}
+
+/** @param {string} id */
+export function togglePick(id) {
+  const next = new Set(picked.value);
+  if (!next.delete(id)) next.add(id);
+  setPicks(next);
+  pickedLast = id;
+}
+
+/** Pick all rows between the one picked last (or the selected one) and this one. @param {string} id */
+export function pickTo(id) {
+  for (const list of openLists()) {
+    const to = list.indexOf(id);
+    const from = list.indexOf(pickedLast ?? selectedId.value ?? id);
+    if (to < 0) continue;
+    const first = from < 0 ? to : Math.min(from, to);
+    const rows = list.rows.slice(first, (from < 0 ? to : Math.max(from, to)) + 1);
+    setPicks(new Set([...picked.value, ...rows.map((row) => row.id)]));
+  }
+  pickedLast = id;
+}
+
+/** Pick what the selected row's section holds so far, the newest first; or nothing, if that is so. Returns how many. */
+export function pickAll() {
+  const lists = openLists();
+  const list = lists.find((one) => selectedId.value !== null && one.get(selectedId.value)) ?? lists.find((one) => one.rows.length);
+  const ids = list?.rows.slice(0, MAX_PICKED).map((row) => row.id) ?? [];
+  const all = ids.every((id) => picked.value.has(id));
+  setPicks(new Set(all ? [] : ids));
+  return all ? 0 : ids.length;
+}
+
+export function clearPicks() {
+  pickedLast = null;
+  if (picked.value.size) picked.value = new Set();
+}
+
+/** @param {ReadonlySet<string>} ids */
+function setPicks(ids) {
+  picked.value = ids.size > MAX_PICKED ? new Set([...ids].slice(0, MAX_PICKED)) : ids;
 }

@@ -1,16 +1,19 @@
 // @ts-check
 /** The open thread: toolbar, subject, filing line, message cards, a proposed reply if there is one. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { plural } from "../ui/format.js";
+import { messageTime, plural } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { accountOf, accounts } from "./accounts.js";
+import { mailPath } from "../router.js";
+import { label } from "./actions.js";
 import { AnswerBar } from "./compose/compose.js";
 import { opened, show } from "./details.js";
 import { knownThread } from "./lists.js";
+import { currentAccountId } from "./moving.js";
 import { MessageCard } from "./message.js";
 import { MessageFrame } from "./frame.js";
-import { Chips } from "./row.js";
+import { ChipLinks } from "./row.js";
 
 /** More messages than this are folded in the middle. */
 const MAX_UNFOLDED = 6;
@@ -19,8 +22,12 @@ const MAX_UNFOLDED = 6;
  * @typedef {object} ThreadCommands
  * @property {() => void} back
  * @property {(thread: Thread) => void} archive
- * @property {(thread: Thread) => void} unarchive
+ * @property {(thread: Thread) => void} toInbox
  * @property {(thread: Thread) => void} markUnread
+ * @property {(thread: Thread) => void} star
+ * @property {(thread: Thread) => void} trash
+ * @property {(thread: Thread) => void} spam
+ * @property {(kind: "label" | "snooze", thread: Thread) => void} pick
  * @property {(step: 1 | -1) => void} move
  */
 
@@ -55,12 +62,17 @@ function Toolbar({ thread, commands }) {
     ${thread?.inInbox && html`<button class="tool" onClick=${() => commands.archive(thread)} title="Archive (e)">
       <${Icon} name="archive" /><span>Archive</span>
     </button>`}
-    ${thread && !thread.inInbox && html`<button class="tool" onClick=${() => commands.unarchive(thread)} title="Move to the inbox">
+    ${thread && !thread.inInbox && html`<button class="tool" onClick=${() => commands.toInbox(thread)} title="Move to the inbox (i)">
       <${Icon} name="inbox" /><span>Move to inbox</span>
     </button>`}
-    ${thread && html`<button class="tool" onClick=${() => commands.markUnread(thread)} title="Mark as unread, and go back">
+    ${thread && html`<button class="tool" onClick=${() => commands.markUnread(thread)} title="Mark as unread, and go back (Shift+u)">
       <${Icon} name="unread" /><span>Mark unread</span>
-    </button>`}
+    </button>
+    <button class=${`tool icon-only${thread.starred ? " starred" : ""}`} aria-label="Star" aria-pressed=${thread.starred ? "true" : "false"} title="Star (s)" onClick=${() => commands.star(thread)}><${Icon} name="star" /></button>
+    <button class="tool icon-only" aria-label="Labels" title="Labels (l)" onClick=${() => commands.pick("label", thread)}><${Icon} name="label" /></button>
+    <button class="tool icon-only" aria-label="Snooze" title="Snooze (h)" onClick=${() => commands.pick("snooze", thread)}><${Icon} name="clock" /></button>
+    <button class="tool icon-only wide-only" aria-label=${isSpam(thread) ? "Not spam" : "Report as spam"} title=${isSpam(thread) ? "Not spam (!)" : "Report as spam (!)"} onClick=${() => commands.spam(thread)}><${Icon} name="spam" /></button>
+    <button class="tool icon-only" aria-label="Delete" title="Delete (#)" onClick=${() => commands.trash(thread)}><${Icon} name="trash" /></button>`}
     <span class="tool-gap"></span>
     <button class="tool icon-only" aria-label="Newer thread" title="Newer (k)" onClick=${() => commands.move(-1)}><${Icon} name="up" /></button>
     <button class="tool icon-only" aria-label="Older thread" title="Older (j)" onClick=${() => commands.move(1)}><${Icon} name="down" /></button>
@@ -72,10 +84,24 @@ function ThreadMeta({ thread, filing }) {
   const account = accountOf(thread?.accountId ?? null);
   return html`<div class="thread-meta">
     ${filing && html`<a class="filing" href=${`/p/${filing.path.replace(/^\/+/, "")}`}><${Icon} name="page" size=${15} /> Filed under <bdi>${filing.title}</bdi></a>`}
-    ${thread && html`<${Chips} labels=${thread.labels} max=${8} />`}
-    ${thread && !thread.inInbox && html`<span class="chip quiet">Skipped the inbox</span>`}
+    ${thread && html`<${ChipLinks} labels=${thread.labels} accountId=${currentAccountId()} remove=${(/** @type {string} */ name) => void label([thread], name, false)} />`}
+    ${thread && whereabouts(thread) && html`<span class="chip quiet">${whereabouts(thread)}</span>`}
     ${account && (accounts.value?.length ?? 0) > 1 && html`<span class="thread-account">in ${account.address}</span>`}
+    ${thread && thread.twins.length > 0 && html`<span class="thread-account">Also in ${thread.twins.map(({ accountId, threadId }, index) => html`${index > 0 && ", "}<a key=${threadId} href=${mailPath(accountId, threadId)}>${accountOf(accountId)?.address ?? "another account"}</a>`)}</span>`}
   </div>`;
+}
+
+/** Where it is, if not in the inbox. @param {Thread} thread */
+function whereabouts(thread) {
+  if (thread.snoozedUntil) return `Snoozed until ${messageTime(thread.snoozedUntil, Date.now())}`;
+  const away = thread.labels.find(({ id }) => id === "SPAM" || id === "TRASH");
+  if (thread.hidden && away) return away.id === "SPAM" ? "Spam" : "In the trash";
+  return thread.inInbox ? "" : "Skipped the inbox";
+}
+
+/** @param {Thread} thread */
+function isSpam(thread) {
+  return thread.labels.some(({ id }) => id === "SPAM");
 }
 
 /** @param {{ current: import("./details.js").Opened | null }} props */

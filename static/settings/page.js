@@ -15,7 +15,7 @@ import { UsersSection } from "./users.js";
 /** @typedef {{ name: string, label: string, title: string, icon: string, adminOnly?: boolean, show: () => any }} Section */
 
 /** @type {Section[]} In the order of the list; the first one is /settings itself. */
-const SECTIONS = [
+export const SECTIONS = [
   { name: "", label: "Profile", title: "Profile", icon: "person", show: ProfileSection },
   { name: "signatures", label: "Signatures", title: "Signatures", icon: "edit", show: SignaturesSection },
   { name: "users", label: "Users", title: "Users and invites", icon: "people", adminOnly: true, show: UsersSection },

@@ -6,8 +6,9 @@ import { scopes } from "../keys.js";
 import { html } from "./html.js";
 import { Icon } from "./icons.js";
 
+const IS_MAC = /mac|iphone|ipad/iu.test(navigator.platform);
 /** @type {Record<string, string>} */
-const NAMES = { Escape: "Esc", ArrowDown: "↓", ArrowUp: "↑", Enter: "Enter" };
+const NAMES = { Escape: "Esc", ArrowDown: "↓", ArrowUp: "↑", Enter: "Enter", Mod: IS_MAC ? "⌘" : "Ctrl" };
 
 export const helpOpen = signal(false);
 
@@ -43,7 +44,7 @@ function HelpBody() {
           ${scope.shortcuts.map(
             (one) => html`<div key=${one.label}>
               <dt>${one.label}</dt>
-              <dd>${one.keys.map((key) => html`<kbd key=${key}>${NAMES[key] ?? key}</kbd>`)}</dd>
+              <dd>${one.keys.flatMap(keyNames).map((name) => html`<kbd key=${name}>${name}</kbd>`)}</dd>
             </div>`,
           )}
         </dl>
@@ -51,6 +52,11 @@ function HelpBody() {
     )}
     <p class="help-note">Shortcuts rest while you type in a field.</p>
   </div>`;
+}
+
+/** What is printed on the keys that a shortcut takes: "Mod+k" is Ctrl, k; "J" is Shift, j. @param {string} keys */
+export function keyNames(keys) {
+  return keys.split(/[ ]|(?<=Mod)\+/u).flatMap((key) => (/^[A-Z]$/u.test(key) ? ["Shift", key.toLowerCase()] : [NAMES[key] ?? key]));
 }
 
 function close() {

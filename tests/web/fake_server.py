@@ -26,6 +26,8 @@ from urllib.parse import parse_qs, urlsplit
 from svc.protocol.security import shell_csp
 from tests.web import fake_world
 from tests.web.fake_compose import ComposePart
+from tests.web.fake_images import ImagePart
+from tests.web.fake_labels import LabelPart
 from tests.web.refusal import Refusal as Refusal
 
 STATIC = Path(__file__).parents[2] / "static"
@@ -36,7 +38,7 @@ WS_MAGIC = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
 
 @dataclass
-class World(ComposePart):
+class World(ComposePart, ImagePart, LabelPart):
     """Accounts and threads as the RPC shows them, and what goes wrong next."""
 
     accounts: list[dict[str, Any]] = field(default_factory=fake_world.accounts)
@@ -89,8 +91,8 @@ class World(ComposePart):
             self.emit("accounts", "account.changed", account_id, {"account": account})
 
     def recount(self, account_id: str) -> None:
-        unread = sum(t["unread"] and t["inInbox"] and t["accountId"] == account_id for t in self.threads)
-        self.set_account(account_id, unread=unread)
+        mine = [t for t in self.threads if t["unread"] and t["inInbox"] and t["accountId"] == account_id]
+        self.set_account(account_id, unread=len(mine), unreadTwins=sum(not t["leads"] for t in mine))
 
     def emit(self, topic: str, kind: str, record_id: str, payload: Any) -> None:
         self.seq += 1
@@ -125,7 +127,7 @@ class World(ComposePart):
         return self.accounts
 
     def rpc_mail_threads(self, given: dict[str, Any]) -> Any:
-        keys, rows = self.ordered(given["section"], given.get("accountId"))
+        keys, rows = self.ordered(given.get("section") or given["labelName"], given.get("accountId"))
         cursor, limit = given.get("cursor"), given.get("limit", 50)
         begin = len(keys) - bisect.bisect_left(keys, cursor) if cursor else 0
         page = rows[begin : begin + limit]
@@ -141,27 +143,35 @@ class World(ComposePart):
         return {}
 
     def rpc_mail_markunread(self, given: dict[str, Any]) -> Any:
-        return self.change_each(given, unread=True)
+        self.step("markUnread", given["threadIds"], lambda row: {"unread": True})
+        return {}
 
     def rpc_mail_archive(self, given: dict[str, Any]) -> Any:
-        return self.change_each(given, inInbox=False)
+        self.step("archive", given["threadIds"], lambda row: {"inInbox": False})
+        return {}
 
     def rpc_mail_unarchive(self, given: dict[str, Any]) -> Any:
-        return self.change_each(given, inInbox=True)
-
-    def change_each(self, given: dict[str, Any], **patch: Any) -> Any:
-        for thread_id in given["threadIds"]:
-            self.change(thread_id, **patch)
+        self.step("unarchive", given["threadIds"], lambda row: {"inInbox": True, "snoozedUntil": None})
         return {}
 
     def ordered(self, section: str, account: str | None) -> tuple[list[str], list[dict[str, Any]]]:
-        """The keys of a section upwards, for searching, and its rows newest first; kept until something changes."""
+        """The keys of a section or label upwards, for searching, and its rows newest first; kept until something
+        changes."""
         if (section, account) not in self.orders:
-            inbox = section == "inbox"
-            rows = [t for t in self.threads if t["inInbox"] == inbox and account in (None, t["accountId"])]
+            rows = [t for t in self.threads if _is_in(t, section) and _is_shown(t, account)]
             rows.sort(key=_key, reverse=True)
             self.orders[section, account] = ([_key(row) for row in reversed(rows)], rows)
         return self.orders[section, account]
+
+
+def _is_in(thread: dict[str, Any], section: str) -> bool:
+    if section in {"inbox", "skipped"}:
+        return thread["inInbox"] == (section == "inbox") and not thread["hidden"]
+    return any(label["name"].lower() == section.lower() for label in thread["labels"])
+
+
+def _is_shown(thread: dict[str, Any], account: str | None) -> bool:
+    return bool(thread["leads"]) if account is None else thread["accountId"] == account
 
 
 def _key(thread: dict[str, Any]) -> str:
@@ -250,6 +260,10 @@ class Handler(BaseHTTPRequestHandler):
             self.static(url.path.removeprefix(f"{BASE}/"))
         elif url.path == "/auth/me":
             self.answer_json(200, self.world.me)
+        elif url.path == "/mail/proxy-image":
+            self.answer(*self.world.proxied(parse_qs(url.query)["url"][0]))
+        elif url.path in self.world.files:
+            self.answer(200, *self.world.files[url.path])
         elif url.path.startswith("/files/"):
             self.answer(200, "application/octet-stream", b"content", [("content-disposition", "attachment")])
         elif url.path.startswith("/leak"):

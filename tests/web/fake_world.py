@@ -21,7 +21,7 @@ def me(**fields: Any) -> dict[str, Any]:
 
 def accounts() -> list[dict[str, Any]]:
     common = {"provider": "fake", "state": "caught-up", "progress": None, "problem": None, "pending": 0, "failed": 0}
-    synced = {"lastSyncedAt": at(seconds=20), "messages": 1200}
+    synced = {"lastSyncedAt": at(seconds=20), "messages": 1200, "unreadTwins": 0}
     names = {MIA: "mia@ternandtide.example", HELLO: "hello@ternandtide.example", HOME: "mia.tern@post.example"}
     found = [{"id": key, "address": name, "unread": 0, **common, **synced} for key, name in names.items()]
     for account in found:
@@ -61,7 +61,24 @@ def thread(
         "sender": {"name": name, "address": f"{local or 'someone'}@example.org", "title": None},
         "messageCount": count,
         "hasAttachments": files,
+        "starred": False,
+        "snoozedUntil": None,
+        "hidden": any(label["id"] in {"SPAM", "TRASH", "DRAFT"} for label in labels),
+        "twins": [],
+        "leads": True,
     }
+
+
+def labels() -> list[dict[str, Any]]:
+    """Each account has the three, under ids that are the same everywhere."""
+    own = [HARBOUR, INVOICES, TRAVEL]
+    return [{**one, "accountId": account, "system": False} for account in (MIA, HELLO, HOME) for one in own]
+
+
+def twins(one: dict[str, Any], other: dict[str, Any]) -> None:
+    """The same mail in two accounts; Unified shows ``one``."""
+    one.update(twins=[{"accountId": other["accountId"], "threadId": other["id"]}], leads=True)
+    other.update(twins=[{"accountId": one["accountId"], "threadId": one["id"]}], leads=False)
 
 
 # sender, subject, snippet, hours ago, unread, account, labels, messages, attachments
@@ -183,6 +200,8 @@ def message(row: dict[str, Any], number: int, *, day: float) -> dict[str, Any]:
         "from": people[own],
         "to": [people[not own], {"name": "", "address": "hello@ternandtide.example"}],
         "cc": [],
+        "bcc": [],
+        "replyTo": [],
         "subject": row["subject"],
         "sentAt": row["lastMessageAt"] if newest else at(days=day, hours=3),
         "html": body,
@@ -191,4 +210,9 @@ def message(row: dict[str, Any], number: int, *, day: float) -> dict[str, Any]:
         "remoteImages": [],
         "labels": [],
         "attachments": [],
+        "inline": [],
+        "own": own,
+        "unread": False,
+        "imagesAllowed": False,
+        "warnings": [],
     }

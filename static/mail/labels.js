@@ -1,0 +1,67 @@
+// @ts-check
+/** The labels there are: each account's own, fetched when they are first wanted and again after a while. Owns that list. */
+import { signal } from "@preact/signals";
+import { mutate, query } from "../rpc.js";
+
+const FRESH_MS = 30_000;
+
+/** null: not known yet. */
+export const labels = signal(/** @type {AccountLabel[] | null} */ (null));
+export const labelsProblem = signal("");
+
+let askedAt = -Infinity;
+/** @type {Promise<void> | null} */
+let asking = null;
+
+/** Have them here, not older than a while. */
+export async function wantLabels() {
+  if (performance.now() - askedAt > FRESH_MS) await loadLabels();
+}
+
+export function loadLabels() {
+  asking ??= fetchLabels().finally(() => {
+    asking = null;
+  });
+  return asking;
+}
+
+async function fetchLabels() {
+  try {
+    labels.value = await query("mail.labels", {});
+    labelsProblem.value = "";
+    askedAt = performance.now();
+  } catch (error) {
+    labelsProblem.value = error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** The labels people made, each name once, of one account or all. @param {string | null} [accountId] */
+export function ownLabels(accountId = null) {
+  /** @type {Map<string, AccountLabel>} */
+  const byName = new Map();
+  for (const one of labels.value ?? []) {
+    if (one.system || (accountId !== null && one.accountId !== accountId)) continue;
+    const key = one.name.toLowerCase();
+    if (!byName.get(key)?.color) byName.set(key, one);
+  }
+  return [...byName.values()].sort((a, b) => a.name.localeCompare(b.name));
+}
+
+/** @param {string} accountId @param {string} name @returns {Label | null} */
+export function labelNamed(accountId, name) {
+  const wanted = name.toLowerCase();
+  return labels.value?.find((one) => one.accountId === accountId && !one.system && one.name.toLowerCase() === wanted) ?? null;
+}
+
+/** The account's label of that name, made if need be. @param {string} accountId @param {string} name @param {string} [color] @returns {Promise<Label>} */
+export async function makeLabel(accountId, name, color) {
+  const known = labelNamed(accountId, name);
+  if (known) return known;
+  const like = ownLabels().find((one) => one.name.toLowerCase() === name.toLowerCase());
+  const wanted = color ?? like?.color ?? undefined;
+  const made = await mutate("mail.createLabel", { accountId, name, ...(wanted && { color: wanted }) });
+  const added = { ...made, accountId, system: false, color: wanted ?? null };
+  labels.value = [...(labels.value ?? []), added];
+  void loadLabels();
+  return added;
+}

@@ -1,0 +1,69 @@
+// @ts-check
+/** What the search understands besides words, offered while a query is typed. Pure: labels and people are handed in. */
+
+/** @typedef {{ id: string, insert: string, hint: string }} Suggestion */
+
+/** @type {Suggestion[]} */
+const OPERATORS = [
+  { id: "from:", insert: "from:", hint: "who wrote it" },
+  { id: "to:", insert: "to:", hint: "who received it" },
+  { id: "subject:", insert: "subject:", hint: "words of the subject" },
+  { id: "label:", insert: "label:", hint: "one of your labels" },
+  { id: "in:", insert: "in:", hint: "inbox, sent, spam, trash, snoozed, anywhere" },
+  { id: "is:", insert: "is:", hint: "unread, read, starred" },
+  { id: "has:attachment", insert: "has:attachment ", hint: "with a file" },
+  { id: "after:", insert: "after:", hint: "a day, as in 2026-03-31, or 7d" },
+  { id: "before:", insert: "before:", hint: "a day, as in 2026-03-31" },
+  { id: "-", insert: "-", hint: "without the word that follows" },
+  { id: "\"", insert: "\"", hint: "these very words in a row" },
+];
+/** @type {Record<string, string[]>} */
+const VALUES = {
+  "in:": ["inbox", "skipped", "sent", "drafts", "spam", "trash", "snoozed", "anywhere"],
+  "is:": ["unread", "read", "starred", "snoozed"],
+  "has:": ["attachment"],
+};
+const MAX_SHOWN = 8;
+
+/** The word being typed: what stands after the last space that is not within quotation marks. @param {string} text */
+export function lastWord(text) {
+  const open = (text.match(/"/gu)?.length ?? 0) % 2 === 1;
+  const from = open ? text.lastIndexOf("\"") : text.length;
+  return text.slice(text.slice(0, from).lastIndexOf(" ") + 1);
+}
+
+/**
+ * @param {string} text the query so far
+ * @param {{ labels: string[], people: Person[] }} known
+ * @returns {Suggestion[]}
+ */
+export function suggestions(text, { labels, people }) {
+  const word = lastWord(text);
+  const minus = word.startsWith("-") && word.length > 1 ? "-" : "";
+  const bare = word.slice(minus.length).toLowerCase();
+  const [, operator = "", typed = ""] = /^([a-z]+:)(.*)$/u.exec(bare) ?? [];
+  const values = operator === "label:" ? labels : VALUES[operator];
+  if (values) {
+    const wanted = typed.replaceAll("\"", "");
+    return values
+      .filter((one) => one.toLowerCase().includes(wanted) && one.toLowerCase() !== wanted)
+      .slice(0, MAX_SHOWN)
+      .map((one) => ({ id: `${operator}${one}`, insert: `${minus}${operator}${quoted(one)} `, hint: "" }));
+  }
+  if (operator === "from:" || operator === "to:") {
+    return people.slice(0, MAX_SHOWN).map(({ name, address }) => ({ id: `${operator}${address}`, insert: `${minus}${operator}${address} `, hint: name }));
+  }
+  if (operator) return [];
+  if (!bare) return text.trim() && !text.endsWith(" ") ? [] : OPERATORS;
+  return OPERATORS.filter((one) => one.id.startsWith(bare) && one.id !== bare).map((one) => ({ ...one, insert: minus + one.insert }));
+}
+
+/** What is typed after from: or to:, which people are looked for by. @param {string} text */
+export function wantedPerson(text) {
+  return /^-?(?:from|to):"?(.+)$/iu.exec(lastWord(text))?.[1] ?? "";
+}
+
+/** @param {string} value */
+function quoted(value) {
+  return /\s/u.test(value) ? `"${value}"` : value;
+}

@@ -1,0 +1,123 @@
+// @ts-check
+/** The two dialogs that ask what a step is to be: which label, until when. They say for how many threads. */
+import { useEffect, useState } from "preact/hooks";
+import { plural } from "../ui/format.js";
+import { Chooser } from "../ui/chooser.js";
+import { html } from "../ui/html.js";
+import { Icon } from "../ui/icons.js";
+import { Modal } from "../ui/modal.js";
+import { label } from "./actions.js";
+import { currentAccountId, goOn } from "./moving.js";
+import { picker, snoozeThese } from "./commands.js";
+import { chosen, dateField, firstChoice, whenWords, zoneWords } from "./compose/when.js";
+import { labels, labelsProblem, ownLabels, wantLabels } from "./labels.js";
+import { chipStyle } from "./row.js";
+import { snoozePresets } from "./snooze.js";
+
+/** What a new label can look like: tones that the providers have, too. */
+const COLOURS = ["#4a86e8", "#16a766", "#f2a60d", "#cc3a21", "#a479e2", "#e07798", "#43d692", "#666666"];
+const MAX_NAME_CHARS = 225;
+
+export function Pickers() {
+  const open = picker.value;
+  if (!open) return null;
+  const close = () => {
+    picker.value = null;
+  };
+  const about = open.threads.length === 1 ? open.threads[0]?.subject || "(no subject)" : plural(open.threads.length, "thread");
+  return open.kind === "label"
+    ? html`<${LabelPicker} threads=${open.threads} about=${about} close=${close} />`
+    : html`<${SnoozePicker} threads=${open.threads} about=${about} close=${close} />`;
+}
+
+/** Leave the dialog first: only then can the row that comes next take the focus. @param {() => void} close @param {() => void} act */
+function after(close, act) {
+  close();
+  setTimeout(act);
+}
+
+/** @param {{ threads: Thread[], about: string, close: () => void }} props */
+function LabelPicker({ threads, about, close }) {
+  const [text, setText] = useState("");
+  const [colour, setColour] = useState("");
+  useEffect(() => void wantLabels(), []);
+  const wanted = text.trim().replace(/\s+/gu, " ").slice(0, MAX_NAME_CHARS);
+  const accountId = currentAccountId();
+  const known = ownLabels(accountId);
+  const found = known.filter((one) => one.name.toLowerCase().includes(wanted.toLowerCase()));
+  const state = (/** @type {string} */ name) => {
+    const count = threads.filter((one) => one.labels.some((mine) => mine.name.toLowerCase() === name.toLowerCase())).length;
+    return count === 0 ? "false" : count === threads.length ? "true" : "mixed";
+  };
+  const isNew = wanted !== "" && !known.some((one) => one.name.toLowerCase() === wanted.toLowerCase());
+  const rank = { true: 0, mixed: 0, false: 1 };
+  const items = [
+    ...found.map((one) => ({ id: one.name, name: one.name, color: one.color ?? null, create: false })).sort((a, b) => rank[state(a.name)] - rank[state(b.name)]),
+    ...(isNew && labels.value !== null ? [{ id: "\0new", name: wanted, color: colour || null, create: true }] : []),
+  ];
+  const choose = (/** @type {typeof items[number]} */ item) =>
+    after(close, () => goOn(threads, () => label(threads, item.name, item.create || state(item.name) !== "true", item.create && colour ? colour : undefined)));
+  return html`<${Modal} label="Labels" class="picker" close=${close}>
+    <p class="picker-about">Labels of <bdi>${about}</bdi></p>
+    <${Chooser} id="label-choice" label="Label" placeholder="Find or make a label" text=${text} setText=${setText} items=${items} choose=${choose}
+      checked=${(/** @type {typeof items[number]} */ item) => (item.create ? undefined : state(item.name))}
+      nothing=${labels.value === null ? (labelsProblem.value ? `Could not load the labels: ${labelsProblem.value}` : "Loading the labels…") : "No labels yet. Type a name to make one."}
+      show=${(/** @type {typeof items[number]} */ item) => html`<i class="label-dot" style=${chipStyle(item)}></i>
+        <span class="chooser-text">${item.create ? html`Make the label “<bdi>${item.name}</bdi>”` : html`<bdi>${item.name}</bdi>`}</span>
+        ${!item.create && state(item.name) !== "false" && html`<${Icon} name=${state(item.name) === "true" ? "check" : "minimise"} size=${16} />`}`}
+    />
+    ${isNew && html`<fieldset class="swatches"><legend>Colour of the new label</legend>
+      ${COLOURS.map((one, index) => html`<label key=${one} style=${{ "--chip": one }}>
+        <input type="radio" name="label-colour" value=${one} checked=${colour === one} onChange=${() => setColour(one)} aria-label=${`Colour ${index + 1}`} />
+      </label>`)}
+    </fieldset>`}
+  </${Modal}>`;
+}
+
+/** @param {{ threads: Thread[], about: string, close: () => void }} props */
+function SnoozePicker({ threads, about, close }) {
+  const [opened] = useState(() => new Date());
+  const choose = (/** @type {Date} */ at) => after(close, () => snoozeThese(threads, at.toISOString(), whenWords(at, new Date())));
+  const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
+    const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+    if (!step || !(event.currentTarget instanceof Element)) return;
+    event.preventDefault();
+    const buttons = [...event.currentTarget.querySelectorAll("button")];
+    const at = buttons.indexOf(/** @type {HTMLButtonElement} */ (document.activeElement));
+    buttons[(at + step + buttons.length) % buttons.length]?.focus();
+  };
+  return html`<${Modal} label="Snooze" class="picker" close=${close}>
+    <p class="picker-about">Snooze <bdi>${about}</bdi> until</p>
+    <div class="picker-list" onKeyDown=${onKeyDown}>
+      ${snoozePresets(opened).map(({ name, at }) => html`<button key=${name} type="button" class="chooser-item" onClick=${() => choose(at)}>
+        <span class="chooser-text">${name}</span><span class="quiet-text">${whenWords(at, opened)}</span>
+      </button>`)}
+    </div>
+    <${Custom} opened=${opened} choose=${choose} />
+  </${Modal}>`;
+}
+
+/** Any day and time. @param {{ opened: Date, choose: (at: Date) => void }} props */
+function Custom({ opened, choose }) {
+  const [first] = useState(() => firstChoice(opened));
+  const [date, setDate] = useState(first.date);
+  const [time, setTime] = useState(first.time);
+  const [problem, setProblem] = useState("");
+  const submit = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    const result = chosen(date, time, new Date());
+    if (result.at) choose(result.at);
+    else setProblem(result.problem);
+  };
+  const keep = (/** @type {(value: string) => void} */ set) => (/** @type {{ currentTarget: HTMLInputElement }} */ event) => {
+    setProblem("");
+    set(event.currentTarget.value);
+  };
+  return html`<form class="picker-custom" onSubmit=${submit} noValidate>
+    <label>Day <input type="date" required min=${dateField(opened)} value=${date} onInput=${keep(setDate)} /></label>
+    <label>Time <input type="time" required value=${time} onInput=${keep(setTime)} /></label>
+    <button class="button small primary"><${Icon} name="clock" size=${16} /> Snooze</button>
+    <p class="fine">Time zone: ${zoneWords(opened)}</p>
+    ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
+  </form>`;
+}

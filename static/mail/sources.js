@@ -1,0 +1,99 @@
+// @ts-check
+/**
+ * What a list is a list of: where its pages come from, and which threads belong in it. No state.
+ *
+ * Several accounts together show one mail that more than one of them received once: of such twins the one that leads.
+ */
+import { query } from "../rpc.js";
+
+/**
+ * @typedef {{ threads: Thread[], nextCursor: string | null, notices?: string[] }} ListPage
+ * @typedef {object} Source
+ * @property {string} key
+ * @property {"inbox" | "skipped" | "label" | "snoozed" | "search"} name
+ * @property {string} title
+ * @property {string | null} accountId null: all of them
+ * @property {boolean} ranked whether the order is the server's own; else newest first
+ * @property {(thread: Thread) => boolean} belongs
+ * @property {(cursor: string | null, limit: number) => Promise<ListPage>} page
+ */
+
+/** The provider's own labels: id -> what people call it. @type {Record<string, string>} */
+const SYSTEM = { INBOX: "Inbox", UNREAD: "Unread", STARRED: "Starred", IMPORTANT: "Important", SENT: "Sent", DRAFT: "Draft", SPAM: "Spam", TRASH: "Trash" };
+const HIDING = new Set(["SPAM", "TRASH", "DRAFT"]);
+
+/** @param {Section} section @param {string | null} accountId @returns {Source} */
+export function sectionSource(section, accountId) {
+  return {
+    key: `${section} ${accountId ?? ""}`,
+    name: section,
+    title: section === "inbox" ? "Inbox" : "Skipped the inbox",
+    accountId,
+    ranked: false,
+    belongs: (thread) => thread.inInbox === (section === "inbox") && !(section === "skipped" && thread.hidden) && (accountId !== null || thread.leads),
+    page: (cursor, limit) => query("mail.threads", { section, limit, ...within(accountId), ...after(cursor) }),
+  };
+}
+
+/** @param {string} label its name @param {string | null} accountId @returns {Source} */
+export function labelSource(label, accountId) {
+  const wanted = label.toLowerCase();
+  const isIt = (/** @type {Label} */ { id, name }) => name.toLowerCase() === wanted || SYSTEM[id]?.toLowerCase() === wanted;
+  const carries = (/** @type {Thread} */ thread) => {
+    const found = thread.labels.find(isIt);
+    return found !== undefined && (!thread.hidden || HIDING.has(found.id));
+  };
+  return {
+    key: `label ${accountId ?? ""} ${wanted}`,
+    name: "label",
+    title: label,
+    accountId,
+    ranked: false,
+    belongs: carries,
+    page: (cursor, limit) => query("mail.threads", { labelName: label, limit, ...within(accountId), ...after(cursor) }),
+  };
+}
+
+/** @param {string | null} accountId @returns {Source} */
+export function snoozedSource(accountId) {
+  const belongs = (/** @type {Thread} */ thread) => thread.snoozedUntil !== null && (accountId !== null || thread.leads);
+  return {
+    key: `snoozed ${accountId ?? ""}`,
+    name: "snoozed",
+    title: "Snoozed",
+    accountId,
+    ranked: true,
+    belongs,
+    page: async () => {
+      const threads = (await query("mail.snoozed")).map((one) => one.thread);
+      return { threads: threads.filter((one) => belongs(one) && (accountId === null || one.accountId === accountId)), nextCursor: null };
+    },
+  };
+}
+
+/** What was found stays where it stands: being archived does not make it less found. @param {string} text @param {string | null} accountId @returns {Source} */
+export function searchSource(text, accountId) {
+  const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return {
+    key: `search ${accountId ?? ""} ${text}`,
+    name: "search",
+    title: "Found",
+    accountId,
+    ranked: true,
+    belongs: () => false,
+    page: async (cursor, limit) => {
+      if (!text.trim()) return { threads: [], nextCursor: null, notices: [] };
+      return query("mail.search", { query: text, limit, timeZone, ...within(accountId), ...after(cursor) });
+    },
+  };
+}
+
+/** @param {string | null} accountId */
+function within(accountId) {
+  return accountId === null ? {} : { accountId };
+}
+
+/** @param {string | null} cursor */
+function after(cursor) {
+  return cursor === null ? {} : { cursor };
+}

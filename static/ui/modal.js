@@ -1,0 +1,23 @@
+// @ts-check
+/** A dialog that takes the whole keyboard while it is in the document, and gives the focus back when it leaves. */
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { html } from "./html.js";
+
+/**
+ * @param {{ label: string, class?: string, close: () => void, children?: unknown }} props `close`: take it out of the document
+ */
+export function Modal({ label, class: name = "", close, children }) {
+  const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
+  useLayoutEffect(() => {
+    const mine = dialog.current;
+    mine?.showModal();
+    return () => mine?.close();
+  }, []);
+  return html`<dialog
+    ref=${dialog}
+    class=${`modal ${name}`}
+    aria-label=${label}
+    onClose=${close}
+    onClick=${(/** @type {MouseEvent} */ event) => event.target === dialog.current && close()}
+  >${children}</dialog>`;
+}

@@ -1,0 +1,255 @@
+"""Finding: the search as one types, labels to list by and to give, the places beside the inbox, and the palette."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from tests.web import fake_world
+from tests.web.conftest import App
+from tests.web.fake_server import Refusal, World
+
+pytestmark = pytest.mark.browser
+
+
+def search(app: App, text: str) -> None:
+    app.press("/")
+    app.page.keyboard.type(text)
+    app.page.wait_for_url(re.compile(r"/search\?q=.+"))
+
+
+def test_slash_searches_as_one_types_and_marks_the_words(app: App) -> None:
+    page = app.open()
+    search(app, "council")
+    app.row("thr_00").locator("mark").wait_for()
+    assert app.row("thr_00").locator("mark").inner_text() == "council"
+    assert page.locator("[role=option][data-thread]").count() == 5
+    assert app.calls("mail.search")[-1]["timeZone"]
+    page.reload()
+    app.row("thr_00").wait_for()
+    assert page.get_by_role("combobox", name="Search mail").input_value() == "council"
+
+
+def test_results_are_walked_opened_and_archived_by_keyboard(app: App) -> None:
+    page = app.open()
+    search(app, "council")
+    app.row("thr_00").wait_for()
+    app.press("Enter", "j", "Enter")
+    page.wait_for_url(re.compile(r"/p/mail/search/t/thr_old00\?q=council$"))
+    app.press("u")
+    page.wait_for_url(re.compile(r"/p/mail/search\?q=council$"))
+    app.until("() => document.activeElement.dataset?.thread === 'thr_old00'")
+    app.press("e")
+    assert app.called("mail.archive") == [{"threadIds": ["thr_old00"]}]
+    assert app.row("thr_old00").count() == 1, "what was found stays found"
+    app.press("u")
+    page.wait_for_url("**/p/mail")
+
+
+def test_the_answer_to_an_older_query_is_dropped(app: App) -> None:
+    page = app.open()
+    held, let_go = threading.Event(), threading.Event()
+
+    def hook(query: str) -> None:
+        if query == "coun":
+            held.set()
+            app.world.lock.release()  # the others go on meanwhile
+            let_go.wait(20)
+            app.world.lock.acquire()
+
+    app.world.search_hook = hook
+    app.press("/")
+    page.keyboard.type("coun")
+    app.called("mail.search")
+    assert held.wait(20)
+    page.keyboard.press("Control+a")
+    page.keyboard.type("teal")
+    page.wait_for_url(re.compile(r"search\?q=teal$"))
+    app.row("thr_01").wait_for()
+    let_go.set()
+    page.wait_for_timeout(300)
+    assert page.url.endswith("q=teal")
+    assert app.row("thr_00").count() == 0
+
+
+def test_nothing_found_failures_and_notices_are_said(app: App) -> None:
+    app.tolerated = ("503",)
+    page = app.open()
+    app.world.notices = ["“colour:” means nothing here."]
+    search(app, "zzz")
+    page.get_by_text("Nothing was found").wait_for()
+    page.get_by_text("“colour:” means nothing here.").wait_for()
+    app.world.failing["mail.search"] = Refusal("SERVICE_UNAVAILABLE", 503, "The database is busy.")
+    page.keyboard.type("z")
+    page.get_by_text("Could not load: The database is busy.").wait_for()
+    app.world.failing.clear()
+    page.get_by_role("button", name="Try again").click()
+    page.get_by_text("Nothing was found").wait_for()
+    page.get_by_role("combobox", name="Search mail").focus()
+    app.press("Escape")
+    page.wait_for_url("**/p/mail")
+
+
+def test_the_field_offers_what_it_understands(app: App) -> None:
+    page = app.open()
+    app.press("/")
+    offers = page.get_by_role("listbox", name="What the search understands")
+    offers.get_by_role("option", name="from:").wait_for()
+    page.keyboard.type("label:inv")
+    offers.get_by_role("option", name="label:Invoices").wait_for()
+    app.press("ArrowDown", "Enter")
+    field = page.get_by_role("combobox", name="Search mail")
+    assert field.input_value() == "label:Invoices "
+    page.keyboard.type("from:jon")
+    offers.get_by_role("option", name="jonas.feld@example.org").click()
+    assert field.input_value() == "label:Invoices from:jonas.feld@example.org "
+
+
+def test_a_chip_lists_the_threads_with_its_label_and_the_way_back_is_clear(app: App) -> None:
+    page = app.open()
+    app.row("thr_08").get_by_text("Travel").click()
+    page.wait_for_url("**/p/mail/l/Travel")
+    app.row("thr_00").wait_for(state="detached")
+    labels = page.locator("[role=option][data-thread] .chip.label").all_text_contents()
+    assert labels
+    assert all("Travel" in one for one in labels)
+    page.get_by_role("link", name="Back to the inbox").click()
+    app.row("thr_00").wait_for()
+
+
+def test_l_gives_a_label_and_takes_it_away(app: App) -> None:
+    page = app.open()
+    app.press("j", "j", "l")
+    dialog = page.get_by_role("dialog", name="Labels")
+    dialog.get_by_role("option", name="Travel").wait_for()
+    page.keyboard.type("trav")
+    app.press("Enter")
+    app.row("thr_01").get_by_text("Travel").wait_for()
+    app.until("() => document.activeElement.dataset?.thread === 'thr_01'")
+    assert app.called("mail.setLabels") == [{"threadIds": ["thr_01"], "add": ["Label_3"]}]
+    app.press("l")
+    dialog.get_by_role("option", name="Travel").click()
+    app.row("thr_01").get_by_text("Travel").wait_for(state="detached")
+    assert app.calls("mail.setLabels")[-1] == {"threadIds": ["thr_01"], "remove": ["Label_3"]}
+
+
+def test_a_new_label_is_made_in_each_account_with_its_colour_and_undone_in_one_press(app: App) -> None:
+    page = app.open()
+    app.press("j", "j", "x", "j", "x", "l")
+    page.get_by_role("dialog", name="Labels").get_by_role("option").first.wait_for()
+    page.keyboard.type("Paint")
+    page.get_by_role("radio", name="Colour 4").check()
+    page.get_by_role("option", name="Make the label").click()
+    app.row("thr_02").get_by_text("Paint", exact=True).wait_for()
+    made = app.calls("mail.createLabel")
+    assert [(one["accountId"], one["color"]) for one in made] == [("acc_mia", "#cc3a21"), ("acc_hello", "#cc3a21")]
+    app.press("z")
+    app.row("thr_02").get_by_text("Paint", exact=True).wait_for(state="detached")
+    app.row("thr_01").get_by_text("Paint", exact=True).wait_for(state="detached")
+
+
+def test_the_open_thread_links_its_labels_and_takes_them_away(app: App) -> None:
+    page = app.open("/p/mail/t/thr_08", ready="iframe")
+    meta = page.locator(".thread-meta")
+    assert meta.get_by_role("link", name="Travel").get_attribute("href") == "/p/mail/l/Travel"
+    meta.get_by_role("button", name="Take the label Travel away").click()
+    meta.get_by_role("link", name="Travel").wait_for(state="detached")
+    assert app.called("mail.setLabels")[0]["remove"] == ["Label_3"]
+
+
+def test_spam_trash_and_labels_are_in_the_menu(app: App) -> None:
+    page = app.open()
+    app.world.change("thr_03", **app.world.relabelled(app.world.thread("thr_03"), ["SPAM"], []))
+    page.get_by_role("button", name="More: starred").click()
+    page.get_by_role("link", name="Invoices").wait_for()
+    page.get_by_role("link", name="Spam").click()
+    page.wait_for_url("**/p/mail/l/Spam")
+    app.row("thr_03").wait_for()
+    app.press("j", "Enter")
+    page.wait_for_selector("iframe")
+    page.locator(".thread-meta").get_by_text("Spam").wait_for()
+    app.press("!")
+    page.wait_for_url("**/p/mail/l/Spam")
+    assert app.called("mail.setLabels")[-1] == {"threadIds": ["thr_03"], "add": ["INBOX"], "remove": ["SPAM", "TRASH"]}
+
+
+def test_labels_of_any_colour_can_be_read_in_both_themes(start: Callable[..., App]) -> None:
+    world = World()
+    colours = ["#ffffff", "#000000", "#ffff00", "#0000ff", "#ff0000", "#00ff00", "#808080"]
+    world.threads[0]["labels"] = [
+        {"id": f"L{index}", "name": colour, "color": colour} for index, colour in enumerate(colours)
+    ]
+    for scheme in ("light", "dark"):
+        page = start(world, color_scheme=scheme).open("/p/mail/t/thr_00", ready=".chip.linked")
+        assert page.locator(".chip.linked").count() == len(colours)
+        low = page.evaluate(
+            """() => {
+                const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+                const luminance = color => {
+                    canvas.fillStyle = color; canvas.fillRect(0, 0, 1, 1);
+                    const parts = [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3).map(value => {
+                        const part = value / 255;
+                        return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+                    });
+                    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
+                };
+                return [...document.querySelectorAll(".chip.linked")].map(chip => {
+                    const { color, backgroundColor } = getComputedStyle(chip);
+                    const [a, b] = [luminance(color), luminance(backgroundColor)];
+                    return [chip.textContent, (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)];
+                }).filter(([, contrast]) => contrast < 4.5);
+            }"""
+        )
+        assert low == [], scheme
+
+
+def test_the_palette_finds_commands_places_people_and_pages_and_teaches_their_keys(app: App) -> None:
+    page = app.open()
+    app.press("j", "Control+k")
+    field = page.get_by_role("combobox", name="Command")
+    field.wait_for()
+    page.keyboard.type("archi sel")
+    first = page.get_by_role("option").locator(".chooser-text").first
+    assert first.inner_text() == "Archive the selected or open thread"
+    assert page.locator(".chooser-item.active kbd").inner_text() == "e"
+    app.press("Enter")
+    app.row("thr_00").wait_for(state="detached")
+    assert app.called("mail.archive") == [{"threadIds": ["thr_00"]}]
+    app.press("Control+k")
+    field.wait_for()
+    assert first.inner_text() == "Archive the selected or open thread", "what was used last stands first"
+    page.keyboard.type("jonas")
+    page.get_by_role("option", name="Mail from Jonas Feld").wait_for()
+    page.get_by_role("dialog").get_by_role("option", name="Jonas Feld Page").wait_for()
+    field.fill("trave")
+    page.get_by_role("dialog").get_by_role("option", name="Travel").first.click()
+    page.wait_for_url("**/p/mail/l/Travel")
+    app.press("g", "i")
+    page.wait_for_url("**/p/mail")
+
+
+def test_the_palette_opens_from_the_search_field_and_not_while_composing(app: App) -> None:
+    page = app.open()
+    app.press("/", "Control+k")
+    page.get_by_role("dialog", name="Commands").wait_for()
+    app.press("Escape")
+    page.get_by_role("dialog", name="Commands").wait_for(state="detached")
+    app.until("() => document.activeElement.classList.contains('search-field')")
+    app.press("Escape")
+    app.press("c")
+    page.get_by_role("textbox", name="Subject").wait_for()
+    page.get_by_role("textbox", name="Subject").press("Control+k")
+    assert page.get_by_role("dialog", name="Commands").count() == 0
+
+
+def test_an_account_lists_its_own_labels_and_search(app: App) -> None:
+    page = app.open("/p/mail/a/acc_hello")
+    search(app, "rechnung")
+    assert app.calls("mail.search")[-1]["accountId"] == fake_world.HELLO
+    page.goto(f"{app.origin}/p/mail/a/acc_hello/l/Invoices")
+    app.row("thr_02").wait_for()
+    wanted = [one for one in app.calls("mail.threads") if one.get("labelName")]
+    assert wanted[-1] == {"accountId": fake_world.HELLO, "labelName": "Invoices", "limit": 50}

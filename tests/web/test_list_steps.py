@@ -1,0 +1,257 @@
+"""Steps on one thread and on many: star, unread, snooze, spam, delete; picking; taking back, also after a reload."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tests.web import fake_world
+from tests.web.conftest import App
+from tests.web.fake_server import Refusal, World
+
+pytestmark = pytest.mark.browser
+
+
+def test_s_stars_the_selected_thread_and_takes_the_star_away(app: App) -> None:
+    page = app.open()
+    app.press("j", "s")
+    page.get_by_role("option", name="starred").wait_for()
+    app.press("s")
+    page.get_by_role("option", name="starred").wait_for(state="detached")
+    starred, plain = app.calls("mail.setLabels")
+    assert (starred["add"], plain["remove"]) == (["STARRED"], ["STARRED"])
+
+
+@pytest.mark.parametrize(
+    ("key", "label", "said"), [("#", "TRASH", "Moved to the trash"), ("!", "SPAM", "Moved to spam")]
+)
+def test_delete_and_spam_take_the_thread_out_of_both_sections(app: App, key: str, label: str, said: str) -> None:
+    page = app.open()
+    app.press("j", "j", key)
+    page.get_by_text(said).wait_for()
+    app.row("thr_01").wait_for(state="detached")
+    assert app.selected() == "thr_02", "the next one is selected"
+    assert app.called("mail.setLabels") == [{"threadIds": ["thr_01"], "add": [label], "remove": ["INBOX"]}]
+    page.goto(f"{app.origin}/p/mail/l/{label.capitalize()}")
+    app.row("thr_01").wait_for()
+    app.press("j", "i")
+    app.row("thr_01").wait_for(state="detached")
+    assert app.world.thread("thr_01")["inInbox"] is True
+
+
+def test_shift_u_marks_unread_and_read(app: App) -> None:
+    page = app.open()
+    app.press("j", "Shift+U")
+    page.get_by_role("option", name="Unread, Jonas Feld").first.wait_for(state="detached")
+    assert app.called("mail.setLabels") == [{"threadIds": ["thr_00"], "add": [], "remove": ["UNREAD"]}]
+    app.press("Shift+U")
+    page.get_by_role("option", name="Unread, Jonas Feld").first.wait_for()
+    assert app.called("mail.markUnread") == [{"threadIds": ["thr_00"]}]
+
+
+def test_x_picks_rows_for_one_step_and_the_bar_says_how_many(app: App) -> None:
+    page = app.open()
+    app.press("j", "x", "j", "j", "x")
+    bar = page.get_by_role("toolbar", name="Picked threads")
+    assert bar.inner_text().startswith("2")
+    app.press("e")
+    app.row("thr_00").wait_for(state="detached")
+    assert app.called("mail.archive") == [{"threadIds": ["thr_00", "thr_02"]}]
+    page.get_by_text("2 threads archived").wait_for()
+    bar.wait_for(state="detached")
+    assert app.selected() == "thr_03"
+    assert page.evaluate("document.activeElement.dataset.thread") == "thr_03"
+
+
+def test_a_range_is_picked_with_shift_and_let_go_with_escape(app: App) -> None:
+    page = app.open()
+    app.press("j", "x", "Shift+J", "Shift+J")
+    assert page.locator("[aria-checked=true]").count() == 3
+    app.press("j", "j", "Shift+X")
+    assert page.locator("[aria-checked=true]").count() == 5
+    app.press("Escape")
+    assert page.locator("[aria-checked]").count() == 0
+    assert app.selected() == "thr_04"
+    app.row("thr_06").click(modifiers=["Control"])
+    app.row("thr_09").click(modifiers=["Shift"])
+    assert page.locator("[aria-checked=true]").count() == 4
+    app.row("thr_07").locator(".row-pick").click()
+    assert page.locator("[aria-checked=true]").count() == 3
+    assert app.path() == "/p/mail", "picking opens nothing"
+
+
+def test_the_whole_section_is_picked_in_one_press_and_let_go_in_the_next(app: App) -> None:
+    page = app.open()
+    app.press("j", "*")
+    assert page.get_by_role("toolbar", name="Picked threads").inner_text().startswith("44")
+    app.press("*")
+    page.get_by_role("toolbar", name="Picked threads").wait_for(state="detached")
+
+
+def test_z_takes_back_step_by_step_also_after_a_reload(app: App) -> None:
+    page = app.open()
+    app.press("j", "e")
+    page.get_by_text("Archived").wait_for()
+    app.press("s", "#")
+    page.get_by_text("Moved to the trash").wait_for()
+    assert [what for what, _ in app.world.steps] == ["archive", "labels", "trash"]
+    page.reload()
+    app.row("thr_02").wait_for()
+    app.press("z")
+    page.get_by_text("Back from the trash: Paint samples").wait_for()
+    app.row("thr_01").wait_for()
+    app.until("() => document.activeElement.dataset.thread === 'thr_01'")
+    app.press("z")
+    page.get_by_text("Labels as before").wait_for()
+    app.press("z")
+    app.row("thr_00").wait_for()
+    app.press("z")
+    page.get_by_text("There is nothing to take back.").wait_for()
+
+
+def test_undo_waits_for_the_step_that_is_still_being_told(app: App) -> None:
+    page = app.open()
+    app.press("j", "e", "z")
+    page.get_by_text("Back from the archive").wait_for()
+    app.row("thr_00").wait_for()
+    names = [name for name, _ in app.world.calls if name in {"mail.archive", "mail.undo"}]
+    assert names == ["mail.archive", "mail.undo"]
+
+
+def test_a_mail_that_was_held_back_opens_again(app: App) -> None:
+    page = app.open()
+    draft = app.world.add_draft(subject="Not yet")
+    undone = {"id": "1", "what": "send", "threadIds": [], "draftId": draft}
+    app.world.rpc_mail_undo = lambda given: {"undone": undone}  # type: ignore[method-assign]
+    app.press("z")
+    page.get_by_role("dialog").get_by_role("textbox", name="Subject").wait_for()
+    assert page.get_by_role("textbox", name="Subject").input_value() == "Not yet"
+
+
+def test_a_refused_step_puts_all_rows_back_and_says_why(app: App) -> None:
+    app.tolerated = ("503",)
+    page = app.open()
+    app.world.failing["mail.setLabels"] = Refusal("SERVICE_UNAVAILABLE", 503, "The disk is full.")
+    app.press("j", "x", "j", "x", "#")
+    page.get_by_text("Could not delete: The disk is full.").wait_for()
+    app.row("thr_00").wait_for()
+    app.row("thr_01").wait_for()
+
+
+def test_h_snoozes_until_a_preset_and_the_thread_comes_back_with_a_word(app: App) -> None:
+    page = app.open()
+    app.press("j", "j", "h")
+    page.get_by_role("dialog", name="Snooze").get_by_role("button", name="Tomorrow").click()
+    page.get_by_text("Snoozed until").first.wait_for()
+    app.until("() => document.activeElement.dataset?.thread === 'thr_02'")
+    given = app.called("mail.snooze")[0]
+    until = datetime.fromisoformat(given["until"]).astimezone()
+    assert (given["threadIds"], until.hour, until.minute) == (["thr_01"], 8, 0)
+    app.press("g", "z")
+    app.row("thr_01").wait_for()
+    assert page.title().startswith("(3) Snoozed")
+    app.world.change("thr_01", snoozedUntil="2020-01-01T08:00:00.000Z")
+    app.press("g", "i")
+    app.row("thr_00").wait_for()
+    app.world.change("thr_01", snoozedUntil=None, inInbox=True, unread=True)
+    page.get_by_text("Back from snooze: Paint samples").wait_for()
+    page.get_by_role("option", name="Back from snooze").wait_for()
+    page.reload()
+    page.get_by_role("option", name="Back from snooze").click()
+    page.wait_for_selector("iframe")
+    app.press("u")
+    page.get_by_role("option", name="Back from snooze").wait_for(state="detached")
+
+
+def test_a_thread_is_snoozed_until_a_time_of_ones_own_and_brought_back(app: App) -> None:
+    page = app.open()
+    app.press("j", "h")
+    dialog = page.get_by_role("dialog", name="Snooze")
+    dialog.get_by_label("Day").fill("2020-01-01")
+    dialog.get_by_role("button", name="Snooze").click()
+    dialog.get_by_text("That is in the past.").wait_for()
+    later = datetime.now(UTC) + timedelta(days=400)
+    dialog.get_by_label("Day").fill(f"{later:%Y-%m-%d}")
+    dialog.get_by_label("Time").fill("07:30")
+    dialog.get_by_role("button", name="Snooze").click()
+    dialog.wait_for(state="detached")
+    app.called("mail.snooze")
+    app.press("g", "z")
+    app.row("thr_00").wait_for()
+    app.press("j", "i")
+    app.row("thr_00").wait_for(state="detached")
+    assert app.called("mail.unsnooze") == [{"threadIds": ["thr_00"]}]
+
+
+def test_the_next_thread_opens_after_a_step_unless_one_wants_the_list(app: App) -> None:
+    page = app.open()
+    app.press("j", "Enter")
+    page.wait_for_url("**/t/thr_00")
+    app.press("#")
+    page.wait_for_url("**/t/thr_01")
+    page.evaluate("localStorage.setItem('svc.after', 'list')")
+    app.press("e")
+    page.wait_for_url("**/p/mail")
+    app.until("() => document.activeElement.dataset?.thread === 'thr_02'")
+
+
+def test_the_keys_of_the_list_rest_in_dialogs_and_fields(app: App) -> None:
+    page = app.open()
+    app.press("j", "h")
+    page.get_by_role("dialog", name="Snooze").wait_for()
+    app.press("e", "j", "z", "Escape")
+    assert app.calls("mail.archive") == []
+    assert app.calls("mail.undo") == []
+    app.press("/")
+    page.keyboard.type("e#x")
+    assert page.get_by_role("combobox", name="Search mail").input_value() == "e#x"
+    assert app.calls("mail.setLabels") == []
+
+
+@pytest.fixture
+def twin_world() -> World:
+    """The mail of thr_01 came to two accounts; Unified shows the one."""
+    world = World()
+    twin = fake_world.thread(
+        id="thr_twin", account=fake_world.HELLO, name="Amara Osei", subject="Paint samples arrived"
+    )
+    twin["lastMessageAt"] = world.threads[1]["lastMessageAt"]
+    world.threads.append(twin)
+    fake_world.twins(world.threads[1], twin)
+    for one in world.accounts:
+        world.recount(one["id"])
+    return world
+
+
+def test_one_mail_in_two_accounts_is_one_row_and_counts_once(start: Callable[..., App], twin_world: Any) -> None:
+    app = start(twin_world)
+    page = app.open()
+    assert app.row("thr_twin").count() == 0
+    assert page.get_by_role("tab", name="Unified").text_content() == "Unified ·4"
+    assert page.get_by_role("tab", name="hello@").text_content() == "hello@ternandtide.example ·3"
+    holders = app.row("thr_01").locator(".row-holders")
+    assert holders.get_attribute("title") == "mia@ternandtide.example, hello@ternandtide.example"
+    app.press("j", "j", "e")
+    app.row("thr_01").wait_for(state="detached")
+    assert app.called("mail.archive") == [{"threadIds": ["thr_01", "thr_twin"]}]
+    app.until("() => document.querySelector('[role=tab]').textContent === 'Unified ·3'")
+    app.press("z")
+    app.row("thr_01").wait_for()
+    assert len(app.calls("mail.undo")) == 1
+
+
+def test_an_open_twin_says_where_else_it_is_and_is_read_in_both(start: Callable[..., App], twin_world: Any) -> None:
+    app = start(twin_world)
+    page = app.open("/p/mail/t/thr_01", ready="iframe")
+    app.until("() => document.querySelector('[role=tab]').textContent === 'Unified ·3'")
+    app.called("mail.open")
+    assert sorted(one["threadId"] for one in app.calls("mail.open")) == ["thr_01", "thr_twin"]
+    page.get_by_text("Also in").get_by_role("link", name="hello@ternandtide.example").click()
+    page.wait_for_url("**/p/mail/a/acc_hello/t/thr_twin")
+    page.wait_for_selector("iframe")
+    app.press("e")
+    app.called("mail.archive")
+    assert app.calls("mail.archive") == [{"threadIds": ["thr_twin"]}], "in an account's tab it is only that one"
