@@ -3,30 +3,38 @@
  * The sandboxed frame that shows a message's HTML: no script, an origin of its own, no network.
  *
  * The policy stands first in its head, so that nothing is asked of the network however the HTML came to be. The paper
- * is light in every theme: that is what senders design for. A frame takes the keyboard when it is clicked; it is given
+ * is light in every theme, unless somebody asks otherwise: that is what senders design for. A frame takes the keyboard when it is clicked; it is given
  * back to the page, so that shortcuts go on working, and lent again for the moment of a copy.
  */
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
+import { appIsDark, darkPaper, setDarkPaper } from "./dark_paper.js";
 import { estimateHeight } from "./height.js";
-import { frameDocument, parseInert } from "./paper.js";
+import { TURN, frameDocument, parseInert, placeImages } from "./paper.js";
 
 const SANDBOX = "allow-popups allow-popups-to-escape-sandbox";
 const EXPANDED_VIEWPORTS = 0.9;
 const LENT_MS = 1_200;
 
-/** @param {{ body: string, title: string, children?: unknown }} props `children`: more buttons at its foot */
-export function MessageFrame({ body, title, children }) {
+/** @type {import("./images.js").Images} */
+const NO_IMAGES = new Map();
+
+/**
+ * @param {{ body: string, title: string, images?: import("./images.js").Images, children?: unknown }} props
+ *   `children`: more buttons at its foot
+ */
+export function MessageFrame({ body, title, images = NO_IMAGES, children }) {
   const box = useRef(/** @type {HTMLDivElement | null} */ (null));
   const [width, setWidth] = useState(0);
   const [expanded, setExpanded] = useState(false);
   useLayoutEffect(() => setWidth(box.current?.clientWidth ?? 0), []);
-  const estimate = useMemo(() => (width ? estimateHeight(parseInert(body), width) : 0), [body, width]);
-  const source = useMemo(() => frameDocument(parseInert(body)), [body]);
+  const dark = darkPaper.value;
+  const estimate = useMemo(() => (width ? estimateHeight(placeImages(parseInert(body), images), width) : 0), [body, images, width]);
+  const source = useMemo(() => frameDocument(placeImages(parseInert(body), images), { dark }), [body, images, dark]);
   const height = expanded ? Math.max(estimate * 1.6, innerHeight * EXPANDED_VIEWPORTS) : estimate;
   return html`<div class="frame">
-    <div class="frame-box" ref=${box} style=${{ height: `${Math.round(height)}px` }}>
+    <div class="frame-box" ref=${box} style=${{ height: `${Math.round(height)}px`, filter: dark ? TURN : "" }}>
       ${width > 0 && html`<iframe title=${title} sandbox=${SANDBOX} srcdoc=${source} referrerpolicy="no-referrer"></iframe>`}
     </div>
     <div class="frame-foot">
@@ -34,6 +42,9 @@ export function MessageFrame({ body, title, children }) {
         <${Icon} name="expand" size=${14} /> ${expanded ? "Less room" : "More room"}
       </button>
       ${children}
+      ${appIsDark.value && html`<button aria-pressed=${dark ? "true" : "false"} onClick=${() => setDarkPaper(!dark)}>
+        <${Icon} name=${dark ? "sun" : "moon"} size=${14} /> ${dark ? "Light paper" : "Dark paper"}
+      </button>`}
     </div>
   </div>`;
 }

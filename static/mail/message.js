@@ -7,6 +7,9 @@ import { fileSize, fullTime, messageTime, plural } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { Icon, fileIcon } from "../ui/icons.js";
 import { MessageFrame } from "./frame.js";
+import { ImageBar } from "./image_bar.js";
+import { useRemoteImages } from "./images.js";
+import { Pictures, isPicture } from "./pictures.js";
 
 const PEOPLE_SHOWN = 3;
 
@@ -56,6 +59,8 @@ function Details({ message }) {
     ["From", [full(message.from)]],
     ["To", message.to.map(full)],
     ["Cc", message.cc.map(full)],
+    ["Bcc", message.bcc.map(full)],
+    ["Reply to", message.replyTo.map(full)],
     ["Date", [fullTime(message.sentAt)]],
     ["Subject", [message.subject || "(no subject)"]],
   ]);
@@ -74,19 +79,22 @@ function Details({ message }) {
 /** @param {{ message: Message }} props */
 function CardBody({ message }) {
   const [asText, setAsText] = useState(false);
+  const remote = useRemoteImages(message);
+  const files = [...message.attachments, ...message.inline.filter((part) => !isPicture(part))];
   return html`<div class="card-body">
-    ${message.blockedImages > 0 && html`<div class="blocked" role="note">
-      <${Icon} name="blocked" size=${16} />
-      <span><b>${plural(message.blockedImages, "image")} blocked</b>, so that the sender can’t see that you read this.</span>
-    </div>`}
+    ${message.warnings.length > 0 && html`<ul class="card-warnings" aria-label="Be careful">
+      ${message.warnings.map((words) => html`<li key=${words}><${Icon} name="warning" size=${16} /> <bdi>${words}</bdi></li>`)}
+    </ul>`}
+    <${ImageBar} message=${message} remote=${remote} />
     ${asText
       ? html`<pre class="card-text" dir="auto">${message.text}</pre>
           <div class="frame-foot"><${AsText} on=${asText} set=${setAsText} /></div>`
-      : html`<${MessageFrame} body=${message.html} title=${`Message from ${nameOf(message.from)}`}>
+      : html`<${MessageFrame} body=${message.html} images=${remote.images} title=${`Message from ${nameOf(message.from)}`}>
           ${message.text.trim() && html`<${AsText} on=${asText} set=${setAsText} />`}
         </${MessageFrame}>`}
-    ${message.attachments.length > 0 && html`<ul class="attachments" aria-label="Attachments">
-      ${message.attachments.map((one) => html`<li key=${one.fileId}><${AttachmentChip} attachment=${one} /></li>`)}
+    <${Pictures} parts=${message.inline.filter(isPicture)} />
+    ${files.length > 0 && html`<ul class="attachments" aria-label="Attachments">
+      ${files.map((one) => html`<li key=${one.fileId}><${AttachmentChip} attachment=${one} /></li>`)}
     </ul>`}
   </div>`;
 }
@@ -98,7 +106,7 @@ function AsText({ on, set }) {
   </button>`;
 }
 
-/** @param {{ attachment: Attachment }} props */
+/** @param {{ attachment: Pick<Attachment, "filename" | "fileId" | "mime" | "size"> }} props */
 function AttachmentChip({ attachment }) {
   const { filename, fileId, mime, size } = attachment;
   return html`<a class="attachment" href=${`/files/${encodeURIComponent(fileId)}/content`} download=${filename} title=${filename}>

@@ -25,6 +25,8 @@ const PLACEHOLDER =
   "display:inline-block;max-width:100%;box-sizing:border-box;overflow:hidden;vertical-align:middle;" +
   "background:#eef2f3;outline:1px dashed #bcc7cc;outline-offset:-1px;border-radius:3px;" +
   "color:#566269;font-size:12px;line-height:16px;text-align:center";
+/** On dark paper all colours are turned, and those of an image turned back. */
+export const TURN = "invert(1) hue-rotate(180deg)";
 /** Smaller than this, an image has no room for words. */
 const ROOM_FOR_WORDS_PX = 32;
 /** Images of this size carry nothing but a count of readers. */
@@ -35,11 +37,31 @@ export function parseInert(html) {
   return new DOMParser().parseFromString(html, "text/html").body;
 }
 
-/** The frame's document. Changes `body`. @param {HTMLElement} body from parseInert */
-export function frameDocument(body) {
-  for (const image of body.querySelectorAll("img[data-remote]")) image.replaceWith(...placeholder(image));
+/**
+ * Put loaded images in their places, and what stands for the others. Changes `body`.
+ * @param {HTMLElement} body from parseInert
+ * @param {import("./images.js").Images} images those that were asked for
+ */
+export function placeImages(body, images) {
+  for (const image of body.querySelectorAll("img[data-remote]")) {
+    const one = images.get(Number(image.getAttribute("data-remote")));
+    if (one && "data" in one) showImage(image, one);
+    else if (isTracker(image)) image.remove();
+    else image.replaceWith(placeholder(image, one?.reason ?? ""));
+  }
+  return body;
+}
+
+/** Whether an image carries nothing but a count of readers. @param {Element} image */
+export function isTracker(image) {
+  return sidesOf(image).some((side) => side !== null && side <= TRACKER_PX);
+}
+
+/** The frame's document. Changes `body`. @param {HTMLElement} body from placeImages */
+export function frameDocument(body, { dark = false } = {}) {
   for (const element of body.querySelectorAll(Object.keys(BASE).join(","))) {
-    element.setAttribute("style", `${BASE[element.tagName]};${element.getAttribute("style") ?? ""}`);
+    const again = dark && element.tagName === "IMG" ? `filter:${TURN};` : "";
+    element.setAttribute("style", `${BASE[element.tagName]};${again}${element.getAttribute("style") ?? ""}`);
   }
   return (
     `<!doctype html><html style="color-scheme:light"><head><meta http-equiv="Content-Security-Policy" content="${POLICY}">` +
@@ -48,13 +70,36 @@ export function frameDocument(body) {
 }
 
 /**
- * What stands for a blocked image: a box of its size with its words. Nothing for those that only count readers.
+ * The size that was asked for holds, and shrinks in proportion where there is less room; without one, its own.
  * @param {Element} image
+ * @param {import("./images.js").LoadedImage} loaded
  */
-function placeholder(image) {
-  const [width, height] = ["width", "height"].map((name) => image.getAttribute(name) ?? "");
-  const sides = [width, height].map((side) => (/^\d+$/.test(side ?? "") ? Number(side) : null));
-  if (sides.some((side) => side !== null && side <= TRACKER_PX)) return [];
+function showImage(image, { data, width, height }) {
+  const [wide, high] = sidesOf(image);
+  const style = image.getAttribute("style") ?? "";
+  const asked = image.hasAttribute("width") || image.hasAttribute("height") || /(?:^|;)(?:width|height):/.test(style);
+  if (!asked) image.setAttribute("width", String(width));
+  if (wide && high) image.setAttribute("style", `height:auto;aspect-ratio:${wide}/${high};${style}`);
+  else if (!asked) image.setAttribute("style", `height:auto;aspect-ratio:${width}/${height};${style}`);
+  image.setAttribute("src", data);
+}
+
+/** In pixels, where that is how they are given. @param {Element} image */
+function sidesOf(image) {
+  return ["width", "height"].map((name) => {
+    const side = image.getAttribute(name) ?? "";
+    return /^\d+$/.test(side) ? Number(side) : null;
+  });
+}
+
+/**
+ * What stands for an image that is not shown: a box of its size with its words, or with what was in the way.
+ * @param {Element} image
+ * @param {string} reason
+ */
+function placeholder(image, reason) {
+  const width = image.getAttribute("width") ?? "";
+  const sides = sidesOf(image);
   const [wide, high] = sides;
   const box = image.ownerDocument.createElement("span");
   const size = [
@@ -62,12 +107,13 @@ function placeholder(image) {
     wide && high && `aspect-ratio:${wide}/${high}`,
     high && !wide && `height:${high}px`,
   ];
-  const words = image.getAttribute("alt") ?? "";
+  const words = [image.getAttribute("alt") ?? "", reason].filter(Boolean).join(" – ");
   const narrow = sides.some((side) => side !== null && side < ROOM_FOR_WORDS_PX);
   box.setAttribute("style", [PLACEHOLDER, narrow ? "" : "padding:4px 6px", ...size, image.getAttribute("style") ?? ""].filter(Boolean).join(";"));
   box.setAttribute("data-remote", image.getAttribute("data-remote") ?? "");
   box.setAttribute("role", "img");
   box.setAttribute("aria-label", words || "Blocked image");
+  if (reason) box.setAttribute("title", reason);
   if (!narrow) box.append(wide || high ? words : words || "image");
-  return [box];
+  return box;
 }

@@ -1,0 +1,185 @@
+// @ts-check
+/**
+ * Remote images of an open message: loaded when the person asks, one after the other, through the service.
+ *
+ * The frame may ask nothing of the network and carries no cookie, so the app fetches each image, from its own origin, and
+ * hands it to the frame as a `data:` address. Owns what was asked for, the limits, and the ends: whoever leaves the
+ * message, or says stop, ends what is under way.
+ */
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { goToLogin } from "../rpc.js";
+import { isTracker, parseInert } from "./paper.js";
+
+const AT_A_TIME = 4;
+/** All images of one message together, as they stand in the frame's document. */
+const MAX_TOTAL_BYTES = 40 * 1024 * 1024;
+const MAX_TRIES = 3;
+/** Each change of the frame draws it anew, so that there are few: what is here after this, and the whole. */
+const FIRST_LOOK_MS = 1_200;
+const MAX_REMEMBERED = 500;
+const WAIT_FIRST_MS = 1_000;
+const MAX_WAIT_MS = 10_000;
+
+/** @typedef {{ data: string, width: number, height: number }} LoadedImage */
+/** @typedef {{ reason: string }} FailedImage */
+/** @typedef {Map<number, LoadedImage | FailedImage>} Images by their index in the message's `remoteImages` */
+/** @typedef {"blocked" | "loading" | "shown"} ImageState */
+
+/** Messages whose images were asked for since the page was opened: folded and unfolded, they show them again. */
+const asked = /** @type {Set<string>} */ (new Set());
+
+/**
+ * @param {Message} message
+ * @returns {{ state: ImageState, done: number, total: number, failed: number, images: Images, load: () => void, stop: () => void }}
+ */
+export function useRemoteImages(message) {
+  const wanted = useMemo(() => wantedIndexes(message), [message.html]);
+  const [state, setState] = useState(/** @type {ImageState} */ ("blocked"));
+  const [done, setDone] = useState(0);
+  const [images, setImages] = useState(/** @type {Images} */ (new Map()));
+  const under = useRef(/** @type {AbortController | null} */ (null));
+  const leave = () => {
+    under.current?.abort();
+    under.current = null;
+  };
+  const stop = () => {
+    asked.delete(message.id);
+    leave();
+  };
+  const load = () => {
+    if (!wanted.length || under.current) return;
+    remember(message.id);
+    const mine = (under.current = new AbortController());
+    const found = /** @type {Images} */ (new Map([...images].filter(([, one]) => "data" in one)));
+    const show = () => setImages(new Map(found));
+    const early = setTimeout(show, FIRST_LOOK_MS);
+    setState("loading");
+    setDone(found.size);
+    void loadAll(wanted.filter((index) => !found.has(index)), message.remoteImages, found, mine.signal, () => setDone(found.size)).finally(() => {
+      clearTimeout(early);
+      if (under.current && under.current !== mine) return; // asked for again meanwhile
+      under.current = null;
+      setState(found.size ? "shown" : "blocked");
+      show();
+    });
+  };
+  useEffect(() => {
+    if (message.imagesAllowed || asked.has(message.id)) load();
+    return leave;
+  }, [message.id]);
+  const failed = [...images.values()].filter((one) => "reason" in one).length;
+  return { state, done, total: wanted.length, failed, images, load, stop };
+}
+
+/**
+ * Those that stand somewhere in the message and show something: what only counts readers is never fetched.
+ * @param {Message} message
+ */
+function wantedIndexes(message) {
+  if (!message.remoteImages.length) return [];
+  const found = new Set();
+  for (const image of parseInert(message.html).querySelectorAll("img[data-remote]")) {
+    const index = Number(image.getAttribute("data-remote"));
+    if (index < message.remoteImages.length && !isTracker(image)) found.add(index);
+  }
+  return /** @type {number[]} */ ([...found]);
+}
+
+/**
+ * @param {number[]} indexes
+ * @param {string[]} addresses
+ * @param {Images} found filled on the way
+ * @param {AbortSignal} signal
+ * @param {() => void} tell after each
+ */
+async function loadAll(indexes, addresses, found, signal, tell) {
+  const queue = [...indexes];
+  let bytes = 0;
+  const work = async () => {
+    for (let index = queue.shift(); index !== undefined && !signal.aborted; index = queue.shift()) {
+      if (bytes > MAX_TOTAL_BYTES) found.set(index, { reason: "The images of this message are too many to show at once." });
+      else {
+        const one = await loadOne(addresses[index] ?? "", signal);
+        if (signal.aborted) return;
+        if ("data" in one) bytes += one.data.length;
+        found.set(index, one);
+      }
+      tell();
+    }
+  };
+  await Promise.all(Array.from({ length: AT_A_TIME }, work));
+}
+
+/**
+ * @param {string} address
+ * @param {AbortSignal} signal
+ * @returns {Promise<LoadedImage | FailedImage>}
+ */
+async function loadOne(address, signal) {
+  try {
+    for (let attempt = 1; ; attempt += 1) {
+      const answer = await fetch(`/mail/proxy-image?url=${encodeURIComponent(address)}`, { signal });
+      if (answer.ok) return await readImage(await answer.blob());
+      if (answer.status === 401) goToLogin();
+      if (answer.status !== 429 || attempt === MAX_TRIES) return { reason: await reasonFrom(answer) };
+      await pause(Math.min(MAX_WAIT_MS, Number(answer.headers.get("retry-after")) * 1_000 || WAIT_FIRST_MS), signal);
+    }
+  } catch {
+    return { reason: "The image was not loaded: this server did not answer." };
+  }
+}
+
+/** @param {Response} answer */
+async function reasonFrom(answer) {
+  try {
+    return String((await answer.json()).detail);
+  } catch {
+    return `The image was not loaded (${answer.status}).`;
+  }
+}
+
+/**
+ * Its size is learnt here, where scripts run: the frame's height is guessed before anything is drawn in it.
+ * @param {Blob} blob
+ * @returns {Promise<LoadedImage | FailedImage>}
+ */
+async function readImage(blob) {
+  if (!blob.type.startsWith("image/")) return { reason: "The image was not loaded: it is no picture." };
+  try {
+    const bitmap = await createImageBitmap(blob);
+    const { width, height } = bitmap;
+    bitmap.close();
+    return { data: await dataAddress(blob), width, height };
+  } catch {
+    return { reason: "The image was not loaded: it is damaged." };
+  }
+}
+
+/** @param {Blob} blob @returns {Promise<string>} */
+function dataAddress(blob) {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.addEventListener("load", () => resolve(String(reader.result)));
+    reader.addEventListener("error", () => reject(reader.error));
+    reader.readAsDataURL(blob);
+  });
+}
+
+/** @param {number} ms @param {AbortSignal} signal */
+function pause(ms, signal) {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    });
+  });
+}
+
+/** @param {string} messageId */
+function remember(messageId) {
+  asked.delete(messageId);
+  asked.add(messageId);
+  const [oldest] = asked;
+  if (asked.size > MAX_REMEMBERED && oldest !== undefined) asked.delete(oldest);
+}

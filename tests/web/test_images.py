@@ -1,0 +1,207 @@
+"""Images in mail: remote ones load when asked, through the proxy, as data; the mail's own parts stand below it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.mail.images.pictures import GIF, PNG, SVG
+from tests.web import fake_world
+from tests.web.conftest import App
+from tests.web.fake_images import no_image
+from tests.web.fake_server import World
+
+pytestmark = pytest.mark.browser
+
+A, B, C = (f"https://img.example/{name}.png" for name in "abc")
+HTML = (
+    "<p>Look:</p><img data-remote='0' width='300' height='150' alt='A harbour'>"
+    "<p><img data-remote='1'></p><img data-remote='2' width='1' height='1'><p>The end</p>"
+)
+SOURCE = "() => document.querySelector('iframe')?.srcdoc ?? ''"
+REFUSED = "Failed to load resource"
+
+
+def world_with(**fields: Any) -> World:
+    world = World()
+    detail = fake_world.detail(world.thread("thr_01"))
+    letter = {"html": HTML, "blockedImages": 3, "remoteImages": [A, B, C], **fields}
+    detail["messages"] = [{**detail["messages"][0], **letter}]
+    world.details["thr_01"] = detail
+    world.images = {A: (200, "image/png", PNG), B: (200, "image/gif", GIF), C: (200, "image/gif", GIF)}
+    return world
+
+
+def opened(start: Callable[..., App], world: World, **options: Any) -> App:
+    app = start(world, **options)
+    app.open("/p/mail/t/thr_01", ready="iframe")
+    return app
+
+
+def images_in_frame(app: App) -> list[dict[str, Any]]:
+    frame = app.page.frame_locator("iframe")
+    found: list[dict[str, Any]] = frame.locator("img").evaluate_all(
+        """all => all.map(one => ({
+            src: one.src.slice(0, 15), wide: one.offsetWidth, high: one.offsetHeight, there: one.naturalWidth,
+        }))"""
+    )
+    return found
+
+
+def test_nothing_is_fetched_before_it_is_asked_for(start: Callable[..., App]) -> None:
+    app = opened(start, world_with())
+    assert "3 images blocked" in app.page.locator(".blocked").inner_text()
+    assert app.world.fetched == []
+
+
+def test_images_load_through_the_proxy_and_are_shown_as_data(start: Callable[..., App]) -> None:
+    app = opened(start, world_with())
+    app.page.get_by_role("button", name="Load images").click()
+    app.until(f"() => ({SOURCE})().includes('data:image/gif')")
+    assert sorted(app.world.fetched) == [A, B], "what only counts readers is not fetched"
+    first, second = images_in_frame(app)
+    assert (first["src"], first["wide"], first["high"], first["there"]) == ("data:image/png;", 300, 150, 2)
+    assert (second["src"], second["there"]) == ("data:image/gif;", 1)
+    source = app.page.evaluate(SOURCE)
+    assert "img.example" not in source
+    assert app.page.locator(".blocked").count() == 0
+
+
+def test_the_sandbox_and_the_policy_hold_while_images_are_shown(start: Callable[..., App]) -> None:
+    app = opened(start, world_with(imagesAllowed=True))
+    app.until(f"() => ({SOURCE})().includes('data:image/gif')")
+    frame = app.page.locator("iframe")
+    assert frame.get_attribute("sandbox") == "allow-popups allow-popups-to-escape-sandbox"
+    assert "default-src 'none'; style-src 'unsafe-inline'; img-src data:" in app.page.evaluate(SOURCE)
+
+
+def test_an_image_that_fails_says_why_in_its_place(start: Callable[..., App]) -> None:
+    world = world_with()
+    world.images[A] = no_image(504, "The image was not loaded: there was no whole answer within 5 seconds.")
+    app = opened(start, world)
+    app.tolerated = (REFUSED,)
+    app.page.get_by_role("button", name="Load images").click()
+    app.page.get_by_text("1 image not loaded.").wait_for()
+    place = app.page.frame_locator("iframe").get_by_role("img", name="A harbour – The image was not loaded: there was")
+    assert "within 5 seconds" in (place.get_attribute("title") or "")
+    world.images[A] = (200, "image/png", PNG)
+    app.page.get_by_role("button", name="Try again").click()
+    app.until(f"() => ({SOURCE})().includes('data:image/png')")
+    assert world.fetched.count(B) == 1, "what is there already is not fetched again"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [(200, "image/png", SVG), (200, "image/svg+xml", SVG), (200, "text/html", PNG), (200, "image/png", PNG[:20])],
+    ids=["svg in png clothes", "svg", "html", "cut"],
+)
+def test_what_is_no_picture_never_gets_into_the_frame(
+    start: Callable[..., App], answer: tuple[int, str, bytes]
+) -> None:
+    world = world_with()
+    world.images[A] = answer
+    app = opened(start, world)
+    app.page.get_by_role("button", name="Load images").click()
+    app.page.get_by_text("1 image not loaded.").wait_for()
+    assert "svg" not in app.page.evaluate(SOURCE)
+
+
+def test_a_trusted_senders_images_load_by_themselves(start: Callable[..., App]) -> None:
+    app = opened(start, world_with(imagesAllowed=True))
+    app.until(f"() => ({SOURCE})().includes('data:image/png')")
+
+
+def test_always_for_this_sender_loads_and_trusts_and_can_be_taken_back(start: Callable[..., App]) -> None:
+    app = opened(start, world_with())
+    sender = app.world.details["thr_01"]["messages"][0]["from"]["address"]
+    app.page.get_by_role("button", name="Always for this sender").click()
+    app.until(f"() => ({SOURCE})().includes('data:image/png')")
+    assert app.called("mail.trustSender") == [{"address": sender, "trusted": True}]
+    app.page.get_by_role("button", name="Undo").click()
+    app.page.wait_for_function("() => true")
+    app.open("/settings/images", ready="#images-title")
+    app.page.get_by_text("None so far.").wait_for()
+    assert app.world.trusted == []
+
+
+def test_the_settings_list_whose_images_load_and_ask_again(start: Callable[..., App]) -> None:
+    world = World()
+    world.trusted = ["noa@example.org", "news@example.org"]
+    app = start(world)
+    page = app.open("/settings/images", ready=".thing")
+    assert "20 Nov 2026" in page.locator(".thing").first.inner_text()
+    page.get_by_role("button", name="Ask again: noa@example.org").click()
+    page.get_by_text("noa@example.org").wait_for(state="detached")
+    assert world.trusted == ["news@example.org"]
+
+
+def test_loading_shows_its_progress_and_can_be_stopped(start: Callable[..., App]) -> None:
+    world = world_with()
+    world.held = threading.Event()
+    app = opened(start, world)
+    try:
+        app.page.get_by_role("button", name="Load images").click()
+        app.page.get_by_text("Loading images: 0 of 2").wait_for()
+        app.page.get_by_role("button", name="Stop").click()
+        app.page.get_by_role("button", name="Load images").wait_for()
+    finally:
+        world.held.set()
+    assert "data:image" not in app.page.evaluate(SOURCE)
+
+
+def test_leaving_the_message_ends_what_is_under_way(start: Callable[..., App]) -> None:
+    world = world_with(remoteImages=[f"https://img.example/{n}.png" for n in range(40)])
+    world.details["thr_01"]["messages"][0]["html"] = "".join(f"<img data-remote='{n}'>" for n in range(40))
+    world.held = threading.Event()
+    app = opened(start, world)
+    try:
+        app.page.get_by_role("button", name="Load images").click()
+        app.page.get_by_text("Loading images: 0 of 40").wait_for()
+        app.press("u")
+        app.page.wait_for_selector("iframe", state="detached")
+    finally:
+        world.held.set()
+    app.page.wait_for_timeout(200)
+    assert len(world.fetched) <= 8
+
+
+def test_pictures_of_the_mail_itself_stand_below_it(start: Callable[..., App]) -> None:
+    part = {"filename": "wall.png", "mime": "image/png", "size": len(PNG), "fileId": "fil_7", "contentId": "one@here"}
+    drawing = {**part, "filename": "plan.svg", "mime": "image/svg+xml", "fileId": "fil_8"}
+    broken = {**part, "filename": "broken.gif", "mime": "image/gif", "fileId": "fil_9"}
+    world = world_with(html="<p>See below.</p>", blockedImages=0, remoteImages=[], inline=[part, drawing, broken])
+    world.files["/files/fil_7/content"] = ("image/png", PNG)
+    app = opened(start, world)
+    app.tolerated = (REFUSED,)
+    picture = app.page.get_by_role("img", name="wall.png")
+    picture.wait_for()
+    app.until("() => document.querySelector('.picture img')?.naturalWidth === 2")
+    assert app.page.locator(".picture img").count() == 1 or app.page.get_by_text("broken.gif").is_visible()
+    chip = app.page.get_by_role("link", name="Download plan.svg")
+    assert chip.get_attribute("href") == "/files/fil_8/content"
+
+
+def test_what_may_deceive_is_told_above_the_message(start: Callable[..., App]) -> None:
+    app = opened(start, world_with(warnings=["A link shows example.com but goes to evil.test"]))
+    assert "goes to evil.test" in app.page.get_by_role("list", name="Be careful").inner_text()
+
+
+def test_mail_is_on_light_paper_in_the_dark_unless_somebody_asks(start: Callable[..., App]) -> None:
+    app = opened(start, world_with(), color_scheme="dark")
+    box = app.page.locator(".frame-box")
+    assert box.evaluate("one => getComputedStyle(one).filter") == "none"
+    app.page.get_by_role("button", name="Dark paper").click()
+    assert "invert" in box.evaluate("one => getComputedStyle(one).filter")
+    app.page.reload()
+    app.page.wait_for_selector("iframe")
+    assert "invert" in app.page.locator(".frame-box").evaluate("one => getComputedStyle(one).filter")
+    app.page.get_by_role("button", name="Light paper").click()
+    assert box.evaluate("one => getComputedStyle(one).filter") == "none"
+
+
+def test_in_the_light_there_is_no_such_choice(start: Callable[..., App]) -> None:
+    app = opened(start, world_with(), color_scheme="light")
+    assert app.page.get_by_role("button", name="Dark paper").count() == 0
