@@ -20,13 +20,14 @@ from email.policy import default
 from pathlib import Path
 from typing import Any, Final
 
-from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, expect
+from playwright.sync_api import Browser, ConsoleMessage, Dialog, Locator, Page, Request, expect
 
-from tests.journeys.harness import ServiceProcess
+from tests.journeys.harness import ServiceProcess, until
 from tests.web.conftest import DESKTOP, PATIENCE_MS, PHONE, PLAYWRIGHTS_OWN
 
 SHOTS: Final = Path(__file__).parents[2] / "shots"
 LOOK_AGAIN_MS: Final = 50
+READ_DEADLINE_S: Final = 60.0
 
 MIA: Final = "mia@ternandtide.example"
 STUDIO: Final = "hello@ternandtide.example"
@@ -61,6 +62,14 @@ class Desk:
     def open(self, subject: str) -> Page:
         """The thread of that subject, as a click on its row opens it."""
         self.row(subject).click()
+        return self.opened(subject)
+
+    def open_by_address(self, subject: str) -> Page:
+        """The same for one that lies further down than the list is drawn."""
+        self.go(f"/p/mail/t/{self.thread(subject)['id']}")
+        return self.opened(subject)
+
+    def opened(self, subject: str) -> Page:
         self.page.locator(".thread-subject", has_text=subject).wait_for()
         self.frame.locator("body").wait_for()
         return self.page
@@ -133,7 +142,13 @@ def mock_world(directory: Path, **settings: str) -> Iterator[ServiceProcess]:
 
 
 def start_world(service: ServiceProcess, **settings: str) -> None:
+    """Start it, and wait until all mail there is has been read."""
     service.start(PROVIDERS="fake", SVC_SEED="mock-world", **HELD | settings)
+    until(lambda: accounts_read(service) == {MIA, STUDIO, HOME}, deadline_s=READ_DEADLINE_S, tell=service.log)
+
+
+def accounts_read(service: ServiceProcess) -> set[str]:
+    return {one["address"] for one in service.query("mail.accounts") if one["state"] == "caught-up"}
 
 
 @contextmanager
@@ -190,6 +205,11 @@ def _watch(desk: Desk) -> None:
     def asked(request: Request) -> None:
         desk.went.append(request.url)
 
+    def asked_back(dialog: Dialog) -> None:
+        desk.problems.append(f"a dialog: {dialog.message}")
+        dialog.dismiss()
+
     desk.page.on("console", said)
+    desk.page.on("dialog", asked_back)
     desk.page.on("pageerror", lambda error: desk.problems.append(str(error)))
     desk.page.on("request", asked)

@@ -1,0 +1,188 @@
+"""Rules 1 to 4, 6, 11 and 14 in a browser, against the Google emulator: connect, sync, read, answer, archive."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.message import EmailMessage
+from email.utils import format_datetime
+from urllib.parse import parse_qs, quote, urlsplit
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.journeys.harness import ServiceProcess
+from tests.peers.cache import needs_emulator
+from tests.peers.emulator import CLIENT_ID, CLIENT_SECRET, Google, google
+from tests.web.mail_rules.stage import Desk, parsed, sitting
+from tests.web.writer import ready, text
+
+pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.peer, pytest.mark.wall_clock, needs_emulator]
+
+MIA = "mia@acme.test"
+TEAM = "team@acme.test"
+POLL_MS = 60_000
+"""One poll interval and what it takes on a busy machine."""
+
+
+@dataclass(kw_only=True)
+class Town:
+    """The emulator, the program that reads from it, and the ids of the mail that lies there from the start."""
+
+    google: Google
+    service: ServiceProcess
+    plan: str
+
+
+@pytest.fixture(scope="module")
+def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
+    with ServiceProcess(tmp_path_factory.mktemp("service")) as service, running(service) as opened:
+        yield opened
+        assert service.stop() == 0
+        assert CLIENT_SECRET not in service.log()
+
+
+@pytest.fixture
+def desk(browser: Browser, town: Town) -> Iterator[Desk]:
+    with sitting(browser, town.service) as opened:
+        yield opened
+
+
+@contextmanager
+def running(service: ServiceProcess) -> Iterator[Town]:
+    with google(users=[MIA, TEAM], redirect_uris=[f"{service.base}/oauth/mail/callback"]) as peer:
+        plan = peer.insert(MIA, letter("The plan for Quay 4", message_id="plan.1@harbour.test"))
+        for address in (MIA, TEAM):
+            peer.insert(address, letter("To both of you", message_id="both.1@harbour.test", to=f"{MIA}, {TEAM}"))
+        service.start(
+            SVC_IDP_ISSUER=peer.base,
+            SVC_MAIL_API_URL=peer.base,
+            IDP_CLIENT_ID=CLIENT_ID,
+            IDP_CLIENT_SECRET=CLIENT_SECRET,
+            SVC_MAIL_QUOTA_PER_MINUTE="1000000",
+        )
+        yield Town(google=peer, service=service, plan=plan)
+
+
+def test_two_accounts_are_connected_and_live_side_by_side(desk: Desk, town: Town) -> None:
+    asks_for_a_first_account(desk)
+    back = connects(desk, MIA)
+    expect(desk.row("The plan for Quay 4")).to_be_visible()
+    is_refused_the_second_time(desk, back)
+    desk.inbox()
+    desk.page.get_by_role("button", name="Connect another account").click()
+    desk.picture("rule-01-connect-another")
+    connects(desk, TEAM)
+    sees_one_row_for_one_mail(desk)
+    new_mail_comes_by_itself(desk, town)
+    reading_and_archiving_reach_the_provider(desk, town)
+    an_answer_stays_in_the_thread(desk, town)
+
+
+def asks_for_a_first_account(desk: Desk) -> None:
+    desk.go("/")
+    desk.page.get_by_role("heading", name="Connect your mail").wait_for()
+    desk.picture("rule-01-connect", dark=True, phone=True)
+
+
+def connects(desk: Desk, address: str) -> str:
+    """Through the provider's consent screen and back; where the provider sent the browser."""
+    page = desk.page
+    form = page.locator("form.connect-form:visible")
+    form.get_by_label("Mail address").fill(address)
+    form.get_by_role("button", name="Connect").click()
+    page.wait_for_url("**/o/oauth2/**")
+    asked = parse_qs(urlsplit(page.url).query)
+    assert asked["prompt"] == ["consent"]
+    assert asked["login_hint"] == [address]
+    assert len(asked["state"][0]) >= 32
+    page.get_by_role("button").filter(has_text=address).click()
+    page.wait_for_url("**/p/mail")
+    page.get_by_role("tab", name=address).wait_for()
+    return next(url for url in reversed(desk.went) if "/oauth/mail/callback?" in url)
+
+
+def is_refused_the_second_time(desk: Desk, back: str) -> None:
+    """The state opens one door once; without any there is no door."""
+    desk.tolerated += ("403",)
+    for address in (back, "/oauth/mail/callback?code=x&state=made-up", "/oauth/mail/callback?code=x"):
+        response = desk.page.goto(address)
+        assert response is not None
+        assert response.status == 403
+
+
+def sees_one_row_for_one_mail(desk: Desk) -> None:
+    page = desk.page
+    expect(page.get_by_role("tab")).to_have_count(3)
+    desk.row("To both of you").wait_for()
+    desk.eventually(lambda: all(one["state"] == "caught-up" for one in desk.service.query("mail.accounts")))
+    expect(page.locator("[data-thread]", has_text="To both of you")).to_have_count(1)
+    expect(page.get_by_role("tab", name=f"{TEAM}, 1 unread thread")).to_be_visible()
+    desk.picture("rule-08-two-accounts")
+    page.get_by_role("tab", name=TEAM).click()
+    expect(page.locator("[data-thread]")).to_have_count(1)
+    page.get_by_role("tab", name="Unified").click()
+
+
+def new_mail_comes_by_itself(desk: Desk, town: Town) -> None:
+    town.google.insert(MIA, letter("Just now", message_id="now.1@harbour.test"))
+    desk.row("Just now").wait_for(timeout=POLL_MS)
+    desk.picture("rule-04-arrived")
+
+
+def reading_and_archiving_reach_the_provider(desk: Desk, town: Town) -> None:
+    labels = lambda: town.google.labels_of(MIA, town.plan)  # noqa: E731
+    assert labels() >= {"INBOX", "UNREAD"}
+    desk.open("The plan for Quay 4")
+    desk.eventually(lambda: "UNREAD" not in labels())
+    desk.press("e")
+    desk.eventually(lambda: "INBOX" not in labels())
+    desk.inbox()
+
+
+def an_answer_stays_in_the_thread(desk: Desk, town: Town) -> None:
+    desk.open("Just now")
+    desk.press("r")
+    ready(desk.page)
+    text(desk.page).click()
+    desk.page.keyboard.type("We are on our way.")
+    desk.press("Control+Enter")
+    desk.page.get_by_role("button", name="Send now").click()
+    desk.page.get_by_text("Sent: Re: Just now").wait_for()
+    expect(desk.page.locator("article.card")).to_have_count(2)
+    desk.picture("rule-14-answered")
+    message = only_answer(town.google, "Re: Just now")
+    assert message["In-Reply-To"] == message["References"] == "<now.1@harbour.test>"
+    body = message.get_body(("plain",))
+    assert isinstance(body, EmailMessage)
+    assert "We are on our way." in body.get_content()
+
+
+def only_answer(peer: Google, subject: str) -> EmailMessage:
+    """The one mail of that subject among what the provider took from us."""
+    found = [
+        parsed(raw_of(peer, message)) for message in peer.message_ids(MIA) if "SENT" in peer.labels_of(MIA, message)
+    ]
+    (answer,) = [one for one in found if one["Subject"] == subject]
+    return answer
+
+
+def raw_of(peer: Google, message_id: str) -> bytes:
+    path = f"/gmail/v1/users/{quote(MIA)}/messages/{message_id}?format=raw"
+    reply = peer.request("GET", path, headers={"authorization": f"Bearer seed-{MIA}"})
+    return base64.urlsafe_b64decode(json.loads(reply.body)["raw"] + "==")
+
+
+def letter(subject: str, *, message_id: str, to: str = MIA) -> bytes:
+    message = EmailMessage()
+    message["From"] = "Harbour Office <office@harbour.test>"
+    message["To"] = to
+    message["Subject"] = subject
+    message["Message-ID"] = f"<{message_id}>"
+    message["Date"] = format_datetime(datetime.now(UTC))
+    message.set_content("Dear all,\n\nthe plan is as we said on the quay.\n\nThe Harbour Office\n")
+    return message.as_bytes()
