@@ -1,0 +1,198 @@
+"""Rules 11, 12, 16 and 17 in a browser against the whole program: the open thread, hostile mail, images, files."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.journeys.harness import ServiceProcess
+from tests.web.mail_rules.stage import MIA, Desk, account, arrives, labels_of, mock_world, sitting
+
+pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]
+
+FERRY = "Re: Signage for MV Guillemot"
+PARCEL = "Your parcel is waiting - confirm within 24 hours"
+WOOL = "Wool that has been rained on (in a good way)"
+BILL = "Your bill for last month: less than the month before"
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+FORBIDDEN = (
+    "script, style, link, base, form, input, textarea, button, select, iframe, object, embed, svg, math, "
+    "meta[http-equiv=refresh], img:not([src^='data:'])"
+)
+ALL_OF_A_KIND = """\
+<html><head><style>p { color: red }</style></head><body onload="alert(1)">
+<p onclick="alert(2)" style="color:#123456">One <a href="https://news.example/a">link</a>,
+<a href="javascript:alert(3)">a script</a>, <a href="mailto:ann@sea.example">a mailbox</a>.</p>
+<img src="https://news.example/one.png" width="120" height="40" alt="the quay at dawn">
+<img src="http://news.example/two.png" width="120" height="40" alt="the quay at dusk">
+<img src="cid:logo@news.example" alt="logo"><img src="data:image/png;base64,iVBORw0KGgo=" alt="dot">
+<form action="https://news.example/steal"><input name="password"><textarea></textarea><button>Go</button></form>
+<iframe src="https://news.example/"></iframe><object data="https://news.example/x"></object><embed src="x">
+<svg onload="alert(4)"><a href="x">s</a></svg><math><mi>m</mi></math><script>alert(5)</script>
+</body></html>"""
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
+    with mock_world(tmp_path_factory.mktemp("world")) as process:
+        yield process
+
+
+@pytest.fixture
+def desk(browser: Browser, service: ServiceProcess) -> Iterator[Desk]:
+    with sitting(browser, service) as opened:
+        yield opened
+
+
+def test_opening_marks_read_here_in_the_badge_and_at_the_provider(desk: Desk) -> None:
+    subject = "Six tomorrow, if the drawing comes"
+    thread = desk.thread(subject)
+    before = account(desk.service, MIA)["unread"]
+    page = desk.inbox()
+    expect(page.get_by_role("tab", name=f"{MIA}, {before} unread")).to_be_visible()
+    expect(page.get_by_role("option", name=f"Unread, Ben Aldous, {subject}")).to_be_visible()
+    desk.open(subject)
+    expect(page.get_by_role("tab", name=f"{MIA}, {before - 1} unread")).to_be_visible()
+    desk.eventually(lambda: "UNREAD" not in labels_of(desk.service, thread["id"]))
+    desk.eventually(lambda: account(desk.service, MIA)["pending"] == 0)
+    assert "UNREAD" not in provider_labels(desk.service, thread["id"])
+
+
+def test_a_thread_has_its_subject_its_filing_line_and_a_card_for_each_message(desk: Desk) -> None:
+    page = desk.inbox()
+    detail = desk.service.query("mail.thread", id=desk.thread(FERRY)["id"])
+    desk.open(FERRY)
+    page.get_by_role("button", name="older messages").click()
+    expect(page.locator("article.card")).to_have_count(len(detail["messages"]))
+    filing = page.locator(".filing")
+    expect(filing).to_have_text(f"Filed under {detail['filing']['title']}")
+    desk.picture("rule-12-thread", dark=True, phone=True)
+    filing.click()
+    page.wait_for_url(f"**/p/{detail['filing']['path']}")
+    page.get_by_role("heading", name=detail["filing"]["title"]).first.wait_for()
+    desk.picture("rule-12-page")
+    page.go_back()
+    page.locator(".thread-subject").wait_for()
+
+
+def test_a_page_given_another_title_renames_the_sender_of_its_rows(desk: Desk) -> None:
+    """Rule 9: whoever is known by their page is called as the page is."""
+    page = desk.inbox()
+    row = page.get_by_role("option", name="Press slot: Tuesday is free if you are quick")
+    expect(row).to_contain_text("Della at Kestrel Print")
+    path = desk.service.query("mail.thread", id=row.get_attribute("data-thread"))["filing"]["path"]
+    known = desk.service.query("pages.get", path=path)
+    desk.service.mutate("pages.save", path=path, title="Kestrel Print", body=known["body"], revision=known["revision"])
+    expect(row.locator(".row-sender")).to_contain_text("Kestrel Print")
+    expect(row.locator(".row-sender")).not_to_contain_text("Della")
+
+
+def test_an_attachment_is_downloaded_as_it_came(desk: Desk, tmp_path: Path) -> None:
+    page = desk.open_by_address(BILL)
+    chip = page.get_by_role("link", name="Download brightwater-bill.pdf")
+    with page.expect_download() as download:
+        chip.click()
+    assert download.value.suggested_filename == "brightwater-bill.pdf"
+    download.value.save_as(tmp_path / "file")
+    content = (tmp_path / "file").read_bytes()
+    assert content.startswith(b"%PDF-")
+    sent = desk.service.query("mail.thread", id=desk.thread(BILL)["id"])["messages"][0]["attachments"]
+    assert hashlib.sha256(content).hexdigest() == sent[0]["sha256"]
+    desk.picture("rule-12-attachment")
+
+
+def test_names_of_files_that_would_deceive_are_made_harmless(desk: Desk) -> None:
+    page = desk.inbox()
+    desk.open("Overdue: invoice 20331")
+    names = page.locator(".attachments .attachment-name")
+    expect(names).to_have_count(2)
+    shown = names.all_inner_texts()
+    assert not any(sign in name for name in shown for sign in "\u202e\u202d/\\")
+    with page.expect_download() as download:
+        page.get_by_role("link", name=f"Download {shown[1]}").click()
+    assert "/" not in download.value.suggested_filename
+    desk.picture("rule-12-deceit")
+
+
+def test_a_hostile_mail_is_shown_as_what_is_left_of_it(desk: Desk) -> None:
+    desk.inbox()
+    desk.open(PARCEL)
+    expect(desk.frame.locator("body")).to_contain_text("a parcel could not be delivered")
+    nothing_of_it_runs(desk)
+    expect(desk.frame.get_by_role("link")).to_have_text(["read our help"])
+    desk.picture("rule-16-hostile", dark=True)
+    assert [url for url in desk.went if "parcel-desk" in url] == []
+
+
+def test_every_forbidden_kind_is_taken_out_and_what_is_good_stays(desk: Desk) -> None:
+    arrives(
+        desk.service,
+        "All of a kind",
+        html=ALL_OF_A_KIND,
+        attachments=[{"filename": "logo.png", "mime": "image/png", "content": PIXEL}],
+    )
+    page = desk.inbox()
+    desk.open("All of a kind")
+    nothing_of_it_runs(desk)
+    expect(desk.frame.get_by_role("link")).to_have_text(["link", "a mailbox"])
+    expect(desk.frame.locator("p")).to_have_css("color", "rgb(18, 52, 86)")
+    expect(page.locator(".blocked")).to_contain_text("2 images blocked")
+    expect(desk.frame.get_by_role("img")).to_have_count(2)  # the placeholders; cid: and data: are gone
+    with page.context.expect_page() as opened:
+        desk.frame.get_by_role("link", name="link", exact=True).click()
+    assert opened.value.evaluate("window.opener") is None
+    opened.value.close()
+    desk.picture("rule-16-all-kinds")
+    assert [url for url in desk.went if "news.example" in url] == []
+
+
+def test_blocked_images_are_counted_and_asked_for_through_the_service_on_a_word(desk: Desk) -> None:
+    desk.tolerated += ("Failed to load resource",)
+    page = desk.open_by_address(WOOL)
+    bar = page.locator(".blocked")
+    blocked = desk.service.query("mail.thread", id=desk.thread(WOOL)["id"])["messages"][0]["blockedImages"]
+    expect(bar).to_contain_text(f"{blocked} images blocked")
+    desk.picture("rule-17-blocked", dark=True, phone=True)
+    assert not any("proxy-image" in url for url in desk.went)
+    bar.get_by_role("button", name="Load images").click()
+    expect(bar).to_contain_text("not loaded")
+    asked = [url for url in desk.went if "/mail/proxy-image?url=" in url]
+    assert asked
+    assert all(
+        url.startswith(desk.service.base) for url in desk.went if not url.startswith(("blob:", "data:", "about:"))
+    )
+    expect(desk.frame.locator("[role=img][title]").first).to_be_visible()  # its place says what was in the way
+    desk.picture("rule-17-not-loaded")
+
+
+def nothing_of_it_runs(desk: Desk) -> None:
+    """The frame's own walls, and what stands in it."""
+    frame = desk.page.locator(".card iframe").last
+    expect(frame).to_have_attribute("sandbox", "allow-popups allow-popups-to-escape-sandbox")
+    source = frame.get_attribute("srcdoc") or ""
+    assert source.index('http-equiv="Content-Security-Policy" content="default-src \'none\'') < source.index("<body")
+    found: dict[str, Any] = desk.frame.locator("html").evaluate(
+        """(root, forbidden) => ({
+            forbidden: [...root.querySelectorAll(forbidden)].map(one => one.outerHTML),
+            handlers: [...root.querySelectorAll("*")]
+                .flatMap(one => one.getAttributeNames()).filter(name => name.startsWith("on")),
+            links: [...root.querySelectorAll("a[href]")].map(one => [one.protocol, one.target, one.rel]),
+        })""",
+        FORBIDDEN,
+    )
+    assert (found["forbidden"], found["handlers"]) == ([], [])
+    assert all(
+        protocol in {"https:", "http:", "mailto:"} and (target, rel) == ("_blank", "noopener noreferrer")
+        for protocol, target, rel in found["links"]
+    )
+
+
+def provider_labels(service: ServiceProcess, thread_id: str) -> set[str]:
+    """What the mailbox says once it is read anew."""
+    service.mutate("fake.mail.syncNow", address=MIA)
+    return labels_of(service, thread_id)
