@@ -29,6 +29,8 @@ const PLACEHOLDER =
 export const TURN = "invert(1) hue-rotate(180deg)";
 /** Smaller than this, an image has no room for words. */
 const ROOM_FOR_WORDS_PX = 32;
+/** What a style says of an image's size, itself. */
+const OWN_SIZE = /(?:^|;)(?:width|height):/;
 /** Images of this size carry nothing but a count of readers. */
 const TRACKER_PX = 2;
 
@@ -38,7 +40,7 @@ export function parseInert(html) {
 }
 
 /**
- * Put loaded images in their places, and what stands for the others. Changes `body`.
+ * Put loaded images in their places, with their sizes. Changes `body`.
  * @param {HTMLElement} body from parseInert
  * @param {import("./images.js").Images} images those that were asked for
  */
@@ -46,8 +48,6 @@ export function placeImages(body, images) {
   for (const image of body.querySelectorAll("img[data-remote]")) {
     const one = images.get(Number(image.getAttribute("data-remote")));
     if (one && "data" in one) showImage(image, one);
-    else if (isTracker(image)) image.remove();
-    else image.replaceWith(placeholder(image, one?.reason ?? ""));
   }
   return body;
 }
@@ -57,8 +57,18 @@ export function isTracker(image) {
   return sidesOf(image).some((side) => side !== null && side <= TRACKER_PX);
 }
 
-/** The frame's document. Changes `body`. @param {HTMLElement} body from placeImages */
-export function frameDocument(body, { dark = false } = {}) {
+/**
+ * The frame's document. Changes `body`.
+ * @param {HTMLElement} body from placeImages
+ * @param {import("./images.js").Images} images
+ * @param {boolean} dark on dark paper
+ */
+export function frameDocument(body, images, dark) {
+  for (const image of body.querySelectorAll("img[data-remote]:not([src])")) {
+    const one = images.get(Number(image.getAttribute("data-remote")));
+    if (isTracker(image)) image.remove();
+    else image.replaceWith(placeholder(image, one && "reason" in one ? one.reason : ""));
+  }
   for (const element of body.querySelectorAll(Object.keys(BASE).join(","))) {
     const again = dark && element.tagName === "IMG" ? `filter:${TURN};` : "";
     element.setAttribute("style", `${BASE[element.tagName]};${again}${element.getAttribute("style") ?? ""}`);
@@ -75,12 +85,12 @@ export function frameDocument(body, { dark = false } = {}) {
  * @param {import("./images.js").LoadedImage} loaded
  */
 function showImage(image, { data, width, height }) {
-  const [wide, high] = sidesOf(image);
   const style = image.getAttribute("style") ?? "";
-  const asked = image.hasAttribute("width") || image.hasAttribute("height") || /(?:^|;)(?:width|height):/.test(style);
-  if (!asked) image.setAttribute("width", String(width));
+  if (!image.hasAttribute("width") && !image.hasAttribute("height") && !OWN_SIZE.test(style)) image.setAttribute("width", String(width));
+  const [wide] = sidesOf(image);
+  if (wide && !image.hasAttribute("height")) image.setAttribute("height", String(Math.round((wide * height) / width)));
+  const [, high] = sidesOf(image);
   if (wide && high) image.setAttribute("style", `height:auto;aspect-ratio:${wide}/${high};${style}`);
-  else if (!asked) image.setAttribute("style", `height:auto;aspect-ratio:${width}/${height};${style}`);
   image.setAttribute("src", data);
 }
 

@@ -57,6 +57,24 @@ def test_nothing_is_fetched_before_it_is_asked_for(start: Callable[..., App]) ->
     assert app.world.fetched == []
 
 
+def test_the_frame_has_room_for_images_before_and_after_they_load(start: Callable[..., App]) -> None:
+    app = opened(start, world_with(html="<p>Look:</p><img data-remote='0' width='300' height='400'><p>x</p>"))
+    height = "() => document.querySelector('.frame-box').offsetHeight"
+    assert 440 < app.page.evaluate(height) < 620
+    app.page.get_by_role("button", name="Load images").click()
+    app.until(f"() => ({SOURCE})().includes('data:image/png')")
+    assert 440 < app.page.evaluate(height) < 620
+
+
+def test_an_image_without_a_size_gets_room_for_its_own(start: Callable[..., App]) -> None:
+    world = world_with(html="<img data-remote='0' width='300'>")
+    app = opened(start, world)
+    app.page.get_by_role("button", name="Load images").click()
+    app.until(f"() => ({SOURCE})().includes('data:image/png')")
+    assert images_in_frame(app)[0]["high"] == 300
+    assert app.page.evaluate("() => document.querySelector('.frame-box').offsetHeight") > 300
+
+
 def test_images_load_through_the_proxy_and_are_shown_as_data(start: Callable[..., App]) -> None:
     app = opened(start, world_with())
     app.page.get_by_role("button", name="Load images").click()
