@@ -23,6 +23,9 @@ WINDOW_HITS: Final = 2_000
 MAX_EXAMINED: Final = 40_000
 """Messages with the words that one call looks at."""
 
+WITH_ITS_THREAD: Final = 3
+"""As so many counts a message whose thread has to be looked up."""
+
 IN_NAMED: Final = 0
 IN_BODY: Final = 1
 _BEFORE_ALL: Final = (-1, 0)
@@ -81,9 +84,9 @@ def find(tx: ReadTx, plan: Plan, *, position: Position | None, limit: int, limit
     place = position or Position(top=plan.high, entries=queries.state(tx).entries, high=plan.high)
     hits: list[Hit] = []
     examined = last_rank = 0
+    allowed = max(1, limits.examined // WITH_ITS_THREAD) if plan.asks_threads else limits.examined
     while True:
-        left = replace(limits, examined=limits.examined - examined)
-        window = _window(tx, plan, place, limits=left)
+        window = _window(tx, plan, place, limits=replace(limits, examined=allowed - examined))
         examined += window.examined
         for rank, hit in _in_order(tx, plan, window):
             if (rank, -hit.id) <= ((place.rank, -place.after) if place.low is not None else _BEFORE_ALL):
@@ -97,7 +100,7 @@ def find(tx: ReadTx, plan: Plan, *, position: Position | None, limit: int, limit
         if window.is_last:
             return Found(hits=tuple(hits), next=None)
         place = Position(top=place.top, entries=place.entries, high=window.low - 1)
-        if len(hits) == limit or examined >= limits.examined:
+        if len(hits) == limit or examined >= allowed:
             return Found(hits=tuple(hits), next=place, stopped=len(hits) < limit)
 
 

@@ -82,6 +82,8 @@ class Plan:
     low: int
     high: int
     where: str
+    asks_threads: bool
+    """Each hit's thread is looked up: that costs several times as much as the hit."""
     params: Mapping[str, Value]
     notices: tuple[str, ...]
 
@@ -114,6 +116,7 @@ def plan(query: Query, scope: Scope) -> Plan:
         low=low,
         high=high,
         where=" and ".join(["s.account_id in (select value from json_each(:accounts))", *conditions]),
+        asks_threads=any("mail_threads" in condition for condition in conditions),
         params=params,
         notices=(*query.notices, *compiler.notices),
     )
