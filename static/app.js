@@ -15,7 +15,7 @@ import { startClock } from "./now.js";
 import { onPagesEvent, refetchPages } from "./pages/news.js";
 import { PagesPage } from "./pages/page.js";
 import { place, startRouter } from "./router.js";
-import { loadMe, startForgetting } from "./session.js";
+import { loadMe, me, meProblem, startForgetting } from "./session.js";
 import { SettingsPage } from "./settings/page.js";
 import { TasksPage } from "./tasks/page.js";
 import { startTheme } from "./theme.js";
@@ -41,13 +41,18 @@ function boot() {
     { keys: ["Mod+k"], label: "Find a command", run: () => { paletteOpen.value = true; }, when: () => place.value.page !== "login" },
   ]);
   startGoing();
-  void loadMe();
+  void loadMe().then(listenOnce);
   if (place.value.page !== "login") {
     startAccounts();
     startCompose();
-    listen(TOPICS, { event: onEvent, refetch, signedOut: () => void loadMe() });
   }
   render(html`<${App} />`, /** @type {HTMLElement} */ (document.getElementById("app")));
+}
+
+/** A stranger is on the way to the login page by now, and has nothing to listen to. */
+function listenOnce() {
+  if (place.value.page === "login" || (!me.value && !meProblem.value)) return;
+  listen(TOPICS, { event: onEvent, refetch, signedOut: () => void loadMe() });
 }
 
 /** @param {LiveEvent} event */

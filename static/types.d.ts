@@ -26,6 +26,41 @@ interface Account {
   failed?: number;
 }
 
+/** All there is to know about an account's sync. */
+interface Health {
+  accountId: string;
+  state: AccountState;
+  problem: string | null;
+  cause: "revoked" | "testing-expired" | "scope" | "api-off" | "clock" | "other" | null;
+  lastSyncedAt: string | null;
+  progress: { done: number; total: number; etaSeconds: number | null } | null;
+  /** Messages at the provider, as last heard. */
+  provider: number | null;
+  here: number;
+  pending: number;
+  failed: number;
+  quota: { usedLastMinute: number; limitPerMinute: number } | null;
+  nextAttemptAt: string | null;
+}
+
+interface Failure {
+  messageId: string;
+  step: "fetch" | "store" | "mirror";
+  reason: string;
+  attempts: number;
+  lastAt: string;
+}
+
+interface PendingChange {
+  threadId: string | null;
+  subject: string;
+  add: Label[];
+  remove: Label[];
+  attempts: number;
+  lastError: string | null;
+  createdAt: string;
+}
+
 interface Label {
   id: string;
   name: string;
@@ -283,6 +318,12 @@ interface Procedures {
   "people.filed": { input: { path: string }; output: Correspondent[] };
   "people.setPage": { input: { address: string; path: string | null }; output: {} };
   "mail.accounts": { input: undefined; output: Account[] };
+  "mail.health": { input: { accountId?: string } | undefined; output: Health[] };
+  "mail.failures": { input: { accountId: string }; output: Failure[] };
+  "mail.retryFailures": { input: { accountId: string }; output: {} };
+  "mail.pending": { input: { accountId: string }; output: PendingChange[] };
+  "mail.resync": { input: { accountId: string }; output: {} };
+  "mail.disconnect": { input: { accountId: string; erase?: boolean }; output: { revoked: boolean; notice: string | null } };
   "mail.threads": {
     /** A section, or a label by its name in all accounts or one. */
     input: { accountId?: string; section?: Section; labelName?: string; cursor?: string; limit?: number };

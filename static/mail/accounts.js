@@ -50,6 +50,11 @@ export function accountChanged(account) {
     : [...known, account];
 }
 
+/** @param {string} id */
+export function accountRemoved(id) {
+  accounts.value = accounts.value?.filter((one) => one.id !== id) ?? null;
+}
+
 /**
  * Move a badge before the server has said so.
  * @param {string} accountId

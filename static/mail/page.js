@@ -7,7 +7,7 @@ import { mailPath } from "../router.js";
 import { html } from "../ui/html.js";
 import { split } from "../ui/media.js";
 import { toast } from "../ui/toast.js";
-import { accountChanged, accountOf, accounts, accountsProblem, loadAccounts, unifiedUnread } from "./accounts.js";
+import { accountChanged, accountOf, accountRemoved, accounts, accountsProblem, loadAccounts, unifiedUnread } from "./accounts.js";
 import { markOpened } from "./actions.js";
 import { BulkBar } from "./bulk.js";
 import { COMMANDS, SHORTCUTS } from "./commands.js";
@@ -77,6 +77,9 @@ export function onMailEvent(event) {
     threadGone(event.id);
   } else if (event.kind === "account.changed" && payload.account) {
     accountChanged(payload.account);
+  } else if (event.kind === "account.removed") {
+    accountRemoved(event.id);
+    refetchLists();
   }
 }
 

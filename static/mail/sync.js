@@ -1,5 +1,6 @@
 // @ts-check
 /** How the accounts' sync stands: a word in the header, the whole story in a panel, and a strip for what needs a person. */
+import { liveState } from "../live.js";
 import { now } from "../now.js";
 import { ago, duration, number, plural } from "../ui/format.js";
 import { html } from "../ui/html.js";
@@ -21,6 +22,7 @@ export function SyncStatus() {
       <ul>
         ${known.map((account) => html`<li key=${account.id}><${AccountState} account=${account} /></li>`)}
       </ul>
+      <p><a href="/settings/accounts">More about each account</a></p>
     </div>
   </div>`;
 }
@@ -47,7 +49,7 @@ export function SyncStrips({ accountId }) {
 
 /** @param {{ account: Account }} props */
 function AccountState({ account }) {
-  const { tone, text } = stateOf(account);
+  const { tone, text } = standing(account);
   return html`<div class="sync-account">
     <div class="sync-line"><span class=${`sync-dot ${tone}`}></span><b>${account.address}</b></div>
     <p>${text}</p>
@@ -68,6 +70,7 @@ function Progress({ account }) {
 
 /** @param {Account[]} known */
 function overall(known) {
+  if (liveState.value === "lost") return { tone: "waiting", text: "Not connected to the server" };
   const person = known.filter(needsPerson);
   if (person.length) {
     return { tone: "bad", text: person.length === 1 ? "1 account needs you" : `${person.length} accounts need you` };
@@ -82,6 +85,13 @@ function overall(known) {
   if (waiting.length) return { tone: "waiting", text: "Waiting for the provider" };
   const times = known.flatMap((one) => (one.lastSyncedAt ? [one.lastSyncedAt] : [])).sort();
   return { tone: "good", text: times[0] ? `Synced ${ago(times[0], now.value)}` : "Synced" };
+}
+
+/** How an account stands, as a colour and a sentence. @param {Account} account */
+export function standing(account) {
+  const { tone, text } = stateOf(account);
+  if (liveState.value !== "lost") return { tone, text };
+  return { tone: tone === "bad" ? "bad" : "waiting", text: `Not connected to the server. When it was last heard: ${text}` };
 }
 
 /** @param {Account} account */

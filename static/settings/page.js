@@ -6,6 +6,7 @@ import { navigate } from "../router.js";
 import { isAdmin, me } from "../session.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
+import { AccountsSection } from "./accounts.js";
 import { DevicesSection } from "./devices.js";
 import { ImagesSection } from "./images.js";
 import { ProfileSection } from "./profile.js";
@@ -18,6 +19,7 @@ import { UsersSection } from "./users.js";
 /** @type {Section[]} In the order of the list; the first one is /settings itself. */
 export const SECTIONS = [
   { name: "", label: "Profile", title: "Profile", icon: "person", show: ProfileSection },
+  { name: "accounts", label: "Accounts", title: "Mail accounts", icon: "inbox", show: AccountsSection },
   { name: "signatures", label: "Signatures", title: "Signatures", icon: "edit", show: SignaturesSection },
   { name: "images", label: "Images", title: "Images in mail", icon: "image", show: ImagesSection },
   { name: "users", label: "Users", title: "Users and invites", icon: "people", adminOnly: true, show: UsersSection },

@@ -1,0 +1,126 @@
+// @ts-check
+/**
+ * Mail accounts: how each stands, in words, and everything a person can do about it. Live: whatever the server says moved
+ * is asked for anew, and while something is going on, every few seconds.
+ */
+import { useEffect, useState } from "preact/hooks";
+import { accounts } from "../mail/accounts.js";
+import { ConnectDialog, connectOpen, startPath } from "../mail/connect.js";
+import { standing } from "../mail/sync.js";
+import { now } from "../now.js";
+import { mutate } from "../rpc.js";
+import { ConfirmButton } from "../ui/confirm.js";
+import { ago, duration, fullTime, number, plural } from "../ui/format.js";
+import { html } from "../ui/html.js";
+import { Icon } from "../ui/icons.js";
+import { toast } from "../ui/toast.js";
+import { FailureList, PendingList } from "./accounts_details.js";
+import { DisconnectDialog } from "./accounts_disconnect.js";
+import { until } from "./dates.js";
+import { Pending, useFetched } from "./fetched.js";
+
+/** @type {Record<string, { title: string, link?: { href: string, text: string } }>} */
+const CAUSES = {
+  revoked: { title: "Access was revoked" },
+  "testing-expired": { title: "Access for testing has ended", link: { href: "https://console.cloud.google.com/auth/audience", text: "Publish the app" } },
+  scope: { title: "Access to mail was not granted" },
+  "api-off": { title: "The Gmail API is switched off", link: { href: "https://console.cloud.google.com/apis/library/gmail.googleapis.com", text: "Enable the Gmail API" } },
+  clock: { title: "The clock of this server is wrong" },
+};
+
+export function AccountsSection() {
+  const health = useFetched("mail.health");
+  const known = accounts.value;
+  const moving = health.data?.some((one) => one.state !== "caught-up" && one.state !== "disconnected");
+  useEffect(() => void health.load(), [known, health.load, moving ? now.value : 0]);
+  const cards = (known ?? []).flatMap((account) => {
+    const stands = health.data?.find((one) => one.accountId === account.id);
+    return stands ? [{ account, stands }] : [];
+  });
+  const card = (/** @type {{ account: Account, stands: Health }} */ { account, stands }) =>
+    html`<${AccountCard} key=${account.id} account=${account} stands=${stands} changed=${health.load} />`;
+  const apart = cards.filter((one) => one.stands.state === "disconnected");
+  return html`
+    <${Pending} of=${health} what="the accounts" />
+    ${health.data?.length === 0 && html`<p class="quiet-text">No account is connected.</p>`}
+    ${cards.filter((one) => one.stands.state !== "disconnected").map(card)}
+    ${apart.length > 0 && html`<h2 class="apart">Disconnected</h2><p class="fine">Their mail stays readable here; nothing comes or goes.</p>${apart.map(card)}`}
+    <div><button class="button" onClick=${() => { connectOpen.value = true; }}><${Icon} name="plus" size=${16} /> Connect another account</button></div>
+    <${ConnectDialog} />`;
+}
+
+/** @param {{ account: Account, stands: Health, changed: () => Promise<void> }} props */
+function AccountCard({ account, stands, changed }) {
+  const [leaving, setLeaving] = useState(false);
+  const { address } = account;
+  const { tone, text } = standing({ ...account, state: stands.state, progress: null });
+  const isConnected = stands.state !== "disconnected";
+  const tryNow = async () => {
+    await mutate("mail.retryFailures", { accountId: account.id });
+    await changed();
+  };
+  const resync = async () => {
+    await mutate("mail.resync", { accountId: account.id });
+    toast(`${address} is being read again.`);
+    await changed();
+  };
+  return html`<section class="setting account" aria-labelledby=${`account-${account.id}`}>
+    <h2 id=${`account-${account.id}`}><span class=${`sync-dot ${tone}`}></span> ${address}</h2>
+    <p>${text}</p>
+    <${Trouble} stands=${stands} address=${address} />
+    <${Sweep} stands=${stands} address=${address} />
+    <${Facts} stands=${stands} />
+    <${PendingList} accountId=${account.id} count=${stands.pending} />
+    <${FailureList} accountId=${account.id} count=${stands.failed} retry=${isConnected ? tryNow : null} />
+    <div class="account-foot">
+      ${isConnected && stands.state !== "reconnect" && html`<${ConfirmButton} label=${stands.state === "waiting" ? "Try now" : "Sync now"} what=${address} run=${tryNow} />`}
+      ${isConnected && stands.state !== "backfilling" && stands.state !== "reconnect" && html`<${ConfirmButton} label="Resync" what=${address} sure="Resync"
+        question="Reads the whole mailbox again and corrects what differs. Drafts, snoozes and filing stay." run=${resync} />`}
+      ${!isConnected && html`<a class="button small" href=${startPath(address)} aria-label=${`Connect again: ${address}`}>Connect again</a>`}
+      <button class="button small danger" aria-label=${`${isConnected ? "Disconnect" : "Erase"}: ${address}`}
+        onClick=${() => setLeaving(true)}>${isConnected ? "Disconnect" : "Erase"}</button>
+    </div>
+    ${leaving && html`<${DisconnectDialog} account=${account} onlyErase=${!isConnected} close=${() => setLeaving(false)} changed=${changed} />`}
+  </section>`;
+}
+
+/** What is wrong, and the way out of it. @param {{ stands: Health, address: string }} props */
+function Trouble({ stands, address }) {
+  if (!stands.problem) return null;
+  const cause = CAUSES[stands.cause ?? ""];
+  return html`<div class="notice bad" role="status">
+    <${Icon} name="warning" />
+    <div>
+      ${cause && html`<b>${cause.title}</b>`}
+      <p>${stands.problem}</p>
+      ${(stands.state === "reconnect" || cause?.link) && html`<p class="account-ways">
+        ${stands.state === "reconnect" && html`<a class="button small primary" href=${startPath(address)} aria-label=${`Reconnect: ${address}`}>Reconnect</a>`}
+        ${cause?.link && html`<a class="button small" href=${cause.link.href} target="_blank" rel="noopener noreferrer">${cause.link.text}</a>`}
+      </p>`}
+    </div>
+  </div>`;
+}
+
+/** How far the reading of a whole mailbox is. @param {{ stands: Health, address: string }} props */
+function Sweep({ stands, address }) {
+  const sweep = stands.progress;
+  if (!sweep?.total) return null;
+  const left = sweep.etaSeconds === null ? "" : `, ${duration(sweep.etaSeconds)} left`;
+  return html`<div class="account-sweep">
+    <progress max=${sweep.total} value=${Math.min(sweep.done, sweep.total)} aria-label=${`Reading ${address}`}></progress>
+    <p class="fine">${number(sweep.done)} of ${number(sweep.total)} messages${left}</p>
+  </div>`;
+}
+
+/** @param {{ stands: Health }} props */
+function Facts({ stands }) {
+  const { quota, lastSyncedAt, nextAttemptAt } = stands;
+  return html`<dl class="facts">
+    <div><dt>At the provider</dt><dd>${stands.provider === null ? "not heard yet" : number(stands.provider)}</dd></div>
+    <div><dt>Here</dt><dd>${number(stands.here)}</dd></div>
+    <div><dt>Last synced</dt><dd title=${lastSyncedAt ? fullTime(lastSyncedAt) : undefined}>${lastSyncedAt ? ago(lastSyncedAt, now.value) : "never"}</dd></div>
+    ${nextAttemptAt && stands.state === "waiting" && html`<div><dt>Next attempt</dt><dd title=${fullTime(nextAttemptAt)}>${until(nextAttemptAt, now.value)}</dd></div>`}
+    ${quota && html`<div><dt>Quota, last minute</dt><dd>${number(quota.usedLastMinute)} of ${number(quota.limitPerMinute)} units</dd></div>`}
+    ${stands.failed > 0 && html`<div><dt>Passed over</dt><dd>${plural(stands.failed, "message")}</dd></div>`}
+  </dl>`;
+}

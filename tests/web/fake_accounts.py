@@ -1,0 +1,86 @@
+"""Accounts as the settings show them: how each stands, what failed, what is pending; and letting go of one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.web import fake_world
+from tests.web.fake_server import World
+from tests.web.fake_world import HELLO, HOME, MIA
+
+EXPIRED = (
+    "Access ended seven days after it was granted, as Google does it for OAuth apps in testing. Publish the app in the "
+    "Google Cloud console to avoid that, and connect the account again."
+)
+
+
+def failures() -> list[dict[str, Any]]:
+    reason = "Gmail gave this message without its content."
+    at = fake_world.at(minutes=4)
+    return [{"messageId": "18f2a9c4d1", "step": "fetch", "reason": reason, "attempts": 2, "lastAt": at}]
+
+
+def changes() -> list[dict[str, Any]]:
+    inbox = {"id": "INBOX", "name": "Inbox", "color": None}
+    common = {"threadId": "thr_00", "add": [], "remove": [inbox], "createdAt": fake_world.at(minutes=2)}
+    return [{**common, "subject": "Mooring plan", "attempts": 3, "lastError": "Gmail can't be reached."}]
+
+
+@dataclass
+class AccountsWorld(World):
+    failures: list[dict[str, Any]] = field(default_factory=failures)
+    changes: list[dict[str, Any]] = field(default_factory=changes)
+    causes: dict[str, str] = field(default_factory=dict)
+    notice: str | None = None
+    """What the provider could not be told."""
+
+    def __post_init__(self) -> None:
+        """One that is well, one that is being read, one that needs its person."""
+        self.accounts[0].update(failed=1, pending=1, messages=4_211)
+        self.accounts[1].update(state="backfilling", progress={"done": 3_120, "total": 48_211}, messages=3_120)
+        self.accounts[2].update(state="reconnect", problem=EXPIRED, lastSyncedAt=fake_world.at(days=2))
+        self.causes[HOME] = "testing-expired"
+
+    def rpc_mail_health(self, given: dict[str, Any]) -> Any:
+        return [self._health(account) for account in self.accounts]
+
+    def rpc_mail_failures(self, given: dict[str, Any]) -> Any:
+        return self.failures if given["accountId"] == MIA else []
+
+    def rpc_mail_pending(self, given: dict[str, Any]) -> Any:
+        return self.changes if given["accountId"] == MIA else []
+
+    def rpc_mail_retryfailures(self, given: dict[str, Any]) -> Any:
+        self.failures = []
+        self.set_account(given["accountId"], failed=0)
+        return {}
+
+    def rpc_mail_resync(self, given: dict[str, Any]) -> Any:
+        self.set_account(given["accountId"], state="backfilling", progress={"done": 0, "total": 4_212})
+        return {}
+
+    def rpc_mail_disconnect(self, given: dict[str, Any]) -> Any:
+        if given["erase"]:
+            self.accounts = [one for one in self.accounts if one["id"] != given["accountId"]]
+            self.emit("accounts", "account.removed", given["accountId"], {})
+        else:
+            self.set_account(given["accountId"], state="disconnected", problem=self.notice, progress=None)
+        return {"revoked": self.notice is None, "notice": self.notice}
+
+    def _health(self, account: dict[str, Any]) -> dict[str, Any]:
+        reads = account["progress"]
+        return {
+            "accountId": account["id"],
+            "state": account["state"],
+            "problem": account["problem"],
+            "cause": self.causes.get(account["id"], "other") if account["problem"] else None,
+            "lastSyncedAt": account["lastSyncedAt"],
+            "progress": {**reads, "etaSeconds": 8_400} if reads else None,
+            "provider": 48_211 if account["id"] == HELLO else account["messages"] + account["failed"],
+            "here": account["messages"],
+            "pending": account["pending"],
+            "failed": account["failed"],
+            "quota": {"usedLastMinute": 5_320 if reads else 4, "limitPerMinute": 6_000},
+            "nextAttemptAt": fake_world.at(minutes=-3),
+        }

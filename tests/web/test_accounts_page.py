@@ -1,0 +1,167 @@
+"""The settings' page of mail accounts: what it tells, what can be done there, and how it looks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Locator, Page
+
+from tests.web import fake_world
+from tests.web.conftest import App
+from tests.web.fake_accounts import AccountsWorld
+from tests.web.fake_server import Refusal
+from tests.web.fake_world import HELLO, HOME, MIA
+from tests.web.test_app_looks import AXE, NARROW, WIDE, check, small_targets
+
+pytestmark = pytest.mark.browser
+
+PATH = "/settings/accounts"
+
+
+def card(page: Page, account_id: str) -> Locator:
+    return page.locator(f"section[aria-labelledby=account-{account_id}]")
+
+
+def opened(start: Callable[..., App], world: AccountsWorld | None = None) -> App:
+    app = start(world or AccountsWorld())
+    app.open(PATH, ready=".account")
+    return app
+
+
+def test_each_account_says_how_it_stands(start: Callable[..., App]) -> None:
+    page = opened(start).page
+    well = card(page, MIA)
+    for words in ("Up to date", "At the provider", "4,212", "4,211", "4 of 6,000 units", "1 message passed over"):
+        well.get_by_text(words).first.wait_for()
+    reading = card(page, HELLO)
+    reading.get_by_text("3,120 of 48,211 messages, about 2 h 20 min left").wait_for()
+    lost = card(page, HOME)
+    lost.get_by_text("Access for testing has ended").wait_for()
+    assert lost.get_by_role("link", name="Reconnect").get_attribute("href") == (
+        "/oauth/mail/start?email=mia.tern%40post.example"
+    )
+    assert lost.get_by_role("link", name="Publish the app").count() == 1
+
+
+@pytest.mark.parametrize(
+    ("cause", "title"),
+    [
+        ("revoked", "Access was revoked"),
+        ("scope", "Access to mail was not granted"),
+        ("api-off", "The Gmail API is switched off"),
+        ("clock", "The clock of this server is wrong"),
+    ],
+)
+def test_every_cause_has_its_words(start: Callable[..., App], cause: str, title: str) -> None:
+    world = AccountsWorld()
+    world.causes[HOME] = cause
+    card(opened(start, world).page, HOME).get_by_text(title).wait_for()
+
+
+def test_what_failed_and_what_is_pending_unfold_and_a_retry_asks_again(start: Callable[..., App]) -> None:
+    app = opened(start)
+    well = card(app.page, MIA)
+    well.get_by_text("1 change not yet at the provider").click()
+    well.get_by_text("Mooring plan").wait_for()
+    well.get_by_text("3 attempts").wait_for()
+    well.get_by_text("1 message passed over").click()
+    well.get_by_text("without its content").wait_for()
+    well.get_by_role("button", name="Retry: messages passed over").click()
+    well.get_by_text("1 message passed over").wait_for(state="detached")
+    assert app.calls("mail.retryFailures") == [{"accountId": MIA}]
+
+
+def test_what_the_server_says_is_seen_at_once(start: Callable[..., App]) -> None:
+    app = opened(start)
+    app.world.set_account(MIA, state="waiting", problem="Gmail can't be reached: no connection.")
+    well = card(app.page, MIA)
+    well.get_by_text("Gmail can't be reached").wait_for()
+    well.get_by_text("Next attempt").wait_for()
+    well.get_by_role("button", name="Try now").wait_for()
+
+
+def test_a_resync_is_asked_back_about(start: Callable[..., App]) -> None:
+    app = opened(start)
+    well = card(app.page, MIA)
+    well.get_by_role("button", name="Resync").click()
+    assert app.calls("mail.resync") == []
+    well.get_by_role("button", name="Resync").click()
+    well.get_by_text("0 of 4,212 messages").wait_for()
+
+
+def test_a_disconnected_account_stands_apart_and_can_come_back(start: Callable[..., App]) -> None:
+    world = AccountsWorld(notice="Google could not be told that access has ended.")
+    app = opened(start, world)
+    card(app.page, MIA).get_by_role("button", name="Disconnect").click()
+    dialog = app.page.get_by_role("dialog", name="Disconnect mia@ternandtide.example")
+    dialog.get_by_text("4,211 messages stay readable").wait_for()
+    dialog.get_by_role("button", name="Disconnect").click()
+    app.page.get_by_role("heading", name="Disconnected").wait_for()
+    assert app.calls("mail.disconnect") == [{"accountId": MIA, "erase": False}]
+    gone = card(app.page, MIA)
+    gone.get_by_text("could not be told").wait_for()
+    assert "email=mia" in str(gone.get_by_role("link", name="Connect again").get_attribute("href"))
+
+
+def test_erasing_wants_the_address_spelled_out(start: Callable[..., App]) -> None:
+    app = opened(start)
+    card(app.page, MIA).get_by_role("button", name="Disconnect").click()
+    dialog = app.page.get_by_role("dialog")
+    dialog.get_by_label("Erase the mail here").check()
+    erase = dialog.get_by_role("button", name="Erase")
+    assert erase.is_disabled()
+    dialog.get_by_label("to erase it").fill("mia@ternandtide")
+    assert erase.is_disabled()
+    dialog.get_by_label("to erase it").fill(" Mia@ternandtide.example")
+    erase.click()
+    card(app.page, MIA).wait_for(state="detached")
+    assert app.calls("mail.disconnect") == [{"accountId": MIA, "erase": True}]
+
+
+def test_a_refusal_is_told_in_the_dialog(start: Callable[..., App]) -> None:
+    app = opened(start)
+    app.tolerated = ("500", "503")
+    app.world.failing["mail.disconnect"] = Refusal("SERVICE_UNAVAILABLE", 503, "The service is stopping.")
+    card(app.page, MIA).get_by_role("button", name="Disconnect").click()
+    dialog = app.page.get_by_role("dialog")
+    dialog.get_by_role("button", name="Disconnect").click()
+    dialog.get_by_role("alert").get_by_text("The service is stopping.").wait_for()
+
+
+def test_nothing_is_green_while_the_server_is_away(start: Callable[..., App]) -> None:
+    app = start()
+    app.tolerated = ("WebSocket", "ERR_CONNECTION", "503")
+    app.open()
+    app.page.locator(".sync-dot.good").first.wait_for()
+    app.world.has_socket = False
+    app.world.cut_sockets()
+    app.page.locator(".sync-button").get_by_text("Not connected to the server").wait_for()
+    assert app.page.locator(".sync-dot.good").count() == 0
+
+
+def test_somebody_who_is_signed_out_does_not_knock_at_the_socket(start: Callable[..., App]) -> None:
+    app = start(AccountsWorld(me=fake_world.me(mode="claimed")))
+    app.tolerated = ("401",)
+    knocked: list[str] = []
+    app.page.on("websocket", lambda socket: knocked.append(socket.url))
+    app.open("/p/mail", ready=".login-card")
+    app.page.wait_for_timeout(300)
+    assert knocked == []
+
+
+@pytest.mark.parametrize("size", ["desktop", "phone"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_passes_axe_and_fits(start: Callable[..., App], size: str, scheme: str) -> None:
+    if not AXE.is_file():
+        pytest.skip("axe-core is not in the cache (SVC_PEERS): run .ci/peers")
+    app = start(AccountsWorld(), **{**(WIDE if size == "desktop" else NARROW), "color_scheme": scheme})
+    page = app.open(PATH, ready=".account")
+    for words in ("1 change not yet", "1 message passed over"):
+        card(page, MIA).get_by_text(words).click()
+    check(page, f"accounts-{scheme}-{size}")
+    if size == "phone":
+        assert small_targets(page) == []
+    card(page, MIA).get_by_role("button", name="Disconnect").click()
+    page.get_by_label("Erase the mail here").check()
+    check(page, f"accounts-{scheme}-{size}-erase")
