@@ -39,6 +39,9 @@ def test_what_the_body_looks_like_moves_to_a_div() -> None:
 def test_a_colour_without_its_mark_gets_it() -> None:
     assert sanitize("<body bgcolor=000066>x").html == '<div style="background-color:#000066">x</div>'
     assert sanitize("<font color=FFF>x</font>").html == '<font color="#fff">x</font>'
+    assert sanitize("<font face='Arial,\n Verdana'>x</font>").html == '<font face="Arial, Verdana">x</font>'
+    assert sanitize("<font face=宋体>x</font>").html == '<font face="宋体">x</font>'
+    assert '<table border="1" bordercolor="#cccccc">' in sanitize("<table border bordercolor=#CCCCCC><td>x").html
 
 
 def test_a_body_without_a_look_leaves_no_trace() -> None:

@@ -17,6 +17,7 @@ from svc.mail.sanitize.css import FUNCTIONS, MAX_STYLE_CHARS, PROPERTIES, clean_
         ('font-family:"Segoe UI",Arial,sans-serif', "font-family:'Segoe UI',Arial,sans-serif"),
         ("font:italic bold 12px/1.5 'Gill Sans',serif", "font:italic bold 12px/1.5 'Gill Sans',serif"),
         ("font-family:-apple-system,'微软雅黑'", "font-family:-apple-system,'微软雅黑'"),
+        ("font-family:宋体,楷体_GB2312,Neue Haas", "font-family:宋体,楷体_GB2312,Neue Haas"),
         ("color:rgba(0, 0, 0, .5)", "color:rgba(0, 0, 0, .5)"),
         ("background:#fff url(x.png) no-repeat", "background:#fff no-repeat"),
         (

@@ -63,7 +63,7 @@ _TOKEN: Final = re.compile(
     | (?P<color>  \#[0-9a-fA-F]{3,8}+ (?![\w-]) )
     | (?P<number> [+-]? (?:[0-9]++ (?:\.[0-9]++)? | \.[0-9]++) ) (?P<unit> % | [a-zA-Z]*+ ) (?![\w-])
     | (?P<function> [a-zA-Z-]++ \( )
-    | (?P<name>   -?[a-zA-Z][a-zA-Z-]*+ (?![\w(]) )
+    | (?P<name>   -?[a-zA-Z\u00a1-\uffff][a-zA-Z0-9_\u00a1-\uffff-]*+ (?![\w(]) )
     | (?P<mark>   [,/] )
     | (?P<close>  \) )
     """,

@@ -7,7 +7,7 @@ from typing import Final
 
 from svc.mail.sanitize.height import estimate_height_px
 
-POLICY_VERSION: Final = 2
+POLICY_VERSION: Final = 3
 """Part of every cache key: raised whenever the same input may come out otherwise."""
 
 FRAME_CSP: Final = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"

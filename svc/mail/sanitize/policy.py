@@ -98,6 +98,17 @@ def _color(value: str) -> str | None:
     return value if _COLOR_FORM.fullmatch(value) else None
 
 
+def _fonts(value: str) -> str | None:
+    """Names of fonts, in whatever script, however the line was broken."""
+    value = " ".join(value.split())
+    return value if _FONT_NAMES.fullmatch(value) else None
+
+
+def _border(value: str) -> str | None:
+    """A table that only says that it has a border has one of a pixel."""
+    return _PIXELS(value) or "1"
+
+
 def _text(value: str) -> str | None:
     return " ".join(value[:MAX_TEXT_ATTRIBUTE_CHARS].split())
 
@@ -106,7 +117,7 @@ _LEADING_NUMBER: Final = re.compile(r"[ \t\n\f\r]*+\+?(-?[0-9]{1,7}+)(?:\.[0-9]+
 
 _BARE_HEX: Final = re.compile("(?:[0-9a-f]{3}){1,2}")
 _COLOR_FORM: Final = re.compile("#?[0-9a-z]{3,24}")
-_FONTS: Final = _matching(rf"[\w ,.'\"-]{{1,{MAX_FONT_CHARS}}}")
+_FONT_NAMES: Final = re.compile(rf"[\w ,.'\"-]{{1,{MAX_FONT_CHARS}}}")
 _ALIGN: Final = _among("left", "right", "center", "justify", "middle", "absmiddle", "top", "bottom", "baseline")
 _VALIGN: Final = _among("top", "middle", "bottom", "baseline")
 _PRESENT: Final[Check] = lambda _: ""  # noqa: E731
@@ -141,7 +152,7 @@ _OWN: Final[Mapping[str, Mapping[str, Check]]] = {
     "col": _COLUMN,
     "colgroup": _COLUMN,
     "div": _ALIGNED,
-    "font": {"color": _color, "face": _FONTS, "size": _matching(r"[+-]?[0-9]")},
+    "font": {"color": _color, "face": _fonts, "size": _matching(r"[+-]?[0-9]")},
     "h1": _ALIGNED,
     "h2": _ALIGNED,
     "h3": _ALIGNED,
@@ -164,7 +175,8 @@ _OWN: Final[Mapping[str, Mapping[str, Check]]] = {
     "table": {
         "align": _ALIGN,
         "bgcolor": _color,
-        "border": _PIXELS,
+        "border": _border,
+        "bordercolor": _color,
         "cellpadding": _PIXELS,
         "cellspacing": _PIXELS,
         "height": _length,
