@@ -19,7 +19,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
@@ -61,6 +61,7 @@ class ServiceProcess:
 
     directory: Path
     port: int = field(default_factory=lambda: free_port())
+    program: Sequence[str] = ("-m", "svc", "serve")
     _process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -110,7 +111,7 @@ class ServiceProcess:
         }
         with self.log_path.open("ab") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "svc", "serve"], cwd=ROOT, env=environ, stdin=subprocess.DEVNULL, stderr=log
+                [sys.executable, *self.program], cwd=ROOT, env=environ, stdin=subprocess.DEVNULL, stderr=log
             )
 
     def kill(self) -> None:

@@ -164,6 +164,7 @@ class Stage:
     loop: AccountLoop = field(init=False)
     outgoing_id: str = ""
     doubted_retries: int = 0
+    held_back: bool = False
     _life: trio.CancelScope = field(default_factory=trio.CancelScope)
     _nursery: trio.Nursery | None = None
     _work: trio.Nursery | None = None
@@ -205,6 +206,7 @@ class Stage:
         row = await self.rig.store.write(actions.accept, UNCLAIMED, wish=wish, send_at=None, draft_id=None, hold_ms=0)
         self.outgoing_id = row.id
         self.doubted_retries = 0
+        self.held_back = False
         self.script.forget()
 
     async def row(self) -> Outgoing:
@@ -271,7 +273,8 @@ class Stage:
     async def _do(self, action: Action) -> None:
         store = self.rig.store
         if action == "cancel":
-            await store.write(actions.cancel, UNCLAIMED, outgoing_id=self.outgoing_id)
+            row = await store.write(actions.cancel, UNCLAIMED, outgoing_id=self.outgoing_id)
+            self.held_back = row.state == "cancelled"
         elif action == "reschedule":
             now = self.wall.now()
             await store.write(actions.reschedule, UNCLAIMED, outgoing_id=self.outgoing_id, send_at=now)
@@ -294,6 +297,8 @@ class Stage:
         row, sent = await self.row(), self.sent()
         told = f"{story}: {row.state}, doubt {row.doubt}, accepted {sent} times"
         assert sent <= 1 + self.doubted_retries, told
+        if self.held_back:
+            assert (row.state, sent) == ("cancelled", 0), told
         if row.state == "sent":
             assert sent >= 1, told
         if row.state in {"failed", "cancelled"}:
