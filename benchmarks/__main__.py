@@ -14,7 +14,7 @@ from typing import Final
 
 from benchmarks.report import Table
 
-NAMES: Final = ("http", "ingest", "threads", "search", "principal", "refusals", "files", "boot", "corpus")
+NAMES: Final = ("http", "ingest", "threads", "search", "principal", "refusals", "files", "boot", "corpus", "keystrokes")
 
 Run = Callable[[bool], Iterable[Table]]
 

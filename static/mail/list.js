@@ -11,6 +11,7 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { now } from "../now.js";
 import { mailPath, navigate } from "../router.js";
+import { number } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { accounts } from "./accounts.js";
@@ -102,7 +103,7 @@ export function ThreadLists({ accountId, view: listed, open }) {
 function SectionHead({ list, index, below, accountId, goTo }) {
   const { name, title } = list;
   const open = !folded.value.includes(name);
-  const count = `${list.rows.length.toLocaleString("en")}${list.complete ? "" : "+"}`;
+  const count = `${number(list.rows.length)}${list.complete ? "" : "+"}`;
   const isSection = name === "inbox" || name === "skipped";
   return html`<div class="section-head" data-section=${name} style=${{ "--index": index, "--below": below }}>
     ${isSection

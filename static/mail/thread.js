@@ -106,6 +106,7 @@ function isSpam(thread) {
 
 /** @param {{ current: import("./details.js").Opened | null }} props */
 function ThreadBody({ current }) {
+  const painted = usePainted(current?.id ?? "");
   if (current?.gone) return null;
   if (current?.problem && !current.detail) {
     return html`<div class="failed" role="alert">
@@ -113,8 +114,25 @@ function ThreadBody({ current }) {
       <button class="button small" onClick=${() => void show(current.id)}>Try again</button>
     </div>`;
   }
-  if (!current?.detail) return html`<div class="card-skeleton" aria-label="Loading"><i></i><i></i><i></i><i></i></div>`;
+  if (!current?.detail || !painted) return html`<div class="card-skeleton" aria-label="Loading"><i></i><i></i><i></i><i></i></div>`;
   return html`<${Messages} key=${current.id} detail=${current.detail} />`;
+}
+
+/** Whether it was painted once: frames for messages take longer than a key should wait for the thread. @param {string} id */
+function usePainted(id) {
+  const [painted, setPainted] = useState("");
+  useEffect(() => {
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    let timer;
+    const frame = requestAnimationFrame(() => {
+      timer = setTimeout(() => setPainted(id));
+    });
+    return () => {
+      cancelAnimationFrame(frame);
+      clearTimeout(timer);
+    };
+  }, [id]);
+  return painted === id;
 }
 
 /** @param {{ detail: ThreadDetail }} props */

@@ -113,6 +113,7 @@ def test_a_chip_lists_the_threads_with_its_label_and_the_way_back_is_clear(app: 
     app.row("thr_08").get_by_text("Travel").click()
     page.wait_for_url("**/p/mail/l/Travel")
     app.row("thr_00").wait_for(state="detached")
+    page.locator("[role=option][data-thread]").first.wait_for()
     labels = page.locator("[role=option][data-thread] .chip.label").all_text_contents()
     assert labels
     assert all("Travel" in one for one in labels)

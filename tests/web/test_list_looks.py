@@ -1,0 +1,79 @@
+"""How finding and picking look and read: axe, light, dark and phone, with screenshots in tests/shots/."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.web import fake_world
+from tests.web.conftest import App
+from tests.web.fake_server import World
+from tests.web.test_app_looks import NARROW, WIDE, check, small_targets
+
+pytestmark = pytest.mark.browser
+
+
+def marked_world() -> World:
+    """Rows with every mark there is."""
+    world = World()
+    world.threads[1]["starred"] = True
+    world.threads[2]["sender"]["title"] = "Nordwind (printers)"
+    world.threads[-1]["snoozedUntil"] = fake_world.at(days=-2)
+    twin = fake_world.thread(id="thr_twin", account=fake_world.HELLO, when=world.threads[0]["lastMessageAt"])
+    world.threads.append(twin)
+    fake_world.twins(world.threads[0], twin)
+    world.notices = ["“colour:” means nothing here."]
+    return world
+
+
+def walk(app: App, name: str) -> None:
+    page = app.open()
+    app.press("j", "x", "Shift+J")
+    check(page, f"{name}-picked")
+    app.press("l")
+    page.get_by_role("dialog", name="Labels").get_by_role("option").first.wait_for()
+    page.keyboard.type("tra")
+    check(page, f"{name}-labels")
+    app.press("Escape")
+    page.get_by_role("dialog").wait_for(state="detached")
+    app.press("h")
+    check(page, f"{name}-snooze")
+    app.press("Escape")
+    page.get_by_role("dialog").wait_for(state="detached")
+    app.press("Escape", "Control+k")
+    page.get_by_role("dialog", name="Commands").get_by_role("option").first.wait_for()
+    check(page, f"{name}-palette")
+    app.press("Escape")
+    page.get_by_role("dialog").wait_for(state="detached")
+    app.press("/")
+    check(page, f"{name}-offers")
+    page.keyboard.type("council")
+    page.locator("mark").first.wait_for()
+    check(page, f"{name}-found")
+    page.get_by_role("combobox", name="Search mail").press("Escape")
+    page.get_by_role("button", name="More: starred").click()
+    page.get_by_role("link", name="Travel").wait_for()
+    check(page, f"{name}-places")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_finding_and_picking_pass_axe_in_both_colours(start: Callable[..., App], scheme: str) -> None:
+    app = start(marked_world(), **WIDE, color_scheme=scheme)
+    walk(app, f"list-{scheme}")
+    app.page.goto(f"{app.origin}/p/mail/t/thr_00")
+    app.page.wait_for_selector("iframe")
+    check(app.page, f"list-{scheme}-twin")
+
+
+def test_finding_and_picking_fit_a_phone(start: Callable[..., App]) -> None:
+    app = start(marked_world(), **NARROW)
+    walk(app, "list-phone")
+    page = app.open("/p/mail/l/Travel")
+    assert "\n".join(small_targets(page)) == ""
+    app.press("j", "x")
+    assert "\n".join(small_targets(page)) == ""
+    page.goto(f"{app.origin}/p/mail/t/thr_00")
+    page.wait_for_selector("iframe")
+    check(page, "list-phone-twin")
+    assert "\n".join(small_targets(page)) == ""
