@@ -368,6 +368,14 @@ async def test_sent_mail_stands_in_its_thread_as_it_was_sent(connection: Connect
     assert (await mailbox.get(sent.id)).raw == raw
 
 
+async def test_a_large_mail_is_sent_byte_for_byte(connection: Connection, world: Google) -> None:
+    mailbox = await connection.mailbox()
+    raw = b"From: alice@acme.test\r\nTo: eve@x.test\r\nSubject: Large\r\n\r\n" + b"0123456789abcde\r\n" * 400_000
+    sent = await mailbox.send(raw)
+    assert (await mailbox.get(sent.id)).raw == raw
+    assert any("/upload/gmail/v1/" in line for line in world.requests())
+
+
 # Trouble on the wire
 
 

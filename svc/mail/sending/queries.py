@@ -107,7 +107,7 @@ def due_of(tx: ReadTx, account_id: str) -> Outgoing | None:
         select {_OUTGOING} from mail_outgoing
         where next_at <= :now and next_at > :too_late and account_id = :id
             and account_id in (select id from mail_accounts where state <> 'disconnected')
-        order by next_at, id limit 1
+        order by next_at, rowid limit 1
         """,
         now=tx.now,
         too_late=tx.now - MAX_LATE_MS,

@@ -289,6 +289,42 @@ async def test_a_failed_mail_can_be_put_away_as_a_draft_or_for_good(hasty: Desk)
     assert await hasty.problems() == []
 
 
+async def test_undo_takes_a_held_mail_back_too(desk: Desk) -> None:
+    answer = await desk.send()
+    undone = (await desk.service.mutate("mail.undo"))["undone"]
+    assert undone["what"] == "send"
+    assert (await desk.service.query("mail.draft", id=undone["draftId"]))["subject"] == "Hello"
+    await trio.sleep(60)
+    assert (await desk.state(answer["outgoingId"]), desk.accepted()) == ("cancelled", [])
+    assert (await desk.service.mutate("mail.undo"))["undone"] is None
+
+
+async def test_of_a_disconnected_account_what_waits_has_failed_and_says_why(desk: Desk, wall: VirtualClock) -> None:
+    held = await desk.send()
+    scheduled = await desk.send(sendAt=at(wall, HOUR_MS))
+    await desk.service.mutate("mail.disconnect", accountId=desk.account_id)
+    await trio.sleep(2 * HOUR_MS / 1_000)
+    for answer in (held, scheduled):
+        row = await desk.outgoing(answer["outgoingId"])
+        assert row["state"] == "failed"
+        assert row["lastError"]
+    assert desk.accepted() == []
+    with pytest.raises(RpcError) as refused:
+        await desk.service.mutate("mail.retrySend", id=held["outgoingId"])
+    assert refused.value.code == "CONFLICT"
+
+
+async def test_what_is_done_with_is_shown_for_a_day_and_kept_for_thirty(hasty: Desk, wall: VirtualClock) -> None:
+    await hasty.send()
+    assert len(await hasty.service.query("mail.outgoing")) == 1
+    wall.offset_ms += DAY_MS + HOUR_MS
+    assert await hasty.service.query("mail.outgoing") == []
+    wall.offset_ms += 30 * DAY_MS
+    await trio.sleep(31)
+    assert await hasty.service.rows("select id from mail_outgoing") == []
+    assert await hasty.problems() == []
+
+
 # Sleep and the clock
 
 
