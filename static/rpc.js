@@ -81,6 +81,11 @@ export function setLeaving(now) {
   leaving = now;
 }
 
+/** Whether a person is signing out: from then on this browser keeps nothing of theirs. */
+export function isLeaving() {
+  return leaving;
+}
+
 /**
  * @param {"query" | "mutation"} kind
  * @param {ProcedureName} name

@@ -48,7 +48,7 @@ function Deeds({ row, about }) {
   return html`<div class="deeds">
     <${ConfirmButton} label=${doubtful ? "Send again" : "Try again"} what=${about} sure="Send it again"
       question=${doubtful ? "If the first one did arrive, it is there twice." : undefined} run=${() => retry(id)} />
-    <button class="button small" aria-label=${`Edit: ${about}`} onClick=${() => void rewrite(id)}>Edit</button>
+    <${ConfirmButton} label="Edit" what=${about} sure="Edit it" question=${doubtful ? "If the first one did arrive, this is a second one." : undefined} run=${() => rewrite(id)} />
     <${ConfirmButton} label="Put away" what=${about} question="It leaves this list, and is not sent." sure="Put it away" run=${async () => void (await dismiss(id, false))} />
   </div>`;
 }

@@ -224,6 +224,23 @@ def test_a_refused_upload_says_why_and_the_message_stays(app: App) -> None:
     expect(window(page)).to_have_count(1)
 
 
+def test_a_message_with_a_file_under_way_waits_before_it_closes_or_goes(app: App) -> None:
+    page = compose(app)
+    fill(page)
+    page.route("**/files", lambda route: None)  # it never ends
+    give_file(window(page), "drop", "film.mov", "video/quicktime", "frames")
+    page.get_by_role("button", name="Cancel: film.mov").wait_for()
+    app.press("Escape")
+    expect(page.get_by_text("Files are still on their way.")).to_be_visible()
+    app.press("Control+Enter")
+    expect(page.get_by_role("alertdialog")).to_contain_text("1 file still on the way.")
+    page.get_by_role("button", name="OK").click()
+    page.get_by_role("button", name="Cancel: film.mov").click()
+    expect(window(page)).to_be_focused()
+    app.press("Escape")
+    expect(window(page)).to_have_count(0)
+
+
 def test_undo_brings_the_whole_message_back(app: App) -> None:
     page = compose(app)
     fill(page, subject="Wait")

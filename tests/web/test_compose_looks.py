@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from tests.web.conftest import App
 from tests.web.fake_compose import instant
 from tests.web.fake_server import World
-from tests.web.test_app_looks import NARROW, WIDE, check, small_targets
+from tests.web.test_app_looks import NARROW, WIDE, ZOOMED, check, small_targets
 from tests.web.writer import address, give_file, ready, saved, text, window
 
 pytestmark = pytest.mark.browser
@@ -69,7 +69,7 @@ def test_writing_mail_passes_axe_and_fits(start: Callable[..., App], name: str, 
     expect(window(page)).to_have_count(0)
 
 
-@pytest.mark.parametrize(("name", "look"), LOOKS, ids=[name for name, _ in LOOKS])
+@pytest.mark.parametrize(("name", "look"), [*LOOKS, ("zoom", ZOOMED)], ids=[*(name for name, _ in LOOKS), "zoom"])
 def test_what_is_said_while_writing_passes_axe(start: Callable[..., App], name: str, look: dict[str, Any]) -> None:
     app = start(world(), **look)
     page = app.open()

@@ -105,6 +105,16 @@ def test_what_failed_is_written_anew_or_put_away(app: App) -> None:
     expect(page.get_by_role("link", name="Tasks", exact=True)).to_be_visible()
 
 
+def test_what_may_have_been_sent_is_edited_only_after_a_warning(app: App) -> None:
+    app.world.add_outgoing(subject="Lost", state="uncertain")
+    page = tasks(app)
+    page.get_by_role("button", name="Edit: Lost").click()
+    expect(page.get_by_text("If the first one did arrive, this is a second one.")).to_be_visible()
+    assert app.calls("mail.dismissOutgoing") == []
+    page.get_by_role("button", name="Edit it: Lost").click()
+    ready(page)
+
+
 def test_another_time_moves_it(app: App) -> None:
     app.world.add_outgoing(subject="Soon")
     page = tasks(app)

@@ -66,7 +66,7 @@ export function Editor({ start, label, changed, files, said, ready, children }) 
   return html`<div class="editor-rich">
     <div class="rich-scroll" onMouseDown=${(/** @type {MouseEvent} */ event) => focusBelow(event, editor.current)}>
       ${problem && html`<p class="form-problem" role="alert">The editor could not be loaded. <button type="button" class="link" onClick=${again}>Try again</button></p>`}
-      <div class="rich-text" ref=${root} role="textbox" aria-multiline="true" aria-label=${label} spellcheck=${true} dir="auto"></div>
+      <div class="rich-text" ref=${root} role="textbox" tabindex="0" aria-multiline="true" aria-label=${label} spellcheck=${true} dir="auto"></div>
       ${children}
     </div>
     ${linking && html`<${LinkForm} editor=${editor.current} done=${endLinking} />`}

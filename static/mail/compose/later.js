@@ -1,6 +1,6 @@
 // @ts-check
 /** Choosing a time to send: presets, or any day and time of the browser's zone. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { html } from "../../ui/html.js";
 import { Icon } from "../../ui/icons.js";
 import { chosen, dateField, firstChoice, presets, whenWords, zoneWords } from "./when.js";
@@ -11,7 +11,7 @@ import { chosen, dateField, firstChoice, presets, whenWords, zoneWords } from ".
 export function LaterPanel({ title, choose, close }) {
   const panel = useRef(/** @type {HTMLDivElement | null} */ (null));
   const [opened] = useState(() => new Date());
-  useEffect(() => {
+  useLayoutEffect(() => {
     const before = document.activeElement;
     const mine = panel.current;
     mine?.querySelector("button")?.focus();

@@ -6,6 +6,7 @@
  * Each open window has an entry of its own and holds a lock of its name: entries whose lock another tab holds are
  * that tab's business. Signing out empties the store with everything else of this origin.
  */
+import { isLeaving } from "../../rpc.js";
 
 const PREFIX = "svc.compose.";
 const KEEP_DAYS = 30;
@@ -24,6 +25,7 @@ export function rememberFor(user) {
 
 /** @param {import("./draft.js").Draft} draft */
 export function remember(draft) {
+  if (isLeaving()) return;
   const unsaved = draft.changes !== draft.saved;
   const fields = draft.fields.value;
   /** @type {Remembered} */

@@ -141,7 +141,8 @@ export class RichText {
     this.squire.setKeyHandler(`${main}Shift-7`, press(() => this.toggle("numbers")));
     this.squire.setKeyHandler(`${main}Shift-8`, press(() => this.toggle("bullets")));
     for (const unused of ["Shift-9", "Shift-5", "Shift-6", "u", "d"]) this.squire.setKeyHandler(main + unused, null);
-    for (const unused of ["PageUp", "PageDown"]) this.squire.setKeyHandler(unused, null); // they scroll
+    // Page keys scroll, and Tab leaves the text in lists, too; Ctrl+] and Ctrl+[ move an item in and out.
+    for (const unused of ["PageUp", "PageDown", "Tab", "Shift-Tab"]) this.squire.setKeyHandler(unused, null);
   }
 
   /** Files are attached; what is too long to be laid out comes as text. @param {ClipboardEvent} event */

@@ -4,7 +4,7 @@
  * beside it can be read and clicked, only its keys rest.
  */
 import { useSignalEffect } from "@preact/signals";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useUploads } from "../../files/uploads.js";
 import { classes, html } from "../../ui/html.js";
 import { Icon } from "../../ui/icons.js";
@@ -42,13 +42,22 @@ function Window({ current }) {
     draft.write({ attachments: [...draft.fields.value.attachments, record] });
   });
   const { over, listeners } = useDrop(upload);
-  const sending = useSending(draft, uploads.filter((one) => !one.problem).length);
+  const underWay = uploads.filter((one) => !one.problem).length;
+  const sending = useSending(draft, underWay);
   const ready = useReady(current, editor);
   useSignature(current, editor);
   useEffect(() => {
     if (current.focus === "to") frame.current?.querySelector("input")?.focus();
     else frame.current?.focus(); // until the editor is there
   }, []);
+  const close = () => {
+    if (underWay) setSaid("Files are still on their way. Wait for them, or cancel them, before you close.");
+    else void closeComposer();
+  };
+  // A button that takes itself away (a cancelled upload, a quote left out) must not take the keyboard with it.
+  useLayoutEffect(() => {
+    if (document.activeElement === document.body && !small) frame.current?.focus({ preventScroll: true });
+  });
   const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
     if (event.defaultPrevented || event.isComposing) return;
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
@@ -56,10 +65,10 @@ function Window({ current }) {
       void sending.send();
     } else if (event.key === "Escape") {
       event.preventDefault();
-      void closeComposer();
+      close();
     }
   };
-  const later_ = (/** @type {string} */ sendAt) => {
+  const sendLater = (/** @type {string} */ sendAt) => {
     setLater(false);
     void sending.send(sendAt);
   };
@@ -67,7 +76,7 @@ function Window({ current }) {
     class=${classes({ compose: true, minimised: small, over })} role="dialog" aria-modal="false" aria-labelledby="compose-title" tabindex="-1"
     ref=${frame} onKeyDown=${onKeyDown} ...${listeners}
   >
-    <${Head} current=${current} small=${small} />
+    <${Head} current=${current} small=${small} close=${close} />
     <div class="compose-body" hidden=${small}>
       <${Conflict} draft=${draft} reset=${(/** @type {string} */ text) => editor.current?.reset(text)} />
       <${Fields} draft=${draft} signatureWanted=${() => { current.unsigned = true; }} />
@@ -84,7 +93,7 @@ function Window({ current }) {
           <button type="button" class="button primary" aria-busy=${sending.busy} aria-keyshortcuts="Control+Enter Meta+Enter" title="Send (Ctrl+Enter, ⌘+Enter)" onClick=${() => void sending.send()}>Send</button>
           <button type="button" class="button primary send-later" aria-label="Send later" title="Send later" aria-haspopup="dialog" aria-expanded=${later ? "true" : "false"}
             onClick=${() => setLater(!later)}><${Icon} name="clock" size=${16} /></button>
-          ${later && html`<${LaterPanel} title="Send later" choose=${later_} close=${() => setLater(false)} />`}
+          ${later && html`<${LaterPanel} title="Send later" choose=${sendLater} close=${() => setLater(false)} />`}
         </div>
         <${AttachButton} send=${upload} />
         <${SaveState} draft=${draft} />
@@ -95,14 +104,14 @@ function Window({ current }) {
   </section>`;
 }
 
-/** @param {{ current: import("./composer.js").Composition, small: boolean }} props */
-function Head({ current, small }) {
+/** @param {{ current: import("./composer.js").Composition, small: boolean, close: () => void }} props */
+function Head({ current, small, close }) {
   const subject = current.draft.fields.value.subject;
   return html`<div class="compose-head">
     <h2 id="compose-title"><bdi>${(small && subject) || current.title}</bdi></h2>
     <button type="button" class="icon-button" aria-label=${small ? "Open the message again" : "Minimise"} title=${small ? "Open again" : "Minimise"} aria-expanded=${small ? "false" : "true"}
       onClick=${() => { minimised.value = !small; }}><${Icon} name=${small ? "up" : "minimise"} /></button>
-    <button type="button" class="icon-button" aria-label="Close and keep the draft" title="Close and keep the draft (Esc)" onClick=${() => void closeComposer()}><${Icon} name="close" /></button>
+    <button type="button" class="icon-button" aria-label="Close and keep the draft" title="Close and keep the draft (Esc)" onClick=${close}><${Icon} name="close" /></button>
   </div>`;
 }
 
