@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
@@ -22,7 +23,7 @@ class Gallery:
     service: Service
     internet: Internet
 
-    async def receive(self, html: str, **more: object) -> str:
+    async def receive(self, html: str, **more: Any) -> str:
         """A mail with this HTML, read once: its thread's id."""
         (thread_id,) = await self.service.synced("Pictures", html=html, **more)
         await self.service.query("mail.thread", id=thread_id)

@@ -10,7 +10,7 @@ import trio
 
 from svc.mail.images.picture import kind_of
 from svc.mail.images.proxy import MAX_ASKED_EACH, MAX_AT_A_TIME_EACH, MAX_BYTES, over_tls
-from svc.mail.reading import POLICY_VERSION
+from svc.mail.sanitize import POLICY_VERSION
 from svc.principal import Principal
 from tests.mail.images.conftest import Gallery
 from tests.mail.images.pictures import KINDS, NO_PICTURES, PNG, SVG
