@@ -180,7 +180,8 @@ export async function undo() {
   told = mine.catch(() => undefined);
   try {
     const undone = await mine;
-    toast(undone ? undoneWords(undone) : "There is nothing to take back.");
+    dropOffer();
+    dropOffer = toast(undone ? undoneWords(undone) : "There is nothing to take back.");
     if (liveState.value !== "live") refetchLists();
     return undone;
   } catch (error) {
