@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from svc.clock import Millis
+from svc.store import disk_faults
 
 
 class Entry(msgspec.Struct, omit_defaults=True):
@@ -40,7 +41,7 @@ def read(path: Path) -> list[Entry]:
 def append(path: Path, line: bytes) -> None:
     """One line, durable before anybody is told. Where the disk fills up on the way, nothing of it stays."""
     new = not path.exists()
-    with path.open("ab", buffering=0) as file:
+    with disk_faults(), path.open("ab", buffering=0) as file:
         end = file.seek(0, os.SEEK_END)
         try:
             left = memoryview(line)

@@ -10,6 +10,7 @@ from svc.protocol.drain import Drain
 from svc.protocol.egress import Egress, EgressFault, EgressResponse
 from svc.protocol.guard import Guard
 from svc.protocol.http1 import serve_connection
+from svc.protocol.limits import DEFAULT_LIMITS, Limits
 from svc.protocol.messages import Headers, Request, Response, json_response, redirect, text_response
 from svc.protocol.router import Router
 from svc.protocol.rows import NOTHING, Access, Nothing, Procedure, Route, SocketRoute, Wire
@@ -18,6 +19,7 @@ from svc.protocol.trpc import RpcLayer
 from svc.protocol.websocket import Socket, SocketClosed
 
 __all__ = [
+    "DEFAULT_LIMITS",
     "NOTHING",
     "Access",
     "Application",
@@ -27,6 +29,7 @@ __all__ = [
     "EgressResponse",
     "Guard",
     "Headers",
+    "Limits",
     "Nothing",
     "Procedure",
     "Request",

@@ -13,6 +13,7 @@ from svc.store.faults import (
     KeyRefused,
     NewerDatabase,
     StoreBroken,
+    disk_faults,
 )
 from svc.store.fsck import Invariant, run_fsck
 from svc.store.gate import Runs
@@ -64,6 +65,7 @@ __all__ = [
     "Subscription",
     "Tx",
     "Value",
+    "disk_faults",
     "fresh_schema",
     "has_secrets",
     "master_key_path",

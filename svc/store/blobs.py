@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from svc.clock import Millis
-from svc.errors import NotFound, TooLarge
+from svc.errors import NotFound, Refusal, TooLarge
 from svc.store.faults import StoreBroken, disk_faults
 from svc.store.gate import Runs
 from svc.store.home import sync_directory
@@ -74,6 +74,7 @@ class Blobs:
         self._threads = threads
         self._on_broken = on_broken
         self._broken = False
+        self._full = False
         self._durable_directories: set[Path] = set()  # at most 256 + 65,536
         self._checked: OrderedDict[str, tuple[int, int, int]] = OrderedDict()
 
@@ -111,13 +112,27 @@ class Blobs:
         """:meth:`put_all` for those who are in a thread already; blocks."""
         refs = [BlobRef(hashlib.sha256(data).hexdigest(), len(data)) for data in datas]
         wanted = dict(zip(refs, datas, strict=True))
-        with disk_faults():
+        with self._noting_room(), disk_faults():
             missing = self._renew(wanted)
             for start in range(0, len(missing), GROUP_FILES):
                 self._write_group({ref: wanted[ref] for ref in missing[start : start + GROUP_FILES]})
             # Also those that were there: a process killed between rename and fsync may have left them.
             self._sync_parents(wanted)
         return refs
+
+    @property
+    def full(self) -> bool:
+        """Whether the disk had no room for what was stored last. The next that finds some says otherwise."""
+        return self._full
+
+    @contextmanager
+    def _noting_room(self) -> Iterator[None]:
+        try:
+            yield
+        except Refusal:
+            self._full = True
+            raise
+        self._full = False
 
     async def put_stream(self, chunks: AsyncIterator[bytes], *, limit: int) -> BlobRef:
         """Store what ``chunks`` yields, in constant memory. Nothing is kept when it ends early, fails or is cancelled.

@@ -17,7 +17,7 @@ from typing import Concatenate, Final, ParamSpec, TypeVar, cast
 import trio
 from sqlite_utils.migrations import Migrations
 
-from svc.clock import Clock, Millis
+from svc.clock import MINUTE_MS, Clock, Millis
 from svc.errors import Unavailable
 from svc.store.batch import Batch, Job
 from svc.store.connections import close_writer, explained, open_reader, open_writer
@@ -34,6 +34,7 @@ T = TypeVar("T")
 READERS: Final = 4  # connections, and so reads at the same time
 MAX_QUEUED_WRITES: Final = 1_000  # a caller beyond it waits before it may queue
 MAX_BATCH: Final = 64  # actions that share one commit
+FULL_FOR_MS: Final = 2 * MINUTE_MS  # after a commit that found no room; who writes tries again within that
 
 
 class Store:
@@ -49,6 +50,7 @@ class Store:
         self._jobs_in, self._jobs_out = trio.open_memory_channel[Job[object]](MAX_QUEUED_WRITES)
         self._writer_started = False
         self._broken: StoreBroken | None = None
+        self._full_at: Millis | None = None
         self.outbox = Outbox(head=self._query(newest, 0))
 
     @classmethod
@@ -150,6 +152,11 @@ class Store:
         self._jobs_in.close()
 
     @property
+    def full(self) -> bool:
+        """Whether the disk had no room for a commit lately. Small ones may succeed in between."""
+        return self._full_at is not None and 0 <= self._clock.now() - self._full_at < FULL_FOR_MS
+
+    @property
     def broken(self) -> bool:
         return self._broken is not None
 
@@ -176,6 +183,8 @@ class Store:
     def _settle(self, batch: Batch) -> None:
         if batch.fault == "broken":
             self.fail(StoreBroken(f"the database failed: {batch.cause}"))
+        if batch.fault == "full":
+            self._full_at = self._clock.now()
         self.outbox.publish(batch.emitted)
         batch.settle(self._refusal)
 

@@ -19,9 +19,21 @@ from svc.identity import CORS_ORIGINS, TRUST_PROXY, Identity
 from svc.log import Log
 from svc.nursery import Child, Subsystem
 from svc.principal import Principal
-from svc.protocol import Application, Drain, Guard, Request, Router, RpcLayer, StaticTree, serve_connection
+from svc.protocol import (
+    DEFAULT_LIMITS,
+    Application,
+    Drain,
+    Guard,
+    Limits,
+    Request,
+    Router,
+    RpcLayer,
+    StaticTree,
+    serve_connection,
+)
 from svc.settings import DRAIN_S, HOST, PORT, PUBLIC_ORIGIN, canonical_origin, is_fake
 from svc.surface.assets import static_directory
+from svc.surface.overload import LIMITS, RESERVED_CONNECTIONS, Overloaded, turn_away
 from svc.workspace import Call, Workspace
 
 RESERVED_DESCRIPTORS: Final = 128  # for the database, blobs, outgoing connections and the probes
@@ -37,6 +49,7 @@ class Surface:
     rpc: RpcLayer[Call]
     listeners: list[trio.SocketListener] = field(default_factory=list)
     port: int = 0
+    max_connections: int = field(default_factory=lambda: max_connections())
     _application: Application[Call] | None = None
 
     @property
@@ -52,12 +65,14 @@ class Surface:
     async def run(self, child: Child) -> None:
         listeners = self.listeners or await self._listen_again()
         self.listeners = []  # closed by whoever served them
-        application = self.build_application()
         drain = Drain()
         child.work.start_soon(_pass_on_drain, child, drain)
-        handler = partial(
-            _serve, application=application, log=child.log, drain=drain, slots=trio.Semaphore(_max_connections())
-        )
+        overloaded = self.build_application(Overloaded)
+        doors = [
+            _Door(application=self.build_application(), slots=trio.Semaphore(self.max_connections)),
+            _Door(application=overloaded, slots=trio.Semaphore(RESERVED_CONNECTIONS), limits=LIMITS),
+        ]
+        handler = partial(_serve, doors=doors, log=child.log, drain=drain)
         child.started()
         child.log.info("http.listening", origin=self.origin, port=self.port)
         await trio.serve_listeners(handler, listeners, handler_nursery=child.work)
@@ -67,10 +82,10 @@ class Surface:
         config = self.workspace.config
         return await trio.open_tcp_listeners(self.port or config[PORT], host=config[HOST])
 
-    def build_application(self) -> Application[Call]:
+    def build_application(self, kind: type[Application[Call]] = Application) -> Application[Call]:
         """Guard, routes and RPC joined, for whatever front carries the requests."""
         workspace = self.workspace
-        return Application(
+        return kind(
             router=Router(
                 [row for feature in workspace.features for row in feature.routes],
                 [row for feature in workspace.features for row in feature.sockets],
@@ -99,29 +114,40 @@ async def subsystems(workspace: Workspace) -> Sequence[Subsystem]:
     return [Subsystem(name="http", run=surface.run, drain_s=float(workspace.config[DRAIN_S]))]
 
 
-async def _serve(
-    stream: trio.SocketStream,
-    *,
-    application: Application[Call],
-    log: Log,
-    drain: Drain,
-    slots: trio.Semaphore,
-) -> None:
-    """One connection. Beyond the bound it is closed unanswered, before it can hold anything."""
-    try:
-        slots.acquire_nowait()
-    except trio.WouldBlock:
-        log.warning("http.too_many_connections")
-        await trio.aclose_forcefully(stream)
+@dataclass(frozen=True, kw_only=True)
+class _Door:
+    """What serves so many connections at a time."""
+
+    application: Application[Call]
+    slots: trio.Semaphore
+    limits: Limits = DEFAULT_LIMITS
+
+
+async def _serve(stream: trio.SocketStream, *, doors: Sequence[_Door], log: Log, drain: Drain) -> None:
+    """One connection, by the first door that has room. Beyond the last it is turned away before it can hold
+    anything."""
+    door = next((one for one in doors if _enters(one)), None)
+    if door is not doors[0]:
+        log.warning("http.too_many_connections", turned_away=door is None)
+    if door is None:
+        await turn_away(stream)
         return
     try:
         peer = stream.socket.getpeername()[0]
     except OSError:
         peer = ""  # gone before it was served
     try:
-        await serve_connection(stream, application, log=log, peer=peer, drain=drain)
+        await serve_connection(stream, door.application, log=log, peer=peer, drain=drain, limits=door.limits)
     finally:
-        slots.release()
+        door.slots.release()
+
+
+def _enters(door: _Door) -> bool:
+    try:
+        door.slots.acquire_nowait()
+    except trio.WouldBlock:
+        return False
+    return True
 
 
 async def _pass_on_drain(child: Child, drain: Drain) -> None:
@@ -144,7 +170,7 @@ def _guard(config: Config, port: int) -> Guard:
     )
 
 
-def _max_connections() -> int:
+def max_connections() -> int:
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     available = MAX_CONNECTIONS if soft == resource.RLIM_INFINITY else soft - RESERVED_DESCRIPTORS
     return max(16, min(MAX_CONNECTIONS, available))

@@ -14,11 +14,15 @@ async def livez(call: Call, request: Request) -> Response:
 
 
 async def readyz(call: Call, request: Request) -> Response:
-    """200 only while everything that a request may need is there. One account's trouble is not the service's."""
+    """200 only while everything that a request may need is there. One account's trouble is not the service's.
+
+    On a full disk the service is ready all the same: who reads, or signs out, is served; ``database`` says ``full``.
+    """
+    database = await _database(call)
     checks = {
-        "database": await _database(call),
+        "database": database,
         "migrations": "ok",  # the database is open, so they were applied: nothing runs on an older schema
-        "engine": _engine(call),
+        "engine": _engine(call, no_room=database == "full"),
     }
     status = _status(checks)
     return json_response({"status": status, "checks": checks}, status=200 if status == "ready" else 503)
@@ -32,21 +36,22 @@ async def _database(call: Call) -> str:
     except Exception as error:  # an edge: whatever it is, the answer is that it does not answer
         call.workspace.log.error("readyz.database_failed", error)
         return "failed"
-    return "ok"
+    return "full" if call.workspace.store.full or call.workspace.blobs.full else "ok"
 
 
 def _answers(tx: ReadTx) -> None:
     tx.value("select 1")
 
 
-def _engine(call: Call) -> str:
+def _engine(call: Call, *, no_room: bool) -> str:
+    """``no_room``: who only starts again because nothing can be written has not failed."""
     root = call.workspace.root
     if root.draining:
         return "draining"
     phases = {name: state.phase for name, state in root.states().items() if not name.startswith("mail:")}
     if any(phase == "starting" for phase in phases.values()):
         return "starting"
-    if any(phase in _NOT_SERVING for phase in phases.values()):
+    if any(phase in _NOT_SERVING and not (no_room and phase == "restarting") for phase in phases.values()):
         return "failed"
     return "ok"
 

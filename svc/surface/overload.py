@@ -1,0 +1,65 @@
+"""What a connection gets beyond the bound: the probe of liveness is answered, all else is told to come back.
+
+A few connections more than the bound are read, briefly, so that whoever watches over the process does not take it for
+dead and end it. Whoever comes beyond those is answered without a look at what they want, and holds nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final, TypeVar
+
+import trio
+
+from svc.errors import Refusal
+from svc.protocol import DEFAULT_LIMITS, Application, Request, Response
+
+C = TypeVar("C")
+
+RESERVED_CONNECTIONS: Final = 32
+RETRY_AFTER_S: Final = 5
+TURN_AWAY_S: Final = 1.0
+LIMITS: Final = replace(DEFAULT_LIMITS, head_s=1.0, idle_s=1.0, requests_per_connection=1, linger_s=1.0)
+"""A reserved connection is one short request, or gone."""
+
+_LIVE: Final = "/livez"
+_BODY: Final = (
+    b'{"type":"about:blank","title":"Service Unavailable","status":503,'
+    b'"detail":"Too many connections. Try again in a moment.","code":"unavailable"}'
+)
+_ANSWER: Final = (
+    b"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\ncontent-type: application/problem+json\r\n"
+    b"cache-control: no-store\r\nretry-after: %d\r\ncontent-length: %d\r\n\r\n%b" % (RETRY_AFTER_S, len(_BODY), _BODY)
+)
+
+
+class Overloaded(Application[C]):
+    """The application of a reserved connection."""
+
+    async def __call__(self, request: Request) -> Response:
+        if request.raw_path == _LIVE:
+            return await super().__call__(request)
+        return self._turned_away(request)
+
+    async def upgrade(self, request: Request, *, front_shook_hands: bool = False) -> Response:
+        return self._turned_away(request)
+
+    def _turned_away(self, request: Request) -> Response:
+        refusal = Refusal(
+            "Too many connections. Try again in a moment.",
+            code="unavailable",
+            headers={"retry-after": str(RETRY_AFTER_S)},
+        )
+        return self.fault(refusal, peer=request.peer, secure=request.secure)
+
+
+async def turn_away(stream: trio.abc.HalfCloseableStream) -> None:
+    """Say no, and be gone."""
+    try:
+        with trio.move_on_after(TURN_AWAY_S):
+            await stream.send_all(_ANSWER)
+            await stream.send_eof()
+    except (trio.BrokenResourceError, trio.ClosedResourceError):
+        pass
+    finally:
+        await trio.aclose_forcefully(stream)

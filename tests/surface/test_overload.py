@@ -1,0 +1,78 @@
+"""More connections than the service takes: told so in a word, while the probe of liveness is still answered."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import trio
+
+from svc.clock import VirtualClock
+from svc.surface import Surface
+from svc.surface.overload import RESERVED_CONNECTIONS
+from svc.workspace import Workspace
+from tests.recorded_log import RecordedLog
+from tests.service import MemoryStream, Service, open_service
+
+BOUND = 3
+
+
+@pytest.fixture
+async def small(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> AsyncIterator[Service]:
+    def tighten(workspace: Workspace) -> None:
+        workspace.service(Surface).max_connections = BOUND
+
+    async with open_service(tmp_path, clock=wall, log=log, before=tighten, PROVIDERS="fake") as opened:
+        yield opened
+
+
+async def taken(service: Service, count: int) -> list[MemoryStream]:
+    """So many connections that ask nothing."""
+    found = [await service.listener.connect() for _ in range(count)]
+    await trio.testing.wait_all_tasks_blocked()
+    return found
+
+
+async def let_go(streams: list[MemoryStream]) -> None:
+    for stream in streams:
+        await stream.aclose()
+    await trio.testing.wait_all_tasks_blocked()
+
+
+async def test_beyond_the_bound_one_is_told_to_come_back(small: Service) -> None:
+    idle = await taken(small, BOUND)
+    reply = await small.get("/auth/me")
+    assert (reply.status, reply.json["code"], reply.header("retry-after")) == (503, "unavailable", "5")
+    assert reply.header("connection") == "close"
+    socket = await small.socket()
+    assert socket.status == 503
+    await let_go(idle)
+    assert (await small.get("/auth/me")).status == 200
+
+
+async def test_the_probe_of_liveness_is_answered_all_the_same(small: Service) -> None:
+    idle = await taken(small, BOUND)
+    reply = await small.get("/livez")
+    assert (reply.status, reply.json) == (200, {"status": "ok"})
+    await let_go(idle)
+
+
+async def test_beyond_the_reserve_too_the_answer_is_a_503_before_a_word_was_said(small: Service) -> None:
+    idle = await taken(small, BOUND + RESERVED_CONNECTIONS)
+    late = await small.listener.connect()
+    said = b""
+    with trio.fail_after(5):
+        while piece := await late.receive_some():
+            said += piece
+    assert said.startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
+    assert b"retry-after: 5" in said
+    await late.aclose()
+    await let_go(idle)
+
+
+async def test_a_reserved_place_is_held_for_a_moment_only(small: Service) -> None:
+    idle = await taken(small, BOUND + RESERVED_CONNECTIONS)
+    await trio.sleep(2)  # whoever says nothing there is gone by now
+    assert (await small.get("/livez")).status == 200
+    await let_go(idle)
