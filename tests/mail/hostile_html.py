@@ -155,6 +155,37 @@ REMOTE_CONTENT: Final = (
     "<svg><use href=//evil.example/a.svg#x /></svg>",
     "<bgsound src=//evil.example/a.mid>",
     "<body background=https://evil.example/b.gif>x",
+    "<img src=x srcset=//evil.example/1.png,//evil.example/2.png sizes=100vw>",
+    "<img src=https://evil.example/a.png attributionsrc=//evil.example/register>",
+    "<a href=https://evil.example/ attributionsrc=//evil.example/register ping='//evil.example/1"
+    " //evil.example/2'>x</a>",
+    "<link rel=preload as=image imagesrcset='//evil.example/a.png 1x' href=//evil.example/b.png>",
+    "<link rel=modulepreload href=//evil.example/m.js><link rel=manifest href=//evil.example/m.json>",
+    "<link rel='shortcut icon' href=//evil.example/i.ico><link rel=prerender href=//evil.example/>",
+    "<link rel=stylesheet href='data:text/css,@import url(//evil.example/x.css)'>",
+    '<script type=speculationrules>{"prefetch":[{"urls":["//evil.example/"]}]}</script>',
+    "<meta http-equiv=x-dns-prefetch-control content=on><a href=//evil.example>x</a>",
+    "<meta http-equiv=Link content='<//evil.example/x.css>;rel=stylesheet'>",
+    "<html manifest=//evil.example/m.appcache><p>x",
+    "<blockquote cite=//evil.example/q><q cite=//evil.example/q><del cite=//evil.example/d>x</del></q></blockquote>",
+    "<object classid=x codebase=//evil.example/ archive=//evil.example/a>"
+    "<param name=src value=//evil.example/p></object>",
+    "<input type=image src=//evil.example/i.png formaction=//evil.example/f form=x>"
+    "<form id=x action=//evil.example/>x</form>",
+    "<video controls><source src=//evil.example/v.mp4><track default src=//evil.example/t.vtt></video>",
+    "<audio autoplay src=//evil.example/a.ogg></audio><picture>"
+    "<source srcset='//evil.example/p.webp' type=image/webp></picture>",
+    "<td style='background:src(\"//evil.example/s.png\")'>x",
+    "<p style='background:image(\"//evil.example/i.png\")'>x",
+    "<p style='--x:image-set(\"//evil.example/i.png\" 1x);background:var(--x)'>x",
+    "<p style='background:#fff url(  //evil.example/i.png  ) no-repeat;offset-path:url(//evil.example/o.svg)'>x",
+    "<p style='border-image-source:url(//evil.example/b);-webkit-mask-box-image:url(//evil.example/m)'>x",
+    "<p style='font:1px x;src:url(//evil.example/f.woff2);@font-face{src:url(//evil.example/g)}'>x",
+    "<p style='counter-style:x;symbols:url(//evil.example/s.png)'>x"
+    "<ul style='list-style:disc url(//evil.example/l.png)'><li>x",
+    "<iframe loading=lazy src=//evil.example/ srcdoc='<img src=//evil.example/s.png>'></iframe>",
+    '<img src=\'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg"><use href="//evil.example/d"/></svg>\'>',
+    "<img src=cid:logo@evil.example><img src=blob:https://evil.example/x><img src=//evil.example/a.png loading=lazy>",
 )
 
 STYLES: Final = (
