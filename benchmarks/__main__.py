@@ -14,7 +14,19 @@ from typing import Final
 
 from benchmarks.report import Table
 
-NAMES: Final = ("http", "ingest", "threads", "search", "principal", "refusals", "files", "boot", "corpus", "keystrokes")
+NAMES: Final = (
+    "http",
+    "ingest",
+    "threads",
+    "search",
+    "principal",
+    "refusals",
+    "files",
+    "boot",
+    "corpus",
+    "sanitizing",
+    "keystrokes",
+)
 
 Run = Callable[[bool], Iterable[Table]]
 
