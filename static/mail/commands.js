@@ -6,6 +6,8 @@ import { toast } from "../ui/toast.js";
 import { archive, markRead, markUnread, onUndo, reportSpam, restore, snooze, star, trash, unarchive, undo, unsnooze } from "./actions.js";
 import { composeKeys, openDraft } from "./compose/compose.js";
 import { connectOpen } from "./connect.js";
+import { latest } from "./details.js";
+import { applyThread } from "./lists.js";
 import { MAX_PICKED, pickAll, pickTo, picked, select, selectedId, selectedThread, togglePick } from "./selection.js";
 import {
   back, canGoBack, current, currentAccountId, escape, goOn, goesToNext, listShown, move, openId, openSelected, pickOn, targets, toggleAfter,
@@ -69,8 +71,16 @@ export function openPicker(kind, threads) {
 export async function undoAndShow() {
   const undone = await undo();
   if (!undone) return;
+  const [first] = undone.threadIds;
   if (undone.draftId !== null) await openDraft(undone.draftId);
-  else if (openId() === null && undone.threadIds[0] !== undefined) select(undone.threadIds[0], { focus: true });
+  else if (openId() === null && first !== undefined) await selectWhereItIs(first);
+}
+
+/** The news of it may come after the answer: until then its row stands where it stood before. @param {string} id */
+async function selectWhereItIs(id) {
+  const thread = await latest(id);
+  if (thread) applyThread(thread);
+  if (openId() === null) select(id, { focus: true });
 }
 onUndo.run = () => void undoAndShow();
 

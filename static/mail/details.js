@@ -42,6 +42,13 @@ export function prefetch(id) {
   detailOf(id).catch(() => undefined);
 }
 
+/** A thread's row as the server has it now, whatever news of it is still under way; null if that can't be learnt. @param {string} id */
+export async function latest(id) {
+  cache.delete(id);
+  const detail = await detailOf(id).catch(() => null);
+  return detail?.thread ?? null;
+}
+
 /** The thread changed at the server. What is open stays on the screen until the new state is here. @param {Thread} thread */
 export function threadMoved(thread) {
   const current = opened.value;
