@@ -28,7 +28,7 @@ from svc.store import Keyring, Secrets, run_fsck
 from tests.cancel_everywhere import Interrupted, cancel_everywhere
 from tests.mail.rig import MIA, Rig, mail, open_rig
 from tests.recorded_log import RecordedLog
-from tests.service import RpcError, Service
+from tests.service import RpcError, Service, open_service
 
 WORK = "mia@work.example"
 NO_SECRETS = Secrets(cast(Keyring, None))  # nothing is kept, so no key is asked for
@@ -296,3 +296,19 @@ async def test_an_erasure_cut_anywhere_holds_and_is_finished_later(
                 assert left["mail_accounts"] == left["mail_messages"] == left["events"] == []
 
     assert await cancel_everywhere(attempt) > 5
+
+
+async def test_an_erasure_that_a_kill_interrupted_goes_on_at_the_next_boot(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog
+) -> None:
+    async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake") as service:
+        await furnish(service, MIA)
+        account_id = await account_of(service, MIA)
+        # Committed, and then nothing: the eraser is not told.
+        await service.workspace.store.write(
+            actions.disconnect, service.workspace.secrets, UNCLAIMED, account_id=account_id, erase=True
+        )
+    async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake") as service:
+        await erased(service, account_id)
+        assert await service.rows("select id from mail_messages") == []
+        assert await problems(service) == []
