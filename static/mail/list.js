@@ -53,7 +53,8 @@ export function ThreadLists({ accountId, view: listed, open }) {
   const geometry = layOut(lists.map((list) => extentOf(list, sizes.row)), sizes);
   const place = remembered.get(address) ?? 0;
   const top = shown.current === address ? (scroller.current?.scrollTop ?? place) : place;
-  const view = { top, height: sizes.height, overscan: OVERSCAN_ROWS };
+  const held = shown.current === address ? heldTop(top, anchor.current, lists, geometry) : top;
+  const view = { top: held, height: sizes.height, overscan: OVERSCAN_ROWS };
 
   useLayoutEffect(() => measure(/** @type {HTMLDivElement} */ (scroller.current), setSizes), []);
   useLayoutEffect(() => {
@@ -64,7 +65,7 @@ export function ThreadLists({ accountId, view: listed, open }) {
   useLayoutEffect(() => {
     const element = scroller.current;
     if (!element || !sizes.row) return;
-    holdAnchor(element, top, anchor.current, lists, geometry);
+    if (anchor.current && Math.abs(held - element.scrollTop) >= 1) element.scrollTop = held;
     anchor.current = pickAnchor(element.scrollTop, lists, geometry, sizes.height);
     fetchWhatIsNear(lists, geometry, element.scrollTop, sizes.height);
   });
@@ -199,20 +200,19 @@ function measure(element, report) {
 }
 
 /**
- * @param {HTMLDivElement} element
- * @param {number} top where it was scrolled to before this draw
+ * Where to be scrolled to, so that the anchor stands where it stood: known before the draw, so that rows are drawn once.
+ * @param {number} top where it is scrolled to
  * @param {Anchor | null} anchor
  * @param {ThreadList[]} lists
  * @param {Geometry} geometry
  */
-function holdAnchor(element, top, anchor, lists, geometry) {
+function heldTop(top, anchor, lists, geometry) {
   const list = anchor && lists[anchor.section];
   const placed = anchor && geometry.sections[anchor.section];
-  if (!anchor || !list || !placed?.count || top < 1) return;
+  if (!anchor || !list || !placed?.count || top < 1) return top;
   const found = list.indexOf(anchor.id);
   const index = found >= 0 ? found : Math.min(anchor.index, placed.count - 1);
-  const target = Math.round(top + placed.rowsTop + index * geometry.row - anchor.at);
-  if (Math.abs(target - element.scrollTop) >= 1) element.scrollTop = target;
+  return Math.round(top + placed.rowsTop + index * geometry.row - anchor.at);
 }
 
 /**
