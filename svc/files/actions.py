@@ -71,7 +71,7 @@ def hand_over_files(tx: Tx, *, origin: str, to: str) -> None:
 
 
 def delete_files(tx: Tx, *, origin: str, but: Sequence[str] = ()) -> None:
-    """Delete what belongs to a record that is gone, or all of it ``but`` these. For features' own files, not uploads."""
+    """Delete what belongs to a record that is gone, or all of it ``but`` these. Not for uploads."""
     for file in queries.files_of(tx, origin=origin):
         if file.id not in but:
             tx.run("delete from files where id = :id", id=file.id)
