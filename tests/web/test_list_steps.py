@@ -37,7 +37,8 @@ def test_delete_and_spam_take_the_thread_out_of_both_sections(app: App, key: str
     assert app.called("mail.setLabels") == [{"threadIds": ["thr_01"], "add": [label], "remove": ["INBOX"]}]
     page.goto(f"{app.origin}/p/mail/l/{label.capitalize()}")
     app.row("thr_01").wait_for()
-    app.press("j", "i")
+    with page.expect_response("**/trpc/mail.setLabels*"):
+        app.press("j", "i")
     app.row("thr_01").wait_for(state="detached")
     assert app.world.thread("thr_01")["inInbox"] is True
 
