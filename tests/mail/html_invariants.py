@@ -18,8 +18,9 @@ _ELEMENT_NAMES: Final = """
     var wbr
 """
 _ATTRIBUTE_NAMES: Final = """
-    align alt bgcolor border bordercolor cellpadding cellspacing clear color colspan data-remote dir face height href hspace
-    lang noshade nowrap rel reversed role rowspan size span start style target title type valign value vspace width
+    align alt bgcolor border bordercolor cellpadding cellspacing clear color colspan data-remote dir face height
+    href hspace lang noshade nowrap rel reversed role rowspan size span start style target title type valign value
+    vspace width
 """
 _ELEMENTS: Final = frozenset(_ELEMENT_NAMES.split())
 _ATTRIBUTES: Final = frozenset(_ATTRIBUTE_NAMES.split())
