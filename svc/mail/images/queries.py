@@ -33,7 +33,7 @@ def stands_in_readable_mail(tx: ReadTx, principal: Principal, *, url: str) -> bo
         select 1 from mail_remote_images i
         join mail_messages m on m.body_sha256 = i.body_sha256
         join mail_accounts a on a.id = m.account_id
-        where i.url_sha256 = :url and {MAY_SEE} limit 1
+        where i.url_sha256 = :url and not a.erasing and {MAY_SEE} limit 1
         """,
         url=url_key(url),
         **who(principal),
