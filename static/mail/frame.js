@@ -10,6 +10,7 @@ import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { appIsDark, darkPaper, setDarkPaper } from "./dark_paper.js";
+import { fit } from "./fit.js";
 import { estimateHeight } from "./height.js";
 import { TURN, frameDocument, parseInert, placeImages } from "./paper.js";
 
@@ -31,7 +32,7 @@ export function MessageFrame({ body, title, images = NO_IMAGES, children }) {
   useLayoutEffect(() => setWidth(box.current?.clientWidth ?? 0), []);
   const dark = darkPaper.value;
   const estimate = useMemo(() => (width ? estimateHeight(placeImages(parseInert(body), images), width) : 0), [body, images, width]);
-  const source = useMemo(() => frameDocument(placeImages(parseInert(body), images), images, dark), [body, images, dark]);
+  const source = useMemo(() => frameDocument(fit(placeImages(parseInert(body), images), width), images, dark), [body, images, dark, width]);
   const height = expanded ? Math.max(estimate * 1.6, innerHeight * EXPANDED_VIEWPORTS) : estimate;
   return html`<div class="frame">
     <div class="frame-box" ref=${box} style=${{ height: `${Math.round(height)}px`, filter: dark ? TURN : "" }}>

@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.journeys.harness import ServiceProcess
+from tests.web.conftest import PHONE
 from tests.web.mail_rules.stage import MIA, Desk, account, arrives, labels_of, mock_world, sitting
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]
@@ -168,6 +169,16 @@ def test_blocked_images_are_counted_and_asked_for_through_the_service_on_a_word(
     )
     expect(desk.frame.locator("[role=img][title]").first).to_be_visible()  # its place says what was in the way
     desk.picture("rule-17-not-loaded")
+
+
+@pytest.mark.parametrize("subject", [WOOL, "No. 58: The letter that refused to lean"])
+def test_a_newsletter_made_for_a_wide_window_fits_a_phone(
+    browser: Browser, service: ServiceProcess, subject: str
+) -> None:
+    with sitting(browser, service, viewport=PHONE) as desk:
+        desk.open_by_address(subject)
+        assert desk.frame.locator("html").evaluate("root => root.scrollWidth <= root.clientWidth")
+        desk.picture(f"rule-12-phone-{subject.split()[0].lower().rstrip('.')}")
 
 
 def nothing_of_it_runs(desk: Desk) -> None:

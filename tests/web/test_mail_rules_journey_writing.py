@@ -217,9 +217,7 @@ def carries_the_fields(message: EmailMessage) -> None:
 
 
 def carries_the_words_twice(message: EmailMessage) -> None:
-    words = (
-        "High water is at nine, and it is cold. See the table \n(https://harbour.example/tides)\n\n- boots\n- soup\n"
-    )
+    words = "High water is at nine, and it is cold. See the table \n(https://harbour.example/tides)\n\n- boots\n- soup"
     assert plain(message) == words
     html = message.get_body(("html",))
     assert isinstance(html, EmailMessage)
