@@ -5,7 +5,7 @@
  * Typing searches by itself after a moment. The list of the newest query is shown once it is here; the answers to earlier
  * ones fill lists that nobody looks at. The query stands in the address, so that it survives a reload.
  */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { mailPath, navigate, place } from "../router.js";
 import { query } from "../rpc.js";
 import { classes, html } from "../ui/html.js";
@@ -33,7 +33,7 @@ export function SearchField({ accountId, view }) {
   useEffect(() => {
     if (document.activeElement !== field.current || view.kind !== "search") setText(shown);
   }, [shown, view.kind]);
-  useEffect(() => focusWhenWanted(field.current), [searchWanted.value]);
+  useLayoutEffect(() => focusWhenWanted(field.current), [searchWanted.value]); // before the next key: a letter would be a command
   usePeople(wantedPerson(text), setPeople);
   const items = offering ? suggestions(text, { labels: ownLabels(accountId).map((one) => one.name), people }) : [];
 

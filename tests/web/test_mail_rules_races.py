@@ -1,4 +1,4 @@
-"""Where undo leads when the news of it come late: found on a walk through the whole program, held here for good."""
+"""What happens between two moments: found on walks through the whole program, held here for good."""
 
 from __future__ import annotations
 
@@ -29,3 +29,17 @@ def test_undo_leads_to_the_row_in_the_inbox_though_its_news_come_after_the_answe
     expect(row).to_contain_text("The news of it.")
     expect(row).to_be_focused()
     assert page.evaluate("document.querySelector('.lists').scrollTop") == 0
+
+
+def test_letters_typed_right_after_the_slash_are_words_and_no_commands(app: App) -> None:
+    page = app.open()
+    app.press("j")
+    focused = page.evaluate(
+        """async () => {
+            const slash = new KeyboardEvent("keydown", { key: "/", bubbles: true, cancelable: true });
+            document.activeElement.dispatchEvent(slash);
+            await Promise.resolve().then(() => {}).then(() => {}); // the next key may follow now
+            return document.activeElement.getAttribute("aria-label");
+        }"""
+    )
+    assert focused == "Search mail"
