@@ -24,7 +24,7 @@ export function Pickers() {
   const close = () => {
     picker.value = null;
   };
-  const about = open.threads.length === 1 ? open.threads[0]?.subject || "(no subject)" : plural(open.threads.length, "thread");
+  const about = open.threads.length === 1 ? `“${open.threads[0]?.subject || "(no subject)"}”` : plural(open.threads.length, "thread");
   return open.kind === "label"
     ? html`<${LabelPicker} threads=${open.threads} about=${about} close=${close} />`
     : html`<${SnoozePicker} threads=${open.threads} about=${about} close=${close} />`;

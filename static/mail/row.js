@@ -76,7 +76,13 @@ export class Row extends Component {
 function Snippet({ thread }) {
   const pieces = thread.match?.snippet;
   if (!pieces?.length) return thread.snippet;
-  return pieces.map((piece, index) => (piece.hit ? html`<mark key=${index}>${piece.text}</mark>` : piece.text));
+  return pieces.map((piece, index) => (piece.hit ? html`<mark key=${index}>${piece.text}</mark>` : index === 0 ? leadIn(piece.text) : piece.text));
+}
+
+/** What stands before the first hit, so short that the hit is in sight in a narrow row. @param {string} text */
+function leadIn(text) {
+  const [end = ""] = /.{0,24}$/su.exec(text) ?? [];
+  return end.length === text.length ? text : `…${end.slice(end.indexOf(" ") + 1)}`;
 }
 
 /** Which accounts hold it; said aloud only where there are several. @param {{ thread: Thread }} props */
