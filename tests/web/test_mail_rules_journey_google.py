@@ -141,6 +141,9 @@ def reading_and_archiving_reach_the_provider(desk: Desk, town: Town) -> None:
     desk.eventually(lambda: "UNREAD" not in labels())
     desk.press("e")
     desk.eventually(lambda: "INBOX" not in labels())
+    desk.press("z")
+    desk.eventually(lambda: "INBOX" in labels())  # taken back there, too
+    assert "UNREAD" not in labels()
     desk.inbox()
 
 

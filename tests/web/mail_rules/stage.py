@@ -95,7 +95,8 @@ class Desk:
 
     def selected(self) -> str | None:
         chosen = "document.querySelector('[aria-selected=true][data-thread]')?.dataset.thread ?? null"
-        return self.page.evaluate(chosen)
+        found = self.page.evaluate(chosen)
+        return None if found is None else str(found)
 
     def thread(self, subject: str, *, section: str = "inbox") -> dict[str, Any]:
         """As the server tells it."""
