@@ -80,7 +80,8 @@ function Details({ message }) {
 function CardBody({ message }) {
   const [asText, setAsText] = useState(false);
   const remote = useRemoteImages(message);
-  const files = [...message.attachments, ...message.inline.filter((part) => !isPicture(part))];
+  const pictures = message.inline.filter(isPicture);
+  const files = message.attachments.filter((file) => !pictures.some((picture) => picture.fileId === file.fileId));
   return html`<div class="card-body">
     ${message.warnings.length > 0 && html`<ul class="card-warnings" aria-label="Be careful">
       ${message.warnings.map((words) => html`<li key=${words}><${Icon} name="warning" size=${16} /> <bdi>${words}</bdi></li>`)}
@@ -92,7 +93,7 @@ function CardBody({ message }) {
       : html`<${MessageFrame} body=${message.html} images=${remote.images} title=${`Message from ${nameOf(message.from)}`}>
           ${message.text.trim() && html`<${AsText} on=${asText} set=${setAsText} />`}
         </${MessageFrame}>`}
-    <${Pictures} parts=${message.inline.filter(isPicture)} />
+    <${Pictures} parts=${pictures} />
     ${files.length > 0 && html`<ul class="attachments" aria-label="Attachments">
       ${files.map((one) => html`<li key=${one.fileId}><${AttachmentChip} attachment=${one} /></li>`)}
     </ul>`}

@@ -160,7 +160,7 @@ def _message_out(
         blocked_images=clean.blocked_images if clean else 0,
         remote_images=clean.remote_images if clean else (),
         labels=wire.label_list(message.labels, opened.labels),
-        attachments=tuple(map(_attachment, (one for one in message.headers.attachments if one not in shown))),
+        attachments=tuple(map(_attachment, message.headers.attachments)),
         inline=tuple(map(_inline, shown)),
         own=is_own(frozenset(message.labels)),
         unread=UNREAD in message.labels,

@@ -182,7 +182,8 @@ class ProposedReplyOut(Wire, frozen=True):
 class MessageOut(Wire, frozen=True):
     """``html`` is sanitized, always; a blocked image in it carries an index into ``remote_images``.
 
-    ``attachments`` and ``inline`` share no part. ``images_allowed``: the caller trusts the sender with remote images.
+    ``inline``: those of ``attachments`` that the HTML names by ``cid:``. ``images_allowed``: the caller trusts
+    the sender with remote images.
     ``warnings``: sentences for the reader, about what in this message may deceive.
     """
 

@@ -190,7 +190,11 @@ def test_pictures_of_the_mail_itself_stand_below_it(start: Callable[..., App]) -
     part = {"filename": "wall.png", "mime": "image/png", "size": len(PNG), "fileId": "fil_7", "contentId": "one@here"}
     drawing = {**part, "filename": "plan.svg", "mime": "image/svg+xml", "fileId": "fil_8"}
     broken = {**part, "filename": "broken.gif", "mime": "image/gif", "fileId": "fil_9"}
-    world = world_with(html="<p>See below.</p>", blockedImages=0, remoteImages=[], inline=[part, drawing, broken])
+    inline = [part, drawing, broken]
+    attachments = [{**one, "sha256": "0" * 64} for one in inline]
+    world = world_with(
+        html="<p>See below.</p>", blockedImages=0, remoteImages=[], inline=inline, attachments=attachments
+    )
     world.files["/files/fil_7/content"] = ("image/png", PNG)
     app = opened(start, world)
     app.tolerated = (REFUSED,)

@@ -80,7 +80,7 @@ async def test_parts_that_the_html_shows_stand_apart_from_what_is_attached(rig: 
     detail = await rig.reader.thread(rig.principal, thread_id=await rig.thread_id_of("fake-1"))
     (message,) = detail.messages
     assert [(one.filename, one.content_id, one.size) for one in message.inline] == [("one.png", "one@here", len(PNG))]
-    assert [one.filename for one in message.attachments] == ["two.png"]
+    assert [one.filename for one in message.attachments] == ["one.png", "two.png"]
     assert "cid:" not in message.html
     assert [person.address for person in message.reply_to] == ["noa@office.example.org"]
     assert [person.address for person in message.bcc] == ["hidden@example.org"]
