@@ -50,6 +50,8 @@ def fill(page: Page, *, to: str = "ann@sea.example", subject: str = "Tides", bod
 
 
 def saved(page: Page) -> None:
+    # What was just written takes a frame to show: until then the words are of the draft before it.
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     expect(page.locator(".save-state")).to_have_text("Draft saved")
 
 
