@@ -20,6 +20,8 @@ pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]
 
 SHORT_HOLD = {"SVC_UNDO_SEND_SECONDS": "2"}
 """Over before a killed program serves again."""
+AWAY = ("net::ERR_", "WebSocket", "503")
+"""What a browser says of a program that was killed."""
 MORNING = 10
 
 
@@ -128,7 +130,7 @@ def test_a_kill_while_a_message_is_held_loses_nothing(browser: Browser, tmp_path
     with ServiceProcess(tmp_path) as service:
         start_world(service)
         with sitting(browser, service) as desk:
-            desk.tolerated += ("ERR_CONNECTION_REFUSED", "WebSocket", "ERR_EMPTY_RESPONSE", "503")
+            desk.tolerated += AWAY
             page = desk.inbox()
             sends(desk, "Held in the dark", "Still mine.")
             notice(page, "Held in the dark").wait_for()
@@ -151,7 +153,7 @@ def test_what_came_due_while_the_killed_program_was_away_goes_once_and_the_page_
     with ServiceProcess(tmp_path) as service:
         start_world(service, **SHORT_HOLD)
         with sitting(browser, service) as desk:
-            desk.tolerated += ("ERR_CONNECTION_REFUSED", "WebSocket", "ERR_EMPTY_RESPONSE", "503")
+            desk.tolerated += AWAY
             page = desk.inbox()
             sends(desk, "Due in the dark", "It went.")
             service.kill()

@@ -164,7 +164,8 @@ def sitting(browser: Browser, service: ServiceProcess, **options: Any) -> Iterat
         _watch(desk)
         yield desk
         tolerated = (*desk.tolerated, PLAYWRIGHTS_OWN)
-        assert [one for one in desk.problems if not any(part in one for part in tolerated)] == []
+        unexpected = [one for one in desk.problems if not any(part in one for part in tolerated)]
+        assert unexpected == []
     finally:
         context.close()
 
