@@ -20,6 +20,7 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack, nullcontext, suppress
 from functools import partial
 from multiprocessing import connection, parent_process
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self, TypeVar, cast
 
 import trio
@@ -132,8 +133,16 @@ def _limited(fn: Callable[..., T], processor_s: float, *args: object) -> T:
 
 def _is_swollen(memory_bytes: int) -> bool:
     """A worker that once needed much keeps much: it makes room for a fresh one."""
+    return _peak_bytes() > memory_bytes // 2
+
+
+def _peak_bytes() -> int:
+    """The most this process ever held. Linux lets the ``ru_maxrss`` of a child begin with its parent's: ask elsewhere."""
+    with suppress(OSError, StopIteration):
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return int(next(line for line in lines if line.startswith("VmHWM:")).split()[1]) * 1024
     unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit > memory_bytes // 2
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def _end_with_parent() -> None:

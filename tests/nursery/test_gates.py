@@ -132,6 +132,14 @@ async def test_a_function_runs_in_another_process_which_is_kept(processes: Proce
     assert clock.autojump_threshold == 0
 
 
+async def test_a_worker_is_kept_however_much_its_parent_once_held() -> None:
+    held = bytearray(b"x") * (320 << 20)
+    held.clear()
+    async with ProcessGate(limit=1, name="test", memory_bytes=512 << 20) as gate:
+        first = await gate.run(jobs.pid, deadline_s=LONG_S)
+        assert await gate.run(jobs.pid, deadline_s=LONG_S) == first
+
+
 async def test_a_fault_of_the_function_comes_out(processes: ProcessGate) -> None:
     with pytest.raises(ValueError, match="bad mail"):
         await processes.run(jobs.refuse, "bad mail", deadline_s=LONG_S)
