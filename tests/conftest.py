@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 from inspect import iscoroutinefunction
 from multiprocessing import resource_tracker
 from pathlib import Path
@@ -85,6 +86,8 @@ def _threads() -> set[threading.Thread]:
 def _processes() -> set[int]:
     """Children of this process; without the standard library's tracker, which stays. None where there is no /proc."""
     tracker = getattr(resource_tracker, "_resource_tracker")  # noqa: B009  private, and untyped
-    lists = Path(f"/proc/{os.getpid()}/task").glob("*/children")
-    children = {int(pid) for one in lists for pid in one.read_text().split()}
+    children: set[int] = set()
+    for one in Path(f"/proc/{os.getpid()}/task").glob("*/children"):
+        with suppress(FileNotFoundError, ProcessLookupError):  # an idle thread may end while we look
+            children |= {int(pid) for pid in one.read_text().split()}
     return children - {tracker._pid}

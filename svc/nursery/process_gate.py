@@ -137,7 +137,7 @@ def _is_swollen(memory_bytes: int) -> bool:
 
 
 def _peak_bytes() -> int:
-    """The most this process ever held. Linux lets the ``ru_maxrss`` of a child begin with its parent's: ask elsewhere."""
+    """The most this process ever held. On Linux a child's ``ru_maxrss`` begins with its parent's: ask elsewhere."""
     with suppress(OSError, StopIteration):
         lines = Path("/proc/self/status").read_text().splitlines()
         return int(next(line for line in lines if line.startswith("VmHWM:")).split()[1]) * 1024
