@@ -1,6 +1,6 @@
 """Homes with many messages, written by bulk SQL into a cache (``.cache/bench``) and used again by later runs.
 
-What a list shows is filled in as the ingest would have left it. Bodies are missing: nothing measured here opens one.
+What a list shows is filled in as the ingest would have left it. All messages have the same body.
 A home that is searched has words in its index all the same, drawn as words are in a language: few often, most hardly.
 """
 
@@ -31,7 +31,7 @@ from svc.workspace import Workspace
 CACHE: Final = REPOSITORY / ".cache" / "bench"
 ADDRESSES: Final = ("one@example.org", "two@example.org", "three@example.org")
 MESSAGES_A_THREAD: Final = 2
-FORM: Final = 3
+FORM: Final = 4
 """Count it up when the rows below change: homes of another form are built anew."""
 
 _NUMBERS: Final = "with recursive numbers (n) as (select 0 union all select n + 1 from numbers where n + 1 < :count)"
@@ -63,9 +63,12 @@ _MESSAGES: Final = f"""
         '{{"to":[{{"name":"","address":"one@example.org"}}],"cc":[],"bcc":[],"replyTo":[],"references":[]}}',
         case when n % 10 = 0 and k = 0 then '["INBOX","UNREAD"]' when n % 2 = 0 then '["INBOX"]'
             else '["CATEGORY_UPDATES"]' end,
-        (n % 2 = 0), (n % 10 = 0 and k = 0), 1, 0, 0, hex(zeroblob(32)), hex(zeroblob(32)), 4000, 1
+        (n % 2 = 0), (n % 10 = 0 and k = 0), 1, 0, 0, :body, :body, 4000, 1
     from numbers, copies
 """
+BODY_HTML: Final = "<p>Dear all,</p>" + "<p>Here are the <b>notes</b> of our meeting, with what we agreed on.</p>" * 40
+BODY: Final = json.dumps({"html": BODY_HTML, "text": "Here are the notes."}).encode()
+BODY_SHA256: Final = hashlib.sha256(BODY).hexdigest()
 BODIES: Final = 20_000
 """Different ones; each message adds a word of its own to one of them."""
 
@@ -121,8 +124,8 @@ def home_with(messages: int, *, searched: bool = False) -> Path:
 
 
 async def _create(home: Path) -> None:
-    async with open_workspace(home):
-        pass
+    async with open_workspace(home) as workspace:
+        await workspace.blobs.put(BODY)
 
 
 def _form_of(database: Path) -> str:
@@ -148,7 +151,7 @@ def _fill(database: Path, messages: int, *, searched: bool) -> None:
             }
             connection.execute(_ACCOUNTS, row)
         connection.execute(_THREADS, {"count": threads})
-        connection.execute(_MESSAGES, {"count": threads})
+        connection.execute(_MESSAGES, {"count": threads, "body": BODY_SHA256})
         connection.execute("delete from mail_search_queue")
         connection.execute("update mail_search_state set version = ?, entries = ?", (VERSION, messages))
         connection.execute("commit")
@@ -157,6 +160,11 @@ def _fill(database: Path, messages: int, *, searched: bool) -> None:
         connection.execute("analyze")
         connection.execute("pragma wal_checkpoint(truncate)")
     _sync(database)
+
+
+def thread_id(number: int) -> str:
+    """The id of a home's thread ``number``; the newest is 0."""
+    return f"thr_{number * 2654435761 % 4294967296:08x}"
 
 
 def words() -> Sequence[str]:
