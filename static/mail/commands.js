@@ -2,6 +2,7 @@
 /** What the keys, the bar of picked threads, the toolbar of a thread and the palette do: one table of commands for all. */
 import { signal } from "@preact/signals";
 import { SECTIONS_VIEW, mailPath, navigate } from "../router.js";
+import { split } from "../ui/media.js";
 import { toast } from "../ui/toast.js";
 import { archive, markRead, markUnread, onUndo, reportSpam, restore, snooze, star, trash, unarchive, undo, unsnooze } from "./actions.js";
 import { composeKeys, openDraft } from "./compose/compose.js";
@@ -72,8 +73,10 @@ export async function undoAndShow() {
   const undone = await undo();
   if (!undone) return;
   const [first] = undone.threadIds;
+  const open = openId();
   if (undone.draftId !== null) await openDraft(undone.draftId);
-  else if (openId() === null && first !== undefined) await selectWhereItIs(first);
+  else if (open === null && first !== undefined) await selectWhereItIs(first);
+  else if (open !== null && split.value) select(open, { focus: true }); // the notice that had the focus is gone
 }
 
 /** The news of it may come after the answer: until then its row stands where it stood before. @param {string} id */
