@@ -6,6 +6,7 @@ import json
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from threading import Barrier
 
 import pytest
 import trio
@@ -13,7 +14,8 @@ import trio
 from svc import __version__
 from svc.clock import VirtualClock, rfc3339
 from svc.nursery import Child, Root, Subsystem, open_task_group
-from svc.store import CannotOpen
+from svc.store import ReadTx
+from svc.store.store import READERS
 from tests.protocol.http_world import read_to_end, replies
 from tests.recorded_log import RecordedLog
 from tests.service import HOST, Service
@@ -96,11 +98,19 @@ async def test_what_does_not_run_yet_or_any_more_is_not_ready(
 
 async def test_a_database_that_does_not_answer_is_not_ready(service: Service) -> None:
     store = service.workspace.store
-    store.path.rename(store.path.with_name("moved"))
-    with suppress(CannotOpen):
-        while True:  # a query that fails takes its connection with it: at last a new one is needed
-            with suppress(ZeroDivisionError):
-                await store.read(lambda tx: 1 // 0)
+    moved = Barrier(READERS, action=lambda: store.path.rename(store.path.with_name("moved")))
+
+    def lose_the_connection(tx: ReadTx) -> None:
+        moved.wait(timeout=60)
+        raise ZeroDivisionError
+
+    async def read_and_fail() -> None:
+        with suppress(ZeroDivisionError):
+            await store.read(lose_the_connection)
+
+    async with open_task_group() as nursery:  # every reader there can be at once: none is left that is open already
+        for _ in range(READERS):
+            nursery.start_soon(read_and_fail)
     reply = await service.get("/readyz")
     assert (reply.status, reply.json["status"]) == (503, "failed")
     assert reply.json["checks"]["database"] == "failed"  # type: ignore[index]
