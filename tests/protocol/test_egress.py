@@ -149,7 +149,7 @@ async def test_a_redirect_is_an_answer_and_not_followed() -> None:
 
 
 async def test_compressed_answers_are_unpacked_and_counted_unpacked() -> None:
-    packed = gzip.compress(b"x" * 500_000)
+    packed = gzip.compress(b"x" * 500_000, mtime=0)
     head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(packed)
     async with served(says(head + packed)) as (_, url), Egress() as egress:
         assert (await get(egress, url, limit_bytes=500_000)).body == b"x" * 500_000
@@ -166,7 +166,7 @@ async def test_an_answer_to_head_has_no_body_whatever_it_declares() -> None:
 
 
 async def test_an_answer_cut_at_any_byte_is_a_fault_and_may_have_happened() -> None:
-    packed = gzip.compress(b"hello")
+    packed = gzip.compress(b"hello", mtime=0)
     chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n"
     zipped = CLOSE + b"Content-Encoding: gzip\r\n\r\n" + packed
     for whole in (OK, chunked, zipped):
@@ -204,8 +204,8 @@ class _Cut:
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n",
         b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",
         CLOSE + b"Content-Encoding: gzip\r\n\r\nnot gzip at all",
-        CLOSE + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(b"a")[:-8] + b"\0" * 8,
-        CLOSE + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(b"a") + b"more",
+        CLOSE + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(b"a", mtime=0)[:-8] + b"\0" * 8,
+        CLOSE + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(b"a", mtime=0) + b"more",
         CLOSE + b"Content-Encoding: gzip\r\n\r\n" + zlib.compress(b"a"),
         CLOSE + b"Content-Encoding: br\r\n\r\nabc",
         CLOSE + b"Content-Encoding: gzip, gzip\r\n\r\nabc",

@@ -130,6 +130,7 @@ def start(shared: Shared) -> Iterator[Callable[..., App]]:
             page = shared.context(options).new_page()
             stack.callback(stage.settle)
             stack.callback(page.close)
+            stack.callback(_forget, page, stage.origin)
             app = App(page=page, world=stage.world, origin=stage.origin)
             _watch(app)
             started.append(app)
@@ -137,7 +138,6 @@ def start(shared: Shared) -> Iterator[Callable[..., App]]:
 
         yield start_app
         for app in started:
-            app.page.evaluate("localStorage.clear()")
             tolerated = (*app.tolerated, PLAYWRIGHTS_OWN)
             unexpected = [one for one in app.problems if not any(part in one for part in tolerated)]
             assert unexpected == []
@@ -146,6 +146,14 @@ def start(shared: Shared) -> Iterator[Callable[..., App]]:
 @pytest.fixture
 def app(start: Callable[..., App]) -> App:
     return start()
+
+
+def _forget(page: Page, origin: str) -> None:
+    """What the app keeps in this browser is another test's no more. It keeps words as its page goes: first that."""
+    page.goto("about:blank")
+    session = page.context.new_cdp_session(page)
+    session.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "local_storage"})
+    session.detach()
 
 
 def _watch(app: App) -> None:
