@@ -6,6 +6,8 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 VENDOR := static/vendor/.stamp
+# A process for each core; the tests of one file share a server or a browser, so they stay together.
+PYTEST := $(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
 .PHONY: run demo test check bench gen format clean
 .DEFAULT_GOAL := run
@@ -20,7 +22,7 @@ demo: $(STAMP) $(VENDOR)  ## the same with the fake providers and a small compan
 	$(BIN)/svc serve
 
 test: $(STAMP) $(VENDOR)  ## every test this machine can run; skips say what is missing
-	$(BIN)/pytest
+	$(PYTEST)
 
 check: $(STAMP) $(VENDOR)  ## format, lint, types, JS types, generated files fresh, tests
 	$(BIN)/ruff format --check svc tests benchmarks hatch_build.py
@@ -28,7 +30,7 @@ check: $(STAMP) $(VENDOR)  ## format, lint, types, JS types, generated files fre
 	$(BIN)/mypy svc
 	cd static && npx --no-install tsc --noEmit -p jsconfig.json
 	$(BIN)/python -m svc.generate --check
-	$(BIN)/pytest
+	$(PYTEST)
 
 bench: $(STAMP) $(VENDOR)  ## ratios against peers and limits, measured in one run
 	$(BIN)/python -m benchmarks

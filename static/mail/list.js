@@ -26,7 +26,8 @@ import { layOut, rowsInSight, scrollToShow } from "./window.js";
 /** @typedef {import("./window.js").Geometry} Geometry */
 /** @typedef {{ id: string, section: number, index: number, at: number }} Anchor a row in sight, and where it was in the column */
 
-const OVERSCAN_ROWS = 8;
+/** Drawn above and below what is in sight, against a gap while one scrolls. */
+const OVERSCAN_PX = 320;
 /** The next page is asked for when this many rows are left below. */
 const FETCH_AHEAD_ROWS = 80;
 const SKELETON_ROWS = 8;
@@ -34,29 +35,37 @@ const EMPTY_INBOX_PX = 260;
 const EMPTY_SKIPPED_PX = 88;
 const FAILED_PX = 112;
 
+/** Heights in pixels: of a row, alone and beside a thread, of a section's head, and of the room there is. */
+const NOT_MEASURED = { alone: 0, beside: 0, head: 0, height: 0 };
+
 /** Where each list was scrolled to, by its address. @type {Map<string, number>} */
 const remembered = new Map();
 /** The last wish for focus that was met. */
 let focusMet = 0;
 
-/** @param {{ accountId: string | null, view: import("../router.js").View, open: (thread: Thread) => void }} props */
-export function ThreadLists({ accountId, view: listed, open }) {
+/**
+ * `beside`: it stands narrow beside a thread. That is told, not measured, so that the list is drawn once when it changes.
+ * @param {{ accountId: string | null, view: import("../router.js").View, beside: boolean, open: (thread: Thread) => void }} props
+ */
+export function ThreadLists({ accountId, view: listed, beside, open }) {
   const address = mailPath(accountId, null, listed);
   const shown = useRef(address);
   const scroller = useRef(/** @type {HTMLDivElement | null} */ (null));
   const anchor = useRef(/** @type {Anchor | null} */ (null));
-  const [sizes, setSizes] = useState({ row: 0, head: 0, height: 0 });
+  const alone = useRef(!beside);
+  alone.current = !beside;
+  const [measured, setMeasured] = useState(NOT_MEASURED);
+  const sizes = { ...measured, row: (beside ? 0 : measured.alone) || measured.beside };
   const [, setPlace] = useState(0);
 
   const lists = listsOf(listed, accountId);
   for (const list of lists) void list.version.value;
   const geometry = layOut(lists.map((list) => extentOf(list, sizes.row)), sizes);
-  const place = remembered.get(address) ?? 0;
-  const top = shown.current === address ? (scroller.current?.scrollTop ?? place) : place;
-  const held = shown.current === address ? heldTop(top, anchor.current, lists, geometry) : top;
-  const view = { top: held, height: sizes.height, overscan: OVERSCAN_ROWS };
+  const place = remembered.get(address) ?? 0; // asking the element would lay out, once more, what is about to change
+  const shift = shown.current === address ? shiftOf(anchor.current, lists, geometry) : 0;
+  const view = { top: place < 1 ? 0 : place + shift, height: sizes.height, overscan: Math.ceil(OVERSCAN_PX / (sizes.row || 1)) };
 
-  useLayoutEffect(() => measure(/** @type {HTMLDivElement} */ (scroller.current), setSizes), []);
+  useLayoutEffect(() => measure(/** @type {HTMLDivElement} */ (scroller.current), alone, setMeasured), []);
   useLayoutEffect(() => {
     shown.current = address;
     anchor.current = null;
@@ -65,12 +74,15 @@ export function ThreadLists({ accountId, view: listed, open }) {
   useLayoutEffect(() => {
     const element = scroller.current;
     if (!element || !sizes.row) return;
-    if (anchor.current && Math.abs(held - element.scrollTop) >= 1) element.scrollTop = held;
+    if (shift && element.scrollTop >= 1) element.scrollTop += shift;
+    remembered.set(address, element.scrollTop);
     anchor.current = pickAnchor(element.scrollTop, lists, geometry, sizes.height);
     fetchWhatIsNear(lists, geometry, element.scrollTop, sizes.height);
   });
   useLayoutEffect(() => {
-    if (scroller.current && sizes.row) showSelected(scroller.current, lists, geometry, sizes.height);
+    if (!scroller.current || !sizes.row) return;
+    showSelected(scroller.current, lists, geometry, sizes.height);
+    remembered.set(address, scroller.current.scrollTop);
   }, [selectedId.value, focusWanted.value, isAwaited(lists)]);
 
   const onScroll = () => {
@@ -87,6 +99,7 @@ export function ThreadLists({ accountId, view: listed, open }) {
     onKeyDown=${onKeyDown}
   >
     <div class="lists-probe row" aria-hidden="true"></div>
+    <div class="lists-probe narrow" aria-hidden="true"><div class="row"></div></div>
     <div class="lists-probe section-head" aria-hidden="true"></div>
     <div class="lists-flow">${lists.map(
       (list, index) => html`<${SectionHead}
@@ -182,37 +195,44 @@ function isAwaited(lists) {
 }
 
 /**
- * Keep row height, head height and the room there is up to date, however they come to change (zoom, layout, rotation).
+ * Keep the heights of a row (alone and beside a thread), of a head and of the room there is up to date, however they
+ * come to change (zoom, layout, rotation).
  * @param {HTMLDivElement} element
- * @param {(sizes: { row: number, head: number, height: number }) => void} report
+ * @param {{ current: boolean }} alone whether it has the width of the page now
+ * @param {(change: (before: typeof NOT_MEASURED) => typeof NOT_MEASURED) => void} report
  */
-function measure(element, report) {
-  const [row, head] = element.querySelectorAll(".lists-probe");
+function measure(element, alone, report) {
+  const probes = [".lists-probe.row", ".lists-probe.narrow .row", ".lists-probe.section-head"].map((one) => element.querySelector(one));
   const observer = new ResizeObserver(() => {
-    report({
-      row: row?.getBoundingClientRect().height ?? 0,
-      head: head?.getBoundingClientRect().height ?? 0,
-      height: element.clientHeight,
+    const [row = 0, beside = 0, head = 0] = probes.map((one) => one?.getBoundingClientRect().height);
+    const { clientHeight: height } = element;
+    report((before) => {
+      const found = { alone: alone.current ? row : before.alone, beside, head, height };
+      return isEqual(found, before) ? before : found;
     });
   });
-  for (const one of [element, row, head]) if (one) observer.observe(one);
+  for (const one of [element, ...probes]) if (one) observer.observe(one);
   return () => observer.disconnect();
 }
 
+/** @param {typeof NOT_MEASURED} one @param {typeof NOT_MEASURED} other */
+function isEqual(one, other) {
+  return one.alone === other.alone && one.beside === other.beside && one.head === other.head && one.height === other.height;
+}
+
 /**
- * Where to be scrolled to, so that the anchor stands where it stood: known before the draw, so that rows are drawn once.
- * @param {number} top where it is scrolled to
+ * How far to scroll so that the anchor stands where it stood: known before the draw, so that rows are drawn once.
  * @param {Anchor | null} anchor
  * @param {ThreadList[]} lists
  * @param {Geometry} geometry
  */
-function heldTop(top, anchor, lists, geometry) {
+function shiftOf(anchor, lists, geometry) {
   const list = anchor && lists[anchor.section];
   const placed = anchor && geometry.sections[anchor.section];
-  if (!anchor || !list || !placed?.count || top < 1) return top;
+  if (!anchor || !list || !placed?.count) return 0;
   const found = list.indexOf(anchor.id);
   const index = found >= 0 ? found : Math.min(anchor.index, placed.count - 1);
-  return Math.round(top + placed.rowsTop + index * geometry.row - anchor.at);
+  return Math.round(placed.rowsTop + index * geometry.row - anchor.at);
 }
 
 /**

@@ -55,6 +55,8 @@ export function openSelected() {
 /** Out of the thread, else out of what was looked for, to the inbox. */
 export function back() {
   const from = openId();
+  // The row gets the focus. Were it taken away with its element, the browser would lay the page out once more for it.
+  if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
   navigate(mailPath(currentAccountId(), null, from === null ? SECTIONS_VIEW : currentView()));
   select(from ?? selectedId.value, { focus: true });
 }

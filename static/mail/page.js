@@ -58,7 +58,7 @@ export function MailPage({ accountId, threadId, view }) {
         </div>
         <${SyncStrips} accountId=${accountId} />
         <${SearchNotices} accountId=${accountId} view=${view} />
-        <${ThreadLists} accountId=${accountId} view=${view} open=${openRow} />
+        <${ThreadLists} accountId=${accountId} view=${view} beside=${open && split.value} open=${openRow} />
       </div>
       ${open && html`<div class="thread-pane"><${ThreadPane} id=${threadId} commands=${COMMANDS} /></div>`}
     </div>

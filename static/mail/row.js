@@ -50,21 +50,21 @@ export class Row extends Component {
       style=${{ transform: `translateY(${top}px)` }}
     >
       <span class="row-pick">${picked && html`<${Icon} name="check" size=${14} />`}</span>
-      <span class="row-dot">${thread.unread && html`<span class="sr-only">Unread, </span>`}</span>
+      <span class="row-dot">${thread.unread && html`<${Heard}>Unread, <//>`}</span>
       <span class="row-sender" title=${mailboxOf(thread)}>
-        <bdi>${senderOf(thread)}</bdi><${Pause} />
+        <bdi>${senderOf(thread)}</bdi><${Heard}>, <//>
         ${thread.messageCount > 1 && html`<span class="row-count" aria-hidden="true">${thread.messageCount}</span>`}
       </span>
       <span class="row-text">
-        <span class="row-subject"><bdi>${thread.subject || "(no subject)"}</bdi><${Pause} /></span>
+        <span class="row-subject"><bdi>${thread.subject || "(no subject)"}</bdi><${Heard}>, <//></span>
         <span class="row-snippet" aria-hidden="true"><bdi><${Snippet} thread=${thread} /></bdi></span>
       </span>
       <span class="row-marks">
-        ${isBack && html`<span class="chip back">Back from snooze<${Pause} /></span>`}
-        ${thread.snoozedUntil && html`<span class="row-until" title=${`Snoozed until ${fullTime(thread.snoozedUntil)}`}><span class="sr-only">snoozed until </span><${Icon} name="clock" size=${15} /> ${listTime(thread.snoozedUntil, Date.now())}<${Pause} /></span>`}
+        ${isBack && html`<span class="chip back">Back from snooze<${Heard}>, <//></span>`}
+        ${thread.snoozedUntil && html`<span class="row-until" title=${`Snoozed until ${fullTime(thread.snoozedUntil)}`}><${Heard}>snoozed until <//><${Icon} name="clock" size=${15} /> ${listTime(thread.snoozedUntil, Date.now())}<${Heard}>, <//></span>`}
         <${Chips} labels=${thread.labels} />
-        ${thread.starred && html`<span class="sr-only">starred, </span><span class="row-star"><${Icon} name="star" size=${16} /></span>`}
-        ${thread.hasAttachments && html`<span class="sr-only">with attachments, </span><${Icon} name="clip" size=${16} />`}
+        ${thread.starred && html`<span class="row-star"><${Heard}>starred, <//><${Icon} name="star" size=${16} /></span>`}
+        ${thread.hasAttachments && html`<span class="row-clip"><${Heard}>with attachments, <//><${Icon} name="clip" size=${16} /></span>`}
         ${marked && html`<${Holders} thread=${thread} />`}
       </span>
       <span class="row-time">${time}</span>
@@ -90,7 +90,7 @@ function Holders({ thread }) {
   const ids = [thread.accountId, ...thread.twins.map((one) => one.accountId)];
   const marks = ids.map(accountMark);
   return html`<span class="row-holders" title=${marks.map((one) => one.address).join(", ")}>
-    ${ids.length > 1 && html`<span class="sr-only">in ${marks.map((one) => one.address).join(" and ")}, </span>`}
+    ${ids.length > 1 && html`<${Heard}>in ${marks.map((one) => one.address).join(" and ")}, <//>`}
     ${marks.map((one, index) => html`<span key=${ids[index]} class=${`holder holder-${one.tone}`} aria-hidden="true">${one.letter}</span>`)}
   </span>`;
 }
@@ -106,7 +106,7 @@ export function Chips({ labels, max = MAX_CHIPS }) {
   const more = own.length - max;
   return html`${own.slice(0, max).map(
     (label) => html`<span key=${label.id} class="chip label" data-label=${label.name} style=${chipStyle(label)}>
-      <bdi>${label.name}</bdi><${Pause} />
+      <bdi>${label.name}</bdi><${Heard}>, <//>
     </span>`,
   )}${more > 0 && html`<span class="chip" aria-hidden="true">+${more}</span>`}`;
 }
@@ -126,9 +126,13 @@ export function chipStyle({ color }) {
   return COLOUR.test(color ?? "") ? { "--chip": color } : {};
 }
 
-/** A comma for those who listen: a row's name is its content, less what is hidden from them. */
-function Pause() {
-  return html`<span class="pause">, </span>`;
+/**
+ * A word or a comma for those who listen: a row's name is its content, less what is hidden from them. In line, and so much
+ * cheaper than `.sr-only`, whose elements leave the line and are laid out one by one.
+ * @param {{ children: import("preact").ComponentChildren }} props
+ */
+function Heard({ children }) {
+  return html`<span class="heard">${children}</span>`;
 }
 
 /** @param {Thread} thread */
