@@ -30,10 +30,10 @@ const asked = /** @type {Set<string>} */ (new Set());
 
 /**
  * @param {Message} message
- * @returns {{ state: ImageState, done: number, total: number, failed: number, images: Images, load: () => void, stop: () => void }}
+ * @returns {{ state: ImageState, done: number, total: number, hasOnlyTrackers: boolean, failed: number, images: Images, load: () => void, stop: () => void }}
  */
 export function useRemoteImages(message) {
-  const wanted = useMemo(() => wantedIndexes(message), [message.html]);
+  const { indexes: wanted, hasOnlyTrackers } = useMemo(() => wantedIndexes(message), [message.html]);
   const [state, setState] = useState(/** @type {ImageState} */ ("blocked"));
   const [done, setDone] = useState(0);
   const [images, setImages] = useState(/** @type {Images} */ (new Map()));
@@ -64,25 +64,29 @@ export function useRemoteImages(message) {
     });
   };
   useEffect(() => {
-    if (message.imagesAllowed || asked.has(message.id)) load();
+    if ((message.imagesAllowed && !hasOnlyTrackers) || asked.has(message.id)) load();
     return leave;
   }, [message.id]);
   const failed = [...images.values()].filter((one) => "reason" in one).length;
-  return { state, done, total: wanted.length, failed, images, load, stop };
+  return { state, done, total: wanted.length, hasOnlyTrackers, failed, images, load, stop };
 }
 
 /**
- * Those that stand somewhere in the message and show something: what only counts readers is never fetched.
+ * Those that stand somewhere in the message and show something. What only counts readers is fetched where there is nothing
+ * else, and a person says so.
  * @param {Message} message
+ * @returns {{ indexes: number[], hasOnlyTrackers: boolean }}
  */
 function wantedIndexes(message) {
-  if (!message.remoteImages.length) return [];
-  const found = new Set();
+  if (!message.remoteImages.length) return { indexes: [], hasOnlyTrackers: false };
+  const seen = /** @type {Set<number>} */ (new Set());
+  const counting = /** @type {Set<number>} */ (new Set());
   for (const image of parseInert(message.html).querySelectorAll("img[data-remote]")) {
     const index = Number(image.getAttribute("data-remote"));
-    if (index < message.remoteImages.length && !isTracker(image)) found.add(index);
+    if (index < message.remoteImages.length) (isTracker(image) ? counting : seen).add(index);
   }
-  return /** @type {number[]} */ ([...found]);
+  const hasOnlyTrackers = !seen.size && counting.size > 0;
+  return { indexes: [...(hasOnlyTrackers ? counting : seen)], hasOnlyTrackers };
 }
 
 /**

@@ -227,3 +227,20 @@ def test_mail_is_on_light_paper_in_the_dark_unless_somebody_asks(start: Callable
 def test_in_the_light_there_is_no_such_choice(start: Callable[..., App]) -> None:
     app = opened(start, world_with(), color_scheme="light")
     assert app.page.get_by_role("button", name="Dark paper").count() == 0
+
+
+def test_a_mail_of_trackers_alone_loads_them_only_when_a_person_says_so(start: Callable[..., App]) -> None:
+    pixel = "<p>Read me</p><img data-remote='0' width='1' height='1'>"
+    app = opened(start, world_with(html=pixel, blockedImages=1, remoteImages=[A], imagesAllowed=True))
+    bar = app.page.locator(".blocked")
+    assert "1 image blocked" in bar.inner_text()
+    assert bar.get_by_role("button").all_inner_texts() == ["Load images"]
+    assert app.world.fetched == []
+    bar.get_by_role("button", name="Load images").click()
+    bar.wait_for(state="detached")
+    assert len(app.world.fetched) == 1
+
+
+def test_a_mail_of_backgrounds_alone_says_why_nothing_can_be_loaded(start: Callable[..., App]) -> None:
+    app = opened(start, world_with(html="<p>Paper</p>", blockedImages=2, remoteImages=[]))
+    assert "never loaded" in app.page.locator(".blocked").inner_text()
