@@ -10,6 +10,7 @@ from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
 
 from svc.mail.health.tables import TABLES as HEALTH_TABLES
+from svc.mail.images.tables import FORGETTING
 from svc.mail.images.tables import TABLES as IMAGES_TABLES
 from svc.mail.labelling.tables import TABLES as LABELLING_TABLES
 from svc.mail.search.tables import TABLES as SEARCH_TABLES
@@ -62,6 +63,12 @@ def m007_twins(db: Database) -> None:
 @MIGRATIONS(name="m006_health")
 def m006_health(db: Database) -> None:
     for statement in HEALTH_TABLES:
+        db.execute(statement)
+
+
+@MIGRATIONS(name="m008_forgetting")
+def m008_forgetting(db: Database) -> None:
+    for statement in FORGETTING:
         db.execute(statement)
 
 

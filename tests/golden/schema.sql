@@ -518,6 +518,8 @@ CREATE INDEX mail_outgoing_list on mail_outgoing (owner_id, created_at desc);
 
 CREATE INDEX mail_outgoing_state on mail_outgoing (state, changed_at);
 
+CREATE INDEX mail_remote_images_body on mail_remote_images (body_sha256);
+
 CREATE INDEX mail_search_queue_account on mail_search_queue (account_id);
 
 CREATE INDEX mail_snoozes_until on mail_snoozes (until);
@@ -560,6 +562,12 @@ CREATE INDEX sessions_user on sessions (user_id);
 CREATE VIEW mail_search_words as
 select n.id, n.account, n.subject, n.sender, n.recipient, n.cc, n.bcc, b.files, b.body
 from mail_search_named n join mail_search_body b on b.id = n.id;
+
+CREATE TRIGGER mail_body_gone after delete on mail_messages
+when not exists (select 1 from mail_messages where body_sha256 = old.body_sha256) begin
+    delete from mail_clean where body_sha256 = old.body_sha256;
+    delete from mail_remote_images where body_sha256 = old.body_sha256;
+end;
 
 CREATE TRIGGER mail_search_deleted after delete on mail_search begin
     insert into mail_search_gone (id) values (old.id);

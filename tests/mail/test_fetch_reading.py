@@ -16,7 +16,7 @@ from svc.files.access import readable_file
 from svc.mail import reading
 from svc.mail.model import Body
 from svc.mail.reading import MAX_MESSAGES_SHOWN
-from svc.mail.sanitize import POLICY_VERSION, plan, text_fallback
+from svc.mail.sanitize import POLICY_VERSION, CleanHtml, plan, text_fallback
 from svc.mail.wire import MessageOut
 from tests.full_disk import limit_pages
 from tests.mail.html_invariants import assert_harmless
@@ -99,6 +99,24 @@ async def test_a_deleted_message_takes_its_files_along(rig: Rig) -> None:
     await rig.world.delete(address=MIA, message_id="fake-1")
     await rig.sync_of(account_id).step()
     assert await rig.store.read(readable_file, rig.principal, file_id=file_id) is None
+
+
+async def test_of_a_deleted_body_nothing_is_kept_unless_another_message_has_it(rig: Rig) -> None:
+    for _ in range(2):
+        await rig.inject(raw=letter(html=HOSTILE))
+    account_id = await rig.synced()
+    await opened(rig)
+    kept = "select (select count(*) from mail_clean), (select count(*) from mail_remote_images)"
+    for left, number in ((1, "fake-1"), (0, "fake-2")):
+        await rig.world.delete(address=MIA, message_id=number)
+        await rig.sync_of(account_id).step()
+        assert await rig.rows("select count(*) from mail_messages") == [(left,)]
+        assert await rig.rows(kept) == [(left, left)]
+
+
+async def test_a_body_deleted_while_it_is_sanitized_is_not_kept(rig: Rig) -> None:
+    await rig.store.write(reading._remember, body_sha256="0" * 64, clean=CleanHtml(html="<p>gone</p>"))
+    assert await rig.rows("select * from mail_clean") == []
 
 
 # Reading

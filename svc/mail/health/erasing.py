@@ -81,7 +81,6 @@ def erase_threads(tx: Tx, *, account_id: str) -> bool:
     for thread_id in thread_ids:
         for message in queries.messages_of(tx, thread_id):
             ingest.delete_message(tx, account, message_id=message.id)
-            tx.run("delete from mail_clean where body_sha256 = :sha256", sha256=message.body_sha256)
         counters.refresh_thread(tx, account, thread_id, device_id=DEVICE_ID)
     return len(thread_ids) == THREADS_A_BATCH
 

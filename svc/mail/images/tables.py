@@ -1,4 +1,6 @@
-"""The tables of pictures in mail, as ``m005_images`` makes them. Nothing here may ever change its meaning."""
+"""The tables of pictures in mail, as ``m005_images`` and ``m008_forgetting`` make them.
+
+Nothing here may ever change its meaning."""
 
 from __future__ import annotations
 
@@ -21,4 +23,18 @@ TABLES = (
     """,
     "create unique index mail_trusted_senders_nobodys on mail_trusted_senders (address) where owner_id is null",
     "alter table mail_clean add column warnings text not null default '[]'",  # JSON array of sentences
+)
+
+FORGETTING = (
+    # Of a body that no message has any more, nothing is kept. A trigger, since messages go in several ways.
+    """
+    create trigger mail_body_gone after delete on mail_messages
+    when not exists (select 1 from mail_messages where body_sha256 = old.body_sha256) begin
+        delete from mail_clean where body_sha256 = old.body_sha256;
+        delete from mail_remote_images where body_sha256 = old.body_sha256;
+    end
+    """,
+    "create index mail_remote_images_body on mail_remote_images (body_sha256)",
+    "delete from mail_clean where body_sha256 not in (select body_sha256 from mail_messages)",
+    "delete from mail_remote_images where body_sha256 not in (select body_sha256 from mail_messages)",
 )
