@@ -101,7 +101,8 @@ class ComposePart:
         return {}
 
     def rpc_mail_prepare(self, given: dict[str, Any]) -> Any:
-        thread = self.thread(given["threadId"])  # type: ignore[attr-defined]
+        thread_id = given.get("threadId") or given["messageId"].rpartition("_")[0]
+        thread = self.thread(thread_id)  # type: ignore[attr-defined]
         forward = given["kind"] == "forward"
         sender = f"{thread['sender']['name']} <{thread['sender']['address']}>"
         everybody = given["kind"] == "replyAll"

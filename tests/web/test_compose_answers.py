@@ -77,14 +77,15 @@ def test_the_quoted_original_is_folded_shown_in_a_frame_without_rights_and_can_b
     assert only(app.world.drafts)["quote"] is None
 
 
-def test_a_draft_of_an_answer_opens_with_its_quote(app: App) -> None:
-    quote = {"messageId": "thr_00_0", "kind": "reply"}
-    app.world.add_draft(subject="Re: mural", to=["jonas@x.example"], replyTo="thr_00", quote=quote)
+@pytest.mark.parametrize(("kind", "reply_to"), [("reply", "thr_00"), ("forward", None)])
+def test_a_draft_of_an_answer_opens_with_its_quote(app: App, kind: str, reply_to: str | None) -> None:
+    quote = {"messageId": "thr_00_0", "kind": kind}
+    app.world.add_draft(subject="Re: mural", to=["jonas@x.example"], replyTo=reply_to, quote=quote)
     page = app.open()
     page.get_by_role("button", name="Drafts (1)").click()
     page.get_by_role("group", name="Drafts").get_by_role("button").click()
     ready(page)
-    page.get_by_role("button", name="Show the quoted message").click()
+    page.get_by_role("button", name=f"Show the {'forwarded' if kind == 'forward' else 'quoted'} message").click()
     expect(page.frame_locator(".compose iframe").get_by_text("they love the tern silhouettes")).to_be_visible()
 
 

@@ -9,7 +9,7 @@ import { batch, computed, effect, signal } from "@preact/signals";
 import { keyboardTaken } from "../../keys.js";
 import { RpcError, mutate, query } from "../../rpc.js";
 import { place } from "../../router.js";
-import { dismiss, outgoing, takeBack } from "../../tasks/outgoing.js";
+import { dismiss, takeBack } from "../../tasks/outgoing.js";
 import { toast } from "../../ui/toast.js";
 import { accounts } from "../accounts.js";
 import { select, selectedId } from "../selection.js";
@@ -78,7 +78,7 @@ export async function composeAnswer(kind, threadId, messageId) {
   const what = kind === "forward" ? "Forward" : kind === "reply" ? "Reply" : "Reply to all";
   await open(async () => {
     const prepared = await query("mail.prepare", { threadId, kind, ...(messageId !== undefined && { messageId }) });
-    rememberQuote(prepared.quote, prepared.quotedHtml, threadId);
+    rememberQuote(prepared.quote, prepared.quotedHtml);
     signatureOf(prepared.accountId).value = prepared.signature;
     const fields = fromPrepared(prepared, kind === "forward" ? null : threadId);
     fields.html = bodyWith(prepared.signature);
@@ -86,15 +86,15 @@ export async function composeAnswer(kind, threadId, messageId) {
   });
 }
 
-/** @param {string} id @param {string | null} [threadId] where its quoted message stands, if that is known */
-export async function openDraft(id, threadId = null) {
+/** @param {string} id */
+export async function openDraft(id) {
   if (composition.value?.draft.id === id) {
     minimised.value = false;
     return;
   }
   await open(async () => {
     const found = await query("mail.draft", { id });
-    if (found.quote) void quotedHtmlOf(found.quote, found.replyTo ?? threadId);
+    if (found.quote) void quotedHtmlOf(found.quote);
     const draft = new Draft(fromDraft(found), { id: found.id, version: found.version });
     draft.rememberNow();
     return { draft, focus: found.to.length ? "body" : "to", title: titleOf(found) };
@@ -110,7 +110,7 @@ export async function openLeft(left) {
     return;
   }
   await open(async () => {
-    if (fields.quote) void quotedHtmlOf(fields.quote, fields.replyTo);
+    if (fields.quote) void quotedHtmlOf(fields.quote);
     const draft = new Draft(fields, { id, version: left.version, key: left.key, dirty: true });
     return { draft, focus: "body", title: titleOf(fields) };
   });
@@ -119,9 +119,8 @@ export async function openLeft(left) {
 /** Take a message back that has not left yet, and go on writing it. @param {string} id of the outgoing */
 export async function bringBack(id) {
   try {
-    const threadId = outgoing.value?.find((one) => one.id === id)?.threadId ?? null;
     const draftId = await takeBack(id);
-    if (draftId !== null) await openDraft(draftId, threadId);
+    if (draftId !== null) await openDraft(draftId);
     else toast("An earlier attempt may have sent it: it stands under Tasks.");
   } catch (error) {
     const late = error instanceof RpcError && error.code === "CONFLICT";
@@ -132,9 +131,8 @@ export async function bringBack(id) {
 /** Go on with what was not sent: it is put away, and its words are a draft. @param {string} id of the outgoing */
 export async function rewrite(id) {
   try {
-    const threadId = outgoing.value?.find((one) => one.id === id)?.threadId ?? null;
     const draftId = await dismiss(id, true);
-    if (draftId !== null) await openDraft(draftId, threadId);
+    if (draftId !== null) await openDraft(draftId);
   } catch (error) {
     toast(`Could not open it: ${reason(error)}`, { tone: "error" });
   }

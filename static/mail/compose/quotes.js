@@ -12,16 +12,12 @@ const MAX_KEPT = 20;
 
 /** @type {Map<string, import("@preact/signals").Signal<Quoted | null>>} */
 const known = new Map();
-/** Message -> its thread. @type {Map<string, string>} */
-const threads = new Map();
 
 /**
  * @param {Quote} quote
  * @param {string} html
- * @param {string} threadId
  */
-export function rememberQuote(quote, html, threadId) {
-  threads.set(quote.messageId, threadId);
+export function rememberQuote(quote, html) {
   entry(quote).value = { html, problem: "" };
 }
 
@@ -30,21 +26,12 @@ export function quoted(quote) {
   return entry(quote);
 }
 
-/**
- * Fetch a quote that is not known yet.
- * @param {Quote} quote
- * @param {string | null} threadId
- */
-export async function quotedHtmlOf(quote, threadId) {
+/** Fetch a quote that is not known yet. @param {Quote} quote */
+export async function quotedHtmlOf(quote) {
   const shown = entry(quote);
-  const thread = threadId ?? threads.get(quote.messageId);
   if (shown.value && !shown.value.problem) return;
-  if (thread === undefined) {
-    shown.value = { html: "", problem: "It is added when the message goes out." };
-    return;
-  }
   try {
-    const prepared = await query("mail.prepare", { threadId: thread, messageId: quote.messageId, kind: quote.kind });
+    const prepared = await query("mail.prepare", { messageId: quote.messageId, kind: quote.kind });
     shown.value = { html: prepared.quotedHtml, problem: "" };
   } catch (error) {
     shown.value = { html: "", problem: `It can’t be shown now: ${error instanceof Error ? error.message : error}` };

@@ -106,7 +106,7 @@ interface Procedures {
   "mail.draft": { input: { id: string }; output: DraftDetail };
   "mail.saveDraft": { input: Composed & { id?: string; version?: number }; output: { id: string; version: number } };
   "mail.deleteDraft": { input: { id: string }; output: {} };
-  "mail.prepare": { input: { threadId: string; messageId?: string; kind: AnswerKind }; output: Prepared };
+  "mail.prepare": { input: { threadId?: string; messageId?: string; kind: AnswerKind }; output: Prepared };
   "mail.signature": { input: { accountId: string }; output: { html: string } };
   "mail.setSignature": { input: { accountId: string; html: string }; output: {} };
   "people.suggest": { input: { text: string; limit?: number }; output: Suggestion[] };

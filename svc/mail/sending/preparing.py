@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from svc.errors import NotFound
+from svc.errors import Invalid, NotFound
 from svc.mail import queries as mail_queries
 from svc.mail.model import DRAFT, Account, MessageRow
 from svc.mail.sending import queries, wire
@@ -61,23 +61,33 @@ class Preparer:
             return _LOST
 
 
-def _find(tx: ReadTx, principal: Principal, *, thread_id: str, message_id: str | None) -> _Found:
-    thread = mail_queries.thread_for(tx, principal, thread_id=thread_id)
-    if thread is None:
-        raise NotFound("There is no such thread.")
-    messages = mail_queries.messages_of(tx, thread_id)
-    written = [one for one in messages if DRAFT not in one.labels] or messages
-    if message_id is not None:
-        written = [one for one in messages if one.id == message_id]
-    if not written:
-        raise NotFound("There is no such message.")
-    account = account_of(tx, principal, thread.account_id)
+def _find(tx: ReadTx, principal: Principal, *, thread_id: str | None, message_id: str | None) -> _Found:
+    message = _message(tx, principal, thread_id=thread_id, message_id=message_id)
+    account = account_of(tx, principal, message.account_id)
     return _Found(
         account=account,
-        message=written[-1],
+        message=message,
         own=queries.own_addresses(tx, principal),
         signature=queries.signature(tx, account.id),
     )
+
+
+def _message(tx: ReadTx, principal: Principal, *, thread_id: str | None, message_id: str | None) -> MessageRow:
+    if thread_id is None and message_id is None:
+        raise Invalid("Say which message: threadId, or messageId.")
+    if thread_id is not None and mail_queries.thread_for(tx, principal, thread_id=thread_id) is None:
+        raise NotFound("There is no such thread.")
+    if message_id is not None:
+        named = mail_queries.message_for(tx, principal, message_id=message_id)
+        if named is None or thread_id not in (None, named.thread_id):
+            raise NotFound("There is no such message.")
+        return named
+    assert thread_id is not None
+    messages = mail_queries.messages_of(tx, thread_id)
+    written = [one for one in messages if DRAFT not in one.labels] or messages
+    if not written:
+        raise NotFound("There is no such message.")
+    return written[-1]
 
 
 def _carried(message: MessageRow) -> tuple[wire.AttachedOut, ...]:

@@ -98,8 +98,10 @@ class DraftInput(Wire, frozen=True):
 
 
 class PrepareInput(Wire, frozen=True):
-    thread_id: Id
+    """Of a thread its last message is meant, unless one is named; a named one needs no thread."""
+
     kind: PrepareKind
+    thread_id: Id | None = None
     message_id: Id | None = None
 
 

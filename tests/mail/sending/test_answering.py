@@ -10,7 +10,7 @@ from svc.mail import mime
 from svc.mail.model import MessageHeaders, MessageRow, Person
 from svc.mail.sending.answering import answer_to
 from tests.mail.sending.desk import Desk, desk_of
-from tests.service import MIA
+from tests.service import MIA, RpcError
 
 OWN = frozenset({"mia@example.org", "mia.k@gmail.com"})
 
@@ -94,6 +94,19 @@ async def test_a_reply_begins_with_whom_what_and_the_original(hasty: Desk) -> No
     assert "script" not in ready["quotedHtml"]
     assert ready["attachments"] == []
     assert (await prepared(hasty, thread, "forward"))["subject"] == "Fwd: Plans"
+
+
+async def test_a_named_message_needs_no_thread_and_belongs_to_the_one_that_is_named(hasty: Desk) -> None:
+    thread, other = await arrived(hasty, "Plans"), await arrived(hasty, "Others")
+    ready = await prepared(hasty, thread, "forward")
+    message = ready["quote"]["messageId"]
+    assert await hasty.service.query("mail.prepare", messageId=message, kind="forward") == ready
+    assert await prepared(hasty, thread, "forward", messageId=message) == ready
+    for given in ({"threadId": other, "messageId": message}, {"messageId": "msg_none"}):
+        with pytest.raises(RpcError, match="There is no such message"):
+            await hasty.service.query("mail.prepare", kind="forward", **given)
+    with pytest.raises(RpcError, match="threadId, or messageId"):
+        await hasty.service.query("mail.prepare", kind="forward")
 
 
 async def test_a_reply_stands_in_its_thread_here_and_there(hasty: Desk) -> None:

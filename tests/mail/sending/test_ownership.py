@@ -90,6 +90,11 @@ async def test_to_another_person_they_are_as_if_they_never_were(
     _, ben, names = people
     before = await service.dump()
     never = calls(**NEVER)
+    by_name = [
+        await ask(ben, "mail.prepare", {"messageId": one["message"], "kind": "forward"}) for one in (names, NEVER)
+    ]
+    assert by_name[0] == by_name[1]
+    assert by_name[0][0] == 404
     for procedure, wanted in calls(**names).items():
         answer = await ask(ben, procedure, wanted)
         assert answer[0] == 404, procedure
