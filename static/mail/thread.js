@@ -71,11 +71,11 @@ function Toolbar({ thread, commands }) {
     <button class=${`tool icon-only${thread.starred ? " starred" : ""}`} aria-label="Star" aria-pressed=${thread.starred ? "true" : "false"} title="Star (s)" onClick=${() => commands.star(thread)}><${Icon} name="star" /></button>
     <button class="tool icon-only" aria-label="Labels" title="Labels (l)" onClick=${() => commands.pick("label", thread)}><${Icon} name="label" /></button>
     <button class="tool icon-only" aria-label="Snooze" title="Snooze (h)" onClick=${() => commands.pick("snooze", thread)}><${Icon} name="clock" /></button>
-    <button class="tool icon-only wide-only" aria-label=${isSpam(thread) ? "Not spam" : "Report as spam"} title=${isSpam(thread) ? "Not spam (!)" : "Report as spam (!)"} onClick=${() => commands.spam(thread)}><${Icon} name="spam" /></button>
+    <button class="tool icon-only" aria-label=${isSpam(thread) ? "Not spam" : "Report as spam"} title=${isSpam(thread) ? "Not spam (!)" : "Report as spam (!)"} onClick=${() => commands.spam(thread)}><${Icon} name="spam" /></button>
     <button class="tool icon-only" aria-label="Delete" title="Delete (#)" onClick=${() => commands.trash(thread)}><${Icon} name="trash" /></button>`}
     <span class="tool-gap"></span>
-    <button class="tool icon-only" aria-label="Newer thread" title="Newer (k)" onClick=${() => commands.move(-1)}><${Icon} name="up" /></button>
-    <button class="tool icon-only" aria-label="Older thread" title="Older (j)" onClick=${() => commands.move(1)}><${Icon} name="down" /></button>
+    <button class="tool icon-only wide-only" aria-label="Newer thread" title="Newer (k)" onClick=${() => commands.move(-1)}><${Icon} name="up" /></button>
+    <button class="tool icon-only wide-only" aria-label="Older thread" title="Older (j)" onClick=${() => commands.move(1)}><${Icon} name="down" /></button>
   </div>`;
 }
 

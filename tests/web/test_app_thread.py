@@ -208,6 +208,21 @@ def test_on_a_phone_the_thread_takes_the_page_and_the_list_comes_back_where_it_w
     assert abs(page.evaluate("document.querySelector('.lists').scrollTop") - 300) <= 1
 
 
+@pytest.mark.parametrize("width", [390, 360])
+def test_on_a_phone_every_step_is_within_reach(start: Callable[..., App], width: int) -> None:
+    app = start(viewport={**PHONE, "width": width}, has_touch=True, is_mobile=True)
+    page = app.open("/p/mail/t/thr_01", ready="iframe")
+    tools = page.get_by_role("toolbar", name="Thread").get_by_role("button")
+    names = ["Back", "Archive", "Mark unread", "Star", "Labels", "Snooze", "Report as spam", "Delete"]
+    for name in names:
+        box = tools.and_(page.get_by_role("button", name=name, exact=True)).bounding_box()
+        assert box is not None, name
+        assert box["x"] >= 0, name
+        assert box["x"] + box["width"] <= width, name
+        assert min(box["width"], box["height"]) >= 44, name
+    assert tools.count() == len(names)
+
+
 def test_marked_text_in_the_frame_can_be_copied_with_the_keyboard(start: Callable[..., App]) -> None:
     app = start(permissions=["clipboard-read", "clipboard-write"])
     page = app.open("/p/mail/t/thr_00", ready="iframe")
