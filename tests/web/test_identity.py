@@ -203,10 +203,16 @@ def test_signing_out_ends_there_also_if_the_page_hears_of_the_ended_session_firs
 
 
 def test_signing_out_of_a_session_that_has_ended_leads_to_the_login_page_too(start: Callable[..., App]) -> None:
-    app = start(IdentityWorld(refusing="There is no session to end."))
+    class Ended(IdentityWorld):
+        """The session ends a moment before one signs out of it: sooner, the page would hear of it and leave by itself."""
+
+        def auth(self, path: str, body: dict[str, Any]) -> tuple[int, Any]:
+            self.me.update(user=None)
+            return super().auth(path, body)
+
+    app = start(Ended(refusing="There is no session to end."))
     app.tolerated = ("403", "401")
     page = app.open("/settings", ready=".who")
-    app.world.me.update(user=None)
     page.get_by_role("button", name=SIGN_OUT).click()
     page.wait_for_url("**/login?next=%2Fsettings")
 

@@ -51,7 +51,7 @@ def test_a_row_shows_what_the_server_knows_of_its_thread(desk: Desk) -> None:
     page = desk.inbox()
     for thread in inbox(desk)[:ROWS_COMPARED]:
         row = page.locator(f"#row-{thread['id']}")
-        expect(row.locator(".row-dot .sr-only")).to_have_count(int(thread["unread"]))
+        expect(row.locator(".row-dot .heard")).to_have_count(int(thread["unread"]))
         expect(row.locator(".row-sender bdi")).to_have_text(thread["sender"]["title"] or thread["sender"]["name"])
         expect(row.locator(".row-subject bdi")).to_have_text(thread["subject"])
         expect(row.locator(".row-snippet")).to_have_text(thread["snippet"])
