@@ -204,7 +204,7 @@ def test_signing_out_ends_there_also_if_the_page_hears_of_the_ended_session_firs
 
 def test_signing_out_of_a_session_that_has_ended_leads_to_the_login_page_too(start: Callable[..., App]) -> None:
     class Ended(IdentityWorld):
-        """The session ends a moment before one signs out of it: sooner, the page would hear of it and leave by itself."""
+        """The session ends a moment before one signs out of it: sooner, the page would leave by itself."""
 
         def auth(self, path: str, body: dict[str, Any]) -> tuple[int, Any]:
             self.me.update(user=None)
