@@ -8,6 +8,9 @@ from typing import Final
 
 _ALPHABET: Final = "0123456789abcdefghijkmnpqrstuvwxyz"  # no l, no o: people read these aloud
 _LENGTH: Final = 20  # 20 symbols of a 34-letter alphabet: 101 bits
+_PAIRS: Final = tuple(
+    low + high for high in _ALPHABET for low in _ALPHABET
+)  # two symbols a division: ids are made often
 
 
 def new_id(prefix: str) -> str:
@@ -22,8 +25,9 @@ def derived_id(prefix: str, *parts: str) -> str:
 
 
 def _spelled(number: int) -> str:
-    symbols = []
-    for _ in range(_LENGTH):
-        number, index = divmod(number, len(_ALPHABET))
-        symbols.append(_ALPHABET[index])
-    return "".join(symbols)
+    number %= len(_ALPHABET) ** _LENGTH
+    pairs = []
+    for _ in range(_LENGTH // 2):
+        number, index = divmod(number, len(_PAIRS))
+        pairs.append(_PAIRS[index])
+    return "".join(pairs)

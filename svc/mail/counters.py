@@ -24,11 +24,22 @@ ACCOUNTS_TOPIC: Final = "accounts"
 
 def refresh_thread(tx: Tx, account: Account, thread_id: str, *, device_id: str) -> None:
     """Bring a thread's row and its account's unread counter up to its messages; remove it when it has none left."""
+    refresh_threads(tx, account, [thread_id], device_id=device_id)
+
+
+def refresh_threads(tx: Tx, account: Account, thread_ids: Iterable[str], *, device_id: str) -> None:
+    """The same for many: what their rows share is looked up once."""
+    there = [thread_id for thread_id in thread_ids if _refresh(tx, account, thread_id, device_id=device_id)]
+    _emit_threads(tx, account, there, device_id=device_id)
+
+
+def _refresh(tx: Tx, account: Account, thread_id: str, *, device_id: str) -> bool:
+    """Whether there is still such a thread."""
     before = tx.one(
-        "select in_inbox > 0 and unread > 0, labels, last_message_at, leads from mail_threads where id = :id",
+        "select in_inbox > 0 and unread > 0, labels, last_message_at, leads, twins from mail_threads where id = :id",
         id=thread_id,
     )
-    on_badge, labels_before, at_before, leads = before or (0, "[]", 0, 1)
+    on_badge, labels_before, at_before, leads, group = before or (0, "[]", 0, 1, None)
     in_unified = on_badge and leads
     sums = tx.one(
         """
@@ -50,20 +61,20 @@ def refresh_thread(tx: Tx, account: Account, thread_id: str, *, device_id: str) 
             audience=account.owner_id,
             device_id=device_id,
         )
-        return
+        return False
     _relist(tx, account, thread_id, before=listed_before, after=_rewrite(tx, thread_id, sums))
     in_inbox, unread, visible = sums[1:4]
     if in_inbox or not visible:  # it is back already, or there is nothing left that could come back
         tx.run("delete from mail_snoozes where thread_id = :id", id=thread_id)
-    twins_now = twins.settle(tx, thread_id)
+    leads_now, twins_now = twins.settle(tx, thread_id, leads=bool(leads), group=group)
     on_badge_now = int(in_inbox > 0 and unread > 0)
-    in_unified_now = on_badge_now and tx.value("select leads from mail_threads where id = :id", id=thread_id)
+    in_unified_now = int(on_badge_now and leads_now)
     _move_badge(
         tx, account.id, by=on_badge_now - on_badge, twins_by=(on_badge_now - in_unified_now) - (on_badge - in_unified)
     )
-    emit_thread(tx, account, thread_id, device_id=device_id)
     for twin in twins_now:
         _pass_lead(tx, twin, device_id=device_id)
+    return True
 
 
 def _pass_lead(tx: Tx, twin: Twin, *, device_id: str) -> None:
@@ -77,17 +88,20 @@ def _pass_lead(tx: Tx, twin: Twin, *, device_id: str) -> None:
 
 
 def emit_thread(tx: Tx, account: Account, thread_id: str, *, device_id: str) -> None:
-    row = queries.thread(tx, thread_id)
-    assert row is not None
-    payload = {"accountId": account.id, "thread": wire.to_builtins(wire.thread_summary(tx, row))}
-    tx.emit(
-        topic=MAIL_TOPIC,
-        kind="thread.changed",
-        id=thread_id,
-        payload=payload,
-        audience=account.owner_id,
-        device_id=device_id,
-    )
+    _emit_threads(tx, account, [thread_id], device_id=device_id)
+
+
+def _emit_threads(tx: Tx, account: Account, thread_ids: Iterable[str], *, device_id: str) -> None:
+    rows = [row for thread_id in thread_ids if (row := queries.thread(tx, thread_id)) is not None]
+    for summary in wire.thread_summaries(tx, rows):
+        tx.emit(
+            topic=MAIL_TOPIC,
+            kind="thread.changed",
+            id=summary.id,
+            payload={"accountId": account.id, "thread": wire.to_builtins(summary)},
+            audience=account.owner_id,
+            device_id=device_id,
+        )
 
 
 def emit_account(tx: Tx, account_id: str, *, device_id: str) -> None:
@@ -117,20 +131,21 @@ def _rewrite(tx: Tx, thread_id: str, sums: Row) -> _Listed:
     # A draft, spam or trashed message leads only a thread that has nothing else; the sender shown is not the owner.
     newest = tx.one(
         """
-        select subject, snippet, sent_at from mail_messages where thread_id = :id
+        select sender_name, sender_address, subject, snippet, sent_at, own from mail_messages where thread_id = :id
         order by visible desc, sent_at desc, id desc limit 1
         """,
         id=thread_id,
     )
-    sender = tx.one(
-        """
-        select sender_name, sender_address from mail_messages where thread_id = :id
-        order by visible desc, own, sent_at desc, id desc limit 1
-        """,
-        id=thread_id,
-    )
     assert newest is not None
-    assert sender is not None
+    name, address, subject, snippet, sent_at, own = newest
+    if own:
+        ((name, address),) = tx.all(
+            """
+            select sender_name, sender_address from mail_messages where thread_id = :id
+            order by visible desc, own, sent_at desc, id desc limit 1
+            """,
+            id=thread_id,
+        )
     distinct = tx.all("select distinct labels from mail_messages where thread_id = :id", id=thread_id)
     labels = sorted({label for (encoded,) in distinct for label in queries.decode_labels(cast(str, encoded))})
     tx.run(
@@ -141,11 +156,11 @@ def _rewrite(tx: Tx, thread_id: str, sums: Row) -> _Listed:
         where id = :id
         """,
         id=thread_id,
-        subject=newest[0],
-        snippet=newest[1],
-        at=newest[2],
-        sender_name=sender[0],
-        sender_address=sender[1],
+        subject=subject,
+        snippet=snippet,
+        at=sent_at,
+        sender_name=name,
+        sender_address=address,
         messages=sums[0],
         in_inbox=sums[1],
         unread=sums[2],
@@ -153,7 +168,7 @@ def _rewrite(tx: Tx, thread_id: str, sums: Row) -> _Listed:
         attachments=sums[4],
         labels=msgspec.json.encode(labels).decode(),
     )
-    return _Listed(_lists_of(labels), newest[2])
+    return _Listed(_lists_of(labels), sent_at)
 
 
 def _lists_of(label_ids: Iterable[str]) -> frozenset[str]:

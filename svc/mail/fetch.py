@@ -17,7 +17,8 @@ from svc.clock import Clock
 from svc.ids import derived_id
 from svc.log import Log
 from svc.mail import mime
-from svc.mail.ingest import Passed, sent_at_of
+from svc.mail.ingest import sent_at_of
+from svc.mail.ledger import Passed
 from svc.mail.model import AttachmentRef, Body, Incoming, MessageHeaders, Person, message_id_of
 from svc.mail.provider import MessageGone, MessageRef, Provider, RawMessage, Refused
 from svc.nursery import GateCrashed, GateTimeout, ProcessGate, ThreadGate, open_task_group

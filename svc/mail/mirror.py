@@ -12,9 +12,10 @@ from collections.abc import Sequence
 import msgspec
 
 from svc.clock import Millis
-from svc.mail import counters, ingest, queries
-from svc.mail.ingest import DEVICE_ID, Passed
+from svc.mail import carried, counters, ingest, queries
+from svc.mail.ledger import Passed
 from svc.mail.model import Account, MirrorRow
+from svc.mail.storing import DEVICE_ID
 from svc.store import Tx
 
 
@@ -56,14 +57,14 @@ def _take_back_labels(tx: Tx, account: Account, row: MirrorRow, there: frozenset
         return
     message_id, thread_id, here = stored
     wanted = row.remove if there is None else there & (row.add | row.remove)
-    after = ingest.with_pending(
+    after = carried.with_pending(
         tx,
         account,
         provider_message_id=row.provider_message_id,
         labels=(here - row.add - row.remove) | wanted,
     )
     if after != here:
-        ingest.write_labels(tx, account, message_id=message_id, labels=after)
+        carried.write_labels(tx, account, message_id=message_id, labels=after)
         counters.refresh_thread(tx, account, thread_id, device_id=DEVICE_ID)
 
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Final
 
 from svc.mail import counters, queries
-from svc.mail.ingest import DEVICE_ID
 from svc.mail.model import AccountState
 from svc.mail.provider import Trouble
+from svc.mail.storing import DEVICE_ID
 from svc.store import Tx
 
 MAX_PROBLEM_CHARS: Final = 500

@@ -83,19 +83,22 @@ def unlink(tx: Tx, *, thread_id: str) -> list[Twin]:
     return [twin for twin in before if twin.id != thread_id]
 
 
-def settle(tx: Tx, thread_id: str) -> list[Twin]:
-    """A thread's columns changed: let the right one of its group lead. Returns the others for which that is news, as
-    they are now."""
-    group = group_of(tx, thread_id)
+def settle(tx: Tx, thread_id: str, *, leads: bool, group: str | None) -> tuple[bool, list[Twin]]:
+    """A thread's columns changed: let the right one of its group lead. ``leads``, ``group``: as they stand in its row.
+
+    Returns whether it leads now, and the others for which that is news, as they are now.
+    """
     if group is None:
-        tx.run("update mail_threads set leads = 1 where id = :id and not leads", id=thread_id)
-        return []
+        if not leads:
+            tx.run("update mail_threads set leads = 1 where id = :id", id=thread_id)
+        return True, []
     twins = members(tx, group)
     leader = max(twins, key=lambda twin: twin.rank)
     changed = [twin for twin in twins if twin.leads != (twin is leader)]
     for twin in changed:
         tx.run("update mail_threads set leads = :leads where id = :id", leads=int(twin is leader), id=twin.id)
-    return [replace(twin, leads=twin is leader) for twin in changed if twin.id != thread_id]
+    others = [replace(twin, leads=twin is leader) for twin in changed if twin.id != thread_id]
+    return leader.id == thread_id, others
 
 
 def group_of(tx: ReadTx, thread_id: str) -> str | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from svc.errors import Conflict, NotFound
-from svc.mail import counters, ingest, queries
+from svc.mail import counters, queries, storing
 from svc.mail.accounts import secret_name
 from svc.mail.health import erasing
 from svc.mail.model import Account
@@ -82,7 +82,7 @@ def note_still_granted(tx: Tx, *, account_id: str) -> None:
         id=account_id,
     )
     if changed:
-        counters.emit_account(tx, account_id, device_id=ingest.DEVICE_ID)
+        counters.emit_account(tx, account_id, device_id=storing.DEVICE_ID)
 
 
 def _tell_removed(tx: Tx, account: Account, principal: Principal) -> None:

@@ -11,9 +11,9 @@ from typing import Final
 
 from svc.files import delete_files
 from svc.mail import counters, ingest, queries
-from svc.mail.ingest import DEVICE_ID
 from svc.mail.model import Account
 from svc.mail.sending.model import draft_origin, outgoing_origin
+from svc.mail.storing import DEVICE_ID
 from svc.store import Tx
 
 THREADS_A_BATCH: Final = 50

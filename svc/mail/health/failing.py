@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from svc.mail import counters, queries
-from svc.mail.ingest import DEVICE_ID
+from svc.mail.storing import DEVICE_ID
 from svc.store import ReadTx, Tx
 
 

@@ -12,10 +12,11 @@ from typing import Final, cast
 
 import msgspec
 
-from svc.mail import counters, ingest, queries
-from svc.mail.ingest import DEVICE_ID, Passed
+from svc.mail import carried, counters, ingest, queries
+from svc.mail.ledger import Passed
 from svc.mail.model import INBOX, Account
 from svc.mail.provider import ProviderLabel
+from svc.mail.storing import DEVICE_ID
 from svc.store import Tx
 
 FORGET_BATCH: Final = 200  # threads of one transaction
@@ -83,7 +84,7 @@ def forget_gone(tx: Tx, *, account_id: str) -> bool:
 def _take_from_thread(tx: Tx, account: Account, thread_id: str, label_id: str) -> None:
     for message in queries.messages_of(tx, thread_id):
         if label_id in message.labels:
-            ingest.write_labels(tx, account, message_id=message.id, labels=frozenset(message.labels) - {label_id})
+            carried.write_labels(tx, account, message_id=message.id, labels=frozenset(message.labels) - {label_id})
     counters.refresh_thread(tx, account, thread_id, device_id=DEVICE_ID)
 
 

@@ -15,7 +15,7 @@ import msgspec
 
 from svc.clock import Millis
 from svc.errors import NotFound
-from svc.mail import counters, ingest, queries
+from svc.mail import carried, counters, queries
 from svc.mail.labelling import undo
 from svc.mail.labelling.queries import snoozed_until
 from svc.mail.model import DRAFT, HIDDEN_LABELS, Account, MessageRow, ThreadRow
@@ -91,7 +91,7 @@ class Step:
         if after == before:
             return
         added, removed = after - before, before - after
-        ingest.write_labels(self.tx, opened.account, message_id=message.id, labels=after)
+        carried.write_labels(self.tx, opened.account, message_id=message.id, labels=after)
         _queue_mirror(self.tx, self.principal, message, add=added, remove=removed)
         self._touched[opened.row.id] = opened
         self._changes.append(

@@ -12,7 +12,7 @@ import trio
 from trio.testing import MockClock
 
 from svc.clock import VirtualClock
-from svc.mail import ingest, queries
+from svc.mail import carried, ingest, queries
 from svc.mail.search import actions, procedures
 from svc.mail.search.find import LIMITS, Limits
 from svc.mail.search.invariants import INVARIANTS
@@ -160,7 +160,7 @@ async def test_labels_follow_the_message_also_while_it_waits(rig: Rig, indexer: 
 
     async def relabel(message: object, *labels: str) -> None:
         await rig.store.write(
-            lambda tx: ingest.write_labels(tx, account, message_id=str(message), labels=frozenset(labels))
+            lambda tx: carried.write_labels(tx, account, message_id=str(message), labels=frozenset(labels))
         )
 
     await relabel(rows[0][0], "TRASH")
