@@ -29,6 +29,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if iscoroutinefunction(getattr(item, "obj", None)):
             virtual_time.put_on_virtual_time(item)
+        elif item.get_closest_marker("browser") or item.get_closest_marker("journey"):
+            # Whole programs on real time, on a machine that others use too. What had to run twice is told at the end.
+            item.add_marker(pytest.mark.flaky(reruns=1))
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
