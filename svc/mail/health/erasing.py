@@ -19,6 +19,7 @@ from svc.store import Tx
 THREADS_A_BATCH: Final = 50
 OUTGOING_A_BATCH: Final = 100
 EVENTS_A_BATCH: Final = 5_000  # looked at, not deleted
+NEWS_A_BATCH: Final = 5_000
 
 
 def forget_steps(tx: Tx, account: Account) -> None:
@@ -101,6 +102,32 @@ def erase_events(tx: Tx, *, account_id: str, after: int) -> int | None:
         """
         delete from events where seq > :after and seq <= :until and type like 'mail-%'
             and json_extract(payload, '$.accountId') = :id
+        """,
+        after=after,
+        until=until,
+        id=account_id,
+    )
+    return int(until)
+
+
+def erase_news(tx: Tx, *, account_id: str, after: int) -> int | None:
+    """What the live updates that are kept for latecomers say of its mail. The rows stay, since a gap would mean that
+    something was missed: a thread that changed is told as removed. Returns where to go on, if there is more."""
+    until = tx.value(
+        "select max(seq) from (select seq from outbox where seq > :after order by seq limit :limit)",
+        after=after,
+        limit=NEWS_A_BATCH,
+    )
+    if until is None:
+        return None
+    tx.run(
+        """
+        update outbox set payload = json_object('accountId', :id),
+            kind = case kind when 'thread.changed' then 'thread.removed' else kind end
+        where seq > :after and seq <= :until and kind in ('thread.changed', 'task.changed') and :id in (
+            json_extract(payload, '$.accountId'), json_extract(payload, '$.draft.accountId'),
+            json_extract(payload, '$.outgoing.accountId')
+        )
         """,
         after=after,
         until=until,

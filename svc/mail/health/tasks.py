@@ -41,8 +41,9 @@ class Eraser:
         while await self.store.write(erasing.erase_outgoing, account_id=account_id):
             if await self.store.read(queries.only_on_their_way, account_id=account_id):
                 await trio.sleep(ON_ITS_WAY_S)
-        after: int | None = 0
-        while after is not None:
-            after = await self.store.write(erasing.erase_events, account_id=account_id, after=after)
+        for erase in (erasing.erase_events, erasing.erase_news):
+            after: int | None = 0
+            while after is not None:
+                after = await self.store.write(erase, account_id=account_id, after=after)
         await self.store.write(erasing.erase_account, account_id=account_id)
         self.log.info("mail.account_erased", account=account_id)

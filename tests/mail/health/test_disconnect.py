@@ -298,6 +298,26 @@ async def test_an_erasure_cut_anywhere_holds_and_is_finished_later(
     assert await cancel_everywhere(attempt) > 5
 
 
+async def test_kept_news_of_an_erased_account_say_nothing_of_its_mail(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog
+) -> None:
+    async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake") as service:
+        await furnish(service, MIA)
+        account_id = await account_of(service, MIA)
+        mail = {"accountId": account_id, "to": ["noa@example.org"], "subject": "Zanzibar", "html": "<p>Zanzibar</p>"}
+        await service.mutate("mail.saveDraft", **mail)
+        await service.mutate("mail.send", sendAt="2099-01-01T00:00:00Z", **mail)
+        await service.synced("Zanzibar", address=MIA)
+        told = "select count(*), max(seq) - min(seq) + 1 from outbox"
+        assert (await service.rows("select count(*) from outbox where payload like '%Zanzibar%'"))[0][0] >= 3
+        await service.mutate("mail.disconnect", accountId=account_id, erase=True)
+        await trio.testing.wait_all_tasks_blocked()
+        await Eraser(store=service.workspace.store, log=log).erase(account_id)
+        assert await service.rows("select count(*) from outbox where payload like '%Zanzibar%'") == [(0,)]
+        ((rows, span),) = await service.rows(told)
+        assert rows == span
+
+
 async def test_an_erasure_that_a_kill_interrupted_goes_on_at_the_next_boot(
     tmp_path: Path, wall: VirtualClock, log: RecordedLog
 ) -> None:
