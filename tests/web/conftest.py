@@ -64,12 +64,16 @@ class App:
     def path(self) -> str:
         return str(self.page.evaluate("location.pathname"))
 
-    def called(self, name: str) -> list[Any]:
-        """The calls of a procedure, once there is one."""
-        deadline = time.monotonic() + PATIENCE_MS / 1000
-        while not self.calls(name) and time.monotonic() < deadline:
-            self.page.wait_for_timeout(10)
+    def called(self, name: str, *, times: int = 1) -> list[Any]:
+        """The calls of a procedure, once there are so many. The page shows a step before the server hears of it."""
+        self.wait(lambda: len(self.calls(name)) >= times)
         return self.calls(name)
+
+    def wait(self, is_so: Callable[[], bool]) -> None:
+        """For what the page can't tell. Gives up after a while: the caller asserts what it wants."""
+        deadline = time.monotonic() + PATIENCE_MS / 1000
+        while not is_so() and time.monotonic() < deadline:
+            self.page.wait_for_timeout(10)
 
     def calls(self, name: str) -> list[Any]:
         return [given for called, given in self.world.calls if called == name]

@@ -408,10 +408,21 @@ def test_a_list_that_could_not_be_loaded_says_so_and_can_be_asked_for_again(star
 
 
 def test_a_session_that_ends_leads_to_the_login_page_and_back_to_the_very_section(start: Callable[..., App]) -> None:
-    app = start(IdentityWorld())
+    class Ending(IdentityWorld):
+        """The session has ended once the next section is shown, and no sooner: its users are asked for."""
+
+        asked = False
+
+        def rpc_users_list(self, given: dict[str, Any]) -> Any:
+            if not self.asked:
+                self.asked = True
+                self.me.update(user=None)
+                raise Refusal("UNAUTHORIZED", 401, "Log in first.")
+            return super().rpc_users_list(given)
+
+    app = start(Ending())
     app.tolerated = ("401",)
     page = app.open("/settings/sessions", ready=".thing")
-    app.world.me.update(user=None)
     page.get_by_role("link", name="Devices").click()
     page.get_by_label("Development login").fill("mia@ternandtide.example")
     page.get_by_role("button", name=SIGN_IN).click()
