@@ -7,9 +7,9 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 VENDOR := static/vendor/.stamp
 # A process for each core; the tests of one file share a server or a browser, so they stay together.
-PYTEST := $(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile
+PYTEST := $(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile --durations=20 --durations-min=1
 
-.PHONY: run demo test check bench gen format clean
+.PHONY: run demo test soak check bench gen format clean
 .DEFAULT_GOAL := run
 
 run: $(STAMP) $(VENDOR)  ## start the service on http://127.0.0.1:4780
@@ -21,13 +21,18 @@ demo: export SVC_HOME ?= $(CURDIR)/.cache/demo
 demo: $(STAMP) $(VENDOR)  ## the same with the fake providers and a small company's mail
 	$(BIN)/svc serve
 
-test: $(STAMP) $(VENDOR)  ## every test this machine can run; skips say what is missing
-	$(PYTEST)
+# What one runs all day. The journeys drive the whole program as processes; the looks walk each page in every size and colour.
+test: $(STAMP) $(VENDOR)  ## the tests, but for journeys and looks, which take longer; skips say what is missing
+	$(PYTEST) -m "not journey" --ignore-glob='*_looks.py'
 
-check: $(STAMP) $(VENDOR)  ## format, lint, types, JS types, generated files fresh, tests
+soak: export SVC_SOAK := 1
+soak: $(STAMP) $(VENDOR)  ## the same in large sizes (tests/sizes.py), for a night; SOAK=tests/mail does a part
+	$(PYTEST) -o faulthandler_timeout=14400 $(SOAK)
+
+check: $(STAMP) $(VENDOR)  ## format, lint, types, JS types, generated files fresh, every test
 	$(BIN)/ruff format --check svc tests benchmarks hatch_build.py
 	$(BIN)/ruff check svc tests benchmarks hatch_build.py
-	$(BIN)/mypy svc
+	$(BIN)/mypy
 	cd static && npx --no-install tsc --noEmit -p jsconfig.json
 	$(BIN)/python -m svc.generate --check
 	$(PYTEST)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import re
+import runpy
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,11 +21,8 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 NODE_MIN_MAJOR: Final = 20
 NPM_TIMEOUT_S: Final = 600
-SERVED: Final = frozenset({".html", ".js", ".mjs", ".css", ".svg", ".png", ".txt", ".webmanifest"})
-"""What the service serves; declarations, configuration and lists of packages stay behind."""
 _STAMPED: Final = ("package.json", "package-lock.json", "vendor.mjs")
-_NOT_SERVED: Final = frozenset({"vendor.mjs"})
-_FOLDERS_SKIPPED: Final = frozenset({"node_modules"})
+_SERVED_FILES: Final = Path(__file__).parent / "svc" / "protocol" / "served_files.py"
 
 
 class WebAppHook(BuildHookInterface[Any]):
@@ -62,13 +59,9 @@ def make_vendor(static: Path) -> None:
         _run([node, str(static / "vendor.mjs"), folder], folder)
 
 
-def shipped(static: Path) -> Iterator[Path]:
-    """The files that belong into the wheel, in order."""
-    for path in sorted(static.rglob("*")):
-        inside = path.relative_to(static)
-        hidden = any(part.startswith(".") or part in _FOLDERS_SKIPPED for part in inside.parts)
-        if path.is_file() and path.suffix in SERVED and not hidden and inside.as_posix() not in _NOT_SERVED:
-            yield path
+def shipped(static: Path) -> list[Path]:
+    """The files that belong into the wheel, in order: what the service serves, by its own list."""
+    return list(runpy.run_path(str(_SERVED_FILES))["served_files"](static))
 
 
 def _tool(name: str) -> str:

@@ -19,6 +19,8 @@ NAMES: Final = (
     "ingest",
     "threads",
     "search",
+    "crowd",
+    "large_mails",
     "principal",
     "refusals",
     "files",
@@ -27,6 +29,9 @@ NAMES: Final = (
     "sanitizing",
     "keystrokes",
 )
+
+BUSY_LOAD_A_CORE: Final = 0.5
+"""From so many other programs a core on, figures are not those of a quiet machine."""
 
 Run = Callable[[bool], Iterable[Table]]
 
@@ -42,17 +47,28 @@ def main() -> int:
     print(
         f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}, {os.cpu_count()} cores, load {_load()}"
     )
+    if _is_busy():
+        print(
+            f"This machine is busy with other things: {_load()} programs want its {os.cpu_count()} cores. "
+            "Ratios lean to whoever waits less; run it again when the machine is quiet.",
+            file=sys.stderr,
+        )
     for name in parsed.names or NAMES:
         run: Run = import_module(f"benchmarks.{name}").run  # late: one benchmark's imports are no part of another
         began = time.perf_counter()
         for table in run(parsed.quick):
             print(f"\n{table.text()}", flush=True)
-        print(f"({name}: {time.perf_counter() - began:.0f} s)", flush=True)
+        print(f"({name}: {time.perf_counter() - began:.0f} s, load {_load()} at the end)", flush=True)
     return 0
 
 
 def _load() -> str:
     return f"{os.getloadavg()[0]:.1f}"
+
+
+def _is_busy() -> bool:
+    """Over the last minute, and before the first benchmark: who runs two of them in a row is told of the first one."""
+    return os.getloadavg()[0] > BUSY_LOAD_A_CORE * (os.cpu_count() or 1)
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ FORM: Final = 4
 _NUMBERS: Final = "with recursive numbers (n) as (select 0 union all select n + 1 from numbers where n + 1 < :count)"
 _SCATTERED: Final = "printf('%08x', (n * 2654435761) % 4294967296)"  # one to one: ids as hashes lie, in no order
 _ACCOUNTS: Final = """
-    insert into mail_accounts (id, address, provider, state, history_id, messages, unread_threads, created_at)
+    insert into mail_accounts (id, address, provider, state, cursor, messages, unread_threads, created_at)
     values (:id, :address, 'fake', 'caught-up', '1', :messages, :unread, :created_at)
 """
 _THREADS: Final = f"""

@@ -16,9 +16,10 @@ import trio
 
 from benchmarks.mailroom import open_mailroom, page_of, real_mail_paths, some_mails, sync_disks
 from benchmarks.report import Table, count, milliseconds, percentile
-from svc.mail import ingest
-from svc.mail.mime import ParsedMessage, parse_message
-from svc.mail.sanitize import plan, sanitize, text_fallback, text_to_html
+from svc.formats.html import plan, sanitize, text_fallback, text_to_html
+from svc.formats.mime import ParsedMessage, parse_message
+from svc.mail.ingest_steps import INGEST_STEPS
+from svc.mail.sync import ingest
 
 QUICK_MAILS: Final = 400
 
@@ -89,7 +90,7 @@ async def _ingest(home: Path, mails: Sequence[bytes]) -> float:
         began = time.perf_counter()
         for refs in room.pages():
             page = page_of(await room.fetcher.fetch(refs))
-            await room.store.write(ingest.store_page, account_id=room.account_id, page=page)
+            await room.store.write(ingest.store_page, account_id=room.account_id, page=page, steps=INGEST_STEPS)
         elapsed = time.perf_counter() - began
         stored = (await room.account()).messages
         if stored != len(mails):

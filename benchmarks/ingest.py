@@ -20,10 +20,11 @@ import trio
 
 from benchmarks.mailroom import open_mailroom, page_of, some_mails, sync_disks
 from benchmarks.report import Table, count, median, paired_ratio
-from svc.mail import ingest
-from svc.mail.ingest import SweepPage
-from svc.mail.mime import parse_message
+from svc.formats.mime import parse_message
+from svc.mail.ingest_steps import INGEST_STEPS
 from svc.mail.model import Incoming
+from svc.mail.sync import ingest
+from svc.mail.sync.ingest import FullSyncPage
 
 MAILS: Final = 1_500
 QUICK_MAILS: Final = 300
@@ -91,28 +92,28 @@ def _round(home: Path, mails: Sequence[bytes]) -> Iterator[tuple[str, float, int
     yield POLL_MANY, trio.run(partial(_poll, home / "poll-many", mails, messages, producers=PRODUCERS)), len(messages)
 
 
-async def _whole(home: Path, mails: Sequence[bytes]) -> tuple[float, float, list[SweepPage]]:
+async def _whole(home: Path, mails: Sequence[bytes]) -> tuple[float, float, list[FullSyncPage]]:
     """Seconds for fetching with blobs, seconds for the transactions, and the pages they stored."""
     fetch_s = pages_s = 0.0
-    pages: list[SweepPage] = []
+    pages: list[FullSyncPage] = []
     async with open_mailroom(home, mails) as room:
         for refs in room.pages():
             began = time.perf_counter()
             page = page_of(await room.fetcher.fetch(refs))
             fetched = time.perf_counter()
-            await room.store.write(ingest.store_page, account_id=room.account_id, page=page)
+            await room.store.write(ingest.store_page, account_id=room.account_id, page=page, steps=INGEST_STEPS)
             fetch_s += fetched - began
             pages_s += time.perf_counter() - fetched
             pages.append(page)
     return fetch_s, pages_s, pages
 
 
-async def _commit(home: Path, mails: Sequence[bytes], pages: Sequence[SweepPage]) -> tuple[float, float]:
+async def _commit(home: Path, mails: Sequence[bytes], pages: Sequence[FullSyncPage]) -> tuple[float, float]:
     """Seconds for the transactions; seconds for the index, with the bodies still at hand."""
     async with open_mailroom(home, mails) as room:
         began = time.perf_counter()
         for page in pages:
-            await room.store.write(ingest.store_page, account_id=room.account_id, page=page)
+            await room.store.write(ingest.store_page, account_id=room.account_id, page=page, steps=INGEST_STEPS)
         elapsed = time.perf_counter() - began
         stored = (await room.account()).messages
         assert stored == len(mails), f"{stored} of {len(mails)} were stored"
@@ -131,7 +132,9 @@ async def _poll(home: Path, mails: Sequence[bytes], messages: Sequence[Incoming]
 
         async def produce() -> None:
             for message in remaining:
-                await room.store.write(ingest.store_one, account_id=room.account_id, message=message)
+                await room.store.write(
+                    ingest.store_one, account_id=room.account_id, message=message, steps=INGEST_STEPS
+                )
 
         began = time.perf_counter()
         async with trio.open_nursery() as nursery:

@@ -13,8 +13,8 @@ from typing import Final
 from playwright.sync_api import CDPSession, Page, sync_playwright
 
 from benchmarks.report import Table, median, percentile
+from tests.support.browser import DESKTOP, launch
 from tests.web import fake_world
-from tests.web.conftest import DESKTOP, launch
 from tests.web.fake_server import BASE, World, serving
 
 THREADS: Final = 100_000

@@ -12,24 +12,29 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from email.message import EmailMessage
+from functools import partial
 from pathlib import Path
 from random import Random
-from typing import Final
+from typing import Final, cast
 
 from svc.app import FEATURES
 from svc.clock import WallClock
+from svc.fakes.mail.provider import FakeWorld
 from svc.log import Log
-from svc.mail import accounts, progress, queries
-from svc.mail.fetch import Fetched, Fetcher
-from svc.mail.ingest import SweepPage
+from svc.mail.accounts import actions as account_actions
+from svc.mail.accounts import progress
+from svc.mail.accounts import queries as account_queries
 from svc.mail.model import Account
-from svc.mail.provider import MessageRef
-from svc.mail.provider_fake import FakeWorld
+from svc.mail.providers.seam import MessageRef
+from svc.mail.search.following import CONSUMER as SEARCH_CONSUMER
 from svc.mail.search.tasks import Indexer
-from svc.mail.sync import PAGE_SIZE
-from svc.nursery import ProcessGate, ThreadGate, open_task_group
+from svc.mail.sync.account_sync import PAGE_SIZE
+from svc.mail.sync.fetch import Fetched, Fetcher
+from svc.mail.sync.ingest import FullSyncPage
+from svc.nursery import ProcessPool, ThreadPool, open_task_group
 from svc.principal import UNCLAIMED
-from svc.store import Blobs, Store
+from svc.store import Blobs, Consumer, Following, Store
+from svc.store.consumers import register
 from tests.mail import corpus
 
 ADDRESS: Final = "bench@example.org"
@@ -54,8 +59,8 @@ MADE_UP_WORDS: Final = (
 @dataclass(frozen=True, kw_only=True)
 class Mailroom:
     store: Store
-    threads: ThreadGate
-    processes: ProcessGate
+    threads: ThreadPool
+    processes: ProcessPool
     fetcher: Fetcher
     account_id: str
     refs: Sequence[MessageRef]
@@ -66,12 +71,26 @@ class Mailroom:
 
     def indexer(self) -> Indexer:
         """Not running: it works when it is told."""
+        rows: tuple[Consumer[None], ...] = (cast("Consumer[None]", SEARCH_CONSUMER),)
+        following = Following(
+            store=self.store,
+            clock=self.fetcher.clock,
+            rng=Random(1),
+            log=self.fetcher.log,
+            context=None,
+            rows=rows,
+        )
         return Indexer(
-            store=self.store, blobs=self.fetcher.blobs, threads=self.threads, log=self.fetcher.log, debounce_s=1
+            store=self.store,
+            blobs=self.fetcher.blobs,
+            threads=self.threads,
+            log=self.fetcher.log,
+            follow=partial(following.catch_up, SEARCH_CONSUMER.name),
+            debounce_s=1,
         )
 
     async def account(self) -> Account:
-        account = await self.store.read(queries.account, self.account_id)
+        account = await self.store.read(account_queries.account, self.account_id)
         assert account is not None
         return account
 
@@ -82,7 +101,7 @@ async def open_mailroom(home: Path, mails: Sequence[bytes]) -> AsyncIterator[Mai
     (home / "blobs").mkdir(parents=True)
     clock = WallClock()
     log = Log.to_stderr(form="readable", clock=clock, level="error")
-    threads = ThreadGate(limit=THREADS, name="bench")
+    threads = ThreadPool(limit=THREADS, name="bench")
     world = FakeWorld(journal=_journal(home, mails), clock=clock, threads=threads)
     world.load()
     provider = world.provider(ADDRESS)
@@ -92,10 +111,11 @@ async def open_mailroom(home: Path, mails: Sequence[bytes]) -> AsyncIterator[Mai
         threads=threads,
         migrations=[feature.migrations for feature in FEATURES if feature.migrations],
     )
-    account_id = store.write_now(accounts.connect, UNCLAIMED, address=ADDRESS, provider="fake")
-    store.write_now(progress.begin_sweep, account_id=account_id, history_id="1", total=len(mails))
+    store.write_now(register, names=[SEARCH_CONSUMER.name])
+    account_id = store.write_now(account_actions.connect, UNCLAIMED, address=ADDRESS, provider="fake")
+    store.write_now(progress.begin_full_sync, account_id=account_id, cursor="1", total=len(mails))
     try:
-        async with ProcessGate(limit=PROCESSES, name="bench") as processes, open_task_group() as nursery:
+        async with ProcessPool(limit=PROCESSES, name="bench") as processes, open_task_group() as nursery:
             nursery.start_soon(lambda: store.run_writer(started=lambda: None))
             listed = await provider.list_messages(limit=len(mails))
             fetcher = Fetcher(
@@ -120,9 +140,9 @@ async def open_mailroom(home: Path, mails: Sequence[bytes]) -> AsyncIterator[Mai
         store.close_now()
 
 
-def page_of(fetched: Fetched) -> SweepPage:
+def page_of(fetched: Fetched) -> FullSyncPage:
     seen = tuple(message.provider_message_id for message in fetched.incoming)
-    return SweepPage(incoming=fetched.incoming, seen=seen, passed=fetched.passed, next_page_token="more")
+    return FullSyncPage(incoming=fetched.incoming, seen=seen, passed=fetched.passed, next_page_token="more")
 
 
 def real_mail_paths() -> Sequence[Path]:
@@ -134,7 +154,9 @@ def some_mails(wanted: int) -> tuple[list[bytes], str]:
     """``wanted`` mails, spread over the corpus, and what they are."""
     paths = real_mail_paths()
     if not paths:
-        return [_made_up(number) for number in range(wanted)], f"made up, since {corpus.ABSENT}"
+        return [
+            _made_up(number) for number in range(wanted)
+        ], "made up, since the SpamAssassin corpus is not in the cache"
     spread = [paths[number * len(paths) // wanted] for number in range(min(wanted, len(paths)))]
     return [path.read_bytes() for path in spread], "real ones, spread over the SpamAssassin corpus"
 

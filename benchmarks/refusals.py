@@ -26,14 +26,14 @@ import trio
 from benchmarks.big_home import open_workspace
 from benchmarks.report import Table, count, median, milliseconds, paired_ratio
 from svc.ids import new_id
-from svc.mail import accounts
+from svc.mail.accounts import actions as account_actions
 from svc.nursery import open_task_group
 from svc.principal import Principal
 from svc.protocol import Application, Headers, Request, Response
 from svc.protocol.messages import BytesBody
 from svc.store import Tx
 from svc.surface import Surface
-from svc.workspace import Call, Workspace
+from svc.workspace import RequestContext, Workspace
 
 PAIRS: Final = 4_000
 QUICK_PAIRS: Final = 2_000
@@ -104,7 +104,7 @@ async def _measure(directory: Path, pairs: int) -> list[tuple[str, list[float], 
         return [(kind.name, *await _timed(application, kind, pairs)) for kind in kinds]
 
 
-async def _timed(application: Application[Call], kind: Kind, pairs: int) -> tuple[list[float], list[float]]:
+async def _timed(application: Application[RequestContext], kind: Kind, pairs: int) -> tuple[list[float], list[float]]:
     """Seconds of each refusal, pair by pair."""
     rng = Random(7)
     foreign, missing = list[float](), list[float]()
@@ -126,7 +126,7 @@ async def _timed(application: Application[Call], kind: Kind, pairs: int) -> tupl
 
 
 @asynccontextmanager
-async def _furnished(directory: Path) -> AsyncIterator[tuple[Application[Call], list[Kind]]]:
+async def _furnished(directory: Path) -> AsyncIterator[tuple[Application[RequestContext], list[Kind]]]:
     """Mia has things of every kind; Noa, a member, and a stranger ask for them."""
     async with open_workspace(directory / "home") as workspace, open_task_group() as nursery:
         started = trio.Event()
@@ -152,7 +152,7 @@ async def _furnished(directory: Path) -> AsyncIterator[tuple[Application[Call], 
 class Visitor:
     """Does what a browser would."""
 
-    application: Application[Call]
+    application: Application[RequestContext]
 
     async def asked(self, ask: Ask, *, number: int = 0) -> Response:
         response = await self.application(ask.request(number))
@@ -205,7 +205,7 @@ async def _threads(workspace: Workspace, visitor: Visitor, mia: str, noa: str) -
 
 
 def _add_threads(tx: Tx, owner: Principal, ids: Sequence[str]) -> None:
-    account_id = accounts.connect(tx, owner, address="mia@example.org", provider="fake")
+    account_id = account_actions.connect(tx, owner, address="mia@example.org", provider="fake")
     for thread_id in ids:
         tx.run(
             """

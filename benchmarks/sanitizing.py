@@ -15,8 +15,8 @@ from typing import Final
 
 from benchmarks.mailroom import some_mails
 from benchmarks.report import Table, milliseconds, percentile
-from svc.mail.mime import parse_message
-from svc.mail.sanitize import plan, sanitize, text_fallback
+from svc.formats.html import plan, sanitize, text_fallback
+from svc.formats.mime import parse_message
 
 MAILS: Final = 6_046
 QUICK_MAILS: Final = 400

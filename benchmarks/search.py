@@ -25,10 +25,11 @@ import trio
 from benchmarks.big_home import home_with, open_workspace, words
 from benchmarks.mailroom import ADDRESS, open_mailroom, page_of, real_mail_paths, some_mails, sync_disks
 from benchmarks.report import Table, count, median, milliseconds, percentile, ratio
-from svc.mail import ingest
+from svc.mail.ingest_steps import INGEST_STEPS
 from svc.mail.search import procedures
 from svc.mail.search.find import LIMITS
 from svc.mail.search.wire import SearchInput, SearchOut
+from svc.mail.sync import ingest
 from svc.principal import UNCLAIMED
 from svc.store import ReadTx, Store
 
@@ -158,7 +159,7 @@ async def _compare(home: Path, raws: Sequence[bytes], notmuch: _Notmuch, table: 
     async with open_mailroom(home, raws) as room:
         for refs in room.pages():
             page = page_of(await room.fetcher.fetch(refs))
-            await room.store.write(ingest.store_page, account_id=room.account_id, page=page)
+            await room.store.write(ingest.store_page, account_id=room.account_id, page=page, steps=INGEST_STEPS)
         began = time.perf_counter()
         await room.indexer().catch_up()
         indexed_s = time.perf_counter() - began

@@ -18,12 +18,13 @@ import trio
 
 from benchmarks.big_home import BODY_HTML, BODY_SHA256, MESSAGES_A_THREAD, home_with, open_workspace, thread_id
 from benchmarks.report import Table, median, milliseconds, percentile, ratio
-from svc.mail.sanitize import POLICY_VERSION, sanitize
-from svc.mail.wire import ThreadInput, ThreadsInput
+from svc.formats.html import POLICY_VERSION, sanitize
+from svc.mail.reading.wire import ThreadInput
+from svc.mail.threads.wire import ThreadsInput
 from svc.principal import UNCLAIMED
 from svc.protocol import NOTHING, Procedure
 from svc.store import ReadTx, Tx
-from svc.workspace import Call, Workspace
+from svc.workspace import RequestContext, Workspace
 
 SIZES: Final = (1_000, 100_000, 1_000_000)
 QUICK_SIZES: Final = (1_000, 100_000)
@@ -80,9 +81,9 @@ async def _measure(homes: dict[int, Path], calls: int) -> dict[tuple[str, int], 
 
 def _asks(workspace: Workspace, connection: sqlite3.Connection, messages: int) -> dict[str, Ask]:
     procedures = {row.name: row for feature in workspace.features for row in feature.procedures}
-    call = Call(workspace=workspace, visitor=UNCLAIMED, request_id="bench")
+    call = RequestContext(workspace=workspace, principal_or_none=UNCLAIMED, request_id="bench")
 
-    def ask(procedure: Procedure[Call], wanted: object) -> Ask:
+    def ask(procedure: Procedure[RequestContext], wanted: object) -> Ask:
         return lambda: procedure.call(call, wanted)
 
     rng = Random(3)

@@ -2,10 +2,10 @@
 /**
  * Keyboard shortcuts: a registry, scoped by page, that the `?` overlay and the palette list.
  *
- * A key is written as in KeyboardEvent.key; "g i" is one key after the other, "Mod+k" is Ctrl or Cmd. A shortcut is inert
- * while an input has the focus, while compose or a dialog is open, and with Ctrl, Meta or Alt; one with "Mod+" also works
- * in a plain field, where it can't be text. The registry holds what works now and nothing else. Owns the one keydown
- * listener, and the first key of two.
+ * A key is written as in KeyboardEvent.key; "g i" is one key after the other, "Mod+k" is Ctrl or Cmd. A shortcut is
+ * inert while an input has the focus, while compose or a dialog is open, and with Ctrl, Meta or Alt; one with "Mod+"
+ * also works in a plain field, where it can't be text. The registry holds what works now and nothing else. Owns the one
+ * keydown listener, and the first key of two.
  */
 import { signal } from "@preact/signals";
 
@@ -90,5 +90,6 @@ function find(key) {
 
 /** Whether some shortcut of two keys begins with it. @param {string} key */
 function begins(key) {
-  return scopes.value.some((scope) => scope.shortcuts.some((one) => one.keys.some((keys) => keys.startsWith(`${key} `))));
+  return scopes.value.some((scope) =>
+    scope.shortcuts.some((one) => one.keys.some((keys) => keys.startsWith(`${key} `))));
 }

@@ -6,8 +6,8 @@
  * nothing is missed and nothing heard twice. When the server no longer keeps that far back it says `reset`, and whoever
  * listens fetches anew. The same holds for the first connection: what was fetched before it stood may have changed.
  *
- * Owns the socket, its pauses (exponential, jittered, capped) and the state that the banner shows. It does not know what
- * the events mean, and never decides that somebody is logged out: that an HTTP answer says.
+ * Owns the socket, its pauses (exponential, jittered, capped) and the state that the banner shows. It does not know
+ * what the events mean, and never decides that somebody is logged out: that an HTTP answer says.
  */
 import { signal } from "@preact/signals";
 

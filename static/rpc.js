@@ -3,8 +3,8 @@
  * The RPC client: the tRPC 11 wire over fetch.
  *
  * Calls made in one turn of the event loop share a request (`?batch=1`); queries and mutations never mix. An answer
- * 401 means that this browser is not (or no longer) logged in: it goes to /login. Owns the pending queue, and whether the
- * person is leaving; it caches nothing and repeats nothing.
+ * 401 means that this browser is not (or no longer) logged in: it goes to /login. Owns the pending queue, and whether
+ * the person is leaving; it caches nothing and repeats nothing.
  */
 
 const MAX_BATCH_ITEMS = 10;
@@ -27,8 +27,10 @@ export class RpcError extends Error {
 }
 
 /**
- * @typedef {{ name: ProcedureName, input: unknown, resolve: (value: any) => void, reject: (error: Error) => void }} Pending
- * @typedef {{ result?: { data?: unknown }, error?: { message?: string, data?: Record<string, unknown> & { code?: string, httpStatus?: number } } }} Envelope
+ * @typedef {{ name: ProcedureName, input: unknown, resolve: (value: any) => void, reject: (error: Error) => void }}
+ * Pending
+ * @typedef {{ result?: { data?: unknown }, error?: { message?: string, data?: Record<string, unknown> & { code?:
+ * string, httpStatus?: number } } }} Envelope
  */
 
 /** @type {{ query: Pending[], mutation: Pending[] }} */
@@ -66,15 +68,18 @@ export function mutate(name, input) {
   return enqueue("mutation", name, input);
 }
 
-/** Where a person who has to log in goes, and comes back from. It takes the place of a page that may not be shown any more. */
+/**
+ * Where a person who has to log in goes, and comes back from. It takes the place of a page that may not be shown any
+ * more.
+ */
 export function goToLogin() {
   if (leaving || location.pathname === "/login") return;
   location.replace(`/login?next=${encodeURIComponent(location.pathname + location.search)}`);
 }
 
 /**
- * Signing out ends the session before its answer is here, and a refused query or the closed socket may tell of it first:
- * while that is under way nothing of the kind leads away from the page, or the answer would be lost.
+ * Signing out ends the session before its answer is here, and a refused query or the closed socket may tell of it
+ * first: while that is under way nothing of the kind leads away from the page, or the answer would be lost.
  * @param {boolean} now
  */
 export function setLeaving(now) {

@@ -13,8 +13,8 @@ export function isAdmin() {
 }
 
 /**
- * A browser keeps the page that is left whole and shows it again at Back, also when the session has ended meanwhile: what
- * was kept shows nothing, and begins anew. Called once.
+ * A browser keeps the page that is left whole and shows it again at Back, also when the session has ended meanwhile:
+ * what was kept shows nothing, and begins anew. Called once.
  */
 export function startForgetting() {
   addEventListener("pagehide", (event) => {

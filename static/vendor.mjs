@@ -48,12 +48,12 @@ function withoutSourceMap(path) {
 }
 
 /**
- * The notices that the packages' licences ask to be kept with the copies.
+ * The notices that the packages' licences ask to be kept with the copies, and those of what a copy may have in it.
  * @param {string} modules
  * @param {string[]} files
  */
 function licences(modules, files) {
-  const packages = [...new Set(files.map(packageOf))].sort();
+  const packages = withDependencies(modules, files.map(packageOf)).sort();
   const texts = packages.map((name) => {
     const folder = join(modules, name);
     const found = readdirSync(folder).find((file) => /^licen[cs]e/i.test(file));
@@ -61,6 +61,19 @@ function licences(modules, files) {
     return `${name} ${version} (${license})\n\n${found ? readFileSync(join(folder, found), "utf8").trim() : ""}\n`;
   });
   return texts.join(`\n${"-".repeat(72)}\n\n`);
+}
+
+/**
+ * @param {string} modules
+ * @param {string[]} names
+ */
+function withDependencies(modules, names) {
+  const found = new Set(names);
+  for (const name of found) { // grows while it is walked
+    const { dependencies = {} } = JSON.parse(readFileSync(join(modules, name, "package.json"), "utf8"));
+    for (const one of Object.keys(dependencies)) found.add(one);
+  }
+  return [...found];
 }
 
 /** @param {string} file */

@@ -6,53 +6,77 @@ are :class:`BootFault`: one sentence with the remedy, and the exit code the comm
 
 from __future__ import annotations
 
-import errno
 import os
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import trio
 
-from svc import events, files, identity, pages, people, scheduler, surface
-from svc.clock import HOUR_MS, Clock
+from svc import capabilities, connections, events, files, healing, identity, pages, people, scheduler, surface, undo
+from svc.capabilities import broker_of, whole
+from svc.capability import Capability
+from svc.clock import Clock
+from svc.command import OpenedHome
 from svc.config import AnySetting, BadValue, Config, Rule
+from svc.fakes import feature as fakes
 from svc.feature import Feature
 from svc.log import Log
 from svc.mail.feature import FEATURE as MAIL
-from svc.nursery import Child, ProcessGate, Root, Subsystem, ThreadGate, every, open_task_group, watch_signals, watchdog
+from svc.nursery import Child, ProcessPool, Root, Subsystem, ThreadPool, open_task_group, watch_signals, watchdog
+from svc.planes import control_listener, scrubbed_workspace, worker_beside, worker_subsystems
+from svc.preflight import Role, addresses, listening_fault
 from svc.protocol.egress import Egress
-from svc.settings import CORE_RULES, CORE_SETTINGS, HOME, HOST, MASTER_KEY_FILE, PORT
+from svc.settings import (
+    CORE_RULES,
+    CORE_SETTINGS,
+    DRAIN_S,
+    HOME,
+    INTERNAL_TOKEN,
+    MASTER_KEY_FILE,
+    MASTER_KEY_STORE,
+    SEED,
+    is_fake,
+)
 from svc.store import (
-    PRUNE_ROWS,
     Blobs,
     CannotOpen,
+    Consumer,
+    Following,
     Home,
     HomeBusy,
     HomeNotWritable,
     Invariant,
+    KeyFile,
     KeyRefused,
+    MasterKeySource,
+    OsKeyring,
     Secrets,
     Store,
     has_secrets,
     master_key_path,
-    open_keyring,
-    prune,
 )
 from svc.workspace import Workspace
 
 FEATURES: Final[tuple[Feature, ...]] = (
+    capabilities.FEATURE,
     identity.FEATURE,
+    connections.FEATURE,
     pages.FEATURE,
     files.FEATURE,
+    healing.FEATURE,
     events.FEATURE,
     people.FEATURE,
     scheduler.FEATURE,
+    undo.FEATURE,
     MAIL,
+    fakes.FEATURE,
     surface.FEATURE,
 )
+
+FAKES: Final = fakes.FEATURE
 
 EXIT_FAILURE: Final = 1
 EXIT_HOME_BUSY: Final = 75
@@ -60,9 +84,6 @@ EXIT_CONFIG: Final = 78
 
 THREADS: Final = 16  # worker threads at a time: four readers, the writer, blobs, parsing
 PROCESSES: Final = 2  # killable workers for what strangers send
-OUTBOX_KEEP_MS: Final = 7 * 24 * HOUR_MS
-OUTBOX_KEEP_ROWS: Final = 50_000
-HOUSEKEEPING_S: Final = 600.0
 
 
 class BootFault(Exception):
@@ -73,31 +94,30 @@ class BootFault(Exception):
         self.exit_code = exit_code
 
 
+def features_of(config: Config) -> tuple[Feature, ...]:
+    """The features of this boot. The fakes are chosen here and nowhere else; what they replace, they say themselves."""
+    return FEATURES if is_fake(config) else tuple(feature for feature in FEATURES if feature is not FAKES)
+
+
 def all_settings() -> tuple[AnySetting, ...]:
     return (*CORE_SETTINGS, *(setting for feature in FEATURES for setting in feature.settings))
 
 
 def all_rules() -> tuple[Rule, ...]:
-    return (*CORE_RULES, *(rule for feature in FEATURES for rule in feature.rules))
+    return (*CORE_RULES, whole(all_capabilities()), *(rule for feature in FEATURES for rule in feature.rules))
+
+
+def all_capabilities() -> tuple[Capability, ...]:
+    return tuple(row for feature in FEATURES for row in feature.capabilities)
 
 
 def all_invariants() -> tuple[Invariant, ...]:
     return tuple(invariant for feature in FEATURES for invariant in feature.invariants)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Vault:
-    """What lies on disk, opened: the part of a boot that commands share with the server."""
-
-    home: Home
-    store: Store
-    blobs: Blobs
-    secrets: Secrets
-
-
-def open_vault(
-    config: Config, *, clock: Clock, threads: ThreadGate, environ: Mapping[str, str], read_only: bool = False
-) -> Vault:
+def open_home(
+    config: Config, *, clock: Clock, threads: ThreadPool, environ: Mapping[str, str], read_only: bool = False
+) -> OpenedHome:
     """Open home, database, blobs and secrets, or say in one sentence why not. Blocks; migrates unless ``read_only``."""
     try:
         home = Home.open(config[HOME], exclusive=not read_only)
@@ -112,15 +132,21 @@ def open_vault(
         home.close()
         raise BootFault(str(fault), exit_code=EXIT_FAILURE) from fault
     try:
-        key_path = master_key_path(config[MASTER_KEY_FILE], home_id=home.id, environ=environ)
-        may_create = not read_only and not store.read_now(has_secrets)
-        keyring = open_keyring(key_path, home=home.path, may_create=may_create)
+        keys = _key_source(config, home, environ)
+        keyring = keys.load(may_create=not read_only and not store.read_now(has_secrets))
     except KeyRefused as fault:
         store.close_now()
         home.close()
         raise BootFault(f"{MASTER_KEY_FILE.name}: {fault}", exit_code=EXIT_CONFIG) from fault
     blobs = Blobs.open(home.blobs, threads=threads, on_broken=store.fail, read_only=read_only)
-    return Vault(home=home, store=store, blobs=blobs, secrets=Secrets(keyring))
+    return OpenedHome(home=home, store=store, blobs=blobs, secrets=Secrets(keyring), keyring=keyring, keys=keys)
+
+
+def _key_source(config: Config, home: Home, environ: Mapping[str, str]) -> MasterKeySource:
+    if config[MASTER_KEY_STORE] == "keyring":
+        return OsKeyring(home_id=home.id)
+    path = master_key_path(config[MASTER_KEY_FILE], home_id=home.id, environ=environ)
+    return KeyFile(path=path, home=home.path)
 
 
 @asynccontextmanager
@@ -128,63 +154,136 @@ async def workspace_of(
     config: Config, *, clock: Clock, log: Log, rng: random.Random, environ: Mapping[str, str]
 ) -> AsyncIterator[Workspace]:
     """A workspace with everything opened and every feature built, before any subsystem runs."""
-    threads = ThreadGate(limit=THREADS, name="workers")
-    vault = open_vault(config, clock=clock, threads=threads, environ=environ)
+    threads = ThreadPool(limit=THREADS, name="workers")
+    opened = open_home(config, clock=clock, threads=threads, environ=environ)
     try:
-        async with ProcessGate(limit=PROCESSES, name="strangers") as processes, Egress() as egress:
+        async with ProcessPool(limit=PROCESSES, name="strangers") as processes, Egress() as egress:
             workspace = Workspace(
                 config=config,
                 clock=clock,
                 rng=rng,
                 log=log,
-                home=vault.home,
-                store=vault.store,
-                blobs=vault.blobs,
-                secrets=vault.secrets,
+                home=opened.home,
+                store=opened.store,
+                blobs=opened.blobs,
                 egress=egress,
                 threads=threads,
                 processes=processes,
                 root=Root(log=log, rng=rng),
-                features=FEATURES,
+                features=features_of(config),
             )
-            for feature in FEATURES:
+            workspace.provide(broker_of(FEATURES, store=opened.store, secrets=opened.secrets))
+            workspace.provide(
+                Following(
+                    store=workspace.store,
+                    clock=clock,
+                    rng=rng,
+                    log=log,
+                    context=workspace,
+                    rows=tuple(row for feature in workspace.features for row in feature.consumers),
+                )
+            )
+            for feature in workspace.features:
                 if feature.build:
                     feature.build(workspace)
             yield workspace
     finally:
-        vault.store.close_now()
-        vault.home.close()
+        opened.store.close_now()
+        opened.home.close()
 
 
 async def serve(
-    config: Config, *, clock: Clock, log: Log, environ: Mapping[str, str] | None = None, signals: bool = True
+    config: Config,
+    *,
+    clock: Clock,
+    log: Log,
+    environ: Mapping[str, str] | None = None,
+    role: Role = "all",
+    signals: bool = True,
+    announce: Callable[[str], None] = lambda origin: None,
 ) -> None:
-    """Boot, serve until a signal (or a drain from inside), drain, close. Returns when all of it went well."""
+    """Boot, serve until a signal (or a drain from inside), drain, close. Returns when all of it went well.
+
+    ``announce`` is told, once it listens, where a browser finds this instance.
+    """
+    if role == "worker":
+        await _serve_worker(config, clock=clock, log=log, signals=signals)
+        return
     rng = random.Random()  # noqa: S311  spreads pauses, guards nothing
     async with (
-        _open_listeners(config) as listeners,
+        _open_listeners(config, role) as (public, internal),
         workspace_of(
             config, clock=clock, log=log, rng=rng, environ=os.environ if environ is None else environ
         ) as workspace,
         open_task_group() as nursery,
     ):
         if signals:
-            await nursery.start(watch_signals, workspace.root)
-        await run(workspace, listeners)
+            await nursery.start(partial(watch_signals, to_the_end=True), workspace.root)
+        workspace.service(surface.Surface).announce = announce
+        await run(workspace, public, internal=internal, role=role)
         nursery.cancel_scope.cancel()
 
 
-async def run(workspace: Workspace, listeners: Sequence[trio.SocketListener]) -> None:
-    """Seed, start every subsystem in order, serve on ``listeners`` until drained. Returns when all have ended."""
+async def _serve_worker(config: Config, *, clock: Clock, log: Log, signals: bool) -> None:
+    """The worker plane alone: it takes no part of the home."""
+    workspace = scrubbed_workspace(config, clock=clock, log=log)
+    control = control_listener(workspace, FEATURES)
+    token = config[INTERNAL_TOKEN]
+    assert token is not None, "preflight asked for it"
+    control.trust(token)
+    async with _open_listeners(config, "worker") as (listeners,), open_task_group() as nursery:
+        if signals:
+            await nursery.start(partial(watch_signals, to_the_end=True), workspace.root)
+        control.take(listeners)
+        subsystems = await worker_subsystems(workspace, features_of(config))
+        subsystems.append(Subsystem(name="control", run=control.run, drain_s=float(config[DRAIN_S])))
+        await workspace.root.run(subsystems)
+        nursery.cancel_scope.cancel()
+
+
+async def run(
+    workspace: Workspace,
+    listeners: Sequence[trio.SocketListener],
+    *,
+    internal: Sequence[trio.SocketListener] = (),
+    role: Role = "all",
+) -> None:
+    """Seed, start every subsystem in order, serve on the listeners until drained. Returns when all have ended."""
     workspace.service(surface.Surface).take(listeners)
-    for feature in FEATURES:
+    if internal:
+        workspace.service(surface.Internal).take(internal)
+    following = _following(workspace)
+    for feature in workspace.features:
         if feature.boot:
             await _booted(feature.boot, workspace)
+    for feature in workspace.features:
+        for seed in feature.seeds:
+            if seed.world == workspace.config[SEED]:
+                await seed.plant(workspace)
     subsystems = [*_own_subsystems(workspace)]
-    for feature in FEATURES:
+    for feature in workspace.features:
         if feature.subsystems:
             subsystems += await feature.subsystems(workspace)
+    subsystems += [_consumer(following, row) for row in following.rows]
+    if role == "all":
+        config, clock, log = workspace.config, workspace.clock, workspace.log
+        subsystems.append(worker_beside(config, clock=clock, log=log, features=workspace.features))
     await workspace.root.run(subsystems)
+
+
+def _following(workspace: Workspace) -> Following[Workspace]:
+    """The durable consumers of all features, each with its cursor."""
+    following = workspace.service(Following)
+    following.register()
+    return following
+
+
+def _consumer(following: Following[Workspace], row: Consumer[Workspace]) -> Subsystem:
+    async def run(child: Child) -> None:
+        child.started()
+        await following.follow(row)
+
+    return Subsystem(name=f"consumer:{row.name}", run=run, independent=True)
 
 
 async def _booted(boot: Callable[[Workspace], Awaitable[None]], workspace: Workspace) -> None:
@@ -199,40 +298,24 @@ def _own_subsystems(workspace: Workspace) -> Sequence[Subsystem]:
     async def write(child: Child) -> None:
         await workspace.store.run_writer(started=child.started)
 
-    async def keep_house(child: Child) -> None:
-        child.started()
-        await every(HOUSEKEEPING_S, lambda: _prune_outbox(workspace.store))
-
     return (
         Subsystem(name="store", run=write, essential=True),
-        Subsystem(name="outbox", run=keep_house),
         watchdog(),
     )
 
 
-async def _prune_outbox(store: Store) -> None:
-    while await store.write(prune, keep_ms=OUTBOX_KEEP_MS, keep_rows=OUTBOX_KEEP_ROWS) >= PRUNE_ROWS:
-        pass
-
-
 @asynccontextmanager
-async def _open_listeners(config: Config) -> AsyncIterator[Sequence[trio.SocketListener]]:
-    """Open the port first: a port in use is told before anything else is touched. Closed again whatever happens."""
+async def _open_listeners(config: Config, role: Role) -> AsyncIterator[Sequence[Sequence[trio.SocketListener]]]:
+    """Open the ports first: one in use is told before anything else is touched. Closed again whatever happens."""
+    opened: list[Sequence[trio.SocketListener]] = []
     try:
-        listeners = await trio.open_tcp_listeners(config[PORT], host=config[HOST])
-    except OSError as error:
-        raise BootFault(_why_not_listening(config, error), exit_code=EXIT_CONFIG) from error
-    try:
-        yield listeners
+        for address in addresses(config, role):
+            try:
+                opened.append(await trio.open_tcp_listeners(address.port, host=address.host))
+            except OSError as error:
+                raise BootFault(str(listening_fault(address, error)), exit_code=EXIT_CONFIG) from error
+        yield opened
     finally:
-        for listener in listeners:
-            await listener.aclose()
-
-
-def _why_not_listening(config: Config, error: OSError) -> str:
-    causes = {error.errno, *(getattr(one, "errno", None) for one in getattr(error.__cause__, "exceptions", ()))}
-    if errno.EADDRINUSE in causes:
-        return f"{PORT.name}: port {config[PORT]} is in use by another program; stop it, or set another port"
-    if errno.EACCES in causes:
-        return f"{PORT.name}: port {config[PORT]} needs more rights than this user has; set one above 1023"
-    return f"{HOST.name}: can't listen on {config[HOST]} port {config[PORT]} ({error}); set another address"
+        for listeners in opened:
+            for listener in listeners:
+                await listener.aclose()

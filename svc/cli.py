@@ -1,85 +1,84 @@
-"""The ``svc`` command: its words, its help and its exit codes. What each subcommand does stands in ``commands.py``.
-
-Codes: 0; 1 failure; 2 usage; 75 the home is in use by another process; 78 configuration, with every fault on standard
-error as ``NAME: what is wrong; what to do``.
+"""The ``svc`` command: how its line is read. The words themselves are rows: ``commands.py`` has those of the whole
+program, and each feature its own.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from svc import __version__
+
+if TYPE_CHECKING:
+    from svc.command import Argument, Command
+
+
+EXIT_PIPE_CLOSED: Final = 141
+"""As a shell reports a program that SIGPIPE ended."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one ``svc`` command; the process's exit code."""
-    parsed = build_parser().parse_args(arguments)
     # Imported late: a worker process imports the main module, and should not load the service with it.
     from svc import commands
 
-    return commands.run(parsed.command, parsed)
+    given = vars(build_parser(commands.all_commands()).parse_args(arguments))
+    try:
+        code = commands.run(given.pop("command"), given)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever reads has had enough, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_PIPE_CLOSED
+    return code
 
 
-def build_parser() -> argparse.ArgumentParser:
+def build_parser(commands: Iterable[Command]) -> argparse.ArgumentParser:
+    """Bare ``svc`` is ``svc serve``."""
     parser = argparse.ArgumentParser(
         prog="svc",
         description="A self-hosted workspace server. Settings are environment variables: see `svc config`.",
     )
     parser.add_argument("--version", action="version", version=f"svc {__version__}")
     parser.set_defaults(command="serve")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-
-    serve = _command(commands, "serve", "run the server (the default)")
-    serve.add_argument("--role", choices=("all", "web"), default="all", help="which planes to run (one process: all)")
-    config = _command(commands, "config", "print every setting with its value and source; secrets are never shown")
-    _json(config)
-    fsck = _command(commands, "fsck", "check every invariant of the home; prints `ok` when all hold")
-    fsck.add_argument("--deep", action="store_true", help="also read every blob and compare its hash")
-    _json(fsck)
-
-    claim = _command(commands, "claim", "print a one-time link, good for 30 minutes, that signs its opener in")
-    claim.add_argument("--email", required=True, metavar="ADDRESS", help="who signs in: the first one becomes admin")
-    invite = _command(commands, "invite", "print a one-shot invite link (the server must be stopped)")
-    invite.add_argument("--email", metavar="ADDRESS", help="only this address may use it")
-    invite.add_argument("--days", type=int, default=7, help="how long it is good for (default 7)")
-    invite.add_argument("--admin", action="store_true", help="it makes an admin: to bootstrap or to recover")
-
-    user = _group(commands, "user", "list, promote and demote users")
-    _json(_command(user, "list", "everybody with an account", name="user list"))
-    for verb, help_text in (("promote", "make somebody an admin"), ("demote", "make an admin a member")):
-        _command(user, verb, f"{help_text} (the server must be stopped)", name=f"user {verb}").add_argument("email")
-
-    device = _group(commands, "device", "list and revoke devices")
-    _json(_command(device, "list", "every device", name="device list"))
-    revoke = _command(device, "revoke", "revoke a device (the server must be stopped)", name="device revoke")
-    revoke.add_argument("id")
-
-    mail = _group(commands, "mail", "look after the stored mail")
-    reindex = "make the search index anew, from the stored mail; done in the background after the next start"
-    _command(mail, "reindex", f"{reindex} (the server must be stopped)", name="mail reindex")
-
-    session = _group(commands, "session", "end sessions")
-    end = _command(session, "revoke", "end every session (the server must be stopped)", name="session revoke")
-    end.add_argument("--all", action="store_true", required=True, help="sign everybody out")
+    words = parser.add_subparsers(title="commands", metavar="COMMAND")
+    rows = tuple(commands)
+    groups: dict[str, Any] = {}
+    for row in rows:
+        group, _, word = row.name.rpartition(" ")
+        if group and group not in groups:
+            groups[group] = _group(words, group, rows)
+        _add(groups.get(group, words), word, row)
     return parser
 
 
-Commands = argparse._SubParsersAction  # argparse gives its type no public name
+Words = argparse._SubParsersAction  # argparse gives its type no public name
 
 
-def _command(
-    commands: Commands[argparse.ArgumentParser], word: str, help_text: str, *, name: str | None = None
-) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = commands.add_parser(word, help=help_text, description=f"{help_text}.")
-    parser.set_defaults(command=name or word)
-    return parser
-
-
-def _group(commands: Commands[argparse.ArgumentParser], word: str, help_text: str) -> Commands[argparse.ArgumentParser]:
-    parser: argparse.ArgumentParser = commands.add_parser(word, help=help_text, description=f"{help_text}.")
+def _group(words: Words[argparse.ArgumentParser], name: str, rows: Sequence[Command]) -> Any:
+    members = [row.name.removeprefix(f"{name} ") for row in rows if row.name.startswith(f"{name} ")]
+    help_text = ", ".join(members)
+    parser: argparse.ArgumentParser = words.add_parser(name, help=help_text, description=help_text)
     return parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
 
-def _json(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print JSON")
+def _add(words: Words[argparse.ArgumentParser], word: str, row: Command) -> None:
+    parser: argparse.ArgumentParser = words.add_parser(word, help=row.summary, description=f"{row.summary}.")
+    parser.set_defaults(command=row.name)
+    for argument in row.arguments:
+        parser.add_argument(argument.name, **_options(argument))
+
+
+def _options(argument: Argument) -> dict[str, Any]:
+    """What argparse is told of it."""
+    options: dict[str, Any] = {"help": argument.help}
+    is_option = argument.name.startswith("-")
+    if is_option:
+        options["required"] = argument.required
+    if argument.is_flag:
+        return {**options, "action": "store_true"}
+    if argument.metavar is not None:
+        options["metavar"] = argument.metavar
+    return {**options, "type": argument.type, "default": argument.default, "choices": argument.choices}

@@ -1,19 +1,19 @@
-"""What each ``svc`` subcommand does. Each is a function of its parsed arguments that returns an exit code.
+"""The commands of the whole program (serve, config, fsck), and how any command is run: those of the features are rows.
 
-A command that writes takes the home for itself, so it is refused while a server holds it; ``svc claim`` only leaves a
-file for the server to take, and the ones that read run beside it.
+Every expected fault becomes its sentence and its exit code: 0; 1 failure; 2 usage; 75 the home is in use by another
+process; 78 configuration, with every fault on standard error as ``NAME: what is wrong; what to do``.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import resource
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Final
+from pathlib import Path
+from typing import Any, Final, get_args
 
 import msgspec
 import trio
@@ -21,34 +21,39 @@ import trio
 from svc.app import (
     EXIT_CONFIG,
     EXIT_FAILURE,
+    EXIT_HOME_BUSY,
+    FEATURES,
     BootFault,
-    Vault,
     all_invariants,
     all_rules,
     all_settings,
-    open_vault,
+    open_home,
     serve,
 )
-from svc.clock import WallClock, rfc3339, rfc3339_or_none
-from svc.config import Config, ConfigError, read_config
+from svc.clock import WallClock
+from svc.command import JSON, OK, Argument, Command, Invocation, OpenedHome
+from svc.config import Config, ConfigError, Rule, read_config, unknown_names
 from svc.errors import Refusal
-from svc.identity import claim_links, recovery
 from svc.log import Log
-from svc.mail.search.feature import reindex
-from svc.nursery import ThreadGate
-from svc.settings import HOME, LOG, PORT, canonical_origin
-from svc.store import Home, StoreBroken, run_fsck
+from svc.nursery import ThreadPool
+from svc.preflight import Role, serve_rules
+from svc.settings import HOME, INTERNAL_PORT, INTERNAL_TOKEN, LOG, PORT
+from svc.store import Home, StoreBroken, damage, run_fsck
 
-OK: Final = 0
+ROLES: Final = get_args(Role)
 DESCRIPTORS: Final = 16_384
 
 
-def run(name: str, parsed: argparse.Namespace) -> int:
-    """Run the command of that name; every expected fault becomes its sentence and its exit code."""
+def run(name: str, given: Mapping[str, Any]) -> int:
+    """Run the command of that name."""
+    command = next(row for row in all_commands() if row.name == name)
     try:
-        return COMMANDS[name](parsed, read_config(all_settings(), os.environ, all_rules()))
+        config = read_config(all_settings(), os.environ, _rules(name, given))
+        return command.run(
+            Invocation(given=given, config=config, clock=WallClock(), open_home=partial(_opened_home, config))
+        )
     except ConfigError as error:
-        return _complain(EXIT_CONFIG, *map(str, error.faults))
+        return _misconfigured(name, error)
     except BootFault as fault:
         return _complain(fault.exit_code, str(fault))
     except Refusal as refusal:
@@ -57,12 +62,55 @@ def run(name: str, parsed: argparse.Namespace) -> int:
         return _complain(EXIT_FAILURE, f"The store failed, and the service stopped to keep its promises: {fault}")
 
 
-def serve_command(parsed: argparse.Namespace, config: Config) -> int:
+def _rules(name: str, given: Mapping[str, Any]) -> tuple[Rule, ...]:
+    if name != "serve":
+        return all_rules()
+    role = _role(given)
+    return serve_rules(role) if role == "worker" else (*all_rules(), *serve_rules(role))
+
+
+def _role(given: Mapping[str, Any]) -> Role:
+    role: Role = given.get("role", "all")  # bare `svc` is `svc serve`
+    return role
+
+
+def _misconfigured(name: str, error: ConfigError) -> int:
+    """Every fault at once. A port held by the very server that holds the home is no fault of the settings."""
+    home = error.values.get(HOME.name)
+    busy = Home.busy(home) if name == "serve" and isinstance(home, Path) else None
+    told = map(str, error.faults)
+    if busy is None:
+        return _complain(EXIT_CONFIG, *told)
+    only_port = all(fault.name in {PORT.name, INTERNAL_PORT.name} for fault in error.faults)
+    return _complain(EXIT_HOME_BUSY if only_port else EXIT_CONFIG, str(busy), *told)
+
+
+def serve_command(call: Invocation) -> int:
+    config = call.config
+    role = _role(call.given)
+    if role == "worker":
+        _leave_secrets_behind()
     _raise_descriptor_limit()
     clock = WallClock()
     log = Log.to_stderr(form=config[LOG], clock=clock)
-    trio.run(partial(serve, config, clock=clock, log=log))
+    for unknown, nearest in unknown_names(config.settings, os.environ):
+        log.warning("config.unknown_variable", name=unknown, nearest=nearest)
+    trio.run(partial(serve, config, clock=clock, log=log, role=role, announce=_announce))
     return OK
+
+
+def _leave_secrets_behind() -> None:
+    """Start again without the secrets, if the environment holds any: a running process can't take them out of what
+    others may read of it."""
+    secrets = {name for setting in all_settings() if setting.secret for name in setting.names} - {*INTERNAL_TOKEN.names}
+    if secrets & os.environ.keys():
+        environ = {name: value for name, value in os.environ.items() if name not in secrets}
+        os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], environ)  # noqa: S606  ourselves again
+
+
+def _announce(origin: str) -> None:
+    with suppress(OSError, ValueError):  # nobody may be there to read it
+        print(f"Open {origin} in a browser.", flush=True)
 
 
 def _raise_descriptor_limit() -> None:
@@ -73,7 +121,8 @@ def _raise_descriptor_limit() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def config_command(parsed: argparse.Namespace, config: Config) -> int:
+def config_command(call: Invocation) -> int:
+    config = call.config
     rows = [
         {
             "name": setting.name,
@@ -85,141 +134,83 @@ def config_command(parsed: argparse.Namespace, config: Config) -> int:
         for setting in config.settings
     ]
     for row in rows:
-        row["value"] = row["value"] or ("" if parsed.json else "(unset)")
-    _print(parsed, rows, columns=("name", "source", "value"))
+        row["value"] = row["value"] or ("" if call.given["json"] else "(unset)")
+    for unknown, nearest in unknown_names(config.settings, os.environ):
+        hint = f"; did you mean {nearest}?" if nearest else ""
+        print(f"{unknown} is not a setting of this version{hint}", file=sys.stderr)
+    call.print_rows(rows, columns=("name", "value", "source", "help"), titled=True)
     return OK
 
 
-def fsck_command(parsed: argparse.Namespace, config: Config) -> int:
-    with _vault(config, read_only=True) as vault:
-        problems = vault.store.read_now(
-            run_fsck, invariants=all_invariants(), blobs=vault.blobs, secrets=vault.secrets, deep=parsed.deep
+def fsck_command(call: Invocation) -> int:
+    deep = call.given["deep"]
+    with call.home(read_only=True) as opened:
+        problems = opened.store.read_now(
+            run_fsck, invariants=all_invariants(), blobs=opened.blobs, secrets=opened.secrets, deep=deep
         )
-    if parsed.json:
-        print(msgspec.json.encode({"ok": not problems, "problems": problems}).decode())
+        found = opened.store.read_now(damage.counts)
+    if call.given["json"]:
+        verdict: dict[str, object] = {"ok": not problems, "problems": problems}
+        if deep:
+            verdict["blobs"] = {"damaged": found.damaged, "lost": found.lost, "mended": found.mended}
+        print(msgspec.json.encode(verdict).decode())
     else:
         print("\n".join(problems) or "ok")
+        if deep and found.mended:
+            print(f"{found.mended} damaged blobs were mended in the last 30 days")
     return EXIT_FAILURE if problems else OK
 
 
-def claim_command(parsed: argparse.Namespace, config: Config) -> int:
-    spool = Home.spool_of(config[HOME])
-    token = claim_links.make(spool, email=parsed.email, now=WallClock().now())
-    print(f"{canonical_origin(config, port=config[PORT])}/login?claim={token}")
-    return OK
+CORE_COMMANDS: Final = (
+    Command(
+        name="serve",
+        summary="run the server (the default)",
+        run=serve_command,
+        arguments=(
+            Argument(
+                name="--role",
+                choices=ROLES,
+                default="all",
+                help="which planes to run: all in one process (the default), web without the worker, or the worker",
+            ),
+        ),
+    ),
+    Command(
+        name="config",
+        summary="print every setting with its value and source; secrets are never shown",
+        run=config_command,
+        arguments=(JSON,),
+    ),
+    Command(
+        name="fsck",
+        summary="check every invariant of the home; prints `ok` when all hold",
+        run=fsck_command,
+        arguments=(
+            Argument(name="--deep", is_flag=True, help="also read every blob and compare its hash"),
+            JSON,
+        ),
+    ),
+)
 
 
-def invite_command(parsed: argparse.Namespace, config: Config) -> int:
-    with _vault(config) as vault:
-        code = vault.store.write_now(recovery.invite, email=parsed.email, days=parsed.days, admin=parsed.admin)
-    print(f"{canonical_origin(config, port=config[PORT])}/login?invite={code}")
-    return OK
-
-
-def user_list_command(parsed: argparse.Namespace, config: Config) -> int:
-    with _vault(config, read_only=True) as vault:
-        rows = [
-            {
-                "id": user.id,
-                "email": user.email,
-                "name": user.name,
-                "role": user.role,
-                "since": rfc3339(user.created_at),
-            }
-            for user in vault.store.read_now(recovery.users)
-        ]
-    _print(parsed, rows, columns=("email", "role", "name", "id"))
-    return OK
-
-
-def user_promote_command(parsed: argparse.Namespace, config: Config) -> int:
-    with _vault(config) as vault:
-        vault.store.write_now(recovery.set_role, email=parsed.email, role="admin")
-    return OK
-
-
-def user_demote_command(parsed: argparse.Namespace, config: Config) -> int:
-    with _vault(config) as vault:
-        vault.store.write_now(recovery.set_role, email=parsed.email, role="member")
-    return OK
-
-
-def device_list_command(parsed: argparse.Namespace, config: Config) -> int:
-    with _vault(config, read_only=True) as vault:
-        rows = [
-            {
-                "id": device.id,
-                "kind": device.kind,
-                "name": device.name,
-                "user": device.user_id or "",
-                "revoked": "revoked" if device.revoked else "",
-                "seen": rfc3339_or_none(device.last_seen_at) or "",
-            }
-            for device in vault.store.read_now(recovery.devices)
-        ]
-    _print(parsed, rows, columns=("id", "kind", "name", "seen", "revoked"))
-    return OK
-
-
-def device_revoke_command(parsed: argparse.Namespace, config: Config) -> int:
-    with _vault(config) as vault:
-        vault.store.write_now(recovery.revoke_device, device_id=parsed.id)
-    return OK
-
-
-def mail_reindex_command(parsed: argparse.Namespace, config: Config) -> int:
-    with _vault(config) as vault:
-        vault.store.write_now(reindex)
-    return OK
-
-
-def session_revoke_command(parsed: argparse.Namespace, config: Config) -> int:
-    with _vault(config) as vault:
-        ended = vault.store.write_now(recovery.end_all_sessions)
-    print(f"{ended} ended")
-    return OK
-
-
-COMMANDS: Final[dict[str, Callable[[argparse.Namespace, Config], int]]] = {
-    "serve": serve_command,
-    "config": config_command,
-    "fsck": fsck_command,
-    "claim": claim_command,
-    "invite": invite_command,
-    "user list": user_list_command,
-    "user promote": user_promote_command,
-    "user demote": user_demote_command,
-    "device list": device_list_command,
-    "device revoke": device_revoke_command,
-    "mail reindex": mail_reindex_command,
-    "session revoke": session_revoke_command,
-}
+def all_commands() -> tuple[Command, ...]:
+    return (*CORE_COMMANDS, *(row for feature in FEATURES for row in feature.commands))
 
 
 @contextmanager
-def _vault(config: Config, *, read_only: bool = False) -> Iterator[Vault]:
+def _opened_home(config: Config, *, read_only: bool) -> Iterator[OpenedHome]:
     """The home, opened for one command."""
-    gate = ThreadGate(limit=1, name="command")
-    vault = trio.run(partial(_open, config, gate, read_only))
+    pool = ThreadPool(limit=1, name="command")
+    opened = trio.run(partial(_open, config, pool, read_only))
     try:
-        yield vault
+        yield opened
     finally:
-        vault.store.close_now()
-        vault.home.close()
+        opened.store.close_now()
+        opened.home.close()
 
 
-async def _open(config: Config, gate: ThreadGate, read_only: bool) -> Vault:
-    return open_vault(config, clock=WallClock(), threads=gate, environ=os.environ, read_only=read_only)
-
-
-def _print(parsed: argparse.Namespace, rows: Sequence[dict[str, str]], *, columns: Sequence[str]) -> None:
-    """The rows as JSON, or as a table with aligned columns."""
-    if parsed.json:
-        print(msgspec.json.format(msgspec.json.encode(rows)).decode())
-        return
-    widths = [max((len(row[column]) for row in rows), default=0) for column in columns]
-    for row in rows:
-        print("  ".join(row[column].ljust(width) for column, width in zip(columns, widths, strict=True)).rstrip())
+async def _open(config: Config, pool: ThreadPool, read_only: bool) -> OpenedHome:
+    return open_home(config, clock=WallClock(), threads=pool, environ=os.environ, read_only=read_only)
 
 
 def _complain(code: int, *lines: str) -> int:

@@ -8,17 +8,20 @@ never shown.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Final, Generic, Literal, TypeVar
+from typing import Any, Final, Generic, TypeVar
 from urllib.parse import urlsplit
 
 T = TypeVar("T")
 
-Source = Literal["environment", "default"]
+PREFIX: Final = "SVC_"
 REDACTED: Final = "********"
+FILE_SUFFIX: Final = "_FILE"
+SECRET_FILE_MAX_BYTES: Final = 64 * 1024
 
 
 class BadValue(ValueError):
@@ -41,6 +44,13 @@ class Setting(Generic[T]):
     unit: str = ""
     shown_default: str = ""
     secret: bool = False
+    stand_in: Callable[[Mapping[str, str]], str | None] = lambda environ: None
+    """Another variable that is read where this one is unset."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables that set it: a secret also lies in the file that ``<name>_FILE`` names."""
+        return (self.name, f"{self.name}{FILE_SUFFIX}") if self.secret else (self.name,)
 
 
 AnySetting = Setting[Any]  # the edge where settings of many types meet in one table
@@ -61,9 +71,10 @@ class ConfigFault:
 class ConfigError(Exception):
     """The environment has faults: all of them, in the order of the settings."""
 
-    def __init__(self, faults: list[ConfigFault]) -> None:
+    def __init__(self, faults: list[ConfigFault], values: Mapping[str, object]) -> None:
         super().__init__("\n".join(map(str, faults)))
         self.faults = faults
+        self.values = values  # of the settings that could be read
 
 
 Rule = Callable[["Config"], Iterable[ConfigFault]]
@@ -82,15 +93,26 @@ class Config:
     def __getitem__(self, setting: Setting[T]) -> T:
         return self._values[setting.name]  # type: ignore[return-value]  # stored under the setting's own parser
 
-    def source(self, setting: AnySetting) -> Source:
-        return "environment" if is_set(self._environ, setting.name) else "default"
+    def scrubbed(self) -> Config:
+        """The same without any secret, and without whatever else the environment holds."""
+        kept = tuple(setting for setting in self.settings if not setting.secret)
+        values = {setting.name: self._values[setting.name] for setting in kept}
+        names = {name for setting in kept if (name := _variable(setting, self._environ)) is not None}
+        return Config(kept, values, {name: self._environ[name] for name in names})
+
+    def source(self, setting: AnySetting) -> str:
+        """``environment``, ``default``, or the name of the variable that stood in."""
+        found = _variable(setting, self._environ)
+        return "default" if found is None else "environment" if found == setting.name else found
 
     def shown(self, setting: AnySetting) -> str:
         """The value as text, with a secret replaced; empty when unset."""
         value = self._values[setting.name]
         if value is None:
             return ""
-        return REDACTED if setting.secret else str(value)
+        if setting.secret:
+            return REDACTED
+        return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def is_set(environ: Mapping[str, str], name: str) -> bool:
@@ -108,13 +130,14 @@ def read_config(settings: Iterable[AnySetting], environ: Mapping[str, str], rule
             values[setting.name] = _value(setting, environ)
         except BadValue as error:
             problem, _, remedy = str(error).partition("; ")
-            faults.append(ConfigFault(setting.name, problem, remedy or "set it right or unset it"))
+            name = _variable(setting, environ) or setting.name
+            faults.append(ConfigFault(name, problem, remedy or "set it right or unset it"))
     config = _SoFar(rows, values, environ)
     for rule in rules:
         with suppress(_NotRead):
             faults.extend(rule(config))
     if faults:
-        raise ConfigError(faults)
+        raise ConfigError(faults, values)
     return Config(rows, values, environ)
 
 
@@ -132,11 +155,44 @@ class _SoFar(Config):
 
 
 def _value(setting: AnySetting, environ: Mapping[str, str]) -> object:
-    if is_set(environ, setting.name):
-        return setting.parse(environ[setting.name])
+    is_set_by = [name for name in setting.names if is_set(environ, name)]
+    if len(is_set_by) > 1:
+        raise BadValue(f"{' and '.join(is_set_by)} are both set; unset one of them")
+    if (name := _variable(setting, environ)) is not None:
+        in_file = name != setting.name and name in setting.names
+        return setting.parse(_read_secret(environ[name]) if in_file else environ[name])
     if callable(setting.default):
         return setting.default(environ)
     return setting.default
+
+
+def _read_secret(path: str) -> str:
+    """What a secret's file holds, without the line end that editors add."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read(SECRET_FILE_MAX_BYTES + 1)
+        content = data.decode()
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise BadValue(f"the file {path} can't be read ({reason}); name a file that this user may read") from error
+    secret = content.removesuffix("\n").removesuffix("\r")
+    if not secret or len(data) > SECRET_FILE_MAX_BYTES:
+        raise BadValue(f"the file {path} is empty or too large for a secret; put the secret in it, and nothing else")
+    return secret
+
+
+def _variable(setting: AnySetting, environ: Mapping[str, str]) -> str | None:
+    """The variable that the setting's value comes from, if one is set."""
+    names = (*setting.names, setting.stand_in(environ))
+    return next((name for name in names if name is not None and is_set(environ, name)), None)
+
+
+def unknown_names(settings: Iterable[AnySetting], environ: Mapping[str, str]) -> Iterator[tuple[str, str | None]]:
+    """Each variable that looks like a setting and is none, with the nearest name there is."""
+    known = [name for setting in settings for name in setting.names]
+    for name in sorted(environ):
+        if name.startswith(PREFIX) and name not in known:
+            yield name, next(iter(get_close_matches(name, known, n=1)), None)
 
 
 # Parsers. Each raises BadValue("<what is wrong>; <what to do>").

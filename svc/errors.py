@@ -57,8 +57,9 @@ ERRORS: Final[Mapping[str, ErrorRow]] = MappingProxyType(
 class Refusal(Exception):
     """The service says no, with a reason the asker may read.
 
-    ``code`` is a key of :data:`ERRORS`; ``detail`` one sentence; ``headers`` what HTTP adds (``Allow``,
-    ``Retry-After``); ``data`` what a client needs to go on (the current revision of a conflict).
+    ``code`` is a key of :data:`ERRORS`; ``detail`` one sentence; ``headers`` what HTTP adds (``allow``,
+    ``retry-after``), their names in small letters; ``data`` what a client needs to go on (the current revision of a
+    conflict).
     """
 
     code: str = "invalid"
@@ -76,7 +77,7 @@ class Refusal(Exception):
             self.code = code
         self.row: ErrorRow = ERRORS[self.code]
         self.detail = detail or self.row.title
-        self.headers: Mapping[str, str] = headers or {}
+        self.headers: Mapping[str, str] = {name.lower(): value for name, value in (headers or {}).items()}
         self.data: Mapping[str, object] = data or {}
 
 

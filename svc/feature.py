@@ -5,25 +5,55 @@ A feature is one folder under ``svc/`` whose package face exports ``FEATURE``.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from sqlite_utils.migrations import Migrations
 
+from svc.capability import Capability
+from svc.command import Command
 from svc.config import AnySetting, Rule
+from svc.job import Job
+from svc.machine import AnyMachine
 from svc.nursery import Subsystem
-from svc.protocol.rows import Procedure, Route, SocketRoute
-from svc.store import Invariant, Tx
-from svc.workspace import Call, Workspace
+from svc.protocol.rows import Listener, Procedure, Route, SocketRoute
+from svc.reversal import Reversal
+from svc.store import Consumer, Invariant, Tx
+from svc.workspace import RequestContext, ScrubbedContext, ScrubbedWorkspace, Workspace
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seed:
+    """What a feature plants for one value of ``SVC_SEED``. Planted at every boot, so it must be safe to plant again."""
+
+    world: str
+    plant: Callable[[Workspace], Awaitable[None]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkerRows:
+    """What a feature adds to the worker plane, where there is no database, no blob, no key and no secret.
+
+    All other rows of a feature belong to the trusted plane. ``routes`` answer on the worker's control port.
+    """
+
+    routes: tuple[Route[ScrubbedContext], ...] = ()
+    jobs: tuple[Job[ScrubbedWorkspace], ...] = ()
+    build: Callable[[ScrubbedWorkspace], None] | None = None
+    subsystems: Callable[[ScrubbedWorkspace], Awaitable[Sequence[Subsystem]]] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Feature:
     """One feature's rows.
 
-    ``claim`` is called in the transaction in which the first admin (by user id) claims the instance. ``build`` makes
-    its services, without touching disk or network; ``boot`` runs once after the migrations and before the first
-    subsystem (seeding); ``subsystems`` are started then, in the order of the features.
+    ``tables`` are those that it alone writes; features after it may read them.
+    ``capabilities`` are the credentials that it works with and an admin sets; ``uses`` the names of those that it may
+    acquire, or prefixes that end in ``*``.
+
+    ``claim`` is called in the transaction in which the first admin (by user id) claims the instance. At boot, each in
+    the order of the features: ``build`` makes its services, without touching disk or network; ``boot`` runs once after
+    the migrations; the ``seeds`` of the chosen world are planted; ``subsystems`` are started.
     """
 
     name: str
@@ -31,12 +61,27 @@ class Feature:
     settings: tuple[AnySetting, ...] = ()
     rules: tuple[Rule, ...] = ()
     migrations: Migrations | None = None
-    routes: tuple[Route[Call], ...] = ()
-    sockets: tuple[SocketRoute[Call], ...] = ()
-    procedures: tuple[Procedure[Call], ...] = ()
+    tables: tuple[str, ...] = ()
+    routes: tuple[Route[RequestContext], ...] = ()
+    sockets: tuple[SocketRoute[RequestContext], ...] = ()
+    procedures: tuple[Procedure[RequestContext], ...] = ()
     topics: tuple[str, ...] = ()
     invariants: tuple[Invariant, ...] = ()
+    machines: tuple[AnyMachine, ...] = ()
+    reversals: tuple[Reversal, ...] = ()
+    consumers: tuple[Consumer[Workspace], ...] = ()
+    commands: tuple[Command, ...] = ()
+    jobs: tuple[Job[Workspace], ...] = ()
+    seeds: tuple[Seed, ...] = ()
+    capabilities: tuple[Capability, ...] = ()
+    uses: tuple[str, ...] = ()
     claim: Callable[[Tx, str], None] | None = None
     build: Callable[[Workspace], None] | None = None
     boot: Callable[[Workspace], Awaitable[None]] | None = None
     subsystems: Callable[[Workspace], Awaitable[Sequence[Subsystem]]] | None = None
+    worker: WorkerRows = WorkerRows()
+
+
+def routes_of(features: Iterable[Feature], listener: Listener) -> tuple[Route[RequestContext], ...]:
+    """The trusted plane's routes of one listener."""
+    return tuple(row for feature in features for row in feature.routes if row.listener == listener)

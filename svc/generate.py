@@ -1,4 +1,5 @@
-"""The generated pages: ``docs/configuration.md``, ``docs/routes.md`` and the golden ``tests/golden/schema.sql``.
+"""The generated files: ``docs/{configuration,routes,commands,states}.md``, the wire's types for the web app
+(``static/types.generated.d.ts``) and the golden ``tests/golden/schema.sql``.
 
 ``python -m svc.generate`` writes them, ``--check`` only compares and names what is stale.
 """
@@ -8,9 +9,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from svc.app import FEATURES, all_settings
+from svc.app import FAKES, FEATURES, all_settings
+from svc.command import Argument, Command
+from svc.commands import all_commands
+from svc.feature import routes_of
+from svc.generate_types import declarations
+from svc.machine import AnyMachine
+from svc.protocol import Route
 from svc.store import fresh_schema
 
 ROOT: Final = Path(__file__).parent.parent
@@ -22,6 +29,9 @@ def pages() -> dict[Path, str]:
     return {
         ROOT / "docs" / "configuration.md": _configuration(),
         ROOT / "docs" / "routes.md": _routes(),
+        ROOT / "docs" / "commands.md": _commands(),
+        ROOT / "docs" / "states.md": _states(),
+        ROOT / "static" / "types.generated.d.ts": declarations(feature for feature in FEATURES if feature is not FAKES),
         ROOT / "tests" / "golden" / "schema.sql": fresh_schema(
             [feature.migrations for feature in FEATURES if feature.migrations]
         ),
@@ -54,30 +64,102 @@ def _configuration() -> str:
     intro = (
         "Every setting is an environment variable, read once at boot; an empty one counts as unset. `svc config`\n"
         "prints the values in force and where each came from. All faults of a boot are reported together.\n"
+        "A secret may also lie in a file: `NAME_FILE` names it, as in `LLM_A_API_KEY_FILE=/run/secrets/llm-a`.\n"
     )
     return f"# Configuration\n\n{_NOTE}\n{intro}\n" + _table(("variable", "type", "default", "meaning"), rows)
 
 
 def _routes() -> str:
-    routes = [
-        (route.method, f"`{route.path}`", route.access, route.summary)
-        for feature in FEATURES
-        for route in feature.routes
-    ]
+    routes = [_route(row) for row in routes_of(FEATURES, "public")]
+    internal = [_route(row) for row in routes_of(FEATURES, "internal")]
+    worker = [_route(row) for feature in FEATURES for row in feature.worker.routes]
     sockets = [
         ("WS", f"`{socket.path}`", socket.access, socket.summary) for feature in FEATURES for socket in feature.sockets
     ]
     procedures = [
-        (f"`{row.name}`", row.kind, row.access + (", only under PROVIDERS=fake" if row.fake_only else ""), row.summary)
+        (
+            f"`{row.name}`",
+            row.kind,
+            row.access + (", only under PROVIDERS=fake" if feature is FAKES else ""),
+            row.summary,
+        )
         for feature in FEATURES
         for row in feature.procedures
     ]
     return (
         f"# Routes and procedures\n\n{_NOTE}\n## HTTP\n\n"
         + _table(("method", "path", "access", "what it does"), [*routes, *sockets])
+        + "\n## Internal listener\n\nOn this machine only, with the internal token; never on the public port.\n\n"
+        + _table(("method", "path", "access", "what it does"), internal)
+        + "\n## Worker control\n\nWhere the worker is a process of its own; with the same token.\n\n"
+        + _table(("method", "path", "access", "what it does"), worker)
         + "\n## RPC\n\nThe tRPC 11 wire under `/trpc`; queries by GET, mutations by POST.\n\n"
         + _table(("procedure", "kind", "access", "what it does"), procedures)
     )
+
+
+def _route(row: Route[Any]) -> tuple[str, ...]:
+    return (row.method, f"`{row.path}`", row.access, row.summary)
+
+
+def _commands() -> str:
+    intro = (
+        "Every command has `--help`; what lists something has `--json`. Bare `svc` is `svc serve`. A command that\n"
+        "writes needs the home for itself; those that read run beside a server.\n"
+    )
+    rows = [(f"`{_usage(row)}`", row.summary, _arguments(row)) for row in all_commands()]
+    jobs = [(f"`{row.name}`", f"{row.every_s:g} s", row.summary) for feature in FEATURES for row in feature.jobs]
+    return (
+        f"# Commands and jobs\n\n{_NOTE}\n{intro}\n"
+        + _table(("command", "what it does", "arguments"), rows)
+        + "\n## Jobs\n\nWhat a running service does by itself, at least so often.\n\n"
+        + _table(("job", "every", "what it does"), jobs)
+    )
+
+
+def _usage(row: Command) -> str:
+    return " ".join(["svc", row.name, *(_shown(argument) for argument in row.arguments)])
+
+
+def _shown(argument: Argument) -> str:
+    if not argument.name.startswith("-"):
+        return argument.name.upper()
+    value = "|".join(argument.choices) if argument.choices else argument.metavar or argument.key.upper()
+    shown = argument.name if argument.is_flag else f"{argument.name} {value}"
+    return shown if argument.required else f"[{shown}]"
+
+
+def _arguments(row: Command) -> str:
+    shown = [
+        (argument.name if argument.name.startswith("-") else argument.name.upper(), argument.help)
+        for argument in row.arguments
+    ]
+    return "; ".join(f"`{name}`: {help_text}" for name, help_text in shown)
+
+
+def _states() -> str:
+    intro = (
+        "Each drawing shows one table of the program; nothing else changes these states. What they mean for you\n"
+        "stands in [sending](sending.md) and in [connect a mailbox](connect-a-mailbox.md).\n"
+    )
+    machines = [machine for feature in FEATURES for machine in feature.machines]
+    return f"# States\n\n{_NOTE}\n{intro}\n" + "\n".join(map(_machine, machines))
+
+
+def _machine(machine: AnyMachine) -> str:
+    """A drawing in Mermaid, whose names allow no hyphens, and the events in words."""
+    edges: dict[tuple[str, str], list[str]] = {}
+    for (source, event), target in machine.table.items():
+        edges.setdefault((source, target), []).append(event)
+    ids = {state: state.replace("-", "_") for state in machine.states}
+    lines = [f'    state "{state}" as {name}' for state, name in ids.items() if state != name]
+    lines += [f"    [*] --> {ids[state]}" for state in machine.initial]
+    lines += [f"    {ids[one]} --> {ids[other]}: {', '.join(events)}" for (one, other), events in edges.items()]
+    drawing = "\n".join(["```mermaid", "stateDiagram-v2", *lines, "```"])
+    rows = [
+        (f"`{one.event}`", ", ".join(one.sources), one.target or "the same", one.when) for one in machine.transitions
+    ]
+    return f"## {machine.name}\n\n{drawing}\n\n" + _table(("event", "while", "leads to", "when"), rows)
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:

@@ -8,9 +8,8 @@ from typing import Final
 
 _ALPHABET: Final = "0123456789abcdefghijkmnpqrstuvwxyz"  # no l, no o: people read these aloud
 _LENGTH: Final = 20  # 20 symbols of a 34-letter alphabet: 101 bits
-_PAIRS: Final = tuple(
-    low + high for high in _ALPHABET for low in _ALPHABET
-)  # two symbols a division: ids are made often
+# Ids are made often: two symbols a division.
+_PAIRS: Final = tuple(low + high for high in _ALPHABET for low in _ALPHABET)
 
 
 def new_id(prefix: str) -> str:

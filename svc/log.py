@@ -151,6 +151,7 @@ _SECRET_NAMES: Final = frozenset(
             "verifier",
             "code_verifier",
             "invite",
+            "claim",
             "svc_session",
         ),
         *("key", "api_key", "master_key", "private_key", "session", "assertion", "jwt"),
@@ -174,7 +175,7 @@ _SECRETS: Final = (
         rf"\1{REDACTED}",
     ),
     # The same for words with other meanings too, only where they are written like a parameter.
-    (re.compile(rf"(?i)(\b(?:code|state|nonce|invite|key)=)(?!\*){_QUOTED_OR_BARE}"), rf"\1{REDACTED}"),
+    (re.compile(rf"(?i)(\b(?:code|state|nonce|invite|claim|key)=)(?!\*){_QUOTED_OR_BARE}"), rf"\1{REDACTED}"),
     (re.compile(r"\b((?i:bearer)|Basic)\s{1,4}[\w.~+/=-]{8,}+"), rf"\1 {REDACTED}"),
     (re.compile(r"://[^\s/@:]{1,256}:[^\s/@]{1,256}@"), rf"://{REDACTED}@"),
     # Tokens known by their first letters: our devices, Google's, GitHub's, signed JSON, private keys.

@@ -20,7 +20,10 @@ DEV_DEVICE_ID: Final = "dev_local"
 
 @dataclass(frozen=True, kw_only=True)
 class Principal:
-    """``user_id`` is ``None`` for the unclaimed, off and system principals; ``device_id`` never is."""
+    """``user_id`` is ``None`` for the unclaimed, off and system principals; ``device_id`` never is.
+
+    ``is_admin``: may act as an admin. A device of an admin is only where it has the capability ``admin``.
+    """
 
     user_id: str | None
     device_id: str

@@ -6,9 +6,11 @@ A feature's own settings stand in its folder; ``svc config`` and ``docs/configur
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from ipaddress import ip_address
 from pathlib import Path
+from typing import TypeVar
+from urllib.parse import urlsplit
 
 from svc.config import (
     BadValue,
@@ -23,6 +25,8 @@ from svc.config import (
     whole_number,
 )
 
+T = TypeVar("T")
+
 
 def _default_home(environ: Mapping[str, str]) -> Path:
     return Path(environ.get("HOME") or os.path.expanduser("~")) / "Svc"
@@ -32,6 +36,9 @@ def _bind_host(value: str) -> str:
     return value.strip("[]")
 
 
+_HTTP_PORT = 80
+_TOKEN_MIN_CHARS = 32
+DEFAULT_INTERNAL_PORT = 4782
 _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 
 
@@ -41,6 +48,21 @@ def _public_origin(value: str) -> str:
     if "/" in rest:
         raise BadValue(f"{value!r} has a path; give scheme, host and port only")
     return f"{scheme}://{rest.removesuffix(_DEFAULT_PORTS[scheme])}"  # as a browser writes it
+
+
+def _long_token(value: str) -> str:
+    if len(value) < _TOKEN_MIN_CHARS or not value.isascii() or not value.isprintable() or " " in value:
+        raise BadValue(f"it is too short or has signs that no token has; use {_TOKEN_MIN_CHARS} random letters or more")
+    return value
+
+
+def _loopback_url(value: str) -> str:
+    """``:4781`` stands for ``http://127.0.0.1:4781``."""
+    url = http_url(f"http://127.0.0.1{value}" if value.startswith(":") else value)
+    parts = urlsplit(url)
+    if parts.scheme != "http" or parts.path or parts.port is None or parts.hostname not in {"127.0.0.1", "localhost"}:
+        raise BadValue(f"{value!r} is not loopback's; write it as http://127.0.0.1:<port> or :<port>")
+    return f"http://127.0.0.1:{parts.port}"
 
 
 HOME: Setting[Path] = Setting(
@@ -55,9 +77,11 @@ PORT: Setting[int] = Setting(
     name="SVC_PORT",
     parse=whole_number(0, 65535),
     default=4780,
+    stand_in=lambda environ: "PORT" if environ.get("SVC_PROFILE") == "cloud" else None,
+    shown_default="4780; under SVC_PROFILE=cloud the platform's $PORT",
     type="whole number",
     unit="TCP port",
-    help="Public HTTP and WebSocket port. 0 takes a free one and prints it.",
+    help="Public HTTP and WebSocket port. 0 takes a free one; the start says which.",
 )
 HOST: Setting[str] = Setting(
     name="SVC_HOST",
@@ -87,6 +111,13 @@ MASTER_KEY_FILE: Setting[Path | None] = Setting(
     shown_default="$XDG_CONFIG_HOME/svc/keys/<home id>",
     type="file",
     help="The key of the secrets store. It lies outside SVC_HOME, so that a copy of the home gives nothing away.",
+)
+MASTER_KEY_STORE: Setting[str] = Setting(
+    name="SVC_MASTER_KEY_STORE",
+    parse=one_of("file", "keyring"),
+    default="file",
+    type="name",
+    help="Where the master key is kept: in a `file`, or in the `keyring` of the system (needs `svc[keyring]`).",
 )
 SEED: Setting[str | None] = Setting(
     name="SVC_SEED",
@@ -141,6 +172,32 @@ IDP_ISSUER: Setting[str] = Setting(
     help="OpenID Connect issuer; its discovery document names the endpoints.",
 )
 
+INTERNAL_PORT: Setting[int] = Setting(
+    name="SVC_INTERNAL_PORT",
+    parse=whole_number(0, 65535),
+    default=lambda environ: 0 if environ.get(PORT.name) == "0" else DEFAULT_INTERNAL_PORT,
+    shown_default="4782; a free one where SVC_PORT is 0",
+    type="whole number",
+    unit="TCP port",
+    help="Loopback-only listener through which the worker plane reaches this one. 0 takes a free port.",
+)
+INTERNAL_TOKEN: Setting[str | None] = Setting(
+    name="SVC_INTERNAL_TOKEN",
+    parse=_long_token,
+    default=None,
+    shown_default="a new one at each boot, in SVC_HOME/run/internal.token",
+    type="text",
+    secret=True,
+    help="What the two planes know each other by. Needed where the worker is a process of its own.",
+)
+WORKER_URL: Setting[str] = Setting(
+    name="SVC_WORKER_URL",
+    parse=_loopback_url,
+    default="http://127.0.0.1:4781",
+    type="URL",
+    help="Loopback control address of the worker plane: `svc serve --role=worker` listens there.",
+)
+
 CORE_SETTINGS = (
     HOME,
     PORT,
@@ -148,6 +205,7 @@ CORE_SETTINGS = (
     PROFILE,
     PUBLIC_ORIGIN,
     MASTER_KEY_FILE,
+    MASTER_KEY_STORE,
     SEED,
     PROVIDERS,
     LOG,
@@ -155,11 +213,20 @@ CORE_SETTINGS = (
     IDP_CLIENT_ID,
     IDP_CLIENT_SECRET,
     IDP_ISSUER,
+    INTERNAL_PORT,
+    INTERNAL_TOKEN,
+    WORKER_URL,
 )
 
 
 def is_fake(config: Config) -> bool:
+    """Only ``app.py`` asks, to choose the features, and the rules below."""
     return config[PROVIDERS] == "fake"
+
+
+def default_under_fakes(fake: T, *, otherwise: T) -> Callable[[Mapping[str, str]], T]:
+    """The default of a setting that has another one where the outside systems are fakes."""
+    return lambda environ: fake if environ.get(PROVIDERS.name) == "fake" else otherwise
 
 
 def is_loopback(host: str) -> bool:
@@ -202,21 +269,41 @@ def _cloud_is_whole(config: Config) -> Iterable[ConfigFault]:
         )
 
 
+def _one_place_for_the_key(config: Config) -> Iterable[ConfigFault]:
+    if config[MASTER_KEY_STORE] == "keyring" and config[MASTER_KEY_FILE] is not None:
+        yield ConfigFault(MASTER_KEY_FILE.name, "SVC_MASTER_KEY_STORE=keyring keeps no file", "unset one of the two")
+
+
 def _seed_needs_fake(config: Config) -> Iterable[ConfigFault]:
     if config[SEED] and not is_fake(config):
         yield ConfigFault(SEED.name, "the mock world needs the fake providers", "set PROVIDERS=fake or unset SVC_SEED")
 
 
-def _client_is_whole(config: Config) -> Iterable[ConfigFault]:
-    if config[IDP_CLIENT_ID] and not config[IDP_CLIENT_SECRET]:
-        yield ConfigFault(IDP_CLIENT_SECRET.name, "IDP_CLIENT_ID is set without it", "set both, or neither")
-    if config[IDP_CLIENT_SECRET] and not config[IDP_CLIENT_ID]:
-        yield ConfigFault(IDP_CLIENT_ID.name, "IDP_CLIENT_SECRET is set without it", "set both, or neither")
+def _internal_port_is_its_own(config: Config) -> Iterable[ConfigFault]:
+    if config[INTERNAL_PORT] == config[PORT] != 0:
+        yield ConfigFault(INTERNAL_PORT.name, f"{config[PORT]} is the public port", "set another port, or unset it")
 
 
-CORE_RULES = (_wildcard_needs_cloud, _cloud_is_whole, _seed_needs_fake, _client_is_whole)
+CORE_RULES = (
+    _internal_port_is_its_own,
+    _wildcard_needs_cloud,
+    _cloud_is_whole,
+    _one_place_for_the_key,
+    _seed_needs_fake,
+)
 
 
 def canonical_origin(config: Config, *, port: int) -> str:
     """Where a browser finds this instance; OAuth redirects go here and never to what a ``Host`` header says."""
-    return config[PUBLIC_ORIGIN] or f"http://127.0.0.1:{port}"
+    if (public := config[PUBLIC_ORIGIN]) is not None:
+        return public
+    return f"http://{_own_name(config[HOST])}{'' if port == _HTTP_PORT else f':{port}'}"  # as a browser writes it
+
+
+def _own_name(host: str) -> str:
+    """Where this machine reaches what is bound to ``host``."""
+    if host == "localhost":
+        return "127.0.0.1"
+    if is_wildcard(host):
+        return "[::1]" if ":" in host else "127.0.0.1"
+    return f"[{host}]" if ":" in host else host

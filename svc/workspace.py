@@ -1,6 +1,8 @@
 """The running whole as a feature sees it: the shared parts, and the services other features offer.
 
-Owns nothing but the references; ``app.py`` builds it once a boot and hands it to every feature. There is no global one.
+There are two: :class:`Workspace` of the trusted plane, and :class:`ScrubbedWorkspace` of the worker plane, from which
+no database, blob, key or secret setting can be reached. Owns nothing but the references; ``app.py`` builds them once a
+boot and hands them to every feature. There is no global one.
 """
 
 from __future__ import annotations
@@ -13,10 +15,10 @@ from svc.clock import Clock
 from svc.config import Config
 from svc.errors import Unauthenticated
 from svc.log import Log
-from svc.nursery import ProcessGate, Root, ThreadGate
+from svc.nursery import ProcessPool, Root, ThreadPool
 from svc.principal import Principal
 from svc.protocol.egress import Egress
-from svc.store import Blobs, Home, Secrets, Store
+from svc.store import Blobs, Home, Store
 
 if TYPE_CHECKING:
     from svc.feature import Feature
@@ -25,23 +27,9 @@ T = TypeVar("T")
 
 
 @dataclass(kw_only=True)
-class Workspace:
-    """Everything one boot has, by name; and by type, what features provided to those that stand after them."""
+class Services:
+    """By type, what features provided to those that stand after them."""
 
-    config: Config
-    clock: Clock
-    rng: random.Random
-    log: Log
-    home: Home
-    store: Store
-    blobs: Blobs
-    secrets: Secrets
-    egress: Egress
-    threads: ThreadGate
-    processes: ProcessGate
-    root: Root
-    features: tuple[Feature, ...]
-    port: int = 0  # the one really bound, known before the first request
     _services: dict[type, object] = field(default_factory=dict)
 
     def provide(self, service: object) -> None:
@@ -55,17 +43,55 @@ class Workspace:
         return cast(T, self._services[kind])
 
 
+@dataclass(kw_only=True)
+class Workspace(Services):
+    """Everything one boot has, by name."""
+
+    config: Config
+    clock: Clock
+    rng: random.Random
+    log: Log
+    home: Home
+    store: Store
+    blobs: Blobs
+    egress: Egress
+    threads: ThreadPool
+    processes: ProcessPool
+    root: Root
+    features: tuple[Feature, ...]
+    port: int = 0  # the one really bound, known before the first request
+
+
+@dataclass(kw_only=True)
+class ScrubbedWorkspace(Services):
+    """What the worker plane has. ``config`` knows no secret; ``root`` is the worker's own."""
+
+    config: Config
+    clock: Clock
+    rng: random.Random
+    log: Log
+    root: Root
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class RequestContext:
     """One call of a route or procedure: who asks, where the house is, and under which request id it is logged."""
 
     workspace: Workspace
-    visitor: Principal | None
+    principal_or_none: Principal | None
     request_id: str
 
     @property
     def principal(self) -> Principal:
         """Who asks. Behind ``authenticated`` and ``admin`` access there always is somebody."""
-        if self.visitor is None:
+        if self.principal_or_none is None:
             raise Unauthenticated
-        return self.visitor
+        return self.principal_or_none
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScrubbedContext:
+    """One call of a route in the worker plane. The internal token was shown, so there is nobody to ask for."""
+
+    workspace: ScrubbedWorkspace
+    request_id: str

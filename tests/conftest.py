@@ -1,8 +1,9 @@
-"""What every test gets: virtual time, a log to read, a gate to threads, and a guard against what is left running."""
+"""What every test gets: virtual time, a log to read, a thread pool, and a guard against what is left running."""
 
 from __future__ import annotations
 
 import os
+import random
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
@@ -11,18 +12,19 @@ from multiprocessing import resource_tracker
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from trio.testing import MockClock
 
 from svc.clock import VirtualClock
-from svc.nursery import ThreadGate
-from tests import virtual_time
+from svc.nursery import ThreadPool
+from tests import sizes, virtual_time
+from tests.chance import seeded
+from tests.peers.needs import check_marked
 from tests.recorded_log import RecordedLog, StoppedClock
 from tests.service import Service, open_service
 
-# A test asserts no time: on a machine that others use too, an example takes as long as it takes.
-settings.register_profile("shared", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("shared")
+settings.register_profile("ours", max_examples=sizes.EXAMPLES, deadline=None, suppress_health_check=sizes.NO_SPEED)
+settings.load_profile("ours")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -34,9 +36,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if iscoroutinefunction(getattr(item, "obj", None)):
             virtual_time.put_on_virtual_time(item)
-        elif item.get_closest_marker("browser") or item.get_closest_marker("journey"):
-            # Whole programs on real time, on a machine that others use too. What had to run twice is told at the end.
-            item.add_marker(pytest.mark.flaky(reruns=1))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    check_marked(item)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -66,8 +70,14 @@ def log(request: pytest.FixtureRequest, wall: VirtualClock) -> RecordedLog:
 
 
 @pytest.fixture
-def threads() -> ThreadGate:
-    return ThreadGate(limit=8, name="test")
+def chance() -> random.Random:
+    """Random choices, new in each run; a test that fails says how to make them again."""
+    return seeded()
+
+
+@pytest.fixture
+def threads() -> ThreadPool:
+    return ThreadPool(limit=8, name="test")
 
 
 @pytest.fixture

@@ -1,13 +1,25 @@
-"""Full and failing disks without a disk: SQLite and the system both take a bound on how far a file may grow."""
+"""Full and failing disks without a disk: SQLite and the system both take a bound on how far a file may grow. And a real
+one that is small, where the system allows it.
+"""
 
 from __future__ import annotations
 
 import resource
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import pytest
 
 from svc.store import Tx
+from tests.journeys.harness import ROOT
+from tests.sizes import HANGS_S
+
+_NAMESPACE: Final = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c")
 
 
 def limit_pages(tx: Tx, more: int | None) -> None:
@@ -27,3 +39,20 @@ def files_end_at(size: int) -> Iterator[None]:
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, previous)
         signal.signal(signal.SIGXFSZ, handler)
+
+
+def on_a_small_disk(script: str, directory: Path, *, megabytes: int) -> str:
+    """Run a Python script whose ``sys.argv[1]`` is ``directory``, which is a disk of its own then; what it prints.
+
+    The disk stands in a mount namespace that ends with the process.
+    """
+    if subprocess.run([*_NAMESPACE, "mount -t tmpfs tmpfs /mnt"], capture_output=True, check=False).returncode != 0:
+        pytest.skip(
+            "no small disk can be mounted: this system lets nobody but root make a user namespace "
+            "(sysctl kernel.unprivileged_userns_clone=1; in a container, run it with --privileged)"
+        )
+    mount = f'mount -t tmpfs -o size={megabytes}m tmpfs "$1" && shift && exec "$@"'
+    command = [*_NAMESPACE, mount, "sh", str(directory), sys.executable, "-c", script, str(directory)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=HANGS_S, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    return done.stdout

@@ -15,6 +15,7 @@ import random
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, cast
@@ -25,15 +26,19 @@ import trio.testing
 from wsproto.events import CloseConnection, Ping, TextMessage
 
 from svc.app import all_rules, all_settings, run, workspace_of
+from svc.capabilities import Broker
 from svc.clock import Clock
 from svc.config import read_config
+from svc.feature import routes_of
 from svc.nursery import open_task_group
+from svc.preflight import Role
 from svc.principal import Principal
 from svc.protocol import Application, Guard, Headers, Request, Router
 from svc.protocol.egress import Egress
 from svc.protocol.messages import BytesBody
-from svc.store import ReadTx, Value
-from svc.workspace import Call, Workspace
+from svc.store import Home, ReadTx, Secrets, Value
+from svc.workspace import RequestContext, Workspace
+from tests.migrated import lay_database
 from tests.protocol.http_world import Reply, read_to_end, replies
 from tests.protocol.socket_world import KEY, Client
 from tests.recorded_log import RecordedLog
@@ -44,8 +49,7 @@ ORIGIN: Final = f"http://{HOST}"
 ANSWER_DEADLINE_S: Final = 600.0
 MIA: Final = "mia@example.org"
 
-MemoryStream = trio.StapledStream[trio.abc.SendStream, trio.abc.ReceiveStream]
-EndPair = Callable[[], tuple[MemoryStream, MemoryStream]]
+EndPair = Callable[[], tuple[trio.abc.HalfCloseableStream, trio.abc.HalfCloseableStream]]
 
 
 class RpcError(AssertionError):
@@ -70,7 +74,7 @@ class _Named:
 class _ServerEnd(trio.abc.HalfCloseableStream):
     """A memory stream with the name that only a socket has."""
 
-    def __init__(self, stream: MemoryStream) -> None:
+    def __init__(self, stream: trio.abc.HalfCloseableStream) -> None:
         self.socket = _Named()
         self._stream = stream
 
@@ -95,9 +99,10 @@ class MemoryListener(trio.abc.Listener[_ServerEnd]):
 
     def __init__(self) -> None:
         self.socket = _Named()
+        self.closed = trio.Event()
         self._arrivals, self._waiting = trio.open_memory_channel[_ServerEnd](100)
 
-    async def connect(self, pair: EndPair = trio.testing.memory_stream_pair) -> MemoryStream:
+    async def connect(self, pair: EndPair = trio.testing.memory_stream_pair) -> trio.abc.HalfCloseableStream:
         """Raises ``BrokenResourceError`` when the port is closed."""
         ours, theirs = pair()
         await self._arrivals.send(_ServerEnd(theirs))
@@ -108,6 +113,7 @@ class MemoryListener(trio.abc.Listener[_ServerEnd]):
 
     async def aclose(self) -> None:
         self._waiting.close()
+        self.closed.set()
         await trio.lowlevel.checkpoint()
 
 
@@ -165,6 +171,12 @@ class Service:
     workspace: Workspace
     log: RecordedLog
     listener: MemoryListener = field(default_factory=MemoryListener)
+    internal: MemoryListener = field(default_factory=MemoryListener)
+
+    @property
+    def secrets(self) -> Secrets:
+        """The secrets store itself, which the program reaches through the broker only."""
+        return self.workspace.service(Broker).secrets
 
     async def ask(
         self,
@@ -174,13 +186,14 @@ class Service:
         *,
         host: str | None = HOST,
         fields: dict[str, str] | None = None,
+        listener: MemoryListener | None = None,
     ) -> Reply:
         """One request on a connection of its own."""
         lines = [f"{method} {target} HTTP/1.1", "connection: close"]
         lines += [f"host: {host}"] if host is not None else []
         lines += [f"{name}: {value}" for name, value in (fields or {}).items()]
         lines += [f"content-length: {len(body)}"] if body or method == "POST" else []
-        stream = await self.listener.connect()
+        stream = await (listener or self.listener).connect()
         try:
             with trio.fail_after(ANSWER_DEADLINE_S):
                 await stream.send_all("\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + body)
@@ -202,18 +215,25 @@ class Service:
         return _result(await self.ask("POST", f"/trpc/{procedure}", body, fields={"content-type": "application/json"}))
 
     async def socket(
-        self, target: str = "/ws", *, pair: EndPair = trio.testing.memory_stream_pair, host: str = HOST, **fields: str
+        self,
+        target: str = "/ws",
+        *,
+        pair: EndPair = trio.testing.memory_stream_pair,
+        host: str = HOST,
+        fields: Mapping[str, str] = MappingProxyType({}),
+        **named: str,
     ) -> LiveSocket:
         """Knock at a socket. ``head`` tells whether it opened."""
         stream = await self.listener.connect(pair)
-        named = {name.replace("_", "-"): value for name, value in fields.items()}
+        more = {name.replace("_", "-"): value for name, value in named.items()}
         wanted = {
             "host": host,
             "upgrade": "websocket",
             "connection": "Upgrade",
             "sec-websocket-key": KEY,
             "sec-websocket-version": "13",
-            **named,
+            **fields,
+            **more,
         }
         lines = [f"GET {target} HTTP/1.1", *(f"{name}: {value}" for name, value in wanted.items())]
         await stream.send_all("\r\n".join(lines).encode("latin-1") + b"\r\n\r\n")
@@ -236,7 +256,7 @@ class Service:
         return await self.workspace.store.read(lambda tx: tx.all(sql, **params))
 
     async def dump(self) -> dict[str, list[tuple[Any, ...]]]:
-        """Every row of every table."""
+        """Every row of every table, but for where the consumers stand: they follow in the background."""
         return await self.workspace.store.read(_dump)
 
     async def emit(
@@ -250,20 +270,20 @@ class Service:
 
         await self.workspace.store.write(tell)
 
-    def call(self, visitor: Principal | None) -> Call:
-        """What a row's function is handed when ``visitor`` asks."""
-        return Call(workspace=self.workspace, visitor=visitor, request_id="test")
+    def call(self, principal: Principal | None) -> RequestContext:
+        """What a row's function is handed when ``principal`` asks."""
+        return RequestContext(workspace=self.workspace, principal_or_none=principal, request_id="test")
 
-    def application_for(self, visitor: Principal | None) -> Application[Call]:
-        """The service's own rows behind its own guard, where everybody is ``visitor``."""
+    def application_for(self, principal: Principal | None) -> Application[RequestContext]:
+        """The service's own rows behind its own guard, where everybody is ``principal``."""
 
         async def resolve(request: Request) -> Principal | None:
-            return visitor
+            return principal
 
         features = self.workspace.features
         return Application(
             router=Router(
-                [row for feature in features for row in feature.routes],
+                routes_of(features, "public"),
                 [row for feature in features for row in feature.sockets],
             ),
             guard=Guard(bind_host="127.0.0.1", port=PORT),
@@ -273,25 +293,25 @@ class Service:
             clock=self.workspace.clock,
         )
 
-    async def get_as(self, visitor: Principal | None, target: str, **fields: str) -> Reply:
-        """What ``visitor`` would get."""
+    async def get_as(self, principal: Principal | None, target: str, **fields: str) -> Reply:
+        """What ``principal`` would get."""
         named = [(name.replace("_", "-"), value) for name, value in fields.items()]
         request = Request(method="GET", target=target, headers=Headers([("host", HOST), *named]))
-        return await self._answer_as(visitor, request)
+        return await self._answer_as(principal, request)
 
-    async def ask_as(self, visitor: Principal | None, procedure: str, wanted: Mapping[str, object]) -> Reply:
-        """How a procedure answers ``visitor``."""
+    async def ask_as(self, principal: Principal | None, procedure: str, wanted: Mapping[str, object]) -> Reply:
+        """How a procedure answers ``principal``."""
         kinds = {row.name: row.kind for feature in self.workspace.features for row in feature.procedures}
         data = json.dumps(wanted)
         if kinds[procedure] == "query":
-            return await self.get_as(visitor, f"/trpc/{procedure}?input={quote(data)}")
+            return await self.get_as(principal, f"/trpc/{procedure}?input={quote(data)}")
         fields = [("host", HOST), ("content-type", "application/json")]
         body = BytesBody(data.encode())
         request = Request(method="POST", target=f"/trpc/{procedure}", headers=Headers(fields), body=body)
-        return await self._answer_as(visitor, request)
+        return await self._answer_as(principal, request)
 
-    async def _answer_as(self, visitor: Principal | None, request: Request) -> Reply:
-        response = await self.application_for(visitor)(request)
+    async def _answer_as(self, principal: Principal | None, request: Request) -> Reply:
+        response = await self.application_for(principal)(request)
         body = response.body if isinstance(response.body, bytes) else b"".join([part async for part in response.body])
         return Reply(response.status, response.headers, body)
 
@@ -314,6 +334,8 @@ async def open_service(
     egress: object | None = None,
     before: Callable[[Workspace], None] = lambda workspace: None,
     listeners: Sequence[trio.SocketListener] | None = None,
+    environ: Mapping[str, str] = MappingProxyType({}),
+    role: Role = "all",
     **settings: str,
 ) -> AsyncIterator[Service]:
     """Boot on a home under ``directory``, ready when this yields; drained when it ends. ``before`` sees it built.
@@ -325,9 +347,11 @@ async def open_service(
         "XDG_CONFIG_HOME": str(directory / "config"),
         "SVC_HOME": str(directory / "home"),
         "SVC_PORT": str(PORT),
+        **environ,
         **settings,
     }
     config = read_config(all_settings(), environ, all_rules())
+    lay_database(Home.database_of(directory / "home"))
     async with (
         workspace_of(config, clock=clock, log=log, rng=random.Random(7), environ=environ) as workspace,
         open_task_group() as nursery,
@@ -336,7 +360,8 @@ async def open_service(
             workspace.egress = cast(Egress, egress)
         before(workspace)
         service = Service(workspace, log)
-        nursery.start_soon(run, workspace, listeners or [service.listener])
+        public, internal = ([cast(trio.SocketListener, one)] for one in (service.listener, service.internal))
+        nursery.start_soon(partial(run, workspace, listeners or public, internal=internal, role=role))
         if listeners is None:
             await service.get("/livez")  # the listener keeps what comes early: an answer means that it serves
         yield service
@@ -352,4 +377,4 @@ def _result(reply: Reply) -> Any:
 
 def _dump(tx: ReadTx) -> dict[str, list[tuple[Any, ...]]]:
     names = [name for (name,) in tx.all("select name from sqlite_schema where type = 'table' order by name")]
-    return {name: tx.all(f"select * from {name}") for name in names}
+    return {name: tx.all(f"select * from {name}") for name in names if name != "consumers"}

@@ -15,10 +15,13 @@ import trio.testing
 from svc.app import EXIT_CONFIG, EXIT_FAILURE, EXIT_HOME_BUSY, BootFault, all_rules, all_settings, serve
 from svc.clock import VirtualClock
 from svc.config import read_config
+from svc.feature import Feature, Seed
 from svc.store import StoreBroken
+from svc.workspace import Workspace
 from tests.protocol.http_world import read_to_end, replies
+from tests.quiet import all_quiet
 from tests.recorded_log import RecordedLog
-from tests.service import HOST, Service, open_service
+from tests.service import ANSWER_DEADLINE_S, HOST, Service, open_service
 
 CLIENT = {"IDP_CLIENT_ID": "id", "IDP_CLIENT_SECRET": "canary-client-secret"}
 
@@ -30,6 +33,7 @@ async def refused_boot(directory: Path, clock: VirtualClock, **settings: str) ->
         "XDG_CONFIG_HOME": str(directory / "config"),
         "SVC_HOME": str(directory / "home"),
         "SVC_PORT": "0",
+        "SVC_INTERNAL_PORT": "0",
         **settings,
     }
     config = read_config(all_settings(), environ, all_rules())
@@ -41,13 +45,13 @@ async def refused_boot(directory: Path, clock: VirtualClock, **settings: str) ->
 @pytest.fixture
 async def lived_in(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> Path:
     """A directory whose home has been served from before, and keeps a secret."""
-    async with open_service(tmp_path, clock=wall, log=log, **CLIENT):
+    async with open_service(tmp_path, clock=wall, log=log, environ=CLIENT):
         pass
     return tmp_path
 
 
 async def still_boots(directory: Path, clock: VirtualClock, log: RecordedLog) -> bool:
-    async with open_service(directory, clock=clock, log=log, **CLIENT) as service:
+    async with open_service(directory, clock=clock, log=log, environ=CLIENT) as service:
         return (await service.get("/readyz")).status == 200
 
 
@@ -68,7 +72,7 @@ async def test_a_home_that_is_no_directory_is_named(tmp_path: Path, wall: Virtua
     assert (tmp_path / "file").read_text() == "mine"
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere: run it as another user")
 async def test_a_home_that_may_not_be_written_is_named(tmp_path: Path, wall: VirtualClock) -> None:
     os.chmod(tmp_path, 0o500)
     try:
@@ -86,13 +90,14 @@ async def test_a_home_in_use_is_refused_with_the_pid(service: Service, tmp_path:
     assert (await service.get("/readyz")).status == 200
 
 
-async def test_a_port_in_use_is_told_before_anything_is_touched(tmp_path: Path, wall: VirtualClock) -> None:
+@pytest.mark.parametrize("name", ["SVC_PORT", "SVC_INTERNAL_PORT"])
+async def test_a_port_in_use_is_told_before_anything_is_touched(tmp_path: Path, wall: VirtualClock, name: str) -> None:
     (taken,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
     async with taken:
         port = taken.socket.getsockname()[1]
-        fault = await refused_boot(tmp_path, wall, SVC_PORT=str(port))
+        fault = await refused_boot(tmp_path, wall, **{name: str(port)})
     assert fault.exit_code == EXIT_CONFIG
-    assert str(fault) == f"SVC_PORT: port {port} is in use by another program; stop it, or set another port"
+    assert str(fault) == f"{name}: port {port} is in use by another program; stop it, or set another port"
     assert os.listdir(tmp_path) == []
 
 
@@ -185,6 +190,31 @@ async def test_home_and_key_are_nobody_elses(lived_in: Path) -> None:
         assert path.stat().st_mode & 0o077 == 0, path
 
 
+async def test_the_seeds_of_the_chosen_world_are_planted_in_the_order_of_the_features_once_all_have_booted(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog
+) -> None:
+    done: list[str] = []
+
+    def feature(name: str, world: str) -> Feature:
+        async def boot(workspace: Workspace) -> None:
+            done.append(f"boot {name}")
+
+        async def plant(workspace: Workspace) -> None:
+            done.append(f"plant {name}")
+
+        return Feature(name=name, summary="", boot=boot, seeds=(Seed(world=world, plant=plant),))
+
+    def add(workspace: Workspace) -> None:
+        workspace.features += (
+            feature("first", "mock-world"),
+            feature("elsewhere", "another-world"),
+            feature("last", "mock-world"),
+        )
+
+    async with open_service(tmp_path, clock=wall, log=log, before=add, PROVIDERS="fake", SVC_SEED="mock-world"):
+        assert done == ["boot first", "boot elsewhere", "boot last", "plant first", "plant last"]
+
+
 # How it ends
 
 
@@ -198,9 +228,10 @@ async def test_a_drain_finishes_the_request_in_flight_and_lets_nobody_in(service
     stream = await service.listener.connect()
     await stream.send_all(post(len(body)) + body[:5])
     idle = await service.listener.connect()
-    await trio.testing.wait_all_tasks_blocked()
+    await all_quiet()
     service.workspace.root.drain("test")
-    await trio.testing.wait_all_tasks_blocked()
+    with trio.fail_after(ANSWER_DEADLINE_S):
+        await service.listener.closed.wait()  # what is in a thread at that moment ends first, in real time
     with pytest.raises(trio.BrokenResourceError):
         await service.listener.connect()
     assert await read_to_end(idle) == b""
@@ -215,7 +246,7 @@ async def test_a_request_that_does_not_end_is_cut_when_the_drain_is_over(
     async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake", SVC_DRAIN_SECONDS="3") as service:
         stream = await service.listener.connect()
         await stream.send_all(post(100))
-        await trio.testing.wait_all_tasks_blocked()
+        await all_quiet()
         began = trio.current_time()
         service.workspace.root.drain("test")
         assert await read_to_end(stream) == b""
@@ -227,10 +258,10 @@ async def test_a_second_word_cuts_the_drain_short(tmp_path: Path, wall: VirtualC
     async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake", SVC_DRAIN_SECONDS="100") as service:
         stream = await service.listener.connect()
         await stream.send_all(post(100))
-        await trio.testing.wait_all_tasks_blocked()
+        await all_quiet()
         began = trio.current_time()
         service.workspace.root.drain("first")
-        await trio.testing.wait_all_tasks_blocked()
+        await all_quiet()
         service.workspace.root.drain("second")
         assert await read_to_end(stream) == b""
         assert trio.current_time() - began < 1
@@ -256,7 +287,7 @@ async def test_a_failing_disk_ends_the_service_and_acknowledges_nothing(
         async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake") as service:
             stream = await service.listener.connect()
             await stream.send_all(post(16))
-            await trio.testing.wait_all_tasks_blocked()
+            await all_quiet()
             service.workspace.store.fail(StoreBroken("the disk is gone"))
             await stream.send_all(b'{"threadIds":[]}')
             (reply,) = replies(await read_to_end(stream), ["POST"])

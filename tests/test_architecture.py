@@ -13,10 +13,44 @@ from svc.app import FEATURES
 ROOT = Path(__file__).parent.parent
 SOURCES = sorted((ROOT / "svc").rglob("*.py"))
 
-BASE = {"errors", "clock", "principal", "ids", "config", "log"}
+BASE = {"errors", "clock", "principal", "ids", "config", "log", "machine", "backoff"}
 ROOMS = {"nursery", "protocol", "store"}
-ABOVE_ROOMS = {"workspace", "feature", "settings"}
-TOP = {"app", "cli", "commands", "generate", "__main__"}
+PURE = {"formats"}
+"""What workers run: it imports the base and nothing else, and every feature may use it."""
+
+ABOVE_ROOMS = {"workspace", "feature", "settings", "reversal", "command", "job", "capability"}
+FIXTURES = {"demo"}
+"""Data of the fakes; no feature."""
+
+INSIDE_MAIL = (
+    "settings",
+    "wire",
+    "model",
+    "providers",
+    "accounts",
+    "threads",
+    "changes",
+    "sync",
+    "search",
+    "labelling",
+    "images",
+    "reading",
+    "connecting",
+    "sending",
+    "mending",
+    "health",
+    "ingest_steps",
+    "service",
+    "migrations",
+    "owners",
+    "commands",
+    "feature",
+)
+"""Each folder or module of mail imports only those before it."""
+
+SEAMS = {"svc.mail.providers.seam"}
+"""Faces for those who stand behind them: a provider is written against its seam."""
+TOP = {"app", "planes", "cli", "commands", "generate", "generate_types", "preflight", "__main__"}
 MAX_FILE_LINES = 500
 MAX_FUNCTION_LINES = 70
 
@@ -38,6 +72,8 @@ def imports_of(path: Path) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom) and node.module:
             if node.module == "svc":
                 yield from (f"svc.{alias.name}" for alias in node.names)
+            elif node.module == "svc.mail" and path.is_relative_to(ROOT / "svc" / "mail"):
+                yield from (f"svc.mail.{alias.name}" for alias in node.names)
             else:
                 yield node.module
 
@@ -59,8 +95,10 @@ def test_a_module_imports_only_what_stands_below_it(path: Path) -> None:
     allowed = BASE | {room}
     if room in ABOVE_ROOMS:
         allowed |= ROOMS | ABOVE_ROOMS
+    elif room in FIXTURES:
+        allowed |= PURE | set(order)
     elif room in order:
-        allowed |= ROOMS | ABOVE_ROOMS | set(order[: order.index(room)])
+        allowed |= ROOMS | PURE | FIXTURES | ABOVE_ROOMS | set(order[: order.index(room)])
     assert rooms_imported(path) <= allowed
 
 
@@ -71,8 +109,25 @@ def test_a_feature_is_imported_by_its_package_face_only(path: Path) -> None:
         parts = name.split(".")
         if room_of(path) in TOP and parts[-1] == "feature":
             continue  # a package whose modules run in worker processes keeps its face light
+        if name in SEAMS:
+            continue
         if parts[0] == "svc" and len(parts) > 2 and parts[1] in features:
             assert parts[1] == room_of(path), f"{path.name} reaches into {name}"
+
+
+MAIL_SOURCES = sorted((ROOT / "svc" / "mail").rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", MAIL_SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_inside_mail_a_folder_imports_only_those_before_it(path: Path) -> None:
+    place = path.relative_to(ROOT / "svc" / "mail").parts[0].removesuffix(".py")
+    if place == "__init__":
+        return
+    own = INSIDE_MAIL.index(place)
+    for name in imports_of(path):
+        parts = name.split(".")
+        if parts[:2] == ["svc", "mail"] and len(parts) > 2:
+            assert INSIDE_MAIL.index(parts[2]) <= own, f"{place} imports {name}"
 
 
 @pytest.mark.parametrize(
@@ -83,9 +138,9 @@ def test_a_feature_is_imported_by_its_package_face_only(path: Path) -> None:
         ("h11", lambda path: room_of(path) == "protocol"),
         ("wsproto", lambda path: room_of(path) == "protocol"),
         ("httpx2", lambda path: path.name == "egress.py"),
-        ("threading", lambda path: path.name == "process_gate.py"),  # in the worker it starts, not in the service
+        ("threading", lambda path: path.name == "process_pool.py"),  # in the worker it starts, not in the service
         ("asyncio", lambda path: False),
-        ("time", lambda path: path.name in {"clock.py", "watchdog.py", "process_gate.py"}),
+        ("time", lambda path: path.name in {"clock.py", "watchdog.py", "process_pool.py"}),
     ],
 )
 def test_a_library_stands_only_in_the_room_that_owns_it(package: str, allowed: object) -> None:
@@ -94,6 +149,38 @@ def test_a_library_stands_only_in_the_room_that_owns_it(package: str, allowed: o
         str(path.relative_to(ROOT))
         for path in SOURCES
         if any(name.split(".")[0] == package for name in imports_of(path)) and not allowed(path)
+    ]
+    assert guests == []
+
+
+def test_a_credential_is_reached_through_the_broker_and_no_other_door() -> None:
+    features = {feature.name for feature in FEATURES} - {"capabilities"}
+    guests = [
+        str(path.relative_to(ROOT))
+        for path in SOURCES
+        if room_of(path) in features
+        for node in ast.walk(ast.parse(path.read_text()))
+        if (isinstance(node, ast.Attribute) and node.attr == "secrets")
+        or (isinstance(node, ast.ImportFrom) and {"Secrets", "Keyring"} & {alias.name for alias in node.names})
+    ]
+    assert guests == []
+
+
+def test_the_fakes_are_chosen_in_one_place() -> None:
+    """``app.features_of`` leaves them out or in. Nobody else asks, nor imports one."""
+    asks = [
+        str(path.relative_to(ROOT))
+        for path in SOURCES
+        if {"PROVIDERS", "is_fake"}
+        & {node.id for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Name)}
+    ]
+    assert asks == ["svc/app.py", "svc/settings.py"]
+    wings = {"svc.fakes", "svc.demo"}
+    guests = [
+        str(path.relative_to(ROOT))
+        for path in SOURCES
+        if room_of(path) not in {"app", "fakes", "demo"}
+        and any(name.startswith(tuple(wings)) for name in imports_of(path))
     ]
     assert guests == []
 
@@ -118,13 +205,16 @@ def test_a_module_is_short_and_says_what_it_is_for(path: Path) -> None:
 
 def test_every_feature_folder_stands_in_the_list() -> None:
     folders = {path.name for path in (ROOT / "svc").iterdir() if path.is_dir() and (path / "__init__.py").exists()}
-    assert folders - ROOMS == {feature.name for feature in FEATURES}
+    assert folders - ROOMS - PURE - FIXTURES == {feature.name for feature in FEATURES}
 
 
 def test_every_row_has_a_summary_and_an_access_of_its_own() -> None:
     names = [row.name for feature in FEATURES for row in feature.procedures]
     assert len(names) == len(set(names))
     for feature in FEATURES:
-        for row in (*feature.routes, *feature.sockets, *feature.procedures):
-            assert row.summary
-            assert row.access in {"public", "authenticated", "admin"}
+        declared = [(row.summary, row.access) for row in feature.routes]
+        declared += [(row.summary, row.access) for row in feature.sockets]
+        declared += [(row.summary, row.access) for row in feature.procedures]
+        for summary, access in declared:
+            assert summary
+            assert access in {"public", "authenticated", "admin"}

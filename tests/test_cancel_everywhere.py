@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import trio
 
-from svc.nursery import ThreadGate
+from svc.nursery import ThreadPool
 from tests.cancel_everywhere import Interrupted, cancel_everywhere
 
 
@@ -53,7 +53,7 @@ async def test_tasks_below_the_flow_are_cut_too() -> None:
     assert half_done >= 2
 
 
-async def test_a_flow_waiting_for_a_thread_is_cut_while_it_waits(threads: ThreadGate) -> None:
+async def test_a_flow_waiting_for_a_thread_is_cut_while_it_waits(threads: ThreadPool) -> None:
     outcomes = set()
 
     async def attempt(run: Interrupted) -> None:

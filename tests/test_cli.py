@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import signal
 import socket
 import sys
+import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-from subprocess import CompletedProcess, run
+from subprocess import DEVNULL, PIPE, CompletedProcess, Popen, run
 
 import pytest
 import trio
@@ -16,11 +20,13 @@ from trio.testing import MockClock
 
 from svc import __version__
 from svc.app import all_settings
+from svc.cli import EXIT_PIPE_CLOSED
 from svc.clock import VirtualClock
-from svc.nursery import ThreadGate
+from svc.nursery import ThreadPool
 from tests.journeys.harness import ROOT, ServiceProcess, until
 from tests.recorded_log import RecordedLog
 from tests.service import Service, open_service
+from tests.sizes import HANGS_S
 
 DRAIN_S = 60  # longer than any of these tests waits: what ends sooner did not wait for it
 PIECE_S = 20.0
@@ -34,7 +40,7 @@ def svc(*arguments: str, **settings: str) -> CompletedProcess[str]:
         env=settings,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=HANGS_S,
         check=False,
     )
 
@@ -42,7 +48,7 @@ def svc(*arguments: str, **settings: str) -> CompletedProcess[str]:
 def test_help_names_every_command_and_where_the_settings_are() -> None:
     done = svc("--help")
     assert (done.returncode, done.stderr) == (0, "")
-    for word in ("serve", "config", "fsck", "claim", "invite", "user", "device", "session"):
+    for word in ("serve", "config", "fsck", "claim", "invite", "user", "device", "people", "session"):
         assert f"\n    {word} " in done.stdout
     assert "svc config" in " ".join(done.stdout.split())
 
@@ -53,6 +59,20 @@ def test_what_is_no_command_is_a_usage_error() -> None:
     assert "sevre" in done.stderr
     assert "Traceback" not in done.stderr
     assert svc("--version").stdout == f"svc {__version__}\n"
+
+
+def test_a_role_that_there_is_not_is_refused_and_nothing_is_opened(tmp_path: Path) -> None:
+    done = svc("serve", "--role=both", HOME=str(tmp_path))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "both" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_worker_without_the_token_is_refused_and_nothing_is_opened(tmp_path: Path) -> None:
+    done = svc("serve", "--role=worker", HOME=str(tmp_path), SVC_WORKER_URL=":0", IDP_CLIENT_SECRET="planted")
+    assert (done.returncode, done.stdout) == (78, "")
+    assert done.stderr.startswith("SVC_INTERNAL_TOKEN: ")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_config_shows_each_setting_with_its_source_and_no_secret(tmp_path: Path) -> None:
@@ -94,6 +114,117 @@ def test_every_fault_of_the_environment_is_told_by_every_command(tmp_path: Path)
     assert list(tmp_path.iterdir()) == []
 
 
+def test_config_is_a_table_that_explains_itself(tmp_path: Path) -> None:
+    done = svc("config", HOME=str(tmp_path), SVC_CORS_ORIGINS="https://a.example,https://b.example")
+    title, *lines = done.stdout.splitlines()
+    assert title.split() == ["NAME", "VALUE", "SOURCE", "HELP"]
+    rows = {line.split()[0]: line for line in lines}
+    assert "  https://a.example https://b.example  " in rows["SVC_CORS_ORIGINS"]
+    assert rows["SVC_PORT"].split(maxsplit=3)[1:3] == ["4780", "default"]
+    for setting in all_settings():
+        assert rows[setting.name].endswith(setting.help)
+    assert "()" not in done.stdout
+
+
+def test_a_reader_that_has_had_enough_ends_a_command_without_a_word(tmp_path: Path) -> None:
+    """As in `svc config | head`."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        command = [sys.executable, "-m", "svc", "config"]
+        ended = run(command, cwd=ROOT, env={"HOME": str(tmp_path)}, stdout=writer, stderr=PIPE, timeout=HANGS_S)
+    finally:
+        os.close(writer)
+    assert (ended.returncode, ended.stderr) == (EXIT_PIPE_CLOSED, b"")
+
+
+def test_a_variable_that_is_no_setting_is_told_with_the_nearest_one(tmp_path: Path) -> None:
+    done = svc("config", "--json", HOME=str(tmp_path), SVC_PROT="4999", SVC_ZZZZZZ="x")
+    assert done.returncode == 0
+    assert done.stderr.splitlines() == [
+        "SVC_PROT is not a setting of this version; did you mean SVC_PORT?",
+        "SVC_ZZZZZZ is not a setting of this version",
+    ]
+
+
+# What a start looks at first
+
+
+def test_every_fault_of_a_start_is_told_at_once_and_nothing_is_touched(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        wrong = {"SVC_HOME": str(tmp_path / "file"), "SVC_PORT": str(port), "SVC_LOG": "loud", "HOME": str(tmp_path)}
+        done = svc("serve", SVC_INTERNAL_PORT="0", **wrong)
+    assert (done.returncode, done.stdout) == (78, "")
+    assert [line.partition(": ")[0] for line in done.stderr.splitlines()] == ["SVC_LOG", "SVC_HOME", "SVC_PORT"]
+    assert f"port {port} is in use by another program" in done.stderr
+    assert (tmp_path / "file").read_text() == "mine"
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("lived_in_before", [False, True])
+def test_where_others_can_reach_it_an_unclaimed_instance_needs_its_token(tmp_path: Path, lived_in_before: bool) -> None:
+    settings = {"HOME": str(tmp_path), "SVC_HOME": str(tmp_path / "home"), "SVC_PORT": "0"}
+    settings["XDG_CONFIG_HOME"] = str(tmp_path / "config")
+    if lived_in_before:
+        assert svc("user", "promote", "nobody@example.org", **settings).returncode == 1
+    before = sorted(tmp_path.rglob("*"))
+    done = svc("serve", SVC_HOST=other_address(), **settings)
+    assert (done.returncode, done.stdout) == (78, "")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("SVC_CLAIM_TOKEN: ")
+    assert [path for path in sorted(tmp_path.rglob("*")) if not path.name.endswith(("-shm", "-wal"))] == before
+
+
+def test_a_bootstrap_invite_stands_for_the_token(process: ServiceProcess) -> None:
+    assert process.command("invite", "--admin").returncode == 0
+    host = other_address()
+    process.spawn(SVC_HOST=host)
+    until(
+        lambda: bool(process.events("http.listening")),
+        what="the log to say that it listens",
+        deadline_s=PIECE_S,
+        tell=process.log,
+    )
+    assert process.events("http.listening")[0]["origin"] == f"http://{host}:{process.port}"
+    assert process.stop() == 0
+
+
+def other_address() -> str:
+    """An address of this machine that is not loopback."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # nothing is sent
+        except OSError:
+            pytest.skip("this machine has no address but loopback's: connect it to a network")
+        return str(probe.getsockname()[0])
+
+
+def test_a_second_start_is_told_who_holds_the_home_though_the_port_is_taken_too(process: ServiceProcess) -> None:
+    process.start(PROVIDERS="fake")
+    environ = {"HOME": str(process.directory), "SVC_HOME": str(process.home), "SVC_PORT": str(process.port)}
+    done = svc("serve", **environ)
+    assert done.returncode == 75
+    assert f"process {process.pid}" in done.stderr.splitlines()[0]
+    assert process.is_ready()
+
+
+@pytest.mark.parametrize(("host", "shown"), [("127.0.0.1", "127.0.0.1"), ("localhost", "127.0.0.1"), ("::1", "[::1]")])
+def test_a_start_says_what_to_open(tmp_path: Path, host: str, shown: str) -> None:
+    settings = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "config"), "PROVIDERS": "fake"}
+    claimed = svc("claim", "--email", "mia@example.org", SVC_HOST=host, SVC_PORT="4999", **settings)
+    assert claimed.stdout.startswith(f"http://{shown}:4999/login?claim=")
+    arguments = [sys.executable, "-m", "svc"]
+    environ = {**settings, "SVC_HOST": host, "SVC_PORT": "0"}
+    with Popen(arguments, cwd=ROOT, env=environ, stdout=PIPE, stderr=DEVNULL, text=True) as started:
+        assert started.stdout is not None
+        line = started.stdout.readline()
+        started.send_signal(signal.SIGTERM)
+        assert started.wait(PIECE_S) == 0
+    assert re.fullmatch(rf"Open http://{re.escape(shown)}:[1-9][0-9]+ in a browser\.\n", line)
+
+
 # fsck
 
 
@@ -117,7 +248,7 @@ async def with_a_file(service: Service) -> None:
 def blob(process: ServiceProcess) -> Path:
     """The attachment's."""
     ((sha256,),) = process.rows("select sha256 from files")
-    return process.home / "blobs" / sha256[:2] / sha256[2:4] / sha256
+    return Path(process.home, "blobs", sha256[:2], sha256)
 
 
 def test_fsck_finds_a_sound_home_sound_and_changes_nothing(lived_in: ServiceProcess) -> None:
@@ -157,7 +288,7 @@ def test_fsck_names_what_is_missing_and_when_asked_what_is_damaged(lived_in: Ser
     assert whole.decode() not in missing.stdout
 
 
-async def test_fsck_runs_beside_a_server(service: Service, tmp_path: Path, threads: ThreadGate) -> None:
+async def test_fsck_runs_beside_a_server(service: Service, tmp_path: Path, threads: ThreadPool) -> None:
     await with_a_file(service)
     done = await threads.run(ServiceProcess(tmp_path).command, "fsck", "--deep")
     assert (done.returncode, done.stdout) == (0, "ok\n")
@@ -217,7 +348,7 @@ def test_a_signal_lets_the_request_in_flight_finish(process: ServiceProcess) -> 
     process.start(PROVIDERS="fake", SVC_DRAIN_SECONDS=str(DRAIN_S))
     asked = HalfAsked(process)
     process.send(signal.SIGTERM)
-    until(lambda: port_is_closed(process), deadline_s=PIECE_S)
+    until(lambda: port_is_closed(process), what="the port to close", deadline_s=PIECE_S)
     answer = asked.rest()
     assert answer.startswith(b"HTTP/1.1 200 ")
     assert answer.endswith(b'{"result":{"data":{}}}')
@@ -229,11 +360,32 @@ def test_a_second_signal_does_not_wait_for_it(process: ServiceProcess) -> None:
     process.start(PROVIDERS="fake", SVC_DRAIN_SECONDS=str(DRAIN_S))
     asked = HalfAsked(process)
     process.send(signal.SIGTERM)
-    until(lambda: port_is_closed(process), deadline_s=PIECE_S)
+    until(lambda: port_is_closed(process), what="the port to close", deadline_s=PIECE_S)
     process.send(signal.SIGINT)
     assert process.wait() == 0
     assert asked.answer() == b""
     assert process.events("drain.cut_short")
+    assert "Traceback" not in process.log()
+
+
+def test_signals_until_the_very_end_change_nothing_of_a_clean_end(process: ServiceProcess) -> None:
+    """A supervisor that asks again and again: also while the database is closed and the interpreter ends."""
+    process.start(PROVIDERS="fake", SVC_DRAIN_SECONDS=str(DRAIN_S))
+    stopped = threading.Event()
+
+    def insist() -> None:
+        with suppress(AssertionError):  # it is gone
+            while not stopped.is_set():
+                process.send(signal.SIGTERM)
+                stopped.wait(0.001)
+
+    insisting = threading.Thread(target=insist)
+    insisting.start()
+    try:
+        assert process.wait() == 0
+    finally:
+        stopped.set()
+        insisting.join()
     assert "Traceback" not in process.log()
 
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc.app import all_rules, all_settings
-from svc.config import REDACTED, ConfigError, read_config
-from svc.mail.settings import MAIL_API_URL, MAIL_QUOTA
-from svc.settings import HOME, HOST, IDP_CLIENT_SECRET, PORT, PUBLIC_ORIGIN
+from svc.config import REDACTED, SECRET_FILE_MAX_BYTES, ConfigError, read_config, unknown_names
+from svc.mail.providers.gmail.settings import MAIL_API_URL, MAIL_QUOTA
+from svc.settings import HOME, HOST, IDP_CLIENT_SECRET, INTERNAL_PORT, PORT, PUBLIC_ORIGIN, WORKER_URL, canonical_origin
 
 
 def read(**environ: str):  # type: ignore[no-untyped-def]
@@ -29,6 +29,36 @@ def test_an_empty_environment_is_a_laptop() -> None:
     assert config[HOME] == Path("/home/mia/Svc")
     assert (config[HOST], config[PORT]) == ("127.0.0.1", 4780)
     assert config[MAIL_API_URL] == "https://gmail.googleapis.com"
+
+
+@pytest.mark.parametrize(
+    ("environ", "port"),
+    [({}, 4782), ({"SVC_PORT": "4999"}, 4782), ({"SVC_PORT": "0"}, 0), ({"SVC_INTERNAL_PORT": "1"}, 1)],
+)
+def test_the_internal_port_is_free_where_the_public_one_is(environ: dict[str, str], port: int) -> None:
+    assert read(**environ)[INTERNAL_PORT] == port
+
+
+def test_the_internal_port_is_not_the_public_one() -> None:
+    assert faults_of(SVC_PORT="4782") == ["SVC_INTERNAL_PORT"]
+    assert faults_of(SVC_PORT="4999", SVC_INTERNAL_PORT="4999") == ["SVC_INTERNAL_PORT"]
+
+
+@pytest.mark.parametrize("url", [":4791", "http://127.0.0.1:4791", "http://localhost:4791/"])
+def test_the_workers_address_is_loopbacks(url: str) -> None:
+    assert read(SVC_WORKER_URL=url)[WORKER_URL] == "http://127.0.0.1:4791"
+
+
+@pytest.mark.parametrize(
+    "url", ["4791", "http://10.0.0.1:4791", "https://127.0.0.1:4791", "http://127.0.0.1", ":4791/x"]
+)
+def test_no_other_is_taken_for_the_workers(url: str) -> None:
+    assert faults_of(SVC_WORKER_URL=url) == ["SVC_WORKER_URL"]
+
+
+@pytest.mark.parametrize("token", ["short", "x" * 31, "x" * 20 + " " + "x" * 20, "ü" * 40])
+def test_a_token_that_could_be_guessed_or_said_wrong_is_refused(token: str) -> None:
+    assert faults_of(SVC_INTERNAL_TOKEN=token) == ["SVC_INTERNAL_TOKEN"]
 
 
 def test_an_empty_variable_counts_as_unset() -> None:
@@ -70,6 +100,35 @@ def test_a_loopback_bind_is_accepted(host: str) -> None:
     assert read(SVC_HOST=host)[HOST] == host.strip("[]")
 
 
+def test_the_platforms_port_counts_in_a_cell_that_names_none_itself() -> None:
+    cell = {"SVC_PROFILE": "cloud", "SVC_PUBLIC_ORIGIN": "https://a.example", "PROVIDERS": "fake", "PORT": "8080"}
+    config = read(**cell)
+    assert (config[PORT], config.source(PORT)) == (8080, "PORT")
+    assert read(**cell, SVC_PORT="4999")[PORT] == 4999
+    assert read(PORT="8080")[PORT] == 4780
+    assert faults_of(**{**cell, "PORT": "http"}) == ["PORT"]
+
+
+@pytest.mark.parametrize(
+    ("host", "port", "origin"),
+    [
+        ("127.0.0.1", 4780, "http://127.0.0.1:4780"),
+        ("127.0.0.1", 80, "http://127.0.0.1"),
+        ("localhost", 4780, "http://127.0.0.1:4780"),
+        ("127.0.0.2", 4780, "http://127.0.0.2:4780"),
+        ("::1", 4780, "http://[::1]:4780"),
+        ("192.0.2.7", 4780, "http://192.0.2.7:4780"),
+    ],
+)
+def test_the_canonical_origin_is_where_it_listens(host: str, port: int, origin: str) -> None:
+    assert canonical_origin(read(SVC_HOST=host), port=port) == origin
+
+
+def test_a_public_origin_goes_before_what_is_bound() -> None:
+    cell = read(SVC_PROFILE="cloud", SVC_PUBLIC_ORIGIN="https://a.example", PROVIDERS="fake", SVC_HOST="0.0.0.0")
+    assert canonical_origin(cell, port=4780) == "https://a.example"
+
+
 def test_the_mock_world_needs_the_fake_providers() -> None:
     assert faults_of(SVC_SEED="mock-world") == ["SVC_SEED"]
     read(SVC_SEED="mock-world", PROVIDERS="fake")
@@ -109,3 +168,40 @@ def test_no_value_of_a_number_is_taken_silently_for_another(value: str) -> None:
         read_back, faults = value.lstrip("0"), [fault.name for fault in error.faults]
     assert read_back == value.lstrip("0")
     assert faults in ([], ["SVC_MAIL_QUOTA_PER_MINUTE"])
+
+
+# A secret in a file, as containers hand it over
+
+
+def test_a_secret_may_lie_in_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "secret"
+    for content, secret in ((b"canary-1", "canary-1"), (b"canary-2\n", "canary-2"), (b"canary-3\r\n", "canary-3")):
+        path.write_bytes(content)
+        config = read(IDP_CLIENT_ID="x", IDP_CLIENT_SECRET_FILE=str(path))
+        assert config[IDP_CLIENT_SECRET] == secret
+        assert config.source(IDP_CLIENT_SECRET) == "IDP_CLIENT_SECRET_FILE"
+        assert config.shown(IDP_CLIENT_SECRET) == REDACTED
+        assert list(unknown_names(all_settings(), {"SVC_CLAIM_TOKEN_FILE": str(path)})) == []
+
+
+@pytest.mark.parametrize("content", [None, b"", b"\n", b"\xff\xfe", b"x" * (SECRET_FILE_MAX_BYTES + 1)])
+def test_a_file_that_holds_no_secret_is_a_fault_of_its_variable(tmp_path: Path, content: bytes | None) -> None:
+    path = tmp_path / "secret"
+    if content is not None:
+        path.write_bytes(content)
+    assert faults_of(IDP_CLIENT_ID="x", IDP_CLIENT_SECRET_FILE=str(path)) == ["IDP_CLIENT_SECRET_FILE"]
+
+
+def test_a_secret_given_twice_is_a_fault_and_its_value_is_not_told(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        read(IDP_CLIENT_ID="x", IDP_CLIENT_SECRET="canary", IDP_CLIENT_SECRET_FILE=str(tmp_path / "secret"))
+    (fault,) = caught.value.faults
+    assert "both set" in str(fault)
+    assert "canary" not in str(fault)
+
+
+def test_what_is_no_secret_lies_in_no_file(tmp_path: Path) -> None:
+    path = tmp_path / "port"
+    path.write_text("4999")
+    assert read(SVC_PORT_FILE=str(path))[PORT] == 4780
+    assert [name for name, _ in unknown_names(all_settings(), {"SVC_PORT_FILE": str(path)})] == ["SVC_PORT_FILE"]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from trio.testing import MockClock
 
 from svc.clock import DAY_MS, VirtualClock
-from svc.nursery import ThreadGate, every
+from svc.nursery import ThreadPool, every
 from tests.virtual_time import clock_for
 
 DAY_S = 86_400
@@ -86,7 +86,7 @@ def test_a_mock_clock_in_a_test_on_real_time_fails_it() -> None:
         clock_for(real=True, fixtures={"clock": MockClock()})
 
 
-async def test_a_day_of_polls_with_thread_calls_keeps_its_times(threads: ThreadGate) -> None:
+async def test_a_day_of_polls_with_thread_calls_keeps_its_times(threads: ThreadPool) -> None:
     seen: list[float] = []
 
     async def poll() -> None:

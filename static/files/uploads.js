@@ -30,7 +30,8 @@ export function useUploads(stored) {
   const latest = useRef({ stored, uploads });
   latest.current = { stored, uploads };
   const last = useRef(0);
-  const forget = useCallback((/** @type {number} */ key) => setUploads((all) => all.filter((one) => one.key !== key)), []);
+  const forget = useCallback((/** @type {number} */ key) => setUploads((all) => all.filter((one) => one.key !== key)),
+    []);
   const send = useCallback((/** @type {Iterable<File>} */ files) => {
     for (const file of files) {
       const key = ++last.current;
@@ -63,8 +64,10 @@ export function UploadList({ uploads, cancel }) {
       <span class="upload-name">${one.name}</span>
       ${one.problem
         ? html`<span class="upload-problem" role="alert">${one.problem}</span>`
-        : html`<progress max=${one.size || 1} value=${one.sent} aria-label=${`Uploading ${one.name}, ${fileSize(one.size)}`}></progress>`}
-      <button type="button" class="icon-button" aria-label=${`${one.problem ? "Dismiss" : "Cancel"}: ${one.name}`} onClick=${() => cancel(one)}><${Icon} name="close" size=${16} /></button>
+        : html`<progress max=${one.size || 1} value=${one.sent}
+          aria-label=${`Uploading ${one.name}, ${fileSize(one.size)}`}></progress>`}
+      <button type="button" class="icon-button" aria-label=${`${one.problem ? "Dismiss" : "Cancel"}: ${one.name}`}
+        onClick=${() => cancel(one)}><${Icon} name="close" size=${16} /></button>
     </li>`)}
   </ul>`;
 }
@@ -72,7 +75,8 @@ export function UploadList({ uploads, cancel }) {
 /**
  * Fetch can't tell how much of a body is sent: hence the older way.
  * @param {File} file
- * @param {{ progress: (sent: number) => void, failed: (problem: string) => void, stored: (file: StoredFile) => void }} on
+ * @param {{ progress: (sent: number) => void, failed: (problem: string) => void, stored: (file: StoredFile) => void }}
+ * on
  */
 function start(file, on) {
   const request = new XMLHttpRequest();

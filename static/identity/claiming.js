@@ -13,7 +13,8 @@ export function Claiming({ invite, vouched = false }) {
   const lead = vouched || isLoopback() || invite;
   return html`<p class="lead">${lead
       ? "Nobody has signed in here yet. Whoever does first claims this workspace, for good:"
-      : "Nobody has signed in here yet. Whoever does first, with the claim token of this server, claims it for good:"}</p>
+      : "Nobody has signed in here yet. Whoever does first, with the claim token of this server, claims it for good:"}
+      </p>
     <ul class="claiming">
       <li>You become its admin: you invite the others and decide what they may do.</li>
       <li>Mail accounts that are connected already become yours, and nobody else’s.</li>
@@ -34,9 +35,12 @@ function TokenForm() {
   };
   return html`<form class="login-form" onSubmit=${submit}>
     <label for="claim-token">Claim token</label>
-    <input id="claim-token" type="text" required autocomplete="off" autocapitalize="off" spellcheck=${false} value=${token}
-      aria-describedby="claim-note" onInput=${(/** @type {InputEvent} */ event) => setToken(/** @type {HTMLInputElement} */ (event.target).value)} />
-    <p id="claim-note" class="fine">The value of <code>SVC_CLAIM_TOKEN</code>, or the code at the end of the owner’s invite link.</p>
+    <input id="claim-token" type="text" required autocomplete="off" autocapitalize="off" spellcheck=${false}
+      value=${token}
+      aria-describedby="claim-note" onInput=${(/** @type {InputEvent} */ event) =>
+        setToken(/** @type {HTMLInputElement} */ (event.target).value)} />
+    <p id="claim-note" class="fine">The value of <code>SVC_CLAIM_TOKEN</code>, or the code at the end of the owner’s
+      invite link.</p>
     <button class="button primary wide" type="submit">Go on</button>
   </form>`;
 }

@@ -11,16 +11,15 @@ import { html } from "../ui/html.js";
 import { Icon, Mark } from "../ui/icons.js";
 import { Claiming, isLoopback } from "./claiming.js";
 import { nextPath } from "./next.js";
+import { reasonFor } from "./reasons.js";
 import { devLogin, openClaimLink, providerPath } from "./sign_in.js";
-
-const LONGEST_REASON = 300;
 
 export function LoginPage() {
   const [query] = useState(() => new URLSearchParams(location.search));
   useEffect(() => {
     document.title = "Sign in – svc";
   }, []);
-  const reason = query.get("error")?.slice(0, LONGEST_REASON);
+  const reason = reasonFor(query.get("error"));
   return html`<main class="login">
     <div class="login-card">
       <${Mark} />
@@ -35,7 +34,8 @@ function Content({ invite, claim }) {
   const session = me.value;
   if (claim) return html`<${ClaimLink} token=${claim} first=${session?.mode === "unclaimed"} />`;
   if (!session) return html`<${Unknown} />`;
-  if (session.mode === "off") return html`<${In} lead="This server runs without sign-in: everybody who reaches it is its admin." />`;
+  if (session.mode === "off") return html`
+    <${In} lead="This server runs without sign-in: everybody who reaches it is its admin." />`;
   if (session.user) return html`<${In} lead=${alreadyIn(session.user.email, invite)} />`;
   if (session.mode === "unclaimed") {
     return html`<h1>Claim this workspace</h1>
@@ -45,7 +45,8 @@ function Content({ invite, claim }) {
   }
   return html`<h1>${invite ? "You were invited" : "Sign in"}</h1>
     <p class="lead">${invite
-        ? "Sign in once to become a member of this workspace. The invite is used up by it: afterwards your account alone opens the door."
+        ? "Sign in once to become a member of this workspace. The invite is used up by it: afterwards your account " +
+          "alone opens the door."
         : "This workspace is private. Sign in with an account that is a member; a newcomer needs an invite link."}</p>
     <${Ways} session=${session} invite=${invite} />`;
 }
@@ -71,14 +72,16 @@ function In({ lead }) {
  */
 function alreadyIn(email, invite) {
   const who = `You are signed in as ${email}.`;
-  return invite ? `${who} The invite is for somebody new: sign out first, under Settings, to use it with another account.` : who;
+  return invite
+    ? `${who} The invite is for somebody new: sign out first, under Settings, to use it with another account.` : who;
 }
 
 /** @param {{ session: Me, invite: string }} props */
 function Ways({ session, invite }) {
   if (!session.googleLogin && !session.devLogin) return html`<${NoWay} unclaimed=${session.mode === "unclaimed"} />`;
   return html`${session.googleLogin &&
-    html`<a class="button primary wide" href=${providerPath(invite, nextPath())}>Continue with your identity provider</a>`}
+    html`<a class="button primary wide" href=${providerPath(invite, nextPath())}>Continue with your identity provider
+      </a>`}
     ${session.devLogin && html`<${DevLogin} invite=${invite} only=${!session.googleLogin} />`}`;
 }
 
@@ -86,7 +89,8 @@ function Ways({ session, invite }) {
 function NoWay({ unclaimed }) {
   return html`<div class="notice">
     <div>
-      <p>No identity provider is set up here. Whoever has the machine can still ${unclaimed ? "claim the workspace" : "sign in"}: there,
+      <p>No identity provider is set up here. Whoever has the machine can still ${unclaimed ? "claim the workspace"
+        : "sign in"}: there,
         this command prints a link that is good once, for 30 minutes.</p>
       <p><code>svc claim --email you@example.com</code></p>
     </div>
@@ -100,21 +104,27 @@ function DevLogin({ invite, only }) {
   return html`<form class="login-form" onSubmit=${run}>
     <label for="dev-email">Development login</label>
     <input id="dev-email" type="email" required autocomplete="email" placeholder="you@example.com" value=${email}
-      aria-describedby="dev-note" onInput=${(/** @type {InputEvent} */ event) => setEmail(/** @type {HTMLInputElement} */ (event.target).value)} />
+      aria-describedby="dev-note" onInput=${(/** @type {InputEvent} */ event) =>
+        setEmail(/** @type {HTMLInputElement} */ (event.target).value)} />
     <p id="dev-note" class="fine">This server runs with fake providers: an address alone signs in.</p>
     <button class=${`button wide${only ? " primary" : ""}`} type="submit" aria-busy=${busy}>Sign in</button>
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
   </form>`;
 }
 
-/** A link that `svc claim` printed: opened by a press of the button only. @param {{ token: string, first: boolean }} props */
+/**
+ * A link that `svc claim` printed: opened by a press of the button only.
+ * @param {{ token: string, first: boolean }} props
+ */
 function ClaimLink({ token, first }) {
   const { problem, busy, run } = useSignIn(() => openClaimLink(token));
   return html`<h1>${first ? "Claim this workspace" : "Sign in with your link"}</h1>
-    <p class="lead">This link was printed on the machine that runs svc, for the address named there. It opens the door once.</p>
+    <p class="lead">This link was printed on the machine that runs svc, for the address named there. It opens the door
+      once.</p>
     ${first && html`<${Claiming} invite="" vouched />`}
     <form class="login-form" onSubmit=${run}>
-      <button class="button primary wide" type="submit" aria-busy=${busy}>${first ? "Claim and sign in" : "Sign in"}</button>
+      <button class="button primary wide" type="submit" aria-busy=${busy}>${first ? "Claim and sign in" : "Sign in"}
+        </button>
       ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
     </form>
     ${problem && html`<p class="login-foot"><a href="/login">Other ways to sign in</a></p>`}`;

@@ -49,7 +49,8 @@ export function providerPath(invite, next) {
 async function post(path, body) {
   try {
     const headers = { "content-type": "application/json" };
-    const init = { method: "POST", headers, body: JSON.stringify(body), credentials: /** @type {const} */ ("same-origin") };
+    const init = { method: "POST", headers, body: JSON.stringify(body),
+      credentials: /** @type {const} */ ("same-origin") };
     const response = await fetch(path, init);
     if (response.ok) return "";
     const problem = await response.json().catch(() => null);

@@ -2,8 +2,8 @@
 /**
  * The connected accounts: their state, badges and how fast a backfill goes.
  *
- * Fetched at the start, moved by live events, and fetched again now and then, because a poll that finds nothing new moves
- * only "last synced", which is not worth an event.
+ * Fetched at the start, moved by live events, and fetched again now and then, because a poll that finds nothing new
+ * moves only "last synced", which is not worth an event.
  */
 import { computed, signal } from "@preact/signals";
 import { query } from "../rpc.js";
@@ -17,9 +17,13 @@ export const accounts = signal(/** @type {Account[] | null} */ (null));
 /** Why the accounts could not be fetched, while there are none to show. */
 export const accountsProblem = signal(/** @type {string | null} */ (null));
 /** One mail that several accounts received counts once. */
-export const unifiedUnread = computed(() => (accounts.value ?? []).reduce((sum, one) => sum + one.unread - one.unreadTwins, 0));
+export const unifiedUnread =
+  computed(() => (accounts.value ?? []).reduce((sum, one) => sum + one.unread - one.unreadTwins, 0));
 
-/** How far each backfill was, and when: account id -> samples, oldest first. @type {Map<string, { at: number, done: number }[]>} */
+/**
+ * How far each backfill was, and when: account id -> samples, oldest first.
+ * @type {Map<string, { at: number, done: number }[]>}
+ */
 const samples = new Map();
 
 /** Called once. */
@@ -64,7 +68,8 @@ export function accountRemoved(id) {
 export function moveUnread(accountId, by, twins = 0) {
   if (!by || !accounts.value) return;
   accounts.value = accounts.value.map((one) =>
-    one.id === accountId ? { ...one, unread: Math.max(0, one.unread + by), unreadTwins: Math.max(0, one.unreadTwins + twins) } : one,
+    one.id === accountId ? { ...one, unread: Math.max(0, one.unread + by),
+      unreadTwins: Math.max(0, one.unreadTwins + twins) } : one,
   );
 }
 

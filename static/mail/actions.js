@@ -3,12 +3,12 @@
  * What a person does with threads: shown at once, told to the server, taken back with a notice if that fails.
  *
  * Steps are told one after the other, so that the server's undo log has them in the person's order. Where all accounts
- * stand together a step is also for a thread's twins: the same mail in other accounts, in the same call.
+ * stand together a step is also for a thread's duplicates: the same mail in other accounts, in the same call.
  */
 import { batch } from "@preact/signals";
 import { liveState } from "../live.js";
 import { mutate } from "../rpc.js";
-import { place } from "../router.js";
+import { mailPlace } from "./address.js";
 import { plural } from "../ui/format.js";
 import { toast } from "../ui/toast.js";
 import { moveUnread } from "./accounts.js";
@@ -23,9 +23,13 @@ const SYSTEM_NAMES = { INBOX: "Inbox", UNREAD: "Unread", STARRED: "Starred", SPA
 
 /** @typedef {keyof typeof SYSTEM_NAMES} SystemLabel */
 /**
+ * As much of a step as one call takes; `group` is the same for all calls of one step, so that undo takes it back whole.
+ * @typedef {{ threadIds: string[], group?: string }} Part
+ */
+/**
  * @typedef {object} Step
  * @property {(thread: Thread) => Partial<Thread>} patch how it will be
- * @property {(threadIds: string[]) => Promise<unknown>} tell
+ * @property {(part: Part) => Promise<unknown>} tell
  * @property {string} failure
  * @property {string} [done] said with a way back, once it is shown
  */
@@ -34,14 +38,12 @@ const SYSTEM_NAMES = { INBOX: "Inbox", UNREAD: "Unread", STARRED: "Starred", SPA
 let told = Promise.resolve();
 /** Takes away the notice that offers to undo: another step is the newest now. */
 let dropOffer = () => {};
-/** How many steps of the server each of the last steps of the person were. @type {number[]} */
-const sizes = [];
 
 /** Resolves to whether it went well; so do the others. @param {Thread[]} threads */
 export function archive(threads) {
   return run(threads, {
     patch: (thread) => relabelled(thread, [], ["INBOX"]),
-    tell: (threadIds) => mutate("mail.archive", { threadIds }),
+    tell: (part) => mutate("mail.archive", part),
     failure: "Could not archive",
     done: said(threads, "Archived", "archived"),
   });
@@ -51,7 +53,7 @@ export function archive(threads) {
 export function unarchive(threads) {
   return run(threads, {
     patch: (thread) => ({ ...relabelled(thread, ["INBOX"], ["SPAM", "TRASH"]), snoozedUntil: null }),
-    tell: (threadIds) => mutate("mail.unarchive", { threadIds }),
+    tell: (part) => mutate("mail.unarchive", part),
     failure: "Could not move to the inbox",
     done: said(threads, "Moved to the inbox", "moved to the inbox"),
   });
@@ -61,7 +63,7 @@ export function unarchive(threads) {
 export function markUnread(threads) {
   return run(threads, {
     patch: (thread) => relabelled(thread, ["UNREAD"], []),
-    tell: (threadIds) => mutate("mail.markUnread", { threadIds }),
+    tell: (part) => mutate("mail.markUnread", part),
     failure: "Could not mark as unread",
   });
 }
@@ -73,29 +75,33 @@ export function markRead(threads) {
 
 /** @param {Thread[]} threads @param {boolean} on */
 export function star(threads, on) {
-  return setSystem(threads, on ? ["STARRED"] : [], on ? [] : ["STARRED"], on ? "Could not star" : "Could not take the star away");
+  return setSystem(threads, on ? ["STARRED"] : [], on ? [] : ["STARRED"], on ? "Could not star"
+    : "Could not take the star away");
 }
 
 /** @param {Thread[]} threads */
 export function trash(threads) {
-  return setSystem(threads, ["TRASH"], ["INBOX"], "Could not delete", said(threads, "Moved to the trash", "moved to the trash"));
+  return setSystem(threads, ["TRASH"], ["INBOX"], "Could not delete",
+    said(threads, "Moved to the trash", "moved to the trash"));
 }
 
 /** @param {Thread[]} threads */
 export function reportSpam(threads) {
-  return setSystem(threads, ["SPAM"], ["INBOX"], "Could not report as spam", said(threads, "Moved to spam", "moved to spam"));
+  return setSystem(threads, ["SPAM"], ["INBOX"], "Could not report as spam",
+    said(threads, "Moved to spam", "moved to spam"));
 }
 
 /** Out of spam or trash, back to the inbox. @param {Thread[]} threads */
 export function restore(threads) {
-  return setSystem(threads, ["INBOX"], ["SPAM", "TRASH"], "Could not move to the inbox", said(threads, "Moved to the inbox", "moved to the inbox"));
+  return setSystem(threads, ["INBOX"], ["SPAM", "TRASH"], "Could not move to the inbox",
+    said(threads, "Moved to the inbox", "moved to the inbox"));
 }
 
 /** @param {Thread[]} threads @param {string} until @param {string} words */
 export function snooze(threads, until, words) {
   return run(threads, {
     patch: (thread) => ({ ...relabelled(thread, [], ["INBOX"]), snoozedUntil: until }),
-    tell: (threadIds) => mutate("mail.snooze", { threadIds, until }),
+    tell: (part) => mutate("mail.snooze", { ...part, until }),
     failure: "Could not snooze",
     done: said(threads, `Snoozed until ${words}`, `snoozed until ${words}`),
   });
@@ -105,39 +111,35 @@ export function snooze(threads, until, words) {
 export function unsnooze(threads) {
   return run(threads, {
     patch: (thread) => ({ ...relabelled(thread, ["INBOX"], []), snoozedUntil: null }),
-    tell: (threadIds) => mutate("mail.unsnooze", { threadIds }),
+    tell: (part) => mutate("mail.unsnooze", part),
     failure: "Could not bring back",
     done: said(threads, "Brought back to the inbox", "brought back to the inbox"),
   });
 }
 
 /**
- * Put a label of a person's own on threads, or take it away. Labels are each account's own: in an account that has none of
- * that name it is made first.
+ * Put a label of a person's own on threads, or take it away. Labels are each account's own: in an account that has none
+ * of that name it is made first.
  * @param {Thread[]} threads
  * @param {string} name
  * @param {boolean} on
  * @param {string} [color]
  */
 export async function label(threads, name, on, color) {
-  /** @type {Map<string, string[]>} */
-  const byAccount = new Map();
-  for (const { accountId, id } of withTwins(threads)) byAccount.set(accountId, [...(byAccount.get(accountId) ?? []), id]);
+  const accountIds = [...new Set(withTwins(threads).map(({ accountId }) => accountId))];
   const failure = on ? `Could not put “${name}” on it` : `Could not take “${name}” away`;
-  const worn = (/** @type {string} */ accountId) => threads.find((one) => one.accountId === accountId)?.labels.find((one) => one.name === name) ?? null;
-  let made = [...byAccount.keys()].map((accountId) => labelNamed(accountId, name) ?? worn(accountId));
+  const worn = (/** @type {string} */ accountId) => threads.find((one) => one.accountId === accountId)?.labels.find(
+    (one) => one.name === name) ?? null;
+  let made = accountIds.map((accountId) => labelNamed(accountId, name) ?? worn(accountId));
   try {
-    if (on && made.includes(null)) made = await Promise.all([...byAccount.keys()].map((accountId) => makeLabel(accountId, name, color)));
+    if (on && made.includes(null)) {
+      made = await Promise.all(accountIds.map((accountId) => makeLabel(accountId, name, color)));
+    }
   } catch (error) {
     toast(`${failure}: ${reason(error)}`, { tone: "error" });
     return false;
   }
-  const here = new Map([...byAccount.keys()].map((accountId, index) => [accountId, made[index] ?? null]));
-  const changes = (/** @type {string} */ id, /** @type {Label} */ mine) => knownThread(id)?.labels.some((one) => one.id === mine.id) !== on;
-  const groups = [...byAccount].filter(([accountId, ids]) => {
-    const mine = here.get(accountId);
-    return mine && ids.some((id) => changes(id, mine)); // what changes nothing is no step for the server
-  });
+  const here = new Map(accountIds.map((accountId, index) => [accountId, made[index] ?? null]));
   return run(threads, {
     patch: (thread) => {
       const mine = here.get(thread.accountId);
@@ -145,15 +147,11 @@ export async function label(threads, name, on, color) {
       const others = thread.labels.filter((one) => one.id !== mine.id);
       return { labels: on ? [...others, mine] : others };
     },
-    tell: async () => {
-      for (const [accountId, threadIds] of groups) {
-        const id = /** @type {Label} */ (here.get(accountId)).id;
-        await mutate("mail.setLabels", { threadIds, ...(on ? { add: [id] } : { remove: [id] }) });
-      }
-    },
+    tell: (part) => mutate("mail.setLabels", { ...part, ...(on ? { addNames: [name] } : { removeNames: [name] }) }),
     failure,
-    done: on ? said(threads, `Labelled “${name}”`, `labelled “${name}”`) : said(threads, `“${name}” taken away`, `without “${name}”`),
-  }, groups.length);
+    done: on ? said(threads, `Labelled “${name}”`, `labelled “${name}”`) : said(threads, `“${name}” taken away`,
+      `without “${name}”`),
+  });
 }
 
 /** Reading marks as read; a failure is not worth a word, the next opening tries again. @param {Thread} thread */
@@ -174,7 +172,6 @@ export async function undo() {
   dropOffer();
   const mine = told.then(async () => {
     const { undone } = await mutate("mail.undo");
-    for (let more = (sizes.pop() ?? 1) - 1; undone && more > 0; more -= 1) await mutate("mail.undo");
     return undone;
   });
   told = mine.catch(() => undefined);
@@ -202,15 +199,15 @@ export const onUndo = { run: () => void undo() };
  */
 function setSystem(threads, add, remove, failure, done) {
   const patch = (/** @type {Thread} */ thread) => relabelled(thread, add, remove);
-  return run(threads, { patch, tell: (threadIds) => mutate("mail.setLabels", { threadIds, add, remove }), failure, ...(done && { done }) });
+  return run(threads, { patch, tell: (part) => mutate("mail.setLabels", { ...part, add, remove }), failure,
+    ...(done && { done }) });
 }
 
 /**
  * @param {Thread[]} threads
  * @param {Step} step
- * @param {number} [size] how many steps it is for the server
  */
-async function run(threads, { patch, tell, failure, done }, size = 1) {
+async function run(threads, { patch, tell, failure, done }) {
   const all = withTwins(threads);
   const takeBack = pretend(all, patch);
   dropOffer();
@@ -218,8 +215,7 @@ async function run(threads, { patch, tell, failure, done }, size = 1) {
   const dropMine = dropOffer;
   const ids = all.map(({ id }) => id);
   const mine = told.then(async () => {
-    for (let at = 0; at < ids.length; at += MAX_A_CALL) await tell(ids.slice(at, at + MAX_A_CALL));
-    sizes.push(size * Math.ceil(ids.length / MAX_A_CALL));
+    for (const part of parts(ids)) await tell(part);
   });
   told = mine.catch(() => undefined);
   try {
@@ -233,40 +229,49 @@ async function run(threads, { patch, tell, failure, done }, size = 1) {
   }
 }
 
+/** @param {string[]} ids @returns {Part[]} */
+function parts(ids) {
+  if (ids.length <= MAX_A_CALL) return [{ threadIds: ids }];
+  const group = Array.from(crypto.getRandomValues(new Uint32Array(4)), (one) => one.toString(36)).join("-");
+  return Array.from({ length: Math.ceil(ids.length / MAX_A_CALL) }, (_, at) => ({
+    threadIds: ids.slice(at * MAX_A_CALL, (at + 1) * MAX_A_CALL), group,
+  }));
+}
+
 /**
- * The threads, each with its twins where all accounts stand together.
+ * The threads, each with its duplicates where all accounts stand together.
  * @param {Thread[]} threads
- * @returns {{ id: string, accountId: string, twin: boolean }[]}
+ * @returns {{ id: string, accountId: string, duplicate: boolean }[]}
  */
 function withTwins(threads) {
-  const unified = place.value.page !== "mail" || place.value.accountId === null;
+  const unified = (mailPlace.value?.accountId ?? null) === null;
   const all = threads.flatMap((thread) => [
-    { id: thread.id, accountId: thread.accountId, twin: false },
-    ...(unified ? thread.twins.map((twin) => ({ id: twin.threadId, accountId: twin.accountId, twin: true })) : []),
+    { id: thread.id, accountId: thread.accountId, duplicate: false },
+    ...(unified ? thread.twins.map(({ threadId, accountId }) => ({ id: threadId, accountId, duplicate: true })) : []),
   ]);
   return [...new Map(all.map((one) => [one.id, one])).values()];
 }
 
 /**
  * Show the threads as they will be. Returns what takes it back, if nothing newer came from the server meanwhile.
- * @param {{ id: string, twin: boolean }[]} all
+ * @param {{ id: string, duplicate: boolean }[]} all
  * @param {(thread: Thread) => Partial<Thread>} patch
  */
 function pretend(all, patch) {
-  const befores = all.flatMap(({ id, twin }) => {
+  const befores = all.flatMap(({ id, duplicate }) => {
     const before = knownThread(id) ?? (opened.value?.id === id ? opened.value.detail?.thread : null);
-    return before ? [{ before, twin, change: patch(before) }] : [];
+    return before ? [{ before, duplicate, change: patch(before) }] : [];
   });
   batch(() => {
-    for (const { before, twin, change } of befores) {
+    for (const { before, duplicate, change } of befores) {
       const after = { ...before, ...change };
-      put(after, counts(after) - counts(before), twin);
+      put(after, counts(after) - counts(before), duplicate);
     }
   });
   return () => batch(() => {
-    for (const { before, twin, change } of befores) {
+    for (const { before, duplicate, change } of befores) {
       const after = { ...before, ...change };
-      put({ ...(knownThread(before.id) ?? after), ...pick(before, change) }, counts(before) - counts(after), twin);
+      put({ ...(knownThread(before.id) ?? after), ...pick(before, change) }, counts(before) - counts(after), duplicate);
     }
   });
 }
@@ -274,12 +279,12 @@ function pretend(all, patch) {
 /**
  * @param {Thread} thread
  * @param {number} badge
- * @param {boolean} twin whether Unified counts it under another account
+ * @param {boolean} duplicate whether Unified counts it under another account
  */
-function put(thread, badge, twin) {
+function put(thread, badge, duplicate) {
   applyThread(thread);
   threadMoved(thread);
-  moveUnread(thread.accountId, badge, twin ? badge : 0);
+  moveUnread(thread.accountId, badge, duplicate ? badge : 0);
 }
 
 /** @param {Thread} thread */
@@ -305,7 +310,8 @@ function pick(thread, patch) {
  */
 function relabelled(thread, add, remove) {
   const changed = new Set(/** @type {string[]} */ ([...add, ...remove]));
-  const labels = [...thread.labels.filter(({ id }) => !changed.has(id)), ...add.map((id) => ({ id, name: SYSTEM_NAMES[id] }))];
+  const labels = [...thread.labels.filter(({ id }) => !changed.has(id)),
+    ...add.map((id) => ({ id, name: SYSTEM_NAMES[id], color: null }))];
   const leaves = add.includes("SPAM") || add.includes("TRASH");
   return {
     labels,
@@ -323,8 +329,10 @@ function said(threads, one, many) {
 
 /** @type {Record<string, string>} */
 const UNDONE = {
-  archive: "Back from the archive", unarchive: "Out of the inbox again", markUnread: "Marked as read again", labels: "Labels as before",
-  snooze: "No longer snoozed", unsnooze: "Snoozed again", trash: "Back from the trash", spam: "Back from spam", send: "Not sent: your message is open again",
+  archive: "Back from the archive", unarchive: "Out of the inbox again", markUnread: "Marked as read again",
+    labels: "Labels as before",
+  snooze: "No longer snoozed", unsnooze: "Snoozed again", trash: "Back from the trash", spam: "Back from spam",
+    send: "Not sent: your message is open again",
 };
 
 /** @param {Undone} undone */

@@ -1,17 +1,22 @@
 // @ts-check
-/** What the keys, the bar of picked threads, the toolbar of a thread and the palette do: one table of commands for all. */
+/**
+ * What the keys, the bar of picked threads, the toolbar of a thread and the palette do: one table of commands for all.
+ */
 import { signal } from "@preact/signals";
-import { SECTIONS_VIEW, mailPath, navigate } from "../router.js";
+import { navigate } from "../router.js";
+import { SECTIONS_VIEW, mailPath } from "./address.js";
 import { split } from "../ui/media.js";
 import { toast } from "../ui/toast.js";
-import { archive, markRead, markUnread, onUndo, reportSpam, restore, snooze, star, trash, unarchive, undo, unsnooze } from "./actions.js";
+import { archive, markRead, markUnread, onUndo, reportSpam, restore, snooze, star, trash, unarchive, undo, unsnooze
+  } from "./actions.js";
 import { composeKeys, openDraft } from "./compose/compose.js";
 import { connectOpen } from "./connect.js";
 import { latest } from "./details.js";
 import { applyThread } from "./lists.js";
 import { MAX_PICKED, pickAll, pickTo, picked, select, selectedId, selectedThread, togglePick } from "./selection.js";
 import {
-  back, canGoBack, current, currentAccountId, escape, goOn, goesToNext, listShown, move, openId, openSelected, pickOn, targets, toggleAfter,
+  back, canGoBack, current, currentAccountId, escape, goOn, goesToNext, listShown, move, openId, openSelected, pickOn,
+    targets, toggleAfter,
 } from "./moving.js";
 
 /** Which dialog is open, and for which threads. */
@@ -27,7 +32,8 @@ export function archiveThese(threads) {
 
 /** Wherever they are now: archived, snoozed, spam or trash. An open one stays open. @param {Thread[]} threads */
 export function toInbox(threads) {
-  const step = threads.some((one) => one.snoozedUntil !== null) ? unsnooze : threads.some((one) => one.hidden) ? restore : unarchive;
+  const step = threads.some((one) => one.snoozedUntil !== null) ? unsnooze : threads.some((one) => one.hidden) ? restore
+    : unarchive;
   if (threads.some((one) => one.id === openId())) void step(threads);
   else goOn(threads, () => step(threads));
 }
@@ -115,7 +121,7 @@ function pickSection() {
   if (count === MAX_PICKED) toast(`The newest ${MAX_PICKED} are picked: as many as one step takes.`);
 }
 
-/** @param {import("../router.js").View} view */
+/** @param {import("./address.js").View} view */
 function goTo(view) {
   return () => navigate(mailPath(currentAccountId(), null, view));
 }
@@ -132,7 +138,8 @@ export const SHORTCUTS = [
   { keys: ["x"], label: "Pick the thread for a step on many", run: pickSelected, when: listShown },
   { keys: ["J"], label: "Pick, and go on to the next", run: () => pickOn(1), repeats: true, when: listShown },
   { keys: ["K"], label: "Pick, and go back to the previous", run: () => pickOn(-1), repeats: true, when: listShown },
-  { keys: ["X"], label: "Pick all from the one picked last", run: () => selectedId.value !== null && pickTo(selectedId.value), when: listShown },
+  { keys: ["X"], label: "Pick all from the one picked last", run: () => selectedId.value !== null
+    && pickTo(selectedId.value), when: listShown },
   { keys: ["*"], label: "Pick the whole section, or nothing", run: pickSection, when: listShown },
   { keys: ["s"], label: "Star, or take the star away", run: onTargets(starThese), when: hasTargets },
   { keys: ["l"], label: "Labels", run: onTargets((threads) => openPicker("label", threads)), when: hasTargets },
@@ -157,7 +164,8 @@ export function otherCommands() {
     {
       id: "after",
       label: goesToNext() ? "After archiving: go back to the list" : "After archiving: open the next thread",
-      run: () => void toast(toggleAfter() ? "The next thread opens after archiving." : "The list comes back after archiving."),
+      run: () => void toast(toggleAfter() ? "The next thread opens after archiving."
+        : "The list comes back after archiving."),
     },
   ];
 }

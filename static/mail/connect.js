@@ -2,7 +2,7 @@
 /** How to connect a mail account: what to create at the provider, the exact address to copy, and the button. */
 import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { me } from "../session.js";
+import { isAdmin, me } from "../session.js";
 import { CopyLine } from "../ui/copy.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
@@ -12,7 +12,8 @@ export const connectOpen = signal(false);
 /** Where the provider sends the browser back to; the server's canonical spelling of a loopback address. */
 export function redirectUri() {
   const loopback = ["localhost", "[::1]"].includes(location.hostname);
-  const origin = loopback ? `${location.protocol}//127.0.0.1${location.port ? `:${location.port}` : ""}` : location.origin;
+  const origin = loopback ? `${location.protocol}//127.0.0.1${location.port ? `:${location.port}` : ""}`
+    : location.origin;
   return `${origin}/oauth/mail/callback`;
 }
 
@@ -27,11 +28,11 @@ export function ConnectPage() {
     <div class="connect">
       <h1>Connect your mail</h1>
       <p class="lead">
-        svc reads your mailbox straight from your provider, with an OAuth client of your own: nobody stands in between, and
-        your mail is stored on this machine.
+        svc reads your mailbox straight from your provider, with an OAuth client of ${isAdmin() ? "your" : "its"} own:
+          nobody
+        stands in between, and your mail is stored on ${isAdmin() ? "this machine" : "this server"}.
       </p>
-      <${ConnectForm} />
-      <${Steps} open=${!me.value?.googleLogin} />
+      <${Connecting} open=${!me.value?.googleLogin} />
     </div>
   </div>`;
 }
@@ -53,10 +54,23 @@ export function ConnectDialog() {
         <h2 id="connect-title">Connect another account</h2>
         <button class="icon-button" aria-label="Close" onClick=${close}><${Icon} name="close" /></button>
       </div>
-      <${ConnectForm} />
-      <${Steps} open=${false} />
+      <${Connecting} open=${false} />
     </div>`}
   </dialog>`;
+}
+
+/**
+ * The OAuth client is the work of whoever owns the server: a member either connects, or asks them.
+ * @param {{ open: boolean }} props
+ */
+function Connecting({ open }) {
+  if (isAdmin()) return html`<${ConnectForm} /><${Steps} open=${open} />`;
+  if (me.value?.googleLogin) return html`<${ConnectForm} />`;
+  return html`<p class="notice">
+    <${Icon} name="warning" />
+    <span>This server is not set up for mail accounts yet. Ask your admin to do that; then you can connect yours here.
+    </span>
+  </p>`;
 }
 
 function ConnectForm() {
@@ -74,7 +88,8 @@ function ConnectForm() {
     <div class="connect-row">
       <input
         id="connect-address" type="email" autocomplete="email" placeholder="you@example.com" value=${address}
-        onInput=${(/** @type {InputEvent} */ event) => setAddress(/** @type {HTMLInputElement} */ (event.target).value.trim())}
+        onInput=${(/** @type {InputEvent} */ event) =>
+          setAddress(/** @type {HTMLInputElement} */ (event.target).value.trim())}
       />
       <button class="button primary" type="submit">Connect</button>
     </div>
@@ -87,11 +102,15 @@ function Steps({ open }) {
   return html`<details class="steps" open=${open}>
     <summary><${Icon} name="chevron" size=${14} /> Once, before the first account: create an OAuth client</summary>
     <ol>
-      <li>In the <a href="https://console.cloud.google.com/projectcreate" target="_blank" rel="noopener noreferrer">Google Cloud console</a>${" "}
-        create a project, any name, and <a href="https://console.cloud.google.com/apis/library/gmail.googleapis.com" target="_blank" rel="noopener noreferrer">enable the Gmail API</a> in it.</li>
-      <li>Under <b>OAuth consent screen</b> choose <i>External</i> (or <i>Internal</i> in a Workspace), fill in the names and add your address as a test
+      <li>In the <a href="https://console.cloud.google.com/projectcreate" target="_blank" rel="noopener noreferrer">
+        Google Cloud console</a>${" "}
+        create a project, any name, and <a href="https://console.cloud.google.com/apis/library/gmail.googleapis.com"
+          target="_blank" rel="noopener noreferrer">enable the Gmail API</a> in it.</li>
+      <li>Under <b>OAuth consent screen</b> choose <i>External</i> (or <i>Internal</i> in a Workspace), fill in the
+        names and add your address as a test
         user. While it is in <i>testing</i>, every grant ends after 7 days: publish it to keep yours.</li>
-      <li>Under <b>Credentials</b> create an OAuth client ID of type <b>Web application</b> with this authorized redirect URI:
+      <li>Under <b>Credentials</b> create an OAuth client ID of type <b>Web application</b> with this authorized
+        redirect URI:
         <${CopyLine} text=${redirectUri()} label="the redirect URI" /></li>
       <li>Start svc once with what you got; it keeps both, encrypted:
         <${CopyLine} text="IDP_CLIENT_ID=… IDP_CLIENT_SECRET=… svc" label="the command" /></li>

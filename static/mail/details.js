@@ -16,7 +16,10 @@ export const opened = signal(/** @type {Opened | null} */ (null));
 /** @type {Map<string, Promise<ThreadDetail>>} */
 const cache = new Map();
 
-/** Show a thread: at once if it is known, else when it has come. Returns it, or null if another was opened meanwhile. @param {string} id */
+/**
+ * Show a thread: at once if it is known, else when it has come. Returns it, or null if another was opened meanwhile.
+ * @param {string} id
+ */
 export async function show(id) {
   if (opened.value?.id !== id) opened.value = { id, detail: null, problem: null, gone: false };
   try {
@@ -42,19 +45,29 @@ export function prefetch(id) {
   detailOf(id).catch(() => undefined);
 }
 
-/** A thread's row as the server has it now, whatever news of it is still under way; null if that can't be learnt. @param {string} id */
+/**
+ * A thread's row as the server has it now, whatever news of it is still under way; null if that can't be learnt.
+ * @param {string} id
+ */
 export async function latest(id) {
   cache.delete(id);
   const detail = await detailOf(id).catch(() => null);
   return detail?.thread ?? null;
 }
 
-/** The thread changed at the server. What is open stays on the screen until the new state is here. @param {Thread} thread */
+/**
+ * The thread changed at the server. What is open stays on the screen until the new state is here.
+ * @param {Thread} thread
+ */
 export function threadMoved(thread) {
   const current = opened.value;
   if (current?.id === thread.id && current.detail) {
     const before = current.detail.thread;
-    const sameMessages = before.messageCount === thread.messageCount && before.lastMessageAt === thread.lastMessageAt;
+    const sameMessages =
+      before.messageCount === thread.messageCount &&
+      before.draftCount === thread.draftCount &&
+      before.lastMessageAt === thread.lastMessageAt &&
+      before.draft?.at === thread.draft?.at;
     opened.value = { ...current, detail: { ...current.detail, thread } };
     cache.set(thread.id, Promise.resolve({ ...current.detail, thread }));
     if (sameMessages) return;

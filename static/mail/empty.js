@@ -16,7 +16,8 @@ export function Skeleton({ rows }) {
 const NOTHING = {
   snoozed: { icon: "clock", title: "Nothing is snoozed", text: "Press h on a thread, and it comes back when you say." },
   label: { icon: "label", title: "No thread has this label", text: "Press l on a thread to give it one." },
-  search: { icon: "search", title: "Nothing was found", text: "Fewer words find more. Spam and trash are searched with in:spam and in:trash." },
+  search: { icon: "search", title: "Nothing was found",
+    text: "Fewer words find more. Spam and trash are searched with in:spam and in:trash." },
 };
 
 /** @param {{ source: import("./sources.js").Source, accountId: string | null }} props */

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Wide mail in a narrow room. Newsletters are tables of a fixed width, about 600 pixels, that their own style sheets make
- * narrower on a phone; those sheets are not let in. So what asks for more than there is gets all there is instead.
+ * Wide mail in a narrow room. Newsletters are tables of a fixed width, about 600 pixels, that their own style sheets
+ * make narrower on a phone; those sheets are not let in. So what asks for more than there is gets all there is instead.
  *
  * A `max-width` alone would not do: within a table's cell it takes nothing from the least width of what is in it.
  */

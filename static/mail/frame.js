@@ -3,8 +3,9 @@
  * The sandboxed frame that shows a message's HTML: no script, an origin of its own, no network.
  *
  * The policy stands first in its head, so that nothing is asked of the network however the HTML came to be. The paper
- * is light in every theme, unless somebody asks otherwise: that is what senders design for. A frame takes the keyboard when it is clicked; it is given
- * back to the page, so that shortcuts go on working, and lent again for the moment of a copy.
+ * is light in every theme, unless somebody asks otherwise: that is what senders design for. A frame takes the keyboard
+ * when it is clicked; it is given back to the page, so that shortcuts go on working, and lent again for the moment of a
+ * copy.
  */
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { html } from "../ui/html.js";
@@ -31,12 +32,15 @@ export function MessageFrame({ body, title, images = NO_IMAGES, children }) {
   const [expanded, setExpanded] = useState(false);
   useLayoutEffect(() => setWidth(box.current?.clientWidth ?? 0), []);
   const dark = darkPaper.value;
-  const estimate = useMemo(() => (width ? estimateHeight(placeImages(parseInert(body), images), width) : 0), [body, images, width]);
-  const source = useMemo(() => frameDocument(fit(placeImages(parseInert(body), images), width), images, dark), [body, images, dark, width]);
+  const estimate = useMemo(() => (width ? estimateHeight(placeImages(parseInert(body), images), width) : 0),
+    [body, images, width]);
+  const source = useMemo(() => frameDocument(fit(placeImages(parseInert(body), images), width), images, dark),
+    [body, images, dark, width]);
   const height = expanded ? Math.max(estimate * 1.6, innerHeight * EXPANDED_VIEWPORTS) : estimate;
   return html`<div class="frame">
     <div class="frame-box" ref=${box} style=${{ height: `${Math.round(height)}px`, filter: dark ? TURN : "" }}>
-      ${width > 0 && html`<iframe title=${title} sandbox=${SANDBOX} srcdoc=${source} referrerpolicy="no-referrer"></iframe>`}
+      ${width > 0 && html`<iframe title=${title} sandbox=${SANDBOX} srcdoc=${source} referrerpolicy="no-referrer">
+        </iframe>`}
     </div>
     <div class="frame-foot">
       <button aria-expanded=${expanded ? "true" : "false"} onClick=${() => setExpanded(!expanded)}>

@@ -2,9 +2,9 @@
 /**
  * How tall will it be: a guess at the height of a message at a given width.
  *
- * The sandboxed frame runs no script and has an origin of its own, so it can't tell, and nothing from outside may be laid
- * out in the app's own document. So the parsed, inert body is laid out roughly: text wraps by average widths, cells stand side by side, images and paddings count. It need not be right: the
- * frame has a handle and scrolls.
+ * The sandboxed frame runs no script and has an origin of its own, so it can't tell, and nothing from outside may be
+ * laid out in the app's own document. So the parsed, inert body is laid out roughly: text wraps by average widths,
+ * cells stand side by side, images and paddings count. It need not be right: the frame has a handle and scrolls.
  */
 
 const MIN_PX = 48;
@@ -20,7 +20,8 @@ const LINE_EM = 1.55;
 const NO_SIZE_IMAGE_PX = 24;
 
 const BLOCKS = new Set(
-  ("ADDRESS ARTICLE ASIDE BLOCKQUOTE CENTER DD DIV DL DT FIGCAPTION FIGURE FOOTER H1 H2 H3 H4 H5 H6 HEADER HR LI MAIN " +
+  ("ADDRESS ARTICLE ASIDE BLOCKQUOTE CENTER DD DIV DL DT FIGCAPTION FIGURE FOOTER H1 H2 H3 H4 H5 H6 HEADER HR LI " +
+    "MAIN " +
     "NAV OL P PRE SECTION TABLE TBODY TD TFOOT TH THEAD TR UL").split(" "),
 );
 /** Space around, neighbours' margins counted once, in parts of the font's size. @type {Record<string, number>} */
@@ -95,7 +96,8 @@ function boxHeight(element, within, budget) {
   const sides = px(style.paddingLeft) + px(style.paddingRight) + (INDENTS[element.tagName] ?? 0);
   const width = Math.max(40, Math.min(own, within.width) - sides);
   const ends = px(style.paddingTop) + px(style.paddingBottom) + px(style.marginTop) + px(style.marginBottom);
-  const margins = style.margin || style.marginTop || style.marginBottom ? 0 : (MARGINS[element.tagName] ?? 0) * within.font;
+  const margins = style.margin || style.marginTop || style.marginBottom ? 0
+    : (MARGINS[element.tagName] ?? 0) * within.font;
   const content = blockHeight(element, { ...within, width, pre: within.pre || isPre(element) }, budget);
   return Math.max(content, px(style.height), sizeAttribute(element, "height", 0)) + ends + margins;
 }

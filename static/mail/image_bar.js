@@ -21,16 +21,22 @@ export function ImageBar({ message, remote }) {
   if (remote.state === "shown") {
     return html`<div class="blocked" role="note">
       <${Icon} name="warning" size=${16} />
-      <span><b>${plural(left, "image")} not loaded.</b>${remote.failed > 0 && " What was in the way stands in its place."}</span>
+      <span><b>${plural(left, "image")} not loaded.</b>
+        ${remote.failed > 0 && " What was in the way stands in its place."}</span>
       <button class="button small" onClick=${remote.load}>Try again</button>
     </div>`;
   }
   return html`<div class="blocked" role="note">
     <${Icon} name="blocked" size=${16} />
-    <span><b>${plural(message.blockedImages, "image")} blocked</b>, so that the sender can’t see that you read this.</span>
+    <span><b>${plural(message.blockedImages, "image")} blocked</b>, so that the sender can’t see that you read this.
+    </span>
     ${remote.total > 0 ? html`<span class="blocked-actions">
-      <button class="button small" title=${remote.hasOnlyTrackers ? "There is nothing to see: the sender only learns that you read this" : ""} onClick=${remote.load}>Load images</button>
-      ${message.from.address && !message.imagesAllowed && !remote.hasOnlyTrackers && html`<button class="button small" title=${`Always load images of ${message.from.address}`} onClick=${() => always(message.from.address, remote.load)}>Always for this sender</button>`}
+      <button class="button small"
+        title=${remote.hasOnlyTrackers ? "There is nothing to see: the sender only learns that you read this" : ""}
+          onClick=${remote.load}>Load images</button>
+      ${message.from.address && !message.imagesAllowed && !remote.hasOnlyTrackers
+        && html`<button class="button small" title=${`Always load images of ${message.from.address}`}
+          onClick=${() => always(message.from.address, remote.load)}>Always for this sender</button>`}
     </span>` : " Backgrounds and pictures of videos are never loaded."}
   </div>`;
 }

@@ -2,8 +2,8 @@
 /**
  * Remote images of an open message: loaded when the person asks, one after the other, through the service.
  *
- * The frame may ask nothing of the network and carries no cookie, so the app fetches each image, from its own origin, and
- * hands it to the frame as a `data:` address. Owns what was asked for, the limits, and the ends: whoever leaves the
+ * The frame may ask nothing of the network and carries no cookie, so the app fetches each image, from its own origin,
+ * and hands it to the frame as a `data:` address. Owns what was asked for, the limits, and the ends: whoever leaves the
  * message, or says stop, ends what is under way.
  */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
@@ -30,7 +30,8 @@ const asked = /** @type {Set<string>} */ (new Set());
 
 /**
  * @param {Message} message
- * @returns {{ state: ImageState, done: number, total: number, hasOnlyTrackers: boolean, failed: number, images: Images, load: () => void, stop: () => void }}
+ * @returns {{ state: ImageState, done: number, total: number, hasOnlyTrackers: boolean, failed: number, images: Images,
+ * load: () => void, stop: () => void }}
  */
 export function useRemoteImages(message) {
   const { indexes: wanted, hasOnlyTrackers } = useMemo(() => wantedIndexes(message), [message.html]);
@@ -55,7 +56,8 @@ export function useRemoteImages(message) {
     const early = setTimeout(show, FIRST_LOOK_MS);
     setState("loading");
     setDone(found.size);
-    void loadAll(wanted.filter((index) => !found.has(index)), message.remoteImages, found, mine.signal, () => setDone(found.size)).finally(() => {
+    void loadAll(wanted.filter((index) => !found.has(index)), message.remoteImages, found, mine.signal,
+      () => setDone(found.size)).finally(() => {
       clearTimeout(early);
       if (under.current && under.current !== mine) return; // asked for again meanwhile
       under.current = null;
@@ -72,8 +74,8 @@ export function useRemoteImages(message) {
 }
 
 /**
- * Those that stand somewhere in the message and show something. What only counts readers is fetched where there is nothing
- * else, and a person says so.
+ * Those that stand somewhere in the message and show something. What only counts readers is fetched where there is
+ * nothing else, and a person says so.
  * @param {Message} message
  * @returns {{ indexes: number[], hasOnlyTrackers: boolean }}
  */
@@ -101,7 +103,8 @@ async function loadAll(indexes, addresses, found, signal, tell) {
   let bytes = 0;
   const work = async () => {
     for (let index = queue.shift(); index !== undefined && !signal.aborted; index = queue.shift()) {
-      if (bytes > MAX_TOTAL_BYTES) found.set(index, { reason: "The images of this message are too many to show at once." });
+      if (bytes > MAX_TOTAL_BYTES) found.set(index, { reason: "The images of this message are too many to show at once."
+        });
       else {
         const one = await loadOne(addresses[index] ?? "", signal);
         if (signal.aborted) return;

@@ -1,5 +1,7 @@
 // @ts-check
-/** The labels there are: each account's own, fetched when they are first wanted and again after a while. Owns that list. */
+/**
+ * The labels there are: each account's own, fetched when they are first wanted and again after a while. Owns that list.
+ */
 import { signal } from "@preact/signals";
 import { mutate, query } from "../rpc.js";
 
@@ -50,10 +52,17 @@ export function ownLabels(accountId = null) {
 /** @param {string} accountId @param {string} name @returns {Label | null} */
 export function labelNamed(accountId, name) {
   const wanted = name.toLowerCase();
-  return labels.value?.find((one) => one.accountId === accountId && !one.system && one.name.toLowerCase() === wanted) ?? null;
+  return labels.value?.find((one) => one.accountId === accountId && !one.system && one.name.toLowerCase() === wanted)
+    ?? null;
 }
 
-/** The account's label of that name, made if need be. @param {string} accountId @param {string} name @param {string} [color] @returns {Promise<Label>} */
+/**
+ * The account's label of that name, made if need be.
+ * @param {string} accountId
+ * @param {string} name
+ * @param {string} [color]
+ * @returns {Promise<Label>}
+ */
 export async function makeLabel(accountId, name, color) {
   const known = labelNamed(accountId, name);
   if (known) return known;

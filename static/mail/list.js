@@ -3,28 +3,34 @@
  * The windowed list: both sections in one scrolled column, of which only the rows in sight are in the document.
  *
  * Theory. Rows have one height, so their places are arithmetic (window.js). What comes or goes above the first row in
- * sight must not move it: after each draw the scroll position is set so that an anchor row (the selected one if it is in
- * sight) stands where it stood. At the very top there is no anchor: new mail shows itself.
+ * sight must not move it: after each draw the scroll position is set so that an anchor row (the selected one if it is
+ * in sight) stands where it stood. At the very top there is no anchor: new mail shows itself.
  *
  * Owns the scroll position, also that of tabs left behind. It decides nothing about threads.
  */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { now } from "../now.js";
-import { mailPath, navigate } from "../router.js";
+import { navigate } from "../router.js";
+import { mailPath } from "./address.js";
 import { number } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { accounts } from "./accounts.js";
 import { Empty, Skeleton } from "./empty.js";
 import { listsOf } from "./lists.js";
+import { ownAddresses } from "./names.js";
 import { returned } from "./returned.js";
 import { Row } from "./row.js";
-import { focusWanted, folded, neighbour, pickTo, picked, select, selectedId, togglePick, toggleSection } from "./selection.js";
+import { focusWanted, folded, neighbour, pickTo, picked, select, selectedId, togglePick, toggleSection
+  } from "./selection.js";
 import { layOut, rowsInSight, scrollToShow } from "./window.js";
 
 /** @typedef {import("./lists.js").ThreadList} ThreadList */
 /** @typedef {import("./window.js").Geometry} Geometry */
-/** @typedef {{ id: string, section: number, index: number, at: number }} Anchor a row in sight, and where it was in the column */
+/**
+ * @typedef {{ id: string, section: number, index: number, at: number }} Anchor a row in sight, and where it was in the
+ * column
+ */
 
 /** Drawn above and below what is in sight, against a gap while one scrolls. */
 const OVERSCAN_PX = 320;
@@ -40,12 +46,14 @@ const NOT_MEASURED = { alone: 0, beside: 0, head: 0, height: 0 };
 
 /** Where each list was scrolled to, by its address. @type {Map<string, number>} */
 const remembered = new Map();
-/** The last wish for focus that was met. */
+/** The last request for focus that was met. */
 let focusMet = 0;
 
 /**
- * `beside`: it stands narrow beside a thread. That is told, not measured, so that the list is drawn once when it changes.
- * @param {{ accountId: string | null, view: import("../router.js").View, beside: boolean, open: (thread: Thread) => void }} props
+ * `beside`: it stands narrow beside a thread. That is told, not measured, so that the list is drawn once when it
+ * changes.
+ * @param {{ accountId: string | null, view: import("./address.js").View, beside: boolean, open: (thread: Thread) =>
+ * void }} props
  */
 export function ThreadLists({ accountId, view: listed, beside, open }) {
   const address = mailPath(accountId, null, listed);
@@ -55,7 +63,7 @@ export function ThreadLists({ accountId, view: listed, beside, open }) {
   const alone = useRef(!beside);
   alone.current = !beside;
   const [measured, setMeasured] = useState(NOT_MEASURED);
-  const sizes = { ...measured, row: (beside ? 0 : measured.alone) || measured.beside };
+  const sizes = { ...measured, row: beside || !measured.alone ? measured.beside : measured.alone };
   const [, setPlace] = useState(0);
 
   const lists = listsOf(listed, accountId);
@@ -63,7 +71,8 @@ export function ThreadLists({ accountId, view: listed, beside, open }) {
   const geometry = layOut(lists.map((list) => extentOf(list, sizes.row)), sizes);
   const place = remembered.get(address) ?? 0; // asking the element would lay out, once more, what is about to change
   const shift = shown.current === address ? shiftOf(anchor.current, lists, geometry) : 0;
-  const view = { top: place < 1 ? 0 : place + shift, height: sizes.height, overscan: Math.ceil(OVERSCAN_PX / (sizes.row || 1)) };
+  const view = { top: place < 1 ? 0 : place + shift, height: sizes.height,
+    overscan: Math.ceil(OVERSCAN_PX / (sizes.row || 1)) };
 
   useLayoutEffect(() => measure(/** @type {HTMLDivElement} */ (scroller.current), alone, setMeasured), []);
   useLayoutEffect(() => {
@@ -103,11 +112,13 @@ export function ThreadLists({ accountId, view: listed, beside, open }) {
     <div class="lists-probe section-head" aria-hidden="true"></div>
     <div class="lists-flow">${lists.map(
       (list, index) => html`<${SectionHead}
-          key=${`head-${list.name}`} list=${list} index=${index} below=${lists.length - 1 - index} accountId=${accountId}
+          key=${`head-${list.name}`} list=${list} index=${index} below=${lists.length - 1 - index}
+            accountId=${accountId}
           goTo=${() => goToSection(scroller.current, lists, geometry, index)}
         />
         <${SectionBody} key=${`body-${list.name}`} list=${list} accountId=${accountId}
-          geometry=${geometry} index=${index} view=${view} tabStop=${tabStop(lists)} day=${new Date(now.value).toDateString()}
+          geometry=${geometry} index=${index} view=${view} tabStop=${tabStop(lists)}
+            day=${new Date(now.value).toDateString()}
         />`,
     )}</div>
   </div>`;
@@ -121,12 +132,15 @@ function SectionHead({ list, index, below, accountId, goTo }) {
   const isSection = name === "inbox" || name === "skipped";
   return html`<div class="section-head" data-section=${name} style=${{ "--index": index, "--below": below }}>
     ${isSection
-      ? html`<button class="section-fold" aria-expanded=${open ? "true" : "false"} aria-label=${`${open ? "Fold" : "Unfold"} ${title}`} onClick=${() => toggleSection(name)}>
+      ? html`<button class="section-fold" aria-expanded=${open ? "true" : "false"}
+        aria-label=${`${open ? "Fold" : "Unfold"} ${title}`} onClick=${() => toggleSection(name)}>
           <${Icon} name="chevron" size=${14} />
         </button>`
-      : html`<a class="section-fold" href=${mailPath(accountId)} aria-label="Back to the inbox" title="Back to the inbox (u)"><${Icon} name="back" size=${14} /></a>`}
+      : html`<a class="section-fold" href=${mailPath(accountId)} aria-label="Back to the inbox"
+        title="Back to the inbox (u)"><${Icon} name="back" size=${14} /></a>`}
     <h2>
-      <button onClick=${goTo}><bdi>${title}</bdi>${list.rows.length > 0 && html`<span class="section-count" aria-hidden="true">${count}</span>`}</button>
+      <button onClick=${goTo}><bdi>${title}</bdi>
+        ${list.rows.length > 0 && html`<span class="section-count" aria-hidden="true">${count}</span>`}</button>
     </h2>
   </div>`;
 }
@@ -148,11 +162,14 @@ function SectionBody({ list, accountId, geometry, index, view, tabStop, day }) {
     const thread = /** @type {Thread} */ (list.rows[at]);
     return html`<${Row} key=${thread.id} thread=${thread} index=${at} top=${at * geometry.row} day=${day}
       size=${list.complete ? list.rows.length : -1} selected=${at === pinned} reachable=${thread.id === tabStop}
-      picked=${picking && picked.value.has(thread.id)} picking=${picking} isBack=${returned.value.has(thread.id)} marked=${marked} />`;
+      picked=${picking && picked.value.has(thread.id)} picking=${picking} isBack=${returned.value.has(thread.id)}
+        marked=${marked}
+      about=${list.source.about} mine=${ownAddresses.value} />`;
   });
   const height = placed.bottom - placed.rowsTop;
   return html`<div class=${`section-body${picking ? " picking" : ""}`} style=${{ height: `${height}px` }}>
-    ${rows.length > 0 && html`<div role="listbox" aria-multiselectable="true" aria-label=${list.title} aria-busy=${list.state === "loading" ? "true" : "false"}>${rows}</div>`}
+    ${rows.length > 0 && html`<div role="listbox" aria-multiselectable="true" aria-label=${list.title}
+      aria-busy=${list.state === "loading" ? "true" : "false"}>${rows}</div>`}
     <div class="section-foot" style=${{ transform: `translateY(${placed.count * geometry.row}px)` }}>
       <${Foot} list=${list} accountId=${accountId} />
     </div>
@@ -202,7 +219,8 @@ function isAwaited(lists) {
  * @param {(change: (before: typeof NOT_MEASURED) => typeof NOT_MEASURED) => void} report
  */
 function measure(element, alone, report) {
-  const probes = [".lists-probe.row", ".lists-probe.narrow .row", ".lists-probe.section-head"].map((one) => element.querySelector(one));
+  const probes = [".lists-probe.row", ".lists-probe.narrow .row", ".lists-probe.section-head"]
+    .map((one) => element.querySelector(one));
   const observer = new ResizeObserver(() => {
     const [row = 0, beside = 0, head = 0] = probes.map((one) => one?.getBoundingClientRect().height);
     const { clientHeight: height } = element;
@@ -217,7 +235,8 @@ function measure(element, alone, report) {
 
 /** @param {typeof NOT_MEASURED} one @param {typeof NOT_MEASURED} other */
 function isEqual(one, other) {
-  return one.alone === other.alone && one.beside === other.beside && one.head === other.head && one.height === other.height;
+  return one.alone === other.alone && one.beside === other.beside && one.head === other.head
+    && one.height === other.height;
 }
 
 /**

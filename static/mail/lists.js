@@ -2,16 +2,16 @@
 /**
  * Lists of threads: one per section and tab, label, search, filled page by page, kept true by live events.
  *
- * A list holds every row it was given, newest first or in the server's order, in plain arrays: 100,000 rows are some tens
- * of megabytes, and only those in sight are in the document. Events that arrive while a page is under way are applied
- * again after it, because the page may be older than they are. Owns the rows; it renders nothing.
+ * A list holds every row it was given, newest first or in the server's order, in plain arrays: 100,000 rows are some
+ * tens of megabytes, and only those in sight are in the document. Events that arrive while a page is under way are
+ * applied again after it, because the page may be older than they are. Owns the rows; it renders nothing.
  */
 import { batch, signal } from "@preact/signals";
 import { noteSnooze } from "./returned.js";
 import { labelSource, searchSource, sectionSource, snoozedSource } from "./sources.js";
 
 /** @typedef {import("./sources.js").Source} Source */
-/** @typedef {import("../router.js").View} View */
+/** @typedef {import("./address.js").View} View */
 
 const FIRST_PAGE = 50;
 const NEXT_PAGE = 200;
@@ -100,7 +100,10 @@ export class ThreadList {
     this.byId = new Map();
     /** @type {string | null} */
     this.cursor = null;
-    /** Events since the request under way began: id -> thread, or null for gone. @type {Map<string, Thread | null> | null} */
+    /**
+     * Events since the request under way began: id -> thread, or null for gone.
+     * @type {Map<string, Thread | null> | null}
+     */
     this.journal = null;
   }
 
@@ -202,7 +205,21 @@ export class ThreadList {
   isWithin(thread) {
     const last = this.rows.at(-1);
     if (this.state === "fresh" || (!last && !this.complete)) return false;
-    return this.complete || !last || inOrder(thread, last) <= 0;
+    return this.complete || !last || this.inOrder(thread, last) <= 0;
+  }
+
+  /** The server's order: newest first, then by id downwards. @param {Thread} a @param {Thread} b */
+  inOrder(a, b) {
+    const [one, other] = [this.timeOf(a), this.timeOf(b)];
+    if (one !== other) return one > other ? -1 : 1;
+    if (a.id === b.id) return 0;
+    return a.id > b.id ? -1 : 1;
+  }
+
+  /** Of what its row tells. @param {Thread} thread */
+  timeOf(thread) {
+    const { about } = this.source;
+    return (about && thread[about]?.at) || thread.lastMessageAt;
   }
 
   /** Where a row is, or would be. @param {Thread} row */
@@ -212,7 +229,7 @@ export class ThreadList {
     while (low < high) {
       const middle = (low + high) >> 1;
       const other = /** @type {Thread} */ (this.rows[middle]);
-      if (inOrder(other, row) < 0) low = middle + 1;
+      if (this.inOrder(other, row) < 0) low = middle + 1;
       else high = middle;
     }
     return low;
@@ -226,7 +243,7 @@ export class ThreadList {
     const row = { ...thread, labels: shared(thread), ...(known?.match && !thread.match && { match: known.match }) };
     if (known) {
       const at = this.place(known);
-      if (this.source.ranked || inOrder(known, row) === 0) {
+      if (this.source.ranked || this.inOrder(known, row) === 0) {
         this.rows[at] = row;
         this.byId.set(row.id, row);
         return true;
@@ -234,7 +251,7 @@ export class ThreadList {
       this.rows.splice(at, 1);
     }
     const last = this.rows.at(-1);
-    if (this.source.ranked || !last || inOrder(last, row) < 0) this.rows.push(row);
+    if (this.source.ranked || !last || this.inOrder(last, row) < 0) this.rows.push(row);
     else this.rows.splice(this.place(row), 0, row);
     this.byId.set(row.id, row);
     return true;
@@ -249,12 +266,12 @@ export class ThreadList {
     return true;
   }
 
-  /** Of twins that both belong here, the one that leads makes the other one go. @param {Thread} thread */
+  /** Of duplicates that both belong here, the one that leads makes the other one go. @param {Thread} thread */
   #leads(thread) {
     if (this.source.accountId !== null) return true;
     const twins = thread.twins.filter((one) => this.byId.has(one.threadId));
     if (twins.length && !thread.leads) return false;
-    for (const twin of twins) this.take(twin.threadId);
+    for (const duplicate of twins) this.take(duplicate.threadId);
     return true;
   }
 }
@@ -264,7 +281,8 @@ export class RankedList extends ThreadList {
   /** @override @param {Thread} thread */
   keeps(thread) {
     const known = this.byId.get(thread.id);
-    return this.source.belongs(thread) || (this.name === "search" && known !== undefined && known.hidden === thread.hidden);
+    return this.source.belongs(thread) || (this.name === "search" && known !== undefined
+      && known.hidden === thread.hidden);
   }
 
   /** @override */
@@ -280,7 +298,8 @@ export class RankedList extends ThreadList {
   /** @override @param {Thread} thread */
   put(thread) {
     const changed = super.put(thread);
-    if (changed && this.name === "snoozed") this.rows.sort((a, b) => ((a.snoozedUntil ?? "") < (b.snoozedUntil ?? "") ? -1 : 1));
+    if (changed && this.name === "snoozed") this.rows.sort((a, b) => ((a.snoozedUntil ?? "") < (b.snoozedUntil ?? "")
+      ? -1 : 1));
     return changed;
   }
 
@@ -290,13 +309,6 @@ export class RankedList extends ThreadList {
     if (!known || !this.keeps(thread)) super.apply(thread);
     else if (this.put(thread)) this.version.value += 1;
   }
-}
-
-/** The server's order: newest first, then by id downwards. @param {Thread} a @param {Thread} b */
-function inOrder(a, b) {
-  if (a.lastMessageAt !== b.lastMessageAt) return a.lastMessageAt > b.lastMessageAt ? -1 : 1;
-  if (a.id === b.id) return 0;
-  return a.id > b.id ? -1 : 1;
 }
 
 /** @param {Thread} thread */

@@ -3,19 +3,20 @@
 import { useState } from "preact/hooks";
 import { now } from "../now.js";
 import { Avatar } from "../ui/avatar.js";
-import { fileSize, fullTime, messageTime, plural } from "../ui/format.js";
+import { fileSize, fullTime, messageTime } from "../ui/format.js";
 import { html } from "../ui/html.js";
-import { Icon, fileIcon } from "../ui/icons.js";
+import { Icon } from "../ui/icons.js";
+import { fileIcon } from "../files/icon.js";
 import { MessageFrame } from "./frame.js";
 import { ImageBar } from "./image_bar.js";
 import { useRemoteImages } from "./images.js";
+import { listed, nameOf } from "./names.js";
 import { Pictures, isPicture } from "./pictures.js";
-
-const PEOPLE_SHOWN = 3;
 
 /** @param {{ message: Message, open: boolean, toggle: (() => void) | null }} props */
 export function MessageCard({ message, open, toggle }) {
-  return html`<article class=${`card${open ? "" : " folded"}`} tabindex="-1" aria-label=${`Message from ${nameOf(message.from)}`}>
+  return html`<article class=${`card${open ? "" : " folded"}`} tabindex="-1"
+    aria-label=${`Message from ${senderOf(message)}`}>
     <${CardHead} message=${message} open=${open} toggle=${toggle} />
     ${open && html`<${CardBody} message=${message} />`}
   </article>`;
@@ -24,11 +25,13 @@ export function MessageCard({ message, open, toggle }) {
 /** @param {{ message: Message, open: boolean, toggle: (() => void) | null }} props */
 function CardHead({ message, open, toggle }) {
   const [details, setDetails] = useState(false);
-  const time = html`<time datetime=${message.sentAt} title=${fullTime(message.sentAt)}>${messageTime(message.sentAt, now.value)}</time>`;
+  const time = html`<time datetime=${message.sentAt} title=${fullTime(message.sentAt)}>
+    ${messageTime(message.sentAt, now.value)}</time>`;
   if (!open) {
     return html`<button class="card-head" aria-expanded="false" onClick=${toggle}>
       <${Avatar} person=${message.from} />
-      <span class="card-from"><bdi>${nameOf(message.from)}</bdi></span>
+      <span class="card-from"><bdi>${senderOf(message)}</bdi></span>
+      ${isDraft(message) && html`<span class="card-draft">${DRAFT_WORDS}</span>`}
       <span class="card-excerpt"><bdi>${excerpt(message.text)}</bdi></span>
       ${message.attachments.length > 0 && html`<${Icon} name="clip" size=${15} />`}
       ${time}
@@ -38,15 +41,17 @@ function CardHead({ message, open, toggle }) {
     <${Avatar} person=${message.from} />
     <div class="card-people">
       <div class="card-from">
-        <bdi>${nameOf(message.from)}</bdi>
+        <bdi>${senderOf(message)}</bdi>
         ${message.from.name && html`<span class="card-address"><bdi>${message.from.address}</bdi></span>`}
+        ${isDraft(message) && html` <span class="card-draft">${DRAFT_WORDS}</span>`}
       </div>
       <button class="card-to" aria-expanded=${details ? "true" : "false"} onClick=${() => setDetails(!details)}>
         <span><bdi>${recipients(message)}</bdi></span><${Icon} name="chevron" size=${12} />
       </button>
     </div>
     ${time}
-    ${toggle && html`<button class="icon-button card-fold" aria-expanded="true" aria-label="Fold this message" onClick=${toggle}>
+    ${toggle && html`<button class="icon-button card-fold" aria-expanded="true" aria-label="Fold this message"
+      onClick=${toggle}>
       <${Icon} name="up" size=${16} />
     </button>`}
     ${details && html`<${Details} message=${message} />`}
@@ -84,13 +89,14 @@ function CardBody({ message }) {
   const files = message.attachments.filter((file) => !pictures.some((picture) => picture.fileId === file.fileId));
   return html`<div class="card-body">
     ${message.warnings.length > 0 && html`<ul class="card-warnings" aria-label="Be careful">
-      ${message.warnings.map((words) => html`<li key=${words}><${Icon} name="warning" size=${16} /> <bdi>${words}</bdi></li>`)}
+      ${message.warnings.map((words) => html`<li key=${words}><${Icon} name="warning" size=${16} /> <bdi>${words}</bdi>
+        </li>`)}
     </ul>`}
     <${ImageBar} message=${message} remote=${remote} />
     ${asText
       ? html`<pre class="card-text" dir="auto">${message.text}</pre>
           <div class="frame-foot"><${AsText} on=${asText} set=${setAsText} /></div>`
-      : html`<${MessageFrame} body=${message.html} images=${remote.images} title=${`Message from ${nameOf(message.from)}`}>
+      : html`<${MessageFrame} body=${message.html} images=${remote.images} title=${`Message from ${senderOf(message)}`}>
           ${message.text.trim() && html`<${AsText} on=${asText} set=${setAsText} />`}
         </${MessageFrame}>`}
     <${Pictures} parts=${pictures} />
@@ -107,10 +113,19 @@ function AsText({ on, set }) {
   </button>`;
 }
 
-/** @param {{ attachment: Pick<Attachment, "filename" | "fileId" | "mime" | "size"> }} props */
+const DAMAGED =
+  "This part of the message is damaged on this server. Where that is possible it is mended by itself, and shown then.";
+
+/** @param {{ attachment: Pick<Attachment, "filename" | "fileId" | "mime" | "size" | "damaged"> }} props */
 function AttachmentChip({ attachment }) {
-  const { filename, fileId, mime, size } = attachment;
-  return html`<a class="attachment" href=${`/files/${encodeURIComponent(fileId)}/content`} download=${filename} title=${filename}>
+  const { filename, fileId, mime, size, damaged } = attachment;
+  if (damaged) return html`<span class="attachment damaged" title=${DAMAGED}>
+    <${Icon} name="warning" size=${20} />
+    <span class="attachment-name"><bdi>${filename}</bdi></span>
+    <span class="attachment-size">damaged</span>
+  </span>`;
+  return html`<a class="attachment" href=${`/files/${encodeURIComponent(fileId)}/content`} download=${filename}
+    title=${filename}>
     <span class="sr-only">Download </span>
     <${Icon} name=${fileIcon(mime)} size=${20} />
     <span class="attachment-name"><bdi>${filename}</bdi></span>
@@ -119,18 +134,22 @@ function AttachmentChip({ attachment }) {
   </a>`;
 }
 
+const DRAFT_WORDS = "Draft, at your provider";
+
+/** Written elsewhere, and not sent: it lies in the drafts of the mailbox itself. @param {Message} message */
+function isDraft({ labels }) {
+  return labels.some(({ id }) => id === "DRAFT");
+}
+
+/** Also where it was sent under another address than the account's. @param {Message} message */
+function senderOf({ from, own }) {
+  return own ? "me" : nameOf(from);
+}
+
 /** @param {Message} message */
 function recipients(message) {
   const people = [...message.to, ...message.cc];
-  if (!people.length) return "to nobody named";
-  const named = people.slice(0, PEOPLE_SHOWN).map(nameOf).join(", ");
-  const others = people.length - PEOPLE_SHOWN;
-  return `to ${named}${others > 0 ? ` and ${plural(others, "other")}` : ""}`;
-}
-
-/** @param {Person} person */
-export function nameOf(person) {
-  return person.name || person.address || "(unknown sender)";
+  return people.length ? `to ${listed(people.map(nameOf))}` : "to nobody named";
 }
 
 /** @param {Person} person */

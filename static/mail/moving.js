@@ -1,24 +1,26 @@
 // @ts-check
 /** Where the person is on the mail page, and going from there: open, back, up and down, and on after a step. */
-import { SECTIONS_VIEW, mailPath, navigate, place } from "../router.js";
+import { navigate } from "../router.js";
+import { SECTIONS_VIEW, mailPath, mailPlace } from "./address.js";
 import { split } from "../ui/media.js";
 import { opened } from "./details.js";
 import { knownThread } from "./lists.js";
-import { clearPicks, heirOf, neighbour, openLists, picked, pickedThreads, select, selectedId, selectedThread, togglePick } from "./selection.js";
+import { clearPicks, heirOf, neighbour, openLists, picked, pickedThreads, select, selectedId, selectedThread, togglePick
+  } from "./selection.js";
 
 const AFTER_KEY = "svc.after";
 
 export function currentAccountId() {
-  return place.value.page === "mail" ? place.value.accountId : null;
+  return mailPlace.value?.accountId ?? null;
 }
 
-/** @returns {import("../router.js").View} */
+/** @returns {import("./address.js").View} */
 export function currentView() {
-  return place.value.page === "mail" ? place.value.view : SECTIONS_VIEW;
+  return mailPlace.value?.view ?? SECTIONS_VIEW;
 }
 
 export function openId() {
-  return place.value.page === "mail" ? place.value.threadId : null;
+  return mailPlace.value?.threadId ?? null;
 }
 
 /** Whether rows can be seen and picked. */
@@ -98,7 +100,8 @@ export function pickOn(step) {
 export function goOn(threads, step) {
   const ids = threads.map((one) => one.id);
   const open = openId();
-  const first = ids.includes(open ?? "") ? /** @type {string} */ (open) : ids.includes(selectedId.value ?? "") ? /** @type {string} */ (selectedId.value) : ids[0];
+  const first = ids.includes(open ?? "") ? /** @type {string} */ (open) : ids.includes(selectedId.value ?? "")
+    ? /** @type {string} */ (selectedId.value) : ids[0];
   if (first === undefined) return;
   const order = [first, ...ids.filter((id) => id !== first)];
   const heir = heirOf(order);

@@ -51,11 +51,14 @@ export function suggestions(text, { labels, people }) {
       .map((one) => ({ id: `${operator}${one}`, insert: `${minus}${operator}${quoted(one)} `, hint: "" }));
   }
   if (operator === "from:" || operator === "to:") {
-    return people.slice(0, MAX_SHOWN).map(({ name, address }) => ({ id: `${operator}${address}`, insert: `${minus}${operator}${address} `, hint: name }));
+    return people.slice(0, MAX_SHOWN)
+      .map(({ name, address }) => ({ id: `${operator}${address}`, insert: `${minus}${operator}${address} `, hint: name
+        }));
   }
   if (operator) return [];
   if (!bare) return text.trim() && !text.endsWith(" ") ? [] : OPERATORS;
-  return OPERATORS.filter((one) => one.id.startsWith(bare) && one.id !== bare).map((one) => ({ ...one, insert: minus + one.insert }));
+  return OPERATORS.filter((one) => one.id.startsWith(bare) && one.id !== bare)
+    .map((one) => ({ ...one, insert: minus + one.insert }));
 }
 
 /** What is typed after from: or to:, which people are looked for by. @param {string} text */

@@ -1,13 +1,14 @@
 // @ts-check
 /** The mail page: tabs, list and thread, joined to addresses, keys and live events. */
 import { effect } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useLayoutEffect } from "preact/hooks";
 import { registerKeys } from "../keys.js";
-import { mailPath } from "../router.js";
+import { mailPath } from "./address.js";
 import { html } from "../ui/html.js";
 import { split } from "../ui/media.js";
 import { toast } from "../ui/toast.js";
-import { accountChanged, accountOf, accountRemoved, accounts, accountsProblem, loadAccounts, unifiedUnread } from "./accounts.js";
+import { accountChanged, accountOf, accountRemoved, accounts, accountsProblem, loadAccounts, unifiedUnread
+  } from "./accounts.js";
 import { markOpened } from "./actions.js";
 import { BulkBar } from "./bulk.js";
 import { COMMANDS, SHORTCUTS } from "./commands.js";
@@ -19,6 +20,7 @@ import { applyThread, forgetThread, knownThread, refetchLists } from "./lists.js
 import { openRow } from "./moving.js";
 import { Pickers } from "./pickers.js";
 import { Places } from "./places.js";
+import { refusalFor } from "./refusals.js";
 import { returned } from "./returned.js";
 import { SearchField, SearchNotices } from "./search.js";
 import { clearPicks, select, selectedId } from "./selection.js";
@@ -27,10 +29,10 @@ import { ThreadPane } from "./thread.js";
 
 const PREFETCH_AFTER_MS = 200;
 
-/** @param {{ accountId: string | null, threadId: string | null, view: import("../router.js").View }} props */
+/** @param {{ accountId: string | null, threadId: string | null, view: import("./address.js").View }} props */
 export function MailPage({ accountId, threadId, view }) {
   const list = mailPath(accountId, null, view);
-  useEffect(() => registerKeys("Mail", SHORTCUTS), []);
+  useLayoutEffect(() => registerKeys("Mail", SHORTCUTS), []);
   useEffect(showConnectRefusal, []);
   useEffect(() => {
     if (threadId === null) close();
@@ -89,7 +91,8 @@ function changed(thread) {
   applyThread(thread);
   threadMoved(thread);
   if (before || !returned.value.has(thread.id)) return;
-  toast(`Back from snooze: ${thread.subject || "(no subject)"}`, { action: { label: "Open", run: () => openRow(thread) } });
+  toast(`Back from snooze: ${thread.subject || "(no subject)"}`, { action: { label: "Open", run: () => openRow(thread) }
+    });
 }
 
 /** There is a gap in the live updates. */
@@ -144,17 +147,19 @@ function showConnectRefusal() {
   const reason = new URLSearchParams(location.search).get("connect");
   if (!reason) return;
   history.replaceState(null, "", location.pathname);
-  toast(reason.slice(0, 300), { tone: "error", stays: true });
+  toast(refusalFor(reason), { tone: "error", stays: true });
 }
 
 /**
  * @param {string | null} accountId
  * @param {string | null} threadId
- * @param {import("../router.js").View} view
+ * @param {import("./address.js").View} view
  */
 function titleOf(accountId, threadId, view) {
   const unread = accountId === null ? unifiedUnread.value : (accountOf(accountId)?.unread ?? 0);
-  const listed = view.kind === "label" ? view.name : view.kind === "search" ? `Search ${view.query}` : view.kind === "snoozed" ? "Snoozed" : "";
-  const name = threadId !== null ? knownThread(threadId)?.subject : listed || (accountOf(accountId)?.address ?? "Inbox");
+  const listed = view.kind === "label" ? view.name : view.kind === "search" ? `Search ${view.query}`
+    : view.kind === "snoozed" ? "Snoozed" : "";
+  const name = threadId !== null ? knownThread(threadId)?.subject : listed
+    || (accountOf(accountId)?.address ?? "Inbox");
   return `${unread ? `(${unread}) ` : ""}${name || "Mail"} – svc`;
 }

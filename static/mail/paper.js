@@ -74,8 +74,10 @@ export function frameDocument(body, images, dark) {
     element.setAttribute("style", `${BASE[element.tagName]};${again}${element.getAttribute("style") ?? ""}`);
   }
   return (
-    `<!doctype html><html style="color-scheme:light"><head><meta http-equiv="Content-Security-Policy" content="${POLICY}">` +
-    `<meta charset="utf-8"><meta name="referrer" content="no-referrer"></head><body style="${BODY}">${body.innerHTML}</body></html>`
+    '<!doctype html><html style="color-scheme:light"><head>' +
+    `<meta http-equiv="Content-Security-Policy" content="${POLICY}">` +
+    '<meta charset="utf-8"><meta name="referrer" content="no-referrer"></head>' +
+    `<body style="${BODY}">${body.innerHTML}</body></html>`
   );
 }
 
@@ -86,7 +88,8 @@ export function frameDocument(body, images, dark) {
  */
 function showImage(image, { data, width, height }) {
   const style = image.getAttribute("style") ?? "";
-  if (!image.hasAttribute("width") && !image.hasAttribute("height") && !OWN_SIZE.test(style)) image.setAttribute("width", String(width));
+  if (!image.hasAttribute("width") && !image.hasAttribute("height") && !OWN_SIZE.test(style)) image.setAttribute(
+    "width", String(width));
   const [wide] = sidesOf(image);
   if (wide && !image.hasAttribute("height")) image.setAttribute("height", String(Math.round((wide * height) / width)));
   const [, high] = sidesOf(image);
@@ -119,7 +122,8 @@ function placeholder(image, reason) {
   ];
   const words = [image.getAttribute("alt") ?? "", reason].filter(Boolean).join(" – ");
   const narrow = sides.some((side) => side !== null && side < ROOM_FOR_WORDS_PX);
-  box.setAttribute("style", [PLACEHOLDER, narrow ? "" : "padding:4px 6px", ...size, image.getAttribute("style") ?? ""].filter(Boolean).join(";"));
+  box.setAttribute("style", [PLACEHOLDER, narrow ? "" : "padding:4px 6px", ...size, image.getAttribute("style") ?? ""]
+    .filter(Boolean).join(";"));
   box.setAttribute("data-remote", image.getAttribute("data-remote") ?? "");
   box.setAttribute("role", "img");
   box.setAttribute("aria-label", words || "Blocked image");

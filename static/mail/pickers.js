@@ -24,13 +24,18 @@ export function Pickers() {
   const close = () => {
     picker.value = null;
   };
-  const about = open.threads.length === 1 ? `“${open.threads[0]?.subject || "(no subject)"}”` : plural(open.threads.length, "thread");
+  const about = open.threads.length === 1 ? `“${open.threads[0]?.subject || "(no subject)"}”`
+    : plural(open.threads.length, "thread");
   return open.kind === "label"
     ? html`<${LabelPicker} threads=${open.threads} about=${about} close=${close} />`
     : html`<${SnoozePicker} threads=${open.threads} about=${about} close=${close} />`;
 }
 
-/** Leave the dialog first: only then can the row that comes next take the focus. @param {() => void} close @param {() => void} act */
+/**
+ * Leave the dialog first: only then can the row that comes next take the focus.
+ * @param {() => void} close
+ * @param {() => void} act
+ */
 function after(close, act) {
   close();
   setTimeout(act);
@@ -46,29 +51,37 @@ function LabelPicker({ threads, about, close }) {
   const known = ownLabels(accountId);
   const found = known.filter((one) => one.name.toLowerCase().includes(wanted.toLowerCase()));
   const state = (/** @type {string} */ name) => {
-    const count = threads.filter((one) => one.labels.some((mine) => mine.name.toLowerCase() === name.toLowerCase())).length;
+    const count = threads.filter((one) =>
+      one.labels.some((mine) => mine.name.toLowerCase() === name.toLowerCase())).length;
     return count === 0 ? "false" : count === threads.length ? "true" : "mixed";
   };
   const isNew = wanted !== "" && !known.some((one) => one.name.toLowerCase() === wanted.toLowerCase());
   const rank = { true: 0, mixed: 0, false: 1 };
   const items = [
-    ...found.map((one) => ({ id: one.name, name: one.name, color: one.color ?? null, create: false })).sort((a, b) => rank[state(a.name)] - rank[state(b.name)]),
+    ...found.map((one) => ({ id: one.name, name: one.name, color: one.color ?? null, create: false }))
+      .sort((a, b) => rank[state(a.name)] - rank[state(b.name)]),
     ...(isNew && labels.value !== null ? [{ id: "\0new", name: wanted, color: colour || null, create: true }] : []),
   ];
   const choose = (/** @type {typeof items[number]} */ item) =>
-    after(close, () => goOn(threads, () => label(threads, item.name, item.create || state(item.name) !== "true", item.create && colour ? colour : undefined)));
+    after(close, () => goOn(threads, () => label(threads, item.name, item.create || state(item.name) !== "true",
+      item.create && colour ? colour : undefined)));
   return html`<${Modal} label="Labels" class="picker" close=${close}>
     <p class="picker-about">Labels of <bdi>${about}</bdi></p>
-    <${Chooser} id="label-choice" label="Label" placeholder="Find or make a label" text=${text} setText=${setText} items=${items} choose=${choose}
+    <${Chooser} id="label-choice" label="Label" placeholder="Find or make a label" text=${text} setText=${setText}
+      items=${items} choose=${choose}
       checked=${(/** @type {typeof items[number]} */ item) => (item.create ? undefined : state(item.name))}
-      nothing=${labels.value === null ? (labelsProblem.value ? `Could not load the labels: ${labelsProblem.value}` : "Loading the labels…") : "No labels yet. Type a name to make one."}
+      nothing=${labels.value === null ? (labelsProblem.value ? `Could not load the labels: ${labelsProblem.value}`
+        : "Loading the labels…") : "No labels yet. Type a name to make one."}
       show=${(/** @type {typeof items[number]} */ item) => html`<i class="label-dot" style=${chipStyle(item)}></i>
-        <span class="chooser-text">${item.create ? html`Make the label “<bdi>${item.name}</bdi>”` : html`<bdi>${item.name}</bdi>`}</span>
-        ${!item.create && state(item.name) !== "false" && html`<${Icon} name=${state(item.name) === "true" ? "check" : "minimise"} size=${16} />`}`}
+        <span class="chooser-text">${item.create ? html`Make the label “<bdi>${item.name}</bdi>”`
+          : html`<bdi>${item.name}</bdi>`}</span>
+        ${!item.create && state(item.name) !== "false"
+          && html`<${Icon} name=${state(item.name) === "true" ? "check" : "minimise"} size=${16} />`}`}
     />
     ${isNew && html`<fieldset class="swatches"><legend>Colour of the new label</legend>
       ${COLOURS.map((one, index) => html`<label key=${one} style=${{ "--chip": one }}>
-        <input type="radio" name="label-colour" value=${one} checked=${colour === one} onChange=${() => setColour(one)} aria-label=${`Colour ${index + 1}`} />
+        <input type="radio" name="label-colour" value=${one} checked=${colour === one} onChange=${() => setColour(one)}
+          aria-label=${`Colour ${index + 1}`} />
       </label>`)}
     </fieldset>`}
   </${Modal}>`;
@@ -77,7 +90,8 @@ function LabelPicker({ threads, about, close }) {
 /** @param {{ threads: Thread[], about: string, close: () => void }} props */
 function SnoozePicker({ threads, about, close }) {
   const [opened] = useState(() => new Date());
-  const choose = (/** @type {Date} */ at) => after(close, () => snoozeThese(threads, at.toISOString(), whenWords(at, new Date())));
+  const choose = (/** @type {Date} */ at) =>
+    after(close, () => snoozeThese(threads, at.toISOString(), whenWords(at, new Date())));
   const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
     const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
     if (!step || !(event.currentTarget instanceof Element)) return;
@@ -89,7 +103,8 @@ function SnoozePicker({ threads, about, close }) {
   return html`<${Modal} label="Snooze" class="picker" close=${close}>
     <p class="picker-about">Snooze <bdi>${about}</bdi> until</p>
     <div class="picker-list" onKeyDown=${onKeyDown}>
-      ${snoozePresets(opened).map(({ name, at }) => html`<button key=${name} type="button" class="chooser-item" onClick=${() => choose(at)}>
+      ${snoozePresets(opened).map(({ name, at }) =>
+        html`<button key=${name} type="button" class="chooser-item" onClick=${() => choose(at)}>
         <span class="chooser-text">${name}</span><span class="quiet-text">${whenWords(at, opened)}</span>
       </button>`)}
     </div>
@@ -109,7 +124,8 @@ function Custom({ opened, choose }) {
     if (result.at) choose(result.at);
     else setProblem(result.problem);
   };
-  const keep = (/** @type {(value: string) => void} */ set) => (/** @type {{ currentTarget: HTMLInputElement }} */ event) => {
+  const keep = (/** @type {(value: string) => void} */ set) =>
+    (/** @type {{ currentTarget: HTMLInputElement }} */ event) => {
     setProblem("");
     set(event.currentTarget.value);
   };

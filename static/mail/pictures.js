@@ -1,5 +1,7 @@
 // @ts-check
-/** Parts that a mail's HTML refers to by `cid:`: the frame drops them, so that they stand below it, as small pictures. */
+/**
+ * Parts that a mail's HTML refers to by `cid:`: the frame drops them, so that they stand below it, as small pictures.
+ */
 import { useState } from "preact/hooks";
 import { html } from "../ui/html.js";
 
@@ -26,6 +28,7 @@ function Picture({ part }) {
     <span class="sr-only">Download </span>
     ${broken
       ? html`<span class="picture-name"><bdi>${part.filename}</bdi></span>`
-      : html`<img src=${address} alt=${part.filename} loading="lazy" decoding="async" onError=${() => setBroken(true)} />`}
+      : html`<img src=${address} alt=${part.filename} loading="lazy" decoding="async"
+        onError=${() => setBroken(true)} />`}
   </a>`;
 }

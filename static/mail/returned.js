@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Threads that came back from a snooze and were not looked at yet. The server forgets a snooze when it ends; this browser
- * remembers those it saw, so that a thread that comes back says why it is here. Owns that memory.
+ * Threads that came back from a snooze and were not looked at yet. The server forgets a snooze when it ends; this
+ * browser remembers those it saw, so that a thread that comes back says why it is here. Owns that memory.
  */
 import { signal } from "@preact/signals";
 
@@ -65,7 +65,8 @@ function stored() {
   try {
     const found = /** @type {unknown} */ (JSON.parse(localStorage.getItem(KEY) ?? "[]"));
     if (!Array.isArray(found)) return [];
-    return found.flatMap((one) => (Array.isArray(one) && typeof one[0] === "string" && typeof one[1] === "string" ? [/** @type {[string, string]} */ ([one[0], one[1]])] : []));
+    return found.flatMap((one) => (Array.isArray(one) && typeof one[0] === "string" && typeof one[1] === "string"
+      ? [/** @type {[string, string]} */ ([one[0], one[1]])] : []));
   } catch {
     return [];
   }

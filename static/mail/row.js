@@ -4,8 +4,9 @@ import { Component } from "preact";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { fullTime, listTime } from "../ui/format.js";
-import { mailPath } from "../router.js";
+import { mailPath } from "./address.js";
 import { accountMark } from "./marks.js";
+import { recipientsOf, senderOf } from "./names.js";
 
 const MAX_CHIPS = 3;
 const COLOUR = /^#[0-9a-f]{6}$/i;
@@ -23,6 +24,8 @@ const SYSTEM_LABELS = new Set(["INBOX", "UNREAD", "STARRED", "IMPORTANT", "SENT"
  * @property {boolean} picking whether any row is picked
  * @property {boolean} isBack whether it came back from a snooze and was not looked at yet
  * @property {boolean} marked whether it shows which accounts hold it
+ * @property {"sent" | "draft" | null} about what it tells of: what came, or what the person sent or drafted
+ * @property {Set<string>} mine the person's own addresses
  * @property {string} day today, so that times are drawn anew at midnight
  */
 
@@ -35,8 +38,9 @@ export class Row extends Component {
   }
 
   /** @override @param {RowProps} props */
-  render({ thread, index, top, size, selected, reachable, picked, picking, isBack, marked }) {
-    const time = listTime(thread.lastMessageAt, Date.now());
+  render({ thread, index, top, size, selected, reachable, picked, picking, isBack, marked, about }) {
+    const own = about && thread[about];
+    const time = listTime(own ? own.at : thread.lastMessageAt, Date.now());
     return html`<div
       id=${`row-${thread.id}`}
       class=${`row${thread.unread ? " unread" : ""}${selected ? " selected" : ""}${picked ? " picked" : ""}`}
@@ -51,20 +55,25 @@ export class Row extends Component {
     >
       <span class="row-pick">${picked && html`<${Icon} name="check" size=${14} />`}</span>
       <span class="row-dot">${thread.unread && html`<${Heard}>Unread, <//>`}</span>
-      <span class="row-sender" title=${mailboxOf(thread)}>
-        <bdi>${senderOf(thread)}</bdi><${Heard}>, <//>
+      <span class="row-sender" title=${own ? own.to.map(mailboxOf).join(", ") : mailboxOf(thread.sender)}>
+        <bdi>${own ? recipientsOf(own) : senderOf(thread)}</bdi><${Heard}>, <//>
         ${thread.messageCount > 1 && html`<span class="row-count" aria-hidden="true">${thread.messageCount}</span>`}
       </span>
       <span class="row-text">
         <span class="row-subject"><bdi>${thread.subject || "(no subject)"}</bdi><${Heard}>, <//></span>
-        <span class="row-snippet" aria-hidden="true"><bdi><${Snippet} thread=${thread} /></bdi></span>
+        <span class="row-snippet" aria-hidden="true"><bdi>${own ? own.snippet : html`<${Snippet} thread=${thread} />`}
+          </bdi></span>
       </span>
       <span class="row-marks">
         ${isBack && html`<span class="chip back">Back from snooze<${Heard}>, <//></span>`}
-        ${thread.snoozedUntil && html`<span class="row-until" title=${`Snoozed until ${fullTime(thread.snoozedUntil)}`}><${Heard}>snoozed until <//><${Icon} name="clock" size=${15} /> ${listTime(thread.snoozedUntil, Date.now())}<${Heard}>, <//></span>`}
+        ${thread.snoozedUntil && html`<span class="row-until" title=${`Snoozed until ${fullTime(thread.snoozedUntil)}`}>
+          <${Heard}>snoozed until <//><${Icon} name="clock" size=${15} /> ${listTime(thread.snoozedUntil, Date.now())}
+          <${Heard}>, <//></span>`}
         <${Chips} labels=${thread.labels} />
-        ${thread.starred && html`<span class="row-star"><${Heard}>starred, <//><${Icon} name="star" size=${16} /></span>`}
-        ${thread.hasAttachments && html`<span class="row-clip"><${Heard}>with attachments, <//><${Icon} name="clip" size=${16} /></span>`}
+        ${thread.starred && html`<span class="row-star"><${Heard}>starred, <//><${Icon} name="star" size=${16} />
+          </span>`}
+        ${thread.hasAttachments && html`<span class="row-clip"><${Heard}>with attachments, <//>
+          <${Icon} name="clip" size=${16} /></span>`}
         ${marked && html`<${Holders} thread=${thread} />`}
       </span>
       <span class="row-time">${time}</span>
@@ -72,11 +81,15 @@ export class Row extends Component {
   }
 }
 
-/** The passage in which the words were found, they marked; else how the mail begins. @param {{ thread: Thread }} props */
+/**
+ * The passage in which the words were found, they marked; else how the mail begins.
+ * @param {{ thread: Thread }} props
+ */
 function Snippet({ thread }) {
   const pieces = thread.match?.snippet;
   if (!pieces?.length) return thread.snippet;
-  return pieces.map((piece, index) => (piece.hit ? html`<mark key=${index}>${piece.text}</mark>` : index === 0 ? leadIn(piece.text) : piece.text));
+  return pieces.map((piece, index) => (piece.hit ? html`<mark key=${index}>${piece.text}</mark>` : index === 0
+    ? leadIn(piece.text) : piece.text));
 }
 
 /** What stands before the first hit, so short that the hit is in sight in a narrow row. @param {string} text */
@@ -91,7 +104,8 @@ function Holders({ thread }) {
   const marks = ids.map(accountMark);
   return html`<span class="row-holders" title=${marks.map((one) => one.address).join(", ")}>
     ${ids.length > 1 && html`<${Heard}>in ${marks.map((one) => one.address).join(" and ")}, <//>`}
-    ${marks.map((one, index) => html`<span key=${ids[index]} class=${`holder holder-${one.tone}`} aria-hidden="true">${one.letter}</span>`)}
+    ${marks.map((one, index) => html`<span key=${ids[index]} class=${`holder holder-${one.tone}`} aria-hidden="true">
+      ${one.letter}</span>`)}
   </span>`;
 }
 
@@ -100,7 +114,10 @@ export function ownLabelsOf(labels) {
   return labels.filter((label) => !SYSTEM_LABELS.has(label.id) && !label.id.startsWith("CATEGORY_"));
 }
 
-/** In a row, whose name they are part of: pressing one lists its threads. @param {{ labels: Label[], max?: number }} props */
+/**
+ * In a row, whose name they are part of: pressing one lists its threads.
+ * @param {{ labels: Label[], max?: number }} props
+ */
 export function Chips({ labels, max = MAX_CHIPS }) {
   const own = ownLabelsOf(labels);
   const more = own.length - max;
@@ -111,12 +128,16 @@ export function Chips({ labels, max = MAX_CHIPS }) {
   )}${more > 0 && html`<span class="chip" aria-hidden="true">+${more}</span>`}`;
 }
 
-/** Above a thread: each leads to the threads with it, and can be taken away. @param {{ labels: Label[], accountId: string | null, remove: (name: string) => void }} props */
+/**
+ * Above a thread: each leads to the threads with it, and can be taken away.
+ * @param {{ labels: Label[], accountId: string | null, remove: (name: string) => void }} props
+ */
 export function ChipLinks({ labels, accountId, remove }) {
   return ownLabelsOf(labels).map(
     (label) => html`<span key=${label.id} class="chip label linked" style=${chipStyle(label)}>
       <a href=${mailPath(accountId, null, { kind: "label", name: label.name })}><bdi>${label.name}</bdi></a>
-      <button aria-label=${`Take the label ${label.name} away`} title="Take away" onClick=${() => remove(label.name)}><${Icon} name="close" size=${12} /></button>
+      <button aria-label=${`Take the label ${label.name} away`} title="Take away" onClick=${() => remove(label.name)}>
+        <${Icon} name="close" size=${12} /></button>
     </span>`,
   );
 }
@@ -127,20 +148,15 @@ export function chipStyle({ color }) {
 }
 
 /**
- * A word or a comma for those who listen: a row's name is its content, less what is hidden from them. In line, and so much
- * cheaper than `.sr-only`, whose elements leave the line and are laid out one by one.
+ * A word or a comma for those who listen: a row's name is its content, less what is hidden from them. In line, and so
+ * much cheaper than `.sr-only`, whose elements leave the line and are laid out one by one.
  * @param {{ children: import("preact").ComponentChildren }} props
  */
 function Heard({ children }) {
   return html`<span class="heard">${children}</span>`;
 }
 
-/** @param {Thread} thread */
-export function senderOf({ sender }) {
-  return sender.title || sender.name || sender.address || "(unknown sender)";
-}
-
-/** Who wrote, in full: a page's title may stand in for the name. @param {Thread} thread */
-function mailboxOf({ sender: { name, address } }) {
+/** Who it is, in full: a page's title may stand in for the name. @param {Person} person */
+function mailboxOf({ name, address }) {
   return name ? `${name} <${address}>` : address;
 }

@@ -1,12 +1,14 @@
 // @ts-check
 /**
- * The search field above the list, with what it understands offered below it, and what the server has to say of a query.
+ * The search field above the list, with what it understands offered below it, and what the server has to say of a
+ * query.
  *
- * Typing searches by itself after a moment. The list of the newest query is shown once it is here; the answers to earlier
- * ones fill lists that nobody looks at. The query stands in the address, so that it survives a reload.
+ * Typing searches by itself after a moment. The list of the newest query is shown once it is here; the answers to
+ * earlier ones fill lists that nobody looks at. The query stands in the address, so that it survives a reload.
  */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { mailPath, navigate, place } from "../router.js";
+import { navigate } from "../router.js";
+import { mailPath, mailPlace } from "./address.js";
 import { query } from "../rpc.js";
 import { classes, html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
@@ -19,7 +21,7 @@ import { openLists, select } from "./selection.js";
 const SETTLE_MS = 160;
 const MAX_QUERY_CHARS = 500;
 
-/** @typedef {import("../router.js").View} View */
+/** @typedef {import("./address.js").View} View */
 
 /** @param {{ accountId: string | null, view: View }} props */
 export function SearchField({ accountId, view }) {
@@ -33,7 +35,8 @@ export function SearchField({ accountId, view }) {
   useEffect(() => {
     if (document.activeElement !== field.current || view.kind !== "search") setText(shown);
   }, [shown, view.kind]);
-  useLayoutEffect(() => focusWhenWanted(field.current), [searchWanted.value]); // before the next key: a letter would be a command
+  // before the next key: a letter would be a command
+  useLayoutEffect(() => focusWhenWanted(field.current), [searchWanted.value]);
   usePeople(wantedPerson(text), setPeople);
   const items = offering ? suggestions(text, { labels: ownLabels(accountId).map((one) => one.name), people }) : [];
 
@@ -76,32 +79,42 @@ export function SearchField({ accountId, view }) {
   return html`<form class="search" role="search" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
     <${Icon} name="search" size=${16} />
     <input
-      ref=${field} type="text" class="search-field" role="combobox" aria-label="Search mail" placeholder="Search" value=${text} maxlength=${MAX_QUERY_CHARS}
-      aria-expanded=${items.length ? "true" : "false"} aria-controls="search-offers" aria-autocomplete="list" aria-keyshortcuts="/"
+      ref=${field} type="text" class="search-field" role="combobox" aria-label="Search mail" placeholder="Search"
+        value=${text} maxlength=${MAX_QUERY_CHARS}
+      aria-expanded=${items.length ? "true" : "false"} aria-controls="search-offers" aria-autocomplete="list"
+        aria-keyshortcuts="/"
       aria-activedescendant=${items[active] ? `search-offer-${active}` : undefined}
       autocomplete="off" autocapitalize="off" spellcheck=${false} enterkeyhint="search"
       onInput=${(/** @type {{ currentTarget: HTMLInputElement }} */ event) => type(event.currentTarget.value)}
-      onFocus=${() => { setOffering(true); void wantLabels(); }} onBlur=${() => setOffering(false)} onKeyDown=${onKeyDown}
+      onFocus=${() => { setOffering(true); void wantLabels(); }} onBlur=${() => setOffering(false)}
+        onKeyDown=${onKeyDown}
     />
     ${searching && html`<i class="search-busy"></i>`}
-    ${text && html`<button type="button" class="search-clear" aria-label="Clear the search" onClick=${leave}><${Icon} name="close" size=${14} /></button>`}
-    <div id="search-offers" class=${classes({ "search-offers": true, shown: items.length > 0 })} role="listbox" aria-label="What the search understands">
+    ${text && html`<button type="button" class="search-clear" aria-label="Clear the search" onClick=${leave}>
+      <${Icon} name="close" size=${14} /></button>`}
+    <div id="search-offers" class=${classes({ "search-offers": true, shown: items.length > 0 })} role="listbox"
+      aria-label="What the search understands">
       ${items.map((one, index) => html`<div
-        key=${one.id} id=${`search-offer-${index}`} class=${classes({ "chooser-item": true, active: index === active })} role="option" aria-selected=${index === active ? "true" : "false"}
+        key=${one.id} id=${`search-offer-${index}`} class=${classes({ "chooser-item": true, active: index === active })}
+          role="option" aria-selected=${index === active ? "true" : "false"}
         onMouseDown=${(/** @type {Event} */ event) => event.preventDefault()} onClick=${() => take(one)}
       ><b><bdi>${one.id}</bdi></b> <span class="quiet-text"><bdi>${one.hint}</bdi></span></div>`)}
     </div>
   </form>`;
 }
 
-/** What the server says of the query: words it did not understand, mail it did not look at. @param {{ accountId: string | null, view: View }} props */
+/**
+ * What the server says of the query: words it did not understand, mail it did not look at.
+ * @param {{ accountId: string | null, view: View }} props
+ */
 export function SearchNotices({ accountId, view }) {
   if (view.kind !== "search") return html`<div role="status"></div>`;
   const [list] = listsOf(view, accountId);
   void list?.version.value;
   return html`<div role="status">
     ${list?.notices.map((one) => html`<p key=${one} class="strip notice-line"><bdi>${one}</bdi></p>`)}
-    <span class="sr-only">${list?.state === "ready" ? `${list.rows.length}${list.complete ? "" : " or more"} found` : ""}</span>
+    <span class="sr-only">${list?.state === "ready" ? `${list.rows.length}${list.complete ? "" : " or more"} found`
+      : ""}</span>
   </div>`;
 }
 
@@ -140,8 +153,8 @@ function useSearch(accountId) {
 
 /** @param {string} text @param {string | null} accountId */
 function showFound(text, accountId) {
-  const here = place.value;
-  if (here.page !== "mail") return;
+  const here = mailPlace.value;
+  if (!here) return;
   const isSearch = here.view.kind === "search";
   navigate(mailPath(accountId, null, { kind: "search", query: text }), { replace: isSearch && here.threadId === null });
 }

@@ -5,7 +5,7 @@
  * The selection is a thread, not a position: rows that come and go above it leave it where it is. Owns these signals.
  */
 import { signal } from "@preact/signals";
-import { SECTIONS_VIEW, place } from "../router.js";
+import { SECTIONS_VIEW, mailPlace } from "./address.js";
 import { listsOf } from "./lists.js";
 
 /** As many as the server takes in one step. */
@@ -29,8 +29,8 @@ export function toggleSection(name) {
 
 /** The lists of the current tab and view, folded ones left out. */
 export function openLists() {
-  const here = place.value;
-  const lists = here.page === "mail" ? listsOf(here.view, here.accountId) : listsOf(SECTIONS_VIEW, null);
+  const here = mailPlace.value;
+  const lists = listsOf(here?.view ?? SECTIONS_VIEW, here?.accountId ?? null);
   return lists.filter((list) => !folded.value.includes(list.name));
 }
 
@@ -127,7 +127,8 @@ export function pickTo(id) {
 /** Pick what the selected row's section holds so far, the newest first; or nothing, if that is so. Returns how many. */
 export function pickAll() {
   const lists = openLists();
-  const list = lists.find((one) => selectedId.value !== null && one.get(selectedId.value)) ?? lists.find((one) => one.rows.length);
+  const list = lists.find((one) => selectedId.value !== null && one.get(selectedId.value))
+    ?? lists.find((one) => one.rows.length);
   const ids = list?.rows.slice(0, MAX_PICKED).map((row) => row.id) ?? [];
   const all = ids.every((id) => picked.value.has(id));
   setPicks(new Set(all ? [] : ids));

@@ -2,9 +2,9 @@
 /**
  * Times to snooze until, in the browser's zone. Pure: the caller says what time it is.
  *
- * "Later today" is three hours from now on the full hour, offered as long as that is before ten in the evening. The others
- * are eight in the morning of calendar days: tomorrow, Saturday, Monday; of two that are one the nearer name stays. The
- * weekend is offered until Friday.
+ * "Later today" is three hours from now on the full hour, offered as long as that is before ten in the evening. The
+ * others are eight in the morning of calendar days: tomorrow, Saturday, Monday; of two that are one the nearer name
+ * stays. The weekend is offered until Friday.
  */
 
 const LATER_HOURS = 3;
@@ -14,7 +14,8 @@ const SATURDAY = 6;
 
 /** @param {Date} now @returns {{ name: string, at: Date }[]} */
 export function snoozePresets(now) {
-  const day = (/** @type {number} */ days, /** @type {number} */ hour) => new Date(now.getFullYear(), now.getMonth(), now.getDate() + days, hour);
+  const day = (/** @type {number} */ days, /** @type {number} */ hour) => new Date(now.getFullYear(), now.getMonth(),
+    now.getDate() + days, hour);
   const today = now.getDay();
   const hour = now.getHours() + LATER_HOURS;
   const toSaturday = SATURDAY - today;

@@ -2,7 +2,7 @@
 /**
  * What a list is a list of: where its pages come from, and which threads belong in it. No state.
  *
- * Several accounts together show one mail that more than one of them received once: of such twins the one that leads.
+ * Several accounts together show a mail that more than one of them received once: of its duplicates the leading one.
  */
 import { query } from "../rpc.js";
 
@@ -14,12 +14,17 @@ import { query } from "../rpc.js";
  * @property {string} title
  * @property {string | null} accountId null: all of them
  * @property {boolean} ranked whether the order is the server's own; else newest first
+ * @property {"sent" | "draft" | null} about what its rows tell of, and are ordered by: what came, or the person's own
+ * words
  * @property {(thread: Thread) => boolean} belongs
  * @property {(cursor: string | null, limit: number) => Promise<ListPage>} page
  */
 
 /** The provider's own labels: id -> what people call it. @type {Record<string, string>} */
-const SYSTEM = { INBOX: "Inbox", UNREAD: "Unread", STARRED: "Starred", IMPORTANT: "Important", SENT: "Sent", DRAFT: "Draft", SPAM: "Spam", TRASH: "Trash" };
+const SYSTEM = { INBOX: "Inbox", UNREAD: "Unread", STARRED: "Starred", IMPORTANT: "Important", SENT: "Sent",
+  DRAFT: "Draft", SPAM: "Spam", TRASH: "Trash" };
+/** @type {Record<string, "sent" | "draft">} */
+const OWN_WORDS = { sent: "sent", draft: "draft" };
 const HIDING = new Set(["SPAM", "TRASH", "DRAFT"]);
 
 /** @param {Section} section @param {string | null} accountId @returns {Source} */
@@ -30,7 +35,9 @@ export function sectionSource(section, accountId) {
     title: section === "inbox" ? "Inbox" : "Skipped the inbox",
     accountId,
     ranked: false,
-    belongs: (thread) => thread.inInbox === (section === "inbox") && !(section === "skipped" && thread.hidden) && (accountId !== null || thread.leads),
+    about: null,
+    belongs: (thread) => thread.inInbox === (section === "inbox") && !(section === "skipped" && thread.hidden)
+      && (accountId !== null || thread.leads),
     page: (cursor, limit) => query("mail.threads", { section, limit, ...within(accountId), ...after(cursor) }),
   };
 }
@@ -38,8 +45,11 @@ export function sectionSource(section, accountId) {
 /** @param {string} label its name @param {string | null} accountId @returns {Source} */
 export function labelSource(label, accountId) {
   const wanted = label.toLowerCase();
-  const isIt = (/** @type {Label} */ { id, name }) => name.toLowerCase() === wanted || SYSTEM[id]?.toLowerCase() === wanted;
+  const isIt = (/** @type {Label} */ { id, name }) => name.toLowerCase() === wanted
+    || SYSTEM[id]?.toLowerCase() === wanted;
+  const about = OWN_WORDS[wanted] ?? null;
   const carries = (/** @type {Thread} */ thread) => {
+    if (about) return thread[about] !== null;
     const found = thread.labels.find(isIt);
     return found !== undefined && (!thread.hidden || HIDING.has(found.id));
   };
@@ -49,6 +59,7 @@ export function labelSource(label, accountId) {
     title: label,
     accountId,
     ranked: false,
+    about,
     belongs: carries,
     page: (cursor, limit) => query("mail.threads", { labelName: label, limit, ...within(accountId), ...after(cursor) }),
   };
@@ -56,22 +67,30 @@ export function labelSource(label, accountId) {
 
 /** @param {string | null} accountId @returns {Source} */
 export function snoozedSource(accountId) {
-  const belongs = (/** @type {Thread} */ thread) => thread.snoozedUntil !== null && (accountId !== null || thread.leads);
+  const belongs = (/** @type {Thread} */ thread) => thread.snoozedUntil !== null
+    && (accountId !== null || thread.leads);
   return {
     key: `snoozed ${accountId ?? ""}`,
     name: "snoozed",
     title: "Snoozed",
     accountId,
     ranked: true,
+    about: null,
     belongs,
     page: async () => {
       const threads = (await query("mail.snoozed")).map((one) => one.thread);
-      return { threads: threads.filter((one) => belongs(one) && (accountId === null || one.accountId === accountId)), nextCursor: null };
+      return { threads: threads.filter((one) => belongs(one) && (accountId === null || one.accountId === accountId)),
+        nextCursor: null };
     },
   };
 }
 
-/** What was found stays where it stands: being archived does not make it less found. @param {string} text @param {string | null} accountId @returns {Source} */
+/**
+ * What was found stays where it stands: being archived does not make it less found.
+ * @param {string} text
+ * @param {string | null} accountId
+ * @returns {Source}
+ */
 export function searchSource(text, accountId) {
   const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   return {
@@ -80,6 +99,7 @@ export function searchSource(text, accountId) {
     title: "Found",
     accountId,
     ranked: true,
+    about: null,
     belongs: () => false,
     page: async (cursor, limit) => {
       if (!text.trim()) return { threads: [], nextCursor: null, notices: [] };

@@ -1,5 +1,7 @@
 // @ts-check
-/** How the accounts' sync stands: a word in the header, the whole story in a panel, and a strip for what needs a person. */
+/**
+ * How the accounts' sync stands: a word in the header, the whole story in a panel, and a strip for what needs a person.
+ */
 import { liveState } from "../live.js";
 import { now } from "../now.js";
 import { ago, duration, number, plural } from "../ui/format.js";
@@ -15,7 +17,8 @@ export function SyncStatus() {
   const { tone, text } = overall(known);
   return html`<div class="sync">
     <button class="sync-button" popovertarget="sync-panel" aria-haspopup="dialog">
-      <span class=${`sync-dot ${tone}`}></span><span class="sync-text">${text}</span><span class="sr-only">, show each account</span>
+      <span class=${`sync-dot ${tone}`}></span><span class="sync-text">${text}</span>
+      <span class="sr-only">, show each account</span>
     </button>
     <div id="sync-panel" class="sync-panel" popover="auto" role="dialog" aria-label="Sync state">
       <h2>Sync</h2>
@@ -27,14 +30,18 @@ export function SyncStatus() {
   </div>`;
 }
 
-/** Above the list: what the person should know or do about the accounts of this tab. @param {{ accountId: string | null }} props */
+/**
+ * Above the list: what the person should know or do about the accounts of this tab.
+ * @param {{ accountId: string | null }} props
+ */
 export function SyncStrips({ accountId }) {
   const shown = accountId === null ? (accounts.value ?? []) : [accountOf(accountId)].filter((one) => one !== null);
   return html`<div class="strips" aria-live="polite">
     ${shown.filter(needsPerson).map(
       (account) => html`<div key=${account.id} class="strip warning">
         <${Icon} name="warning" size=${18} />
-        <span><b>${account.address}</b> ${account.state === "reconnect" ? "needs to be connected again." : "is disconnected."} ${account.problem}</span>
+        <span><b>${account.address}</b> ${account.state === "reconnect" ? "needs to be connected again."
+          : "is disconnected."} ${account.problem}</span>
         <a class="button small" href=${startPath(account.address)}>Reconnect</a>
       </div>`,
     )}
@@ -56,7 +63,9 @@ function AccountState({ account }) {
     ${account.state === "backfilling" && html`<${Progress} account=${account} />`}
     ${account.problem && html`<p class="sync-problem">${account.problem}</p>`}
     ${Boolean(account.pending) && html`<p>${plural(account.pending ?? 0, "change")} on the way to the provider.</p>`}
-    ${Boolean(account.failed) && html`<p>${plural(account.failed ?? 0, "message")} could not be read and ${account.failed === 1 ? "was" : "were"} passed over.</p>`}
+    ${Boolean(account.failed)
+      && html`<p>${plural(account.failed ?? 0, "message")} could not be read and ${account.failed === 1 ? "was"
+      : "were"} passed over.</p>`}
     ${needsPerson(account) && html`<a class="button small" href=${startPath(account.address)}>Reconnect</a>`}
   </div>`;
 }
@@ -65,7 +74,8 @@ function AccountState({ account }) {
 function Progress({ account }) {
   const { done, total } = account.progress ?? { done: 0, total: 0 };
   if (!total) return html`<progress aria-label=${`Reading ${account.address}`}></progress>`;
-  return html`<progress max=${total} value=${Math.min(done, total)} aria-label=${`Reading ${account.address}`}></progress>`;
+  return html`<progress max=${total} value=${Math.min(done, total)} aria-label=${`Reading ${account.address}`}>
+    </progress>`;
 }
 
 /** @param {Account[]} known */
@@ -91,7 +101,8 @@ function overall(known) {
 export function standing(account) {
   const { tone, text } = stateOf(account);
   if (liveState.value !== "lost") return { tone, text };
-  return { tone: tone === "bad" ? "bad" : "waiting", text: `Not connected to the server. When it was last heard: ${text}` };
+  return { tone: tone === "bad" ? "bad" : "waiting",
+    text: `Not connected to the server. When it was last heard: ${text}` };
 }
 
 /** @param {Account} account */
@@ -116,7 +127,8 @@ function backfillText(account) {
   if (!account.progress?.total) return "is being read, newest first.";
   const left = secondsLeft(account);
   const { done, total } = account.progress;
-  return `is being read, newest first: ${number(done)} of ${number(total)} messages${left === null ? "" : `, ${duration(left)} left`}.`;
+  return `is being read, newest first: ${number(done)} of ${number(total)} messages${left === null ? ""
+    : `, ${duration(left)} left`}.`;
 }
 
 /** @param {Account} account */

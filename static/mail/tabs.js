@@ -1,7 +1,7 @@
 // @ts-check
 /** The tabs: all accounts together, then one each, with the count of unread threads in the inbox. */
 import { useEffect, useRef } from "preact/hooks";
-import { mailPath } from "../router.js";
+import { mailPath } from "./address.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { number, plural } from "../ui/format.js";
@@ -12,7 +12,8 @@ import { connectOpen } from "./connect.js";
 export function Tabs({ accountId }) {
   const known = accounts.value ?? [];
   const bar = useRef(/** @type {HTMLDivElement | null} */ (null));
-  useEffect(() => bar.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest", inline: "nearest" }), [accountId]);
+  useEffect(() => bar.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest",
+    inline: "nearest" }), [accountId]);
   if (!known.length) return html`<div class="tabs"></div>`;
   return html`<div class="tabs">
     <div class="tabs-scroll" role="tablist" aria-label="Mailboxes" ref=${bar} onKeyDown=${onKeyDown}>
@@ -34,7 +35,8 @@ function Tab({ title, unread, href, current, trouble = false }) {
     class="tab" role="tab" href=${href} aria-selected=${current ? "true" : "false"} aria-controls="mail-panel"
     tabindex=${current ? 0 : -1} aria-label=${spoken.filter(Boolean).join(", ")}
   >
-    <span class="tab-title">${title}</span>${unread > 0 && html`<span class="tab-badge">${` ·${number(unread)}`}</span>`}
+    <span class="tab-title">${title}</span>
+    ${unread > 0 && html`<span class="tab-badge">${` ·${number(unread)}`}</span>`}
     ${trouble && html`<span class="sync-dot bad"></span>`}
   </a>`;
 }
@@ -44,7 +46,8 @@ function onKeyDown(event) {
   const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
   if (!step || !(event.target instanceof Element)) return;
   event.preventDefault();
-  const tabs = /** @type {HTMLElement[]} */ ([.../** @type {Element} */ (event.currentTarget).querySelectorAll("[role=tab]")]);
+  const tabs = /** @type {HTMLElement[]} */ ([.../** @type {Element} */ (event.currentTarget)
+    .querySelectorAll("[role=tab]")]);
   const next = tabs[(tabs.indexOf(/** @type {HTMLElement} */ (event.target)) + step + tabs.length) % tabs.length];
   next?.focus();
   next?.click();

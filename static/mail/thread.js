@@ -1,11 +1,11 @@
 // @ts-check
 /** The open thread: toolbar, subject, filing line, message cards, a proposed reply if there is one. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { messageTime, plural } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { accountOf, accounts } from "./accounts.js";
-import { mailPath } from "../router.js";
+import { mailPath } from "./address.js";
 import { label } from "./actions.js";
 import { AnswerBar } from "./compose/compose.js";
 import { opened, show } from "./details.js";
@@ -36,7 +36,7 @@ export function ThreadPane({ id, commands }) {
   const current = opened.value?.id === id ? opened.value : null;
   const thread = current?.detail?.thread ?? knownThread(id);
   const heading = useRef(/** @type {HTMLHeadingElement | null} */ (null));
-  useEffect(() => heading.current?.focus({ preventScroll: true }), [id]);
+  useLayoutEffect(() => heading.current?.focus({ preventScroll: true }), [id]);
   return html`<section class="thread" aria-label="Thread">
     <${Toolbar} thread=${current?.gone ? null : thread} commands=${commands} />
     <div class="thread-scroll" key=${id}>
@@ -45,7 +45,8 @@ export function ThreadPane({ id, commands }) {
           <bdi>${thread ? thread.subject || "(no subject)" : current?.gone ? "This thread is gone" : "…"}</bdi>
         </h1>
         ${current?.gone
-          ? html`<p class="thread-note">It was deleted, or is not yours to see. <button class="link" onClick=${commands.back}>Back to the list</button></p>`
+          ? html`<p class="thread-note">It was deleted, or is not yours to see. <button class="link"
+            onClick=${commands.back}>Back to the list</button></p>`
           : html`<${ThreadMeta} thread=${thread} filing=${current?.detail?.filing ?? null} />`}
         <${ThreadBody} current=${current} />
         ${current?.detail && !current.gone && html`<${AnswerBar} threadId=${id} />`}
@@ -57,25 +58,37 @@ export function ThreadPane({ id, commands }) {
 /** @param {{ thread: Thread | null, commands: ThreadCommands }} props */
 function Toolbar({ thread, commands }) {
   return html`<div class="thread-toolbar" role="toolbar" aria-label="Thread">
-    <button class="tool" onClick=${commands.back} title="Back to the list (u)"><${Icon} name="back" /><span>Back</span></button>
+    <button class="tool" onClick=${commands.back} title="Back to the list (u)"><${Icon} name="back" /><span>Back</span>
+      </button>
     <span class="tool-gap"></span>
     ${thread?.inInbox && html`<button class="tool" onClick=${() => commands.archive(thread)} title="Archive (e)">
       <${Icon} name="archive" /><span>Archive</span>
     </button>`}
-    ${thread && !thread.inInbox && html`<button class="tool" onClick=${() => commands.toInbox(thread)} title="Move to the inbox (i)">
+    ${thread && !thread.inInbox && html`<button class="tool" onClick=${() => commands.toInbox(thread)}
+      title="Move to the inbox (i)">
       <${Icon} name="inbox" /><span>Move to inbox</span>
     </button>`}
-    ${thread && html`<button class="tool" onClick=${() => commands.markUnread(thread)} title="Mark as unread, and go back (Shift+u)">
+    ${thread && html`<button class="tool" onClick=${() => commands.markUnread(thread)}
+      title="Mark as unread, and go back (Shift+u)">
       <${Icon} name="unread" /><span>Mark unread</span>
     </button>
-    <button class=${`tool icon-only${thread.starred ? " starred" : ""}`} aria-label="Star" aria-pressed=${thread.starred ? "true" : "false"} title="Star (s)" onClick=${() => commands.star(thread)}><${Icon} name="star" /></button>
-    <button class="tool icon-only" aria-label="Labels" title="Labels (l)" onClick=${() => commands.pick("label", thread)}><${Icon} name="label" /></button>
-    <button class="tool icon-only" aria-label="Snooze" title="Snooze (h)" onClick=${() => commands.pick("snooze", thread)}><${Icon} name="clock" /></button>
-    <button class="tool icon-only" aria-label=${isSpam(thread) ? "Not spam" : "Report as spam"} title=${isSpam(thread) ? "Not spam (!)" : "Report as spam (!)"} onClick=${() => commands.spam(thread)}><${Icon} name="spam" /></button>
-    <button class="tool icon-only" aria-label="Delete" title="Delete (#)" onClick=${() => commands.trash(thread)}><${Icon} name="trash" /></button>`}
+    <button class=${`tool icon-only${thread.starred ? " starred" : ""}`} aria-label="Star"
+      aria-pressed=${thread.starred ? "true" : "false"} title="Star (s)" onClick=${() => commands.star(thread)}>
+      <${Icon} name="star" /></button>
+    <button class="tool icon-only" aria-label="Labels" title="Labels (l)"
+      onClick=${() => commands.pick("label", thread)}><${Icon} name="label" /></button>
+    <button class="tool icon-only" aria-label="Snooze" title="Snooze (h)"
+      onClick=${() => commands.pick("snooze", thread)}><${Icon} name="clock" /></button>
+    <button class="tool icon-only" aria-label=${isSpam(thread) ? "Not spam" : "Report as spam"}
+      title=${isSpam(thread) ? "Not spam (!)" : "Report as spam (!)"} onClick=${() => commands.spam(thread)}>
+      <${Icon} name="spam" /></button>
+    <button class="tool icon-only" aria-label="Delete" title="Delete (#)" onClick=${() => commands.trash(thread)}>
+      <${Icon} name="trash" /></button>`}
     <span class="tool-gap"></span>
-    <button class="tool icon-only wide-only" aria-label="Newer thread" title="Newer (k)" onClick=${() => commands.move(-1)}><${Icon} name="up" /></button>
-    <button class="tool icon-only wide-only" aria-label="Older thread" title="Older (j)" onClick=${() => commands.move(1)}><${Icon} name="down" /></button>
+    <button class="tool icon-only wide-only" aria-label="Newer thread" title="Newer (k)"
+      onClick=${() => commands.move(-1)}><${Icon} name="up" /></button>
+    <button class="tool icon-only wide-only" aria-label="Older thread" title="Older (j)"
+      onClick=${() => commands.move(1)}><${Icon} name="down" /></button>
   </div>`;
 }
 
@@ -83,11 +96,17 @@ function Toolbar({ thread, commands }) {
 function ThreadMeta({ thread, filing }) {
   const account = accountOf(thread?.accountId ?? null);
   return html`<div class="thread-meta">
-    ${filing && html`<a class="filing" href=${`/p/${filing.path.replace(/^\/+/, "")}`}><${Icon} name="page" size=${15} /> Filed under <bdi>${filing.title}</bdi></a>`}
-    ${thread && html`<${ChipLinks} labels=${thread.labels} accountId=${currentAccountId()} remove=${(/** @type {string} */ name) => void label([thread], name, false)} />`}
+    ${filing && html`<a class="filing" href=${`/p/${filing.path.replace(/^\/+/, "")}`}>
+      <${Icon} name="page" size=${15} /> Filed under <bdi>${filing.title}</bdi></a>`}
+    ${thread && html`<${ChipLinks} labels=${thread.labels} accountId=${currentAccountId()}
+      remove=${(/** @type {string} */ name) => void label([thread], name, false)} />`}
     ${thread && whereabouts(thread) && html`<span class="chip quiet">${whereabouts(thread)}</span>`}
     ${account && (accounts.value?.length ?? 0) > 1 && html`<span class="thread-account">in ${account.address}</span>`}
-    ${thread && thread.twins.length > 0 && html`<span class="thread-account">Also in ${thread.twins.map(({ accountId, threadId }, index) => html`${index > 0 && ", "}<a key=${threadId} href=${mailPath(accountId, threadId)}>${accountOf(accountId)?.address ?? "another account"}</a>`)}</span>`}
+    ${thread && thread.twins.length > 0
+      && html`<span class="thread-account">
+        Also in ${thread.twins.map(({ accountId, threadId }, index) =>
+          html`${index > 0 && ", "}<a key=${threadId} href=${mailPath(accountId, threadId)}>
+            ${accountOf(accountId)?.address ?? "another account"}</a>`)}</span>`}
   </div>`;
 }
 
@@ -114,11 +133,15 @@ function ThreadBody({ current }) {
       <button class="button small" onClick=${() => void show(current.id)}>Try again</button>
     </div>`;
   }
-  if (!current?.detail || !painted) return html`<div class="card-skeleton" aria-label="Loading"><i></i><i></i><i></i><i></i></div>`;
+  if (!current?.detail || !painted) return html`<div class="card-skeleton" aria-label="Loading"><i></i><i></i><i></i>
+    <i></i></div>`;
   return html`<${Messages} key=${current.id} detail=${current.detail} />`;
 }
 
-/** Whether it was painted once: frames for messages take longer than a key should wait for the thread. @param {string} id */
+/**
+ * Whether it was painted once: frames for messages take longer than a key should wait for the thread.
+ * @param {string} id
+ */
 function usePainted(id) {
   const [painted, setPainted] = useState("");
   useEffect(() => {
@@ -159,7 +182,8 @@ function Messages({ detail }) {
       }
       if (hidden.includes(message)) return null;
       const only = messages.length === 1;
-      return html`<${MessageCard} key=${message.id} message=${message} open=${open.has(message.id)} toggle=${only ? null : () => toggle(message.id)} />`;
+      return html`<${MessageCard} key=${message.id} message=${message} open=${open.has(message.id)}
+        toggle=${only ? null : () => toggle(message.id)} />`;
     })}
     ${proposedReply && html`<section class="card proposed" aria-label="Proposed reply">
       <header class="card-head"><span class="card-from">Proposed reply, not sent</span></header>
@@ -174,7 +198,11 @@ function openAtFirst(messages) {
   return [...unread, ...messages.slice(-1)].map((message) => message.id);
 }
 
-/** Of a long thread, the folded messages between the first and the last two. @param {Message[]} messages @param {Set<string>} open */
+/**
+ * Of a long thread, the folded messages between the first and the last two.
+ * @param {Message[]} messages
+ * @param {Set<string>} open
+ */
 function foldable(messages, open) {
   if (messages.length <= MAX_UNFOLDED) return [];
   const inner = messages.slice(1, -2);

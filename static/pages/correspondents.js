@@ -23,7 +23,8 @@ export function Correspondents({ of }) {
   return html`<footer class="backlinks">
     <h2>Correspondence</h2>
     <ul>${filed.map((one) => html`<li key=${one.address}>
-      <bdi>${one.address}</bdi> · ${plural(one.messages, "mail")} · first ${listTime(one.firstSeenAt, now.value)}, last ${listTime(one.lastSeenAt, now.value)}
+      <bdi>${one.address}</bdi> · ${plural(one.messages, "mail")} · first ${listTime(one.firstSeenAt, now.value)}
+      , last ${listTime(one.lastSeenAt, now.value)}
     </li>`)}</ul>
   </footer>`;
 }

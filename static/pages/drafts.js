@@ -1,7 +1,12 @@
 // @ts-check
-/** Texts that were begun and not saved, by path: they outlive a walk to another page, and the tab warns before it closes. */
+/**
+ * Texts that were begun and not saved, by path: they outlive a walk to another page, and the tab warns before it
+ * closes.
+ */
 
-/** @typedef {{ title: string, body: string, revision: number }} Draft `revision`: what it was begun on, 0 for no page */
+/**
+ * @typedef {{ title: string, body: string, revision: number }} Draft `revision`: what it was begun on, 0 for no page
+ */
 
 /** @type {Map<string, Draft>} */
 const drafts = new Map();

@@ -1,6 +1,6 @@
 // @ts-check
 /** Writing a page: text on one side, what becomes of it on the other; files by drag, paste or picker. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { UploadList, useUploads } from "../files/uploads.js";
 import { html, classes } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
@@ -18,7 +18,8 @@ export function Editor({ path, page, done }) {
   const saving = useSaving(path, page);
   const { draft, write, theirs } = saving;
   const area = useRef(/** @type {HTMLTextAreaElement | null} */ (null));
-  const { uploads, send, cancel } = useUploads((file) => insert(area.current, markdownOf(file), (body) => write({ body })));
+  const { uploads, send, cancel } = useUploads((file) => insert(area.current, markdownOf(file), (body) =>
+    write({ body })));
   const save = async () => {
     if (theirs === undefined && (await saving.save())) toast("Saved.");
   };
@@ -29,21 +30,25 @@ export function Editor({ path, page, done }) {
     dropDraft(path);
     done();
   };
-  useEffect(() => area.current?.focus(), []);
+  useLayoutEffect(() => area.current?.focus(), []);
   useSaveKey(save);
-  return html`<form class="editor" onSubmit=${(/** @type {Event} */ event) => { event.preventDefault(); void finish(); }}>
+  return html`<form class="editor" onSubmit=${(/** @type {Event} */ event) => { event.preventDefault(); void finish();
+    }}>
     <h1 class="sr-only">Edit ${draft.title}</h1>
     <${Crumbs} path=${path} />
     <div class="editor-head">
       <label class="field grow"><span class="sr-only">Title</span>
         <input class="editor-title" value=${draft.title} maxlength="200" placeholder="Title"
-          onInput=${(/** @type {{ currentTarget: HTMLInputElement }} */ event) => write({ title: event.currentTarget.value })} /></label>
+          onInput=${(/** @type {{ currentTarget: HTMLInputElement }} */ event) =>
+            write({ title: event.currentTarget.value })} /></label>
       <${FilePicker} send=${send} />
       <button type="button" class="button" onClick=${leave}>Discard</button>
-      <button class="button primary" aria-keyshortcuts="Control+S Meta+S" aria-busy=${saving.saving} disabled=${theirs !== undefined}>Save</button>
+      <button class="button primary" aria-keyshortcuts="Control+S Meta+S" aria-busy=${saving.saving}
+        disabled=${theirs !== undefined}>Save</button>
     </div>
     ${saving.problem && html`<p class="form-problem" role="alert">Not saved: ${saving.problem}</p>`}
-    ${theirs !== undefined && html`<${Conflict} theirs=${theirs} busy=${saving.saving} loadTheirs=${saving.loadTheirs} keepMine=${saving.keepMine} />`}
+    ${theirs !== undefined && html`<${Conflict} theirs=${theirs} busy=${saving.saving} loadTheirs=${saving.loadTheirs}
+      keepMine=${saving.keepMine} />`}
     <${UploadList} uploads=${uploads} cancel=${cancel} />
     <div class="editor-panes">
       <${TextArea} area=${area} body=${draft.body} write=${write} send=${send} />
@@ -53,7 +58,8 @@ export function Editor({ path, page, done }) {
 }
 
 /**
- * @param {{ area: { current: HTMLTextAreaElement | null }, body: string, write: (changed: { body: string }) => void, send: (files: Iterable<File>) => void }} props
+ * @param {{ area: { current: HTMLTextAreaElement | null }, body: string, write: (changed: { body: string }) => void,
+ * send: (files: Iterable<File>) => void }} props
  */
 function TextArea({ area, body, write, send }) {
   const [over, setOver] = useState(false);
@@ -74,9 +80,11 @@ function TextArea({ area, body, write, send }) {
     event.preventDefault();
     send(pasted.files);
   };
-  return html`<textarea ref=${area} class=${classes({ "editor-text": true, over })} aria-label="Text, in Markdown" value=${body}
+  return html`<textarea ref=${area} class=${classes({ "editor-text": true, over })} aria-label="Text, in Markdown"
+    value=${body}
     placeholder="Write in Markdown. Drop or paste files here."
-    onInput=${(/** @type {{ currentTarget: HTMLTextAreaElement }} */ event) => write({ body: event.currentTarget.value })}
+    onInput=${(/** @type {{ currentTarget: HTMLTextAreaElement }} */ event) =>
+      write({ body: event.currentTarget.value })}
     onDragOver=${drag} onDragLeave=${() => setOver(false)} onDrop=${drop} onPaste=${paste}></textarea>`;
 }
 
@@ -92,15 +100,20 @@ function Preview({ body }) {
   </section>`;
 }
 
-/** @param {{ theirs: PageDetail | null, busy: boolean, loadTheirs: () => void, keepMine: () => Promise<boolean> }} props */
+/**
+ * @param {{ theirs: PageDetail | null, busy: boolean, loadTheirs: () => void, keepMine: () => Promise<boolean> }} props
+ */
 function Conflict({ theirs, busy, loadTheirs, keepMine }) {
   return html`<div class="notice bad" role="alert">
     <${Icon} name="warning" />
     <div>
-      <p>${theirs ? "Somebody saved this page while you were writing." : "Somebody deleted or moved this page while you were writing."}
-        ${theirs ? " Theirs replaces your text; yours becomes the next revision." : " You can leave it so, or make it again with your text."}</p>
+      <p>${theirs ? "Somebody saved this page while you were writing."
+        : "Somebody deleted or moved this page while you were writing."}
+        ${theirs ? " Theirs replaces your text; yours becomes the next revision."
+          : " You can leave it so, or make it again with your text."}</p>
       <p class="page-actions">
-        <button type="button" class="button small" disabled=${busy} onClick=${loadTheirs}>${theirs ? "Load theirs" : "Drop mine"}</button>
+        <button type="button" class="button small" disabled=${busy} onClick=${loadTheirs}>
+          ${theirs ? "Load theirs" : "Drop mine"}</button>
         <button type="button" class="button small" disabled=${busy} onClick=${() => void keepMine()}>Keep mine</button>
       </p>
     </div>
@@ -115,16 +128,18 @@ function FilePicker({ send }) {
     event.currentTarget.value = ""; // the same file may be chosen again
   };
   return html`<input type="file" multiple hidden ref=${input} onChange=${chosen} />
-    <button type="button" class="button" onClick=${() => input.current?.click()}><${Icon} name="clip" size=${16} /> Add files</button>`;
+    <button type="button" class="button" onClick=${() => input.current?.click()}><${Icon} name="clip" size=${16} /> Add
+      files</button>`;
 }
 
 /** Ctrl+S and Cmd+S, wherever the focus is. @param {() => Promise<void>} save */
 function useSaveKey(save) {
   const latest = useRef(save);
   latest.current = save;
-  useEffect(() => {
+  useLayoutEffect(() => {
     const press = (/** @type {KeyboardEvent} */ event) => {
-      if (event.key.toLowerCase() !== "s" || event.altKey || event.shiftKey || !(event.ctrlKey || event.metaKey)) return;
+      if (event.key.toLowerCase() !== "s" || event.altKey || event.shiftKey
+        || !(event.ctrlKey || event.metaKey)) return;
       event.preventDefault();
       void latest.current();
     };

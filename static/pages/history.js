@@ -27,10 +27,13 @@ export function HistoryDialog({ page, close, reload }) {
     ${!revisions && !problem && html`<p class="quiet-text" role="status">Loading the history</p>`}
     <ol class="things">${revisions?.map((one) => html`<li class="thing" key=${one.revision}>
       <div class="thing-text">
-        <p class="thing-title">Revision ${one.revision} ${one.revision === page.revision && html`<span class="badge open">Now</span>`}</p>
-        <p class="fine">${one.title} · ${one.author?.name || "Somebody"} · <span title=${fullTime(one.at)}>${messageTime(one.at, now.value)}</span></p>
+        <p class="thing-title">Revision ${one.revision} ${one.revision === page.revision
+          && html`<span class="badge open">Now</span>`}</p>
+        <p class="fine">${one.title} · ${one.author?.name || "Somebody"} · <span title=${fullTime(one.at)}>
+          ${messageTime(one.at, now.value)}</span></p>
       </div>
-      ${page.canWrite && one.revision !== page.revision && html`<${ConfirmButton} label="Restore" what=${`revision ${one.revision}`} run=${() => restore(one)} />`}
+      ${page.canWrite && one.revision !== page.revision
+        && html`<${ConfirmButton} label="Restore" what=${`revision ${one.revision}`} run=${() => restore(one)} />`}
     </li>`)}</ol>
   </${Dialog}>`;
 }

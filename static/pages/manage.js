@@ -36,7 +36,8 @@ export function ManageDialog({ page, close }) {
     <form class="page-form" onSubmit=${move}>
       <label class="field grow">New path
         <input value=${to} autocapitalize="none" spellcheck=${false}
-          onInput=${(/** @type {{ currentTarget: HTMLInputElement }} */ event) => setTo(event.currentTarget.value)} /></label>
+          onInput=${(/** @type {{ currentTarget: HTMLInputElement }} */ event) => setTo(event.currentTarget.value)} />
+          </label>
       <button class="button" disabled=${!wanted || wanted === page.path}>Move</button>
       ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
     </form>

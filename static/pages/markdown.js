@@ -1,105 +1,62 @@
 // @ts-check
 /**
- * Markdown as nodes. What blocks.js and inline.js found becomes elements of a short list; everything else is text.
- * A heading of the text stands one level below the page's title.
+ * Markdown on the page: the HTML that grammar.js makes of it, through DOMPurify, into one element.
+ *
+ * Nothing that is not on these lists gets in, whatever a fault in the library lets through. What is the same after a
+ * change stays in place, so that a preview's pictures do not load again with each letter.
  */
-import { useMemo } from "preact/hooks";
+import DOMPurify from "dompurify";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { html } from "../ui/html.js";
-import { parseBlocks } from "./blocks.js";
-import { parseInline } from "./inline.js";
+import { toHtml } from "./grammar.js";
 
-/**
- * @typedef {import("./blocks.js").Block} Block
- * @typedef {import("./inline.js").Inline} Inline
- */
-
-const HEADINGS = ["h2", "h3", "h4", "h5", "h6", "h6"];
+const TAGS = [
+  "a", "blockquote", "br", "code", "del", "div", "em", "h2", "h3", "h4", "h5", "h6", "hr", "img", "li", "ol", "p",
+  "pre", "span", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
+];
+const ADDRESSES = ["href", "src"];
+const PLAIN = ["alt", "aria-label", "class", "loading", "rel", "role", "scope", "start", "tabindex", "target", "title"];
+/** Another site, a mail address, or a place of this one. */
+const ALLOWED = /^(?:https?:\/\/|mailto:|\/(?!\/)|[#?]|(?!\/)[^:]*(?:[/?#]|$))/i;
 
 /** @param {{ text: string }} props */
 export function Markdown({ text }) {
-  return useMemo(() => html`<div class="prose">${parseBlocks(text).map(blockNode)}</div>`, [text]);
+  const place = useRef(/** @type {HTMLElement | null} */ (null));
+  const fragment = useMemo(() => clean(toHtml(text)), [text]);
+  useLayoutEffect(() => {
+    if (place.current) replaceChanged(place.current, [...fragment.childNodes]);
+  }, [fragment]);
+  return html`<div class="prose" ref=${place}></div>`;
 }
 
-/**
- * @param {Block} block
- * @returns {any}
- */
-function blockNode(block) {
-  switch (block.kind) {
-    case "paragraph":
-      return html`<p>${inlineNodes(block.text)}</p>`;
-    case "heading":
-      return html`<${HEADINGS[block.level - 1] ?? "h6"}>${inlineNodes(block.text)}</>`;
-    case "code":
-      return html`<pre tabindex="0"><code>${block.text}</code></pre>`;
-    case "rule":
-      return html`<hr />`;
-    case "quote":
-      return html`<blockquote>${block.blocks.map(blockNode)}</blockquote>`;
-    case "list":
-      return listNode(block);
-    case "table":
-      return tableNode(block);
-    default:
-      return html`<p class="quiet-text">From here on the page is too long to be laid out:</p>
-        <pre tabindex="0">${block.text}</pre>`;
-  }
-}
-
-/** @param {Block & { kind: "list" }} list */
-function listNode(list) {
-  const items = list.items.map((item) => {
-    const [first, ...others] = item.blocks;
-    const tight = !list.loose && first?.kind === "paragraph";
-    return html`<li class=${item.task === null ? undefined : "task"}>
-      ${item.task !== null && html`<span class="task-box" role="img" aria-label=${item.task ? "Done:" : "To do:"}>${item.task ? "✓" : ""}</span>`}
-      <div>${tight ? html`${inlineNodes(first.text)}${others.map(blockNode)}` : item.blocks.map(blockNode)}</div>
-    </li>`;
+/** @param {string} markup @returns {DocumentFragment} */
+export function clean(markup) {
+  return DOMPurify.sanitize(markup, {
+    ALLOWED_TAGS: TAGS,
+    ALLOWED_ATTR: [...ADDRESSES, ...PLAIN],
+    ADD_URI_SAFE_ATTR: PLAIN,
+    ALLOW_DATA_ATTR: false,
+    ALLOW_ARIA_ATTR: false,
+    ALLOWED_URI_REGEXP: ALLOWED,
+    RETURN_DOM_FRAGMENT: true,
   });
-  return list.ordered ? html`<ol start=${list.start}>${items}</ol>` : html`<ul>${items}</ul>`;
-}
-
-/** @param {Block & { kind: "table" }} table */
-function tableNode({ head, align, rows }) {
-  const side = (/** @type {number} */ column) => (align[column] ? `to-${align[column]}` : undefined);
-  return html`<div class="table" role="region" aria-label="Table" tabindex="0"><table>
-    <thead><tr>${head.map((cell, column) => html`<th scope="col" class=${side(column)}>${inlineNodes(cell)}</th>`)}</tr></thead>
-    <tbody>${rows.map((row) => html`<tr>${row.map((cell, column) => html`<td class=${side(column)}>${inlineNodes(cell)}</td>`)}</tr>`)}</tbody>
-  </table></div>`;
-}
-
-/** @param {string} text */
-function inlineNodes(text) {
-  return parseInline(text).map(inlineNode);
 }
 
 /**
- * @param {Inline} part
- * @returns {any}
+ * Put `fresh` into `place`, but for what is equal at its beginning and at its end.
+ * @param {HTMLElement} place
+ * @param {ChildNode[]} fresh
  */
-function inlineNode(part) {
-  switch (part.kind) {
-    case "text":
-      return part.text;
-    case "code":
-      return html`<code>${part.text}</code>`;
-    case "break":
-      return html`<br />`;
-    case "image":
-      return html`<img src=${part.src} alt=${part.alt} loading="lazy" />`;
-    case "link":
-      return linkNode(part.href, part.children.map(inlineNode));
-    default:
-      return html`<${part.kind}>${part.children.map(inlineNode)}</>`;
-  }
-}
-
-/**
- * Other sites, and files, open beside the app.
- * @param {string} href
- * @param {any[]} children
- */
-function linkNode(href, children) {
-  const leaves = /^(?:[a-z]+:|\/files\/)/i.test(href);
-  return leaves ? html`<a href=${href} target="_blank" rel="noopener noreferrer">${children}</a>` : html`<a href=${href}>${children}</a>`;
+function replaceChanged(place, fresh) {
+  const old = [...place.childNodes];
+  const shorter = Math.min(old.length, fresh.length);
+  let head = 0;
+  while (head < shorter && old[head]?.isEqualNode(fresh[head] ?? null)) head += 1;
+  let tail = 0;
+  while (tail < shorter - head && old.at(-1 - tail)?.isEqualNode(fresh.at(-1 - tail) ?? null)) tail += 1;
+  const behind = old[old.length - tail] ?? null;
+  for (const node of old.slice(head, old.length - tail)) node.remove();
+  const added = document.createDocumentFragment();
+  added.append(...fresh.slice(head, fresh.length - tail));
+  place.insertBefore(added, behind);
 }

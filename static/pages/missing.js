@@ -15,7 +15,8 @@ export function MissingPage({ path, create }) {
     <p>Or there is one that is not shared with you.</p>
     ${above === null || above?.canWrite
       ? html`<p><button class="button primary" onClick=${create}>Create this page</button></p>`
-      : above && html`<p>You may read <a href=${pageHref(above.path)}>${above.title}</a> above it, and not add pages to it.</p>`}
+      : above && html`<p>You may read <a href=${pageHref(above.path)}>${above.title}</a> above it, and not add pages to
+        it.</p>`}
   </div>`;
 }
 

@@ -48,7 +48,8 @@ function OnePage({ path }) {
 }
 
 /**
- * The page at a path, kept up to date: undefined while nobody knows, null when it is not there (or not for this person).
+ * The page at a path, kept up to date: undefined while nobody knows, null when it is not there (or not for this
+ * person).
  * @param {string} path
  */
 function usePage(path) {
@@ -92,7 +93,8 @@ function NewPage() {
     <form class="page-form" onSubmit=${submit}>
       <label class="field grow">Open or make a page
         <input value=${path} placeholder="clients/harbour/notes" autocapitalize="none" spellcheck=${false}
-          onInput=${(/** @type {{ currentTarget: HTMLInputElement }} */ event) => setPath(event.currentTarget.value)} /></label>
+          onInput=${(/** @type {{ currentTarget: HTMLInputElement }} */ event) => setPath(event.currentTarget.value)} />
+          </label>
       <button class="button primary" disabled=${!wanted}>Go</button>
     </form>`;
 }

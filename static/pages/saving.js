@@ -40,7 +40,8 @@ export function useSaving(path, page) {
     setSaving(true);
     setProblem("");
     try {
-      const saved = await mutate("pages.save", { path, title: draft.title.trim() || undefined, body: draft.body, revision });
+      const saved = await mutate("pages.save", { path, title: draft.title.trim() || undefined, body: draft.body,
+        revision });
       dropDraft(path);
       setTheirs(undefined);
       setDraft((now) => {
@@ -50,7 +51,8 @@ export function useSaving(path, page) {
       });
       return true;
     } catch (error) {
-      if (error instanceof RpcError && error.code === "CONFLICT" && "revision" in error.data) setTheirs(await fetched(path));
+      if (error instanceof RpcError && error.code === "CONFLICT" && "revision" in error.data) setTheirs(
+        await fetched(path));
       else setProblem(error instanceof Error ? error.message : String(error));
       return false;
     } finally {
@@ -80,7 +82,8 @@ export function useSaving(path, page) {
  * @returns {Draft}
  */
 function draftFrom(path, page) {
-  return page ? { title: page.title, body: page.body, revision: page.revision } : { title: lastPart(path), body: "", revision: 0 };
+  return page ? { title: page.title, body: page.body, revision: page.revision } : { title: lastPart(path), body: "",
+    revision: 0 };
 }
 
 /** @param {string} path */

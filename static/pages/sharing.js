@@ -37,16 +37,22 @@ export function SharingDialog({ page, close, reload }) {
         <legend class="sr-only">Who may see this page and what is below it</legend>
         <${Choice} value="inherited" chosen=${access} choose=${setAccess} label="As the page above"
           hint="Whoever may read or write the page above may do so here. Without one, it is yours alone." />
-        <${Choice} value="explicit" chosen=${access} choose=${setAccess} label="People of its own" hint="Only those named here, and you." />
+        <${Choice} value="explicit" chosen=${access} choose=${setAccess} label="People of its own"
+          hint="Only those named here, and you." />
       </fieldset>
-      ${access === "explicit" && html`<${Grants} grants=${grants} users=${users} owner=${page.owner?.id ?? null} setLevel=${setLevel} />`}
+      ${access === "explicit" && html`<${Grants} grants=${grants} users=${users} owner=${page.owner?.id ?? null}
+        setLevel=${setLevel} />`}
       ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
-      <div class="dialog-foot"><button class="button primary">Save</button><button type="button" class="button" onClick=${close}>Cancel</button></div>
+      <div class="dialog-foot"><button class="button primary">Save</button>
+        <button type="button" class="button" onClick=${close}>Cancel</button></div>
     </form>
   </${Dialog}>`;
 }
 
-/** @param {{ value: PageAccess, chosen: PageAccess, choose: (value: PageAccess) => void, label: string, hint: string }} props */
+/**
+ * @param {{ value: PageAccess, chosen: PageAccess, choose: (value: PageAccess) => void, label: string, hint: string }}
+ * props
+ */
 function Choice({ value, chosen, choose, label, hint }) {
   return html`<label class="choice">
     <input type="radio" name="access" checked=${chosen === value} onChange=${() => choose(value)} />
@@ -54,7 +60,10 @@ function Choice({ value, chosen, choose, label, hint }) {
   </label>`;
 }
 
-/** @param {{ grants: PageGrant[], users: Colleague[], owner: string | null, setLevel: (to: string, name: string, level: string) => void }} props */
+/**
+ * @param {{ grants: PageGrant[], users: Colleague[], owner: string | null, setLevel: (to: string, name: string, level:
+ * string) => void }} props
+ */
 function Grants({ grants, users, owner, setLevel }) {
   const named = grants.filter((one) => one.to !== EVERYONE);
   const others = users.filter((user) => user.id !== owner && !named.some((one) => one.to === user.id));
@@ -63,11 +72,15 @@ function Grants({ grants, users, owner, setLevel }) {
     if (user) setLevel(user.id, user.name || user.email, "read");
   };
   return html`<ul class="things">
-      <${GrantRow} name="Everyone who is signed in" level=${grants.find((one) => one.to === EVERYONE)?.level ?? ""} set=${(/** @type {string} */ level) => setLevel(EVERYONE, "", level)} />
-      ${named.map((one) => html`<${GrantRow} key=${one.to} name=${one.name || one.to} level=${one.level} set=${(/** @type {string} */ level) => setLevel(one.to, one.name ?? "", level)} />`)}
+      <${GrantRow} name="Everyone who is signed in" level=${grants.find((one) => one.to === EVERYONE)?.level ?? ""}
+        set=${(/** @type {string} */ level) => setLevel(EVERYONE, "", level)} />
+      ${named.map((one) => html`<${GrantRow} key=${one.to} name=${one.name || one.to} level=${one.level}
+        set=${(/** @type {string} */ level) => setLevel(one.to, one.name ?? "", level)} />`)}
     </ul>
     ${others.length > 0 && html`<label class="field">Add a person
-      <select value="" onChange=${add}><option value="">Choose</option>${others.map((user) => html`<option key=${user.id} value=${user.id}>${user.name ? `${user.name} (${user.email})` : user.email}</option>`)}</select>
+      <select value="" onChange=${add}><option value="">Choose</option>
+        ${others.map((user) => html`<option key=${user.id} value=${user.id}>${user.name ? `${user.name} (${user.email})`
+          : user.email}</option>`)}</select>
     </label>`}`;
 }
 
@@ -75,7 +88,8 @@ function Grants({ grants, users, owner, setLevel }) {
 function GrantRow({ name, level, set }) {
   return html`<li class="thing">
     <span class="thing-text">${name}</span>
-    <select aria-label=${name} value=${level} onChange=${(/** @type {{ currentTarget: HTMLSelectElement }} */ event) => set(event.currentTarget.value)}>
+    <select aria-label=${name} value=${level} onChange=${(/** @type {{ currentTarget: HTMLSelectElement }} */ event) =>
+      set(event.currentTarget.value)}>
       <option value="">Nothing</option><option value="read">May read</option><option value="write">May write</option>
     </select>
   </li>`;

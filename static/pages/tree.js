@@ -36,7 +36,8 @@ export function PageTree({ current }) {
 
 /** @param {{ entries: PageEntry[], current: string }} props */
 function Level({ entries, current }) {
-  return html`<ul>${entries.map((entry) => html`<${Branch} key=${entry.id} entry=${entry} current=${current} />`)}</ul>`;
+  return html`<ul>${entries.map((entry) => html`<${Branch} key=${entry.id} entry=${entry} current=${current} />`)}
+    </ul>`;
 }
 
 /** @param {{ entry: PageEntry, current: string }} props */
@@ -46,12 +47,16 @@ function Branch({ entry, current }) {
   return html`<li>
     <div class="tree-row">
       ${entry.hasChildren
-        ? html`<button class="tree-fold" aria-expanded=${isOpen} aria-label=${`Pages below ${entry.title}`} onClick=${() => toggle(entry.path)}>
+        ? html`<button class="tree-fold" aria-expanded=${isOpen} aria-label=${`Pages below ${entry.title}`}
+          onClick=${() => toggle(entry.path)}>
             <${Icon} name="chevron" size=${16} />
           </button>`
         : html`<span class="tree-fold"></span>`}
-      <a href=${pageHref(entry.path)} aria-current=${entry.path === current ? "page" : undefined} title=${entry.path}>${entry.title}</a>
-      ${entry.access === "explicit" && entry.kind === "page" && html`<span class="tree-shared" role="img" aria-label="has its own sharing" title="Has its own sharing"><${Icon} name="people" size=${14} /></span>`}
+      <a href=${pageHref(entry.path)} aria-current=${entry.path === current ? "page" : undefined} title=${entry.path}>
+        ${entry.title}</a>
+      ${entry.access === "explicit" && entry.kind === "page"
+        && html`<span class="tree-shared" role="img" aria-label="has its own sharing" title="Has its own sharing">
+          <${Icon} name="people" size=${14} /></span>`}
     </div>
     ${below && html`<${Level} entries=${below} current=${current} />`}
   </li>`;

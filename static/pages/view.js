@@ -1,11 +1,12 @@
 // @ts-check
 /** A page as it is read, and the buttons for what this person may do with it. */
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { registerKeys } from "../keys.js";
 import { now } from "../now.js";
 import { ago, fullTime } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
+import { SuggestionsOn } from "../people/suggestions.js";
 import { Correspondents } from "./correspondents.js";
 import { HistoryDialog } from "./history.js";
 import { ManageDialog } from "./manage.js";
@@ -18,7 +19,7 @@ export function PageView({ page, edit, reload }) {
   const [dialog, setDialog] = useState(/** @type {"history" | "sharing" | "manage" | null} */ (null));
   const close = () => setDialog(null);
   const editable = page.canWrite;
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!editable) return undefined;
     return registerKeys("Page", [{ keys: ["e"], label: "Edit the page", run: edit }]);
   }, [editable]);
@@ -27,18 +28,25 @@ export function PageView({ page, edit, reload }) {
       <${Crumbs} path=${page.path} />
       <h1>${page.title}</h1>
       <p class="fine">
-        ${page.owner && html`${page.owner.name || "Somebody"} · `}<span title=${fullTime(page.updatedAt)}>changed ${ago(page.updatedAt, now.value)}</span>
+        ${page.owner && html`${page.owner.name || "Somebody"} · `}<span title=${fullTime(page.updatedAt)}>
+          changed ${ago(page.updatedAt, now.value)}</span>
         ${!page.canWrite && " · you may read it"}
       </p>
       <div class="page-actions">
-        ${page.canWrite && html`<button class="button small primary" aria-keyshortcuts="e" onClick=${edit}><${Icon} name="edit" size=${16} /> Edit</button>`}
-        <button class="button small" onClick=${() => setDialog("history")}><${Icon} name="history" size=${16} /> History</button>
-        ${page.canShare && html`<button class="button small" onClick=${() => setDialog("sharing")}><${Icon} name="people" size=${16} /> Share</button>`}
-        ${page.kind === "page" && page.canWrite && html`<button class="button small" onClick=${() => setDialog("manage")}><${Icon} name="settings" size=${16} /> Move or delete</button>`}
+        ${page.canWrite && html`<button class="button small primary" aria-keyshortcuts="e" onClick=${edit}>
+          <${Icon} name="edit" size=${16} /> Edit</button>`}
+        <button class="button small" onClick=${() => setDialog("history")}><${Icon} name="history" size=${16} /> History
+        </button>
+        ${page.canShare && html`<button class="button small" onClick=${() => setDialog("sharing")}>
+          <${Icon} name="people" size=${16} /> Share</button>`}
+        ${page.kind === "page" && page.canWrite
+          && html`<button class="button small" onClick=${() => setDialog("manage")}>
+            <${Icon} name="settings" size=${16} /> Move or delete</button>`}
       </div>
     </header>
     ${page.body.trim() ? html`<${Markdown} text=${page.body} />` : html`<p class="quiet-text">This page is empty.</p>`}
     <${Correspondents} of=${page} />
+    <${SuggestionsOn} path=${page.path} />
     <${Backlinks} of=${page} />
     ${dialog === "history" && html`<${HistoryDialog} page=${page} close=${close} reload=${reload} />`}
     ${dialog === "sharing" && html`<${SharingDialog} page=${page} close=${close} reload=${reload} />`}
@@ -50,7 +58,8 @@ export function PageView({ page, edit, reload }) {
 export function Crumbs({ path }) {
   return html`<nav class="crumbs" aria-label="Where this page is">
     <a href="/p/">Pages</a>
-    ${pathsAbove(path).reverse().map((one) => html`<span aria-hidden="true">/</span><a key=${one} href=${pageHref(one)}>${lastPart(one)}</a>`)}
+    ${pathsAbove(path).reverse()
+      .map((one) => html`<span aria-hidden="true">/</span><a key=${one} href=${pageHref(one)}>${lastPart(one)}</a>`)}
   </nav>`;
 }
 

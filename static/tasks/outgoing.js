@@ -1,6 +1,7 @@
 // @ts-check
 /**
- * What is on its way out of here: scheduled, held, being sent, in trouble. One list for the page, the notices and the count.
+ * What is on its way out of here: scheduled, held, being sent, in trouble. One list for the page, the notices and the
+ * count.
  *
  * Fetched at the start and after a gap, moved by live events. Instants are the server's: its clock may differ from this
  * machine's, so the difference is measured and countdowns follow the server.
@@ -17,7 +18,8 @@ export const outgoingProblem = signal("");
 /** Those that wait for the person's word. */
 export const troubled = computed(() => (outgoing.value ?? []).filter(isTroubled));
 /** What the shell counts: whatever still has a future. */
-export const waiting = computed(() => (outgoing.value ?? []).filter((one) => isTroubled(one) || one.state === "scheduled"));
+export const waiting = computed(() => (outgoing.value ?? []).filter((one) => isTroubled(one)
+  || one.state === "scheduled"));
 
 /** How far the server's clock is ahead of this one, in milliseconds. */
 let ahead = 0;
@@ -46,6 +48,7 @@ export async function loadOutgoing() {
     if (mine !== asked) return;
     ahead = Date.parse(ping.time) - (began + Date.now()) / 2;
     outgoing.value = rows;
+    rows.forEach(tellOfItsEnd);
     for (const [id, row] of meanwhile) row ? put(row) : drop(id);
     outgoingProblem.value = "";
   } catch (error) {
@@ -60,10 +63,12 @@ export function onOutgoingEvent(event) {
   else if (payload?.outgoing === null) drop(event.id);
 }
 
-/** A message was handed over: show it before the server's news of it is here. @param {Outgoing} row */
+/** A message was handed over: show it, unless the server's news of it was here first. @param {Outgoing} row */
 export function handedOver(row) {
   watched.add(row.id);
-  if (!meanwhile.has(row.id)) put(row);
+  const known = meanwhile.get(row.id);
+  if (known) tellOfItsEnd(known);
+  else if (known === undefined) put(row);
 }
 
 /** @param {Outgoing} row */
@@ -72,6 +77,11 @@ function put(row) {
   const before = known.find((one) => one.id === row.id);
   meanwhile.set(row.id, row);
   outgoing.value = before ? known.map((one) => (one.id === row.id ? row : one)) : [row, ...known];
+  tellOfItsEnd(row);
+}
+
+/** @param {Outgoing} row */
+function tellOfItsEnd(row) {
   if (row.state === "sent" && watched.delete(row.id)) toast(row.subject ? `Sent: ${row.subject}` : "Sent.");
 }
 
@@ -81,10 +91,14 @@ function drop(id) {
   outgoing.value = (outgoing.value ?? []).filter((one) => one.id !== id);
 }
 
-/** A time that has passed means now; the clocks' difference is known only so well. @param {string} id */
+/**
+ * A time that has passed means now; the clocks' difference is known only so well. It is watched before it is asked
+ * for: the news that it was sent may be here before the answer.
+ * @param {string} id
+ */
 export async function sendNow(id) {
-  await mutate("mail.reschedule", { id, sendAt: new Date(serverNow() - SURELY_PAST_MS).toISOString() });
   watched.add(id);
+  await mutate("mail.reschedule", { id, sendAt: new Date(serverNow() - SURELY_PAST_MS).toISOString() });
   await loadOutgoing();
 }
 
@@ -99,8 +113,8 @@ export async function reschedule(id, sendAt) {
 
 /** @param {string} id */
 export async function retry(id) {
-  await mutate("mail.retrySend", { id });
   watched.add(id);
+  await mutate("mail.retrySend", { id });
   await loadOutgoing();
 }
 
@@ -113,7 +127,11 @@ export async function takeBack(id) {
   return draftId;
 }
 
-/** Put away what goes nowhere any more. With `draft` its words become one, whose id comes back. @param {string} id @param {boolean} draft */
+/**
+ * Put away what goes nowhere any more. With `draft` its words become one, whose id comes back.
+ * @param {string} id
+ * @param {boolean} draft
+ */
 export async function dismiss(id, draft) {
   const { draftId } = await mutate("mail.dismissOutgoing", { id, draft });
   drop(id);

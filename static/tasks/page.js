@@ -1,6 +1,6 @@
 // @ts-check
 /** The task queue: mail that is scheduled, held, in trouble or just gone, and what a person can do about each. */
-import { useEffect } from "preact/hooks";
+import { useEffect, useLayoutEffect } from "preact/hooks";
 import { registerKeys } from "../keys.js";
 import { now } from "../now.js";
 import { navigate } from "../router.js";
@@ -21,7 +21,7 @@ const SECTIONS = [
 ];
 
 export function TasksPage() {
-  useEffect(() => registerKeys("Tasks", SHORTCUTS), []);
+  useLayoutEffect(() => registerKeys("Tasks", SHORTCUTS), []);
   useEffect(() => {
     document.title = "Tasks – svc";
     void loadOutgoing();
@@ -30,20 +30,24 @@ export function TasksPage() {
   const rows = outgoing.value;
   return html`<main class="panel tasks"><div class="tasks-frame">
     <h1>Tasks</h1>
-    ${outgoingProblem.value && html`<div class="notice bad" role="alert"><span>Could not load the tasks: ${outgoingProblem.value}</span>
+    ${outgoingProblem.value && html`<div class="notice bad" role="alert">
+      <span>Could not load the tasks: ${outgoingProblem.value}</span>
       <button class="button small" onClick=${() => void loadOutgoing()}>Try again</button></div>`}
     ${rows === null && !outgoingProblem.value && html`<p class="quiet-text" role="status">Loading the tasks</p>`}
-    ${rows && SECTIONS.map(({ id, title, states }) => html`<${Section} key=${id} id=${id} title=${title} rows=${rows.filter((one) => states.includes(one.state))} />`)}
+    ${rows && SECTIONS.map(({ id, title, states }) =>
+      html`<${Section} key=${id} id=${id} title=${title} rows=${rows.filter((one) => states.includes(one.state))} />`)}
   </div></main>`;
 }
 
 /** @param {{ id: string, title: string, rows: Outgoing[] }} props */
 function Section({ id, title, rows }) {
-  const sorted = id === "scheduled" ? rows.toSorted((one, other) => (one.sendAt ?? "").localeCompare(other.sendAt ?? "")) : rows;
+  const sorted = id === "scheduled" ? rows.toSorted((one, other) => (one.sendAt ?? "")
+    .localeCompare(other.sendAt ?? "")) : rows;
   if (!rows.length && id !== "scheduled") return null;
   return html`<section class="setting" aria-labelledby=${`tasks-${id}`}>
     <h2 id=${`tasks-${id}`}>${title}</h2>
-    ${!rows.length && html`<p class="quiet-text tasks-none"><${Icon} name="clock" size=${16} /> Nothing is scheduled. In the compose window, the clock beside Send chooses a time.</p>`}
+    ${!rows.length && html`<p class="quiet-text tasks-none"><${Icon} name="clock" size=${16} /> Nothing is scheduled. In
+      the compose window, the clock beside Send chooses a time.</p>`}
     <ul class="things">${sorted.map((row) => html`<${TaskRow} key=${row.id} row=${row} />`)}</ul>
   </section>`;
 }

@@ -21,8 +21,11 @@ export function TaskRow({ row }) {
   const about = row.subject || "(no subject)";
   return html`<li class=${`thing task ${tone}`} data-outgoing=${row.id}>
     <div class="thing-text">
-      <p class="thing-title"><bdi>${about}</bdi> ${row.hasAttachments && html`<span class="sr-only">with attachments</span><${Icon} name="clip" size=${14} />`} <span class=${`badge ${tone}`}>${title}</span></p>
-      <p class="fine">To <bdi title=${[...row.to, ...row.cc, ...row.bcc].slice(0, 50).join(", ")}>${recipients(row)}</bdi>${from(row)}</p>
+      <p class="thing-title"><bdi>${about}</bdi> ${row.hasAttachments
+        && html`<span class="sr-only">with attachments</span><${Icon} name="clip" size=${14} />`} <span
+          class=${`badge ${tone}`}>${title}</span></p>
+      <p class="fine">To <bdi title=${[...row.to, ...row.cc, ...row.bcc].slice(0, 50).join(", ")}>${recipients(row)}
+        </bdi>${from(row)}</p>
       <p class="fine"><span title=${row.sendAt ? fullTime(row.sendAt) : ""}>${text}</span></p>
     </div>
     <${Deeds} row=${row} about=${about} />
@@ -34,13 +37,15 @@ function Deeds({ row, about }) {
   const id = row.id;
   const { state } = row;
   const waits = state === "scheduled" || state === "held" || state === "overdue";
-  const edit = html`<button class="button small" aria-label=${`Edit: ${about}`} onClick=${() => void bringBack(id)}>Edit</button>`;
+  const edit = html`<button class="button small" aria-label=${`Edit: ${about}`} onClick=${() => void bringBack(id)}>Edit
+    </button>`;
   if (waits) {
     return html`<div class="deeds">
       ${edit}
       <${ConfirmButton} label="Send now" what=${about} run=${() => (state === "overdue" ? retry(id) : sendNow(id))} />
       <${Reschedule} row=${row} about=${about} />
-      <${ConfirmButton} label="Cancel" what=${about} question="It becomes a draft again." sure="Don’t send it" run=${() => cancel(id)} />
+      <${ConfirmButton} label="Cancel" what=${about} question="It becomes a draft again." sure="Don’t send it"
+        run=${() => cancel(id)} />
     </div>`;
   }
   if (state !== "failed" && state !== "uncertain") return null;
@@ -48,8 +53,11 @@ function Deeds({ row, about }) {
   return html`<div class="deeds">
     <${ConfirmButton} label=${doubtful ? "Send again" : "Try again"} what=${about} sure="Send it again"
       question=${doubtful ? "If the first one did arrive, it is there twice." : undefined} run=${() => retry(id)} />
-    <${ConfirmButton} label="Edit" what=${about} sure="Edit it" question=${doubtful ? "If the first one did arrive, this is a second one." : undefined} run=${() => rewrite(id)} />
-    <${ConfirmButton} label="Put away" what=${about} question="It leaves this list, and is not sent." sure="Put it away" run=${async () => void (await dismiss(id, false))} />
+    <${ConfirmButton} label="Edit" what=${about} sure="Edit it"
+      question=${doubtful ? "If the first one did arrive, this is a second one." : undefined}
+        run=${() => rewrite(id)} />
+    <${ConfirmButton} label="Put away" what=${about} question="It leaves this list, and is not sent." sure="Put it away"
+      run=${async () => void (await dismiss(id, false))} />
   </div>`;
 }
 
@@ -65,7 +73,8 @@ function Reschedule({ row, about }) {
     }
   };
   return html`<span class="reschedule">
-    <button class="button small" aria-label=${`Another time: ${about}`} aria-haspopup="dialog" aria-expanded=${open ? "true" : "false"} onClick=${() => setOpen(!open)}>Another time</button>
+    <button class="button small" aria-label=${`Another time: ${about}`} aria-haspopup="dialog"
+      aria-expanded=${open ? "true" : "false"} onClick=${() => setOpen(!open)}>Another time</button>
     ${open && html`<${LaterPanel} title="Send later" choose=${choose} close=${() => setOpen(false)} />`}
   </span>`;
 }

@@ -13,18 +13,25 @@ export function wordsFor(row, nowMs) {
   switch (row.state) {
     case "scheduled":
       if (row.attempts) return { title: "Will be tried again", text: retried(row, now), tone: "busy" };
-      if (row.sendAt === null || Date.parse(row.sendAt) <= nowMs) return { title: "Going out", text: "It is next.", tone: "busy" };
+      if (row.sendAt === null || Date.parse(row.sendAt) <= nowMs) return { title: "Going out", text: "It is next.",
+        tone: "busy" };
       return { title: "Scheduled", text: `Goes out ${due}${inWords(row.sendAt, nowMs)}.`, tone: "calm" };
     case "held":
       return { title: "Going out", text: "In a few seconds. It can still be taken back.", tone: "busy" };
     case "transmitting":
       return { title: "Being sent", text: "It is being handed to the mail provider.", tone: "busy" };
     case "overdue":
-      return { title: "Waits for your word", text: `It was due ${due}, while this computer slept or the server was off. That is more than 12 hours ago: does it still hold?`, tone: "bad" };
+      return { title: "Waits for your word",
+        text: `It was due ${due}, while this computer slept or the server was off. ` +
+          "That is more than 12 hours ago: does it still hold?", tone: "bad" };
     case "failed":
-      return { title: "Not sent", text: `${sentence(row.lastError ?? "The mail provider did not take it.")}${row.attempts > 1 ? ` Tried ${row.attempts} times.` : ""}`, tone: "bad" };
+      return { title: "Not sent",
+        text: `${sentence(row.lastError ?? "The mail provider did not take it.")}${row.attempts > 1
+          ? ` Tried ${row.attempts} times.` : ""}`, tone: "bad" };
     case "uncertain":
-      return { title: "Perhaps sent", text: "The connection broke while it was handed over, and the provider’s answer never came. If it turns up among your sent mail, this settles itself.", tone: "bad" };
+      return { title: "Perhaps sent",
+        text: "The connection broke while it was handed over, and the provider’s answer never came. If it turns up " +
+          "among your sent mail, this settles itself.", tone: "bad" };
     case "cancelled":
       return { title: "Taken back", text: "It was not sent.", tone: "calm" };
     default:

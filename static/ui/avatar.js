@@ -8,7 +8,8 @@ const COLOURS = 8;
 export function Avatar({ person }) {
   const name = person.name || person.address;
   const initial = [...name.replace(/^[^\p{L}\p{N}]+/u, "")][0] ?? "·";
-  return html`<span class=${`avatar hue-${hue(person.address || name)}`} aria-hidden="true">${initial.toUpperCase()}</span>`;
+  return html`<span class=${`avatar hue-${hue(person.address || name)}`} aria-hidden="true">${initial.toUpperCase()}
+    </span>`;
 }
 
 /** @param {string} text */

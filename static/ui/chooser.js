@@ -1,9 +1,9 @@
 // @ts-check
 /**
- * A field with a list below it, steered by the keyboard from the field (the combobox pattern of ARIA): arrows move, Enter
- * chooses. It knows nothing of what is chosen.
+ * A field with a list below it, steered by the keyboard from the field (the combobox pattern of ARIA): arrows move,
+ * Enter chooses. It knows nothing of what is chosen.
  */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { html } from "./html.js";
 
 /**
@@ -17,14 +17,16 @@ import { html } from "./html.js";
  * @param {Item[]} props.items
  * @param {(item: Item) => unknown} props.show the content of an option
  * @param {(item: Item) => void} props.choose
- * @param {(item: Item) => "true" | "false" | "mixed" | undefined} [props.checked] for a list of things that are on or off
+ * @param {(item: Item) => "true" | "false" | "mixed" | undefined} [props.checked] for a list of things that are on or
+ * off
  * @param {string} [props.nothing] said when no item is left
  */
-export function Chooser({ id, label, placeholder = "", text, setText, items, show, choose, checked, nothing = "Nothing matches." }) {
+export function Chooser({ id, label, placeholder = "", text, setText, items, show, choose, checked,
+  nothing = "Nothing matches." }) {
   const field = useRef(/** @type {HTMLInputElement | null} */ (null));
   const list = useRef(/** @type {HTMLDivElement | null} */ (null));
   const [at, setAt] = useState(0);
-  useEffect(() => field.current?.focus(), []);
+  useLayoutEffect(() => field.current?.focus(), []);
   useEffect(() => setAt(0), [text]);
   const active = Math.min(at, items.length - 1);
   useEffect(() => {
@@ -40,16 +42,19 @@ export function Chooser({ id, label, placeholder = "", text, setText, items, sho
   };
   return html`<div class="chooser">
     <input
-      ref=${field} class="chooser-field" type="text" role="combobox" aria-label=${label} placeholder=${placeholder} value=${text}
+      ref=${field} class="chooser-field" type="text" role="combobox" aria-label=${label} placeholder=${placeholder}
+        value=${text}
       aria-expanded=${items.length ? "true" : "false"} aria-controls=${`${id}-list`} aria-autocomplete="list"
       aria-activedescendant=${items[active] ? `${id}-${active}` : undefined}
-      autocomplete="off" spellcheck=${false} enterkeyhint="done"
-      onInput=${(/** @type {{ currentTarget: HTMLInputElement }} */ event) => setText(event.currentTarget.value)} onKeyDown=${onKeyDown}
+      autocomplete="off" autofocus spellcheck=${false} enterkeyhint="done"
+      onInput=${(/** @type {{ currentTarget: HTMLInputElement }} */ event) => setText(event.currentTarget.value)}
+        onKeyDown=${onKeyDown}
     />
     <div class="chooser-list" id=${`${id}-list`} role="listbox" aria-label=${label} ref=${list} tabindex="-1">
       ${items.map(
         (item, index) => html`<div
-          key=${item.id} id=${`${id}-${index}`} class=${`chooser-item${index === active ? " active" : ""}`} role="option"
+          key=${item.id} id=${`${id}-${index}`} class=${`chooser-item${index === active ? " active" : ""}`}
+            role="option"
           aria-selected=${index === active ? "true" : "false"} aria-checked=${checked?.(item)}
           onMouseMove=${() => index !== active && setAt(index)} onClick=${() => choose(item)}
         >${show(item)}</div>`,

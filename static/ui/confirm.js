@@ -45,10 +45,12 @@ export function ConfirmButton({ label, what = "", question, sure = label, run })
     ${step === "asking"
       ? html`<span class="confirm-ask" role="group" aria-label=${question} onKeyDown=${onKeyDown}>
           <span class="confirm-question">${question}</span>
-          <button type="button" class="button small danger" aria-label=${spoken(sure, what)} onClick=${act}>${sure}</button>
+          <button type="button" class="button small danger" aria-label=${spoken(sure, what)} onClick=${act}>${sure}
+            </button>
           <button type="button" class="button small" ref=${keep} onClick=${() => setStep("idle")}>Cancel</button>
         </span>`
-      : html`<button type="button" class="button small" ref=${first} aria-label=${spoken(label, what)} aria-busy=${step === "busy"} onClick=${ask}>${label}</button>`}
+      : html`<button type="button" class="button small" ref=${first} aria-label=${spoken(label, what)}
+        aria-busy=${step === "busy"} onClick=${ask}>${label}</button>`}
     ${problem && html`<span class="form-problem" role="alert">${problem}</span>`}
   </span>`;
 }

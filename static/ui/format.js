@@ -10,7 +10,8 @@ const WEEKDAY = new Intl.DateTimeFormat(undefined, { weekday: "short" });
 const DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
 const YEAR = new Intl.DateTimeFormat("en-GB", { month: "short", year: "numeric" });
 const FULL = new Intl.DateTimeFormat("en-GB", {
-  weekday: "long", day: "numeric", month: "long", year: "numeric", hour: "2-digit", minute: "2-digit", timeZoneName: "short",
+  weekday: "long", day: "numeric", month: "long", year: "numeric", hour: "2-digit", minute: "2-digit",
+    timeZoneName: "short",
 });
 const NUMBER = new Intl.NumberFormat("en");
 
@@ -40,7 +41,8 @@ export function messageTime(iso, nowMs) {
   if (Number.isNaN(then.getTime())) return "";
   const day = listTime(iso, nowMs);
   const time = TIME.format(then);
-  return day === time ? time : `${then.getFullYear() === new Date(nowMs).getFullYear() ? day : DAY.format(then) + " " + then.getFullYear()}, ${time}`;
+  return day === time ? time : `${then.getFullYear() === new Date(nowMs).getFullYear() ? day : DAY.format(then) + " "
+    + then.getFullYear()}, ${time}`;
 }
 
 /** @param {string} iso */
@@ -69,7 +71,8 @@ export function duration(seconds) {
   const minutes = Math.round(seconds / 60);
   if (minutes < 60) return `about ${Math.max(1, minutes)} min`;
   const rest = Math.round((minutes % 60) / 10) * 10;
-  return rest === 60 || rest === 0 ? `about ${Math.round(minutes / 60)} h` : `about ${Math.floor(minutes / 60)} h ${rest} min`;
+  return rest === 60 || rest === 0 ? `about ${Math.round(minutes / 60)} h`
+    : `about ${Math.floor(minutes / 60)} h ${rest} min`;
 }
 
 /** @param {number} bytes */

@@ -56,7 +56,8 @@ function HelpBody() {
 
 /** What is printed on the keys that a shortcut takes: "Mod+k" is Ctrl, k; "J" is Shift, j. @param {string} keys */
 export function keyNames(keys) {
-  return keys.split(/[ ]|(?<=Mod)\+/u).flatMap((key) => (/^[A-Z]$/u.test(key) ? ["Shift", key.toLowerCase()] : [NAMES[key] ?? key]));
+  return keys.split(/[ ]|(?<=Mod)\+/u).flatMap((key) => (/^[A-Z]$/u.test(key) ? ["Shift", key.toLowerCase()]
+    : [NAMES[key] ?? key]));
 }
 
 function close() {

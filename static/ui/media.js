@@ -2,7 +2,7 @@
 /** How much room there is, as a signal: the few layout facts that styles alone can't settle. */
 import { signal } from "@preact/signals";
 
-/** Below it list and thread take turns; the same line stands in styles/mail.css. */
+/** Below it list and thread take turns; the same line stands in mail/list.css. */
 const SPLIT_QUERY = "(min-width: 67.5rem)";
 
 const query = matchMedia(SPLIT_QUERY);

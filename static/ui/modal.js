@@ -4,7 +4,8 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { html } from "./html.js";
 
 /**
- * @param {{ label: string, class?: string, close: () => void, children?: unknown }} props `close`: take it out of the document
+ * @param {{ label: string, class?: string, close: () => void, children?: unknown }} props `close`: take it out of the
+ * document
  */
 export function Modal({ label, class: name = "", close, children }) {
   const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));

@@ -2,8 +2,8 @@
 /**
  * The palette: every command by name, with its keys, so that one learns them; and ways to go anywhere.
  *
- * Commands come from the registry of keys and from whoever provides more, at once or by asking the server. It keeps which
- * ones were used last in this browser, and offers those first. It knows no page.
+ * Commands come from the registry of keys and from whoever provides more, at once or by asking the server. It keeps
+ * which ones were used last in this browser, and offers those first. It knows no page.
  */
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
@@ -75,10 +75,12 @@ function Body() {
   };
   const items = ranked([...known, ...providers.flatMap((provider) => provider()), ...found], text.trim(), recent);
   return html`<${Modal} label="Commands" class="palette" close=${close}>
-    <${Chooser} id="palette" label="Command" placeholder="Do something, or go somewhere" text=${text} setText=${setText} items=${items} choose=${choose}
+    <${Chooser} id="palette" label="Command" placeholder="Do something, or go somewhere" text=${text} setText=${setText}
+      items=${items} choose=${choose}
       show=${(/** @type {Command} */ one) => html`<span class="chooser-text"><bdi>${one.label}</bdi></span>
         ${one.group && html`<span class="quiet-text">${one.group}</span>`}
-        ${one.keys?.length && html`<span class="chooser-keys">${keyNames(one.keys[0] ?? "").map((name) => html`<kbd key=${name}>${name}</kbd>`)}</span>`}`}
+        ${one.keys?.length && html`<span class="chooser-keys">
+          ${keyNames(one.keys[0] ?? "").map((name) => html`<kbd key=${name}>${name}</kbd>`)}</span>`}`}
     />
   </${Modal}>`;
 }
@@ -92,11 +94,17 @@ function commands() {
   );
 }
 
-/** The best fit first; of those used lately the last one. @param {Command[]} all @param {string} text @param {string[]} recent */
+/**
+ * The best fit first; of those used lately the last one.
+ * @param {Command[]} all
+ * @param {string} text
+ * @param {string[]} recent
+ */
 function ranked(all, text, recent) {
   const lately = (/** @type {Command} */ { id }) => (recent.includes(id) ? 1 - recent.indexOf(id) / MAX_RECENT : 0);
   return all
-    .map((one, index) => ({ one, index, fit: matchScore(text, `${one.label} ${one.group ?? ""}`), lately: lately(one) }))
+    .map((one, index) => ({ one, index, fit: matchScore(text, `${one.label} ${one.group ?? ""}`), lately: lately(one)
+      }))
     .filter(({ fit }) => fit > 0)
     .sort((a, b) => b.fit + b.lately - (a.fit + a.lately) || a.index - b.index)
     .slice(0, MAX_SHOWN)

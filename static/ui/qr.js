@@ -1,5 +1,7 @@
 // @ts-check
-/** A text as a QR code: dark on light in every theme, since cameras want it so. The encoder is loaded when first needed. */
+/**
+ * A text as a QR code: dark on light in every theme, since cameras want it so. The encoder is loaded when first needed.
+ */
 import { useEffect, useState } from "preact/hooks";
 import { html } from "./html.js";
 
@@ -19,7 +21,8 @@ export function QrCode({ text, label }) {
     };
   }, [text]);
   const size = modules.length || 1;
-  return html`<svg class="qr" role="img" aria-label=${label} viewBox=${`0 0 ${size} ${size}`} shape-rendering="crispEdges">
+  return html`<svg class="qr" role="img" aria-label=${label} viewBox=${`0 0 ${size} ${size}`}
+    shape-rendering="crispEdges">
     <rect width=${size} height=${size} /><path d=${outline(modules)} />
   </svg>`;
 }

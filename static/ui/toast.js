@@ -14,7 +14,9 @@ const SHOWN_MS = 6_000;
 const LINGER_MS = 1_500;
 const MAX_SHOWN = 3;
 
-/** @typedef {{ id: number, text: string, tone: "plain" | "error", action?: { label: string, run: () => void } }} Toast */
+/**
+ * @typedef {{ id: number, text: string, tone: "plain" | "error", action?: { label: string, run: () => void } }} Toast
+ */
 
 const toasts = signal(/** @type {Toast[]} */ ([]));
 let lastId = 0;
@@ -42,7 +44,8 @@ export function Toasts() {
       (one) => html`<div key=${one.id} id=${`toast-${one.id}`} class=${`toast ${one.tone}`}>
         <span>${one.text}</span>
         ${one.action && html`<button class="toast-action" onClick=${() => act(one)}>${one.action.label}</button>`}
-        <button class="toast-close" aria-label="Dismiss" onClick=${() => dismiss(one.id)}><${Icon} name="close" size=${16} /></button>
+        <button class="toast-close" aria-label="Dismiss" onClick=${() => dismiss(one.id)}>
+          <${Icon} name="close" size=${16} /></button>
       </div>`,
     )}
   </div>`;

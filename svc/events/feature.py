@@ -1,4 +1,4 @@
-"""The one procedure of events."""
+"""The rows that events contribute: one procedure, and the housekeeping of the outbox."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ from typing import Annotated, Final, cast
 
 import msgspec
 
-from svc.clock import rfc3339
+from svc.clock import DAY_MS, rfc3339
 from svc.feature import Feature
+from svc.job import Job
 from svc.principal import Principal
 from svc.protocol import Procedure, Wire
-from svc.store import ReadTx, Tx
-from svc.workspace import Call
+from svc.store import PRUNE_ROWS, ReadTx, prune, records
+from svc.workspace import RequestContext, Workspace
 
+OUTBOX_KEEP_MS: Final = 7 * DAY_MS
+OUTBOX_KEEP_ROWS: Final = 50_000
+PRUNE_S: Final = 600.0
 MAX_SEQ: Final = 2**63 - 1  # what SQLite can count to
 
 
@@ -61,20 +65,23 @@ def recent(tx: ReadTx, principal: Principal, *, wanted: RecentInput) -> list[Eve
     return found[::-1] if newest_first else found
 
 
-async def _recent(call: Call, wanted: RecentInput) -> list[EventOut]:
-    return await call.workspace.store.read(recent, call.principal, wanted=wanted)
+async def _recent(context: RequestContext, wanted: RecentInput) -> list[EventOut]:
+    return await context.workspace.store.read(recent, context.principal, wanted=wanted)
 
 
-def _claim(tx: Tx, user_id: str) -> None:
-    """What happened before there was anybody happened to the first admin."""
-    tx.run("update events set audience = :user_id where audience is null", user_id=user_id)
-    tx.run("update outbox set audience = :user_id where audience is null", user_id=user_id)
+async def _prune(workspace: Workspace) -> None:
+    """Live updates are for those who were away for a while; the events themselves stay."""
+    while await workspace.store.write(prune, keep_ms=OUTBOX_KEEP_MS, keep_rows=OUTBOX_KEEP_ROWS) >= PRUNE_ROWS:
+        pass
 
 
 FEATURE = Feature(
     name="events",
     summary="The durable record of what happened.",
-    claim=_claim,
+    claim=records.adopt,
+    jobs=(
+        Job(name="outbox", summary="Removes live updates that nobody asks for any more.", run=_prune, every_s=PRUNE_S),
+    ),
     procedures=(
         Procedure(
             name="events.recent",

@@ -65,6 +65,11 @@ def delete(tx: Tx, principal: Principal, *, file_id: str) -> None:
     _tell(tx, principal, kind="file.removed", id=file_id, audience=owner_id)
 
 
+def restate_file(tx: Tx, *, id: str, sha256: str, size: int) -> None:
+    """The content that a record's file stands for was made anew, and differs. Not for uploads."""
+    tx.run("update files set sha256 = :sha256, size = :size where id = :id", id=id, sha256=sha256, size=size)
+
+
 def hand_over_files(tx: Tx, *, origin: str, to: str) -> None:
     """What belonged to one record belongs to another now; the files keep their ids."""
     tx.run("update files set origin = :to where origin = :origin", origin=origin, to=to)

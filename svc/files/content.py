@@ -10,25 +10,28 @@ from svc.files.model import File
 from svc.files.ranges import requested_range
 from svc.protocol import Request, Response
 from svc.store import BlobCorrupt, BlobMissing
-from svc.workspace import Call
+from svc.workspace import RequestContext
 
 ASK_AGAIN: Final = "private, no-cache"
 FOR_A_YEAR: Final = "private, max-age=31536000, immutable"
 
 
-async def serve_file(call: Call, request: Request, file: File, *, cache_control: str, missing: str) -> Response:
+async def serve_file(
+    context: RequestContext, request: Request, file: File, *, cache_control: str, missing: str
+) -> Response:
     """The bytes of ``file``. A blob that is lost or damaged is ``missing`` for this file alone, and told in the log."""
-    blobs = call.workspace.blobs
+    blobs = context.workspace.blobs
     size = await blobs.size(file.sha256)
-    if size is None:
-        call.workspace.log.error("files.blob_missing", file=file.id, sha256=file.sha256)
+    if size != file.size:
+        blobs.doubt(file.sha256, size=size)
+        context.workspace.log.error("files.blob_missing", file=file.id, sha256=file.sha256, size=size)
         raise NotFound(missing)
     etag = f'"{file.sha256}"'
     common = [("etag", etag), ("cache-control", cache_control)]
     if not _tags(request.headers.get("if-none-match")).isdisjoint({etag, "*"}):
         return Response(status=304, headers=common)
     wanted = requested_range(request, size=size, etag=etag)
-    headers = [*common, ("accept-ranges", "bytes"), *_orders(file, await _head(call, file, missing=missing))]
+    headers = [*common, ("accept-ranges", "bytes"), *_orders(file, await _head(context, file, missing=missing))]
     if wanted is None:
         return Response(headers=headers, body=blobs.stream(file.sha256), content_length=size)
     start, stop = wanted
@@ -37,11 +40,11 @@ async def serve_file(call: Call, request: Request, file: File, *, cache_control:
     return Response(status=206, headers=headers, body=body, content_length=stop - start)
 
 
-async def _head(call: Call, file: File, *, missing: str) -> bytes:
+async def _head(context: RequestContext, file: File, *, missing: str) -> bytes:
     try:
-        return await call.workspace.blobs.head(file.sha256, length=SNIFF_BYTES)
+        return await context.workspace.blobs.head(file.sha256, length=SNIFF_BYTES)
     except (BlobMissing, BlobCorrupt) as error:
-        call.workspace.log.error("files.blob_damaged", file=file.id, sha256=file.sha256)
+        context.workspace.log.error("files.blob_damaged", file=file.id, sha256=file.sha256)
         raise NotFound(missing) from error
 
 

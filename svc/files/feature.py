@@ -8,17 +8,18 @@ from svc.files.procedures import PROCEDURES
 from svc.files.queries import INVARIANTS
 from svc.files.routes import ROUTES
 from svc.files.settings import SETTINGS
-from svc.files.tasks import subsystems
+from svc.files.tasks import JOB
 
 FEATURE = Feature(
     name="files",
     summary="Named references to blobs: uploads and attachments.",
     settings=SETTINGS,
     migrations=MIGRATIONS,
+    tables=("files",),
     routes=ROUTES,
     procedures=PROCEDURES,
     topics=(FILES_TOPIC,),
     invariants=INVARIANTS,
     claim=claim,
-    subsystems=subsystems,
+    jobs=(JOB,),
 )

@@ -5,12 +5,12 @@ from __future__ import annotations
 from svc.files import actions, queries, wire
 from svc.files.wire import DeleteInput, FilesOut, ListInput
 from svc.protocol import NOTHING, Nothing, Procedure
-from svc.workspace import Call
+from svc.workspace import RequestContext
 
 
-async def list_files(call: Call, wanted: ListInput) -> FilesOut:
-    found = await call.workspace.store.read(
-        queries.uploads, call.principal, cursor=wire.decode_cursor(wanted.cursor), limit=wanted.limit + 1
+async def list_files(context: RequestContext, wanted: ListInput) -> FilesOut:
+    found = await context.workspace.store.read(
+        queries.uploads, context.principal, cursor=wire.decode_cursor(wanted.cursor), limit=wanted.limit + 1
     )
     page = found[: wanted.limit]
     return FilesOut(
@@ -19,12 +19,12 @@ async def list_files(call: Call, wanted: ListInput) -> FilesOut:
     )
 
 
-async def delete(call: Call, wanted: DeleteInput) -> Nothing:
-    await call.workspace.store.write(actions.delete, call.principal, file_id=wanted.id)
+async def delete(context: RequestContext, wanted: DeleteInput) -> Nothing:
+    await context.workspace.store.write(actions.delete, context.principal, file_id=wanted.id)
     return NOTHING
 
 
-PROCEDURES: tuple[Procedure[Call], ...] = (
+PROCEDURES: tuple[Procedure[RequestContext], ...] = (
     Procedure(
         name="files.list",
         kind="query",

@@ -51,21 +51,8 @@ def own_file_origin(tx: ReadTx, principal: Principal, *, file_id: str) -> tuple[
     return None if row is None else (cast(str, row[0]), cast("str | None", row[1]))
 
 
-def _every_attachment_has_its_message(tx: ReadTx) -> Iterable[str]:
-    rows = tx.all(
-        """
-        select id from files where origin like 'mail:%'
-            and substr(origin, 6) not in (select id from mail_messages) limit 20
-        """
-    )
-    return [f"file {file_id} belongs to a message that is not there" for (file_id,) in rows]
-
-
 def _blobs(tx: ReadTx) -> Iterable[str]:
     return (cast(str, sha256) for (sha256,) in tx.each("select distinct sha256 from files"))
 
 
-INVARIANTS = (
-    Invariant(name="every attachment belongs to a stored message", check=_every_attachment_has_its_message),
-    Invariant(name="a file's blob is stored", check=_blobs, yields="blobs"),
-)
+INVARIANTS = (Invariant(name="a file's blob is stored", check=_blobs, yields="blobs"),)

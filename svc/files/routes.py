@@ -17,40 +17,40 @@ from svc.files.content import ASK_AGAIN, FOR_A_YEAR, serve_file
 from svc.files.names import name_from_header, type_from_headers
 from svc.files.settings import UPLOAD_MAX_BYTES
 from svc.protocol import Headers, Request, Response, Route, json_response
-from svc.workspace import Call
+from svc.workspace import RequestContext
 
 _NO_BLOB: Final = "There is no such blob."
 
 
-async def upload(call: Call, request: Request) -> Response:
+async def upload(context: RequestContext, request: Request) -> Response:
     """201 with the file's record."""
     mime = type_from_headers(request.headers.all("content-type"))
     _check_coding(request.headers)
     name = name_from_header(_only(request.headers, "x-svc-filename"))
-    limit = call.workspace.config[UPLOAD_MAX_BYTES]
+    limit = context.workspace.config[UPLOAD_MAX_BYTES]
     declared = request.body.declared_length
     if declared is not None and declared > limit:
         raise TooLarge(f"An upload may have at most {limit} bytes.")
-    blob = await call.workspace.blobs.put_stream(request.body.chunks(), limit=limit)
-    file = await call.workspace.store.write(actions.add_upload, call.principal, blob=blob, name=name, mime=mime)
+    blob = await context.workspace.blobs.put_stream(request.body.chunks(), limit=limit)
+    file = await context.workspace.store.write(actions.add_upload, context.principal, blob=blob, name=name, mime=mime)
     location = ("location", f"/files/{file.id}/content")
     return json_response(msgspec.to_builtins(wire.uploaded(file)), status=201, headers=[location])
 
 
-async def file_content(call: Call, request: Request) -> Response:
-    store = call.workspace.store
-    file = await store.read(access.readable_file, call.principal, file_id=request.params["id"])
+async def file_content(context: RequestContext, request: Request) -> Response:
+    store = context.workspace.store
+    file = await store.read(access.readable_file, context.principal, file_id=request.params["id"])
     if file is None:
         raise NotFound(MISSING)
-    return await serve_file(call, request, file, cache_control=ASK_AGAIN, missing=MISSING)
+    return await serve_file(context, request, file, cache_control=ASK_AGAIN, missing=MISSING)
 
 
-async def blob_content(call: Call, request: Request) -> Response:
-    store = call.workspace.store
-    file = await store.read(access.readable_file_with_content, call.principal, sha256=request.params["sha256"])
+async def blob_content(context: RequestContext, request: Request) -> Response:
+    store = context.workspace.store
+    file = await store.read(access.readable_file_with_content, context.principal, sha256=request.params["sha256"])
     if file is None:
         raise NotFound(_NO_BLOB)
-    return await serve_file(call, request, file, cache_control=FOR_A_YEAR, missing=_NO_BLOB)
+    return await serve_file(context, request, file, cache_control=FOR_A_YEAR, missing=_NO_BLOB)
 
 
 def _only(headers: Headers, name: str) -> str | None:
@@ -67,7 +67,7 @@ def _check_coding(headers: Headers) -> None:
         raise Refusal("Send the file's own bytes, without Content-Encoding.", code="unsupported_media_type")
 
 
-ROUTES: tuple[Route[Call], ...] = (
+ROUTES: tuple[Route[RequestContext], ...] = (
     Route(
         method="POST",
         path="/files",

@@ -16,8 +16,9 @@ from typing import Final
 import trio
 
 from svc.clock import DAY_MS, Clock
+from svc.job import Job
 from svc.log import Log
-from svc.nursery import Child, Subsystem, ThreadGate, every
+from svc.nursery import ThreadPool
 from svc.store import Blobs, Invariant, ReadTx, Store
 from svc.workspace import Workspace
 
@@ -38,26 +39,22 @@ class BlobSweep:
     store: Store
     blobs: Blobs
     clock: Clock
-    threads: ThreadGate
+    threads: ThreadPool
     references: Sequence[Invariant]
     log: Log
     batch_blobs: int = BATCH_BLOBS
-
-    async def run(self, child: Child) -> None:
-        child.started()
-        await every(SWEEP_INTERVAL_S, self.sweep, at_once=False)
 
     async def sweep(self) -> int:
         """One round over all blobs. Returns how many were removed."""
         removed = 0
         old = self.blobs.each_old(before=self.clock.now() - MIN_AGE_MS)
         while batch := await self.threads.run(_next, old, self.batch_blobs):
-            removed += await self._sweep(batch)
+            removed += await self._full_sync(batch)
         if removed:
             self.log.info("files.blobs_removed", count=removed)
         return removed
 
-    async def _sweep(self, batch: Stored) -> int:
+    async def _full_sync(self, batch: Stored) -> int:
         unnamed = await self.store.read(_unnamed, batch, self.references)
         if not unnamed:
             return 0
@@ -88,8 +85,9 @@ def _parts(stored: Stored) -> Iterator[Stored]:
         yield part
 
 
-async def subsystems(workspace: Workspace) -> Sequence[Subsystem]:
-    sweep = BlobSweep(
+async def sweep(workspace: Workspace) -> None:
+    """The job."""
+    blob_sweep = BlobSweep(
         store=workspace.store,
         blobs=workspace.blobs,
         clock=workspace.clock,
@@ -97,4 +95,13 @@ async def subsystems(workspace: Workspace) -> Sequence[Subsystem]:
         references=[row for feature in workspace.features for row in feature.invariants if row.yields == "blobs"],
         log=workspace.log,
     )
-    return [Subsystem(name="blob-sweep", run=sweep.run, independent=True)]
+    await blob_sweep.sweep()
+
+
+JOB: Final = Job(
+    name="blob-sweep",
+    summary="Removes blobs that nothing names any more.",
+    run=sweep,
+    every_s=SWEEP_INTERVAL_S,
+    at_once=False,
+)

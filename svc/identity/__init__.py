@@ -4,22 +4,21 @@ Owns every credential that opens this service (as digests only) and the principa
 see is each feature's own business.
 """
 
-from svc.identity import claim_links, recovery
-from svc.identity.actions import IDENTITY_TOPIC
+from svc.identity.actions import IDENTITY_TOPIC, anybody_could_claim
 from svc.identity.discovery import Discovery, OpenIdProvider, ProviderAway
 from svc.identity.feature import FEATURE
 from svc.identity.http_client import HttpClient, decoded
-from svc.identity.oauth_client_row import ClientCredentials, client_credentials, seed_client
+from svc.identity.oauth_client_row import ClientCredentials, client_credentials, has_client
 from svc.identity.oauth_states import ROUND_TRIP_REFUSED, OAuthState, begin_round_trip, end_round_trip
 from svc.identity.service import Identity
-from svc.identity.settings import CORS_ORIGINS, TRUST_PROXY
+from svc.identity.settings import CLAIM_TOKEN, CORS_ORIGINS, believed_proxies
 
 __all__ = [
+    "CLAIM_TOKEN",
     "CORS_ORIGINS",
     "FEATURE",
     "IDENTITY_TOPIC",
     "ROUND_TRIP_REFUSED",
-    "TRUST_PROXY",
     "ClientCredentials",
     "Discovery",
     "HttpClient",
@@ -27,11 +26,11 @@ __all__ = [
     "OAuthState",
     "OpenIdProvider",
     "ProviderAway",
+    "anybody_could_claim",
     "begin_round_trip",
-    "claim_links",
+    "believed_proxies",
     "client_credentials",
     "decoded",
     "end_round_trip",
-    "recovery",
-    "seed_client",
+    "has_client",
 ]

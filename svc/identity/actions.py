@@ -9,18 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, cast
 
 import msgspec
 
-from svc.clock import DAY_MS
-from svc.errors import Conflict, Forbidden, Invalid, NotFound
+from svc.clock import DAY_MS, SECOND_MS
+from svc.errors import Conflict, Forbidden, Invalid, NotFound, Refusal
 from svc.identity import queries, tokens
 from svc.identity.model import (
+    ADMINS_CAPABILITIES,
     CAPABILITIES,
     INVITE_MAX_DAYS,
     MAX_EMAIL_CHARS,
+    MAX_KIND_CHARS,
     MAX_NAME_CHARS,
+    MAX_OPEN_PAIRING_CODES,
     PAIRING_LIFETIME_MS,
     SESSION_LIFETIME_MS,
     WEB_SESSION,
@@ -200,14 +203,18 @@ def revoke_session(tx: Tx, principal: Principal, *, session_id: str) -> None:
 
 def create_pairing_code(tx: Tx, principal: Principal, *, capabilities: Mapping[str, bool]) -> tuple[str, int]:
     """A code for a new device of the caller's, and when it ends. It may grant no more than the caller has."""
+    unknown = sorted(capabilities.keys() - set(CAPABILITIES))
+    if unknown:
+        raise Invalid(f"There is no capability {unknown[0]!r}.")
     wanted = {name: True for name in CAPABILITIES if capabilities.get(name)}
-    if wanted.get("shell") and not principal.is_admin:
-        raise Forbidden("Only an admin may pair a device that opens a shell.")
+    if not principal.is_admin and not ADMINS_CAPABILITIES.isdisjoint(wanted):
+        raise Forbidden("Only an admin may pair a device that acts as an admin or opens a shell.")
     if principal.via == "device":
         raise Forbidden("A device can't pair another device: use the settings in a browser.")
     code = tokens.new_pairing_code()
     expires_at = tx.now + PAIRING_LIFETIME_MS
     tx.run("delete from pairing_codes where expires_at <= :now", now=tx.now)
+    _must_have_room_for_a_code(tx, principal)
     tx.run(
         """
         insert into pairing_codes (code_digest, user_id, capabilities, created_at, expires_at)
@@ -224,6 +231,7 @@ def create_pairing_code(tx: Tx, principal: Principal, *, capabilities: Mapping[s
 
 def claim_pairing_code(tx: Tx, *, code: str, name: str, kind: str) -> tuple[Device, str] | None:
     """Turn a code into a device and its token, once. ``None`` for a wrong, used or late code: one answer for all."""
+    kind = _device_kind(kind)
     code_digest = tokens.digest(tokens.normal_pairing_code(code))
     row = tx.one(
         """
@@ -253,6 +261,32 @@ def revoke_device(tx: Tx, principal: Principal, *, device_id: str) -> None:
     _revoke(tx, device_id=device_id)
 
 
+def _must_have_room_for_a_code(tx: ReadTx, principal: Principal) -> None:
+    """Raises 429 while as many codes as may be are open, with the time until the first of them ends."""
+    opened, first_end = tx.one(
+        "select count(*), min(expires_at) from pairing_codes where user_id is :user_id and used_at is null",
+        user_id=principal.user_id,
+    ) or (0, None)
+    if cast(int, opened) >= MAX_OPEN_PAIRING_CODES:
+        wait_s = -(-(cast(int, first_end) - tx.now) // SECOND_MS)
+        raise Refusal(
+            f"{MAX_OPEN_PAIRING_CODES} pairing codes are open. Use one of them, or wait until they end: five minutes "
+            "at most.",
+            code="rate_limited",
+            headers={"Retry-After": str(wait_s)},
+        )
+
+
+def _device_kind(kind: str) -> str:
+    """What a device says it is. Not a browser's session: it is signed in elsewhere, and listed elsewhere."""
+    kind = kind.strip()
+    if not kind or len(kind) > MAX_KIND_CHARS or not kind.isprintable():
+        raise Invalid(f"The kind of a device is one line of at most {MAX_KIND_CHARS} characters.")
+    if kind.casefold() == WEB_SESSION:
+        raise Invalid("A browser's session is not paired: sign in.")
+    return kind
+
+
 # Claiming
 
 
@@ -267,6 +301,11 @@ def keep_claim_token(tx: Tx, *, token: str | None) -> None:
             digest=tokens.digest(token),
             now=tx.now,
         )
+
+
+def anybody_could_claim(tx: ReadTx) -> bool:
+    """Whether nobody has claimed this instance, and nothing is needed to be the first."""
+    return not queries.is_claimed(tx) and not can_be_claimed_from_afar(tx)
 
 
 def can_be_claimed_from_afar(tx: ReadTx) -> bool:

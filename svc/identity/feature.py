@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from svc.capability import Capability, CredentialField
 from svc.config import BadValue
 from svc.feature import Feature
 from svc.identity import actions, idp_routes, queries
+from svc.identity.client_probe import ask_provider
+from svc.identity.commands import COMMANDS
+from svc.identity.invariants import INVARIANTS
 from svc.identity.migrations import MIGRATIONS
-from svc.identity.oauth_client_row import seed_client
+from svc.identity.oauth_client_row import OAUTH_CLIENT
 from svc.identity.oidc import OpenIdLogin
 from svc.identity.procedures import PROCEDURES
 from svc.identity.routes import ROUTES
 from svc.identity.service import Identity
 from svc.identity.settings import CLAIM_TOKEN, RULES, SETTINGS
-from svc.settings import HOST, is_fake, is_loopback
+from svc.settings import HOST, IDP_CLIENT_ID, IDP_CLIENT_SECRET, is_loopback
 from svc.store import Tx
 from svc.workspace import Workspace
 
@@ -25,10 +29,8 @@ def _build(workspace: Workspace) -> None:
 async def _boot(workspace: Workspace) -> None:
     store, config = workspace.store, workspace.config
     store.write_now(actions.keep_claim_token, token=config[CLAIM_TOKEN])
-    if not is_fake(config):
-        store.write_now(seed_client, workspace.secrets, config)
-    workspace.service(Identity).claimed = claimed = store.read_now(queries.is_claimed)
-    if not claimed and not is_loopback(config[HOST]) and not store.read_now(actions.can_be_claimed_from_afar):
+    workspace.service(Identity).claimed = store.read_now(queries.is_claimed)
+    if not is_loopback(config[HOST]) and store.read_now(actions.anybody_could_claim):
         raise BadValue(
             f"{CLAIM_TOKEN.name}: this instance is unclaimed and {config[HOST]!r} can be reached by others; "
             "set a long random claim token, or run `svc invite --admin` first"
@@ -41,14 +43,40 @@ def _claim(tx: Tx, user_id: str) -> None:
     tx.run("update pairing_codes set user_id = :user_id where user_id is null", user_id=user_id)
 
 
+OAUTH_CLIENT_ROW = Capability(
+    name=OAUTH_CLIENT,
+    title="Sign-in and mail (OAuth client)",
+    purpose="People sign in with it, and mail accounts are connected through it.",
+    obtain="The console of your identity provider: create an OAuth client of the type Web application.",
+    fields=(
+        CredentialField(name="id", label="Client ID", setting=IDP_CLIENT_ID),
+        CredentialField(name="secret", label="Client secret", setting=IDP_CLIENT_SECRET),
+    ),
+    probe=ask_provider,
+)
+
 FEATURE = Feature(
     name="identity",
     summary="Who asks: sessions, devices, invites, and the one-shot states of OAuth round trips.",
     settings=SETTINGS,
     rules=RULES,
     migrations=MIGRATIONS,
+    tables=(
+        "users",
+        "identities",
+        "devices",
+        "sessions",
+        "invites",
+        "pairing_codes",
+        "claim_tokens",
+        "oauth_states",
+    ),
+    invariants=INVARIANTS,
     routes=(*ROUTES, *idp_routes.ROUTES),
     procedures=PROCEDURES,
+    commands=COMMANDS,
+    capabilities=(OAUTH_CLIENT_ROW,),
+    uses=(OAUTH_CLIENT,),
     claim=_claim,
     build=_build,
     boot=_boot,

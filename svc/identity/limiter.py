@@ -16,24 +16,27 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from svc.errors import Forbidden, Refusal
-from svc.protocol import Request, Response
+from svc.protocol import Forwarded, Request, Response
 
 if TYPE_CHECKING:
-    from svc.workspace import Call
+    from svc.workspace import RequestContext
 
 WINDOW_S: Final = 300.0
 MAX_CLIENTS: Final = 65_536
 _IPV6_PREFIX_BITS: Final = 64
 
-Handler = Callable[["Call", Request], Awaitable[Response]]
+REAL_IP_HEADER: Final = "x-real-ip"
+NOBODY: Final = Forwarded()
+
+Handler = Callable[["RequestContext", Request], Awaitable[Response]]
 
 
 class RateLimiter:
     """At most ``limit`` requests of one client in any :data:`WINDOW_S` seconds."""
 
-    def __init__(self, *, limit: int, trust_proxy: bool, max_clients: int = MAX_CLIENTS) -> None:
+    def __init__(self, *, limit: int, forwarded: Forwarded = NOBODY, max_clients: int = MAX_CLIENTS) -> None:
         self._limit = limit
-        self._trust_proxy = trust_proxy
+        self._forwarded = forwarded
         self._max_clients = max_clients
         self._admitted: OrderedDict[str, array[float]] = OrderedDict()
 
@@ -53,7 +56,7 @@ class RateLimiter:
         times.append(now)
 
     def _client(self, request: Request) -> str:
-        said = request.headers.get("x-real-ip") if self._trust_proxy else None
+        said = self._forwarded.said(request, REAL_IP_HEADER)
         try:
             address = ip_address((said or request.peer).strip())
         except ValueError:
@@ -72,13 +75,13 @@ def limited(handle: Handler, *, apart: str = "") -> Handler:
     signing in. For the same reason what another site embeds (an image, a frame) is turned away uncounted.
     """
 
-    async def handle_within_limit(call: Call, request: Request) -> Response:
+    async def handle_within_limit(context: RequestContext, request: Request) -> Response:
         from svc.identity.service import Identity  # it imports the routes that are wrapped here
 
         if not apart and _is_embedded_elsewhere(request):
             raise Forbidden("This request comes from another site.")
-        call.workspace.service(Identity).limiter.check(request, apart=apart)
-        return await handle(call, request)
+        context.workspace.service(Identity).limiter.check(request, apart=apart)
+        return await handle(context, request)
 
     return handle_within_limit
 

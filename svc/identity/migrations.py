@@ -112,3 +112,11 @@ _USERS_AND_WHAT_OPENS = (
     ) strict, without rowid
     """,
 )
+
+
+@MIGRATIONS(name="m003_devices_by_their_kind")
+def m003_devices_by_their_kind(db: Database) -> None:
+    """A device with a token was once paired under the kind of a browser's session, where nobody looks for it."""
+    db.execute(
+        "update devices set kind = 'device' where lower(trim(kind)) = 'web-session' and token_digest is not null"
+    )

@@ -20,7 +20,14 @@ CLAIM_LINK_LIFETIME_MS: Final = 30 * MINUTE_MS
 TICKET_LIFETIME_S: Final = 30.0
 
 WEB_SESSION: Final = "web-session"
-CAPABILITIES: Final = ("shell", "extensionAutomation", "mobilePush", "terminal")
+"""The kind of a device that stands for a session: it has no token, and no device is paired as one."""
+CAPABILITIES: Final = ("admin", "shell", "extensionAutomation", "mobilePush", "terminal")
+ADMINS_CAPABILITIES: Final = frozenset({"admin", "shell"})
+"""What only an admin may give a device: their own rights on this server, and its shell."""
+MAX_OPEN_PAIRING_CODES: Final = 10
+"""Of one person at a time: enough for a whole desk, too few to guess at."""
+MAX_LISTED_DEVICES: Final = 1_000
+MAX_KIND_CHARS: Final = 40
 MAX_EMAIL_CHARS: Final = 320
 MAX_NAME_CHARS: Final = 200
 

@@ -1,6 +1,6 @@
-"""The OAuth client of the identity and mail provider, as one row of the secrets store.
+"""The OAuth client of the identity and mail provider.
 
-Seeded once from the environment and read at each use, so that rotating id or secret is a row update, not a restart.
+Acquired from the broker at each use, so that rotating id or secret is a row update, not a restart.
 """
 
 from __future__ import annotations
@@ -10,13 +10,10 @@ from typing import Final
 
 import msgspec
 
-from svc.config import Config
-from svc.settings import IDP_CLIENT_ID, IDP_CLIENT_SECRET
-from svc.store import Secrets, Tx
-from svc.workspace import Workspace
+from svc.capabilities import Door
 
 OAUTH_CLIENT: Final = "idp.oauth"
-"""Its name in the secrets store."""
+"""The name of its capability."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,16 +27,14 @@ class _Row(msgspec.Struct):
     secret: str
 
 
-def seed_client(tx: Tx, secrets: Secrets, config: Config) -> None:
-    """At boot: put the client into the secrets store, unless one is there. A stale variable changes nothing."""
-    client_id, client_secret = config[IDP_CLIENT_ID], config[IDP_CLIENT_SECRET]
-    if client_id and client_secret:
-        secrets.seed(tx, OAUTH_CLIENT, msgspec.json.encode(_Row(id=client_id, secret=client_secret)))
+async def has_client(door: Door) -> bool:
+    """Whether one is configured."""
+    return await door.broker.store.read(door.available, OAUTH_CLIENT)
 
 
-async def client_credentials(workspace: Workspace) -> ClientCredentials | None:
-    """The client as the secrets store has it now; ``None`` when none is configured."""
-    data = await workspace.store.read(workspace.secrets.read, OAUTH_CLIENT)
+async def client_credentials(door: Door, *, purpose: str) -> ClientCredentials | None:
+    """The client as it is kept now; ``None`` when none is configured."""
+    data = await door.acquire(OAUTH_CLIENT, purpose=purpose)
     if data is None:
         return None
     row = msgspec.json.decode(data, type=_Row)

@@ -4,7 +4,8 @@ Theory. A token names its key by ``kid``; that name only selects among the keys 
 nothing else in a token's header says where a key is. An unknown name may mean that the provider has new keys, so it is
 asked again, but at most once a minute: else whoever can make up names makes us knock at the provider's door.
 
-Owns which keys count (asymmetric, for signatures, strong enough) and how long. It verifies nothing itself.
+Owns which keys count (asymmetric, for signatures, strong enough) and how long. One that does not is remembered with its
+fault: a token of such a key is refused for the key's sake, whatever its signature. It verifies nothing itself.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 import trio
@@ -22,6 +23,7 @@ from joserfc.errors import JoseError
 
 from svc.identity.discovery import ANSWER_MAX_BYTES, CALL_DEADLINE_S, ProviderAway
 from svc.identity.http_client import HttpClient, decoded
+from svc.identity.roca import has_roca_mark
 from svc.protocol import EgressFault
 
 KEYS_LIFETIME_S: Final = 3_600.0
@@ -41,6 +43,9 @@ FAMILIES: Final[Mapping[str, tuple[str, str | None]]] = {
 
 _PUBLIC_MEMBERS: Final = ("kty", "kid", "alg", "n", "e", "crv", "x", "y")
 
+KeyFault = Literal["key-use", "weak-key"]
+"""Not for verifying signatures, by the provider's own word; or too weak to be believed."""
+
 PublicKey = jwk.RSAKey | jwk.ECKey | jwk.OKPKey
 
 
@@ -50,6 +55,7 @@ class SigningKey:
 
     published: Mapping[str, object]
     key: PublicKey = field(compare=False, repr=False)
+    fault: KeyFault | None = None
 
     @property
     def kid(self) -> object:
@@ -70,6 +76,7 @@ class KeyCache:
 
     http: HttpClient
     _keys: tuple[SigningKey, ...] = ()
+    _faulty: tuple[SigningKey, ...] = ()
     _url: str | None = None
     _known_at_s: float = -math.inf
     _asked_at_s: float = -math.inf
@@ -91,6 +98,11 @@ class KeyCache:
                 found = _chosen(self._keys, kid=kid, algorithm=algorithm)
             return None if found == unlike else found
 
+    def fault_of(self, *, kid: str | None, algorithm: str) -> KeyFault | None:
+        """Why the key of that name, as it was published last, is not used; ``None`` where there is none."""
+        found = _chosen(self._faulty, kid=kid, algorithm=algorithm)
+        return None if found is None else found.fault
+
     async def _fetch(self, url: str) -> None:
         self._asked_at_s = trio.current_time()
         try:
@@ -107,8 +119,9 @@ class KeyCache:
         published = decoded(answer.body, _KeySet) if answer.status == 200 else None
         if published is None:
             raise ProviderAway(f"The sign-in service did not answer with its keys (status {answer.status}).")
-        usable = (_usable(record) for record in published.keys[:MAX_KEYS])
-        self._keys = tuple(key for key in usable if key is not None)
+        known = [key for record in published.keys[:MAX_KEYS] if (key := _known(record)) is not None]
+        self._keys = tuple(key for key in known if key.fault is None)
+        self._faulty = tuple(key for key in known if key.fault is not None)
         self._url, self._known_at_s = url, self._asked_at_s
 
 
@@ -121,10 +134,8 @@ def _chosen(keys: tuple[SigningKey, ...], *, kid: str | None, algorithm: str) ->
     return named[0] if len(named) == 1 and named[0].fits(algorithm) else None
 
 
-def _usable(record: Mapping[str, object]) -> SigningKey | None:
-    """A key for signatures that can be trusted with one; what else a provider publishes is not our business."""
-    if record.get("use") not in (None, "sig"):
-        return None
+def _known(record: Mapping[str, object]) -> SigningKey | None:
+    """A public key of a kind that signs, with its fault if it has one; what else is published is not our business."""
     public = {name: record[name] for name in _PUBLIC_MEMBERS if name in record}
     if public.get("kty") not in [kind for kind, _ in FAMILIES.values()]:
         return None
@@ -136,6 +147,18 @@ def _usable(record: Mapping[str, object]) -> SigningKey | None:
         return None
     if not isinstance(key, PublicKey):
         return None
-    if isinstance(key.public_key, RSAPublicKey) and key.public_key.key_size < RSA_MIN_BITS:
-        return None
-    return SigningKey(published=public, key=key)
+    return SigningKey(published=public, key=key, fault=_fault(record, key))
+
+
+def _fault(record: Mapping[str, object], key: PublicKey) -> KeyFault | None:
+    """A key that says what it is for is for nothing else (RFC 7517, sections 4.2 and 4.3)."""
+    operations = record.get("key_ops", ["verify"])
+    if record.get("use", "sig") != "sig" or not isinstance(operations, list) or "verify" not in operations:
+        return "key-use"
+    if isinstance(key.public_key, RSAPublicKey) and _is_weak(key.public_key):
+        return "weak-key"
+    return None
+
+
+def _is_weak(key: RSAPublicKey) -> bool:
+    return key.key_size < RSA_MIN_BITS or has_roca_mark(key.public_numbers().n)

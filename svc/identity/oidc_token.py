@@ -24,7 +24,7 @@ from joserfc.jws import JWSRegistry
 from svc.clock import SECOND_MS, Millis
 from svc.identity.discovery import OpenIdProvider, ProviderAway
 from svc.identity.http_client import decoded
-from svc.identity.oidc_keys import FAMILIES, KeyCache, SigningKey
+from svc.identity.oidc_keys import FAMILIES, KeyCache, KeyFault, SigningKey
 
 CLOCK_SKEW_MAX_S: Final = 60
 HEADER_MAX_BYTES: Final = 4_096
@@ -35,10 +35,14 @@ RefusalCause = Literal[
     "code-rejected",
     "client-rejected",
     "no-consent",
+    "ended",
+    "another-service",
     "no-identity",
     "malformed",
     "algorithm",
     "unknown-key",
+    "key-use",
+    "weak-key",
     "signature",
     "issuer",
     "audience",
@@ -49,7 +53,7 @@ RefusalCause = Literal[
 
 
 class SignInRefused(Exception):
-    """Nobody was identified. ``detail`` is the sentence a person reads; ``cause`` is for the log."""
+    """Nobody was identified. ``cause`` is what the login page has words for; ``detail`` is for the log."""
 
     def __init__(self, cause: RefusalCause, detail: str) -> None:
         super().__init__(f"{cause}: {detail}")
@@ -131,7 +135,7 @@ async def _signed_claims(token: str, *, provider: OpenIdProvider, keys: KeyCache
         raise _not_meant("algorithm", "it is not signed in a way that can be trusted")
     key = await keys.find(provider.keys, kid=header.kid, algorithm=header.alg)
     if key is None:
-        raise _not_meant("unknown-key", "it is not signed with a key that the service publishes")
+        raise _key_refused(keys.fault_of(kid=header.kid, algorithm=header.alg))
     payload = _payload(token, key, algorithm=header.alg)
     if payload is None:  # unless the key was replaced under the same name
         key = await keys.find(provider.keys, kid=header.kid, algorithm=header.alg, unlike=key)
@@ -169,6 +173,14 @@ def _check_times(claims: _Claims, *, now_s: float) -> None:
     from_the_future = max(claims.iat, claims.nbf or 0.0) - CLOCK_SKEW_MAX_S > now_s
     if expired or from_the_future:
         raise _not_meant("time", "it has expired or is not valid yet, or this server's clock is wrong")
+
+
+def _key_refused(fault: KeyFault | None) -> SignInRefused:
+    if fault == "key-use":
+        return _not_meant(fault, "its key is published for something else than signatures")
+    if fault == "weak-key":
+        return _not_meant(fault, "its key is too weak to be believed")
+    return _not_meant("unknown-key", "it is not signed with a key that the service publishes")
 
 
 def _not_meant(cause: RefusalCause, why: str) -> SignInRefused:

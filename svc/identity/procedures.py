@@ -14,7 +14,7 @@ from svc.principal import Principal
 from svc.protocol import NOTHING, Nothing, Procedure, Wire
 from svc.settings import canonical_origin
 from svc.store import ReadTx
-from svc.workspace import Call
+from svc.workspace import RequestContext
 
 Id = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 
@@ -33,7 +33,10 @@ class SetRoleInput(Wire, frozen=True):
     role: Role
 
 
-class Capabilities(Wire, frozen=True):
+class Capabilities(Wire, frozen=True, forbid_unknown_fields=True):
+    """An unknown one is refused, not dropped: who asks for one believes to have it then."""
+
+    admin: bool = False
     shell: bool = False
     extension_automation: bool = False
     mobile_push: bool = False
@@ -78,7 +81,7 @@ class UserOut(Wire, frozen=True):
     id: str
     email: str
     name: str
-    role: str
+    role: Role
     created_at: str
 
 
@@ -97,52 +100,52 @@ class PairingOut(Wire, frozen=True):
     expires_at: str
 
 
-async def create_invite(call: Call, wanted: CreateInviteInput) -> InviteCodeOut:
-    invite, code = await _identity(call).write(
-        actions.create_invite, call.principal, email=wanted.email, expires_in_days=wanted.expires_in_days
+async def create_invite(context: RequestContext, wanted: CreateInviteInput) -> InviteCodeOut:
+    invite, code = await _identity(context).write(
+        actions.create_invite, context.principal, email=wanted.email, expires_in_days=wanted.expires_in_days
     )
-    origin = canonical_origin(call.workspace.config, port=call.workspace.port)
+    origin = canonical_origin(context.workspace.config, port=context.workspace.port)
     return InviteCodeOut(code=code, url=f"{origin}/login?invite={code}", expires_at=rfc3339(invite.expires_at))
 
 
-async def invites(call: Call, wanted: Nothing) -> list[InviteOut]:
-    return [_invite_out(invite) for invite in await call.workspace.store.read(queries.invites)]
+async def invites(context: RequestContext, wanted: Nothing) -> list[InviteOut]:
+    return [_invite_out(invite) for invite in await context.workspace.store.read(queries.invites)]
 
 
-async def revoke_invite(call: Call, wanted: IdInput) -> Nothing:
-    await _identity(call).write(actions.revoke_invite, call.principal, invite_id=wanted.id)
+async def revoke_invite(context: RequestContext, wanted: IdInput) -> Nothing:
+    await _identity(context).write(actions.revoke_invite, context.principal, invite_id=wanted.id)
     return NOTHING
 
 
-async def sessions(call: Call, wanted: Nothing) -> list[SessionOut]:
-    return await call.workspace.store.read(_sessions, call.principal)
+async def sessions(context: RequestContext, wanted: Nothing) -> list[SessionOut]:
+    return await context.workspace.store.read(_sessions, context.principal)
 
 
-async def revoke_session(call: Call, wanted: IdInput) -> Nothing:
-    await _identity(call).write(actions.revoke_session, call.principal, session_id=wanted.id)
+async def revoke_session(context: RequestContext, wanted: IdInput) -> Nothing:
+    await _identity(context).write(actions.revoke_session, context.principal, session_id=wanted.id)
     return NOTHING
 
 
-async def users(call: Call, wanted: Nothing) -> list[UserOut]:
+async def users(context: RequestContext, wanted: Nothing) -> list[UserOut]:
     return [
         UserOut(id=user.id, email=user.email, name=user.name, role=user.role, created_at=rfc3339(user.created_at))
-        for user in await call.workspace.store.read(queries.users)
+        for user in await context.workspace.store.read(queries.users)
     ]
 
 
-async def directory(call: Call, wanted: Nothing) -> list[PersonOut]:
+async def directory(context: RequestContext, wanted: Nothing) -> list[PersonOut]:
     """Members came by invitation: they may see each other's names, so that one can share with another."""
-    return [_person_out(user) for user in await call.workspace.store.read(queries.users)]
+    return [_person_out(user) for user in await context.workspace.store.read(queries.users)]
 
 
-async def set_role(call: Call, wanted: SetRoleInput) -> Nothing:
-    await _identity(call).write(actions.set_role, call.principal, user_id=wanted.id, role=wanted.role)
+async def set_role(context: RequestContext, wanted: SetRoleInput) -> Nothing:
+    await _identity(context).write(actions.set_role, context.principal, user_id=wanted.id, role=wanted.role)
     return NOTHING
 
 
-async def devices(call: Call, wanted: Nothing) -> list[DeviceOut]:
-    found = await call.workspace.store.read(
-        queries.devices, user_id=call.principal.user_id, everyone=call.principal.is_admin
+async def devices(context: RequestContext, wanted: Nothing) -> list[DeviceOut]:
+    found = await context.workspace.store.read(
+        queries.devices, user_id=context.principal.user_id, everyone=context.principal.is_admin
     )
     return [
         DeviceOut(
@@ -158,14 +161,16 @@ async def devices(call: Call, wanted: Nothing) -> list[DeviceOut]:
     ]
 
 
-async def create_pairing_code(call: Call, wanted: PairingInput) -> PairingOut:
+async def create_pairing_code(context: RequestContext, wanted: PairingInput) -> PairingOut:
     flags = msgspec.to_builtins(wanted.capabilities)
-    code, expires_at = await _identity(call).write(actions.create_pairing_code, call.principal, capabilities=flags)
+    code, expires_at = await _identity(context).write(
+        actions.create_pairing_code, context.principal, capabilities=flags
+    )
     return PairingOut(code=code, expires_at=rfc3339(expires_at))
 
 
-async def revoke_device(call: Call, wanted: IdInput) -> Nothing:
-    await _identity(call).write(actions.revoke_device, call.principal, device_id=wanted.id)
+async def revoke_device(context: RequestContext, wanted: IdInput) -> Nothing:
+    await _identity(context).write(actions.revoke_device, context.principal, device_id=wanted.id)
     return NOTHING
 
 
@@ -201,11 +206,11 @@ def _sessions(tx: ReadTx, principal: Principal) -> list[SessionOut]:
     ]
 
 
-def _identity(call: Call) -> Identity:
-    return call.workspace.service(Identity)
+def _identity(context: RequestContext) -> Identity:
+    return context.workspace.service(Identity)
 
 
-PROCEDURES: tuple[Procedure[Call], ...] = (
+PROCEDURES: tuple[Procedure[RequestContext], ...] = (
     Procedure(
         name="auth.createInvite",
         kind="mutation",

@@ -6,13 +6,16 @@ from typing import Final, cast
 
 import msgspec
 
-from svc.identity.model import Device, Invite, Role, Session, User
+from svc.identity.model import MAX_LISTED_DEVICES, Device, Invite, Role, Session, User
 from svc.store import ReadTx, Row
 
 _USER: Final = "u.id, u.email, u.name, u.role, u.created_at"
 _SESSION: Final = "s.id, s.user_id, s.device_id, s.created_at, s.last_seen_at, s.expires_at"
 _INVITE: Final = "i.id, i.email, i.role, i.created_at, i.expires_at, i.used_at, i.revoked_at"
 _DEVICE: Final = "d.id, d.user_id, d.kind, d.name, d.capabilities, d.revoked, d.created_at, d.last_seen_at"
+_GOOD_DEVICE: Final = f"""
+    select {_DEVICE}, {_USER} from devices d left join users u on u.id = d.user_id where d.revoked = 0
+"""
 
 _decode_flags = msgspec.json.Decoder(dict[str, bool]).decode
 
@@ -67,16 +70,14 @@ def session_by_cookie(tx: ReadTx, cookie_digest: str) -> tuple[Session, User] | 
 
 def device_by_token(tx: ReadTx, token_digest: str) -> tuple[Device, User | None] | None:
     """The unrevoked device that a token opens, with its user."""
-    row = tx.one(
-        f"""
-        select {_DEVICE}, {_USER} from devices d left join users u on u.id = d.user_id
-        where d.token_digest = :digest and d.revoked = 0
-        """,
-        digest=token_digest,
-    )
-    if row is None:
-        return None
-    return _device(row), None if row[8] is None else _user(row[8:])
+    row = tx.one(f"{_GOOD_DEVICE} and d.token_digest = :digest", digest=token_digest)
+    return None if row is None else (_device(row), None if row[8] is None else _user(row[8:]))
+
+
+def good_device(tx: ReadTx, device_id: str) -> tuple[Device, User | None] | None:
+    """The device of that id unless it is revoked, with its user."""
+    row = tx.one(f"{_GOOD_DEVICE} and d.id = :id", id=device_id)
+    return None if row is None else (_device(row), None if row[8] is None else _user(row[8:]))
 
 
 def sessions_of(tx: ReadTx, user_id: str) -> list[Session]:
@@ -89,11 +90,13 @@ def sessions_of(tx: ReadTx, user_id: str) -> list[Session]:
 
 
 def devices(tx: ReadTx, *, user_id: str | None, everyone: bool) -> list[Device]:
+    """The newest, first those of ``user_id`` that can act: what is left out of a long list is others' or gone."""
     rows = tx.all(
         f"""
         select {_DEVICE} from devices d where :everyone or d.user_id is :user_id
-        order by d.revoked, d.last_seen_at desc, d.created_at desc, d.id limit 1000
+        order by d.revoked, d.user_id is not :user_id, d.last_seen_at desc, d.created_at desc, d.id limit :most
         """,
+        most=MAX_LISTED_DEVICES,
         everyone=int(everyone),
         user_id=user_id,
     )

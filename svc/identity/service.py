@@ -7,6 +7,7 @@ cookie or token was found to open is remembered until anything in identity is wr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,13 +15,14 @@ from typing import Concatenate, Final, ParamSpec, TypeVar
 
 import trio
 
+from svc.capabilities import Door, door_of
 from svc.clock import Millis
 from svc.identity import actions, queries, tokens
 from svc.identity.actions import Claiming
 from svc.identity.limiter import RateLimiter
-from svc.identity.model import SESSION_LIFETIME_MS, SESSION_TOUCH_MS, TICKET_LIFETIME_S
-from svc.identity.oauth_client_row import client_credentials
-from svc.identity.settings import AUTH, AUTH_RATE_LIMIT, TRUST_PROXY
+from svc.identity.model import SESSION_LIFETIME_MS, SESSION_TOUCH_MS, TICKET_LIFETIME_S, Device, User
+from svc.identity.oauth_client_row import ClientCredentials, client_credentials, has_client
+from svc.identity.settings import AUTH, AUTH_RATE_LIMIT, believed_proxies
 from svc.principal import AUTH_OFF, UNCLAIMED, Principal
 from svc.protocol import Request, cookie
 from svc.settings import HOST, is_loopback
@@ -32,6 +34,7 @@ T = TypeVar("T")
 
 SESSION_COOKIE: Final = "svc_session"
 TOKEN_HEADER: Final = "x-svc-device-token"  # noqa: S105  a header's name
+_PORT: Final = re.compile(r":[0-9]*$")
 NEAR_NAMES: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 PROXY_HEADERS: Final = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
 MAX_REMEMBERED: Final = 10_000
@@ -55,14 +58,16 @@ class Identity:
     workspace: Workspace
     limiter: RateLimiter
     claimed: bool = False
+    dev_login: bool = False
+    """An address alone signs in, and no outside provider is asked. Only the fakes set it."""
     _found: dict[str, _Found] = field(default_factory=dict)
     _epoch: int = 0
-    _tickets: dict[str, tuple[Principal, float]] = field(default_factory=dict)
+    _tickets: dict[str, tuple[str, float]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, workspace: Workspace) -> Identity:
         config = workspace.config
-        limiter = RateLimiter(limit=config[AUTH_RATE_LIMIT], trust_proxy=config[TRUST_PROXY] is not None)
+        limiter = RateLimiter(limit=config[AUTH_RATE_LIMIT], forwarded=believed_proxies(config))
         return cls(workspace=workspace, limiter=limiter)
 
     @property
@@ -88,7 +93,7 @@ class Identity:
             return principal
         if (token := request.headers.get(TOKEN_HEADER)) is not None:
             return await self._by_token(token)
-        if (ticket := _ticket(request)) is not None:
+        if request.opens_socket and (ticket := request.query().get("ticket")) is not None:
             return await self._by_ticket(ticket)
         if not self.claimed and self._is_near(request):
             return UNCLAIMED
@@ -100,13 +105,23 @@ class Identity:
         A loopback bind alone does not say so: with a public origin, a proxy in front hands on the whole world. Such a
         request names the public host, or carries what proxies add.
         """
-        host = (request.headers.get("host") or "").rpartition(":")[0] or request.headers.get("host") or ""
+        host = _PORT.sub("", request.headers.get("host") or "")
         named_here = host.lower() in NEAR_NAMES or host.strip("[]") == self.workspace.config[HOST]
         return self._is_local and named_here and not any(request.headers.get(name) for name in PROXY_HEADERS)
 
+    async def oauth_client(self) -> ClientCredentials | None:
+        """The OAuth client to sign people in with, if there is one."""
+        if self.dev_login:
+            return None
+        return await client_credentials(self._door, purpose="sign somebody in")
+
     async def has_provider(self) -> bool:
         """Whether there is an OAuth client to sign people in with."""
-        return await client_credentials(self.workspace) is not None
+        return not self.dev_login and await has_client(self._door)
+
+    @property
+    def _door(self) -> Door:
+        return door_of(self.workspace, "identity")
 
     async def write(self, action: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run an action that changes identity; nothing remembered survives it."""
@@ -122,12 +137,15 @@ class Identity:
         self._found.clear()
 
     def issue_ticket(self, principal: Principal) -> tuple[str, float]:
-        """A ticket for one WebSocket upgrade, and how many seconds it is good for. It lives in memory only."""
+        """A ticket for one upgrade of a socket route, and how many seconds it is good for. It lives in memory only.
+
+        It stands in a URL, which travels further than a header: no other route looks at it.
+        """
         now = trio.current_time()
         while self._tickets and (len(self._tickets) >= MAX_TICKETS or next(iter(self._tickets.values()))[1] <= now):
             del self._tickets[next(iter(self._tickets))]
         ticket = tokens.new_token()
-        self._tickets[tokens.digest(ticket)] = (principal, now + TICKET_LIFETIME_S)
+        self._tickets[tokens.digest(ticket)] = (principal.device_id, now + TICKET_LIFETIME_S)
         return ticket, TICKET_LIFETIME_S
 
     async def _by_session(self, session_cookie: str) -> Principal | None:
@@ -152,12 +170,12 @@ class Identity:
         return found.principal
 
     async def _by_ticket(self, ticket: str) -> Principal | None:
-        """Used once, whatever comes of it; the device behind it must still be good."""
-        issued = self._tickets.pop(tokens.digest(ticket), None)
-        if issued is None or issued[1] <= trio.current_time():
+        """Used once, whatever comes of it. It is worth what its device is worth by now."""
+        device_id, ends_at = self._tickets.pop(tokens.digest(ticket), (None, 0.0))
+        if device_id is None or ends_at <= trio.current_time():
             return None
-        device = await self.workspace.store.read(queries.device, issued[0].device_id)
-        return None if device is None or device.revoked else issued[0]
+        opened = await self.workspace.store.read(queries.good_device, device_id)
+        return None if opened is None else _acting(*opened)
 
     async def _look_up(self, digest: str, query: Callable[[ReadTx, str], _Found | None]) -> _Found | None:
         epoch = self._epoch
@@ -187,19 +205,15 @@ def _device(tx: ReadTx, digest: str) -> _Found | None:
     row = queries.device_by_token(tx, digest)
     if row is None:
         return None
-    device, user = row
-    principal = Principal(
+    return _Found(principal=_acting(*row), session_id=None, last_seen_at=row[0].last_seen_at or 0, expires_at=None)
+
+
+def _acting(device: Device, user: User | None) -> Principal:
+    """A device acts as its owner, but as an admin only where the owner allowed that when it was paired."""
+    return Principal(
         user_id=device.user_id,
         device_id=device.id,
-        is_admin=user is not None and user.role == "admin",
+        is_admin=user is not None and user.role == "admin" and device.capabilities.get("admin", False),
         via="device",
         capabilities=device.capabilities,
     )
-    return _Found(principal=principal, session_id=None, last_seen_at=device.last_seen_at or 0, expires_at=None)
-
-
-def _ticket(request: Request) -> str | None:
-    """Only an upgrade is opened by a ticket: it stands in a URL, which travels further than a header."""
-    if (request.headers.get("upgrade") or "").lower() != "websocket":
-        return None
-    return request.query().get("ticket")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from ipaddress import ip_network
 from urllib.parse import urlsplit
 
 from svc.config import BadValue, Config, ConfigFault, Setting, one_of, whole_number
+from svc.protocol import NEAR_NETWORKS, Forwarded
 from svc.settings import HOST, is_loopback
 
 _CLAIM_TOKEN_MIN_CHARS = 16
@@ -24,6 +26,17 @@ def _origins(value: str) -> tuple[str, ...]:
         if parts.scheme not in {"http", "https"} or f"{parts.scheme}://{parts.netloc}" != origin or "*" in origin:
             raise BadValue(f"{origin!r} is not an exact http(s) origin; write scheme://host[:port], without a path")
     return found
+
+
+def _networks(value: str) -> tuple[str, ...]:
+    return tuple(_network(word) for word in value.replace(",", " ").split())
+
+
+def _network(word: str) -> str:
+    try:
+        return str(ip_network(word.strip("[]")))
+    except ValueError:
+        raise BadValue(f"{word!r} is no address and no network; write 10.0.0.7 or 10.0.0.0/24") from None
 
 
 AUTH: Setting[str | None] = Setting(
@@ -48,6 +61,14 @@ TRUST_PROXY: Setting[str | None] = Setting(
     type="name",
     help="Trust `X-Forwarded-Proto` and `X-Real-IP` of this hosting platform's proxy; else they are ignored.",
 )
+TRUSTED_PROXIES: Setting[tuple[str, ...] | None] = Setting(
+    name="SVC_TRUSTED_PROXIES",
+    parse=_networks,
+    default=None,
+    shown_default="private and loopback addresses",
+    type="list of addresses and networks",
+    help="From which peers SVC_TRUST_PROXY's headers are believed, such as `10.0.0.7` or `10.0.0.0/24`; from no other.",
+)
 CORS_ORIGINS: Setting[tuple[str, ...]] = Setting(
     name="SVC_CORS_ORIGINS",
     parse=_origins,
@@ -65,7 +86,7 @@ AUTH_RATE_LIMIT: Setting[int] = Setting(
     help="Ceiling for the authentication, pairing and socket-ticket endpoints.",
 )
 
-SETTINGS = (AUTH, CLAIM_TOKEN, TRUST_PROXY, CORS_ORIGINS, AUTH_RATE_LIMIT)
+SETTINGS = (AUTH, CLAIM_TOKEN, TRUST_PROXY, TRUSTED_PROXIES, CORS_ORIGINS, AUTH_RATE_LIMIT)
 
 
 def _off_stays_at_home(config: Config) -> Iterable[ConfigFault]:
@@ -77,4 +98,19 @@ def _off_stays_at_home(config: Config) -> Iterable[ConfigFault]:
         )
 
 
-RULES = (_off_stays_at_home,)
+def _named_proxies_are_trusted(config: Config) -> Iterable[ConfigFault]:
+    if config[TRUSTED_PROXIES] is not None and config[TRUST_PROXY] is None:
+        yield ConfigFault(
+            TRUSTED_PROXIES.name, f"it has no meaning without {TRUST_PROXY.name}", "set both, or unset this one"
+        )
+
+
+RULES = (_off_stays_at_home, _named_proxies_are_trusted)
+
+
+def believed_proxies(config: Config) -> Forwarded:
+    """Whose forwarded headers count."""
+    if config[TRUST_PROXY] is None:
+        return Forwarded()
+    named = config[TRUSTED_PROXIES]
+    return Forwarded(NEAR_NETWORKS if named is None else tuple(map(ip_network, named)))

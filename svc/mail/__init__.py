@@ -1,9 +1,79 @@
-"""Mail: accounts connected by OAuth, every thread synced, and the unified inbox.
+"""Mail: accounts of any provider, every thread synced, and the unified inbox.
 
-Owns the tables ``mail_*``, the provider seam and its two implementations, one loop an account, the parser and the
-sanitizer of what strangers write. It never sends unsanitized HTML to a browser, and never counts over messages to show
-a list. Start reading at ``model.py``, ``provider.py`` and ``sync.py``.
+Owns the tables ``mail_*`` and one sync loop an account. It never sends unsanitized HTML to a browser, and never counts
+over messages to show a list. Inside, each folder imports only those before it::
 
-This face is empty on purpose: the parser and the sanitizer run in worker processes, which import nothing else. The
-feature's row is in ``feature.py``.
+    model wire < providers < accounts < threads < changes < sync < search < labelling < images < reading
+        < connecting < sending < health < feature
+
+This face is what other features use: records, statements that read, and actions over a transaction. Each names its
+principal, and answers as if what the principal may not see did not exist. After a commit that changed threads or
+accepted a mail, call :func:`carry_on`: it wakes who takes the change to the provider.
 """
+
+from svc.mail.accounts.actions import connect as connect_account
+from svc.mail.accounts.queries import account_by_address, account_for, accounts
+from svc.mail.labelling.actions import set_labels, snooze, unsnooze
+from svc.mail.labelling.inbox_actions import archive, mark_unread, unarchive
+from svc.mail.labelling.inbox_actions import open_thread as mark_read
+from svc.mail.model import (
+    INBOX,
+    SENT,
+    STARRED,
+    UNREAD,
+    Account,
+    AttachmentRef,
+    Label,
+    MessageHeaders,
+    MessageRow,
+    ThreadRow,
+    thread_id_of,
+)
+from svc.mail.providers.table import Providers
+from svc.mail.sending.actions import accept as send
+from svc.mail.sending.drafts import save as save_draft
+from svc.mail.sending.model import Draft, Outgoing, SendRequest
+from svc.mail.service import carry_on, start_account, sync_now
+from svc.mail.threads.label_queries import label_named, labels_of
+from svc.mail.threads.queries import message_for, messages_of, thread_for
+from svc.mail.wire import Id
+
+__all__ = [
+    "INBOX",
+    "SENT",
+    "STARRED",
+    "UNREAD",
+    "Account",
+    "AttachmentRef",
+    "Draft",
+    "Id",
+    "Label",
+    "MessageHeaders",
+    "MessageRow",
+    "Outgoing",
+    "Providers",
+    "SendRequest",
+    "ThreadRow",
+    "account_by_address",
+    "account_for",
+    "accounts",
+    "archive",
+    "carry_on",
+    "connect_account",
+    "label_named",
+    "labels_of",
+    "mark_read",
+    "mark_unread",
+    "message_for",
+    "messages_of",
+    "save_draft",
+    "send",
+    "set_labels",
+    "snooze",
+    "start_account",
+    "sync_now",
+    "thread_for",
+    "thread_id_of",
+    "unarchive",
+    "unsnooze",
+]

@@ -1,6 +1,6 @@
-"""The tables of mail: accounts, their labels, threads, messages; the mirror queue and the ledger.
+"""The tables of mail: accounts, their labels, threads, messages; the outbox of label changes and the failures.
 
-What a list shows is kept in columns of ``mail_threads`` and ``mail_accounts`` by whoever writes (``counters.py``); no
+What a list shows is kept in columns of ``mail_threads`` and ``mail_accounts`` by ``thread_rows.py``; no
 read ever counts or groups over messages. The partial indexes stand in the order in which the lists are read.
 """
 
@@ -15,6 +15,8 @@ from svc.mail.images.tables import TABLES as IMAGES_TABLES
 from svc.mail.labelling.tables import TABLES as LABELLING_TABLES
 from svc.mail.search.tables import TABLES as SEARCH_TABLES
 from svc.mail.sending.tables import TABLES as SENDING_TABLES
+from svc.mail.threads.own_words.tables import TABLES as OWN_WORDS_TABLES
+from svc.mail.threads.tables import DRAFTS_APART, REFERENCES_TABLES
 
 MIGRATIONS = Migrations("mail")
 
@@ -69,6 +71,80 @@ def m006_health(db: Database) -> None:
 @MIGRATIONS(name="m008_forgetting")
 def m008_forgetting(db: Database) -> None:
     for statement in FORGETTING:
+        db.execute(statement)
+
+
+@MIGRATIONS(name="m009_own_words")
+def m009_own_words(db: Database) -> None:
+    for statement in OWN_WORDS_TABLES:
+        db.execute(statement)
+
+
+@MIGRATIONS(name="m010_mending")
+def m010_mending(db: Database) -> None:
+    """Which messages came as these bytes."""
+    db.execute("create index mail_messages_raw on mail_messages (raw_sha256)")
+
+
+@MIGRATIONS(name="m011_drafts_not_received")
+def m011_drafts_not_received(db: Database) -> None:
+    """A draft that carries INBOX counted as received mail."""
+    for statement in _DRAFTS_NOT_RECEIVED:
+        db.execute(statement)
+
+
+@MIGRATIONS(name="m012_undo_moves")
+def m012_undo_moves(db: Database) -> None:
+    """Undo is a feature of its own, with a table of its own."""
+    db.execute(
+        """
+        insert into undo_steps (user_id, kind, what, concerns, inverse, at)
+        select user_id, kind, what, thread_ids, inverse, at from mail_undo order by id
+        """
+    )
+    db.execute("drop table mail_undo")
+
+
+@MIGRATIONS(name="m013_sender_names")
+def m013_sender_names(db: Database) -> None:
+    """Null: nobody has said yet. Empty: the person wants none."""
+    db.execute("alter table mail_accounts add column sender_name text")
+
+
+@MIGRATIONS(name="m014_any_provider")
+def m014_any_provider(db: Database) -> None:
+    """Which providers there are is said by the program, and where a mailbox is by an opaque cursor.
+
+    A check of one column goes with it, so the table stays where it is, and with it all that refers to it.
+    """
+    for statement in (
+        "alter table mail_accounts rename column history_id to cursor",
+        "alter table mail_accounts rename column sweep_history_id to sweep_cursor",
+        "alter table mail_accounts add column any_provider text not null default ''",
+        "update mail_accounts set any_provider = provider",
+        "alter table mail_accounts drop column provider",
+        "alter table mail_accounts rename column any_provider to provider",
+    ):
+        db.execute(statement)
+
+
+@MIGRATIONS(name="m015_search_follows")
+def m015_search_follows(db: Database) -> None:
+    """Who follows the events of stored mail queues it from now on. What was stored before is queued already."""
+    db.execute("drop trigger mail_search_stored")
+
+
+@MIGRATIONS(name="m016_references")
+def m016_references(db: Database) -> None:
+    """Threads of our own, for providers that have none."""
+    for statement in REFERENCES_TABLES:
+        db.execute(statement)
+
+
+@MIGRATIONS(name="m017_drafts_apart")
+def m017_drafts_apart(db: Database) -> None:
+    """How many messages a thread has was told with its drafts among them."""
+    for statement in DRAFTS_APART:
         db.execute(statement)
 
 
@@ -197,5 +273,26 @@ _TABLES = (
         made_at integer not null,
         primary key (body_sha256, policy)
     ) strict, without rowid
+    """,
+)
+
+_DRAFTS_NOT_RECEIVED = (
+    """
+    update mail_messages set in_inbox = 0
+    where in_inbox and exists (select 1 from json_each(labels) where value = 'DRAFT')
+    """,
+    """
+    update mail_threads set in_inbox = (select sum(in_inbox) from mail_messages where thread_id = mail_threads.id)
+    where in_inbox and exists (select 1 from json_each(labels) where value = 'DRAFT')
+    """,
+    """
+    update mail_accounts set
+        unread_threads = (
+            select count(*) from mail_threads where account_id = mail_accounts.id and in_inbox > 0 and unread > 0
+        ),
+        unread_twins = (
+            select count(*) from mail_threads
+            where account_id = mail_accounts.id and in_inbox > 0 and unread > 0 and not leads
+        )
     """,
 )

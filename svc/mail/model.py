@@ -2,29 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final, Literal
 
 import msgspec
 
 from svc.clock import Millis
+from svc.formats.person import Person
 from svc.ids import derived_id
-from svc.mail.provider import Trouble
+from svc.principal import system
+
+DEVICE_ID: Final = system("mail-sync").device_id
+"""Who changes what sync changes."""
 
 AccountState = Literal["backfilling", "caught-up", "waiting", "reconnect", "disconnected"]
-ProviderName = Literal["gmail", "fake"]
+
+ProviderName = str
+"""Its name in the table of providers (:mod:`svc.mail.providers.table`)."""
+
 Section = Literal["inbox", "skipped"]
 
+OwnList = Literal["sent", "draft"]
+
 INBOX: Final = "INBOX"
+
 UNREAD: Final = "UNREAD"
+
 STARRED: Final = "STARRED"
+
 IMPORTANT: Final = "IMPORTANT"
+
 SENT: Final = "SENT"
+
 SPAM: Final = "SPAM"
+
 TRASH: Final = "TRASH"
+
 DRAFT: Final = "DRAFT"
+
 HIDDEN_LABELS: Final = frozenset({SPAM, TRASH, DRAFT})
 """A message that carries one of these is stored and synced, but stands in neither section of the inbox."""
+
+OWN_LISTS: Final[Mapping[str, OwnList]] = MappingProxyType({SENT: "sent", DRAFT: "draft"})
+"""The labels whose lists are about what the owner wrote: by that message's time, and with its words."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,9 +57,9 @@ class Account:
     provider: ProviderName
     state: AccountState
     problem: str | None
-    history_id: str | None
+    cursor: str | None
     sweep_no: int
-    sweep_history_id: str | None
+    sweep_cursor: str | None
     sweep_page_token: str | None
     sweep_started_at: Millis | None
     progress_done: int
@@ -53,6 +75,26 @@ class Account:
     """How many messages the provider last said it has; ``None`` while it has not said."""
     erasing: bool
     """Disconnected for good: nobody sees it any more, and its rows go one batch after the other."""
+    sender_name: str | None
+    """What ``From`` says beside the address; ``None``: nobody has said yet, empty: the person wants none."""
+
+
+class Words(msgspec.Struct, frozen=True):
+    """Of a thread's newest message that the owner sent, or drafted: who it is from, to whom, how many more, and how it
+    begins. Stored as JSON."""
+
+    sender: str
+    to: tuple[Person, ...]
+    others: int
+    snippet: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnMessage:
+    """What a row of Sent, or of Drafts, is about; ``at``: its place in that list."""
+
+    words: Words
+    at: Millis
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +109,8 @@ class ThreadRow:
     sender_address: str
     last_message_at: Millis
     messages: int
+    drafts: int
+    """Among its messages: those that are not sent yet."""
     in_inbox: int
     unread: int
     visible: int
@@ -77,13 +121,13 @@ class ThreadRow:
     """The group of threads, in other accounts of the owner, that hold the same mail."""
     leads: bool
     """Whether Unified shows this one of the group."""
+    sent: OwnMessage | None
+    draft: OwnMessage | None
 
-
-class Person(msgspec.Struct, frozen=True):
-    """A name and an address, as a header gives them."""
-
-    name: str
-    address: str
+    def at(self, own_list: OwnList | None) -> Millis:
+        """Its place in a list: of what the owner wrote, or of all that came."""
+        own = self.sent if own_list == "sent" else self.draft if own_list == "draft" else None
+        return self.last_message_at if own is None else own.at
 
 
 class AttachmentRef(msgspec.Struct, frozen=True, rename="camel"):
@@ -111,6 +155,8 @@ class MessageHeaders(msgspec.Struct, frozen=True, rename="camel"):
     list_id: str | None = None
     bulk: bool = False
     problems: tuple[str, ...] = ()
+    senders: tuple[Person, ...] = ()
+    """All that ``From`` names, where that is not just the sender."""
 
 
 class Body(msgspec.Struct, frozen=True):
@@ -125,7 +171,8 @@ class Incoming:
     """A message fetched, parsed and with its blobs already durable: ready for the ingest transaction."""
 
     provider_message_id: str
-    provider_thread_id: str
+    provider_thread_id: str | None
+    """``None`` where the provider has no threads."""
     labels: frozenset[str]
     message_id_header: str | None
     sent_at: Millis
@@ -165,7 +212,7 @@ class Label:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MirrorRow:
+class LabelChange:
     """A local label change on its way to the provider."""
 
     id: int
@@ -192,3 +239,7 @@ def has_list(label_id: str) -> bool:
 
 def is_own(labels: frozenset[str]) -> bool:
     return SENT in labels
+
+
+Trouble = Literal["revoked", "testing-expired", "scope", "api-off", "clock", "other"]
+"""What ails an account, by names that stay: programs go by them, people by the sentence beside them."""

@@ -1,16 +1,9 @@
-"""Mail's own settings: where the provider's API is, and how much of its quota an account may use."""
+"""Mail's own settings: where a person consents to the connection of an account."""
 
 from __future__ import annotations
 
-from svc.config import Setting, http_url, whole_number
+from svc.config import Setting, http_url
 
-MAIL_API_URL: Setting[str] = Setting(
-    name="SVC_MAIL_API_URL",
-    parse=http_url,
-    default="https://gmail.googleapis.com",
-    type="URL",
-    help="Base URL of the Gmail REST API v1.",
-)
 MAIL_AUTH_URL: Setting[str | None] = Setting(
     name="SVC_MAIL_AUTH_URL",
     parse=http_url,
@@ -35,13 +28,4 @@ MAIL_REVOKE_URL: Setting[str | None] = Setting(
     type="URL",
     help="Revocation endpoint of the mail provider (RFC 7009): it is told when an account is disconnected.",
 )
-MAIL_QUOTA: Setting[int] = Setting(
-    name="SVC_MAIL_QUOTA_PER_MINUTE",
-    parse=whole_number(100, 1_000_000),
-    default=6_000,
-    type="whole number",
-    unit="quota units a minute and account",
-    help="What the provider grants one account. 6,000 is what a new Gmail project gets; reading a message costs 20.",
-)
-
-SETTINGS = (MAIL_API_URL, MAIL_AUTH_URL, MAIL_TOKEN_URL, MAIL_REVOKE_URL, MAIL_QUOTA)
+SETTINGS = (MAIL_AUTH_URL, MAIL_TOKEN_URL, MAIL_REVOKE_URL)

@@ -1,7 +1,7 @@
 """Holds a test's mock clock while something it can't see is under way.
 
 A ``MockClock`` jumps ahead when every task sleeps, and it takes a worker thread or process for nobody at work (trio
-issue 456). Every gate holds it for as long as a call is in flight. In production this is one look-up a call.
+issue 456). Every pool holds it for as long as a call is in flight. In production this is one look-up a call.
 """
 
 from __future__ import annotations

@@ -13,9 +13,9 @@ from itertools import groupby
 
 import trio
 
+from svc.backoff import Backoff
 from svc.errors import Unavailable
 from svc.log import Log
-from svc.nursery.backoff import Backoff
 from svc.nursery.subsystem import ChildState, Subsystem
 from svc.nursery.supervisor import Supervisor
 from svc.nursery.task_group import first_fault, open_task_group

@@ -11,8 +11,8 @@ from typing import Final
 
 import trio
 
+from svc.backoff import Backoff
 from svc.log import Log, summary
-from svc.nursery.backoff import Backoff
 from svc.nursery.subsystem import Child, ChildState, Phase, Subsystem
 from svc.nursery.task_group import first_fault
 

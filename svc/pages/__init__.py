@@ -7,19 +7,22 @@ that never was, for everybody: an admin is no exception. Start reading at ``mode
 from svc.pages.actions import NO_PAGE, make_private
 from svc.pages.feature import FEATURE
 from svc.pages.model import EVERYONE, Grant, Page, page_path
-from svc.pages.news import tell_of_below
+from svc.pages.news import PAGE_CHANGED, tell_of_below
 from svc.pages.queries import (
     file_is_readable_through_a_page,
     first_file_readable_through_a_page,
     readable_page,
     readable_titles,
 )
+from svc.pages.untouched import MadePage, take_away, untouched
 
 __all__ = [
     "EVERYONE",
     "FEATURE",
     "NO_PAGE",
+    "PAGE_CHANGED",
     "Grant",
+    "MadePage",
     "Page",
     "file_is_readable_through_a_page",
     "first_file_readable_through_a_page",
@@ -27,5 +30,7 @@ __all__ = [
     "page_path",
     "readable_page",
     "readable_titles",
+    "take_away",
     "tell_of_below",
+    "untouched",
 ]

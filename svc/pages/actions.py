@@ -35,6 +35,7 @@ from svc.pages.model import (
     page_body,
     page_path,
     page_title,
+    paths_above,
 )
 from svc.principal import Principal, system
 from svc.store import Tx
@@ -218,16 +219,15 @@ def _must_be_free(tx: Tx, principal: Principal, path: str) -> None:
 
 
 def _must_be_allowed_at(tx: Tx, principal: Principal, path: str) -> None:
-    if queries.exists(tx, path):
-        raise NotFound(NO_PAGE)  # one that the caller may not see
-    above = queries.nearest_above(tx, path)
-    if above is None:
-        return
-    page = queries.readable_page(tx, principal, above[0])
-    if page is None:
-        raise NotFound(NO_PAGE)
-    if not page.can_write:
+    """What the caller sees decides first: what they don't see is noticed only by who could have made the page."""
+    seen = (queries.readable_page(tx, principal, above) for above in paths_above(path))
+    nearest = next((page for page in seen if page is not None), None)
+    if nearest is not None and not nearest.can_write:
         raise Forbidden("The page above is shared with you for reading.")
+    above = queries.nearest_above(tx, path)
+    hidden_above = above is not None and (nearest is None or above[0] != nearest.path)
+    if hidden_above or queries.exists(tx, path):
+        raise NotFound(NO_PAGE)
 
 
 def _check_grants(tx: Tx, access: Access, grants: Sequence[Grant]) -> None:
@@ -251,9 +251,9 @@ def _stale(current: int) -> Conflict:
 
 
 def _create(tx: Tx, principal: Principal, *, path: str, title: str, body: str, revision: int | None) -> Saved:
-    _must_be_allowed_at(tx, principal, path)
     if revision not in {None, NOT_EXISTING}:
-        raise _stale(NOT_EXISTING)
+        raise _stale(NOT_EXISTING)  # also where there is one that the caller may not see
+    _must_be_allowed_at(tx, principal, path)
     page_id = _insert(tx, principal, path=path, title=title, body=body, owner_id=principal.user_id, kind="page")
     news.tell(tx, principal, "page.changed", news.reach_of(tx, path, alone=True))
     return Saved(id=page_id, revision=1)

@@ -11,6 +11,7 @@ FEATURE = Feature(
     name="pages",
     summary="A tree of Markdown pages, shared by grants.",
     migrations=MIGRATIONS,
+    tables=("pages", "page_revisions", "page_grants", "page_links", "page_files"),
     procedures=PROCEDURES,
     topics=(TOPIC,),
     invariants=INVARIANTS,

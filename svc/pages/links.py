@@ -36,7 +36,7 @@ def files_in(body: str) -> set[str]:
 
 def _paths(body: str) -> Iterator[str]:
     for match in _WIKI_LINK.finditer(body):
-        yield from _normal(re.split(r"[|#]", match[1], maxsplit=1)[0])
+        yield from _normal(re.split(r"\\?\||#", match[1], maxsplit=1)[0])  # in a table: `\|`
     for match in _PAGE_LINK.finditer(body):
         yield from _normal(unquote(match[1], errors="replace").rstrip("/"))
 

@@ -2,6 +2,9 @@
 
 A change of a page with others below is told once, by its path: everything below is meant too. Only who can't read the
 page itself but something below it (a page with grants or an owner of its own) is told of that one instead.
+
+What is told of a page that changed is recorded too, as ``page-changed``, for those who follow it durably. Pages that a
+feature makes for itself (:func:`tell_of_below`) are not: there may be thousands at once, and nobody did anything.
 """
 
 from __future__ import annotations
@@ -19,6 +22,8 @@ from svc.store import EVERYONE as EVERYBODY_SIGNED_IN
 from svc.store import ReadTx, Tx
 
 TOPIC: Final = "pages"
+PAGE_CHANGED: Final = "page-changed"
+"""The event of it. Its ``pageId`` stands for all that lies below ``path``, too."""
 PageNews = Literal["page.changed", "page.removed"]
 
 _Group = tuple[str | None, str | None]  # owner and source: pages of one group have the same readers
@@ -94,6 +99,13 @@ def _emit(tx: Tx, principal: Principal, kind: PageNews, reach: Reach, audiences:
             audience=audience,
             device_id=principal.device_id,
         )
+        if kind == "page.changed":
+            tx.record(
+                type=PAGE_CHANGED,
+                payload={"pageId": reach.page_id, "path": reach.path},
+                audience=audience,
+                device_id=principal.device_id,
+            )
 
 
 def _readers_by_source(tx: ReadTx, source_ids: Set[str]) -> dict[str, frozenset[str]]:

@@ -21,21 +21,21 @@ from svc.pages.wire import (
 from svc.principal import Principal
 from svc.protocol import NOTHING, Nothing, Procedure
 from svc.store import ReadTx
-from svc.workspace import Call
+from svc.workspace import RequestContext
 
 
-async def tree(call: Call, wanted: TreeInput) -> list[TreeEntryOut]:
-    return await call.workspace.store.read(_tree, call.principal, wanted.path)
+async def tree(context: RequestContext, wanted: TreeInput) -> list[TreeEntryOut]:
+    return await context.workspace.store.read(_tree, context.principal, wanted.path)
 
 
-async def get(call: Call, wanted: PathInput) -> PageOut:
-    return await call.workspace.store.read(_get, call.principal, wanted.path)
+async def get(context: RequestContext, wanted: PathInput) -> PageOut:
+    return await context.workspace.store.read(_get, context.principal, wanted.path)
 
 
-async def save(call: Call, wanted: SaveInput) -> SavedOut:
-    saved = await call.workspace.store.write(
+async def save(context: RequestContext, wanted: SaveInput) -> SavedOut:
+    saved = await context.workspace.store.write(
         actions.save,
-        call.principal,
+        context.principal,
         path=wanted.path,
         title=wanted.title,
         body=wanted.body,
@@ -44,31 +44,31 @@ async def save(call: Call, wanted: SaveInput) -> SavedOut:
     return SavedOut(id=saved.id, revision=saved.revision)
 
 
-async def move(call: Call, wanted: MoveInput) -> Nothing:
-    await call.workspace.store.write(actions.move, call.principal, path=wanted.path, to=wanted.to)
+async def move(context: RequestContext, wanted: MoveInput) -> Nothing:
+    await context.workspace.store.write(actions.move, context.principal, path=wanted.path, to=wanted.to)
     return NOTHING
 
 
-async def delete(call: Call, wanted: PathInput) -> Nothing:
-    await call.workspace.store.write(actions.delete, call.principal, path=wanted.path)
+async def delete(context: RequestContext, wanted: PathInput) -> Nothing:
+    await context.workspace.store.write(actions.delete, context.principal, path=wanted.path)
     return NOTHING
 
 
-async def history(call: Call, wanted: PathInput) -> list[RevisionOut]:
-    return await call.workspace.store.read(_history, call.principal, wanted.path)
+async def history(context: RequestContext, wanted: PathInput) -> list[RevisionOut]:
+    return await context.workspace.store.read(_history, context.principal, wanted.path)
 
 
-async def restore(call: Call, wanted: RestoreInput) -> SavedOut:
-    saved = await call.workspace.store.write(
-        actions.restore, call.principal, path=wanted.path, revision=wanted.revision
+async def restore(context: RequestContext, wanted: RestoreInput) -> SavedOut:
+    saved = await context.workspace.store.write(
+        actions.restore, context.principal, path=wanted.path, revision=wanted.revision
     )
     return SavedOut(id=saved.id, revision=saved.revision)
 
 
-async def set_access(call: Call, wanted: SetAccessInput) -> Nothing:
-    await call.workspace.store.write(
+async def set_access(context: RequestContext, wanted: SetAccessInput) -> Nothing:
+    await context.workspace.store.write(
         actions.set_access,
-        call.principal,
+        context.principal,
         path=wanted.path,
         access=wanted.access,
         grants=wire.grants_of(wanted),
@@ -96,7 +96,7 @@ def _seen(tx: ReadTx, principal: Principal, path: str) -> Page:
     return page
 
 
-PROCEDURES: tuple[Procedure[Call], ...] = (
+PROCEDURES: tuple[Procedure[RequestContext], ...] = (
     Procedure(
         name="pages.tree",
         kind="query",

@@ -4,21 +4,14 @@ Owns the tables ``people`` and ``people_*``. A person belongs to the owner of th
 learns of them. Mail tells whom it meets (:func:`meet`), and asks what they are called. Start reading at ``model.py``.
 """
 
-from typing import Final
-
 from svc.people.actions import meet
 from svc.people.feature import FEATURE
-from svc.people.model import PERSON_CHANGED, TOPIC, Correspondent, Direction, PageRef, plain_address
-from svc.people.queries import MAKER, filed_under, filing, titles
-
-DEVICE_ID: Final = MAKER.device_id
-"""Of the news of pages that were made for new correspondents."""
+from svc.people.model import PERSON_CHANGED, Correspondent, Direction, PageRef, plain_address
+from svc.people.queries import filed_under, filing, titles
 
 __all__ = [
-    "DEVICE_ID",
     "FEATURE",
     "PERSON_CHANGED",
-    "TOPIC",
     "Correspondent",
     "Direction",
     "PageRef",

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Set
+from dataclasses import dataclass
 from typing import Final
 
 from svc.clock import Millis
@@ -14,11 +15,13 @@ from svc.pages import EVERYONE, NO_PAGE, Grant, make_private, page_path, readabl
 from svc.people import card, queries
 from svc.people.model import (
     PERSON_CHANGED,
+    PERSON_NEWS,
     PUBLIC_DOMAINS,
     TOPIC,
     Direction,
     Filing,
     Person,
+    Suggestion,
     domain_of,
     heavier,
     is_person,
@@ -48,7 +51,8 @@ def meet(
 ) -> None:
     """A mail came from, or went to, somebody. ``own`` are the plain addresses of the owner's accounts.
 
-    Programs are not met, nor is the owner. Who is new gets a page, unless the setting passes their domain over.
+    Programs are not met, nor is the owner. Whom the owner writes to gets a page, unless the setting passes their domain
+    over; who only writes is suggested.
     """
     address = plain_address(address)
     if address in own or not is_person(address):
@@ -58,18 +62,22 @@ def meet(
     if known is not None:
         _meet_again(tx, known, own=own, name=name, at=at, direction=direction)
         return
-    page_id, filing = _first_filing(tx, owner_id=owner_id, own=own, name=name, address=address)
+    place = _first_place(tx, owner_id=owner_id, own=own, name=name, address=address, written_to=direction == "sent")
     tx.run(
         """
         insert into people (
-            owner_id, address, name, page_id, filing, first_seen_at, last_seen_at, received, sent, weight
-        ) values (:owner_id, :address, :name, :page_id, :filing, :at, :at, :received, :sent, :weight)
+            owner_id, address, name, page_id, filing, first_seen_at, last_seen_at, received, sent, weight,
+            suggestion
+        ) values (
+            :owner_id, :address, :name, :page_id, :filing, :at, :at, :received, :sent, :weight, :suggestion
+        )
         """,
         owner_id=owner_id,
         address=address,
         name=name,
-        page_id=page_id,
-        filing=filing,
+        page_id=place.page_id,
+        filing=place.filing,
+        suggestion=place.suggestion,
         at=at,
         received=int(direction == "received"),
         sent=int(direction == "sent"),
@@ -88,15 +96,41 @@ def set_page(tx: Tx, principal: Principal, *, address: str, path: str | None) ->
     if path is not None and page is None:
         raise NotFound(NO_PAGE)
     for one in people:
-        _file(tx, one, page_id=page.id if page else None, filing="user")
-        tx.emit(
-            topic=TOPIC,
-            kind=PERSON_CHANGED,
-            id=one.address,
-            payload={"address": one.address},
-            audience=one.owner_id,
-            device_id=principal.device_id,
-        )
+        _file(tx, one, _Place(page_id=page.id if page else None, filing="user"))
+        tell(tx, principal, one)
+
+
+def add(tx: Tx, principal: Principal, *, address: str) -> None:
+    """Somebody who was suggested becomes one of the people, as if the caller had written to them."""
+    people = queries.own_people(tx, principal, address=address)
+    if not people:
+        raise NotFound(NOBODY)
+    for one in people:
+        if one.suggestion is not None:
+            _file(tx, one, _page_for(tx, owner_id=one.owner_id, name=one.name, address=one.address))
+            tell(tx, principal, one)
+
+
+def dismiss(tx: Tx, principal: Principal, *, addresses: Iterable[str]) -> None:
+    """They are not suggested any more, until the caller writes to them. Who is no suggestion stays what they are."""
+    for address in addresses:
+        for one in queries.own_people(tx, principal, address=address):
+            if one.suggestion == "open":
+                tx.run("update people set suggestion = 'dismissed' where id = :id", id=one.id)
+
+
+def tell(tx: Tx, principal: Principal, person: Person) -> None:
+    """Of somebody who is called otherwise now, or filed elsewhere: live, and on record for those who follow it."""
+    payload = {"address": person.address}
+    tx.emit(
+        topic=TOPIC,
+        kind=PERSON_NEWS,
+        id=person.address,
+        payload=payload,
+        audience=person.owner_id,
+        device_id=principal.device_id,
+    )
+    tx.record(type=PERSON_CHANGED, payload=payload, audience=person.owner_id, device_id=principal.device_id)
 
 
 def skip_domains(tx: Tx, *, domains: Iterable[str]) -> None:
@@ -133,11 +167,19 @@ def _meet_again(tx: Tx, known: Person, *, own: Set[str], name: str, at: Millis, 
         tx.run("update people set name = :name where id = :id", id=known.id, name=name)
         _unindex(tx, known)
         _index(tx, known.id, owner_id=known.owner_id, name=name, address=known.address)
-    if known.filing == "skipped":  # the setting may have changed since
-        page_id, filing = _first_filing(
-            tx, owner_id=known.owner_id, own=own, name=name or known.name, address=known.address
+    written_to = direction == "sent"
+    if known.filing == "skipped" or (written_to and known.suggestion):  # the setting may have changed since
+        place = _first_place(
+            tx,
+            owner_id=known.owner_id,
+            own=own,
+            name=name or known.name,
+            address=known.address,
+            written_to=written_to or known.sent > 0,
         )
-        _file(tx, known, page_id=page_id, filing=filing)
+        _file(tx, known, place)
+        if place.page_id is not None:
+            tell(tx, MAKER, known)  # rows of older mail are to call them so, too
 
 
 def _index(tx: Tx, person_id: int, *, owner_id: str | None, name: str, address: str) -> None:
@@ -167,18 +209,34 @@ def _is_skipped(tx: Tx, domain: str, *, own: Set[str]) -> bool:
 # Their pages
 
 
-def _first_filing(tx: Tx, *, owner_id: str | None, own: Set[str], name: str, address: str) -> tuple[str | None, Filing]:
+@dataclass(frozen=True, kw_only=True)
+class _Place:
+    """Where somebody is filed, by whom, and whether they are only suggested."""
+
+    page_id: str | None
+    filing: Filing
+    suggestion: Suggestion | None = None
+
+
+def _first_place(tx: Tx, *, owner_id: str | None, own: Set[str], name: str, address: str, written_to: bool) -> _Place:
     """Where somebody new is filed: under a page of their own, or nowhere."""
     if _is_skipped(tx, domain_of(address), own=own):
-        return None, "skipped"
+        return _Place(page_id=None, filing="skipped")
+    if written_to:
+        return _page_for(tx, owner_id=owner_id, name=name, address=address)
+    _have_root(tx)  # where they are suggested
+    return _Place(page_id=None, filing="auto", suggestion="open")
+
+
+def _page_for(tx: Tx, *, owner_id: str | None, name: str, address: str) -> _Place:
     _have_root(tx)
     title, body = card.title(name=name, address=address), card.body(name=name, address=address)
     for path in card.paths(owner_id=owner_id, name=name, address=address):
         page_id = make_private(tx, MAKER, owner_id=owner_id, path=path, title=title, body=body)
         if page_id is not None:
             tell_of_below(tx, MAKER, path=card.ROOT, page_id=page_id, audience=owner_id)
-            return page_id, "auto"
-    return None, "auto"
+            return _Place(page_id=page_id, filing="auto")
+    return _Place(page_id=None, filing="auto")
 
 
 def _have_root(tx: Tx) -> None:
@@ -198,10 +256,11 @@ def _have_root(tx: Tx) -> None:
     tell_of_below(tx, MAKER, path=card.ROOT, page_id=root_id, audience=EVERYBODY_SIGNED_IN)
 
 
-def _file(tx: Tx, person: Person, *, page_id: str | None, filing: Filing) -> None:
+def _file(tx: Tx, person: Person, place: _Place) -> None:
     tx.run(
-        "update people set page_id = :page_id, filing = :filing where id = :id",
+        "update people set page_id = :page_id, filing = :filing, suggestion = :suggestion where id = :id",
         id=person.id,
-        page_id=page_id,
-        filing=filing,
+        page_id=place.page_id,
+        filing=place.filing,
+        suggestion=place.suggestion,
     )

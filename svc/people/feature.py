@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from svc.feature import Feature
 from svc.people import actions, queries
+from svc.people.commands import COMMANDS
 from svc.people.invariants import INVARIANTS
 from svc.people.migrations import MIGRATIONS
 from svc.people.model import TOPIC
@@ -24,7 +25,9 @@ FEATURE = Feature(
     summary="The people one writes with, and the pages they are filed under.",
     settings=SETTINGS,
     migrations=MIGRATIONS,
+    tables=("people", "people_words", "people_skipped"),
     procedures=PROCEDURES,
+    commands=COMMANDS,
     topics=(TOPIC,),
     invariants=INVARIANTS,
     claim=actions.claim,

@@ -36,9 +36,17 @@ def _filing(tx: ReadTx) -> Iterable[str]:
     return [f"person {person_id} is filed although nobody did it" for (person_id,) in rows]
 
 
+def _suggestions(tx: ReadTx) -> Iterable[str]:
+    rows = tx.all(
+        "select id from people where suggestion is not null and (page_id is not null or sent > 0 or filing <> 'auto')"
+    )
+    return [f"person {person_id} is suggested, and is one of the people already" for (person_id,) in rows]
+
+
 INVARIANTS = (
     Invariant(name="a person's address is spelled in one way", check=_addresses),
     Invariant(name="a person is found by their name and address", check=_words),
     Invariant(name="a person's owner is a user", check=_owners),
+    Invariant(name="who is suggested has no page and was never written to", check=_suggestions),
     Invariant(name="a colleague is filed by hand only", check=_filing),
 )

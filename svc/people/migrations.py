@@ -14,6 +14,12 @@ def m001_people(db: Database) -> None:
         db.execute(statement)
 
 
+@MIGRATIONS(name="m002_suggestions")
+def m002_suggestions(db: Database) -> None:
+    for statement in _SUGGESTIONS:
+        db.execute(statement)
+
+
 _PEOPLE = (
     """
     create table people (
@@ -48,4 +54,10 @@ _PEOPLE = (
     ) strict, without rowid
     """,
     "insert into people_skipped (domain) values ('own')",
+)
+
+_SUGGESTIONS = (
+    # Of somebody whom the owner never wrote to: whether that is worth a page is open, or was answered with no.
+    "alter table people add column suggestion text check (suggestion in ('open', 'dismissed'))",
+    "create index people_suggested on people (owner_id, weight desc, id) where suggestion = 'open'",
 )

@@ -17,9 +17,11 @@ from svc.clock import DAY_MS, Millis
 
 Direction = Literal["received", "sent"]
 Filing = Literal["auto", "user", "skipped"]
+Suggestion = Literal["open", "dismissed"]
 
 TOPIC: Final = "people"
-PERSON_CHANGED: Final = "person.changed"
+PERSON_NEWS: Final = "person.changed"
+PERSON_CHANGED: Final = "person-changed"  # the event of it
 
 MAX_ADDRESS_CHARS: Final = 254  # RFC 5321, 4.5.3.1.3, less its angle brackets
 MAX_NAME_CHARS: Final = 200
@@ -53,6 +55,7 @@ PUBLIC_DOMAINS: Final = frozenset(_PUBLIC.split())
 class Person:
     """Somebody that the owner corresponds with, by one address.
 
+    Whom the owner never wrote to is only a ``suggestion``, with no page: ``open``, or ``dismissed`` by the owner.
     ``page_id`` is the page that the person is filed under. ``filing`` says who saw to that: ``auto`` (made at the first
     mail; not again once it was deleted), ``user``, or ``skipped`` (a colleague, who gets none by himself). ``weight``
     orders suggestions (:func:`heavier`).
@@ -69,6 +72,7 @@ class Person:
     received: int
     sent: int
     weight: float
+    suggestion: Suggestion | None
 
 
 @dataclass(frozen=True)

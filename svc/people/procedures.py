@@ -4,31 +4,71 @@ from __future__ import annotations
 
 from svc.errors import NotFound
 from svc.pages import NO_PAGE, page_path, readable_page
-from svc.people import actions, queries, wire
+from svc.people import actions, queries, tidying, wire
 from svc.people.actions import NOBODY
-from svc.people.wire import AddressInput, FiledInput, PersonOut, SetPageInput, SuggestInput, SuggestionOut
+from svc.people.wire import (
+    AddressesInput,
+    AddressInput,
+    FiledInput,
+    PersonOut,
+    SetPageInput,
+    StrangerOut,
+    SuggestedInput,
+    SuggestedOut,
+    SuggestInput,
+    SuggestionOut,
+    TidiedOut,
+)
 from svc.people.words import typed_words
 from svc.principal import Principal
 from svc.protocol import NOTHING, Nothing, Procedure
 from svc.store import ReadTx
-from svc.workspace import Call
+from svc.workspace import RequestContext
 
 
-async def suggest(call: Call, wanted: SuggestInput) -> list[SuggestionOut]:
-    return await call.workspace.store.read(_suggest, call.principal, wanted=wanted)
+async def suggest(context: RequestContext, wanted: SuggestInput) -> list[SuggestionOut]:
+    return await context.workspace.store.read(_suggest, context.principal, wanted=wanted)
 
 
-async def get(call: Call, wanted: AddressInput) -> PersonOut:
-    return await call.workspace.store.read(_get, call.principal, address=wanted.address)
+async def get(context: RequestContext, wanted: AddressInput) -> PersonOut:
+    return await context.workspace.store.read(_get, context.principal, address=wanted.address)
 
 
-async def filed(call: Call, wanted: FiledInput) -> list[PersonOut]:
-    return await call.workspace.store.read(_filed, call.principal, path=wanted.path)
+async def filed(context: RequestContext, wanted: FiledInput) -> list[PersonOut]:
+    return await context.workspace.store.read(_filed, context.principal, path=wanted.path)
 
 
-async def set_page(call: Call, wanted: SetPageInput) -> Nothing:
-    await call.workspace.store.write(actions.set_page, call.principal, address=wanted.address, path=wanted.path)
+async def set_page(context: RequestContext, wanted: SetPageInput) -> Nothing:
+    await context.workspace.store.write(actions.set_page, context.principal, address=wanted.address, path=wanted.path)
     return NOTHING
+
+
+async def suggested(context: RequestContext, wanted: SuggestedInput) -> SuggestedOut:
+    return await context.workspace.store.read(_suggested, context.principal, limit=wanted.limit)
+
+
+async def add(context: RequestContext, wanted: AddressInput) -> PersonOut:
+    await context.workspace.store.write(actions.add, context.principal, address=wanted.address)
+    return await get(context, wanted)
+
+
+async def dismiss(context: RequestContext, wanted: AddressesInput) -> Nothing:
+    await context.workspace.store.write(actions.dismiss, context.principal, addresses=wanted.addresses)
+    return NOTHING
+
+
+async def strangers(context: RequestContext, wanted: Nothing) -> list[StrangerOut]:
+    return [wire.stranger(one) for one in await context.workspace.store.read(tidying.strangers, context.principal)]
+
+
+async def tidy(context: RequestContext, wanted: AddressesInput) -> TidiedOut:
+    removed = await context.workspace.store.write(tidying.tidy, context.principal, addresses=wanted.addresses)
+    return TidiedOut(removed=removed)
+
+
+def _suggested(tx: ReadTx, principal: Principal, *, limit: int) -> SuggestedOut:
+    found = queries.suggested(tx, principal, limit=limit + 1)
+    return SuggestedOut(people=tuple(wire.person_detail(one, None) for one in found[:limit]), more=len(found) > limit)
 
 
 def _suggest(tx: ReadTx, principal: Principal, *, wanted: SuggestInput) -> list[SuggestionOut]:
@@ -53,7 +93,7 @@ def _filed(tx: ReadTx, principal: Principal, *, path: str) -> list[PersonOut]:
     return [wire.person_detail(one, pages.get(one.id)) for one in found]
 
 
-PROCEDURES: tuple[Procedure[Call], ...] = (
+PROCEDURES: tuple[Procedure[RequestContext], ...] = (
     Procedure(
         name="people.suggest",
         kind="query",
@@ -89,5 +129,50 @@ PROCEDURES: tuple[Procedure[Call], ...] = (
         output=Nothing,
         call=set_page,
         summary="File a correspondent under another page, or under none.",
+    ),
+    Procedure(
+        name="people.suggested",
+        kind="query",
+        access="authenticated",
+        input=SuggestedInput,
+        output=SuggestedOut,
+        call=suggested,
+        summary="Who wrote to the caller and never got an answer: the people there might be, the likeliest first.",
+    ),
+    Procedure(
+        name="people.add",
+        kind="mutation",
+        access="authenticated",
+        input=AddressInput,
+        output=PersonOut,
+        call=add,
+        summary="Make one of the people of somebody who is suggested, with a page.",
+    ),
+    Procedure(
+        name="people.dismiss",
+        kind="mutation",
+        access="authenticated",
+        input=AddressesInput,
+        output=Nothing,
+        call=dismiss,
+        summary="Suggest these no more.",
+    ),
+    Procedure(
+        name="people.strangers",
+        kind="query",
+        access="authenticated",
+        input=Nothing,
+        output=list[StrangerOut],
+        call=strangers,
+        summary="Whose untouched pages `people.tidy` would take away: the caller never wrote to them.",
+    ),
+    Procedure(
+        name="people.tidy",
+        kind="mutation",
+        access="authenticated",
+        input=AddressesInput,
+        output=TidiedOut,
+        call=tidy,
+        summary="Take the untouched pages of these strangers away; they are suggested from then on.",
     ),
 )

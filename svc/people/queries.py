@@ -9,7 +9,7 @@ from typing import Final, cast
 import msgspec
 
 from svc.pages import readable_titles
-from svc.people.model import Correspondent, Filing, PageRef, Person, plain_address
+from svc.people.model import Correspondent, Filing, PageRef, Person, Suggestion, plain_address
 from svc.people.words import END, are_of
 from svc.principal import Principal, system
 from svc.store import ReadTx, Row, Value
@@ -23,7 +23,7 @@ WALKED: Final = 2_000
 
 _PERSON: Final = """
     p.id, p.owner_id, p.address, p.name, p.page_id, p.filing, p.first_seen_at, p.last_seen_at, p.received, p.sent,
-    p.weight
+    p.weight, p.suggestion
 """
 _OWN: Final = "(:everything or p.owner_id is :user_id)"  # a device paired before the claim has no user yet
 
@@ -59,6 +59,28 @@ def on_page(tx: ReadTx, principal: Principal, *, page_id: str) -> list[Person]:
     return [_person(row) for row in rows]
 
 
+def all_on_page(tx: ReadTx, *, page_id: str) -> list[int]:
+    """Whoever is filed under a page, whosever they are."""
+    return [cast(int, person_id) for (person_id,) in tx.all("select id from people where page_id = :id", id=page_id)]
+
+
+def suggested(tx: ReadTx, principal: Principal, *, limit: int) -> list[Person]:
+    """Who wrote to the caller and is worth a question: whether they are to become one of the people. The likeliest
+    first."""
+    found: list[Person] = []
+    for owner_id in _owners(tx, principal):
+        rows = tx.all(
+            f"""
+            select {_PERSON} from people p where p.owner_id is :owner_id and p.suggestion = 'open'
+            order by p.weight desc, p.id limit :limit
+            """,
+            owner_id=owner_id,
+            limit=limit,
+        )
+        found += map(_person, rows)
+    return sorted(found, key=lambda one: (-one.weight, one.id))[:limit]
+
+
 def pages_of(tx: ReadTx, principal: Principal, people: Iterable[Person]) -> dict[int, PageRef]:
     """By person: the page they are filed under, of those that ``principal`` may read."""
     filed = {one.id: one.page_id for one in people if one.page_id is not None}
@@ -68,6 +90,18 @@ def pages_of(tx: ReadTx, principal: Principal, people: Iterable[Person]) -> dict
         for person_id, page_id in filed.items()
         if page_id in titles
     }
+
+
+def never_written_to(tx: ReadTx, principal: Principal) -> list[Person]:
+    """Those of the caller's people with a page that was made by itself, although the caller wrote to none of them."""
+    rows = tx.all(
+        f"""
+        select {_PERSON} from people p
+        where {_OWN} and p.sent = 0 and p.filing = 'auto' and p.page_id is not null order by p.address, p.id
+        """,
+        **_who(principal),
+    )
+    return [_person(row) for row in rows]
 
 
 def skipped_domains(tx: ReadTx) -> frozenset[str]:
@@ -87,11 +121,12 @@ def titles(tx: ReadTx, *, owner_id: str | None, addresses: Iterable[str]) -> dic
 
 def filing(tx: ReadTx, *, owner_id: str | None, addresses: Sequence[str]) -> PageRef | None:
     """The page of the first of ``addresses`` that is a correspondent's. A colleague is passed over, unless filed by
-    hand; who is filed nowhere, or under a page that the owner may no longer read, is not."""
+    hand, and so is who is only suggested; who is filed nowhere, or under a page that the owner may no longer read, is
+    not."""
     known = _known(tx, owner_id=owner_id, addresses=addresses)
     for address in addresses:
         found = known.get(plain_address(address))
-        if found is not None and found.filing != "skipped":
+        if found is not None and found.filing != "skipped" and found.suggestion is None:
             return pages_of(tx, reader(owner_id), [found]).get(found.id)
     return None
 
@@ -219,4 +254,5 @@ def _person(row: Row) -> Person:
         received=cast(int, row[8]),
         sent=cast(int, row[9]),
         weight=cast(float, row[10]),
+        suggestion=cast("Suggestion | None", row[11]),
     )

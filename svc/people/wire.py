@@ -8,9 +8,11 @@ import msgspec
 
 from svc.clock import rfc3339
 from svc.people.model import PageRef, Person
+from svc.people.tidying import MAX_AT_ONCE, Stranger
 from svc.protocol.rows import Wire
 
 MAX_SUGGESTIONS = 50
+MAX_SUGGESTED = 200
 
 Address = Annotated[str, msgspec.Meta(min_length=1, max_length=1_000)]
 
@@ -31,6 +33,14 @@ class SetPageInput(Wire, frozen=True):
 
 class FiledInput(Wire, frozen=True):
     path: Annotated[str, msgspec.Meta(max_length=4_000)]
+
+
+class SuggestedInput(Wire, frozen=True):
+    limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_SUGGESTED)] = 50
+
+
+class AddressesInput(Wire, frozen=True):
+    addresses: Annotated[tuple[Address, ...], msgspec.Meta(max_length=MAX_AT_ONCE)]
 
 
 class SuggestionOut(Wire, frozen=True):
@@ -55,6 +65,35 @@ class PersonOut(Wire, frozen=True):
     first_seen_at: str
     last_seen_at: str
     messages: int
+
+
+class SuggestedOut(Wire, frozen=True):
+    """``more``: whether there are others behind these."""
+
+    people: tuple[PersonOut, ...]
+    more: bool
+
+
+class StrangerOut(Wire, frozen=True):
+    """Somebody whom the caller never wrote to, and the page that was made for them all the same."""
+
+    address: str
+    name: str
+    page: PageRefOut
+    messages: int
+
+
+class TidiedOut(Wire, frozen=True):
+    removed: int
+
+
+def stranger(one: Stranger) -> StrangerOut:
+    return StrangerOut(
+        address=one.person.address,
+        name=one.person.name,
+        page=PageRefOut(id=one.page.id, path=one.page.path, title=one.page.title),
+        messages=one.person.received,
+    )
 
 
 def suggestion(person: Person, page: PageRef | None) -> SuggestionOut:

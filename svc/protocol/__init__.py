@@ -8,18 +8,20 @@ from svc.protocol.application import Application
 from svc.protocol.cookies import clear_cookie, cookie, set_cookie
 from svc.protocol.drain import Drain
 from svc.protocol.egress import Egress, EgressFault, EgressResponse
-from svc.protocol.guard import Guard
+from svc.protocol.forwarded import NEAR_NETWORKS, Forwarded
+from svc.protocol.guard import Guard, LoopbackGuard
 from svc.protocol.http1 import serve_connection
 from svc.protocol.limits import DEFAULT_LIMITS, Limits
-from svc.protocol.messages import Headers, Request, Response, json_response, redirect, text_response
+from svc.protocol.messages import Headers, Request, Response, json_response, redirect
 from svc.protocol.router import Router
-from svc.protocol.rows import NOTHING, Access, Nothing, Procedure, Route, SocketRoute, Wire
+from svc.protocol.rows import NOTHING, Access, Listener, Nothing, Procedure, Route, SocketRoute, Wire
 from svc.protocol.static import StaticTree
 from svc.protocol.trpc import RpcLayer
 from svc.protocol.websocket import Socket, SocketClosed
 
 __all__ = [
     "DEFAULT_LIMITS",
+    "NEAR_NETWORKS",
     "NOTHING",
     "Access",
     "Application",
@@ -27,9 +29,12 @@ __all__ = [
     "Egress",
     "EgressFault",
     "EgressResponse",
+    "Forwarded",
     "Guard",
     "Headers",
     "Limits",
+    "Listener",
+    "LoopbackGuard",
     "Nothing",
     "Procedure",
     "Request",
@@ -48,5 +53,4 @@ __all__ = [
     "redirect",
     "serve_connection",
     "set_cookie",
-    "text_response",
 ]

@@ -8,7 +8,7 @@ cancellation: a refusal becomes its answer, anything else is logged whole under 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Set
 from dataclasses import dataclass, field
 from email.utils import formatdate
 from typing import Final, Generic, TypeVar
@@ -20,6 +20,7 @@ from svc.errors import Refusal
 from svc.log import Log
 from svc.principal import Principal
 from svc.protocol.guard import SAFE_METHODS, Guard, check_access, check_token_origin, is_rpc
+from svc.protocol.logged import ELSE, logged_target
 from svc.protocol.messages import HeaderList, Headers, Request, Response, problem
 from svc.protocol.router import Match, Router
 from svc.protocol.rows import Route, SocketRoute
@@ -30,7 +31,6 @@ from svc.protocol.websocket import Socket, check_handshake
 C = TypeVar("C")
 
 Resolve = Callable[[Request], Awaitable[Principal | None]]
-LOGGED_PATH_CHARACTERS: Final = 200
 _REQUEST_ID_BYTES: Final = 8
 _CLIENT_ERROR: Final = 400
 
@@ -60,7 +60,10 @@ def refusal_in(error: BaseException) -> Refusal | None:
 
 
 class Application(Generic[C]):
-    """``resolve`` says who asks (once a request); ``context`` makes what a row's function is handed."""
+    """``resolve`` says who asks (once a request); ``context`` makes what a row's function is handed.
+
+    ``known_names`` are those of procedures: words of ours that a log may show where a path has a parameter.
+    """
 
     def __init__(
         self,
@@ -71,6 +74,7 @@ class Application(Generic[C]):
         context: Callable[[Request, Principal | None], C],
         log: Log,
         clock: Clock,
+        known_names: Set[str] = frozenset(),
     ) -> None:
         self._router = router
         self._guard = guard
@@ -78,6 +82,7 @@ class Application(Generic[C]):
         self._context = context
         self._log = log
         self._clock = clock
+        self._known_names = known_names
         self._probes = frozenset(row.path for row in router.rows() if isinstance(row, Route) and row.host_exempt)
         self._date = (0, "")
 
@@ -126,7 +131,11 @@ class Application(Generic[C]):
     def _match(self, request: Request) -> Match[C]:
         if request.raw_path not in self._probes:
             self._guard.check_host(request)
-        return self._router.match(request.raw_path)
+        match = self._router.match(request.raw_path)
+        request.logged = logged_target(
+            match.path, match.params, has_query="?" in request.target, known_names=self._known_names
+        )
+        return match
 
     async def _answer(self, request: Request, visit: _Visit) -> Response:
         if request.method == "OPTIONS":
@@ -151,7 +160,7 @@ class Application(Generic[C]):
         check_access(route.access, visit.principal)
 
     async def _accept(self, row: SocketRoute[C], match: Match[C], request: Request, visit: _Visit) -> AcceptedSocket:
-        request.params = match.params
+        request.params, request.opens_socket = match.params, True
         await self._admit(row, request, visit)
         context = self._context(request, visit.principal)
         self._access_line(request, visit, status=101)
@@ -169,7 +178,7 @@ class Application(Generic[C]):
     def _failed(self, request: Request, error: Exception) -> Response:
         refusal = refusal_in(error)
         if refusal is None:
-            self._log.error("http.request_failed", error, request_id=request.id, path=_logged_path(request))
+            self._log.error("http.request_failed", error, request_id=request.id, path=self._logged(request))
             refusal = Refusal("Something went wrong here. The log knows it by the request id.", code="internal")
         return trpc_error_response(refusal) if is_rpc(request) else problem(refusal)
 
@@ -187,7 +196,7 @@ class Application(Generic[C]):
             "http.request",
             request_id=request.id,
             method=request.method,
-            path=_logged_path(request),
+            path=self._logged(request),
             status=status,
             ms=round((trio.current_time() - visit.began) * 1_000, 1),
             via=visit.principal.via if visit.principal else None,
@@ -200,8 +209,5 @@ class Application(Generic[C]):
             self._date = (second, formatdate(second, usegmt=True))
         return self._date[1]
 
-
-def _logged_path(request: Request) -> str:
-    """The path without any query value: tickets and codes travel there."""
-    path, mark, _ = request.target.partition("?")
-    return path[:LOGGED_PATH_CHARACTERS] + ("?…" if mark else "")
+    def _logged(self, request: Request) -> str:
+        return request.logged or f"{self._router.beginning(request.raw_path)}/{ELSE}"

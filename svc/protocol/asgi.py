@@ -88,7 +88,7 @@ class AsgiFace:
         except* Exception as group:
             refusal = refusal_in(group)
             if refusal is None:
-                self._log.error("socket handler failed", group, request_id=request.id, path=request.raw_path)
+                self._log.error("socket handler failed", group, request_id=request.id, path=request.logged)
                 refusal = Refusal(code="internal")
         if refusal is None:
             await socket.close()

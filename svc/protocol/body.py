@@ -40,7 +40,8 @@ class StreamBody:
         self._limits = limits
         self._window_left_s = limits.body_window_s
         self._window_bytes = 0
-        self._spoiled = False  # broken or late: where the next request begins is unknown
+        self._begun = False
+        self._spoiled = False  # broken, late or too much: where the next request begins is unknown
 
     def chunks(self) -> AsyncIterator[bytes]:
         return self
@@ -49,6 +50,7 @@ class StreamBody:
         return self
 
     async def __anext__(self) -> bytes:
+        self._begun = True
         try:
             await self._invite()
             while not self.ended:
@@ -65,23 +67,36 @@ class StreamBody:
     @property
     def worth_finishing(self) -> bool:
         """What a handler left unread is so little, and so sure to come, that the connection may go on behind it."""
+        if self._spoiled:
+            return False
         if self.ended:
             return True
-        if self._spoiled or self._send_continue is not None:
-            return False
-        return self._left <= self._limits.unread_body_bytes
+        return self._send_continue is None and self._left <= self._limits.unread_body_bytes
+
+    async def check_untouched(self) -> None:
+        """Read a chunked body that its handler did not touch. Raises :class:`Invalid` if it is malformed.
+
+        Only chunks can be: a length says itself where the next request begins. The caller bounds the wait.
+        """
+        waits_for_us = self._send_continue is not None and not self._wire.buffer
+        if self._decoder is not None and not self._begun and not waits_for_us:
+            await self._read_away()
 
     async def skip(self) -> bool:
         """Read the rest away; False when it is too much, malformed or late."""
-        size = 0
         try:
-            async for data in self:
-                size += len(data)
-                if size > self._limits.unread_body_bytes:
-                    return False
+            await self._read_away()
         except Refusal:
             return False
-        return True
+        return self.ended and not self._spoiled
+
+    async def _read_away(self) -> None:
+        size = 0
+        async for data in self:
+            size += len(data)
+            if size > self._limits.unread_body_bytes:
+                self._spoiled = True
+                return
 
     async def _invite(self) -> None:
         if self._send_continue is None:

@@ -1,8 +1,8 @@
 """The chunked transfer coding (RFC 9112, 7.1), decoded strictly.
 
-A chunk is ``size [;extension] CRLF data CRLF``; a chunk of size zero ends the data, then trailer fields and an empty
-line end the body. h11 takes a lone CR or LF inside an extension and white space after a size; here every line ends in
-CRLF and holds nothing else that could be taken for one. Extensions and trailers are read, bounded and forgotten.
+A chunk is ``size *(;name[=value]) CRLF data CRLF``; a chunk of size zero ends the data, then trailer fields and an
+empty line end the body. h11 takes a lone CR or LF inside an extension and white space after a size; here every line
+ends in CRLF and holds nothing else that could be taken for one. Extensions and trailers are read, bounded, forgotten.
 
 Owns the decoder's state; it never waits and never keeps data it has not been asked for.
 """
@@ -18,8 +18,11 @@ CHUNK_LINE_BYTES: Final = 256  # size and extension
 TRAILER_BYTES: Final = 4096  # all trailer lines together
 EXTENSION_BYTES: Final = 16 * 1024  # of one body: more is a way to send without a body growing
 
-_SIZE_LINE: Final = re.compile(rb"([0-9A-Fa-f]{1,15})(?:;[\t\x20-\x7e\x80-\xff]*)?")
-_TRAILER_LINE: Final = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*")
+_TOKEN: Final = rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
+_QUOTED: Final = rb'"(?:[\t\x20\x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"'
+_EXTENSION: Final = rb";[\t ]*" + _TOKEN + rb"(?:[\t ]*=[\t ]*(?:" + _TOKEN + rb"|" + _QUOTED + rb"))?"
+_SIZE_LINE: Final = re.compile(rb"([0-9A-Fa-f]{1,15})(?:" + _EXTENSION + rb")*")
+_TRAILER_LINE: Final = re.compile(_TOKEN + rb":[\t\x20-\x7e\x80-\xff]*")
 
 
 class ChunkedDecoder:

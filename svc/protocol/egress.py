@@ -20,6 +20,7 @@ import trio
 
 from svc import __version__
 from svc.protocol.messages import Headers
+from svc.protocol.trust import system_trust
 
 USER_AGENT: Final = f"svc/{__version__}"
 CONNECTIONS_MAX: Final = 100
@@ -63,7 +64,7 @@ class Egress:
     def __init__(self, *, tls: ssl.SSLContext | None = None) -> None:
         # The transport alone, not the client around it: it knows no cookies, redirects, credentials or environment.
         self._transport = httpx2.AsyncHTTPTransport(
-            verify=tls or ssl.create_default_context(),
+            verify=tls or system_trust(),
             trust_env=False,
             limits=httpx2.Limits(
                 max_connections=CONNECTIONS_MAX,

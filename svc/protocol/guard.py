@@ -2,21 +2,23 @@
 
 Theory. A page on the web can make a browser send requests to 127.0.0.1, and by rebinding its own name to that address
 it can even read the answers. Three checks stand against that, for the unclaimed instance too: the ``Host`` must be
-one of our names (rebinding keeps the attacker's), a request that can change something must come from our own origin
-or from no browser at all, and only listed origins get a CORS answer, for calls that carry a token which no browser
-adds by itself.
+one of our names (rebinding keeps the attacker's, and no port makes it ours), a request that can change something must
+come from our own origin or from no browser at all, and only listed origins get a CORS answer, for calls that carry a
+token which no browser adds by itself.
 
 Owns the allow-lists made at boot. It never resolves a principal itself and never reads a body.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Final
 from urllib.parse import urlsplit
 
 from svc.errors import Forbidden, Refusal, Unauthenticated
 from svc.principal import Principal
+from svc.protocol.forwarded import Forwarded
 from svc.protocol.messages import HeaderList, Request
 from svc.protocol.rows import Access
 
@@ -25,7 +27,8 @@ FORWARDED_PROTO_HEADER: Final = "x-forwarded-proto"
 SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 CORS_MAX_AGE_S: Final = 600
 
-_OWN_NAMES: Final = ("localhost", "127.0.0.1", "[::1]")
+_LOOPBACK_HOST: Final = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::([1-9][0-9]{0,4}))?")
+_MAX_PORT: Final = 65_535
 _WILDCARDS: Final = frozenset({"", "0.0.0.0", "::", "*"})  # noqa: S104 - named here to be refused
 _EXTENSION_SCHEMES: Final = ("chrome-extension://", "moz-extension://", "safari-web-extension://")
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
@@ -44,9 +47,9 @@ class Guard:
         port: int,
         public_origin: str | None = None,
         cors_origins: Iterable[str] = (),
-        trusts_proxy: bool = False,
+        forwarded: Forwarded = Forwarded(),  # noqa: B008  frozen
     ) -> None:
-        self._trusts_proxy = trusts_proxy
+        self._forwarded = forwarded
         self._public_origin = public_origin.lower() if public_origin else None
         self._cors_origins = frozenset(cors_origins)
         self._hosts = _allowed_hosts(bind_host, port, self._public_origin)
@@ -54,18 +57,22 @@ class Guard:
     def is_secure(self, request: Request) -> bool:
         """Whether the browser's own leg is HTTPS: this connection is, or the trusted proxy says so, once and plainly.
 
-        A name that comes twice, or a list, may be half the client's own words: it counts as nothing said.
+        A list of words may be half the client's own: it counts as nothing said.
         """
-        if request.secure or not self._trusts_proxy:
-            return request.secure
-        said = request.headers.all(FORWARDED_PROTO_HEADER)
-        return len(said) == 1 and said[0].lower() == "https"
+        return request.secure or (self._forwarded.said(request, FORWARDED_PROTO_HEADER) or "").lower() == "https"
 
     def check_host(self, request: Request) -> None:
-        """Raises 421 unless ``Host`` is one of our names, on our port or without one."""
+        """Raises 421 unless ``Host`` is one of our names: this machine's on any port, others on ours or without one.
+
+        A port may be forwarded from another machine, as by ``ssh -L``. A page that rebinds its own name to this
+        machine still comes under that name, whatever the port.
+        """
         hosts = request.headers.all("host")
-        if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
+        if len(hosts) != 1 or not self._is_ours(hosts[0].lower()):
             raise Refusal("This server does not answer to that name.", code="misdirected_request")
+
+    def _is_ours(self, host: str) -> bool:
+        return host in self._hosts or _is_loopback(host)
 
     def check_origin(self, request: Request) -> bool:
         """Raises 403 when another site sends this. True: a foreign but permitted origin, which must bring a token."""
@@ -119,6 +126,19 @@ class Guard:
         return origin == f"{scheme}://{host.removesuffix(f':{_DEFAULT_PORTS[scheme]}')}"
 
 
+class LoopbackGuard(Guard):
+    """For a port that programs of this machine use, and no browser: loopback's names only, and no page's request."""
+
+    def __init__(self, *, port: int) -> None:
+        super().__init__(bind_host="127.0.0.1", port=port)
+
+    def check_host(self, request: Request) -> None:
+        """Raises 421 unless ``Host`` is loopback's; 403 for whatever names an origin, be it our own."""
+        super().check_host(request)
+        if request.headers.all("origin") or request.headers.all("sec-fetch-site"):
+            raise _foreign()
+
+
 def check_access(access: Access, principal: Principal | None) -> None:
     """Raises 401 or 403 when ``principal`` is not whom a row is for."""
     if access == "public":
@@ -126,7 +146,8 @@ def check_access(access: Access, principal: Principal | None) -> None:
     if principal is None:
         raise Unauthenticated("Sign in first.")
     if access == "admin" and not principal.is_admin:
-        raise Forbidden("Only an admin may do this.")
+        by_device = " A device of an admin may too, if that was allowed when it was paired."
+        raise Forbidden("Only an admin may do this." + (by_device if principal.via == "device" else ""))
 
 
 def check_token_origin(principal: Principal | None) -> None:
@@ -140,8 +161,13 @@ def is_rpc(request: Request) -> bool:
     return request.target.startswith(_RPC_PREFIX)
 
 
+def _is_loopback(host: str) -> bool:
+    match = _LOOPBACK_HOST.fullmatch(host)
+    return match is not None and int(match[1] or _MAX_PORT) <= _MAX_PORT
+
+
 def _allowed_hosts(bind_host: str, port: int, public_origin: str | None) -> frozenset[str]:
-    names = {*_OWN_NAMES}
+    names = set()
     if bind_host not in _WILDCARDS:
         names.add(f"[{bind_host}]" if ":" in bind_host else bind_host.lower())
     ports = {port}

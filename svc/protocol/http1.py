@@ -155,6 +155,8 @@ class _Connection:
             response = outcome
         else:
             response = await self._application(request)
+        if body is not None:
+            await self._check_untouched(body, response)
         keep = may_go_on and head.keep_alive and response.status != _BAD_REQUEST and not self._drain()
         keep = keep and (body is None or body.worth_finishing)
         if not await self._send(request, head, response, keep=keep):
@@ -171,6 +173,15 @@ class _Connection:
             return None
         send_continue = self._write if head.fields.expects_continue else None
         return StreamBody(self.wire, length=length, send_continue=send_continue, limits=self._limits)
+
+    async def _check_untouched(self, body: StreamBody, response: Response) -> None:
+        """What comes as a malformed body makes a malformed request, also for a handler that needed none of it."""
+        try:
+            with trio.move_on_after(self._limits.unread_body_s):
+                await body.check_untouched()
+        except Refusal:
+            await close_body(response.body)
+            raise
 
     async def _send(self, request: Request, head: Head, response: Response, *, keep: bool) -> bool:
         """Write the answer. False when it broke off, so that nothing may follow it."""

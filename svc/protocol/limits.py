@@ -26,6 +26,7 @@ class Limits:
     body_window_s: float = 30.0  # time spent waiting for the client; a slow handler does not count
     body_rate_bytes_s: int = 1 * KIB  # at least, over each window
     unread_body_bytes: int = 64 * KIB  # what a handler left unread and is still worth reading to keep the connection
+    unread_body_s: float = 1.0  # and how long the answer waits to see whether a chunked one is well-formed
     send_piece_bytes: int = 64 * KIB
     send_piece_s: float = 30.0  # for each piece: so a reader slower than about 2 KiB/s is cut
     linger_silence_s: float = 2.0  # after a last answer: a close over bytes still coming would reset the answer away

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Protocol
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, unquote
 
 import msgspec
 
@@ -82,6 +82,8 @@ class Request:
     peer: str = ""  # address of the socket's other end, without the port
     secure: bool = False  # it came over TLS (or a trusted proxy says so)
     params: Mapping[str, str] = field(default_factory=dict)  # of the matched route
+    logged: str = ""  # what a log may show of the target (logged.py), once a row is found
+    opens_socket: bool = False  # a checked WebSocket upgrade, and the matched route is a socket's
 
     @property
     def raw_path(self) -> str:
@@ -145,10 +147,6 @@ def json_response(data: object, *, status: int = 200, headers: HeaderList | None
     return Response(status=status, headers=fields, body=msgspec.json.encode(data))
 
 
-def text_response(text: str, *, status: int = 200, content_type: str = "text/plain; charset=utf-8") -> Response:
-    return Response(status=status, headers=[("content-type", content_type)], body=text.encode())
-
-
 def redirect(location: str, *, headers: HeaderList | None = None) -> Response:
     """302, never cached: each of our redirects carries a one-shot value or ends a login."""
     return Response(status=302, headers=[("location", location), ("cache-control", "no-store"), *(headers or [])])
@@ -167,8 +165,3 @@ def problem(refusal: Refusal) -> Response:
     }
     fields = [("content-type", PROBLEM_JSON), ("cache-control", "no-store"), *refusal.headers.items()]
     return Response(status=row.status, headers=fields, body=msgspec.json.encode(body))
-
-
-def path_segments(raw_path: str) -> list[str]:
-    """The decoded segments of a raw path; an encoded slash stays inside its segment."""
-    return [unquote(segment) for segment in urlsplit(raw_path).path.split("/")[1:]]

@@ -23,6 +23,7 @@ import trio
 
 from svc.protocol.addresses import is_public_address
 from svc.protocol.messages import Headers
+from svc.protocol.trust import system_trust
 
 HTTPS_PORT: Final = 443
 MAX_URL_CHARS: Final = 8_192
@@ -110,7 +111,7 @@ class PinnedEgress:
 
     def __init__(self, *, network: Network | None = None, tls: ssl.SSLContext | None = None) -> None:
         self._network: Network = network or SystemNetwork()
-        self._tls = tls or ssl.create_default_context()
+        self._tls = tls or system_trust()
 
     async def get(self, url: str, *, accept: str, deadline_s: float, limit_bytes: int) -> PinnedAnswer:
         """``GET``, redirects followed, within ``deadline_s`` in all. Raises :class:`PinnedFault`."""

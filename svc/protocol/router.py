@@ -35,6 +35,11 @@ class Match(Generic[C]):
     params: Mapping[str, str]
 
     @property
+    def path(self) -> str:
+        """As the rows write it, with the names of its parameters."""
+        return self.socket.path if self.socket is not None else next(iter(self.routes.values())).path
+
+    @property
     def allow(self) -> str:
         """The value of ``Allow``."""
         if self.socket is not None:
@@ -94,6 +99,15 @@ class Router(Generic[C]):
             raise NotFound
         node, values = leaf
         return Match(node.routes, node.socket, dict(zip(node.names, values, strict=True)))
+
+    def beginning(self, raw_path: str) -> str:
+        """The literal segments that rows begin with too: what can be said of a path that is nobody's."""
+        node, known = self._root, ""
+        for segment in raw_path.split("/")[1:]:
+            if segment not in node.literals:
+                break
+            node, known = node.literals[segment], f"{known}/{segment}"
+        return known
 
     def _add_route(self, route: Route[C]) -> None:
         node = self._node(route.path)

@@ -18,6 +18,9 @@ from svc.protocol.websocket import Socket
 C = TypeVar("C")
 
 Access = Literal["public", "authenticated", "admin"]
+Listener = Literal["public", "internal"]
+"""Which port a row answers on: everybody's, or the one that only this machine reaches, with the internal token."""
+
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 ProcedureKind = Literal["query", "mutation"]
 
@@ -44,6 +47,7 @@ class Route(Generic[C]):
     summary: str
     csrf_exempt: bool = False  # /gitops/webhook and /pair/claim only
     host_exempt: bool = False  # the three probes only
+    listener: Listener = "public"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,4 +71,3 @@ class Procedure(Generic[C]):
     output: object  # a type msgspec can encode, named in the generated documentation
     call: Callable[[C, Any], Awaitable[object]]  # the edge: takes what `input` decodes to
     summary: str
-    fake_only: bool = False  # answers NOT_FOUND unless PROVIDERS=fake

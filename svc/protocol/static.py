@@ -17,12 +17,12 @@ from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final
 
 from svc.errors import NotFound
 from svc.protocol.messages import HeaderList, Headers, Request, Response
 from svc.protocol.security import shell_csp
+from svc.protocol.served_files import CONTENT_TYPES, served_files
 
 MAX_FILES: Final = 2_000
 MAX_TREE_BYTES: Final = 32 * 1024 * 1024
@@ -31,24 +31,7 @@ REVALIDATE: Final = "no-cache"
 SHELL_NAME: Final = "index.html"
 BASE_MARK: Final = "{{static}}"
 
-# What a browser app consists of. Anything else in the folder (package.json, declarations, notes) is not served.
-CONTENT_TYPES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        ".js": "text/javascript; charset=utf-8",
-        ".mjs": "text/javascript; charset=utf-8",
-        ".css": "text/css; charset=utf-8",
-        ".html": "text/html; charset=utf-8",
-        ".txt": "text/plain; charset=utf-8",
-        ".svg": "image/svg+xml",
-        ".png": "image/png",
-        ".webp": "image/webp",
-        ".ico": "image/x-icon",
-        ".woff2": "font/woff2",
-        ".webmanifest": "application/manifest+json",
-    }
-)
 _COMPRESSIBLE: Final = frozenset({".js", ".mjs", ".css", ".html", ".txt", ".svg", ".webmanifest"})
-_SKIPPED_FOLDERS: Final = frozenset({"node_modules"})
 _VERSION_DIGITS: Final = 16
 _SMALLEST_WORTH_GZIP_BYTES: Final = 512
 _INLINE_SCRIPT: Final = re.compile(r"<script\b(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DOTALL | re.IGNORECASE)
@@ -158,27 +141,15 @@ def none_match(headers: Headers, etag: str) -> bool:
 
 
 def _read(root: Path) -> Iterator[tuple[str, bytes]]:
+    if not root.is_dir():
+        raise BadTree(f"{root} is not a folder; the web app is not there")
     count = size = 0
-    for path in _walk(root):
+    for path in served_files(root):
         data = path.read_bytes()
         count, size = count + 1, size + len(data)
         if count > MAX_FILES or size > MAX_TREE_BYTES:
             raise BadTree(f"{root} has more than {MAX_FILES} files or {MAX_TREE_BYTES} bytes to serve")
         yield path.relative_to(root).as_posix(), data
-
-
-def _walk(folder: Path) -> Iterator[Path]:
-    """Plain files of a known type, in order. A link is not followed: it may lead out of the tree."""
-    if not folder.is_dir():
-        raise BadTree(f"{folder} is not a folder; the web app is not there")
-    for path in sorted(folder.iterdir()):
-        if path.name.startswith(".") or path.is_symlink():
-            continue
-        if path.is_dir():
-            if path.name not in _SKIPPED_FOLDERS:
-                yield from _walk(path)
-        elif path.suffix in CONTENT_TYPES and not path.name.endswith(".d.ts"):
-            yield path
 
 
 def _version(files: Mapping[str, bytes], template: bytes) -> str:

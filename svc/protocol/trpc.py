@@ -39,6 +39,7 @@ _OK: Final = 200
 _NO_CONTENT: Final = 204
 _MULTI_STATUS: Final = 207
 _METHODS: Final[Mapping[ProcedureKind, str]] = {"query": "GET", "mutation": "POST"}
+RETRY_AFTER: Final = "retry-after"
 _NO_FIELDS: Final = b"{}"
 _FIELDS: Final[HeaderList] = [
     ("content-type", JSON),
@@ -48,19 +49,18 @@ _FIELDS: Final[HeaderList] = [
 
 
 class RpcLayer(Generic[C]):
-    """All procedures of the service. ``fake`` says whether the ``fake_only`` ones exist."""
+    """All procedures of the service."""
 
-    def __init__(self, procedures: Sequence[Procedure[C]], *, log: Log, fake: bool = False) -> None:
+    def __init__(self, procedures: Sequence[Procedure[C]], *, log: Log) -> None:
         self._rows = tuple(procedures)
         self._log = log
         self._compiled: dict[str, _Compiled[C]] = {}
         for row in self._rows:
             if row.name in self._compiled or not row.name or "," in row.name:
                 raise ValueError(f"{row.name!r} is no name for a procedure, or is taken")
-            self._compiled[row.name] = _Compiled(row, exists=fake or not row.fake_only)
+            self._compiled[row.name] = _Compiled(row)
 
     def rows(self) -> tuple[Procedure[C], ...]:
-        """Every row, also of procedures that do not exist in this configuration."""
         return self._rows
 
     async def respond(self, context: C, request: Request, principal: Principal | None) -> Response:
@@ -103,7 +103,7 @@ class RpcLayer(Generic[C]):
     def _find(self, name: str, request: Request, principal: Principal | None) -> _Call[C]:
         """The procedure of that name, or why it may not be called, said before any input is read."""
         compiled = self._compiled.get(name)
-        if compiled is None or not compiled.exists:
+        if compiled is None:
             return _Call(name, None, NotFound(f'No procedure found on path "{name}"'))
         row = compiled.row
         try:
@@ -139,9 +139,8 @@ def trpc_error_response(refusal: Refusal, path: str | None = None) -> Response:
 
 
 class _Compiled(Generic[C]):
-    def __init__(self, row: Procedure[C], *, exists: bool) -> None:
+    def __init__(self, row: Procedure[C]) -> None:
         self.row = row
-        self.exists = exists
         self._wants_input = row.input is not Nothing
         self._decoder: msgspec.json.Decoder[object] = msgspec.json.Decoder(row.input)
 
@@ -181,6 +180,8 @@ class _Outcome:
             return b'{"result":{"data":' + self.data + b"}}"
         row = self.refusal.row
         data: dict[str, object] = {**self.refusal.data, "code": row.rpc_name, "httpStatus": row.status}
+        if (wait_s := _pause_s(self.refusal)) is not None:
+            data["retryAfter"] = wait_s  # in seconds: a stream's head has left, and a batch has one header for all
         if self.path is not None:
             data["path"] = _encodable(self.path)
         error = {"message": _encodable(self.refusal.detail), "code": row.rpc_number, "data": data}
@@ -298,7 +299,19 @@ def _array(outcomes: Sequence[_Outcome]) -> Response:
     statuses = {outcome.status for outcome in outcomes}
     status = statuses.pop() if len(statuses) == 1 else _MULTI_STATUS
     body = b"[" + b",".join(outcome.envelope() for outcome in outcomes) + b"]"
-    return Response(status=status, headers=list(_FIELDS), body=body)
+    return Response(status=status, headers=[*_FIELDS, *_pause(outcomes)], body=body)
+
+
+def _pause(outcomes: Sequence[_Outcome]) -> HeaderList:
+    """When a whole batch may be asked again: the longest pause that any call of it wants."""
+    refusals = [outcome.refusal for outcome in outcomes if outcome.refusal is not None]
+    waits = [wait_s for refusal in refusals if (wait_s := _pause_s(refusal)) is not None]
+    return [(RETRY_AFTER, str(max(waits)))] if waits else []
+
+
+def _pause_s(refusal: Refusal) -> int | None:
+    wait_s = refusal.headers.get(RETRY_AFTER, "")
+    return int(wait_s) if wait_s.isdecimal() else None
 
 
 async def _lines(calls: Sequence[_Call[C]], perform: Callable[[_Call[C]], Awaitable[_Outcome]]) -> AsyncIterator[bytes]:

@@ -419,7 +419,7 @@ async def _run(handler: Handler, socket: WsprotoSocket, *, request: Request, lef
     except* Refusal as group:
         refusal = _first(group)
     except* Exception as group:
-        log.error("socket handler failed", group, request_id=request.id, path=request.raw_path)
+        log.error("socket handler failed", group, request_id=request.id, path=request.logged)
         refusal = Refusal(code="internal")
     if socket.accepted:
         if refusal is not None:

@@ -11,7 +11,11 @@ from svc.workspace import Workspace
 
 
 def _build(workspace: Workspace) -> None:
-    workspace.provide(Scheduler(clock=workspace.clock))
+    scheduler = Scheduler(clock=workspace.clock, context=workspace)
+    for feature in workspace.features:
+        for job in feature.jobs:
+            scheduler.add(job)
+    workspace.provide(scheduler)
 
 
 async def _subsystems(workspace: Workspace) -> Sequence[Subsystem]:

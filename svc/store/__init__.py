@@ -4,7 +4,11 @@ This face is all that others import. The central rule: an action is a plain func
 ``await store.write(action, …)``; a query is one over a :class:`ReadTx`, called as ``await store.read(query, …)``.
 """
 
-from svc.store.blobs import BlobCorrupt, BlobMissing, BlobRef, Blobs
+from svc.store import damage, records
+from svc.store.arrays import json_array, texts_of
+from svc.store.blob_files import BlobCorrupt, BlobMissing, BlobRef, Harm
+from svc.store.blobs import Blobs
+from svc.store.consumers import Consumer, Event, Lag, lags
 from svc.store.faults import (
     CannotOpen,
     CorruptDatabase,
@@ -15,11 +19,12 @@ from svc.store.faults import (
     StoreBroken,
     disk_faults,
 )
+from svc.store.following import Following
 from svc.store.fsck import Invariant, run_fsck
-from svc.store.gate import Runs
-from svc.store.home import Home, write_durably
-from svc.store.keyring import Keyring, master_key_path, open_keyring
+from svc.store.home import ROOMS, Home, write_durably
+from svc.store.keyring import KeyFile, Keyring, MasterKeySource, master_key_path, open_keyring
 from svc.store.migrate import fresh_schema, schema_sql
+from svc.store.os_keyring import OsKeyring
 from svc.store.outbox import (
     EVERYONE,
     PRUNE_ROWS,
@@ -32,32 +37,46 @@ from svc.store.outbox import (
     prune,
     rows_after,
 )
-from svc.store.secrets import Secrets, SecretUnreadable, has_secrets
+from svc.store.secrets import SecretRow, Secrets, SecretSource, SecretUnreadable, has_secrets
 from svc.store.store import Store
+from svc.store.tables import TABLES
+from svc.store.threads import RunsInThreads
 from svc.store.transaction import ReadTx, Row, Tx, Value
 
 __all__ = [
     "EVERYONE",
     "PRUNE_ROWS",
+    "ROOMS",
+    "TABLES",
     "BlobCorrupt",
     "BlobMissing",
     "BlobRef",
     "Blobs",
     "CannotOpen",
+    "Consumer",
     "CorruptDatabase",
+    "Event",
+    "Following",
+    "Harm",
     "Home",
     "HomeBusy",
     "HomeNotWritable",
     "Invariant",
+    "KeyFile",
     "KeyRefused",
     "Keyring",
+    "Lag",
+    "MasterKeySource",
     "NewerDatabase",
+    "OsKeyring",
     "Outbox",
     "OutboxRow",
     "Overflowed",
     "ReadTx",
     "Row",
-    "Runs",
+    "RunsInThreads",
+    "SecretRow",
+    "SecretSource",
     "SecretUnreadable",
     "Secrets",
     "Store",
@@ -65,16 +84,21 @@ __all__ = [
     "Subscription",
     "Tx",
     "Value",
+    "damage",
     "disk_faults",
     "fresh_schema",
     "has_secrets",
+    "json_array",
+    "lags",
     "master_key_path",
     "newest",
     "oldest_kept",
     "open_keyring",
     "prune",
+    "records",
     "rows_after",
     "run_fsck",
     "schema_sql",
+    "texts_of",
     "write_durably",
 ]

@@ -63,6 +63,7 @@ class Batch:
         self._jobs = jobs
         self._committed = False
         self.emitted: list[OutboxRow] = []
+        self.recorded = False
         self.fault: Fault | None = None
         self.cause: BaseException | None = None
 
@@ -84,6 +85,7 @@ class Batch:
         finally:
             if not self._committed:
                 self.emitted.clear()
+                self.recorded = False
                 _roll_back(connection)
 
     def settle(self, refusal: Callable[[], Exception]) -> None:
@@ -111,6 +113,7 @@ class Batch:
             raise _Lost(fault) from tx.cause or error
         if error is None:
             self.emitted += tx.emitted
+            self.recorded |= tx.recorded
         else:
             connection.execute("rollback to job")
         connection.execute("release job")

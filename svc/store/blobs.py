@@ -1,8 +1,9 @@
-"""Blobs: content under its own SHA-256, in files ``ab/cd/<sha256>``.
+"""Blobs: content under its own SHA-256, in files ``ab/<sha256>``.
 
 Owns the blob tree. The order of durability is: write a temporary file, fsync it, rename it, fsync the directory, and
 only then return, so that no row ever names a blob that a power loss took away. Content never changes once it has its
-name, and damaged content is never handed out as if it were whole.
+name, and damaged content is never handed out as if it were whole: who finds some notes it (``suspects``), and storing
+the same content again replaces it.
 
 A blob whose last row is gone is removed by somebody who knows the rows (``remove_old``). The file's time of change says
 when the content was last stored: storing it again renews it, and a lock keeps the two from crossing.
@@ -14,68 +15,49 @@ import errno
 import fcntl
 import hashlib
 import os
-import re
 import secrets
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence, Set
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from io import FileIO
 from pathlib import Path
 from typing import Final, TypeVar
 
 from svc.clock import Millis
-from svc.errors import NotFound, Refusal, TooLarge
+from svc.errors import Refusal, TooLarge
+from svc.store.blob_files import CHUNK_BYTES, BlobCorrupt, BlobMissing, BlobRef, Reader, Upload
+from svc.store.blob_tree import DAMAGED, BlobTree, is_name, sync_all
 from svc.store.faults import StoreBroken, disk_faults
-from svc.store.gate import Runs
-from svc.store.home import sync_directory
+from svc.store.suspects import Suspects
+from svc.store.threads import RunsInThreads
 
 T = TypeVar("T")
 
-CHUNK_BYTES: Final = 256 * 1024  # read or written in one thread hop
 GROUP_FILES: Final = 64  # temporary files open at a time while many blobs are written
-SYNC_THREADS: Final = 8  # fsyncs of one group that wait for the disk together
 CHECKED_AHEAD_BYTES: Final = 16 * 1024 * 1024  # content up to here is checked before the first byte is handed out
 MAX_REMEMBERED: Final = 4_096  # files whose hash was checked, for ranges
 
-_NAME: Final = re.compile(r"[0-9a-f]{64}")
-_NOT_A_FILE: Final = frozenset({errno.ELOOP, errno.EISDIR})
+ROOM_BYTES: Final = 16 * 1024 * 1024
+"""With less than this free the disk counts as full: a mail or an upload of ordinary size finds no room any more."""
+
 _INCOMING: Final = ".incoming"
-_LOCK: Final = ".lock"
 _NANOSECONDS_A_MS: Final = 1_000_000
-_DIRECTORY_NAME: Final = re.compile(r"[0-9a-f]{2}")
-
-
-@dataclass(frozen=True, slots=True)
-class BlobRef:
-    """The address of some content, and its size in bytes."""
-
-    sha256: str
-    size: int
-
-
-class BlobMissing(NotFound):
-    """There is no such blob."""
-
-
-class BlobCorrupt(NotFound):
-    """What is stored under this name is not what the name says; it is not handed out."""
 
 
 class Blobs:
     """The blob tree of one home."""
 
-    def __init__(self, root: Path, *, threads: Runs, on_broken: Callable[[StoreBroken], None] | None = None) -> None:
+    def __init__(
+        self, root: Path, *, threads: RunsInThreads, on_broken: Callable[[StoreBroken], None] | None = None
+    ) -> None:
         """``on_broken`` hears that the disk failed, so that the database stops acknowledging too (``Store.fail``)."""
-        self._root = root
+        self.suspects = Suspects()
+        self._tree = BlobTree(root)
         self._incoming = root / _INCOMING
         self._threads = threads
         self._on_broken = on_broken
         self._broken = False
         self._full = False
-        self._durable_directories: set[Path] = set()  # at most 256 + 65,536
         self._checked: OrderedDict[str, tuple[int, int, int]] = OrderedDict()
 
     @classmethod
@@ -83,7 +65,7 @@ class Blobs:
         cls,
         root: Path,
         *,
-        threads: Runs,
+        threads: RunsInThreads,
         on_broken: Callable[[StoreBroken], None] | None = None,
         read_only: bool = False,
     ) -> Blobs:
@@ -117,20 +99,26 @@ class Blobs:
             for start in range(0, len(missing), GROUP_FILES):
                 self._write_group({ref: wanted[ref] for ref in missing[start : start + GROUP_FILES]})
             # Also those that were there: a process killed between rename and fsync may have left them.
-            self._sync_parents(wanted)
+            self._tree.sync_parents([ref.sha256 for ref in refs])
+            self._replaced(missing)
         return refs
 
-    @property
-    def full(self) -> bool:
-        """Whether the disk had no room for what was stored last. The next that finds some says otherwise."""
-        return self._full
+    async def is_full(self) -> bool:
+        """Whether the disk has no room to speak of, or had none for what was stored last. The next that finds some
+        says otherwise."""
+        return self._full or await self._threads.run(self._has_hardly_room)
+
+    def _has_hardly_room(self) -> bool:
+        """Some file systems do not tell: they have no size at all."""
+        disk = os.statvfs(self._incoming.parent)
+        return disk.f_blocks > 0 and disk.f_bavail * disk.f_frsize < ROOM_BYTES
 
     @contextmanager
     def _noting_room(self) -> Iterator[None]:
         try:
             yield
-        except Refusal:
-            self._full = True
+        except Refusal as refusal:
+            self._full = self._full or refusal.code == "insufficient_storage"
             raise
         self._full = False
 
@@ -139,7 +127,11 @@ class Blobs:
 
         Raises :class:`TooLarge` with the byte that passes ``limit``, and whatever ``chunks`` raises.
         """
-        upload = _Upload(self._incoming / secrets.token_hex(16))
+        with self._noting_room():
+            return await self._put_stream(chunks, limit=limit)
+
+    async def _put_stream(self, chunks: AsyncIterator[bytes], *, limit: int) -> BlobRef:
+        upload = Upload(self._incoming / secrets.token_hex(16))
         try:
             pending: list[bytes] = []
             pending_bytes = 0
@@ -162,13 +154,14 @@ class Blobs:
 
     def read_now(self, sha256: str, limit: int) -> bytes:
         """:meth:`read` for those who are in a thread already; blocks."""
-        with self._opened(sha256) as file:
-            data = file.read(limit + 1)
-        if len(data) > limit:
-            raise TooLarge(f"The content has more than {limit} bytes.")
-        if hashlib.sha256(data).hexdigest() != sha256:
-            raise BlobCorrupt("This content is damaged.")
-        return data
+        with self._noting(sha256):
+            with self._tree.opened(sha256) as file:
+                data = file.read(limit + 1)
+            if len(data) > limit:
+                raise TooLarge(f"The content has more than {limit} bytes.")
+            if hashlib.sha256(data).hexdigest() != sha256:
+                raise BlobCorrupt(DAMAGED)
+            return data
 
     async def stream(self, sha256: str, *, offset: int = 0, length: int | None = None) -> AsyncIterator[bytes]:
         """The content from ``offset``, ``length`` bytes at most.
@@ -181,13 +174,13 @@ class Blobs:
             await self._hop(self._check, sha256)
         file = await self._hop(self._opened, sha256)
         try:
-            reader = _Reader(file, offset, length)
-            held = await self._hop(reader.read)
-            while following := await self._hop(reader.read):
+            reader = Reader(file, offset, length)
+            held = await self._hop(self._piece, sha256, reader)
+            while following := await self._hop(self._piece, sha256, reader):
                 yield held
                 held = following
-            if whole and reader.digest.hexdigest() != sha256:
-                raise BlobCorrupt("This content is damaged.")
+            if whole:
+                self._compare(sha256, reader)
             if held:
                 yield held
         finally:
@@ -206,32 +199,37 @@ class Blobs:
         return await self._hop(self.size_now, sha256)
 
     def size_now(self, sha256: str) -> int | None:
-        try:
-            return self._path(sha256).stat().st_size
-        except (FileNotFoundError, BlobMissing):
-            return None
+        status = self._tree.status(sha256)
+        return None if status is None else status.st_size
+
+    def doubt(self, sha256: str, *, size: int | None) -> None:
+        """Somebody who knows how many bytes it has to have found ``size`` instead; ``None``: it is not there."""
+        self.suspects.found(sha256, "missing" if size is None else "truncated")
 
     def is_sound(self, sha256: str) -> bool:
         """Whether the blob exists and hashes to its name; blocks."""
         try:
-            with self._opened(sha256) as file:
-                return hashlib.file_digest(file, "sha256").hexdigest() == sha256
+            with self._noting(sha256), self._tree.opened(sha256) as file:
+                if hashlib.file_digest(file, "sha256").hexdigest() != sha256:
+                    raise BlobCorrupt(DAMAGED)
         except (BlobMissing, BlobCorrupt):
             return False
+        return True
+
+    def settle(self, names: Iterable[str]) -> int:
+        """Move those that lie where an earlier version put them. Returns how many moved; blocks."""
+        return self._tree.settle(names)
 
     def each_sha(self) -> Iterator[str]:
         """Every blob there is, in order; blocks."""
-        for first in self._subdirectories(self._root):
-            for second in self._subdirectories(first):
-                yield from sorted(entry.name for entry in second.iterdir() if _NAME.fullmatch(entry.name))
+        return self._tree.each_sha()
 
     def each_old(self, before: Millis) -> Iterator[tuple[str, int]]:
         """Every blob that was last stored before that instant, with the time of it in nanoseconds; blocks."""
         for sha256 in self.each_sha():
-            with suppress(FileNotFoundError):
-                stored_ns = self._path(sha256).lstat().st_mtime_ns
-                if stored_ns < before * _NANOSECONDS_A_MS:
-                    yield sha256, stored_ns
+            status = self._tree.status(sha256)
+            if status is not None and status.st_mtime_ns < before * _NANOSECONDS_A_MS:
+                yield sha256, status.st_mtime_ns
 
     def remove_old(self, stored: Mapping[str, int]) -> int:
         """Remove blobs that no row names, unless they were stored again since ``each_old`` told; blocks.
@@ -239,13 +237,12 @@ class Blobs:
         The caller answers for the rows. Returns how many were removed.
         """
         removed = 0
-        with self._locked(fcntl.LOCK_EX):
+        with self._tree.locked(fcntl.LOCK_EX):
             for sha256, stored_ns in stored.items():
-                path = self._path(sha256)
-                with suppress(FileNotFoundError):
-                    if path.lstat().st_mtime_ns == stored_ns:
-                        path.unlink()
-                        removed += 1
+                status = self._tree.status(sha256)
+                if status is not None and status.st_mtime_ns == stored_ns:
+                    self._tree.remove(sha256)
+                    removed += 1
         return removed
 
     async def _hop(self, fn: Callable[..., T], *args: object) -> T:
@@ -260,186 +257,110 @@ class Blobs:
                 self._on_broken(error)
             raise
 
-    def _path(self, sha256: str) -> Path:
-        if not _NAME.fullmatch(sha256):
-            raise BlobMissing
-        return self._root / sha256[:2] / sha256[2:4] / sha256
-
     @contextmanager
-    def _locked(self, how: int) -> Iterator[None]:
-        """Storing shares the lock, removing has it alone. Held for the look and the change, never for an fsync."""
-        descriptor = os.open(self._root / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    def _noting(self, sha256: str) -> Iterator[None]:
+        """Whoever finds a blob lost or damaged tells it by reading; a disk that can't read it has lost it, too."""
         try:
-            fcntl.flock(descriptor, how)  # locks of one process on two descriptors exclude each other too
             yield
-        finally:
-            os.close(descriptor)
+        except BlobMissing:
+            if is_name(sha256):
+                self.suspects.found(sha256, "missing")
+            raise
+        except BlobCorrupt:
+            self._found_corrupt(sha256)
+            raise
+        except OSError as error:
+            if error.errno != errno.EIO:
+                raise
+            self._found_corrupt(sha256)
+            raise BlobCorrupt(DAMAGED) from error
+
+    def _found_corrupt(self, sha256: str) -> None:
+        self._checked.pop(sha256, None)
+        self.suspects.found(sha256, "altered" if self.size_now(sha256) else "truncated")
+
+    def _replaced(self, refs: Iterable[BlobRef]) -> None:
+        """Written anew, and durable: whatever was wrong with them is mended."""
+        names = [ref.sha256 for ref in refs]
+        self._tree.drop_old(names)
+        for sha256 in names:
+            self.suspects.mended(sha256)
 
     def _renew(self, refs: Iterable[BlobRef]) -> list[BlobRef]:
         """Note that these are wanted from now on. Returns those that are not there.
 
-        A file of another size is damaged: it does not count, and is replaced.
+        What has another size, or is known to be damaged, does not count, and is replaced.
         """
+        wanted = list(refs)
+        self._tree.settle(ref.sha256 for ref in wanted)
         missing = []
-        with self._locked(fcntl.LOCK_SH):
-            for ref in refs:
-                if self.size_now(ref.sha256) == ref.size:
-                    os.utime(self._path(ref.sha256), follow_symlinks=False)
+        with self._tree.locked(fcntl.LOCK_SH):
+            for ref in wanted:
+                if self.size_now(ref.sha256) == ref.size and ref.sha256 not in self.suspects:
+                    self._tree.touch(ref.sha256)
                 else:
                     missing.append(ref)
         return missing
 
     def _write_group(self, group: dict[BlobRef, bytes]) -> None:
         """All writes first, then all fsyncs: the file system commits them together."""
-        uploads: list[_Upload] = []
+        uploads: list[Upload] = []
         try:
             for data in group.values():
-                upload = _Upload(self._incoming / secrets.token_hex(16))
+                upload = Upload(self._incoming / secrets.token_hex(16))
                 uploads.append(upload)
                 upload.write(data)
-            _sync_all(upload.sync for upload in uploads)
-            self._make_durable({self._path(ref.sha256).parent for ref in group})
-            with self._locked(fcntl.LOCK_SH):
+            sync_all(upload.sync for upload in uploads)
+            self._tree.make_durable({self._tree.place(ref.sha256).parent for ref in group})
+            with self._tree.locked(fcntl.LOCK_SH):
                 for ref, upload in zip(group, uploads, strict=True):
-                    upload.move(self._path(ref.sha256))
+                    upload.move(self._tree.place(ref.sha256))
         finally:
             for upload in uploads:
                 upload.discard()
 
-    def _finish(self, upload: _Upload) -> BlobRef:
+    def _finish(self, upload: Upload) -> BlobRef:
         """Known content takes the same way as new: how long an upload takes must not tell what others have stored."""
         with disk_faults():
             ref = upload.ref()
             upload.sync()
-            path = self._path(ref.sha256)
-            self._make_durable({path.parent})
-            with self._locked(fcntl.LOCK_SH):
+            path = self._tree.place(ref.sha256)
+            self._tree.make_durable({path.parent})
+            with self._tree.locked(fcntl.LOCK_SH):
                 upload.move(path)
-            self._sync_parents([ref])
+            self._tree.sync_parents([ref.sha256])
+            self._replaced([ref])
             return ref
 
-    def _sync_parents(self, refs: Iterable[BlobRef]) -> None:
-        directories = {self._path(ref.sha256).parent for ref in refs}
-        self._make_durable(directories)
-        _sync_all(partial(sync_directory, directory) for directory in directories)
-
-    def _make_durable(self, directories: Set[Path]) -> None:
-        """See to it that ``directories`` exist and that a power loss does not take their names away.
-
-        All are made before the first is synced: each sync after a change would be one more commit of the file system.
-        """
-        new = directories - self._durable_directories
-        for directory in new:
-            directory.parent.mkdir(mode=0o700, exist_ok=True)
-            directory.mkdir(mode=0o700, exist_ok=True)
-        firsts = {directory.parent for directory in new}
-        changed = firsts if firsts <= self._durable_directories else {*firsts, self._root}
-        if new:
-            _sync_all(partial(sync_directory, directory) for directory in changed)
-            self._durable_directories.update(new, firsts)
-
     def _opened(self, sha256: str) -> FileIO:
-        try:
-            return FileIO(self._path(sha256), opener=_open_to_read)
-        except FileNotFoundError:
-            raise BlobMissing from None
-        except OSError as error:
-            if error.errno in _NOT_A_FILE:
-                raise BlobCorrupt("This content is damaged.") from error
-            raise
+        with self._noting(sha256):
+            return self._tree.opened(sha256)
+
+    def _piece(self, sha256: str, reader: Reader) -> bytes:
+        with self._noting(sha256):
+            return reader.read()
+
+    def _compare(self, sha256: str, reader: Reader) -> None:
+        with self._noting(sha256):
+            if reader.digest.hexdigest() != sha256:
+                raise BlobCorrupt(DAMAGED)
 
     def _head(self, sha256: str, length: int) -> bytes:
-        if (self.size_now(sha256) or 0) <= CHECKED_AHEAD_BYTES:
+        if (self.size_now(sha256) or 0) <= CHECKED_AHEAD_BYTES or sha256 in self.suspects:
             self._check(sha256)
-        with self._opened(sha256) as file:
+        with self._noting(sha256), self._tree.opened(sha256) as file:
             return file.read(length)
 
     def _check(self, sha256: str) -> None:
-        with self._opened(sha256) as file:
+        with self._noting(sha256), self._tree.opened(sha256) as file:
             identity = _identity(file)
             if self._checked.get(sha256) == identity:
                 return
             if hashlib.file_digest(file, "sha256").hexdigest() != sha256:
-                raise BlobCorrupt("This content is damaged.")
+                raise BlobCorrupt(DAMAGED)
         self._checked[sha256] = identity
         while len(self._checked) > MAX_REMEMBERED:
             self._checked.popitem(last=False)
-
-    def _subdirectories(self, directory: Path) -> list[Path]:
-        return sorted(
-            entry for entry in directory.iterdir() if _DIRECTORY_NAME.fullmatch(entry.name) and entry.is_dir()
-        )
-
-
-class _Upload:
-    """A blob on its way in: a temporary file, its hash and its size so far. Blocks; one thread at a time."""
-
-    def __init__(self, path: Path) -> None:
-        self.size = 0
-        self._path = path
-        self._digest = hashlib.sha256()
-        self._file: FileIO | None = None
-
-    def write(self, data: bytes) -> None:
-        with disk_faults():
-            if self._file is None:
-                self._file = FileIO(self._path, "x")
-            rest = memoryview(data)
-            while rest:
-                rest = rest[self._file.write(rest) :]
-        self._digest.update(data)
-        self.size += len(data)
-
-    def sync(self) -> None:
-        if self._file is not None:
-            os.fsync(self._file.fileno())
-
-    def ref(self) -> BlobRef:
-        return BlobRef(self._digest.hexdigest(), self.size)
-
-    def move(self, path: Path) -> None:
-        self._path.rename(path)
-
-    def discard(self) -> None:
-        """Close the file, and remove it unless it has been moved to its place."""
-        if self._file is not None:
-            self._file.close()
-            with suppress(FileNotFoundError):
-                self._path.unlink()
-
-
-class _Reader:
-    """Reads a file piece by piece, hashing what it reads. Blocks; one thread at a time."""
-
-    def __init__(self, file: FileIO, offset: int, length: int | None) -> None:
-        self.digest = hashlib.sha256()
-        self._file = file
-        self._left = length
-        file.seek(offset)
-
-    def read(self) -> bytes:
-        """The next piece; empty at the end."""
-        wanted = CHUNK_BYTES if self._left is None else min(CHUNK_BYTES, self._left)
-        data = self._file.read(wanted) or b""
-        self.digest.update(data)
-        if self._left is not None:
-            self._left -= len(data)
-        return data
-
-
-def _sync_all(syncs: Iterable[Callable[[], None]]) -> None:
-    """Run all, several at a time: a file system makes one commit of the syncs that wait for it together."""
-    waiting = list(syncs)
-    if len(waiting) == 1:
-        waiting[0]()
-    elif waiting:
-        with ThreadPoolExecutor(min(SYNC_THREADS, len(waiting)), thread_name_prefix="blob-sync") as pool:
-            for done in [pool.submit(sync) for sync in waiting]:
-                done.result()
-
-
-def _open_to_read(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NOFOLLOW)
 
 
 def _identity(file: FileIO) -> tuple[int, int, int]:

@@ -7,12 +7,15 @@ and tells no contents: a problem is a sentence that names the record.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final, Literal
 
+from svc.clock import rfc3339
+from svc.store import damage
 from svc.store.blobs import Blobs
+from svc.store.damage import Damage
 from svc.store.outbox import newest
 from svc.store.secrets import Secrets, SecretUnreadable
 from svc.store.transaction import ReadTx
@@ -43,29 +46,39 @@ def run_fsck(
     decrypted. Run it as a query: ``await store.read(run_fsck, …)``.
     """
     problems: list[str] = []
+    known = damage.recorded(tx)
     for invariant in (*_own_invariants(secrets), *invariants):
         problems += islice(
-            (f"{invariant.name}: {problem}" for problem in _found(tx, invariant, blobs, deep)), MAX_PROBLEMS
+            (f"{invariant.name}: {problem}" for problem in _found(tx, invariant, blobs, deep, known)), MAX_PROBLEMS
         )
     return problems
 
 
-def _found(tx: ReadTx, invariant: Invariant, blobs: Blobs, deep: bool) -> Iterator[str]:
+def _found(tx: ReadTx, invariant: Invariant, blobs: Blobs, deep: bool, known: Mapping[str, Damage]) -> Iterator[str]:
     try:
         if invariant.yields == "problems":
             yield from invariant.check(tx)
         else:
             for sha256 in invariant.check(tx):
-                yield from _blob_problems(blobs, sha256, deep=deep)
+                yield from _blob_problems(blobs, sha256, deep=deep, known=known.get(sha256))
     except sqlite3.DatabaseError as error:
         yield f"can't be checked: {error}"
 
 
-def _blob_problems(blobs: Blobs, sha256: str, *, deep: bool) -> Iterator[str]:
+def _blob_problems(blobs: Blobs, sha256: str, *, deep: bool, known: Damage | None) -> Iterator[str]:
+    """What is recorded as damaged is read in any case: it may have been mended by now."""
     if blobs.size_now(sha256) is None:
-        yield f"the blob {sha256} is missing"
-    elif deep and not blobs.is_sound(sha256):
-        yield f"the blob {sha256} is damaged"
+        yield f"the blob {sha256} is missing{_record_of(known)}"
+    elif (deep or known is not None) and not blobs.is_sound(sha256):
+        yield f"the blob {sha256} is damaged{_record_of(known)}"
+
+
+def _record_of(known: Damage | None) -> str:
+    """What the service knows of it already."""
+    if known is None:
+        return ""
+    verdict = "can't be mended by itself" if known.state == "lost" else "waits to be mended"
+    return f"; found {rfc3339(known.found_at)}, {verdict}{': ' if known.reason else ''}{known.reason}"
 
 
 def _own_invariants(secrets: Secrets | None) -> Iterator[Invariant]:

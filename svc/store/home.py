@@ -64,15 +64,30 @@ class Home:
 
     @property
     def database(self) -> Path:
-        return self.path / "db" / "svc.sqlite3"
+        return self.database_of(self.path)
+
+    @staticmethod
+    def database_of(path: Path) -> Path:
+        return path / "db" / "svc.sqlite3"
+
+    @staticmethod
+    def busy(path: Path) -> HomeBusy | None:
+        """Who holds the home at ``path`` just now, if anybody does. Takes nothing and changes nothing."""
+        try:
+            descriptor = os.open(path / _LOCK_NAME, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        except OSError:
+            return None
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return _held(path, descriptor)
+        finally:
+            os.close(descriptor)  # and with it the lock
+        return None
 
     @property
     def blobs(self) -> Path:
         return self.path / "blobs"
-
-    @property
-    def okf(self) -> Path:
-        return self.path / "okf"
 
     @property
     def spool(self) -> Path:
@@ -142,15 +157,20 @@ def _take_lock(path: Path) -> int:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        holder = os.read(descriptor, _MAX_SMALL_FILE_BYTES).strip()
+        busy = _held(path, descriptor)
         os.close(descriptor)
-        raise HomeBusy(path, int(holder) if holder.isdigit() else None) from None
+        raise busy from None
     except BaseException:
         os.close(descriptor)
         raise
     os.ftruncate(descriptor, 0)
     os.write(descriptor, b"%d\n" % os.getpid())
     return descriptor
+
+
+def _held(path: Path, descriptor: int) -> HomeBusy:
+    holder = os.read(descriptor, _MAX_SMALL_FILE_BYTES).strip()
+    return HomeBusy(path, int(holder) if holder.isdigit() else None)
 
 
 def _own_id(path: Path) -> str:

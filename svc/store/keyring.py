@@ -15,7 +15,7 @@ import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from svc.store.faults import KeyRefused
 from svc.store.home import PRIVATE_DIRECTORY, PRIVATE_UMASK, sync_directory
@@ -57,6 +57,60 @@ class Keyring:
         """A key that lives only in memory."""
         return cls((MasterKey.of(secrets.token_bytes(KEY_BYTES)),))
 
+    def renewed(self) -> Keyring:
+        """With a new current key; the others stay, for what is still encrypted under them."""
+        if len(self.keys) >= MAX_KEYS:
+            raise KeyRefused(
+                f"the master key has {MAX_KEYS} versions; let go of old ones: svc secrets rotate --forget-old"
+            )
+        return Keyring((*Keyring.random().keys, *self.keys))
+
+    def current_only(self) -> Keyring:
+        return Keyring((self.current,))
+
+    def as_text(self) -> str:
+        """How a keyring is kept: a key a line, 64 hexadecimal digits, the current one first."""
+        return "".join(f"{key.material.hex()}\n" for key in self.keys)
+
+    @classmethod
+    def from_text(cls, text: str) -> Keyring | None:
+        """``None`` where ``text`` is not what :meth:`as_text` gives."""
+        lines = text.split()
+        if not 1 <= len(lines) <= MAX_KEYS or not all(_LINE.fullmatch(line) for line in lines):
+            return None
+        return cls(tuple(MasterKey.of(bytes.fromhex(line)) for line in lines))
+
+
+class MasterKeySource(Protocol):
+    """Where a home's master key is kept: a file, the keyring of the system, later a key-management service."""
+
+    def load(self, *, may_create: bool) -> Keyring:
+        """``may_create`` is false once the home has secrets. Raises :class:`KeyRefused`."""
+        ...
+
+    def replace(self, keyring: Keyring) -> None:
+        """Keep ``keyring`` instead, durably and as a whole. Raises :class:`KeyRefused`."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyFile:
+    """The key file of a home: private, and outside of it."""
+
+    path: Path
+    home: Path
+
+    def load(self, *, may_create: bool) -> Keyring:
+        return open_keyring(self.path, home=self.home, may_create=may_create)
+
+    def replace(self, keyring: Keyring) -> None:
+        try:
+            temporary = _written_beside(self.path, keyring)
+            os.replace(temporary, self.path)
+            sync_directory(self.path.parent)
+        except OSError as error:
+            raise KeyRefused(f"the master key {self.path} can't be replaced: {error.strerror}") from error
+
 
 def master_key_path(key_file: Path | None, *, home_id: str, environ: Mapping[str, str]) -> Path:
     """``key_file`` when it is set, else ``$XDG_CONFIG_HOME/svc/keys/<home id>``."""
@@ -89,29 +143,39 @@ def open_keyring(path: Path, *, home: Path, may_create: bool) -> Keyring:
 def _create(path: Path) -> None:
     """Write beside, then link: the name appears with its whole content or not at all, and never replaces another."""
     path.parent.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    temporary = _written_beside(path, Keyring.random())
     try:
-        with open(descriptor, "wb") as file:
-            file.write(f"{secrets.token_hex(KEY_BYTES)}\n".encode())
-            file.flush()
-            os.fsync(file.fileno())
         os.link(temporary, path)
     finally:
         temporary.unlink()
     sync_directory(path.parent)
 
 
+def _written_beside(path: Path, keyring: Keyring) -> Path:
+    """A private file in the same directory that holds ``keyring``, on the disk for certain."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(keyring.as_text().encode())
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        temporary.unlink()
+        raise
+    return temporary
+
+
 def _read(path: Path) -> Keyring:
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     with open(descriptor, "rb") as file:
         _refuse_shared(path, os.fstat(descriptor))
-        lines = file.read(_MAX_FILE_BYTES + 1).decode("ascii", "replace").split()
-    if not 1 <= len(lines) <= MAX_KEYS or not all(_LINE.fullmatch(line) for line in lines):
+        keyring = Keyring.from_text(file.read(_MAX_FILE_BYTES + 1).decode("ascii", "replace"))
+    if keyring is None:
         raise KeyRefused(
             f"the master key {path} is damaged: it must hold {2 * KEY_BYTES} hexadecimal digits; restore it"
         )
-    return Keyring(tuple(MasterKey.of(bytes.fromhex(line)) for line in lines))
+    return keyring
 
 
 def _refuse_shared(path: Path, status: os.stat_result) -> None:

@@ -72,3 +72,61 @@ def m004_meta(db: Database) -> None:
         ) strict, without rowid;
         """
     )
+
+
+@STORE_MIGRATIONS()
+def m005_blob_damage(db: Database) -> None:
+    """Few rows: what was found damaged, and what was mended in the last weeks."""
+    db.executescript(
+        """
+        create table blob_damage (
+            sha256 text primary key,
+            harm text not null check (harm in ('missing', 'truncated', 'altered')),
+            state text not null check (state in ('waiting', 'lost', 'mended')),
+            reason text not null,
+            attempts integer not null,
+            found_at integer not null,
+            next_at integer not null,
+            changed_at integer not null,
+            became text
+        ) strict, without rowid;
+        """
+    )
+
+
+@STORE_MIGRATIONS()
+def m006_consumers(db: Database) -> None:
+    """Where each durable consumer stands among the events, and those that it could not deal with."""
+    db.executescript(
+        """
+        create table consumers (
+            name text primary key,
+            seq integer not null,
+            failures integer not null,
+            retry_at integer not null,
+            problem text,
+            updated_at integer not null
+        ) strict, without rowid;
+        create table consumer_failures (
+            name text not null,
+            seq integer not null,
+            type text not null,
+            reason text not null,
+            at integer not null,
+            primary key (name, seq)
+        ) strict, without rowid;
+        """
+    )
+
+
+@STORE_MIGRATIONS()
+def m007_secret_envelopes(db: Database) -> None:
+    """A data key for each secret, and who gave its value. Older homes seeded one secret only: the OAuth client."""
+    db.executescript(
+        """
+        alter table secrets add column wrapped_key blob;
+        alter table secrets add column source text not null default 'oauth'
+            check (source in ('seed', 'user', 'oauth'));
+        update secrets set source = 'seed' where name = 'idp.oauth';
+        """
+    )

@@ -1,24 +1,33 @@
 """The secrets store: credentials encrypted at rest, each bound to its own place.
 
-Owns the ``secrets`` table. AES-256-GCM; the associated data holds name, row id and version, so that a ciphertext moved
-to another row, or an older one put back under a newer version, does not decrypt. A value never appears in a repr, an
-error or a log; callers hold it no longer than the call they need it for.
+Owns the ``secrets`` table. Envelope encryption by AES-256-GCM: each value under a random data key of its own, that key
+under the master key. The associated data of both holds name, row id and version, so that a ciphertext moved to another
+row, or an older one put back under a newer version, does not decrypt. To rotate the master key is to encrypt the data
+keys anew; the values stay as they are.
+
+A value never appears in a repr, an error or a log; callers hold it no longer than the call they need it for. Features
+do not read secrets here: they acquire them from :mod:`svc.capabilities`.
 """
 
 from __future__ import annotations
 
 import os
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, Literal, cast
 
 import msgspec
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+from svc.clock import Millis
 from svc.ids import new_id
-from svc.store.keyring import Keyring
+from svc.store.keyring import KEY_BYTES, Keyring
 from svc.store.transaction import ReadTx, Tx
 
 NONCE_BYTES: Final = 12
+
+SecretSource = Literal["seed", "user", "oauth"]
+"""Who gave the value: the environment at boot, a person, or a consent screen."""
 
 
 class SecretUnreadable(Exception):
@@ -27,6 +36,16 @@ class SecretUnreadable(Exception):
     def __init__(self, name: str, why: str) -> None:
         super().__init__(f"the secret {name!r} can't be decrypted: {why}")
         self.name = name
+
+
+@dataclass(frozen=True, slots=True)
+class SecretRow:
+    """What may be shown of a secret."""
+
+    name: str
+    source: SecretSource
+    version: int
+    updated_at: Millis
 
 
 def has_secrets(tx: ReadTx) -> bool:
@@ -42,64 +61,142 @@ class Secrets:
 
     def read(self, tx: ReadTx, name: str) -> bytes | None:
         """The value, or ``None``. Raises :class:`SecretUnreadable`."""
-        row = tx.one("select id, version, nonce, ciphertext, key_id from secrets where name = :name", name=name)
+        row = tx.one(
+            "select id, version, nonce, ciphertext, key_id, wrapped_key from secrets where name = :name", name=name
+        )
         if row is None:
             return None
-        row_id, version, nonce, ciphertext, key_id = row
-        key = self._keyring.find(key_id)
-        if key is None:
-            raise SecretUnreadable(name, f"its key {key_id} is not in the key file")
+        row_id, version, nonce, ciphertext, key_id, wrapped_key = row
+        place = _place(name, row_id, version)
+        master_key = self._material(name, key_id)
         try:
-            return AESGCM(key.material).decrypt(nonce, ciphertext, _place(name, row_id, version))
+            # Written before there were data keys: the value lies under the master key itself.
+            data_key = master_key if wrapped_key is None else _unwrap(master_key, wrapped_key, place)
+            return AESGCM(data_key).decrypt(nonce, ciphertext, place)
         except (InvalidTag, ValueError):
             raise SecretUnreadable(name, "its row was altered or damaged") from None
 
-    def write(self, tx: Tx, name: str, value: bytes) -> None:
+    def write(self, tx: Tx, name: str, value: bytes, *, source: SecretSource = "oauth") -> None:
         """Insert or replace."""
         row = tx.one("select id, version from secrets where name = :name", name=name)
         row_id, version = (new_id("sec"), 1) if row is None else (row[0], row[1] + 1)
-        nonce = os.urandom(NONCE_BYTES)
+        place = _place(name, row_id, version)
         key = self._keyring.current
+        data_key, nonce = os.urandom(KEY_BYTES), os.urandom(NONCE_BYTES)
         tx.run(
             """
-            insert into secrets (name, id, version, nonce, ciphertext, key_id, updated_at)
-            values (:name, :id, :version, :nonce, :ciphertext, :key_id, :now)
+            insert into secrets (name, id, version, nonce, ciphertext, key_id, wrapped_key, source, updated_at)
+            values (:name, :id, :version, :nonce, :ciphertext, :key_id, :wrapped_key, :source, :now)
             on conflict (name) do update set version = excluded.version, nonce = excluded.nonce,
-                ciphertext = excluded.ciphertext, key_id = excluded.key_id, updated_at = excluded.updated_at
+                ciphertext = excluded.ciphertext, key_id = excluded.key_id, wrapped_key = excluded.wrapped_key,
+                source = excluded.source, updated_at = excluded.updated_at
             """,
             name=name,
             id=row_id,
             version=version,
             nonce=nonce,
-            ciphertext=AESGCM(key.material).encrypt(nonce, value, _place(name, row_id, version)),
+            ciphertext=AESGCM(data_key).encrypt(nonce, value, place),
             key_id=key.id,
+            wrapped_key=_wrap(key.material, data_key, place),
+            source=source,
             now=tx.now,
         )
 
     def seed(self, tx: Tx, name: str, value: bytes) -> bool:
         """Insert only: a rotated value is never overwritten by a stale variable. Whether it was inserted."""
-        if tx.one("select 1 from secrets where name = :name", name=name) is not None:
+        if self.has(tx, name):
             return False
-        self.write(tx, name, value)
+        self.write(tx, name, value, source="seed")
         return True
 
     def delete(self, tx: Tx, name: str) -> bool:
         """Whether there was one."""
         return tx.run("delete from secrets where name = :name", name=name) == 1
 
-    def names(self, tx: ReadTx) -> list[str]:
-        return [name for (name,) in tx.all("select name from secrets order by name")]
+    def rows(self, tx: ReadTx) -> list[SecretRow]:
+        """All secrets by name, without their values."""
+        found = tx.all("select name, source, version, updated_at from secrets order by name")
+        return [SecretRow(name, cast(SecretSource, source), version, at) for name, source, version, at in found]
 
-    def rotate(self, tx: Tx) -> int:
-        """Encrypt everything under the current key that still is under an older one; how many there were."""
-        outdated = tx.all(
-            "select name from secrets where key_id <> :current order by name", current=self._keyring.current.id
+    def has(self, tx: ReadTx, name: str) -> bool:
+        return tx.one("select 1 from secrets where name = :name", name=name) is not None
+
+    def names(self, tx: ReadTx) -> list[str]:
+        return [row.name for row in self.rows(tx)]
+
+    def outdated(self, tx: ReadTx) -> int:
+        """How many secrets are not yet under the current master key."""
+        return cast(int, tx.value(f"select count(*) from secrets where {_OUTDATED}", current=self._keyring.current.id))
+
+    def rewrap(self, tx: Tx, *, after: str = "", limit: int) -> list[str]:
+        """Bring the next ``limit`` outdated secrets behind the name ``after`` under the current master key.
+
+        Returns their names. One that can't be decrypted stays as it is: its key may come back. May be cut anywhere and
+        called again.
+        """
+        names = [
+            cast(str, name)
+            for (name,) in tx.all(
+                f"select name from secrets where {_OUTDATED} and name > :after order by name limit :limit",
+                current=self._keyring.current.id,
+                after=after,
+                limit=limit,
+            )
+        ]
+        for name in names:
+            try:
+                self._rewrap_one(tx, name)
+            except SecretUnreadable:
+                continue
+        return names
+
+    def _rewrap_one(self, tx: Tx, name: str) -> None:
+        row_id, version, nonce, ciphertext, key_id, wrapped_key = cast(
+            "tuple[str, int, bytes, bytes, str, bytes | None]",
+            tx.one("select id, version, nonce, ciphertext, key_id, wrapped_key from secrets where name = :n", n=name),
         )
-        for (name,) in outdated:
-            value = self.read(tx, name)
-            if value is not None:
-                self.write(tx, name, value)
-        return len(outdated)
+        place = _place(name, row_id, version)
+        if wrapped_key is None:
+            value = cast(bytes, self.read(tx, name))
+            data_key, nonce = os.urandom(KEY_BYTES), os.urandom(NONCE_BYTES)
+            ciphertext = AESGCM(data_key).encrypt(nonce, value, place)
+        else:
+            try:
+                data_key = _unwrap(self._material(name, key_id), wrapped_key, place)
+            except (InvalidTag, ValueError):
+                raise SecretUnreadable(name, "its row was altered or damaged") from None
+        key = self._keyring.current
+        tx.run(
+            """
+            update secrets set nonce = :nonce, ciphertext = :ciphertext, key_id = :key_id, wrapped_key = :wrapped_key
+            where name = :name
+            """,
+            nonce=nonce,
+            ciphertext=ciphertext,
+            key_id=key.id,
+            wrapped_key=_wrap(key.material, data_key, place),
+            name=name,
+        )
+
+    def _material(self, name: str, key_id: str) -> bytes:
+        key = self._keyring.find(key_id)
+        if key is None:
+            raise SecretUnreadable(name, f"its key {key_id} is not in the key file")
+        return key.material
+
+
+_OUTDATED: Final = "(key_id <> :current or wrapped_key is null)"
+
+
+def _wrap(master_key: bytes, data_key: bytes, place: bytes) -> bytes:
+    """Nonce and ciphertext of the data key, bound to the same place as the value."""
+    nonce = os.urandom(NONCE_BYTES)
+    return nonce + AESGCM(master_key).encrypt(nonce, data_key, b"data key of " + place)
+
+
+def _unwrap(master_key: bytes, wrapped_key: bytes, place: bytes) -> bytes:
+    nonce, ciphertext = wrapped_key[:NONCE_BYTES], wrapped_key[NONCE_BYTES:]
+    return AESGCM(master_key).decrypt(nonce, ciphertext, b"data key of " + place)
 
 
 def _place(name: str, row_id: str, version: int) -> bytes:

@@ -22,10 +22,10 @@ from svc.errors import Unavailable
 from svc.store.batch import Batch, Job
 from svc.store.connections import close_writer, explained, open_reader, open_writer
 from svc.store.faults import StoreBroken, fault_of
-from svc.store.gate import Runs
 from svc.store.migrate import migrate, refuse_unmigrated
 from svc.store.migrations import STORE_MIGRATIONS
 from svc.store.outbox import Outbox, newest
+from svc.store.threads import RunsInThreads
 from svc.store.transaction import ReadTx, Tx
 
 P = ParamSpec("P")
@@ -40,7 +40,7 @@ FULL_FOR_MS: Final = 2 * MINUTE_MS  # after a commit that found no room; who wri
 class Store:
     """The open database of one home."""
 
-    def __init__(self, path: Path, writer: sqlite3.Connection | None, *, clock: Clock, threads: Runs) -> None:
+    def __init__(self, path: Path, writer: sqlite3.Connection | None, *, clock: Clock, threads: RunsInThreads) -> None:
         self.path = path
         self._writer = writer
         self._clock = clock
@@ -52,6 +52,8 @@ class Store:
         self._broken: StoreBroken | None = None
         self._full_at: Millis | None = None
         self.outbox = Outbox(head=self._query(newest, 0))
+        self.recorded = trio.Event()
+        """Set once the next event is committed, and another one stands here then."""
 
     @classmethod
     def open(
@@ -59,7 +61,7 @@ class Store:
         path: Path,
         *,
         clock: Clock,
-        threads: Runs,
+        threads: RunsInThreads,
         migrations: Sequence[Migrations] = (),
         read_only: bool = False,
     ) -> Store:
@@ -186,6 +188,9 @@ class Store:
         if batch.fault == "full":
             self._full_at = self._clock.now()
         self.outbox.publish(batch.emitted)
+        if batch.recorded:
+            recorded, self.recorded = self.recorded, trio.Event()
+            recorded.set()
         batch.settle(self._refusal)
 
     def _refuse_waiting(self) -> None:

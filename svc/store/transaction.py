@@ -69,6 +69,7 @@ class Tx(ReadTx):
     def __init__(self, connection: sqlite3.Connection, *, now: Millis) -> None:
         super().__init__(connection, now=now)
         self.emitted: list[OutboxRow] = []
+        self.recorded = False
         self.fault: Fault | None = None
         self.cause: sqlite3.Error | None = None
 
@@ -120,6 +121,7 @@ class Tx(ReadTx):
 
     def record(self, *, type: str, payload: Mapping[str, object], audience: str | None, device_id: str) -> int:
         """Keep a durable event record; its sequence number."""
+        self.recorded = True
         cursor = self._execute(
             """
             insert into events (at, type, payload, audience, device_id)

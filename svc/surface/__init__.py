@@ -1,10 +1,11 @@
-"""The public surface: one listener that joins the nursery, the protocol and every feature's rows.
+"""The surface: the public and the internal listener, which join the nursery, the protocol and every feature's rows.
 
-Owns the listener, the probes, the app shell with its static files, ``/trpc`` and ``/ws``. What a request means is
+Owns the listeners, the probes, the app shell with its static files, ``/trpc`` and ``/ws``. What a request means is
 decided in the features.
 """
 
 from svc.surface.feature import FEATURE
+from svc.surface.internal import Internal
 from svc.surface.listener import Surface
 
-__all__ = ["FEATURE", "Surface"]
+__all__ = ["FEATURE", "Internal", "Surface"]

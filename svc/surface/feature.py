@@ -6,12 +6,12 @@ from typing import Literal
 
 from svc import __version__
 from svc.clock import rfc3339
-from svc.feature import Feature
+from svc.feature import Feature, WorkerRows
 from svc.protocol import Nothing, Procedure, Request, Response, Route, SocketRoute, Wire
 from svc.surface import listener, probes
 from svc.surface.listener import Surface
 from svc.surface.live import live
-from svc.workspace import Call
+from svc.workspace import RequestContext
 
 
 class Pong(Wire, frozen=True):
@@ -20,29 +20,29 @@ class Pong(Wire, frozen=True):
     ok: Literal[True] = True
 
 
-async def ping(call: Call, wanted: Nothing) -> Pong:
-    return Pong(version=__version__, time=rfc3339(call.workspace.clock.now()))
+async def ping(context: RequestContext, wanted: Nothing) -> Pong:
+    return Pong(version=__version__, time=rfc3339(context.workspace.clock.now()))
 
 
-async def shell(call: Call, request: Request) -> Response:
-    return _surface(call).static.shell(request)
+async def shell(context: RequestContext, request: Request) -> Response:
+    return _surface(context).static.shell(request)
 
 
-async def static_file(call: Call, request: Request) -> Response:
-    return _surface(call).static.respond(request, request.params["path"])
+async def static_file(context: RequestContext, request: Request) -> Response:
+    return _surface(context).static.respond(request, request.params["path"])
 
 
-async def rpc(call: Call, request: Request) -> Response:
-    return await _surface(call).rpc.respond(call, request, call.visitor)
+async def rpc(context: RequestContext, request: Request) -> Response:
+    return await _surface(context).rpc.respond(context, request, context.principal_or_none)
 
 
-def _surface(call: Call) -> Surface:
-    return call.workspace.service(Surface)
+def _surface(context: RequestContext) -> Surface:
+    return context.workspace.service(Surface)
 
 
 _SHELL_PATHS = ("/", "/login", "/p", "/p/*page", "/settings", "/settings/*section")
 
-_ROUTES: tuple[Route[Call], ...] = (
+_ROUTES: tuple[Route[RequestContext], ...] = (
     *(
         Route(method="GET", path=path, access="public", handle=shell, summary="The web application.")
         for path in _SHELL_PATHS
@@ -71,5 +71,7 @@ FEATURE = Feature(
         ),
     ),
     build=listener.build,
+    boot=listener.boot,
     subsystems=listener.subsystems,
+    worker=WorkerRows(routes=probes.WORKER_ROUTES),
 )

@@ -20,12 +20,14 @@ from svc.nursery import open_task_group
 from svc.principal import Principal
 from svc.protocol import Request, Socket
 from svc.store import OutboxRow, Overflowed, Store, Subscription, oldest_kept, rows_after
-from svc.workspace import Call
+from svc.workspace import RequestContext
 
 MAX_FRAMES_BEHIND: Final = 1_000
 MAX_BYTES_BEHIND: Final = 4 * 1024 * 1024
 REPLAY_PAGE: Final = 500
 MAX_TOPICS: Final = 32
+CONTRACT_TOPICS: Final = frozenset({"mail", "accounts", "pages", "files", "tasks", "runs", "notifications"})
+"""What every client may subscribe to, also where no feature tells anything of it yet."""
 CLOSE_TRY_AGAIN: Final = 1013
 CLOSE_SIGNED_OUT: Final = 4401
 
@@ -46,14 +48,14 @@ class _Ping(msgspec.Struct, tag="ping", tag_field="type"):
 _decode = msgspec.json.Decoder(_Subscribe | _Unsubscribe | _Ping).decode
 
 
-async def live(call: Call, request: Request, socket: Socket) -> None:
+async def live(context: RequestContext, request: Request, socket: Socket) -> None:
     """Serve one client until it goes."""
     await socket.accept()
-    store = call.workspace.store
-    topics = frozenset(topic for feature in call.workspace.features for topic in feature.topics)
+    store = context.workspace.store
+    topics = CONTRACT_TOPICS.union(*(feature.topics for feature in context.workspace.features))
     with store.outbox.subscribe(limit=MAX_FRAMES_BEHIND, limit_bytes=MAX_BYTES_BEHIND) as subscription:
         session = _Session(
-            socket=socket, store=store, principal=call.principal, known_topics=topics, position=subscription.since
+            socket=socket, store=store, principal=context.principal, known_topics=topics, position=subscription.since
         )
         await socket.send(_frame(type="ready", seq=subscription.since))
         async with open_task_group() as nursery:

@@ -45,7 +45,7 @@ def test_a_range_without_a_byte_in_it_is_416_with_the_size(header: str) -> None:
     with pytest.raises(Refusal) as caught:
         asked(header)
     assert caught.value.row.status == 416
-    assert caught.value.headers == {"Content-Range": "bytes */100"}
+    assert caught.value.headers == {"content-range": "bytes */100"}
 
 
 def test_a_part_is_only_served_of_the_same_content() -> None:

@@ -27,7 +27,7 @@ async def attached(service: Service, content: bytes, *, name: str = "a.png", mim
 
 def blob_path(service: Service, content: bytes) -> Path:
     sha256 = hashlib.sha256(content).hexdigest()
-    return service.workspace.home.blobs / sha256[:2] / sha256[2:4] / sha256
+    return service.workspace.home.blobs / sha256[:2] / sha256
 
 
 def etag(content: bytes) -> str:

@@ -12,9 +12,11 @@ import pytest
 import trio
 
 from svc.clock import DAY_MS, HOUR_MS
-from svc.files.tasks import SETTLE_S, SWEEP_INTERVAL_S, BlobSweep, subsystems
+from svc.files.tasks import JOB, SETTLE_S, SWEEP_INTERVAL_S, BlobSweep
+from svc.scheduler import Scheduler
 from svc.store import Invariant, ReadTx, run_fsck
 from tests.files.uploads import uploaded
+from tests.quiet import all_quiet
 from tests.service import Service
 
 
@@ -29,7 +31,7 @@ def age(service: Service, sha256: str, milliseconds: int) -> None:
 
 
 def path_of(service: Service, sha256: str) -> Path:
-    return service.workspace.home.blobs / sha256[:2] / sha256[2:4] / sha256
+    return service.workspace.home.blobs / sha256[:2] / sha256
 
 
 def sweep_of(service: Service, *more: Invariant) -> BlobSweep:
@@ -127,7 +129,7 @@ async def test_an_upload_in_flight_is_left_alone(service: Service) -> None:
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(lambda: service.workspace.blobs.put_stream(body(), limit=10**9))
-        await trio.testing.wait_all_tasks_blocked()
+        await all_quiet()
         await sweep_of(service).sweep()
         go_on.set()
     assert blobs(service) == {sha(bytes(1_000_000) + b"end")}
@@ -157,8 +159,7 @@ async def test_a_sweep_in_many_batches_takes_all_that_should_go(service: Service
 
 
 async def test_the_service_sweeps_every_six_hours_by_itself(service: Service) -> None:
-    (row,) = await subsystems(service.workspace)
-    assert row.name in service.workspace.root.states()
+    assert JOB.name in {state.name for state in service.workspace.service(Scheduler).states()}
     ref = await service.workspace.blobs.put(b"left over")
     age(service, ref.sha256, DAY_MS)
     await trio.sleep(SWEEP_INTERVAL_S - 1)

@@ -17,7 +17,7 @@ from svc.principal import UNCLAIMED
 from svc.protocol import Headers, Request
 from svc.protocol.messages import BytesBody
 from svc.store import run_fsck
-from svc.store.blobs import CHUNK_BYTES
+from svc.store.blob_files import CHUNK_BYTES
 from tests.cancel_everywhere import Interrupted, cancel_everywhere
 from tests.files.uploads import NOTHING, final, kept, say, settled, upload, uploaded
 from tests.identity.people import Person, pair, sign_in
@@ -265,7 +265,7 @@ async def problems(service: Service) -> list[str]:
     workspace = service.workspace
     invariants = [row for feature in workspace.features for row in feature.invariants]
     return await workspace.store.read(
-        run_fsck, invariants=invariants, blobs=workspace.blobs, secrets=workspace.secrets, deep=True
+        run_fsck, invariants=invariants, blobs=workspace.blobs, secrets=service.secrets, deep=True
     )
 
 

@@ -9,6 +9,7 @@ import trio.testing
 
 from tests.identity.people import Person
 from tests.protocol.http_world import Reply, read_to_end, replies
+from tests.quiet import all_quiet
 from tests.service import ANSWER_DEADLINE_S, HOST, Service
 
 Kept = tuple[int, list[str], list[str]]
@@ -27,7 +28,8 @@ async def uploaded(by: Person | Service, content: bytes, **fields: str) -> dict[
     """The record of an upload that succeeds."""
     reply = await upload(by, content, **fields)
     assert reply.status == 201, reply.body
-    return reply.json
+    record: dict[str, Any] = reply.json
+    return record
 
 
 async def say(service: Service, *pieces: bytes, fields: tuple[str, ...] = (), end: bool = False) -> bytes:
@@ -48,7 +50,7 @@ async def say(service: Service, *pieces: bytes, fields: tuple[str, ...] = (), en
 
 async def settled() -> None:
     """Wait until the service waits: for the client, or for a thread."""
-    await trio.testing.wait_all_tasks_blocked()
+    await all_quiet()
 
 
 def final(raw: bytes) -> Reply:

@@ -1,9 +1,49 @@
+CREATE TABLE blob_damage (
+    sha256 text primary key,
+    harm text not null check (harm in ('missing', 'truncated', 'altered')),
+    state text not null check (state in ('waiting', 'lost', 'mended')),
+    reason text not null,
+    attempts integer not null,
+    found_at integer not null,
+    next_at integer not null,
+    changed_at integer not null,
+    became text
+) strict, without rowid;
+
+CREATE TABLE capability_audit (
+    seq integer primary key autoincrement,
+    at integer not null,
+    name text not null,
+    actor text not null,
+    purpose text not null,
+    run_id text,
+    outcome text not null check (outcome in ('granted', 'refused', 'missing'))
+) strict;
+
 CREATE TABLE claim_tokens (                 -- SVC_CLAIM_TOKEN: may claim an instance that strangers can reach, once
     token_digest text primary key,
     created_at integer not null,
     used_at integer
 ) strict, without rowid
 ;
+
+CREATE TABLE consumer_failures (
+    name text not null,
+    seq integer not null,
+    type text not null,
+    reason text not null,
+    at integer not null,
+    primary key (name, seq)
+) strict, without rowid;
+
+CREATE TABLE consumers (
+    name text primary key,
+    seq integer not null,
+    failures integer not null,
+    retry_at integer not null,
+    problem text,
+    updated_at integer not null
+) strict, without rowid;
 
 CREATE TABLE devices (
     id text primary key,
@@ -67,12 +107,11 @@ CREATE TABLE mail_accounts (
     id text primary key,
     owner_id text,                          -- null: everybody's, until the instance is claimed
     address text not null unique,           -- lower case
-    provider text not null check (provider in ('gmail', 'fake')),
     state text not null check (state in ('backfilling', 'caught-up', 'waiting', 'reconnect', 'disconnected')),
     problem text,                           -- one sentence, while waiting or in need of a reconnect
-    history_id text,                        -- the watermark; null until a first sweep is complete
+    cursor text,                        -- the watermark; null until a first sweep is complete
     sweep_no integer not null default 0,    -- of the running or last sweep
-    sweep_history_id text,                  -- taken before its first page; null while none is running
+    sweep_cursor text,                  -- taken before its first page; null while none is running
     sweep_page_token text,                  -- of the next page
     sweep_started_at integer,
     progress_done integer not null default 0,
@@ -81,7 +120,7 @@ CREATE TABLE mail_accounts (
     unread_threads integer not null default 0,  -- threads in the inbox with an unread message
     last_synced_at integer,
     created_at integer not null
-, labels_at integer not null default 0, unread_twins integer not null default 0, cause text, provider_total integer, erasing integer not null default 0) strict
+, labels_at integer not null default 0, unread_twins integer not null default 0, cause text, provider_total integer, erasing integer not null default 0, sender_name text, provider text not null default '') strict
 ;
 
 CREATE TABLE mail_clean (                   -- sanitized bodies, by content and policy; may be emptied at any time
@@ -214,6 +253,14 @@ CREATE TABLE mail_outgoing (
 ) strict
 ;
 
+CREATE TABLE mail_references (              -- to which thread a message id belongs, where no provider says so
+    account_id text not null references mail_accounts (id) on delete cascade,
+    message_id_header text not null,        -- of a message that is here, or that one of them refers to
+    thread_id text not null references mail_threads (id) on delete cascade,
+    primary key (account_id, message_id_header)
+) strict, without rowid
+;
+
 CREATE TABLE mail_remote_images (           -- which bodies name which remote pictures; filled when one is sanitized
     url_sha256 text not null,
     body_sha256 text not null,
@@ -318,7 +365,7 @@ CREATE TABLE mail_threads (
     unread integer not null default 0,      -- messages that carry UNREAD, outside spam and trash
     visible integer not null default 0,     -- messages outside spam, trash and drafts
     attachments integer not null default 0,
-    labels text not null default '[]', twins text, leads integer not null default 1,      -- JSON array: the label ids of all its messages, sorted
+    labels text not null default '[]', twins text, leads integer not null default 1, sent text, last_sent_at integer, draft text, last_draft_at integer, drafts integer not null default 0,      -- JSON array: the label ids of all its messages, sorted
     unique (account_id, provider_thread_id)
 ) strict
 ;
@@ -328,17 +375,6 @@ CREATE TABLE mail_trusted_senders (         -- whose remote pictures are shown w
     address text not null,                  -- lower case
     since integer not null,
     unique (owner_id, address)
-) strict
-;
-
-CREATE TABLE mail_undo (                    -- a person's steps that can be taken back, and what that takes
-    id integer primary key autoincrement,
-    user_id text,                           -- null: everybody's, until the instance is claimed
-    kind text not null,                     -- who knows how to take it back: labelling/reversals.py
-    what text not null,                     -- what the person did
-    thread_ids text not null,               -- JSON array
-    inverse text not null,                  -- JSON, by kind
-    at integer not null
 ) strict
 ;
 
@@ -438,7 +474,7 @@ CREATE TABLE people (
     last_seen_at integer not null,
     received integer not null default 0,
     sent integer not null default 0,
-    weight real not null,                   -- the order of suggestions
+    weight real not null, suggestion text check (suggestion in ('open', 'dismissed')),                   -- the order of suggestions
     unique (owner_id, address)
 ) strict
 ;
@@ -464,7 +500,8 @@ CREATE TABLE secrets (
     ciphertext blob not null,
     key_id text not null,
     updated_at integer not null
-) strict, without rowid;
+, wrapped_key blob, source text not null default 'oauth'
+    check (source in ('seed', 'user', 'oauth'))) strict, without rowid;
 
 CREATE TABLE sessions (
     id text primary key,
@@ -477,6 +514,17 @@ CREATE TABLE sessions (
 ) strict
 ;
 
+CREATE TABLE undo_steps (                   -- a person's steps that can be taken back, and what that takes
+    id integer primary key autoincrement,
+    user_id text,                           -- null: everybody's, until the instance is claimed
+    kind text not null,                     -- which reversal knows how to take it back
+    what text not null,                     -- what the person did
+    concerns text not null,                 -- JSON array of ids
+    inverse text not null,                  -- JSON, by kind
+    at integer not null
+, group_id text) strict
+;
+
 CREATE TABLE users (
     id text primary key,
     email text not null unique,             -- ASCII case folded
@@ -485,6 +533,10 @@ CREATE TABLE users (
     created_at integer not null
 ) strict
 ;
+
+CREATE INDEX capability_audit_at on capability_audit (at);
+
+CREATE INDEX capability_audit_name on capability_audit (name, outcome, seq);
 
 CREATE INDEX devices_user on devices (user_id);
 
@@ -504,6 +556,8 @@ CREATE INDEX mail_messages_body on mail_messages (body_sha256);
 
 CREATE INDEX mail_messages_header on mail_messages (account_id, message_id_header);
 
+CREATE INDEX mail_messages_raw on mail_messages (raw_sha256);
+
 CREATE INDEX mail_messages_sweep on mail_messages (account_id, seen_sweep);
 
 CREATE INDEX mail_messages_thread on mail_messages (thread_id, sent_at, id);
@@ -518,13 +572,23 @@ CREATE INDEX mail_outgoing_list on mail_outgoing (owner_id, created_at desc);
 
 CREATE INDEX mail_outgoing_state on mail_outgoing (state, changed_at);
 
+CREATE INDEX mail_references_thread on mail_references (thread_id);
+
 CREATE INDEX mail_remote_images_body on mail_remote_images (body_sha256);
 
 CREATE INDEX mail_search_queue_account on mail_search_queue (account_id);
 
 CREATE INDEX mail_snoozes_until on mail_snoozes (until);
 
+CREATE INDEX mail_threads_draft on mail_threads (account_id, last_draft_at desc, id desc)
+where last_draft_at is not null
+;
+
 CREATE INDEX mail_threads_inbox on mail_threads (account_id, last_message_at desc, id desc) where in_inbox > 0
+;
+
+CREATE INDEX mail_threads_sent on mail_threads (account_id, last_sent_at desc, id desc)
+where last_sent_at is not null
 ;
 
 CREATE INDEX mail_threads_skipped on mail_threads (account_id, last_message_at desc, id desc)
@@ -534,8 +598,6 @@ where in_inbox = 0 and visible > 0
 CREATE INDEX mail_threads_twins on mail_threads (twins) where twins is not null;
 
 CREATE UNIQUE INDEX mail_trusted_senders_nobodys on mail_trusted_senders (address) where owner_id is null;
-
-CREATE INDEX mail_undo_user on mail_undo (user_id, id desc);
 
 CREATE INDEX oauth_states_expiry on oauth_states (expires_at);
 
@@ -553,11 +615,15 @@ CREATE UNIQUE INDEX people_nobodys on people (address) where owner_id is null;
 
 CREATE INDEX people_page on people (page_id);
 
+CREATE INDEX people_suggested on people (owner_id, weight desc, id) where suggestion = 'open';
+
 CREATE INDEX people_weight on people (owner_id, weight desc);
 
 CREATE INDEX sessions_expiry on sessions (expires_at);
 
 CREATE INDEX sessions_user on sessions (user_id);
+
+CREATE INDEX undo_steps_user on undo_steps (user_id, id desc);
 
 CREATE VIEW mail_search_words as
 select n.id, n.account, n.subject, n.sender, n.recipient, n.cc, n.bcc, b.files, b.body
@@ -580,8 +646,4 @@ end;
 CREATE TRIGGER mail_search_relabelled after update of labels on mail_messages
 when new.labels is not old.labels begin
     update mail_search set labels = new.labels where message_id = new.id;
-end;
-
-CREATE TRIGGER mail_search_stored after insert on mail_messages begin
-    insert into mail_search_queue (message_id, account_id) values (new.id, new.account_id);
 end;

@@ -39,7 +39,7 @@ Key = jwk.RSAKey | jwk.ECKey | jwk.OKPKey
 @cache
 def key(name: str, algorithm: str = "RS256") -> Key:
     """The key of that name, the same in every test: to make one takes long."""
-    parameters = {"kid": name, "use": "sig", "alg": algorithm}
+    parameters: jwk.KeyParameters = {"kid": name, "use": "sig", "alg": algorithm}
     if algorithm == "ES256":
         return jwk.ECKey.generate_key("P-256", parameters)
     if algorithm == "EdDSA":
@@ -90,7 +90,7 @@ class ScriptedProvider:
     away: bool = False
     asked: list[str] = field(default_factory=list)
     authorizations: list[str | None] = field(default_factory=list)
-    _codes: dict[str, tuple[str, str]] = field(default_factory=dict)
+    _codes: dict[str, tuple[str, str, str]] = field(default_factory=dict)
     _numbers: Iterator[int] = field(default_factory=count)
 
     def consent(self, location: str, **changes: str) -> str:
@@ -102,7 +102,7 @@ class ScriptedProvider:
         assert asked["scope"] == "openid email profile"
         assert asked["code_challenge_method"] == "S256"
         code = f"code-{next(self._numbers)}"
-        self._codes[code] = (asked["code_challenge"], asked["nonce"])
+        self._codes[code] = (asked["code_challenge"], asked["nonce"], asked["redirect_uri"])
         back = urlsplit(asked["redirect_uri"])
         return f"{back.path}?{urlencode({'code': code, 'state': asked['state'], **changes})}"
 
@@ -172,7 +172,13 @@ class ScriptedProvider:
             return self.token_answer
         if not self._is_client(headers.get("authorization"), form):
             return answer({"error": "invalid_client"}, status=401)
-        challenge, nonce = self._codes.pop(form["code"], ("", ""))
+        if headers["content-type"] != "application/x-www-form-urlencoded":
+            return answer({"error": "invalid_request"}, status=400)
+        if form.get("grant_type") != "authorization_code":
+            return answer({"error": "unsupported_grant_type"}, status=400)
+        challenge, nonce, redirect_uri = self._codes.pop(form["code"], ("", "", ""))
+        if form.get("redirect_uri") != redirect_uri:  # RFC 6749, 4.1.3
+            return answer({"error": "invalid_grant"}, status=400)
         if challenge != _b64(hashlib.sha256(form["code_verifier"].encode()).digest()):
             return answer({"error": "invalid_grant"}, status=400)
         claims = self.said(nonce=nonce)

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from svc.app import all_rules, all_settings
 from svc.clock import VirtualClock
+from svc.config import ConfigError, read_config
+from svc.identity.settings import SETTINGS
 from svc.protocol.security import HSTS
 from tests.identity.people import JSON, sign_in
 from tests.protocol.http_world import Reply
@@ -98,3 +101,34 @@ async def test_no_word_of_the_proxy_weakens_a_public_https_origin(
         await sign_in(service, MIA)
         for fields in (*PLAIN, *UNCLEAR, SAYS_TLS):
             assert is_secure(await dev_login(service, origin=origin, **fields))
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1:9999", "[::1]", "[::1]:9999"])
+async def test_whoever_comes_through_a_forwarded_port_is_on_this_machine(service: Service, host: str) -> None:
+    """``ssh -L`` ends here: the unclaimed instance is theirs as it is for a browser on this machine."""
+    fields = {"origin": f"http://{host}", **JSON}
+    asked = await service.ask("POST", "/trpc/mail.archive", b'{"threadIds":[]}', host=host, fields=fields)
+    assert asked.status == 200
+
+
+async def test_a_proxy_that_is_not_among_the_named_ones_is_not_believed(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog
+) -> None:
+    for named, believed in (("203.0.113.7, 2001:db8::/32", False), ("127.0.0.0/8", True), ("127.0.0.1", True)):
+        async with open_service(
+            tmp_path, clock=wall, log=log, PROVIDERS="fake", SVC_TRUST_PROXY="railway", SVC_TRUSTED_PROXIES=named
+        ) as service:
+            await sign_in(service, MIA)
+            assert is_secure(await dev_login(service, **SAYS_TLS)) is believed
+
+
+@pytest.mark.parametrize("named", ["proxy.example", "10.0.0.1/8", "10.0.0", "*", "10.0.0.1 x"])
+def test_a_proxy_is_named_by_exact_address_or_network(named: str) -> None:
+    with pytest.raises(ConfigError, match=r"SVC_TRUSTED_PROXIES: .* is no address and no network"):
+        read_config(SETTINGS, {"SVC_TRUST_PROXY": "railway", "SVC_TRUSTED_PROXIES": named}, ())
+
+
+def test_naming_proxies_without_trusting_them_is_a_fault() -> None:
+    environ = {"HOME": "/tmp", "SVC_TRUSTED_PROXIES": "10.0.0.1"}
+    with pytest.raises(ConfigError, match="SVC_TRUSTED_PROXIES: it has no meaning without SVC_TRUST_PROXY"):
+        read_config(all_settings(), environ, all_rules())

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from svc.errors import Refusal
 from svc.identity.limiter import WINDOW_S, RateLimiter
-from svc.protocol import Headers, Request
+from svc.protocol import NEAR_NETWORKS, Forwarded, Headers, Request
 from tests.identity.people import Person
 from tests.service import Service
 
@@ -28,7 +28,7 @@ def admitted(limiter: RateLimiter, wanted: Request) -> bool:
 
 
 async def test_it_is_exact_at_the_edges_of_the_window() -> None:
-    limiter = RateLimiter(limit=2, trust_proxy=False)
+    limiter = RateLimiter(limit=2)
     assert admitted(limiter, request("192.0.2.1"))
     await trio.sleep(1)
     assert admitted(limiter, request("192.0.2.1"))
@@ -40,16 +40,16 @@ async def test_it_is_exact_at_the_edges_of_the_window() -> None:
 
 
 async def test_a_refusal_says_in_whole_seconds_when_to_come_back() -> None:
-    limiter = RateLimiter(limit=1, trust_proxy=False)
+    limiter = RateLimiter(limit=1)
     limiter.check(request("192.0.2.1"))
     await trio.sleep(0.5)
     with pytest.raises(Refusal) as refused:
         limiter.check(request("192.0.2.1"))
-    assert refused.value.headers == {"Retry-After": "300"}
+    assert refused.value.headers == {"retry-after": "300"}
 
 
 async def test_clients_do_not_spend_each_others_tries_but_one_ipv6_network_is_one_client() -> None:
-    limiter = RateLimiter(limit=1, trust_proxy=False)
+    limiter = RateLimiter(limit=1)
     assert admitted(limiter, request("192.0.2.1"))
     assert admitted(limiter, request("192.0.2.2"))
     assert admitted(limiter, request("2001:db8:1:2::1"))
@@ -59,15 +59,25 @@ async def test_clients_do_not_spend_each_others_tries_but_one_ipv6_network_is_on
 
 
 async def test_a_forwarded_address_counts_only_from_the_trusted_proxy() -> None:
-    direct, behind = RateLimiter(limit=1, trust_proxy=False), RateLimiter(limit=1, trust_proxy=True)
+    direct, behind = RateLimiter(limit=1), RateLimiter(limit=1, forwarded=Forwarded(NEAR_NETWORKS))
     assert admitted(direct, request("10.0.0.1", x_real_ip="192.0.2.1"))
     assert not admitted(direct, request("10.0.0.1", x_real_ip="192.0.2.2"))
     assert admitted(behind, request("10.0.0.1", x_real_ip="192.0.2.1"))
     assert admitted(behind, request("10.0.0.1", x_real_ip="192.0.2.2"))
+    assert admitted(behind, request("203.0.113.9", x_real_ip="192.0.2.3"))
+    assert not admitted(behind, request("203.0.113.9", x_real_ip="192.0.2.4"))
+
+
+async def test_a_forwarded_address_that_comes_twice_may_be_the_clients_own_word() -> None:
+    behind = RateLimiter(limit=1, forwarded=Forwarded(NEAR_NETWORKS))
+    for number, expected in ((1, True), (2, False)):
+        fields = [("x-real-ip", f"192.0.2.{number}"), ("x-real-ip", "192.0.2.9")]
+        asked = Request(method="POST", target="/pair/claim", headers=Headers(fields), peer="10.0.0.1")
+        assert admitted(behind, asked) is expected
 
 
 async def test_a_flood_of_addresses_fills_no_memory_and_admits_nobody_twice_for_it() -> None:
-    limiter = RateLimiter(limit=1, trust_proxy=False, max_clients=100)
+    limiter = RateLimiter(limit=1, max_clients=100)
     for number in range(10_000):
         assert admitted(limiter, request(f"198.51.{number // 250}.{number % 250}"))
     assert len(limiter._admitted) == 100
@@ -76,7 +86,7 @@ async def test_a_flood_of_addresses_fills_no_memory_and_admits_nobody_twice_for_
 
 @given(st.lists(st.floats(min_value=0, max_value=400), min_size=1, max_size=40), st.integers(1, 5))
 async def test_never_more_than_the_limit_in_any_window(pauses: list[float], limit: int) -> None:
-    limiter = RateLimiter(limit=limit, trust_proxy=False)
+    limiter = RateLimiter(limit=limit)
     times = []
     for pause in pauses:
         await trio.sleep(pause)

@@ -27,7 +27,7 @@ CLIENT = {"IDP_CLIENT_ID": "id", "IDP_CLIENT_SECRET": "secret"}
 async def test_it_tells_how_one_can_sign_in_here(
     tmp_path: Path, wall: VirtualClock, log: RecordedLog, settings: dict[str, str], told: dict[str, object]
 ) -> None:
-    async with open_service(tmp_path, clock=wall, log=log, **settings) as service:
+    async with open_service(tmp_path, clock=wall, log=log, environ=settings) as service:
         reply = await service.get("/auth/me")
     assert (reply.status, reply.json) == (200, {"user": None, **told})
     assert reply.header("cache-control") == "no-store"

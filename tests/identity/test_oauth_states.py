@@ -19,9 +19,12 @@ MIA = Principal(user_id="usr_mia", device_id="dev_mia", is_admin=False, via="ses
 TEN_MINUTES_MS = 600_000
 
 
-async def begin(service: Service, who: Principal = MIA, **more: str) -> OAuthState:
-    wanted = {"purpose": "mail", "hint": "mia@example.org", "browser_key": None, **more}
-    return await service.workspace.store.write(begin_round_trip, who, **wanted)
+async def begin(
+    service: Service, who: Principal = MIA, *, purpose: str = "mail", browser_key: str | None = None
+) -> OAuthState:
+    return await service.workspace.store.write(
+        begin_round_trip, who, purpose=purpose, hint="mia@example.org", browser_key=browser_key
+    )
 
 
 async def end(service: Service, started: OAuthState, who: Principal = MIA, purpose: str = "mail") -> OAuthState | None:
@@ -50,15 +53,15 @@ async def test_the_challenge_is_the_digest_of_a_verifier_that_the_redirect_does_
 
 
 @pytest.mark.parametrize(
-    "changes",
-    [{"purpose": "sign-in"}, {"who": UNCLAIMED}, {"who": replace(MIA, user_id="usr_noa")}],
+    ("who", "purpose"),
+    [(MIA, "sign-in"), (UNCLAIMED, "mail"), (replace(MIA, user_id="usr_noa"), "mail")],
     ids=["another purpose", "nobody yet", "another person"],
 )
 async def test_a_state_is_no_use_to_anybody_else_and_is_used_up_by_the_attempt(
-    service: Service, changes: dict[str, str]
+    service: Service, who: Principal, purpose: str
 ) -> None:
     started = await begin(service)
-    assert await end(service, started, **changes) is None
+    assert await end(service, started, who, purpose) is None
     assert await end(service, started) is None
 
 

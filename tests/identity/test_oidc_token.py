@@ -8,6 +8,8 @@ from collections.abc import Callable
 
 import pytest
 import trio
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from hypothesis import given
 from hypothesis import strategies as st
 from joserfc import jwk
@@ -16,6 +18,7 @@ from svc.clock import VirtualClock
 from svc.identity.discovery import OpenIdProvider, ProviderAway
 from svc.identity.oidc_keys import KEYS_LIFETIME_S, REFETCH_PAUSE_S, KeyCache
 from svc.identity.oidc_token import Claims, SignInRefused, verified_claims
+from svc.identity.roca import has_roca_mark
 from tests.identity.oidc_world import (
     ABSENT,
     CLIENT_ID,
@@ -292,8 +295,6 @@ async def test_a_provider_that_is_away_when_a_new_key_is_wanted_loses_no_known_o
     "published",
     [
         answer({"keys": []}),
-        answer(public(key("one"), use="enc")),
-        answer(public(key("one"), use=["sig"])),
         answer(public(key("one"), n="AQAB")),
         answer(public(key("one"), n=7)),
         answer(public(key("one"), e="!")),
@@ -317,6 +318,84 @@ async def test_a_short_rsa_key_is_no_key(idp: ScriptedProvider) -> None:
         token = signed(idp.said(nonce=NONCE), weak)
     keys = KeyCache(http=ScriptedHttp(otherwise=answer(public(weak))))
     assert await cause_of(token, idp, keys=keys) == "unknown-key"
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"use": "enc"},
+        {"use": ["sig"]},
+        {"use": None},
+        {"use": ABSENT, "key_ops": ["encrypt"]},
+        {"use": ABSENT, "key_ops": ["sign"]},
+        {"use": "sig", "key_ops": ["wrapKey", "deriveBits"]},
+        {"key_ops": []},
+        {"key_ops": "verify"},
+        {"key_ops": None},
+        {"use": "enc", "key_ops": ["verify"]},
+    ],
+)
+async def test_a_key_that_is_published_for_something_else_verifies_nothing(
+    idp: ScriptedProvider, told: dict[str, object]
+) -> None:
+    token = signed(idp.said(nonce=NONCE), key("one"))
+    keys = KeyCache(http=ScriptedHttp(otherwise=answer(public(key("one"), **told))))
+    assert await cause_of(token, idp, keys=keys) == "key-use"
+    nameless = signed(idp.said(nonce=NONCE), key("one"), kid=ABSENT)
+    assert await cause_of(nameless, idp, keys=keys) == "key-use"
+
+
+@pytest.mark.parametrize("told", [{"key_ops": ["verify"]}, {"use": ABSENT}, {"key_ops": ["sign", "verify"]}])
+async def test_a_key_that_is_published_for_signatures_is_used(idp: ScriptedProvider, told: dict[str, object]) -> None:
+    other = public(key("two"), use="enc")["keys"]
+    published = {"keys": [*public(key("one"), **told)["keys"], *other]}  # type: ignore[misc]
+    keys = KeyCache(http=ScriptedHttp(otherwise=answer(published)))
+    token = signed(idp.said(nonce=NONCE), key("one"))
+    assert (await checked(token, idp, keys=keys)).subject == "sub-1"
+
+
+async def test_an_rsa_key_of_the_library_whose_keys_can_be_factored_verifies_nothing(idp: ScriptedProvider) -> None:
+    """CVE-2017-15361."""
+    weak = roca_key()
+    keys = KeyCache(http=ScriptedHttp(otherwise=answer(public(weak))))
+    assert await cause_of(signed(idp.said(nonce=NONCE), weak), idp, keys=keys) == "weak-key"
+    assert has_roca_mark(ROCA_P * ROCA_Q)
+
+
+@pytest.mark.parametrize("name", ["one", "two", "evil"])
+def test_a_key_of_other_make_has_not_the_mark_of_that_library(name: str) -> None:
+    numbers = key(name).public_key.public_numbers()  # type: ignore[union-attr]
+    assert not has_roca_mark(numbers.n)  # type: ignore[union-attr]
+
+
+def roca_key() -> jwk.RSAKey:
+    n, d = ROCA_P * ROCA_Q, rsa.rsa_recover_private_exponent(65_537, ROCA_P, ROCA_Q)
+    numbers = rsa.RSAPrivateNumbers(
+        p=ROCA_P,
+        q=ROCA_Q,
+        d=d,
+        dmp1=rsa.rsa_crt_dmp1(d, ROCA_P),
+        dmq1=rsa.rsa_crt_dmq1(d, ROCA_Q),
+        iqmp=rsa.rsa_crt_iqmp(ROCA_P, ROCA_Q),
+        public_numbers=rsa.RSAPublicNumbers(e=65_537, n=n),
+    )
+    pem = numbers.private_key().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    return jwk.RSAKey.import_key(pem, {"kid": "roca", "use": "sig", "alg": "RS256"})
+
+
+# Primes of the form that the library made: k * M + (65537 ** a mod M), M the product of the primes up to 701.
+ROCA_P = int(
+    "f4a868eac88c3db3a04b5d6a79ef2cbe040e36c8c033f758ba672f38ca6b8a4567d95dbb859e4b2aa82582c9ab74770d50be"
+    "12ef4afe3a0ee114b6e7e3c9322ca0581c15759841886a75d838d2956cb0d9cf7eebb385075f8935e847db07ee3d262920ec"
+    "7611772e4f31d9fba57fa7bf3b15bb65733e3e534ad670d2d1163925",
+    16,
+)
+ROCA_Q = int(
+    "c1b8883657df52d4c2a41bf68327e6a6c1564b98f1aeac4e69374db8cd6f0a9ab502cfbd1e95312025ea5a586499aa78350a"
+    "160150b6fa388a1225f6a59de3705f7722f94f5e2023ac633e065844a5d17c4dbb518ee71acdf19ccee88e8a09cd0c48191a"
+    "cf8e344c5ae1cfb355166fcc8e97d8b2a8ca96906f7f2bf8920454f7",
+    16,
+)
 
 
 @pytest.mark.parametrize(

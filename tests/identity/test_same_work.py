@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 import pytest
+import trio
 
 from svc.clock import DAY_MS, VirtualClock
 from svc.store import ReadTx, Tx
@@ -23,6 +24,8 @@ from tests.service import MIA, Service
 
 SECRET = b"what only Mia has"
 Ask = tuple[str, str, object]
+AT_REST_S = 100.3
+"""Whatever the service does by itself is done by then, and nothing of it falls due at that moment."""
 
 
 @dataclass
@@ -32,6 +35,7 @@ class Ran:
     statements: list[str]
 
     async def by(self, person: Person, ask: Ask) -> tuple[list[str], Reply]:
+        await trio.sleep(AT_REST_S)
         del self.statements[:]
         reply = await person.ask(*ask)
         return list(self.statements), reply

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from pathlib import Path
 
 import pytest
 import trio
 
 from svc.clock import DAY_MS, MINUTE_MS, VirtualClock
+from svc.identity.model import MAX_LISTED_DEVICES, MAX_OPEN_PAIRING_CODES, TICKET_LIFETIME_S
+from svc.identity.service import Identity
+from svc.principal import Principal
+from svc.store import Tx
 from tests.identity.people import Person, pair, sign_in
-from tests.service import RpcError, Service
+from tests.recorded_log import RecordedLog
+from tests.service import RpcError, Service, open_service
 
 
 async def is_in(person: Person) -> bool:
@@ -87,7 +94,7 @@ async def test_one_session_can_end_another_of_the_same_person_only(service: Serv
 
 async def test_a_pairing_code_makes_one_device_with_its_capabilities(service: Service) -> None:
     mia = await sign_in(service, "mia@example.org")
-    code = (await mia.mutate("devices.createPairingCode", capabilities={"terminal": True, "unknown": True}))["code"]
+    code = (await mia.mutate("devices.createPairingCode", capabilities={"terminal": True}))["code"]
     typed = f" {code.lower().replace('-', ' ')} "
     reply = await Person(service).ask("POST", "/pair/claim", {"code": typed, "name": "Phone"})
     answer = json.loads(reply.body)
@@ -98,6 +105,92 @@ async def test_a_pairing_code_makes_one_device_with_its_capabilities(service: Se
     assert answer["token"] not in str(await service.dump())
     again = await Person(service).ask("POST", "/pair/claim", {"code": code, "name": "Phone"})
     assert again.status == 403
+
+
+async def test_a_capability_that_nobody_knows_is_refused_and_not_dropped(service: Service) -> None:
+    """Who asks for one believes to have it then."""
+    mia = await sign_in(service, "mia@example.org")
+    for wanted in ({"unknown": True}, {"terminal": True, "root": False}, {"Shell": True}, {"shell": "yes"}):
+        with pytest.raises(RpcError) as refused:
+            await mia.mutate("devices.createPairingCode", capabilities=wanted)
+        assert refused.value.code == "BAD_REQUEST"
+    assert await service.rows("select * from pairing_codes") == []
+
+
+@pytest.mark.parametrize("kind", ["web-session", " web-session ", "Web-Session", "WEB-SESSION\t", "", "  "])
+async def test_no_device_is_paired_as_a_browser_which_its_owner_would_look_for_elsewhere(
+    service: Service, kind: str
+) -> None:
+    mia = await sign_in(service, "mia@example.org")
+    code = (await mia.mutate("devices.createPairingCode"))["code"]
+    reply = await Person(service).ask("POST", "/pair/claim", {"code": code, "name": "Phone", "kind": kind})
+    assert (reply.status, reply.json["code"]) == (400, "invalid")
+    good = await Person(service).ask("POST", "/pair/claim", {"code": code, "name": "Phone", "kind": "mobile"})
+    assert good.status == 200  # the code was not used up
+
+
+async def test_what_was_paired_as_a_browser_by_an_earlier_version_is_a_device_in_the_list(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog
+) -> None:
+    async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake") as service:
+        mia = await sign_in(service, "mia@example.org")
+        phone = await pair(mia)
+
+    database = sqlite3.connect(service.workspace.home.database)
+    database.execute("update devices set kind = 'web-session' where token_digest is not null")
+    database.execute("delete from _sqlite_migrations where name = 'm003_devices_by_their_kind'")
+    database.commit()
+    database.close()
+    async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake") as service:
+        mia, phone = Person(service, mia.fields), Person(service, phone.fields)
+        assert await is_in(phone)
+        assert [row["kind"] for row in await mia.query("devices.list") if row["name"] == "Phone"] == ["device"]
+
+
+async def test_everything_that_can_act_for_a_person_is_listed_to_that_person_first(service: Service) -> None:
+    mia = await sign_in(service, "mia@example.org")
+    noa = await sign_in(service, "noa@example.org", invite=(await mia.mutate("auth.createInvite"))["code"])
+    await pair(mia)
+
+    def crowd(tx: Tx) -> None:
+        for number in range(MAX_LISTED_DEVICES + 1):
+            tx.run(
+                """
+                insert into devices (id, user_id, kind, name, capabilities, token_digest, created_at, last_seen_at)
+                select :id, id, 'mobile', '', '{}', :id, :now, :now + 1 from users where email = 'noa@example.org'
+                """,
+                id=f"dev_{number}",
+                now=tx.now,
+            )
+
+    await service.workspace.store.write(crowd)
+    assert {"web-session", "mobile"} == {row["kind"] for row in (await mia.query("devices.list"))[:2]}
+    assert len(await noa.query("devices.list")) == MAX_LISTED_DEVICES
+
+
+async def test_a_person_has_so_many_open_pairing_codes_and_no_more(service: Service, wall: VirtualClock) -> None:
+    mia = await sign_in(service, "mia@example.org")
+    noa = await sign_in(service, "noa@example.org", invite=(await mia.mutate("auth.createInvite"))["code"])
+    codes = [(await mia.mutate("devices.createPairingCode"))["code"] for _ in range(MAX_OPEN_PAIRING_CODES)]
+    refused = await mia.ask("POST", "/trpc/devices.createPairingCode", {})
+    assert (refused.status, refused.json["error"]["data"]["code"]) == (429, "TOO_MANY_REQUESTS")
+    assert refused.header("retry-after") == "300"
+    await noa.mutate("devices.createPairingCode")  # each person has their own
+    await Person(service).ask("POST", "/pair/claim", {"code": codes[0], "name": "Phone"})
+    await mia.mutate("devices.createPairingCode")  # a used one is none
+    with pytest.raises(RpcError):
+        await mia.mutate("devices.createPairingCode")
+    wall.offset_ms += 5 * MINUTE_MS
+    await mia.mutate("devices.createPairingCode")
+
+
+async def test_nobody_has_no_more_open_codes_than_somebody(service: Service) -> None:
+    nobody = Person(service)
+    for _ in range(MAX_OPEN_PAIRING_CODES):
+        await nobody.mutate("devices.createPairingCode")
+    with pytest.raises(RpcError) as refused:
+        await nobody.mutate("devices.createPairingCode")
+    assert refused.value.code == "TOO_MANY_REQUESTS"
 
 
 async def test_a_device_paired_around_the_claim_is_the_first_admins(service: Service) -> None:
@@ -137,6 +230,17 @@ async def test_a_revoked_device_is_out_at_its_next_request_and_its_socket_closes
     assert await socket.closed() == 4401
 
 
+async def test_a_revoked_browser_is_signed_out_and_leaves_no_session(service: Service) -> None:
+    mia = await sign_in(service, "mia@example.org")
+    other = await sign_in(service, "mia@example.org")
+    assert await service.rows("select count(*) from sessions") == [(2,)]
+    (here,) = [row["deviceId"] for row in await other.query("auth.sessions") if row["current"]]
+    await mia.mutate("devices.revoke", id=here)
+    assert (await other.ask("GET", "/trpc/mail.accounts")).status == 401
+    assert (await mia.ask("GET", "/trpc/mail.accounts")).status == 200
+    assert await service.rows("select count(*) from sessions") == [(1,)]
+
+
 async def test_a_socket_ticket_opens_one_socket_within_thirty_seconds_for_a_good_device(
     service: Service, wall: VirtualClock
 ) -> None:
@@ -157,6 +261,60 @@ async def test_a_socket_ticket_opens_one_socket_within_thirty_seconds_for_a_good
     assert (await mia.ask("POST", "/auth/socket-ticket")).status == 403
 
 
+async def test_a_device_is_noted_as_seen_once_an_hour_also_where_the_clock_was_set_back(
+    service: Service, wall: VirtualClock
+) -> None:
+    mia = await sign_in(service, "mia@example.org")
+    phone = await pair(mia)
+
+    async def seen() -> int:
+        ((at,),) = await service.rows("select last_seen_at from devices where kind = 'mobile'")
+        return int(at or 0)
+
+    assert await is_in(phone)
+    first = await seen()
+    assert first > 0
+    wall.offset_ms += 59 * MINUTE_MS
+    assert await is_in(phone)
+    assert await seen() == first
+    wall.offset_ms += MINUTE_MS
+    assert await is_in(phone)
+    later = await seen()
+    assert later >= first + 60 * MINUTE_MS
+    wall.offset_ms -= 3 * DAY_MS
+    assert await is_in(phone)
+    assert await seen() < first
+
+
+async def test_tickets_are_bounded_and_late_ones_are_swept_by_the_next(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mia = await sign_in(service, "mia@example.org")
+    await pair(mia)
+    identity = service.workspace.service(Identity)
+    device = Principal(user_id="usr_x", device_id="dev_x", is_admin=False, via="device")
+    monkeypatch.setattr("svc.identity.service.MAX_TICKETS", 3)
+    for _ in range(4):
+        identity.issue_ticket(device)
+    assert len(identity._tickets) == 3
+    await trio.sleep(TICKET_LIFETIME_S)
+    identity.issue_ticket(device)
+    assert len(identity._tickets) == 1
+
+
+async def test_what_opens_is_remembered_for_so_many_and_no_more(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("svc.identity.service.MAX_REMEMBERED", 2)
+    mia = await sign_in(service, "mia@example.org")
+    phones = [await pair(mia) for _ in range(3)]
+    for phone in phones:
+        assert await is_in(phone)
+        assert await is_in(phone)
+    assert len(service.workspace.service(Identity)._found) == 2
+    assert await is_in(phones[0])
+
+
 @pytest.mark.parametrize("token", ["", "sdt_", "sdt_wrong", "x" * 4_000, "Bearer sdt_x"])
 async def test_a_wrong_token_is_nobody_even_where_nothing_is_claimed(service: Service, token: str) -> None:
     reply = await service.get("/trpc/mail.accounts", **{"x-svc-device-token": token})
@@ -173,6 +331,37 @@ async def test_a_device_can_pair_no_other_and_a_member_no_shell(service: Service
     with pytest.raises(RpcError) as shell:
         await noa.mutate("devices.createPairingCode", capabilities={"shell": True})
     assert shell.value.code == "FORBIDDEN"
+
+
+async def test_an_admins_device_acts_as_an_admin_only_where_that_was_ticked(service: Service) -> None:
+    mia = await sign_in(service, "mia@example.org")
+    noa = await sign_in(service, "noa@example.org", invite=(await mia.mutate("auth.createInvite"))["code"])
+    noas = (await noa.me())["user"]["id"]
+    every_other = {"shell": True, "terminal": True, "extensionAutomation": True, "mobilePush": True}
+    for phone in (await pair(mia), await pair(mia, **every_other), await pair(mia, admin=False)):
+        with pytest.raises(RpcError) as refused:
+            await phone.mutate("users.setRole", id=noas, role="admin")
+        assert refused.value.code == "FORBIDDEN"
+        assert {row["userId"] for row in await phone.query("devices.list")} == {(await mia.me())["user"]["id"]}
+    trusted = await pair(mia, admin=True)
+    await trusted.mutate("users.setRole", id=noas, role="admin")
+    assert {row["userId"] for row in await trusted.query("devices.list")} >= {noas}
+
+
+async def test_only_an_admin_may_let_a_device_act_as_one_and_only_while_they_are_one(service: Service) -> None:
+    mia = await sign_in(service, "mia@example.org")
+    noa = await sign_in(service, "noa@example.org", invite=(await mia.mutate("auth.createInvite"))["code"])
+    with pytest.raises(RpcError) as refused:
+        await noa.mutate("devices.createPairingCode", capabilities={"admin": True})
+    assert refused.value.code == "FORBIDDEN"
+    await mia.mutate("users.setRole", id=(await noa.me())["user"]["id"], role="admin")
+    noa = await sign_in(service, "noa@example.org")
+    trusted = await pair(noa, admin=True)
+    assert await trusted.query("users.list")
+    await mia.mutate("users.setRole", id=(await noa.me())["user"]["id"], role="member")
+    with pytest.raises(RpcError) as since:
+        await trusted.query("users.list")
+    assert since.value.code == "FORBIDDEN"
 
 
 async def test_an_admin_sees_and_revokes_everybodys_devices_a_member_only_their_own(service: Service) -> None:

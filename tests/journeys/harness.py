@@ -27,9 +27,11 @@ from types import TracebackType
 from typing import Any, Final, Self
 from urllib.parse import quote
 
-READY_DEADLINE_S: Final = 30.0
-STOP_DEADLINE_S: Final = 30.0
-HTTP_DEADLINE_S: Final = 30.0
+from tests.sizes import HANGS_S
+
+READY_DEADLINE_S: Final = HANGS_S
+STOP_DEADLINE_S: Final = HANGS_S
+HTTP_DEADLINE_S: Final = HANGS_S
 LOOK_AGAIN_S: Final = 0.02
 ROOT: Final = Path(__file__).parent.parent.parent
 
@@ -62,6 +64,7 @@ class ServiceProcess:
     directory: Path
     port: int = field(default_factory=lambda: free_port())
     program: Sequence[str] = ("-m", "svc", "serve")
+    root: Path = ROOT
     _process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -75,6 +78,16 @@ class ServiceProcess:
     @property
     def base(self) -> str:
         return f"http://127.0.0.1:{self.port}"
+
+    def die_at(self, step: int, *, of: str) -> Path:
+        """From the next start on, the process kills itself at that step of the tasks of this name: see ``dying.py``.
+
+        The file that tells it so: without it the process lives.
+        """
+        order = self.directory / "order"
+        order.write_text(str(step))
+        self.program = ("-m", "tests.journeys.dying", str(order), of)
+        return order
 
     @property
     def pid(self) -> int:
@@ -95,7 +108,9 @@ class ServiceProcess:
     def start(self, **settings: str) -> None:
         """Start it with these settings and no other; returns once ``/readyz`` says 200."""
         self.spawn(**settings)
-        until(self.is_ready, deadline_s=READY_DEADLINE_S, meanwhile=self._alive, tell=self.log)
+        until(
+            self.is_ready, what="/readyz to say 200", deadline_s=READY_DEADLINE_S, meanwhile=self._alive, tell=self.log
+        )
 
     def spawn(self, **settings: str) -> None:
         """Start it, and don't wait for anything. The log of all runs is one file."""
@@ -105,13 +120,14 @@ class ServiceProcess:
         environ |= {
             "SVC_HOME": str(self.home),
             "SVC_PORT": str(self.port),
+            "SVC_INTERNAL_PORT": "0",
             "SVC_LOG": "json",
             "XDG_CONFIG_HOME": str(self.directory / "config"),  # where the master key lies
             **settings,
         }
         with self.log_path.open("ab") as log:
             self._process = subprocess.Popen(
-                [sys.executable, *self.program], cwd=ROOT, env=environ, stdin=subprocess.DEVNULL, stderr=log
+                [sys.executable, *self.program], cwd=self.root, env=environ, stdin=subprocess.DEVNULL, stderr=log
             )
 
     def kill(self) -> None:
@@ -134,7 +150,7 @@ class ServiceProcess:
             return self._process.wait(STOP_DEADLINE_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
-            raise AssertionError(f"it does not end:\n{self.log()}") from None
+            raise AssertionError(f"waited {STOP_DEADLINE_S:g} s for the process to end:\n{self.log()}") from None
         finally:
             self._process.wait()
             self._process = None
@@ -188,7 +204,7 @@ class ServiceProcess:
         environ = os.environ | {"SVC_HOME": str(self.home), "XDG_CONFIG_HOME": str(self.directory / "config")}
         return subprocess.run(
             [sys.executable, "-m", "svc", *arguments],
-            cwd=ROOT,
+            cwd=self.root,
             env=environ,
             capture_output=True,
             text=True,
@@ -210,15 +226,19 @@ class ServiceProcess:
 def until(
     holds: Callable[[], bool],
     *,
+    what: str,
     deadline_s: float,
     meanwhile: Callable[[], None] = lambda: None,
     tell: Callable[[], str] = str,
 ) -> None:
-    """Wait until ``holds``: for what another process does there is nothing to wait on but its effects."""
+    """Wait until ``holds``: for what another process does there is nothing to wait on but its effects.
+
+    ``what`` says what is waited for, in the words of "waited for …".
+    """
     give_up = time.monotonic() + deadline_s
     while not holds():
         meanwhile()
-        assert time.monotonic() < give_up, f"not within {deadline_s:g} s:\n{tell()}"
+        assert time.monotonic() < give_up, f"waited {deadline_s:g} s for {what}:\n{tell()}"
         time.sleep(LOOK_AGAIN_S)
 
 

@@ -2,6 +2,7 @@
 async ({ service, reads, writes, opens }) => {
   const found = [];
   const PATIENCE_MS = 4000;
+  const POPUP_PATIENCE_MS = 1000;
   const got = (how, url, status, text) => found.push({ how, url: url.slice(service.length), status, text });
 
   const settled = (element, events) =>
@@ -81,38 +82,54 @@ async ({ service, reads, writes, opens }) => {
       setTimeout(() => (socket.close(), resolve()), PATIENCE_MS);
     });
 
-  const read = (url) =>
-    Promise.all([
-      fetched("no-cors", url, { mode: "no-cors", credentials: "include" }),
-      fetched("cors", url, { mode: "cors", credentials: "omit" }),
-      fetched("cors with credentials", url, { mode: "cors", credentials: "include" }),
-      fetched("token", url, { mode: "cors", headers: { "x-svc-device-token": "sdt_hostile" } }),
-      fetched("range", url, { mode: "no-cors", credentials: "include", headers: { range: "bytes=0-" } }),
-      loaded("img", url, "src"),
-      loaded("script", url, "src"),
-      loaded("link", url, "href", { rel: "stylesheet" }),
-      framed(url),
-    ]);
+  const reading = {
+    "no-cors": (way, url) => fetched(way, url, { mode: "no-cors", credentials: "include" }),
+    cors: (way, url) => fetched(way, url, { mode: "cors", credentials: "omit" }),
+    "cors with credentials": (way, url) => fetched(way, url, { mode: "cors", credentials: "include" }),
+    token: (way, url) => fetched(way, url, { mode: "cors", headers: { "x-svc-device-token": "sdt_hostile" } }),
+    range: (way, url) => fetched(way, url, { mode: "no-cors", credentials: "include", headers: { range: "bytes=0-" } }),
+    img: (way, url) => loaded(way, url, "src"),
+    script: (way, url) => loaded(way, url, "src"),
+    link: (way, url) => loaded(way, url, "href", { rel: "stylesheet" }),
+    iframe: (way, url) => framed(url),
+  };
 
-  const write = (url, body) => {
-    const json = JSON.stringify(body);
-    const post = { method: "POST", credentials: "include", body: json };
-    navigator.sendBeacon(url, json);
-    return Promise.all([
-      fetched("POST no-cors", url, { ...post, mode: "no-cors", headers: { "content-type": "text/plain" } }),
-      fetched("POST simple", url, { ...post, mode: "cors", headers: { "content-type": "text/plain" } }),
-      fetched("POST untyped", url, { ...post, mode: "no-cors", body: new Blob([json]) }),
-      fetched("POST json", url, { ...post, mode: "cors", headers: { "content-type": "application/json" } }),
-      submitted(url, "application/x-www-form-urlencoded", body),
-      submitted(url, "multipart/form-data", body),
-      submitted(url, "text/plain", body),
-    ]);
+  const PLAIN = { "content-type": "text/plain" };
+  const JSON_TYPE = { "content-type": "application/json" };
+  const posted = (way, url, body, options) =>
+    fetched(way, url, { method: "POST", credentials: "include", body: JSON.stringify(body), ...options });
+
+  const writing = {
+    beacon: (way, url, body) => navigator.sendBeacon(url, JSON.stringify(body)),
+    "POST no-cors": (way, url, body) => posted(way, url, body, { mode: "no-cors", headers: PLAIN }),
+    "POST simple": (way, url, body) => posted(way, url, body, { mode: "cors", headers: PLAIN }),
+    "POST untyped": (way, url, body) =>
+      posted(way, url, body, { mode: "no-cors", body: new Blob([JSON.stringify(body)]) }),
+    "POST json": (way, url, body) => posted(way, url, body, { mode: "cors", headers: JSON_TYPE }),
+    "form urlencoded": (way, url, body) => submitted(url, "application/x-www-form-urlencoded", body),
+    "form multipart": (way, url, body) => submitted(url, "multipart/form-data", body),
+    "form plain": (way, url, body) => submitted(url, "text/plain", body),
+  };
+
+  const read = ([path, ways]) => Promise.all(ways.map((way) => reading[way](way, service + path)));
+  const write = ([path, body, ways]) => Promise.all(ways.map((way) => writing[way](way, service + path, body)));
+
+  // A popup's events are not ours to hear, so it is looked at until it has gone elsewhere. A download goes nowhere.
+  const hasArrived = (popup) => {
+    try {
+      return popup.closed || (popup.location.href !== "about:blank" && popup.document.readyState === "complete");
+    } catch {
+      return true; // another origin's
+    }
   };
 
   const opened = async (url) => {
     const popup = window.open(url);
-    await new Promise((resolve) => setTimeout(resolve, 150));
-    if (popup) readable("popup", url, popup);
+    if (!popup) return;
+    const giveUp = performance.now() + POPUP_PATIENCE_MS;
+    while (!hasArrived(popup) && performance.now() < giveUp) await new Promise((resolve) => setTimeout(resolve, 20));
+    readable("popup", url, popup);
+    popup.close();
   };
 
   const AT_ONCE = 8;
@@ -121,8 +138,8 @@ async ({ service, reads, writes, opens }) => {
       await Promise.all(list.slice(start, start + AT_ONCE).map(tried));
     }
   };
-  await each(reads, (path) => read(service + path));
-  await each(writes, ([path, body]) => write(service + path, body));
+  await each(reads, read);
+  await each(writes, write);
   await each(["/ws", "/ws?ticket=hostile"], (path) => connected(service + path));
   await each(opens, (path) => opened(service + path));
   return found;

@@ -31,7 +31,7 @@ def test_an_upload_that_a_kill_cuts_leaves_nothing_and_one_that_was_answered_is_
     half = socket.create_connection(("127.0.0.1", service.port), timeout=HTTP_DEADLINE_S)
     half.sendall(f"POST /files HTTP/1.1\r\nhost: 127.0.0.1:{service.port}\r\ncontent-length: {SIZE}\r\n\r\n".encode())
     half.sendall(os.urandom(SIZE - 1))
-    until(lambda: any(incoming.iterdir()), deadline_s=HTTP_DEADLINE_S)
+    until(lambda: any(incoming.iterdir()), what="the upload's first bytes", deadline_s=HTTP_DEADLINE_S)
     service.kill()
     half.close()
     assert any(incoming.iterdir())

@@ -9,11 +9,11 @@ import pytest
 
 from svc.clock import VirtualClock
 from svc.log import Log
-from svc.nursery import ThreadGate
+from svc.nursery import ThreadPool
 from tests.mail.rig import Rig, open_rig
 
 
 @pytest.fixture
-async def rig(tmp_path: Path, wall: VirtualClock, log: Log, threads: ThreadGate) -> AsyncIterator[Rig]:
+async def rig(tmp_path: Path, wall: VirtualClock, log: Log, threads: ThreadPool) -> AsyncIterator[Rig]:
     async with open_rig(tmp_path, clock=wall, log=log, threads=threads) as opened:
         yield opened

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from svc.mail.mime import Mailbox
+from svc.formats.mime import Mailbox
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import html5lib
 
-from svc.mail.sanitize import CleanHtml
+from svc.formats.html import CleanHtml
 
 _ELEMENT_NAMES: Final = """
     a abbr acronym address article aside b bdi big blockquote br caption center cite code col colgroup dd del dfn div

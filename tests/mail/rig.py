@@ -3,29 +3,40 @@
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator, Sequence, Set
+from collections.abc import AsyncIterator, Callable, Sequence, Set
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from email.message import EmailMessage
 from pathlib import Path
+from typing import Any, cast
 
 import trio
 
 from svc.app import FEATURES
 from svc.clock import Clock
+from svc.fakes.mail.provider import FakeWorld
 from svc.log import Log
-from svc.mail import accounts, queries
-from svc.mail.fetch import Fetcher
-from svc.mail.invariants import INVARIANTS
+from svc.mail.accounts import actions as account_actions
+from svc.mail.accounts import queries as account_queries
+from svc.mail.ingest_steps import INGEST_STEPS
 from svc.mail.model import Account, message_id_of
-from svc.mail.provider import Provider
-from svc.mail.provider_fake import FakeWorld
-from svc.mail.reading import Reader
-from svc.mail.sync import AccountSync
-from svc.mail.tasks import AccountLoop
-from svc.nursery import ProcessGate, Root, Subsystem, ThreadGate, open_task_group
+from svc.mail.providers.seam import Provider
+from svc.mail.reading.reader import Reader
+from svc.mail.search.following import CONSUMER as SEARCH_CONSUMER
+from svc.mail.search.tasks import Indexer
+from svc.mail.sync.account_sync import AccountSync
+from svc.mail.sync.fetch import Fetcher
+from svc.mail.sync.room import Room
+from svc.mail.sync.tasks import AccountLoop
+from svc.mail.threads import queries as thread_queries
+from svc.mail.threads.invariants import INVARIANTS
+from svc.nursery import ProcessPool, Root, Subsystem, ThreadPool, open_task_group
 from svc.principal import UNCLAIMED, Principal
-from svc.store import Blobs, OutboxRow, ReadTx, Store, Value, rows_after
+from svc.store import Blobs, Consumer, Following, OutboxRow, ReadTx, Store, Value, rows_after
+from svc.store.consumers import register
+from tests.migrated import lay_database
+
+State = dict[str, list[tuple[Any, ...]]]
 
 MIA = "mia@example.org"
 
@@ -53,10 +64,26 @@ class Rig:
     world: FakeWorld
     clock: Clock
     log: Log
-    threads: ThreadGate
-    processes: ProcessGate
+    threads: ThreadPool
+    processes: ProcessPool
     principal: Principal = UNCLAIMED
+    new_room: Callable[[], Room] = Room
     rng: random.Random = field(default_factory=lambda: random.Random(7))
+
+    async def follow(self) -> None:
+        """Let search hear of all that was stored."""
+        await self.following.catch_up(SEARCH_CONSUMER.name)
+
+    @property
+    def following(self) -> Following[None]:
+        rows = cast("tuple[Consumer[None], ...]", (SEARCH_CONSUMER,))
+        return Following(store=self.store, clock=self.clock, rng=self.rng, log=self.log, context=None, rows=rows)
+
+    def indexer(self) -> Indexer:
+        """Not running: it works when it is told."""
+        return Indexer(
+            store=self.store, blobs=self.blobs, threads=self.threads, log=self.log, follow=self.follow, debounce_s=0
+        )
 
     async def inject(
         self,
@@ -74,7 +101,7 @@ class Rig:
         return message_id
 
     async def connect(self, address: str = MIA) -> str:
-        return await self.store.write(accounts.connect, self.principal, address=address, provider="fake")
+        return await self.store.write(account_actions.connect, self.principal, address=address, provider="fake")
 
     def sync_of(self, account_id: str, provider: Provider | None = None, *, address: str = MIA) -> AccountSync:
         provider = provider or self.world.provider(address)
@@ -86,8 +113,16 @@ class Rig:
             processes=self.processes,
             clock=self.clock,
             log=self.log,
+            new_room=self.new_room,
         )
-        return AccountSync(account_id=account_id, provider=provider, store=self.store, fetcher=fetcher, log=self.log)
+        return AccountSync(
+            account_id=account_id,
+            provider=provider,
+            store=self.store,
+            fetcher=fetcher,
+            steps=INGEST_STEPS,
+            log=self.log,
+        )
 
     def loop_of(self, account_id: str, provider: Provider | None = None, *, address: str = MIA) -> AccountLoop:
         provider = provider or self.world.provider(address)
@@ -125,7 +160,7 @@ class Rig:
             if not root.draining:
                 root.drain("test over")
 
-    async def rows(self, sql: str, **params: Value) -> list[tuple[object, ...]]:
+    async def rows(self, sql: str, **params: Value) -> list[tuple[Any, ...]]:
         return await self.store.read(lambda tx: tx.all(sql, **params))
 
     async def news(self, *, after: int) -> Sequence[OutboxRow]:
@@ -141,24 +176,24 @@ class Rig:
     async def labels_here(self, account_id: str, provider_message_id: str) -> Set[str] | None:
         """A message's labels in the database; ``None`` when it is not there."""
         stored = await self.store.read(
-            queries.message_labels, account_id=account_id, provider_message_id=provider_message_id
+            thread_queries.message_labels, account_id=account_id, provider_message_id=provider_message_id
         )
         assert stored is None or stored[0] == message_id_of(account_id, provider_message_id)
         return None if stored is None else stored[2]
 
-    async def pending(self) -> list[tuple[object, ...]]:
+    async def pending(self) -> list[tuple[Any, ...]]:
         """The changes on their way to the provider: message, added, removed."""
         return await self.rows("select provider_message_id, add_labels, remove_labels from mail_mirror order by id")
 
-    async def ledger(self) -> list[tuple[object, ...]]:
+    async def failures(self) -> list[tuple[Any, ...]]:
         return await self.rows("select provider_message_id, step, reason from mail_ledger order by 1, 2")
 
     async def account(self, account_id: str) -> Account:
-        found = await self.store.read(queries.account, account_id)
+        found = await self.store.read(account_queries.account, account_id)
         assert found is not None
         return found
 
-    async def state(self) -> dict[str, object]:
+    async def state(self) -> State:
         """Everything that two ways to the same mailbox must agree on."""
         return await self.store.read(state_of)
 
@@ -170,7 +205,7 @@ class Rig:
         return await self.store.read(_problems)
 
 
-def state_of(tx: ReadTx) -> dict[str, object]:
+def state_of(tx: ReadTx) -> State:
     return {
         "messages": tx.all(
             """
@@ -194,21 +229,23 @@ def _problems(tx: ReadTx) -> list[str]:
 
 @asynccontextmanager
 async def open_rig(
-    home: Path, *, clock: Clock, log: Log, threads: ThreadGate, journal: Path | None = None
+    home: Path, *, clock: Clock, log: Log, threads: ThreadPool, journal: Path | None = None
 ) -> AsyncIterator[Rig]:
     """Open (or reopen, as after a crash) the store and the fake world under ``home``, or another's world."""
     (home / "blobs").mkdir(parents=True, exist_ok=True)
+    lay_database(home / "svc.sqlite3")
     store = Store.open(
         home / "svc.sqlite3",
         clock=clock,
         threads=threads,
         migrations=[feature.migrations for feature in FEATURES if feature.migrations],
     )
+    store.write_now(register, names=[SEARCH_CONSUMER.name])
     world = FakeWorld(journal=journal or home / "fake.jsonl", clock=clock, threads=threads)
     world.load()
     try:
         async with (
-            ProcessGate(limit=1, name="test") as processes,
+            ProcessPool(limit=1, name="test") as processes,
             open_task_group() as nursery,
         ):
             started = trio.Event()

@@ -45,6 +45,7 @@ class ScriptedGoogle:
     token_takes_s: float = 0
     asked: list[Asked] = field(default_factory=list)
     grants: int = 0
+    senders: list[dict[str, object]] = field(default_factory=list)
 
     async def request(
         self,
@@ -56,8 +57,9 @@ class ScriptedGoogle:
         deadline_s: float,
         limit_bytes: int,
     ) -> EgressResponse:
-        self.asked.append(Asked(method=method, url=url, headers=headers, body=body, at_s=trio.current_time()))
-        await trio.lowlevel.checkpoint()
+        asked = Asked(method=method, url=url, headers=headers, body=body, at_s=trio.current_time())
+        self.asked.append(asked)
+        await trio.lowlevel.checkpoint()  # others may ask meanwhile
         if self.cut:
             raise EgressFault("connect", f"{method} nobody listens", may_have_happened=False)
         if self.silent:
@@ -77,7 +79,7 @@ class ScriptedGoogle:
             return self.revocation or answer({})
         if url == TOKEN:
             await trio.sleep(self.token_takes_s)
-            return self.refusal or self._tokens(self.asked[-1].form)
+            return self.refusal or self._tokens(asked.form)
         return self._mailbox(path.partition("/users/")[2].partition("/")[2], headers)
 
     def forms(self, grant_type: str) -> list[dict[str, str]]:
@@ -106,6 +108,7 @@ class ScriptedGoogle:
             {
                 "profile": {"emailAddress": self.address, "historyId": "7", "messagesTotal": 0},
                 "labels": {"labels": []},
+                "settings/sendAs": {"sendAs": self.senders},
                 "messages": {"resultSizeEstimate": 0},
                 "history": {"historyId": "7"},
             }[resource]

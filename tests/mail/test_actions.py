@@ -8,7 +8,9 @@ import msgspec
 import pytest
 
 from svc.errors import NotFound
-from svc.mail import actions, ingest
+from svc.mail.ingest_steps import INGEST_STEPS
+from svc.mail.labelling import inbox_actions
+from svc.mail.sync import ingest
 from svc.principal import Principal
 from svc.store import Tx
 from tests.mail.rig import MIA, Rig, user
@@ -19,10 +21,10 @@ STRANGER = user("noa")
 Act = Callable[[Tx, Principal, str], None]
 
 EVERY_ACTION: dict[str, Act] = {
-    "open": lambda tx, who, thread: actions.open_thread(tx, who, thread_id=thread),
-    "mark_unread": lambda tx, who, thread: actions.mark_unread(tx, who, thread_ids=[thread]),
-    "archive": lambda tx, who, thread: actions.archive(tx, who, thread_ids=[thread]),
-    "unarchive": lambda tx, who, thread: actions.unarchive(tx, who, thread_ids=[thread]),
+    "open": lambda tx, who, thread: inbox_actions.open_thread(tx, who, thread_id=thread),
+    "mark_unread": lambda tx, who, thread: inbox_actions.mark_unread(tx, who, thread_ids=[thread]),
+    "archive": lambda tx, who, thread: inbox_actions.archive(tx, who, thread_ids=[thread]),
+    "unarchive": lambda tx, who, thread: inbox_actions.unarchive(tx, who, thread_ids=[thread]),
 }
 
 
@@ -30,7 +32,7 @@ async def test_opening_a_thread_reads_each_of_its_messages_and_lowers_the_badge(
     account_id = await rig.synced("one", "two", thread="t")
     thread_id = await rig.thread_id_of("fake-1")
     assert (await rig.account(account_id)).unread_threads == 1
-    await rig.store.write(actions.open_thread, rig.principal, thread_id=thread_id)
+    await rig.store.write(inbox_actions.open_thread, rig.principal, thread_id=thread_id)
     assert await rig.labels_here(account_id, "fake-1") == {"INBOX"}
     assert await rig.labels_here(account_id, "fake-2") == {"INBOX"}
     assert (await rig.account(account_id)).unread_threads == 0
@@ -41,8 +43,8 @@ async def test_opening_a_thread_reads_each_of_its_messages_and_lowers_the_badge(
 async def test_marking_unread_marks_the_newest_message_only(rig: Rig) -> None:
     account_id = await rig.synced("one", "two", thread="t")
     thread_id = await rig.thread_id_of("fake-1")
-    await rig.store.write(actions.open_thread, rig.principal, thread_id=thread_id)
-    await rig.store.write(actions.mark_unread, rig.principal, thread_ids=[thread_id])
+    await rig.store.write(inbox_actions.open_thread, rig.principal, thread_id=thread_id)
+    await rig.store.write(inbox_actions.mark_unread, rig.principal, thread_ids=[thread_id])
     assert await rig.labels_here(account_id, "fake-1") == {"INBOX"}
     assert await rig.labels_here(account_id, "fake-2") == {"INBOX", "UNREAD"}
     assert (await rig.account(account_id)).unread_threads == 1
@@ -52,10 +54,10 @@ async def test_marking_unread_marks_the_newest_message_only(rig: Rig) -> None:
 async def test_archiving_moves_a_thread_to_skipped_and_unarchiving_brings_it_back(rig: Rig) -> None:
     account_id = await rig.synced("one", "two", thread="t")
     thread_id = await rig.thread_id_of("fake-1")
-    await rig.store.write(actions.archive, rig.principal, thread_ids=[thread_id])
+    await rig.store.write(inbox_actions.archive, rig.principal, thread_ids=[thread_id])
     assert await _sections(rig) == [(0, 2, 2)]
     assert (await rig.account(account_id)).unread_threads == 0
-    await rig.store.write(actions.unarchive, rig.principal, thread_ids=[thread_id])
+    await rig.store.write(inbox_actions.unarchive, rig.principal, thread_ids=[thread_id])
     assert await _sections(rig) == [(1, 2, 2)]
     assert await rig.labels_here(account_id, "fake-1") == {"UNREAD"}
     assert await rig.labels_here(account_id, "fake-2") == {"UNREAD", "INBOX"}
@@ -67,7 +69,7 @@ async def test_neither_spam_nor_trash_comes_back_to_the_inbox_instead_of_the_new
     await rig.inject("good", thread="t", labels=frozenset())
     await rig.inject("spam", thread="t", labels=frozenset({"SPAM"}))
     account_id = await rig.synced()
-    await rig.store.write(actions.unarchive, rig.principal, thread_ids=[await rig.thread_id_of("fake-1")])
+    await rig.store.write(inbox_actions.unarchive, rig.principal, thread_ids=[await rig.thread_id_of("fake-1")])
     assert await rig.labels_here(account_id, "fake-1") == {"INBOX"}
     assert await rig.labels_here(account_id, "fake-2") == {"SPAM"}
 
@@ -77,7 +79,7 @@ async def test_one_action_tells_the_clients_of_the_thread_and_of_the_account(rig
     account_id = await rig.synced("one")
     thread_id = await rig.thread_id_of("fake-1")
     before = rig.store.outbox.head()
-    await rig.store.write(actions.open_thread, OWNER, thread_id=thread_id)
+    await rig.store.write(inbox_actions.open_thread, OWNER, thread_id=thread_id)
     thread, account = await rig.news(after=before)
     assert (thread.topic, thread.kind, thread.id) == ("mail", "thread.changed", thread_id)
     assert (account.topic, account.kind, account.id) == ("accounts", "account.changed", account_id)
@@ -112,7 +114,7 @@ async def test_a_foreign_thread_is_as_missing_as_one_that_never_was(rig: Rig, na
     assert (await rig.state(), await rig.pending(), rig.store.outbox.head()) == before
 
 
-@pytest.mark.parametrize("act", [actions.archive, actions.unarchive, actions.mark_unread])
+@pytest.mark.parametrize("act", [inbox_actions.archive, inbox_actions.unarchive, inbox_actions.mark_unread])
 async def test_several_threads_change_together_or_not_at_all(rig: Rig, act: Callable[..., None]) -> None:
     await rig.inject("archived", labels=frozenset())
     await rig.synced("in the inbox")
@@ -129,7 +131,7 @@ async def test_several_threads_change_together_or_not_at_all(rig: Rig, act: Call
 async def test_a_thread_named_twice_in_one_call_is_changed_once(rig: Rig) -> None:
     await rig.synced("one")
     thread_id = await rig.thread_id_of("fake-1")
-    await rig.store.write(actions.archive, rig.principal, thread_ids=[thread_id, thread_id])
+    await rig.store.write(inbox_actions.archive, rig.principal, thread_ids=[thread_id, thread_id])
     assert await rig.pending() == [("fake-1", "[]", '["INBOX"]')]
 
 
@@ -138,7 +140,7 @@ async def test_labels_news_and_the_providers_queue_are_one_transaction(rig: Rig)
     thread_id = await rig.thread_id_of("fake-1")
 
     def fails_afterwards(tx: Tx) -> None:
-        actions.archive(tx, rig.principal, thread_ids=[thread_id])
+        inbox_actions.archive(tx, rig.principal, thread_ids=[thread_id])
         assert tx.value("select count(*) from mail_mirror") == 1
         raise OSError("the power went")
 
@@ -152,7 +154,7 @@ async def test_a_message_deleted_takes_its_pending_changes_along(rig: Rig) -> No
     account_id = await rig.synced("one", "two")
     for provider_id in ("fake-1", "fake-2"):
         thread_id = await rig.thread_id_of(provider_id)
-        await rig.store.write(actions.archive, rig.principal, thread_ids=[thread_id])
+        await rig.store.write(inbox_actions.archive, rig.principal, thread_ids=[thread_id])
     await rig.world.delete(address=MIA, message_id="fake-1")
     await rig.sync_of(account_id).step()
     assert await rig.pending() == [("fake-2", "[]", '["INBOX"]')]
@@ -167,7 +169,7 @@ async def test_nothing_is_written_after_an_account_was_disconnected(rig: Rig) ->
     await rig.store.write(_disconnect, account_id)
     before = (await rig.state(), rig.store.outbox.head())
     for message in fetched.incoming:
-        await rig.store.write(ingest.store_one, account_id=account_id, message=message)
+        await rig.store.write(ingest.store_one, account_id=account_id, message=message, steps=INGEST_STEPS)
     await rig.sync_of(account_id).step()
     assert (await rig.state(), rig.store.outbox.head()) == before
 

@@ -10,15 +10,16 @@ import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from svc.mail import wire
-from svc.mail.fetch import PARSE_DEADLINE_S
-from svc.mail.mime.model import MAX_PARTS
+from svc.fakes.mail.provider import FakeProvider, Fault, Operation
+from svc.formats.html import CleanHtml
+from svc.formats.mime.model import MAX_PARTS
+from svc.mail.accounts import wire as account_wire
+from svc.mail.accounts.wire import AccountOut
 from svc.mail.model import MessageHeaders
-from svc.mail.provider import HistoryChange, HistoryPage, ListPage, LostAnswer, RawMessage
-from svc.mail.provider_fake import FakeProvider, Fault, Operation
-from svc.mail.queries import decode_headers
-from svc.mail.sanitize import CleanHtml
-from svc.mail.wire import AccountOut, MessageOut
+from svc.mail.providers.seam import HistoryChange, HistoryPage, ListPage, LostAnswer, RawMessage
+from svc.mail.reading.wire import MessageOut
+from svc.mail.sync.fetch import PARSE_DEADLINE_S
+from svc.mail.threads.queries import decode_headers
 from tests.mail.golden_mime import GOLDEN
 from tests.mail.hostile_html import ADDRESSES, EVENTS_AND_SCRIPTS, REMOTE_CONTENT
 from tests.mail.html_invariants import assert_harmless
@@ -30,7 +31,7 @@ YEAR_33658_MS: Final = 10**15
 
 async def shown(rig: Rig, account_id: str) -> AccountOut:
     """The account as ``mail.accounts`` tells it."""
-    return await rig.store.read(wire.account_summary, await rig.account(account_id))
+    return await rig.store.read(account_wire.account_summary, await rig.account(account_id))
 
 
 async def view(rig: Rig, provider_message_id: str) -> MessageOut:
@@ -47,7 +48,7 @@ async def arrived(rig: Rig, raw: bytes) -> MessageOut:
     """``raw`` in the mailbox, synced, and read."""
     message_id = await rig.inject(raw=raw)
     account_id = await rig.synced()
-    assert await rig.ledger() == []
+    assert await rig.failures() == []
     assert (await shown(rig, account_id)).failed == 0
     assert await rig.problems() == []
     return await view(rig, message_id)
@@ -121,12 +122,12 @@ class Strange(FakeProvider):
 
 async def test_nonsense_instead_of_an_answer_changes_nothing(rig: Rig) -> None:
     account_id = await rig.synced("one")
-    before = (await rig.state(), (await rig.account(account_id)).history_id)
+    before = (await rig.state(), (await rig.account(account_id)).cursor)
     loop = rig.loop_of(account_id, Strange(world=rig.world, address=MIA))
     await loop.sync_now()
     account = await shown(rig, account_id)
     assert (account.state, account.problem) == ("waiting", "The provider's answer could not be read.")
-    assert (await rig.state(), (await rig.account(account_id)).history_id) == before
+    assert (await rig.state(), (await rig.account(account_id)).cursor) == before
 
 
 async def test_history_about_messages_nobody_knows_is_passed_by(rig: Rig) -> None:
@@ -141,11 +142,11 @@ async def test_history_about_messages_nobody_knows_is_passed_by(rig: Rig) -> Non
                 HistoryChange(kind="labels-removed", message_id="never", thread_id="t", labels=frozenset({"X"})),
                 HistoryChange(kind="added", message_id="never", thread_id="t"),
             ]
-            return HistoryPage(changes=tuple(changes), next_page_token=None, history_id=since)
+            return HistoryPage(changes=tuple(changes), next_page_token=None, cursor=since)
 
     await rig.sync_of(account_id, Confused(world=rig.world, address=MIA)).step()
     assert await rig.state() == before
-    assert await rig.ledger() == []
+    assert await rig.failures() == []
 
 
 async def test_pages_that_overlap_store_nothing_twice(rig: Rig) -> None:
@@ -205,7 +206,7 @@ async def test_a_date_of_arrival_beyond_any_calendar_stops_nobody(rig: Rig, rece
     await rig.sync_of(account_id, Odd(world=rig.world, address=MIA)).step()
     account = await rig.account(account_id)
     assert (account.state, account.messages) == ("caught-up", 2)
-    assert await rig.ledger() == []
+    assert await rig.failures() == []
     assert (await view(rig, "fake-1")).subject == "odd"
 
 
@@ -274,7 +275,7 @@ async def test_odd_mails_go_the_whole_way(rig: Rig) -> None:
         await rig.inject(raw=golden.raw)
     account_id = await rig.synced()
     assert (await rig.account(account_id)).messages == len(GOLDEN)
-    assert await rig.ledger() == []
+    assert await rig.failures() == []
     for number, golden in enumerate(GOLDEN, 1):
         message = await view(rig, f"fake-{number}")
         assert_harmless_view(message)
@@ -299,7 +300,7 @@ async def test_any_bytes_at_all_are_a_message(rig: Rig) -> None:
         await rig.inject(raw=b"".join(noise))
     account_id = await rig.synced()
     assert (await rig.account(account_id)).messages == 60
-    assert await rig.ledger() == []
+    assert await rig.failures() == []
     for number in range(1, 61):
         assert_harmless_view(await view(rig, f"fake-{number}"))
 

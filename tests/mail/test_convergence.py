@@ -15,12 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from svc.clock import VirtualClock
-from svc.mail import actions
-from svc.mail.provider import HistoryPage, ListPage, ProviderFault
-from svc.mail.provider_fake import FakeProvider, FakeWorld, Operation
-from svc.nursery import ThreadGate
+from svc.fakes.mail.provider import FakeProvider, FakeWorld, Operation
+from svc.mail.labelling import inbox_actions
+from svc.mail.providers.seam import HistoryPage, ListPage, ProviderFault
+from svc.nursery import ThreadPool
 from tests.mail.rig import MIA, Rig, mail, open_rig
 from tests.recorded_log import RecordedLog
+from tests.sizes import examples
 
 MADE_LABEL: Final = "Label_9"
 LABELS: Final = ("INBOX", "UNREAD", "STARRED", "SPAM", "TRASH", "SENT", MADE_LABEL)
@@ -56,10 +57,10 @@ class Untidy(FakeProvider):
         page = await super().history(since=since, page_token=page_token)
         changes = [*page.changes, *self.rng.sample(page.changes, len(page.changes) // 2)]
         self.rng.shuffle(changes)
-        return HistoryPage(changes=tuple(changes), next_page_token=page.next_page_token, history_id=page.history_id)
+        return HistoryPage(changes=tuple(changes), next_page_token=page.next_page_token, cursor=page.cursor)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25))
 @given(st.lists(an_event, max_size=40), st.integers())
 async def test_any_script_of_events_faults_and_steps_ends_as_a_fresh_sync_does(
     script: Sequence[tuple[object, ...]], seed: int
@@ -84,7 +85,7 @@ async def test_any_script_of_events_faults_and_steps_ends_as_a_fresh_sync_does(
             assert announced[0][0] >= (await rig.account(account_id)).messages
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15))
 @given(st.lists(st.tuples(a_message, some_labels), max_size=30), st.randoms(use_true_random=False))
 async def test_history_told_in_any_order_ends_in_the_mailbox_as_it_is(
     relabels: Sequence[tuple[int, frozenset[str]]], rng: random.Random
@@ -100,7 +101,7 @@ async def test_history_told_in_any_order_ends_in_the_mailbox_as_it_is(
                 assert here == await rig.labels_at_provider(f"fake-{number}")
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20))
 @given(st.lists(st.tuples(st.sampled_from(("here", "there", "step")), a_message, st.booleans()), max_size=25))
 async def test_changes_here_and_there_end_in_agreement(script: Sequence[tuple[str, int, bool]]) -> None:
     with TemporaryDirectory() as home:
@@ -110,7 +111,7 @@ async def test_changes_here_and_there_end_in_agreement(script: Sequence[tuple[st
             for where, number, inbox in script:
                 message_id = f"fake-{number % 3 + 1}"
                 if where == "here":
-                    act = actions.unarchive if inbox else actions.archive
+                    act = inbox_actions.unarchive if inbox else inbox_actions.archive
                     thread_id = await rig.thread_id_of(message_id)
                     await rig.store.write(act, rig.principal, thread_ids=[thread_id])
                 elif where == "there":
@@ -128,7 +129,7 @@ async def test_changes_here_and_there_end_in_agreement(script: Sequence[tuple[st
 
 def _rig(home: Path, *, journal: Path | None = None):  # type: ignore[no-untyped-def]
     clock = VirtualClock()
-    threads = ThreadGate(limit=8, name="test")
+    threads = ThreadPool(limit=8, name="test")
     return open_rig(home, clock=clock, log=RecordedLog(clock), threads=threads, journal=journal)
 
 
@@ -165,7 +166,7 @@ def _chosen(world: FakeWorld, number: int) -> str | None:
 
 async def _settle(rig: Rig, account_id: str, provider: FakeProvider, *, lied: bool) -> None:
     """The weather clears, and one step brings everything. Where the provider said of a message that is there that it
-    was gone or refused, only the next sweep can find it."""
+    was gone or refused, only the next full sync can find it."""
     operations: tuple[Operation, ...] = ("list", "get", "history")
     for operation in operations:
         while rig.world.next_fault(MIA, operation):

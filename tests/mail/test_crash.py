@@ -1,8 +1,13 @@
-"""``kill -9`` in the middle of a sync, again and again, while the mailbox changes: as if nothing had been."""
+"""``kill -9`` in the middle of a sync, again and again, while the mailbox changes: as if nothing had been.
+
+When it dies and what changes meanwhile is chosen anew in each run. A failure says its seed, and
+``SVC_TEST_SEED=<seed>`` runs the same again.
+"""
 
 from __future__ import annotations
 
 import random
+import signal
 import sqlite3
 from functools import partial
 from pathlib import Path
@@ -12,34 +17,36 @@ import pytest
 import trio
 
 from svc.clock import WallClock
-from svc.mail.provider_fake import FakeWorld
-from svc.nursery import ThreadGate
+from svc.fakes.mail.provider import FakeWorld
+from svc.nursery import ThreadPool
 from svc.store import ReadTx
-from tests.journeys.harness import ServiceProcess, until
-from tests.mail.rig import MIA, mail, open_rig, state_of
+from tests.journeys.harness import ServiceProcess
+from tests.mail.rig import MIA, State, mail, open_rig, state_of
 from tests.recorded_log import RecordedLog, StoppedClock
+from tests.sizes import KILLS_A_HOME, SYNC_HOMES
 
 MESSAGES: Final = 300
-KILLS: Final = 3
-BLOBS_A_MESSAGE: Final = 2
-SYNC_DEADLINE_S: Final = 30.0
+SYNCS: Final = "mail:"
+"""How the name of an account's task begins."""
+LONGEST_LIFE_STEPS: Final = MESSAGES
+"""A full sync takes six steps a message and more, so that all lives together do not get to its end."""
 
 
-@pytest.mark.parametrize("seed", [1])
-def test_a_sync_killed_again_and_again_ends_as_one_that_never_was(tmp_path: Path, seed: int) -> None:
-    rng = random.Random(seed)
+@pytest.mark.parametrize("home", range(SYNC_HOMES))
+def test_a_sync_killed_again_and_again_ends_as_one_that_never_was(
+    tmp_path: Path, chance: random.Random, home: int
+) -> None:
     with ServiceProcess(tmp_path) as service:
         journal = service.home / "spool" / "fake.jsonl"
         journal.parent.mkdir(parents=True)
-        trio.run(partial(_fill, journal, rng))
-        unfinished = 0
-        for blobs in sorted(rng.sample(range(BLOBS_A_MESSAGE * MESSAGES), KILLS)):
+        trio.run(partial(_fill, journal, chance))
+        for _ in range(KILLS_A_HOME):
+            order = service.die_at(chance.randint(1, LONGEST_LIFE_STEPS), of=SYNCS)
             service.spawn(PROVIDERS="fake")
-            until(lambda: _blobs(service) >= blobs, deadline_s=SYNC_DEADLINE_S, tell=service.log)  # noqa: B023
-            service.kill()
-            unfinished += _messages(service) < MESSAGES
-            trio.run(partial(_meanwhile, journal, rng))
-        assert unfinished > 1, "no kill hit the sweep: the test tests nothing"
+            assert service.wait() == -signal.SIGKILL, service.log()
+            assert _messages(service) < MESSAGES, "it died after the sweep: the test tests nothing"
+            trio.run(partial(_meanwhile, journal, chance))
+        order.unlink()
         service.start(PROVIDERS="fake")
         service.mutate("fake.mail.syncNow", address=MIA)
         (account,) = service.query("mail.accounts")
@@ -51,11 +58,6 @@ def test_a_sync_killed_again_and_again_ends_as_one_that_never_was(tmp_path: Path
         assert killed == trio.run(_undisturbed, tmp_path / "undisturbed", journal)
 
 
-def _blobs(service: ServiceProcess) -> int:
-    """How far it is: blobs are the first trace that a message leaves."""
-    return sum(1 for path in (service.home / "blobs").glob("*/*/*") if path.is_file())
-
-
 def _messages(service: ServiceProcess) -> int:
     try:
         ((count,),) = service.rows("select count(*) from mail_messages")
@@ -65,7 +67,7 @@ def _messages(service: ServiceProcess) -> int:
 
 
 def _world(journal: Path) -> FakeWorld:
-    world = FakeWorld(journal=journal, clock=StoppedClock(), threads=ThreadGate(limit=1, name="fake"))
+    world = FakeWorld(journal=journal, clock=StoppedClock(), threads=ThreadPool(limit=1, name="fake"))
     world.load()
     return world
 
@@ -96,9 +98,9 @@ async def _arrive(world: FakeWorld, subject: str, rng: random.Random) -> None:
     await world.inject(address=MIA, raw=raw, thread_key=str(rng.randrange(80)), labels=labels)
 
 
-async def _undisturbed(home: Path, journal: Path) -> dict[str, object]:
+async def _undisturbed(home: Path, journal: Path) -> State:
     clock = WallClock()
-    threads = ThreadGate(limit=8, name="test")
+    threads = ThreadPool(limit=8, name="test")
     async with open_rig(home, clock=clock, log=RecordedLog(clock), threads=threads, journal=journal) as rig:
         await rig.sync_of(await rig.connect()).step()
         return await rig.state()

@@ -13,11 +13,11 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 
 from svc.errors import NotFound
 from svc.files.access import readable_file
-from svc.mail import reading
+from svc.formats.html import POLICY_VERSION, CleanHtml, plan, text_fallback
 from svc.mail.model import Body
-from svc.mail.reading import MAX_MESSAGES_SHOWN
-from svc.mail.sanitize import POLICY_VERSION, CleanHtml, plan, text_fallback
-from svc.mail.wire import MessageOut
+from svc.mail.reading import reader
+from svc.mail.reading.reader import MAX_MESSAGES_SHOWN
+from svc.mail.reading.wire import MessageOut
 from tests.full_disk import limit_pages
 from tests.mail.html_invariants import assert_harmless
 from tests.mail.rig import MIA, Rig, user
@@ -87,7 +87,7 @@ async def test_attachments_become_files_of_the_accounts_owner_with_ids_that_neve
     await rig.store.write(lambda tx: tx.run("delete from files"))
     await rig.store.write(lambda tx: tx.run("delete from mail_messages"))
     await rig.store.write(lambda tx: tx.run("delete from mail_threads"))
-    await rig.store.write(lambda tx: tx.run("update mail_accounts set history_id = null, messages = 0"))
+    await rig.store.write(lambda tx: tx.run("update mail_accounts set cursor = null, messages = 0"))
     await rig.sync_of(account_id).step()
     assert (await opened(rig)).attachments == attachments
 
@@ -115,7 +115,7 @@ async def test_of_a_deleted_body_nothing_is_kept_unless_another_message_has_it(r
 
 
 async def test_a_body_deleted_while_it_is_sanitized_is_not_kept(rig: Rig) -> None:
-    await rig.store.write(reading._remember, body_sha256="0" * 64, clean=CleanHtml(html="<p>gone</p>"))
+    await rig.store.write(reader._remember, body_sha256="0" * 64, clean=CleanHtml(html="<p>gone</p>"))
     assert await rig.rows("select * from mail_clean") == []
 
 
@@ -175,7 +175,7 @@ async def test_a_lost_body_is_said_in_a_sentence_and_the_rest_is_shown(rig: Rig,
         path.write_bytes(b'{"html":"<p>planted</p>","text":"x"}')
     thread_id = await rig.thread_id_of("fake-1")
     lost, kept = (await rig.reader.thread(rig.principal, thread_id=thread_id)).messages
-    assert "missing or damaged" in lost.html
+    assert "This part of the message is damaged" in lost.html
     assert "planted" not in lost.html + lost.text
     assert [one.filename for one in lost.attachments] == ["a.pdf"]
     assert lost.from_.address == "noa@example.org"
@@ -190,6 +190,46 @@ async def test_a_foreign_thread_is_as_missing_as_one_that_never_was(rig: Rig) ->
     for thread_id in (await rig.thread_id_of("fake-1"), "thr_neverwas"):
         with pytest.raises(NotFound, match="There is no such thread"):
             await rig.reader.thread(user("noa"), thread_id=thread_id)
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<p>&nbsp;\u200b</p>",
+        "<style>p{}</style><iframe>x</iframe>",
+        "<html><head><title>T</title></head><body></body></html>",
+        "<table><tr><td>&#8203;<hr></td></tr></table>",
+    ],
+)
+async def test_where_the_html_shows_nothing_the_text_is_shown(rig: Rig, html: str) -> None:
+    await rig.inject(raw=letter(text="Dear <Mia>\n", html=html))
+    await rig.synced()
+    assert "Dear &lt;Mia&gt;" in (await opened(rig)).html
+    assert "Dear &lt;Mia&gt;" in (await opened(rig)).html  # from the cache
+
+
+async def test_where_there_is_nothing_but_a_counting_pixel_the_text_is_shown_and_the_pixel_kept(rig: Rig) -> None:
+    pixel = "<p></p><img src=//a.example/p.gif width=1 height=1>"
+    await rig.inject(raw=letter(text="Dear Mia", html=pixel))
+    await rig.synced()
+    message = await opened(rig)
+    assert "Dear Mia" in message.html
+    assert message.html.endswith('<img data-remote="0" height="1" width="1">')
+    assert (message.remote_images, message.blocked_images) == (("https://a.example/p.gif",), 1)
+
+
+@pytest.mark.parametrize("html", ["<p>Hi</p>", "<img src=//a.example/p.gif>"])
+async def test_html_that_shows_something_is_shown_alone(rig: Rig, html: str) -> None:
+    await rig.inject(raw=letter(text="Something else", html=html))
+    await rig.synced()
+    assert "Something else" not in (await opened(rig)).html
+
+
+@pytest.mark.parametrize("html", [None, "<p> </p>"])
+async def test_a_mail_that_has_neither_text_nor_html_says_so(rig: Rig, html: str | None) -> None:
+    await rig.inject(raw=letter(text=" \n", html=html))
+    await rig.synced()
+    assert "This message has no text." in (await opened(rig)).html
 
 
 async def test_a_large_body_goes_through_a_worker_process(rig: Rig) -> None:
@@ -229,7 +269,7 @@ async def test_a_body_that_takes_too_long_is_shown_as_text_this_time(
         nursery.start_soon(read)
         while not shown:
             await wait_all_tasks_blocked(0.2)
-            clock.jump(reading.SANITIZE_DEADLINE_S)
+            clock.jump(reader.SANITIZE_DEADLINE_S)
     assert shown[0].html == text_fallback(html).html
     assert "Dear Mia" in shown[0].html
     assert_harmless(text_fallback(html))

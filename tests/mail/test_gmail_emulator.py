@@ -12,20 +12,20 @@ import pytest
 import trio
 
 from svc.clock import WallClock
-from svc.identity import ClientCredentials, Discovery
-from svc.mail.gmail.oauth_client import (
-    SCOPES,
+from svc.connections import (
     Grant,
     GrantRefused,
-    MailEndpoints,
+    OAuthEndpoints,
     Tokens,
     TokenSource,
     authorization_url,
     exchange_code,
 )
-from svc.mail.gmail.provider import GmailProvider
-from svc.mail.gmail.quota import QuotaGate
-from svc.mail.provider import (
+from svc.identity import ClientCredentials, Discovery
+from svc.mail.providers.gmail.grant import GMAIL_TERMS, MailboxTokens
+from svc.mail.providers.gmail.provider import GmailProvider
+from svc.mail.providers.gmail.quota import QuotaLimiter
+from svc.mail.providers.seam import (
     GrantLost,
     HistoryChange,
     HistoryExpired,
@@ -36,11 +36,11 @@ from svc.mail.provider import (
     Unreachable,
 )
 from svc.protocol.egress import Egress
-from tests.mail.corpus import is_present, paths
-from tests.peers.cache import needs_emulator
+from tests.mail.corpus import paths
 from tests.peers.emulator import CLIENT_ID, CLIENT_SECRET, Google, google
+from tests.peers.needs import CORPUS, EMULATOR, needs
 
-pytestmark = [pytest.mark.peer, pytest.mark.wall_clock, needs_emulator]
+pytestmark = [pytest.mark.peer, pytest.mark.wall_clock, needs(EMULATOR)]
 
 ALICE = "alice@acme.test"
 BOB = "bob@acme.test"
@@ -93,18 +93,19 @@ class Connection:
     egress: Egress
     world: Google
     client: ClientCredentials = CLIENT
-    endpoints: MailEndpoints = field(init=False)
+    endpoints: OAuthEndpoints = field(init=False)
     store: KeptTokens = field(default_factory=lambda: KeptTokens(None))
 
     def __post_init__(self) -> None:
         discovery = Discovery(http=self.egress, clock=WallClock(), issuer=self.world.base)
-        self.endpoints = MailEndpoints(discovery=discovery)
+        self.endpoints = OAuthEndpoints(discovery=discovery)
 
     async def consent(self, address: str) -> str:
         """The code that a consent as ``address`` ends with."""
         challenge = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).decode().rstrip("=")
         url = authorization_url(
             await self.endpoints.endpoints(),
+            GMAIL_TERMS,
             client_id=CLIENT_ID,
             redirect_uri=REDIRECT_URI,
             state="st&te",
@@ -121,6 +122,7 @@ class Connection:
         return await exchange_code(
             self.egress,
             await self.endpoints.endpoints(),
+            GMAIL_TERMS,
             credentials=self.client,
             code=code,
             code_verifier=verifier,
@@ -134,8 +136,8 @@ class Connection:
             address=address,
             base_url=self.world.base,
             http=self.egress,
-            tokens=self.token_source(),
-            quota=QuotaGate(units_per_minute=1_000_000),
+            tokens=MailboxTokens(source=self.token_source()),
+            quota=QuotaLimiter(units_per_minute=1_000_000),
             clock=WallClock(),
         )
 
@@ -145,6 +147,7 @@ class Connection:
 
         return TokenSource(
             store=self.store,
+            terms=GMAIL_TERMS,
             client=client,
             endpoints=self.endpoints.endpoints,
             http=self.egress,
@@ -164,7 +167,7 @@ async def test_a_consent_ends_in_tokens_and_an_identity(connection: Connection) 
     grant = await connection.redeem(await connection.consent(ALICE))
     assert grant.identity is not None
     assert (grant.identity.email, grant.identity.email_verified) == (ALICE, True)
-    assert grant.tokens.scopes == frozenset(SCOPES)
+    assert grant.tokens.scopes == frozenset(GMAIL_TERMS.scopes)
 
 
 async def test_a_code_is_good_once_and_only_with_its_verifier(connection: Connection) -> None:
@@ -233,7 +236,7 @@ async def test_the_profile_counts_the_mailbox(connection: Connection, world: Goo
     world.insert(ALICE, HARD_MAIL, labels=["SPAM"])
     profile = await mailbox.profile()
     assert (profile.address, profile.messages_total) == (ALICE, 2)
-    assert profile.history_id.isdigit()
+    assert profile.cursor.isdigit()
 
 
 async def test_pages_hold_every_message_once(connection: Connection, world: Google) -> None:
@@ -251,7 +254,7 @@ async def test_pages_hold_every_message_once(connection: Connection, world: Goog
     assert len(spam.messages) == 3
 
 
-@pytest.mark.skipif(not is_present(), reason="the mail corpus is not in the cache (SVC_PEERS): run .ci/peers")
+@needs(CORPUS)
 async def test_real_mail_comes_back_byte_for_byte(connection: Connection, world: Google) -> None:
     originals = [path.read_bytes() for path in paths()[::10]] + [HARD_MAIL]
     ids = [world.insert(ALICE, original) for original in originals]
@@ -275,7 +278,7 @@ async def test_a_message_deleted_meanwhile_is_gone(connection: Connection, world
 async def test_history_tells_what_happened_in_its_order(connection: Connection, world: Google) -> None:
     mailbox = await connection.mailbox()
     old = world.insert(ALICE, HARD_MAIL)
-    start = (await mailbox.profile()).history_id
+    start = (await mailbox.profile()).cursor
 
     new = world.insert(ALICE, HARD_MAIL)
     world.modify(ALICE, old, add=["STARRED"], remove=["UNREAD"])
@@ -289,7 +292,7 @@ async def test_history_tells_what_happened_in_its_order(connection: Connection, 
     assert of(old)[-1] == ("deleted", frozenset())
     assert set(of(old)[:-1]) == {("labels-added", frozenset({"STARRED"})), ("labels-removed", frozenset({"UNREAD"}))}
     assert all(change.thread_id for change in page.changes)
-    assert (await mailbox.history(since=page.history_id)).changes == ()
+    assert (await mailbox.history(since=page.cursor)).changes == ()
 
 
 # Writing
@@ -298,7 +301,7 @@ async def test_history_tells_what_happened_in_its_order(connection: Connection, 
 async def test_a_change_of_labels_shows_in_history(connection: Connection, world: Google) -> None:
     mailbox = await connection.mailbox()
     message_id = world.insert(ALICE, HARD_MAIL)
-    start = (await mailbox.profile()).history_id
+    start = (await mailbox.profile()).cursor
     await mailbox.modify(message_id, add=frozenset(), remove=frozenset({"INBOX", "UNREAD"}))
     await mailbox.modify(message_id, add=frozenset({"INBOX"}), remove=frozenset())
 
@@ -333,7 +336,7 @@ async def test_many_messages_change_in_one_call_and_those_that_are_gone_are_pass
     mailbox = await connection.mailbox()
     message_ids = [world.insert(ALICE, HARD_MAIL) for _ in range(12)]
     world.delete(ALICE, message_ids[3])
-    start = (await mailbox.profile()).history_id
+    start = (await mailbox.profile()).cursor
     await mailbox.modify_many(message_ids, add=frozenset({"STARRED"}), remove=frozenset({"INBOX", "UNREAD"}))
     left = [message_id for message_id in message_ids if message_id != message_ids[3]]
     assert all(world.labels_of(ALICE, message_id) == {"STARRED"} for message_id in left)

@@ -8,8 +8,8 @@ from dataclasses import asdict
 
 import pytest
 
-from svc.mail.mime import parse_head_only, parse_message
-from svc.mail.mime.model import (
+from svc.formats.mime import parse_head_only, parse_message
+from svc.formats.mime.model import (
     MAX_ADDRESSES,
     MAX_BODY_BYTES,
     MAX_DECODED_BYTES,
@@ -18,8 +18,8 @@ from svc.mail.mime.model import (
     MAX_PARTS,
     MAX_PROBLEMS,
     MAX_REFERENCES,
-    MAX_SNIPPET_CHARS,
 )
+from svc.formats.snippet import MAX_SNIPPET_CHARS
 
 from .golden_mime import GOLDEN, Golden
 
@@ -32,10 +32,9 @@ def test_an_odd_mail_reads_as_a_person_would_read_it(golden: Golden) -> None:
     assert message.size == len(golden.raw)
 
 
-@pytest.mark.parametrize("golden", GOLDEN, ids=lambda golden: golden.name)
+@pytest.mark.parametrize("golden", [one for one in GOLDEN if b"\n\n\n" not in one.raw], ids=lambda golden: golden.name)
 def test_line_ends_do_not_matter(golden: Golden) -> None:
-    if b"\n\n\n" in golden.raw:
-        pytest.skip("counts empty lines")
+    """But where a mail has empty lines after another, which count."""
     message = parse_message(golden.raw.replace(b"\n", b"\r\n"))
     assert {name: getattr(message, name) for name in golden.expected} == golden.expected
     contents = tuple(one.content.replace(b"\r\n", b"\n") for one in message.attachments)

@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from svc.mail.mime import parse_message
+from svc.formats.mime import parse_message
 
 SIZE: Final = 1_000_000
 MAX_CPU_S: Final = 2.0

@@ -6,9 +6,9 @@ import codecs
 
 import pytest
 
-from svc.mail.mime.charsets import _CODECS, codecs_for, decode
-from svc.mail.mime.model import Problems
-from svc.mail.mime.transfer import base64_bytes, decode_transfer, quoted_printable_bytes
+from svc.formats.mime.charsets import _CODECS, codecs_for, decode
+from svc.formats.mime.model import Problems
+from svc.formats.mime.transfer import base64_bytes, decode_transfer, quoted_printable_bytes
 
 
 @pytest.mark.parametrize(

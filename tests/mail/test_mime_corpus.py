@@ -11,12 +11,13 @@ from typing import Final, TypeVar
 
 import pytest
 
-from svc.mail.mime import ParsedMessage, parse_message
+from svc.formats.mime import ParsedMessage, parse_message
+from tests.peers.needs import CORPUS, needs
 
 from . import corpus
 from .test_mime_properties import check
 
-pytestmark = [pytest.mark.peer, pytest.mark.skipif(not corpus.is_present(), reason=corpus.ABSENT)]
+pytestmark = [pytest.mark.peer, needs(CORPUS)]
 
 T = TypeVar("T")
 

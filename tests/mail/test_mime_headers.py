@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from svc.mail.mime import parse_message
-from svc.mail.mime.addresses import parse_addresses
-from svc.mail.mime.dates import parse_date
-from svc.mail.mime.fields import disposition, media_type, text_of
-from svc.mail.mime.model import MAX_ADDRESS_CHARS, MAX_FILENAME_BYTES, MAX_LINE_CHARS, Problems
-from svc.mail.mime.names import safe_filename
-from svc.mail.mime.words import header_line
+from svc.formats.mime import parse_message
+from svc.formats.mime.addresses import parse_addresses
+from svc.formats.mime.dates import parse_date
+from svc.formats.mime.fields import disposition, media_type, text_of
+from svc.formats.mime.model import MAX_ADDRESS_CHARS, MAX_FILENAME_BYTES, MAX_LINE_CHARS, Problems
+from svc.formats.mime.names import safe_filename
+from svc.formats.mime.words import header_line
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,15 @@ def test_a_line_without_end_is_cut_with_an_ellipsis() -> None:
         ("<<a@b.example>>", [("", "a@b.example")]),
         ("<@relay,@other:a@b.example>", [("", "a@b.example")]),
         ("<mailto:a@b.example>", [("", "a@b.example")]),
-        ("a @ b . example", [("a b . example", "@")]),
+        ("a @ b . example", [("", "a@b.example")]),
+        ("Jo a @b.example", [("Jo", "a@b.example")]),
+        ("Ann [a@b.example]", [("Ann", "a@b.example")]),
+        ("Ann (a@b.example)", [("Ann", "a@b.example")]),
+        ("Ann <Ann> a@b.example", [("Ann Ann", "a@b.example")]),
+        ('"a@b.example" <Ann>', [("Ann", "a@b.example")]),
+        ("Ann <a@b.example:;>", [("Ann", "a@b.example")]),
+        ("Ann <smtp:a@b.example>", [("Ann", "a@b.example")]),
+        ("a@b.example:;", [("", "a@b.example")]),
         ("<a @ b.example>", [("", "a@b.example")]),
         ('"john doe"@b.example', [("", '"john doe"@b.example')]),
         ("a@[IPv6:::1]", [("", "a@[IPv6:::1]")]),
@@ -105,6 +113,53 @@ def test_a_line_without_end_is_cut_with_an_ellipsis() -> None:
 def test_an_address_list_reads(written: str, read: list[tuple[str, str]]) -> None:
     found = parse_addresses([written], problems=Problems())
     assert [(one.name, one.address) for one in found] == read
+
+
+@pytest.mark.parametrize(
+    ("written", "sender", "named"),
+    [
+        ("Facebook ,_<bad@evil.example>", ("Facebook, _", "bad@evil.example"), 2),
+        ('"PayPal"<69496118<info@evil.example>', ("PayPal", "info@evil.example"), 2),
+        ("service@paypal.com, <bad@evil.example>", ("", "service@paypal.com"), 2),
+        ("Doe, John <j@x.example>", ("Doe, John", "j@x.example"), 2),
+        ("PayPal, Inc. <service> <bad@evil.example>", ("PayPal, Inc.", "bad@evil.example"), 3),
+        ("PayPal; <bad@evil.example>", ("PayPal", "bad@evil.example"), 2),
+        ("PayPal <>, bad@evil.example", ("PayPal", "bad@evil.example"), 2),
+        ("PayPal", ("", "PayPal"), 1),
+        ("Ann <a@b.example>, Bo <c@d.example>", ("Ann", "a@b.example"), 2),
+    ],
+)
+def test_the_sender_is_the_first_who_has_an_address(written: str, sender: tuple[str, str], named: int) -> None:
+    message = parse_message(f"From: {written}\nTo: a@b\n\n".encode())
+    assert message.sender is not None
+    assert (message.sender.name, message.sender.address) == sender
+    assert len(message.senders) == named
+
+
+def test_a_name_without_an_address_gets_the_one_of_who_handed_it_in() -> None:
+    message = parse_message(b"From: PayPal\nSender: x, <bad@evil.example>\n\n")
+    assert message.sender is not None
+    assert (message.sender.name, message.sender.address) == ("PayPal", "bad@evil.example")
+
+
+@pytest.mark.parametrize(
+    ("raw", "read"),
+    [
+        (b"=?iso-8859-1?q?Fr\xf6sche?=", "Frösche"),
+        (b"=?iso-8859-1?Q?Fr\xc3\xb6sche?=", "Frösche"),
+        (b"=?utf-8?q?Fr\xc3\xb6sche_=C3=A4?=", "Frösche ä"),
+        (b"=?koi8-r?q?\xf0\xd2\xc9?=", "При"),
+        (b"=?utf-8?q?Fr\xf6sche?=", "Frösche"),
+        (b"caf\xc3\xa9 =?iso-8859-1?q?Fr\xf6sche?= caf\xc3\xa9", "café Frösche café"),
+        (b"=?x-klingon?q?Fr\xf6sche?=", "Frösche"),
+        (b"Fr\xc3\xb6sche =?utf-8?q?=C3=B6?=", "Frösche ö"),
+    ],
+)
+def test_bare_bytes_in_an_encoded_word_are_read_as_what_they_are(raw: bytes, read: str) -> None:
+    message = parse_message(b"Subject: " + raw + b"\nFrom: " + raw + b" <a@b.example>\n\n")
+    assert message.subject == read
+    assert message.sender is not None
+    assert (message.sender.name, message.sender.address) == (read, "a@b.example")
 
 
 def test_fields_of_one_kind_are_one_list() -> None:

@@ -6,16 +6,18 @@ import dataclasses
 import re
 from collections.abc import Iterator
 
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from svc.mail.mime import ParsedMessage, parse_head_only, parse_message
-from svc.mail.mime.addresses import parse_addresses
-from svc.mail.mime.dates import LATEST_MS, parse_date
-from svc.mail.mime.fields import disposition, media_type, text_of
-from svc.mail.mime.model import MAX_FILENAME_BYTES, MAX_SNIPPET_CHARS, Problems
-from svc.mail.mime.names import safe_filename
-from svc.mail.mime.words import header_line
+from svc.formats.mime import ParsedMessage, parse_head_only, parse_message
+from svc.formats.mime.addresses import parse_addresses
+from svc.formats.mime.dates import LATEST_MS, parse_date
+from svc.formats.mime.fields import disposition, media_type, text_of
+from svc.formats.mime.model import MAX_FILENAME_BYTES, Problems
+from svc.formats.mime.names import safe_filename
+from svc.formats.mime.words import header_line
+from svc.formats.snippet import MAX_SNIPPET_CHARS
+from tests.sizes import examples
 
 from .golden_mime import GOLDEN
 
@@ -103,7 +105,7 @@ def mutated(draw: st.DrawFn) -> bytes:
     return raw
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(400))
 @given(st.one_of(st.binary(max_size=400), st.lists(PIECES, max_size=40).map(assemble), mutated()))
 def test_any_bytes_become_a_clean_message(raw: bytes) -> None:
     for message in (parse_message(raw), parse_head_only(raw)):
@@ -112,7 +114,6 @@ def test_any_bytes_become_a_clean_message(raw: bytes) -> None:
 
 
 @given(st.sampled_from(GOLDEN), st.integers(0, 2_000))
-@settings(deadline=None)
 def test_a_mail_cut_anywhere_is_still_read(golden: object, end: int) -> None:
     raw = getattr(golden, "raw", b"")
     check(parse_message(raw[:end]))
@@ -141,6 +142,35 @@ def test_a_well_formed_list_is_read_as_written(people: list[tuple[str, str]]) ->
     people = [(" ".join(name.split()), address) for name, address in people]
     text = ", ".join(f'"{name}" <{address}>' for name, address in people)
     assert [(one.name, one.address) for one in parse_addresses([text], problems=Problems())] == people
+
+
+JUNK = st.sampled_from(
+    ["PayPal", ",", ";", "<", "<<", ">", "_", '"PayPal"', "<6949", "<x>", "(x)", "[", ":", "Inc.", " "]
+)
+
+
+@given(
+    st.lists(JUNK, max_size=6),
+    st.sampled_from(["<a@b.example>", " a@b.example "]),
+    st.sampled_from(["", ",", ">", ";"]),
+)
+@example(["<", "PayPal"], " a@b.example ", ">")
+def test_whatever_stands_around_it_an_address_in_from_is_the_senders(junk: list[str], address: str, end: str) -> None:
+    written = "".join(junk) + (address if not "".join(junk).endswith("<") else address.strip(" <>") + ">") + end
+    message = parse_message(f"From: {written}\n\n".encode())
+    assert message.sender is not None
+    assert message.sender.address == "a@b.example", written
+
+
+@given(
+    st.lists(st.sampled_from(["a@b.example", "<c@d.example>", "Bo <e@f.example>", "junk", "_", "<6949"]), max_size=6)
+)
+def test_no_address_of_a_list_is_lost_beside_junk(items: list[str]) -> None:
+    wanted = [found for one in items for found in re.findall(r"[a-z]@[a-z]\.example", one)]
+    for name in ("To", "Cc", "Reply-To"):
+        message = parse_message(f"{name}: {', '.join(items)}\n\n".encode())
+        people = {"To": message.to, "Cc": message.cc, "Reply-To": message.reply_to}[name]
+        assert [one.address for one in people if "@" in one.address] == wanted
 
 
 @given(st.text(max_size=80))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc.mail.text import clean_line, clean_text, text_from_html
+from svc.formats.text import clean_line, clean_text, text_from_html
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,13 @@ import pytest
 import trio
 
 from svc.clock import DAY_MS, VirtualClock
+from svc.fakes.mail.provider import FakeProvider
 from svc.log import Log
-from svc.mail import actions, queries, tasks
-from svc.mail.provider import HistoryPage, Throttled, Unreachable
-from svc.mail.provider_fake import FakeProvider
-from svc.nursery import ThreadGate
+from svc.mail.changes import queries as change_queries
+from svc.mail.labelling import inbox_actions
+from svc.mail.providers.seam import HistoryPage, Throttled, Unreachable
+from svc.mail.sync import tasks
+from svc.nursery import ThreadPool
 from tests.mail.rig import MIA, Rig, open_rig
 from tests.recorded_log import RecordedLog
 
@@ -63,12 +65,12 @@ class Offline(Watched):
 
 async def archive(rig: Rig, provider_message_id: str) -> None:
     thread_id = await rig.thread_id_of(provider_message_id)
-    await rig.store.write(actions.archive, rig.principal, thread_ids=[thread_id])
+    await rig.store.write(inbox_actions.archive, rig.principal, thread_ids=[thread_id])
 
 
 async def unarchive(rig: Rig, provider_message_id: str) -> None:
     thread_id = await rig.thread_id_of(provider_message_id)
-    await rig.store.write(actions.unarchive, rig.principal, thread_ids=[thread_id])
+    await rig.store.write(inbox_actions.unarchive, rig.principal, thread_ids=[thread_id])
 
 
 async def test_a_change_reaches_the_provider_as_soon_as_the_loop_is_woken(rig: Rig) -> None:
@@ -76,14 +78,14 @@ async def test_a_change_reaches_the_provider_as_soon_as_the_loop_is_woken(rig: R
     async with rig.running(loop):
         await trio.sleep(1)
         await archive(rig, "fake-1")
-        loop.wake_mirror()
+        loop.wake_outbox()
         await trio.sleep(1)
         assert await rig.labels_at_provider("fake-1") == {"UNREAD"}
         assert await rig.pending() == []
 
 
 async def test_changes_wait_through_a_restart(
-    tmp_path: Path, wall: VirtualClock, log: Log, threads: ThreadGate
+    tmp_path: Path, wall: VirtualClock, log: Log, threads: ThreadPool
 ) -> None:
     async with open_rig(tmp_path, clock=wall, log=log, threads=threads) as rig:
         account_id = await rig.synced("one", "two")
@@ -134,7 +136,7 @@ async def test_a_change_behind_one_that_waits_has_no_time_of_its_own(rig: Rig) -
     await archive(rig, "fake-1")
     await loop.sync_now()
     await unarchive(rig, "fake-1")
-    next_at = await rig.store.read(queries.next_mirror_at, account_id)
+    next_at = await rig.store.read(change_queries.next_change_at, account_id)
     assert next_at is not None
     assert next_at > rig.clock.now()  # else the loop would spin until the first may go
     async with rig.running(loop):
@@ -153,7 +155,7 @@ async def test_a_change_whose_answer_was_lost_is_repeated_without_harm(rig: Rig)
         await trio.sleep(60)
     assert len(provider.asked) == 2
     assert await rig.labels_at_provider("fake-1") == await rig.labels_here(account_id, "fake-1") == {"UNREAD"}
-    assert await rig.pending() == await rig.ledger() == []
+    assert await rig.pending() == await rig.failures() == []
 
 
 @pytest.mark.parametrize("gone_by", ["fault", "deletion"])
@@ -165,7 +167,7 @@ async def test_a_change_to_a_message_that_is_gone_there_is_done_with(rig: Rig, g
     else:
         await rig.world.delete(address=MIA, message_id="fake-1")
     await rig.loop_of(account_id).sync_now()
-    assert await rig.pending() == await rig.ledger() == []
+    assert await rig.pending() == await rig.failures() == []
     assert (await rig.account(account_id)).state == "caught-up"
 
 
@@ -176,7 +178,7 @@ async def test_a_refused_change_stands_on_the_ledger_and_holds_up_nobody(rig: Ri
     rig.world.fault(address=MIA, operation="modify", fault=403, times=1)
     await rig.loop_of(account_id).sync_now()
     assert await rig.pending() == []
-    assert await rig.ledger() == [("fake-1", "mirror", "The provider refuses this (403).")]
+    assert await rig.failures() == [("fake-1", "mirror", "The provider refuses this (403).")]
     assert await rig.labels_at_provider("fake-2") == {"UNREAD"}
     assert (await rig.account(account_id)).state == "caught-up"
 
@@ -195,7 +197,7 @@ async def test_a_provider_that_asks_for_a_pause_gets_it(rig: Rig) -> None:
     async with rig.running(loop):
         for _ in range(100):
             await trio.sleep(10)
-            loop.wake_mirror()  # however often somebody is impatient
+            loop.wake_outbox()  # however often somebody is impatient
     first, second = [at for at, *_ in provider.asked]
     assert 400 <= second - first < 411
     assert await rig.pending() == []
@@ -214,7 +216,7 @@ async def test_pauses_grow_while_the_provider_fails_and_end_when_it_is_back(rig:
     assert pauses[0] <= tasks.FIRST_PAUSE_S
     assert max(pauses) <= tasks.LONGEST_PAUSE_S + 1
     assert min(pauses[8:]) >= tasks.LONGEST_PAUSE_S / 2
-    assert await rig.pending() == await rig.ledger() == []
+    assert await rig.pending() == await rig.failures() == []
 
 
 async def test_a_day_offline_loses_no_change(rig: Rig, log: RecordedLog) -> None:
@@ -224,7 +226,7 @@ async def test_a_day_offline_loses_no_change(rig: Rig, log: RecordedLog) -> None
     async with rig.running(loop):
         for provider_id in ("fake-1", "fake-2"):
             await archive(rig, provider_id)
-            loop.wake_mirror()
+            loop.wake_outbox()
             await trio.sleep(12 * 3_600)
         assert [row[0] for row in await rig.pending()] == ["fake-1", "fake-2"]
         assert await rig.labels_here(account_id, "fake-1") == await rig.labels_here(account_id, "fake-2") == {"UNREAD"}
@@ -233,7 +235,7 @@ async def test_a_day_offline_loses_no_change(rig: Rig, log: RecordedLog) -> None
         provider.back.set()
         await trio.sleep(3_600)
     assert await rig.labels_at_provider("fake-1") == await rig.labels_at_provider("fake-2") == {"UNREAD"}
-    assert await rig.pending() == await rig.ledger() == []
+    assert await rig.pending() == await rig.failures() == []
     assert (await rig.account(account_id)).state == "caught-up"
     assert log.events("error") == []
 
@@ -249,7 +251,7 @@ async def test_a_change_that_failed_often_and_for_a_week_is_given_up_and_shown(r
         assert len(await rig.pending()) == 1
         await trio.sleep(4 * 3_600)
     assert await rig.pending() == []
-    assert await rig.ledger() == [("fake-1", "mirror", "The provider did not answer in time.")]
+    assert await rig.failures() == [("fake-1", "mirror", "The provider did not answer in time.")]
 
 
 async def test_a_pending_change_is_not_undone_by_what_the_provider_tells_meanwhile(rig: Rig) -> None:

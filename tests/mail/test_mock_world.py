@@ -12,9 +12,9 @@ from email.message import Message
 import pytest
 
 from svc.clock import DAY_MS, HOUR_MS, Millis
-from svc.mail.mime import parse_message
-from svc.mail.mock_world import FixtureMessage, mailboxes
-from svc.mail.sanitize import plan, sanitize
+from svc.demo.mail import FixtureMessage, mailboxes
+from svc.formats.html import plan, sanitize
+from svc.formats.mime import parse_message
 from tests.mail.html_invariants import assert_harmless
 
 NOW: Millis = 1_793_088_000_000

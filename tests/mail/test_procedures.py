@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 import trio
 
+from svc.app import FAKES
 from svc.clock import VirtualClock
 from svc.principal import Principal
 from svc.protocol import Procedure
-from svc.workspace import Call
+from svc.workspace import RequestContext
 from tests.recorded_log import RecordedLog
 from tests.service import MIA, RpcError, Service, open_service
 
@@ -27,7 +28,7 @@ async def refusal(service: Service, procedure: str, **wanted: object) -> str:
     return refused.value.code
 
 
-def rows(service: Service) -> list[Procedure[Call]]:
+def rows(service: Service) -> list[Procedure[RequestContext]]:
     return [row for feature in service.workspace.features for row in feature.procedures]
 
 
@@ -52,6 +53,7 @@ async def test_an_account_is_shown_with_its_state_and_its_badge(service: Service
         "pending": 0,
         "failed": 0,
         "unreadTwins": 0,
+        "senderName": None,
     }
     assert INSTANT.fullmatch(account["lastSyncedAt"])
 
@@ -73,12 +75,15 @@ async def test_a_thread_is_shown_in_the_list_and_whole(service: Service) -> None
         "labels": [{"id": "INBOX", "name": "Inbox", "color": None}, {"id": "UNREAD", "name": "Unread", "color": None}],
         "sender": {"name": "Noa", "address": "noa@example.org", "title": None},
         "messageCount": 1,
+        "draftCount": 0,
         "hasAttachments": True,
         "starred": False,
         "snoozedUntil": None,
         "hidden": False,
         "twins": [],
         "leads": True,
+        "sent": None,
+        "draft": None,
     }
     whole = await service.query("mail.thread", id=thread_id)
     assert (whole["thread"], whole["filing"], whole["proposedReply"]) == (summary, None, None)
@@ -177,14 +182,15 @@ async def test_anothers_mail_is_as_missing_as_mail_that_never_was(service: Servi
     (thread_id,) = await service.synced("Hello")
     (account,) = await service.query("mail.accounts")
     await service.workspace.store.write(lambda tx: tx.run("update mail_accounts set owner_id = 'usr_mia'"))
-    for procedure, theirs, none in (
+    calls: tuple[tuple[str, dict[str, object], dict[str, object]], ...] = (
         ("mail.thread", {"id": thread_id}, {"id": "thr_none"}),
         ("mail.threads", {"section": "inbox", "accountId": account["id"]}, {"section": "inbox", "accountId": "none"}),
         ("mail.open", {"threadId": thread_id}, {"threadId": "thr_none"}),
         ("mail.archive", {"threadIds": [thread_id]}, {"threadIds": ["thr_none"]}),
         ("mail.unarchive", {"threadIds": [thread_id]}, {"threadIds": ["thr_none"]}),
         ("mail.markUnread", {"threadIds": [thread_id]}, {"threadIds": ["thr_none"]}),
-    ):
+    )
+    for procedure, theirs, none in calls:
         assert await as_stranger(service, procedure, theirs) == await as_stranger(service, procedure, none)
     assert (await service.get_as(STRANGER, "/trpc/mail.accounts")).json == {"result": {"data": []}}
 
@@ -198,13 +204,12 @@ async def test_the_fake_hooks_do_not_exist_beside_real_providers(
     tmp_path: Path, wall: VirtualClock, log: RecordedLog
 ) -> None:
     async with open_service(tmp_path, clock=wall, log=log) as service:
-        for row in rows(service):
-            if row.name.startswith("fake."):
-                ask = service.query if row.kind == "query" else service.mutate
-                with pytest.raises(RpcError) as refused:
-                    await ask(row.name, address=MIA)
-                assert (refused.value.code, refused.value.status) == ("NOT_FOUND", 404)
-                assert row.fake_only
+        assert FAKES not in service.workspace.features
+        for row in FAKES.procedures:
+            ask = service.query if row.kind == "query" else service.mutate
+            with pytest.raises(RpcError) as refused:
+                await ask(row.name, address=MIA)
+            assert (refused.value.code, refused.value.status) == ("NOT_FOUND", 404)
 
 
 async def test_a_fault_at_the_provider_shows_and_passes(service: Service) -> None:

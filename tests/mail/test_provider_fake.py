@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from svc.errors import NotFound
-from svc.mail.provider import (
+from svc.fakes.mail.provider import FakeWorld, Fault, Operation
+from svc.mail.providers.seam import (
     GrantLost,
     HistoryExpired,
     LostAnswer,
@@ -27,18 +28,18 @@ from svc.mail.provider import (
     Throttled,
     Unreachable,
 )
-from svc.mail.provider_fake import FakeWorld, Fault, Operation
-from svc.nursery import ThreadGate
+from svc.nursery import ThreadPool
 from tests.full_disk import files_end_at
 from tests.mail.rig import MIA, Rig, mail
 from tests.recorded_log import StoppedClock
+from tests.sizes import examples
 
 NONE: Final[frozenset[str]] = frozenset()
 STARRED: Final = frozenset({"STARRED"})
 
 
 def world_at(journal: Path) -> FakeWorld:
-    world = FakeWorld(journal=journal, clock=StoppedClock(), threads=ThreadGate(limit=2, name="fake"))
+    world = FakeWorld(journal=journal, clock=StoppedClock(), threads=ThreadPool(limit=2, name="fake"))
     world.load()
     return world
 
@@ -64,7 +65,7 @@ async def arrive(world: FakeWorld, address: str = MIA) -> None:
 async def test_a_change_by_a_hook_is_seen_through_the_provider(rig: Rig) -> None:
     first, second = await rig.inject("one", thread="t"), await rig.inject("two", thread="t")
     provider = rig.world.provider(MIA)
-    since = (await provider.profile()).history_id
+    since = (await provider.profile()).cursor
     await rig.world.set_labels(address=MIA, message_id=first, labels=STARRED | {"INBOX"})
     await rig.world.delete(address=MIA, message_id=second)
     assert (await provider.get(first)).labels == {"STARRED", "INBOX"}
@@ -101,20 +102,20 @@ async def test_pages_of_messages_and_of_history_end(rig: Rig) -> None:
 async def test_an_expired_history_is_refused_and_the_present_one_is_not(rig: Rig) -> None:
     await rig.inject()
     provider = rig.world.provider(MIA)
-    before = (await provider.profile()).history_id
+    before = (await provider.profile()).cursor
     await rig.world.expire_history(address=MIA)
     with pytest.raises(HistoryExpired):
         await provider.history(since=before)
-    assert (await provider.history(since=(await provider.profile()).history_id)).changes == ()
+    assert (await provider.history(since=(await provider.profile()).cursor)).changes == ()
 
 
 async def test_the_same_change_twice_is_one_change(rig: Rig) -> None:
     message = await rig.inject()
     provider = rig.world.provider(MIA)
     await provider.modify(message, add=STARRED, remove=NONE)
-    after_one = (await provider.profile()).history_id
+    after_one = (await provider.profile()).cursor
     await provider.modify(message, add=STARRED, remove=frozenset({"TRASH"}))
-    assert (await provider.profile()).history_id == after_one
+    assert (await provider.profile()).cursor == after_one
 
 
 async def test_who_comes_at_the_same_time_gets_ids_of_their_own(rig: Rig) -> None:
@@ -350,4 +351,4 @@ class TheJournalHoldsTheWorld(RuleBasedStateMachine):
 
 
 TestTheJournalHoldsTheWorld = TheJournalHoldsTheWorld.TestCase
-TestTheJournalHoldsTheWorld.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
+TestTheJournalHoldsTheWorld.settings = settings(max_examples=examples(40), stateful_step_count=25)

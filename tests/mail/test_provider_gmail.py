@@ -14,11 +14,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc.clock import VirtualClock
-from svc.mail.gmail.palette import PALETTE, nearest_color, text_color_on
-from svc.mail.gmail.provider import GmailProvider
-from svc.mail.gmail.quota import COST_UNITS, QuotaGate
-from svc.mail.gmail.retry_after import RETRY_AFTER_MAX_S, retry_after_s
-from svc.mail.provider import (
+from svc.connections import RETRY_AFTER_MAX_S, retry_after_s
+from svc.mail.providers.gmail.palette import PALETTE, nearest_color, text_color_on
+from svc.mail.providers.gmail.provider import (
+    HISTORY_FIELDS,
+    LABELS_FIELDS,
+    LIST_FIELDS,
+    MESSAGE_FIELDS,
+    SENDERS_FIELDS,
+    GmailProvider,
+)
+from svc.mail.providers.gmail.quota import COST_UNITS, QuotaLimiter
+from svc.mail.providers.seam import (
     GrantLost,
     HistoryChange,
     HistoryExpired,
@@ -72,7 +79,7 @@ class Mailbox:
     wall: VirtualClock
     http: ScriptedHttp = field(default_factory=ScriptedHttp)
     tokens: Tokens = field(default_factory=Tokens)
-    quota: QuotaGate = field(default_factory=QuotaGate)
+    quota: QuotaLimiter = field(default_factory=QuotaLimiter)
 
     @property
     def provider(self) -> Provider:
@@ -95,16 +102,17 @@ def mailbox(wall: VirtualClock) -> Mailbox:
     return Mailbox(wall)
 
 
-Call = Callable[[Provider], Awaitable[object]]
+RequestContext = Callable[[Provider], Awaitable[object]]
 
-READS: dict[str, Call] = {
+READS: dict[str, RequestContext] = {
     "profile": lambda provider: provider.profile(),
     "list": lambda provider: provider.list_messages(),
     "get": lambda provider: provider.get("m1"),
     "history": lambda provider: provider.history(since="7"),
     "labels": lambda provider: provider.labels(),
+    "sender_name": lambda provider: provider.sender_name(),
 }
-WRITES: dict[str, Call] = {
+WRITES: dict[str, RequestContext] = {
     "modify": lambda provider: provider.modify("m1", add=frozenset({"A"}), remove=frozenset()),
     "modify_many": lambda provider: provider.modify_many(["m1", "m2"], add=frozenset({"A"}), remove=frozenset()),
     "create_label": lambda provider: provider.create_label("Ops"),
@@ -137,7 +145,7 @@ def raw_message(**changes: object) -> EgressResponse:
 async def test_a_profile_names_the_mailbox_and_its_place_in_history(mailbox: Mailbox) -> None:
     said = {"emailAddress": "alice@acme.test", "messagesTotal": 5, "threadsTotal": 2, "historyId": "1" * 21}
     profile = await mailbox.will_answer(answer(said)).profile()
-    assert profile == Profile(address="alice@acme.test", history_id="1" * 21, messages_total=5)
+    assert profile == Profile(address="alice@acme.test", cursor="1" * 21, messages_total=5)
     (asked,) = mailbox.http.asked
     assert asked.url == f"{BASE}{USER}/profile"
     assert asked.headers["authorization"] == "Bearer S3CRET-1"
@@ -148,7 +156,11 @@ async def test_a_list_has_everything_spam_and_trash_included(mailbox: Mailbox) -
     page = await mailbox.will_answer(answer(said)).list_messages()
     refs = (MessageRef(id="b", thread_id="t"), MessageRef(id="a", thread_id="t"))
     assert page == ListPage(messages=refs, next_page_token="p&2")
-    assert mailbox.http.asked[0].query == {"includeSpamTrash": ["true"], "maxResults": ["100"]}
+    assert mailbox.http.asked[0].query == {
+        "includeSpamTrash": ["true"],
+        "maxResults": ["100"],
+        "fields": [LIST_FIELDS],
+    }
 
 
 async def test_a_list_goes_on_where_it_stopped_and_asks_for_no_more_than_a_page_may_hold(mailbox: Mailbox) -> None:
@@ -170,12 +182,32 @@ async def test_a_message_comes_byte_for_byte_with_or_without_padding(
     assert message.raw == content
     assert (message.id, message.thread_id, message.received_at) == ("m1", "t1", 1_736_499_600_000)
     assert message.labels == frozenset({"INBOX", "UNREAD"})
-    assert mailbox.http.asked[0].query == {"format": ["raw"]}
+    assert mailbox.http.asked[0].query == {"format": ["raw"], "fields": [MESSAGE_FIELDS]}
 
 
 async def test_a_message_without_labels_and_date_is_a_message(mailbox: Mailbox) -> None:
     message = await mailbox.will_answer(raw_message(labelIds=None, internalDate=None)).get("m1")
     assert (message.labels, message.received_at) == (frozenset(), None)
+
+
+@pytest.mark.parametrize("half", ["\\ud83d", "\\ude00", "\\ud83d\\ud83d", "caf\\u00e9 \\ud83d and on"])
+async def test_half_a_character_in_an_answer_costs_no_more_than_itself(half: str, mailbox: Mailbox) -> None:
+    """Google cuts a snippet, or a name, without looking where."""
+    whole = raw_message(snippet="HALF", labelIds=["INBOX", "HALF"]).body
+    message = await mailbox.will_answer(answer(whole.replace(b"HALF", half.encode()))).get("m1")
+    assert message.raw == RAW
+    (label,) = message.labels - {"INBOX"}
+    assert label.encode("utf-8")  # no half a character is left: no database would take it
+    assert "\\ud" not in label
+
+
+async def test_only_what_is_used_is_asked_for(mailbox: Mailbox) -> None:
+    for name in ("list", "get", "history", "labels", "sender_name"):
+        with suppress(ProviderFault):
+            await READS[name](mailbox.will_answer(answer({})))
+    asked = [one.query["fields"][0] for one in mailbox.http.asked]
+    assert asked == [LIST_FIELDS, MESSAGE_FIELDS, HISTORY_FIELDS, LABELS_FIELDS, SENDERS_FIELDS]
+    assert not any("snippet" in one or "payload" in one for one in asked)
 
 
 @pytest.mark.parametrize("raw", [None, "", "%%%%", "AAA*", "A", "é"])
@@ -193,7 +225,7 @@ async def test_a_message_too_large_to_take_in_is_refused_alone(mailbox: Mailbox)
 
 async def test_ids_can_not_reach_another_path(mailbox: Mailbox) -> None:
     await mailbox.will_answer(raw_message(id="../x?y#z")).get("../x?y#z")
-    assert mailbox.http.asked[0].url == f"{BASE}{USER}/messages/..%2Fx%3Fy%23z?format=raw"
+    assert mailbox.http.asked[0].url.startswith(f"{BASE}{USER}/messages/..%2Fx%3Fy%23z?format=raw&fields=")
 
 
 async def test_history_tells_all_kinds_of_changes_in_the_order_of_its_records(mailbox: Mailbox) -> None:
@@ -225,19 +257,20 @@ async def test_history_tells_all_kinds_of_changes_in_the_order_of_its_records(ma
             change("deleted", "a"),
         ),
         next_page_token="2",
-        history_id="999999999999999999999",
+        cursor="999999999999999999999",
     )
     assert mailbox.http.asked[0].query == {
         "startHistoryId": ["7"],
         "pageToken": ["1"],
         "maxResults": ["500"],
         "historyTypes": ["messageAdded", "messageDeleted", "labelAdded", "labelRemoved"],
+        "fields": [HISTORY_FIELDS],
     }
 
 
 async def test_a_quiet_mailbox_has_an_empty_history(mailbox: Mailbox) -> None:
     page = await mailbox.will_answer(answer({"historyId": "8"})).history(since="7")
-    assert page == HistoryPage(changes=(), next_page_token=None, history_id="8")
+    assert page == HistoryPage(changes=(), next_page_token=None, cursor="8")
 
 
 async def test_a_change_of_labels_is_sent_as_it_is(mailbox: Mailbox) -> None:
@@ -294,6 +327,25 @@ async def test_labels_come_with_their_colours(mailbox: Mailbox) -> None:
         ProviderLabel(id="L1", name="Ops", system=False, color="#ddeeff"),
         ProviderLabel(id="L2", name="Plain", system=False),
     )
+
+
+@pytest.mark.parametrize(
+    ("senders", "name"),
+    [
+        ([{"displayName": "Acme", "isDefault": True}, {"displayName": "Alice", "isPrimary": True}], "Alice"),
+        ([{"displayName": "Acme", "isDefault": True}, {"displayName": "", "isPrimary": True}], "Acme"),
+        ([{"displayName": "Another"}, {"isPrimary": True, "isDefault": True}], None),
+        ([], None),
+        (None, None),
+    ],
+)
+async def test_the_name_is_that_of_the_mailboxs_own_address(
+    senders: list[dict[str, object]] | None, name: str | None, mailbox: Mailbox
+) -> None:
+    said = {} if senders is None else {"sendAs": senders}
+    assert await mailbox.will_answer(answer(said)).sender_name() == name
+    (asked,) = mailbox.http.asked
+    assert (asked.method, asked.path) == ("GET", f"{USER}/settings/sendAs")
 
 
 async def test_a_new_label_comes_back_with_its_id(mailbox: Mailbox) -> None:
@@ -440,8 +492,9 @@ NONSENSE = [
     b"[]",
     b"7",
     b"<html>Welcome to Hotel WiFi</html>",
-    b'{"id": 7, "historyId": 7, "emailAddress": [], "messages": 7, "labels": {}}',
-    b'{"id": "", "threadId": "", "historyId": "", "emailAddress": "", "messages": [{}], "labels": [{}], "name": 1}',
+    b'{"id": 7, "historyId": 7, "emailAddress": [], "messages": 7, "labels": {}, "sendAs": 7}',
+    b'{"id": "", "threadId": "", "historyId": "", "emailAddress": "", "messages": [{}], "labels": [{}], "name": 1,'
+    b' "sendAs": [{"displayName": 1}]}',
     b"\xff\xfe\x00",
     b"{" * 5_000,
     b'{"id": "m1", "threadId": "t1", "histo',
@@ -523,6 +576,7 @@ async def test_every_call_pays_its_price(mailbox: Mailbox) -> None:
         "get": "messages.get",
         "history": "history.list",
         "labels": "labels.list",
+        "sender_name": "settings.sendAs.list",
         "modify": "messages.modify",
         "modify_many": "messages.batchModify",
         "create_label": "labels.create",
@@ -536,7 +590,7 @@ async def test_every_call_pays_its_price(mailbox: Mailbox) -> None:
 
 
 async def test_what_a_person_waits_for_goes_ahead_of_the_backfill(mailbox: Mailbox) -> None:
-    mailbox.quota = QuotaGate(units_per_minute=1_000)
+    mailbox.quota = QuotaLimiter(units_per_minute=1_000)
     mailbox.http.otherwise = raw_message()
     begin_s = trio.current_time()
     for _ in range(45):

@@ -10,16 +10,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from html import escape
-from pathlib import Path
 from typing import Final
 
 import pytest
 from playwright.sync_api import Dialog, Error, Frame, Page, Request, Route, sync_playwright
 
-from svc.mail.sanitize import FRAME_CSP, sanitize, text_fallback
+from svc.formats.html import FRAME_CSP, sanitize, text_fallback
 from tests.mail import hostile_html
+from tests.peers.needs import CHROMIUM, HEADLESS_PATH, needs
 
-CHROMIUM: Final = Path("/usr/bin/chromium")
 ORIGIN: Final = "http://workspace.example/"
 BATCH: Final = 120
 FLAGS: Final = (
@@ -37,7 +36,7 @@ SETTLED: Final = "() => new Promise(done => requestAnimationFrame(() => setTimeo
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(not CHROMIUM.exists(), reason="Chromium is not installed: apt-get install chromium"),
+    needs(CHROMIUM),
 ]
 
 
@@ -98,7 +97,7 @@ def _documents() -> Iterator[str]:
 def _page() -> Iterator[tuple[Page, Observed]]:
     observed = Observed()
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=list(FLAGS))
+        browser = playwright.chromium.launch(executable_path=str(HEADLESS_PATH), args=list(FLAGS))
         page = browser.new_page()
 
         def dismissed(dialog: Dialog) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc.mail.sanitize.css import FUNCTIONS, MAX_STYLE_CHARS, PROPERTIES, clean_style
+from svc.formats.html.css import FUNCTIONS, MAX_STYLE_CHARS, PROPERTIES, clean_style
 
 
 @pytest.mark.parametrize(

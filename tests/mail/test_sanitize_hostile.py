@@ -10,11 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from svc.mail.sanitize import sanitize, text_fallback, text_to_html
-from svc.mail.sanitize.model import CleanHtml
-from svc.mail.sanitize.policy import DROPPED, RENAMED
+from svc.formats.html import sanitize, text_fallback, text_to_html
+from svc.formats.html.model import CleanHtml
+from svc.formats.html.policy import DROPPED, RENAMED
 from tests.mail import corpus, hostile_html
 from tests.mail.html_invariants import assert_harmless, visible_text
+from tests.peers.needs import CORPUS, needs
+from tests.sizes import examples
 
 
 @pytest.mark.parametrize("family", hostile_html.FAMILIES)
@@ -110,13 +112,13 @@ _PIECE = st.one_of(
 _SOUP = st.lists(_PIECE, max_size=30).map("".join)
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=examples(250))
 @given(_SOUP)
 def test_any_tag_soup_comes_out_harmless(soup: str) -> None:
     assert_harmless(sanitize(soup))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(st.text(alphabet=st.characters(codec=None), max_size=200))
 def test_any_text_at_all_comes_out_harmless(text: str) -> None:
     assert_harmless(sanitize(text))
@@ -125,7 +127,7 @@ def test_any_text_at_all_comes_out_harmless(text: str) -> None:
 
 
 @pytest.mark.peer
-@pytest.mark.skipif(not corpus.is_present(), reason=corpus.ABSENT)
+@needs(CORPUS)
 def test_real_mail_comes_out_harmless_and_readable() -> None:
     read = 0
     for html in _html_parts(corpus.paths()):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from svc.mail.sanitize import sanitize
-from svc.mail.sanitize.links import MAX_WARNINGS
+from svc.formats.html import sanitize
+from svc.formats.html.links import MAX_WARNINGS, same_registrant
 
 
 def warning(shown: str, leads_to: str = "https://evil.test/x") -> tuple[str, ...]:
@@ -98,3 +98,22 @@ def test_a_few_warnings_are_enough_and_none_is_said_twice() -> None:
 def test_links_without_an_end_cost_no_more_than_others() -> None:
     html = "<a href=https://evil.test/>" + "a." * 200_000
     assert sanitize(html).warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("mail.example.org", "www.example.org", True),
+        ("example.org", "www.EXAMPLE.org.", True),
+        ("example.org", "example.com", False),
+        ("a.example.co.uk", "b.example.co.uk", True),
+        ("example.co.uk", "evil.co.uk", False),
+        ("co.uk", "example.co.uk", False),
+        ("a.example.de", "b.example.de", True),
+        ("a.com.evil.example", "a.com", False),
+        ("bücher.example", "xn--bcher-kva.example", True),
+    ],
+)
+def test_two_hosts_are_of_one_registrant_by_what_can_be_registered(one: str, other: str, same: bool) -> None:
+    assert same_registrant(one, other) is same
+    assert same_registrant(other, one) is same

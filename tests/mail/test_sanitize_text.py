@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from svc.mail.sanitize import text_to_html
-from svc.mail.sanitize.plain import MAX_QUOTE_DEPTH, MAX_TEXT_CHARS
+from svc.formats.html import text_fallback, text_to_html
+from svc.formats.html.plain import MAX_FALLBACK_TAGS, MAX_QUOTE_DEPTH, MAX_TEXT_CHARS
 
 LINK = 'target="_blank" rel="noopener noreferrer"'
 
@@ -55,6 +55,13 @@ def test_quotations_are_nested_only_so_far() -> None:
 
 def test_an_endless_text_is_cut() -> None:
     assert len(text_to_html("x" * (MAX_TEXT_CHARS + 500))) < MAX_TEXT_CHARS + 200
+
+
+def test_a_fallback_says_that_it_is_cut_and_only_then() -> None:
+    assert not text_fallback("x" * MAX_TEXT_CHARS).truncated
+    assert text_fallback("x" * (MAX_TEXT_CHARS + 1)).truncated
+    assert not text_fallback("<b>" * MAX_FALLBACK_TAGS + "x").truncated
+    assert text_fallback("<b>" * (MAX_FALLBACK_TAGS + 1) + "x").truncated
 
 
 @pytest.mark.parametrize(

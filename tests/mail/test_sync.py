@@ -1,4 +1,4 @@
-"""One account's sync: sweeps, polls, expired history, and the same end from every disorder on the way."""
+"""One account's sync: full syncs, polls, expired history, and the same end from every disorder on the way."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ import pytest
 import trio
 
 from svc.clock import VirtualClock
+from svc.fakes.mail.provider import FakeProvider
 from svc.log import Log
-from svc.mail.provider import HistoryPage, ListPage, MessageRef, RawMessage, Unreachable
-from svc.mail.provider_fake import FakeProvider
-from svc.nursery import ThreadGate
+from svc.mail.migrations import _DRAFTS_NOT_RECEIVED
+from svc.mail.providers.seam import HistoryPage, ListPage, MessageRef, RawMessage, Unreachable
+from svc.nursery import ThreadPool
+from svc.store import Tx
 from tests.cancel_everywhere import Interrupted, cancel_everywhere
-from tests.mail.rig import MIA, Rig, mail, open_rig
+from tests.mail.rig import MIA, Rig, State, mail, open_rig
 
 
 async def test_a_first_sweep_stores_every_message_once_with_its_labels(rig: Rig) -> None:
@@ -36,7 +38,7 @@ async def test_new_mail_label_changes_and_deletions_arrive_by_polling(rig: Rig) 
     await rig.world.set_labels(address=MIA, message_id=archived, labels=frozenset({"STARRED"}))
     await rig.world.delete(address=MIA, message_id=gone)
     await sync.step()
-    rows = {row[2]: row[3] for row in (await rig.state())["messages"]}  # type: ignore[index, union-attr, attr-defined]
+    rows = {row[2]: row[3] for row in (await rig.state())["messages"]}
     assert rows == {"kept": '["INBOX","UNREAD"]', "archived": '["STARRED"]', "new": '["INBOX","UNREAD"]'}
     assert (await rig.account(account_id)).unread_threads == 2
     assert await rig.problems() == []
@@ -53,7 +55,7 @@ async def test_an_expired_history_is_swept_again_in_silence_and_repairs_the_gap(
     await rig.inject("four")
     await rig.world.expire_history(address=MIA)
     await sync.step()
-    rows = {row[2]: row[3] for row in (await rig.state())["messages"]}  # type: ignore[index, union-attr, attr-defined]
+    rows = {row[2]: row[3] for row in (await rig.state())["messages"]}
     assert rows == {"one": "[]", "three": '["INBOX","UNREAD"]', "four": '["INBOX","UNREAD"]'}
     account = await rig.account(account_id)
     assert (account.state, account.problem) == ("caught-up", None)
@@ -87,9 +89,9 @@ async def test_a_message_that_cannot_be_fetched_alone_stops_nobody(rig: Rig) -> 
     await rig.sync_of(account_id).step()
     account = await rig.account(account_id)
     assert (account.state, account.messages) == ("caught-up", 1)
-    ledger = await rig.store.read(lambda tx: tx.all("select provider_message_id, step from mail_ledger"))
-    assert len(ledger) == 1
-    assert ledger[0][1] == "fetch"
+    failures = await rig.store.read(lambda tx: tx.all("select provider_message_id, step from mail_ledger"))
+    assert len(failures) == 1
+    assert failures[0][1] == "fetch"
     assert bad
 
 
@@ -98,10 +100,10 @@ async def test_a_page_that_fails_in_the_middle_is_asked_for_again(rig: Rig) -> N
         await rig.inject(f"Mail {number}")
     account_id = await rig.connect()
     sync = rig.sync_of(account_id)
-    rig.world.fault(address=MIA, operation="get", fault="cut", times=1)
+    rig.world.fault(address=MIA, operation="get", fault="cut", times=6)
     with pytest.raises(Unreachable):
         await sync.step()
-    assert (await rig.account(account_id)).history_id is None
+    assert (await rig.account(account_id)).cursor is None
     await sync.step()
     assert (await rig.account(account_id)).messages == 230
     assert await rig.problems() == []
@@ -129,7 +131,7 @@ async def test_repeated_and_doubled_history_changes_nothing(rig: Rig) -> None:
     class Doubling(FakeProvider):
         async def history(self, *, since: str, page_token: str | None = None) -> HistoryPage:
             page = await super().history(since="0", page_token=page_token)  # all of it, again
-            return HistoryPage(changes=page.changes * 2, next_page_token=None, history_id=page.history_id)
+            return HistoryPage(changes=page.changes * 2, next_page_token=None, cursor=page.cursor)
 
     doubling = rig.sync_of(account_id, Doubling(world=rig.world, address=MIA))
     await rig.world.set_labels(address=MIA, message_id=message, labels=frozenset({"INBOX"}))
@@ -166,7 +168,7 @@ async def test_a_date_in_the_future_does_not_pin_a_thread_to_the_top(rig: Rig) -
     account_id = await rig.connect()
     await rig.sync_of(account_id).step()
     threads = (await rig.state())["threads"]
-    newest = max(threads, key=lambda row: row[7])  # type: ignore[call-overload, type-var, arg-type]
+    newest = max(threads, key=lambda row: row[7])
     assert newest[1] == "honest"
 
 
@@ -177,8 +179,57 @@ async def test_an_older_message_that_comes_later_does_not_lead_its_thread(rig: R
     await sync.step()
     await rig.inject(thread="t", raw=mail("plan", text="oldest", date="Mon, 19 Oct 2026 10:00:00 +0000"))
     await sync.step()
-    (thread,) = (await rig.state())["threads"]  # type: ignore[misc]
+    (thread,) = (await rig.state())["threads"]
     assert thread[1:4] == ("Re: plan", "newest", 2)
+
+
+async def test_a_draft_at_the_provider_is_no_received_mail_whatever_else_it_carries(rig: Rig) -> None:
+    labels = frozenset({"DRAFT", "INBOX", "UNREAD"})
+    await rig.inject("Hello", thread="t")
+    await trio.sleep(60)
+    draft = await rig.inject("My answer", thread="t", labels=labels)
+    alone = await rig.inject("Alone", labels=labels)
+    account_id = await rig.synced()
+    assert await rig.rows("select subject, in_inbox, unread, visible from mail_threads order by subject") == [
+        ("Alone", 0, 0, 0),
+        ("Hello", 1, 1, 1),
+    ]
+    assert (await rig.account(account_id)).unread_threads == 1
+    events = await rig.rows(
+        """
+        select json_extract(payload, '$.subject'), json_extract(payload, '$.own') from events
+        where type = 'mail-received' order by 1
+        """
+    )
+    assert events == [("Alone", 1), ("Hello", 0), ("My answer", 1)]
+    for message_id in (draft, alone):  # sent from there, the same message is mail like any other
+        await rig.world.set_labels(address=MIA, message_id=message_id, labels=frozenset({"INBOX"}))
+    await rig.sync_of(account_id).step()
+    assert await rig.rows("select sum(in_inbox) from mail_messages") == [(3,)]
+    assert await rig.problems() == []
+
+
+async def test_a_home_that_counted_drafts_as_received_counts_anew(rig: Rig) -> None:
+    await rig.inject("Hello", thread="t")
+    await rig.inject("Draft", thread="t", labels=frozenset({"DRAFT", "INBOX", "UNREAD"}))
+    await rig.inject("Alone", labels=frozenset({"DRAFT", "INBOX", "UNREAD"}))
+    await rig.synced()
+    right = await rig.state()
+
+    def as_it_was(tx: Tx) -> None:
+        tx.run("update mail_messages set in_inbox = 1")
+        tx.run("update mail_threads set in_inbox = messages")
+        tx.run("update mail_accounts set unread_threads = 2")
+
+    def anew(tx: Tx) -> None:
+        for statement in _DRAFTS_NOT_RECEIVED:
+            tx.run(statement)
+
+    await rig.store.write(as_it_was)
+    assert await rig.problems() != []
+    await rig.store.write(anew)
+    assert await rig.problems() == []
+    assert await rig.state() == right
 
 
 async def test_spam_and_trash_stand_in_neither_section_and_count_as_no_unread(rig: Rig) -> None:
@@ -192,7 +243,7 @@ async def test_spam_and_trash_stand_in_neither_section_and_count_as_no_unread(ri
 
 
 async def test_a_sweep_cancelled_anywhere_converges(
-    tmp_path: Path, wall: VirtualClock, log: Log, threads: ThreadGate
+    tmp_path: Path, wall: VirtualClock, log: Log, threads: ThreadPool
 ) -> None:
     async with open_rig(tmp_path / "whole", clock=wall, log=log, threads=threads) as whole:
         expected = await _swept(whole)
@@ -218,7 +269,7 @@ async def _fill(rig: Rig) -> None:
         )
 
 
-async def _swept(rig: Rig) -> dict[str, object]:
+async def _swept(rig: Rig) -> State:
     await _fill(rig)
     account_id = await rig.connect()
     await rig.sync_of(account_id).step()

@@ -9,10 +9,12 @@ import msgspec
 import pytest
 import trio
 
-from svc.mail import queries, tasks, wire
-from svc.mail.provider import GrantLost, HistoryPage, Throttled, Unreachable
-from svc.mail.provider_fake import FakeProvider
-from svc.mail.wire import AccountOut
+from svc.fakes.mail.provider import FakeProvider
+from svc.mail.accounts import queries as account_queries
+from svc.mail.accounts import wire as account_wire
+from svc.mail.accounts.wire import AccountOut
+from svc.mail.providers.seam import GrantLost, HistoryPage, Throttled, Unreachable
+from svc.mail.sync import tasks
 from svc.nursery import Subsystem
 from tests.mail.rig import MIA, Rig
 from tests.recorded_log import RecordedLog
@@ -46,7 +48,7 @@ def counted(rig: Rig, *faults: Exception, address: str = MIA) -> Counted:
 async def shown(rig: Rig, account_id: str) -> AccountOut:
     """The account as ``mail.accounts`` tells it."""
     account = await rig.account(account_id)
-    return await rig.store.read(wire.account_summary, account)
+    return await rig.store.read(account_wire.account_summary, account)
 
 
 async def test_a_day_of_polls_is_2880_polls(rig: Rig) -> None:
@@ -153,7 +155,7 @@ async def test_a_sweep_that_fails_in_the_middle_shows_waiting_and_then_its_progr
     for number in range(130):
         await rig.inject(f"Mail {number}")
     account_id = await rig.connect()
-    rig.world.fault(address=MIA, operation="get", fault=500, times=1)
+    rig.world.fault(address=MIA, operation="get", fault=500, times=6)
     before = rig.store.outbox.head()
     async with rig.running(rig.loop_of(account_id)):
         await trio.sleep(60)
@@ -220,7 +222,7 @@ async def test_two_hundred_accounts_run_beside_each_other_and_drain_in_no_time(r
         began = trio.current_time()
     assert trio.current_time() == began
     assert {len(provider.polls) for provider in providers} == {4}
-    accounts = await rig.store.read(queries.accounts, rig.principal)
+    accounts = await rig.store.read(account_queries.accounts, rig.principal)
     assert [(account.state, account.messages) for account in accounts] == [("caught-up", 1)] * ACCOUNTS
     assert log.events("error", "warning") == []
     assert await rig.problems() == []

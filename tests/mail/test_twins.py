@@ -11,12 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from svc.clock import VirtualClock
-from svc.mail import actions, queries, wire
+from svc.mail.accounts import queries as account_queries
+from svc.mail.labelling import inbox_actions
 from svc.mail.model import ThreadRow
-from svc.nursery import ThreadGate
+from svc.mail.threads import queries as thread_queries
+from svc.mail.threads import wire as thread_wire
+from svc.nursery import ThreadPool
 from svc.store import ReadTx
 from tests.mail.rig import MIA, Rig, open_rig
 from tests.recorded_log import RecordedLog
+from tests.sizes import examples
 
 WORK: Final = "mia@work.example"
 BOTH: Final = (MIA, WORK)
@@ -51,8 +55,8 @@ async def step(rig: Rig, account_id: str, address: str) -> None:
 
 async def unified(rig: Rig) -> list[ThreadRow]:
     def read(tx: ReadTx) -> list[ThreadRow]:
-        ids = [account.id for account in queries.accounts(tx, rig.principal)]
-        return queries.threads(tx, account_ids=ids, section="inbox", cursor=None, limit=50)
+        ids = [account.id for account in account_queries.accounts(tx, rig.principal)]
+        return thread_queries.threads(tx, account_ids=ids, section="inbox", cursor=None, limit=50)
 
     return await rig.store.read(read)
 
@@ -68,11 +72,13 @@ async def test_one_mail_in_two_accounts_is_one_row_in_unified_and_one_in_each_ta
         await step(rig, account_id, address)
     (row,) = await lunches(rig)
     for account_id in (home, work):
-        tab = await rig.store.read(queries.threads, account_ids=[account_id], section="inbox", cursor=None, limit=50)
+        tab = await rig.store.read(
+            thread_queries.threads, account_ids=[account_id], section="inbox", cursor=None, limit=50
+        )
         assert [one.subject for one in tab].count("Lunch") == 1
-    shown = await rig.store.read(wire.thread_summary, row)
+    shown = await rig.store.read(thread_wire.thread_summary, row)
     assert shown.leads
-    assert [twin.account_id for twin in shown.twins] == [work if row.account_id == home else home]
+    assert [duplicate.account_id for duplicate in shown.twins] == [work if row.account_id == home else home]
     assert await rig.problems() == []
 
 
@@ -101,10 +107,10 @@ async def test_the_thread_that_is_still_in_the_inbox_leads_when_its_twin_is_arch
         await arrive(rig, address, letter("a@example.org"))
         await step(rig, account_id, address)
     (first,) = await lunches(rig)
-    await rig.store.write(actions.archive, rig.principal, thread_ids=[first.id])
+    await rig.store.write(inbox_actions.archive, rig.principal, thread_ids=[first.id])
     (second,) = await lunches(rig)
     assert second.id != first.id
-    await rig.store.write(actions.archive, rig.principal, thread_ids=[second.id])
+    await rig.store.write(inbox_actions.archive, rig.principal, thread_ids=[second.id])
     assert await lunches(rig) == []
     assert await rig.problems() == []
 
@@ -131,14 +137,14 @@ an_event = st.tuples(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(st.lists(an_event, max_size=25))
 async def test_twins_are_true_after_any_script_of_arrivals_deletions_and_actions(
     script: Sequence[tuple[str, str, int, int]],
 ) -> None:
     with TemporaryDirectory() as home:
         clock = VirtualClock()
-        threads = ThreadGate(limit=4, name="test")
+        threads = ThreadPool(limit=4, name="test")
         async with open_rig(Path(home), clock=clock, log=RecordedLog(clock), threads=threads) as rig:
             await _play(rig, script)
 
@@ -157,9 +163,9 @@ async def _play(rig: Rig, script: Sequence[tuple[str, str, int, int]]) -> None:
         elif what in ("archive", "read"):
             for row in await lunches(rig):
                 if what == "archive":
-                    await rig.store.write(actions.archive, rig.principal, thread_ids=[row.id])
+                    await rig.store.write(inbox_actions.archive, rig.principal, thread_ids=[row.id])
                 else:
-                    await rig.store.write(actions.open_thread, rig.principal, thread_id=row.id)
+                    await rig.store.write(inbox_actions.open_thread, rig.principal, thread_id=row.id)
         assert await rig.problems() == []
     for address, account_id in accounts.items():
         await step(rig, account_id, address)

@@ -1,4 +1,4 @@
-"""What the process gate's tests run in a worker: functions a worker finds by their import path."""
+"""What the process pool's tests run in a worker: functions a worker finds by their import path."""
 
 from __future__ import annotations
 

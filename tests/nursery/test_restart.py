@@ -8,8 +8,8 @@ from itertools import pairwise
 import pytest
 import trio
 
+from svc.backoff import LONGEST_PAUSE_S
 from svc.nursery import Child, Root, Subsystem
-from svc.nursery.backoff import LONGEST_PAUSE_S
 from tests.nursery.conftest import Diary, Running
 from tests.recorded_log import RecordedLog
 

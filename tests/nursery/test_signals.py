@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import signal
+from functools import partial
 
 import pytest
 import trio
 
 from svc.nursery import Root, open_task_group, watch_signals
+from svc.nursery.signals import DRAIN_SIGNALS
 from tests.nursery.conftest import Diary
 
 
@@ -22,14 +24,22 @@ async def test_a_second_signal_of_either_kind_cuts_the_drain_short(root: Root, d
     assert diary.entries == ["http cut off at 2", "store ends"]
 
 
-async def test_after_two_signals_the_third_is_the_systems(root: Root) -> None:
-    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
-    async with trio.open_nursery() as nursery:
-        await nursery.start(watch_signals, root)
+async def test_any_more_signals_change_nothing(root: Root, diary: Diary) -> None:
+    await _serve(root, diary, [signal.SIGINT, *[signal.SIGTERM] * 3])
+    assert diary.entries == ["http cut off at 2", "store ends"]
+
+
+async def test_the_handlers_are_given_back_or_to_the_end_stay_ignored(root: Root) -> None:
+    before = {number: signal.getsignal(number) for number in DRAIN_SIGNALS}
+    try:
+        for to_the_end, after in ((False, before), (True, dict.fromkeys(before, signal.SIG_IGN))):
+            async with trio.open_nursery() as nursery:
+                await nursery.start(partial(watch_signals, to_the_end=to_the_end), root)
+                nursery.cancel_scope.cancel()
+            assert {number: signal.getsignal(number) for number in before} == after
+    finally:
         for number, handler in before.items():
-            assert signal.getsignal(number) is not handler
-            signal.raise_signal(number)
-    assert {number: signal.getsignal(number) for number in before} == before
+            signal.signal(number, handler)
 
 
 async def _serve(root: Root, diary: Diary, signals: list[signal.Signals]) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from svc.files.migrations import MIGRATIONS as FILES
 from svc.identity.migrations import MIGRATIONS as IDENTITY
-from svc.nursery import ThreadGate
+from svc.nursery import ThreadPool
 from svc.pages.migrations import MIGRATIONS
 from svc.store import Store, Tx
 from tests.pages.rig import PEOPLE, Pages, name_of
@@ -17,7 +17,7 @@ from tests.recorded_log import StoppedClock
 
 
 @pytest.fixture
-def pages(tmp_path: Path, threads: ThreadGate) -> Iterator[Pages]:
+def pages(tmp_path: Path, threads: ThreadPool) -> Iterator[Pages]:
     store = Store.open(
         tmp_path / "svc.sqlite3", clock=StoppedClock(), threads=threads, migrations=[IDENTITY, MIGRATIONS, FILES]
     )

@@ -61,7 +61,7 @@ class NaiveTree:
         return [(path, path in parents.values()) for path in readable if parents[path] == top]
 
     def save(self, who: Principal, path: str) -> Outcome:
-        if path in self.pages:
+        if self.reads(who, path):
             return self._refusal(who, path)
         refusal = self._refusal_at(who, path)
         if refusal is None:
@@ -90,7 +90,7 @@ class NaiveTree:
             return Conflict
         if self.reads(who, to):
             return Conflict
-        refusal = NotFound if to in self.pages else self._refusal_at(who, to)
+        refusal = self._refusal_at(who, to)
         if refusal:
             return refusal
         if self.below(to):
@@ -120,8 +120,12 @@ class NaiveTree:
         return None if who.sees_everything or self.pages[path].owner == who.user_id else Forbidden
 
     def _refusal_at(self, who: Principal, path: str) -> Outcome:
+        """What one sees decides first; what one doesn't see is noticed only by who could have made the page."""
+        seen = next((one for one in above(path) if self.reads(who, one)), None)
+        if seen is not None and not self.writes(who, seen):
+            return Forbidden
         nearest = next((one for one in above(path) if one in self.pages), None)
-        return None if nearest is None else self._refusal(who, nearest)
+        return NotFound if nearest != seen or path in self.pages else None
 
 
 def above(path: str) -> Iterator[str]:

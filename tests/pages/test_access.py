@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 import msgspec
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from svc.errors import Refusal
@@ -18,6 +18,7 @@ from svc.principal import UNCLAIMED, Principal
 from svc.store import EVERYONE, Tx
 from tests.pages.naive_tree import NaivePage, NaiveTree, Outcome, above
 from tests.pages.rig import NOA, OLE, PEOPLE, Pages
+from tests.sizes import SHARES_FIXTURES, examples
 
 EVERYBODY = (*PEOPLE, UNCLAIMED)
 
@@ -26,7 +27,7 @@ paths = st.sampled_from(["a", "a-", "a0", "a/b", "a/b-", "a/b/c", "b", "b/c", "b
 grants = st.dictionaries(
     st.sampled_from(["everyone", *(str(who.user_id) for who in PEOPLE)]), st.sampled_from(["read", "write"]), max_size=2
 ).map(lambda levels: [Grant(to=to, level=level) for to, level in levels.items()])  # type: ignore[arg-type]
-steps = st.one_of(
+steps: st.SearchStrategy[tuple[Any, ...]] = st.one_of(
     st.tuples(st.just("save"), hands, paths),
     st.tuples(st.just("share"), hands, paths, st.just("explicit"), grants),
     st.tuples(st.just("share"), hands, paths, st.just("inherited"), st.just([])),
@@ -44,7 +45,7 @@ class _Over(Exception):
     """The example is over: nothing of it stays."""
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(400), suppress_health_check=SHARES_FIXTURES)
 @given(forests, st.lists(steps, min_size=1, max_size=12))
 def test_every_page_is_read_and_written_by_whom_the_naive_rule_names(
     pages: Pages, forest: dict[str, dict[str, Any]], program: list[tuple[Any, ...]]

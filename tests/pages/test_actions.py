@@ -112,7 +112,7 @@ def test_a_body_may_have_a_mebibyte_and_not_a_byte_more(pages: Pages) -> None:
 )
 def test_what_is_no_text_no_title_and_no_path_is_refused(pages: Pages, wanted: dict[str, str]) -> None:
     with pytest.raises(Invalid):
-        pages.do(actions.save, NOA, **{"title": None, **wanted})
+        pages.do(actions.save, NOA, path=wanted["path"], title=wanted.get("title"), body=wanted["body"])
     assert pages.paths() == set()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from svc.pages.invariants import INVARIANTS
+from svc.store import Invariant, ReadTx
 from tests.pages.rig import NOA, OLE, Pages, grant
 
 DAMAGE = {
@@ -25,4 +26,8 @@ def test_damage_is_found_by_the_invariant_that_it_breaks_and_by_no_other(pages: 
     pages.share(NOA, "a", grant(OLE))
     assert pages.problems() == []
     pages.do(lambda tx: tx.run(DAMAGE[name]))
-    assert [one.name for one in INVARIANTS if pages.ask(lambda tx, one=one: list(one.check(tx)))] == [name]
+    assert [one.name for one in INVARIANTS if pages.ask(problems, one)] == [name]
+
+
+def problems(tx: ReadTx, invariant: Invariant) -> list[str]:
+    return list(invariant.check(tx))

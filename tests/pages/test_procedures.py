@@ -72,7 +72,7 @@ async def refused(service: Service, who: Principal, procedure: str, **wanted: ob
 async def test_a_page_is_saved_and_shown_with_its_grants_and_backlinks(claimed: Service) -> None:
     saved = await ask(claimed, NOA, "pages.save", path="notes/a", title="A", body="See [[notes/b]].")
     await ask(claimed, NOA, "pages.save", path="notes/b", body="*Hi.*")
-    grants = [{"to": "everyone", "level": "read"}, {"to": OLE.user_id, "level": "write"}]
+    grants: list[dict[str, object]] = [{"to": "everyone", "level": "read"}, {"to": OLE.user_id, "level": "write"}]
     assert await ask(claimed, NOA, "pages.setAccess", path="notes/b", access="explicit", grants=grants) == {}
     page = await ask(claimed, NOA, "pages.get", path="notes/b")
     assert page.pop("id").startswith("pag_")
@@ -84,7 +84,7 @@ async def test_a_page_is_saved_and_shown_with_its_grants_and_backlinks(claimed: 
         "revision": 1,
         "owner": {"id": NOA.user_id, "name": "Noa"},
         "access": "explicit",
-        "grants": [{**grants[0], "name": None}, {**grants[1], "name": "Ole"}],
+        "grants": [grants[0] | {"name": None}, grants[1] | {"name": "Ole"}],
         "canWrite": True,
         "canShare": True,
         "backlinks": [{"path": "notes/a", "title": "A"}],

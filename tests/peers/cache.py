@@ -1,11 +1,9 @@
-"""Where ``.ci/peers`` has put the outside systems that tests run against, and what to say when they are not there."""
+"""Where ``.ci/peers`` has put the outside systems that tests run against. ``needs.py`` says which test wants which."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-
-import pytest
 
 
 def peers_dir() -> Path:
@@ -18,8 +16,3 @@ def emulator_files() -> tuple[Path, Path] | None:
     nodes = [*modules.glob("node-*/bin/node"), *modules.glob("node/bin/node")]
     emulate = modules / "emulate" / "dist" / "index.js"
     return (nodes[0], emulate) if nodes and emulate.is_file() else None
-
-
-needs_emulator = pytest.mark.skipif(
-    emulator_files() is None, reason="the Google emulator is not in the cache (SVC_PEERS): run .ci/peers"
-)

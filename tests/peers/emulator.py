@@ -166,7 +166,7 @@ class Google:
 
 @contextmanager
 def google(*, users: Sequence[str], redirect_uris: Sequence[str] = ()) -> Iterator[Google]:
-    """Google with these users and one OAuth client (:data:`CLIENT_ID`). Needs ``.ci/peers``: see ``needs_emulator``."""
+    """Google with these users and one OAuth client (:data:`CLIENT_ID`). Wants ``needs(EMULATOR)``."""
     files = emulator_files()
     assert files is not None, "run .ci/peers first"
     with tempfile.TemporaryDirectory() as directory:

@@ -23,7 +23,7 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 HOST: Final = "127.0.0.1"
-BOOT_DEADLINE_S: Final = 30.0
+BOOT_DEADLINE_S: Final = 180.0
 LIFETIME_S: Final = 1_800.0
 UPSTREAM_DEADLINE_S: Final = 120.0
 SEED_TOKEN: Final = "seed-"  # such tokens are the test's own hands in a mailbox

@@ -21,29 +21,17 @@ from pathlib import Path
 from typing import IO, Final, Literal
 from urllib.parse import urlencode, urljoin, urlsplit
 
-import pytest
-
 from tests.peers.cache import emulator_files, peers_dir
+from tests.sizes import HANGS_S
 
 CLIENT_ID: Final = "client.openid.test"
 CLIENT_SECRET: Final = "secret of the client/+"
-HTTP_DEADLINE_S: Final = 30.0
+HTTP_DEADLINE_S: Final = HANGS_S
 END_DEADLINE_S: Final = 10.0
 MAX_STEPS: Final = 12
 _PROGRAM: Final = Path(__file__).with_suffix(".mjs")
-_PACKAGES: Final = ("oidc-provider", "jose", "oauth2-mock-server")
 
 Accounts = Mapping[str, Mapping[str, object]]
-
-
-def _is_present() -> bool:
-    modules = peers_dir() / "node_modules"
-    return emulator_files() is not None and all((modules / name).is_dir() for name in _PACKAGES)
-
-
-needs_openid_provider = pytest.mark.skipif(
-    not _is_present(), reason="the OpenID providers are not in the cache (SVC_PEERS): run .ci/peers"
-)
 
 
 @dataclass(kw_only=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from email.message import EmailMessage
+from email.utils import parseaddr
 from pathlib import Path
 
 import pytest
@@ -12,11 +13,15 @@ import trio
 
 from svc.app import all_invariants
 from svc.clock import VirtualClock
-from svc.mail import accounts, progress
-from svc.mail.engine import MailEngine
-from svc.mail.provider_fake import FakeWorld
-from svc.principal import Principal
-from svc.store import ReadTx
+from svc.errors import NotFound
+from svc.fakes.mail.provider import FakeWorld
+from svc.mail.accounts import actions as account_actions
+from svc.mail.accounts import progress
+from svc.mail.sync.engine import MailEngine
+from svc.people import actions
+from svc.principal import Principal, system
+from svc.store import Following, ReadTx
+from svc.workspace import Workspace
 from tests.identity.people import Person, sign_in
 from tests.recorded_log import RecordedLog
 from tests.service import MIA, RpcError, Service, open_service
@@ -27,6 +32,15 @@ NOA = "noa@n.example"
 
 
 async def arrives(asking: Service | Person, sender: str = RUTH, *, address: str = MIA, **more: object) -> str:
+    """A mail is in the mailbox and synced; who it is from is wanted as one of the people. Returns its thread."""
+    thread_id = await from_stranger(asking, sender, address=address, **more)
+    store = (asking if isinstance(asking, Service) else asking.service).workspace.store
+    with suppress(NotFound):
+        await store.write(actions.add, system("test"), address=parseaddr(sender)[1])
+    return thread_id
+
+
+async def from_stranger(asking: Service | Person, sender: str = RUTH, *, address: str = MIA, **more: object) -> str:
     """A mail is in the mailbox and synced. Returns its thread."""
     wanted = {"address": address, "from": sender, "subject": "Hello", "text": "Hi.", **more}
     thread_id: str = (await asking.mutate("fake.mail.inject", **wanted))["threadId"]
@@ -89,20 +103,46 @@ async def test_renaming_the_page_renames_the_rows(service: Service) -> None:
 async def test_rows_hear_of_another_title_at_once(
     service: Service,
 ) -> None:
-    thread_id = await arrives(service)
-    await arrives(service, "Di <di@d.example>")
+    await sends(service, RUTH, "Di <di@d.example>")
+    thread_id = await from_stranger(service)
+    await from_stranger(service, "Di <di@d.example>")
     live = await service.live("mail")
     await service.mutate("pages.save", path="crm/ruth-adeyemi", title="Ruth (Harbour Line)", body="")
-    told = await live.hear()
-    assert (told["kind"], told["id"]) == ("thread.changed", thread_id)
-    assert told["payload"]["thread"]["sender"]["title"] == "Ruth (Harbour Line)"
+    heard = [await live.hear(), await live.hear()]
+    told = {one["id"]: one["payload"]["thread"] for one in heard}
+    assert told.pop(thread_id)["sender"]["title"] == "Ruth (Harbour Line)"
+    (own,) = told.values()
+    assert [one["title"] for one in own["sent"]["to"]] == ["Ruth (Harbour Line)", "Di"]
     await service.mutate("people.setPage", address="ruth@harbour.example", path="crm/di")
-    assert (await live.hear())["payload"]["thread"]["sender"]["title"] == "Di"
+    heard = [await live.hear(), await live.hear()]
+    told = {one["id"]: one["payload"]["thread"] for one in heard}
+    assert told[thread_id]["sender"]["title"] == "Di"
     await service.mutate("pages.save", path="elsewhere", title="Elsewhere", body="")
-    await arrives(service, "Ann <ann@x.example>")
-    told = await live.hear()
-    assert told["payload"]["thread"]["sender"]["title"] == "Ann"
-    assert await live.hear_all() == []
+    await sends(service, "Ann <ann@x.example>")
+    await from_stranger(service, "Ann <ann@x.example>")
+    heard = [await live.hear(), await live.hear()]
+    assert heard[-1]["payload"]["thread"]["sender"]["title"] == "Ann"
+
+
+async def test_rows_hear_of_another_title_though_the_process_dies_before_they_are_told(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog
+) -> None:
+    async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake") as service:
+        await sends(service, RUTH)
+        thread_id = await from_stranger(service)
+    async with open_service(tmp_path, clock=wall, log=log, before=without_consumers, PROVIDERS="fake") as service:
+        await service.mutate("pages.save", path="crm/ruth-adeyemi", title="Ruth (Harbour Line)", body="")
+        ((seq,),) = await service.rows("select max(seq) from outbox")
+    async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake") as service:
+        live = await service.live("mail", after=seq)
+        heard = [await live.hear(), await live.hear()]
+        (told,) = [one["payload"]["thread"] for one in heard if one["id"] == thread_id]
+        assert told["sender"]["title"] == "Ruth (Harbour Line)"
+
+
+def without_consumers(workspace: Workspace) -> None:
+    """A process that is killed before any of them has its turn."""
+    workspace.service(Following).rows = ()
 
 
 async def test_mail_of_ones_own_brings_each_recipient(service: Service) -> None:
@@ -337,10 +377,14 @@ async def test_what_stands_above_shares_no_new_page(service: Service) -> None:
 async def test_a_page_of_a_sweep_is_one_piece_of_news_of_the_tree(service: Service) -> None:
     await arrives(service)
     for number in range(30):
-        wanted = {"address": MIA, "from": f"P{number} <p{number}@harbour.example>", "subject": "Hi", "text": "Hi."}
-        await service.mutate("fake.mail.inject", **wanted)
+        message = EmailMessage()
+        message["From"], message["To"], message["Subject"] = MIA, f"P{number} <p{number}@harbour.example>", "Hi"
+        message.set_content("Hi.")
+        await service.workspace.service(FakeWorld).inject(
+            address=MIA, raw=message.as_bytes(), thread_key=None, labels=frozenset({"SENT"})
+        )
     head = service.workspace.store.outbox.head()
-    await service.workspace.store.write(progress.forget_watermark, account_id=await account_id(service))
+    await service.workspace.store.write(progress.forget_cursor, account_id=await account_id(service))
     await service.mutate("fake.mail.syncNow", address=MIA)
     told = await service.rows("select payload from outbox where topic = 'pages' and seq > :head", head=head)
     assert told == [('{"path":"crm"}',)]
@@ -356,5 +400,5 @@ async def connect(service: Service, person: Person, address: str) -> None:
     """An account of that person's."""
     user_id = (await person.me())["user"]["id"]
     owner = Principal(user_id=user_id, device_id="dev_test", is_admin=False, via="session")
-    account_id = await service.workspace.store.write(accounts.connect, owner, address=address, provider="fake")
+    account_id = await service.workspace.store.write(account_actions.connect, owner, address=address, provider="fake")
     await service.workspace.service(MailEngine).start_account(account_id)

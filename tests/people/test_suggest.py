@@ -9,7 +9,7 @@ import pytest
 
 from svc.app import FEATURES
 from svc.clock import DAY_MS, Millis
-from svc.nursery import ThreadGate
+from svc.nursery import ThreadPool
 from svc.people import actions, queries
 from svc.people.model import Direction
 from svc.people.words import typed_words
@@ -21,7 +21,7 @@ MIA = "usr_mia"
 
 
 @pytest.fixture
-def store(tmp_path: Path, threads: ThreadGate) -> Iterator[Store]:
+def store(tmp_path: Path, threads: ThreadPool) -> Iterator[Store]:
     migrations = [feature.migrations for feature in FEATURES if feature.migrations]
     opened = Store.open(tmp_path / "svc.sqlite3", clock=StoppedClock(), threads=threads, migrations=migrations)
     opened.write_now(actions.skip_domains, domains=["example.org"])

@@ -7,6 +7,7 @@ import json
 from collections.abc import AsyncIterator, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 import h11
 import trio
@@ -21,7 +22,7 @@ from svc.protocol.drain import Drain
 from svc.protocol.guard import Guard
 from svc.protocol.http1 import serve_connection
 from svc.protocol.limits import Limits
-from svc.protocol.messages import Request, Response, json_response, text_response
+from svc.protocol.messages import Request, Response, json_response
 from svc.protocol.router import Router
 from svc.protocol.rows import Route, SocketRoute
 from svc.protocol.websocket import Socket
@@ -48,9 +49,8 @@ class Reply:
         return next((value for key, value in self.headers if key == name), None)
 
     @property
-    def json(self) -> dict[str, object]:
-        found: dict[str, object] = json.loads(self.body)
-        return found
+    def json(self) -> Any:
+        return json.loads(self.body)
 
 
 @dataclass
@@ -136,11 +136,11 @@ class World:
         """Reads its body and answers 200 whatever comes of it."""
         with suppress(Refusal):
             await request.read(100_000)
-        return text_response("swallowed")
+        return Response(body=b"swallowed")
 
     async def ignore(self, who: Who, request: Request) -> Response:
         self.seen.append("ignore")
-        return text_response("ignored")
+        return Response(body=b"ignored")
 
     async def big(self, who: Who, request: Request) -> Response:
         return Response(body=b"x" * 1_000_000)
@@ -173,7 +173,7 @@ class World:
     async def slow(self, who: Who, request: Request) -> Response:
         self.seen.append("slow begins")
         await trio.sleep(1_000)
-        return text_response("done")
+        return Response(body=b"done")
 
     async def together(self, who: Who, request: Request) -> Response:
         """Refuses from inside a nursery; with a bug beside it, if asked."""
@@ -218,13 +218,13 @@ class World:
                 await ours.send_eof()
             return await read_to_end(ours)
 
-    async def ask(self, method: str, target: str, body: bytes = b"", **headers: str) -> Reply:
+    async def ask(self, method: str, target: str, body: bytes = b"", /, **headers: str) -> Reply:
         """One request, its reply. ``x_as="member"`` becomes the header ``x-as``."""
         raw = await self.talk(request_bytes(method, target, body, **headers))
         return replies(raw, [method])[0]
 
 
-def request_bytes(method: str, target: str, body: bytes = b"", **headers: str) -> bytes:
+def request_bytes(method: str, target: str, body: bytes = b"", /, **headers: str) -> bytes:
     fields = {"host": HOST, **{name.replace("_", "-"): value for name, value in headers.items()}}
     if body:
         fields["content-length"] = str(len(body))

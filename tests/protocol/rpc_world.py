@@ -45,18 +45,15 @@ class RpcWorld:
     """``seen`` is what procedures did, in order."""
 
     log: Log
-    fake: bool = False
     seen: list[str] = field(default_factory=list)
     running: int = 0
     most_running: int = 0
 
     def __post_init__(self) -> None:
-        self.layer: RpcLayer[str] = RpcLayer(self.procedures(), log=self.log, fake=self.fake)
+        self.layer: RpcLayer[str] = RpcLayer(self.procedures(), log=self.log)
 
     def procedures(self) -> list[Procedure[str]]:
-        def row(
-            name: str, kind: ProcedureKind, call: Any, wanted: type, access: Access = "public", fake_only: bool = False
-        ) -> Procedure[str]:
+        def row(name: str, kind: ProcedureKind, call: Any, wanted: type, access: Access = "public") -> Procedure[str]:
             return Procedure(
                 name=name,
                 kind=kind,
@@ -65,7 +62,6 @@ class RpcWorld:
                 output=object,
                 call=call,
                 summary="",
-                fake_only=fake_only,
             )
 
         return [
@@ -82,7 +78,6 @@ class RpcWorld:
             row("slow", "query", self.slow, AddInput),
             row("add", "mutation", self.add, AddInput, access="authenticated"),
             row("touch", "mutation", self.touch, OptionalInput),
-            row("fake.reset", "mutation", self.touch, OptionalInput, access="admin", fake_only=True),
         ]
 
     async def ping(self, context: str, wanted: Nothing) -> str:

@@ -94,3 +94,13 @@ async def test_a_refusal_from_a_nursery_is_a_refusal_unless_a_bug_came_with_it(k
     world = World()
     assert (await world.ask("GET", f"/together/{kind}")).status == status
     assert ("beside it" in world.log_text) is (kind == "bug")
+
+
+@pytest.mark.parametrize(
+    "target", ["/hello/q9V-2kHc3Jx8sLw0TzYb", "/7KQ2M-XW4RT", "/hello%3Finvite=canary", "/q9V?x", "//"]
+)
+async def test_the_log_shows_no_word_of_a_path_that_is_not_ours(target: str) -> None:
+    world = World()
+    assert (await world.ask("GET", target)).status in (400, 404)
+    (line,) = [json.loads(line) for line in world.log_text.splitlines()]
+    assert line["path"] in ("/hello/…", "/…")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import trio
 from hypercorn.config import Config
 from hypercorn.trio import serve
+from hypercorn.typing import ASGIFramework
 from trio_websocket import ConnectionRejected, open_websocket_url
 
 from svc.protocol.asgi import AsgiFace, Message
@@ -140,7 +141,7 @@ async def hypercorn() -> AsyncIterator[World]:
 
     async def run(task_status: trio.TaskStatus[list[str]] = trio.TASK_STATUS_IGNORED) -> None:
         face = AsgiFace(world.application, log=world.log)
-        await serve(face, config, shutdown_trigger=stop.wait, task_status=task_status)
+        await serve(cast(ASGIFramework, face), config, shutdown_trigger=stop.wait, task_status=task_status)
 
     async with trio.open_nursery() as nursery:
         await nursery.start(run)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from svc.errors import Invalid
 from svc.protocol.chunked import CHUNK_LINE_BYTES, EXTENSION_BYTES, TRAILER_BYTES, ChunkedDecoder
+from tests.sizes import examples
 
 
 def decode(data: bytes, *, piece: int) -> tuple[bytes, bool, bytes]:
@@ -27,6 +28,13 @@ def test_a_body_is_decoded_in_every_cut_and_leaves_what_follows(piece: int) -> N
 
 
 @pytest.mark.parametrize("piece", [1, 1000])
+@pytest.mark.parametrize("extension", [b";a", b";a=b;c", b"; a = b", b';a="b; \\" c"', b";a;b=c;d"])
+def test_an_extension_in_its_grammar_is_read_and_forgotten(extension: bytes, piece: int) -> None:
+    data = b"5" + extension + b"\r\nhello\r\n0" + extension + b"\r\n\r\n"
+    assert decode(data, piece=piece) == (b"hello", True, b"")
+
+
+@pytest.mark.parametrize("piece", [1, 1000])
 @pytest.mark.parametrize(
     "data",
     [
@@ -36,6 +44,16 @@ def test_a_body_is_decoded_in_every_cut_and_leaves_what_follows(piece: int) -> N
         b"5 \r\nhello\r\n0\r\n\r\n",
         b"5 ;x\r\nhello\r\n0\r\n\r\n",
         b" 5\r\nhello\r\n0\r\n\r\n",
+        b"5;\r\nhello\r\n0\r\n\r\n",
+        b"5; \r\nhello\r\n0\r\n\r\n",
+        b"5;;a\r\nhello\r\n0\r\n\r\n",
+        b"5;a;\r\nhello\r\n0\r\n\r\n",
+        b"5;=b\r\nhello\r\n0\r\n\r\n",
+        b"5;a=\r\nhello\r\n0\r\n\r\n",
+        b"5;a b\r\nhello\r\n0\r\n\r\n",
+        b'5;a="b\r\nhello\r\n0\r\n\r\n',
+        b'5;a="b"c\r\nhello\r\n0\r\n\r\n',
+        b"5\r\nhello\r\n0;\r\n\r\n",
         b"0x5\r\nhello\r\n0\r\n\r\n",
         b"+5\r\nhello\r\n0\r\n\r\n",
         b"-1\r\nhello\r\n0\r\n\r\n",
@@ -64,7 +82,7 @@ def test_framing_that_is_not_exactly_chunked_is_refused(data: bytes, piece: int)
 _fragments = st.sampled_from([b"1", b"5", b"0", b"\r\n", b"\r", b"\n", b";x", b"hello", b"a", b" ", b"X: y", b"f"])
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400))
 @given(st.one_of(st.lists(_fragments, max_size=12).map(b"".join), st.binary(max_size=24)), st.integers(1, 9))
 def test_whatever_is_accepted_means_the_same_to_h11(data: bytes, piece: int) -> None:
     try:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import re
+import socket
 import ssl
+import struct
 import traceback
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -19,7 +21,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from svc.protocol.egress import Egress, EgressFault, EgressResponse
+from svc.protocol.egress import CONNECTIONS_MAX, Egress, EgressFault, EgressResponse
+from tests.sizes import HANGS_S
 
 pytestmark = pytest.mark.wall_clock
 
@@ -224,6 +227,36 @@ async def test_an_endless_answer_stops_at_the_limit() -> None:
             await stream.send_all(b"x" * 65_536)
 
     assert (await fault_of(endless, limit_bytes=300_000)).kind == "too_large"
+
+
+async def test_what_is_given_up_leaves_no_connection_behind() -> None:
+    left = trio.Event()
+
+    async def endless(stream: trio.SocketStream) -> None:
+        try:
+            await stream.send_all(CLOSE + b"\r\n")
+            while True:
+                await stream.send_all(b"x" * 65_536)
+        finally:
+            left.set()
+
+    async with served(endless) as (_, url), Egress() as egress:
+        for _ in range(CONNECTIONS_MAX + 1):
+            with pytest.raises(EgressFault) as caught:
+                await get(egress, url, limit_bytes=1)
+            assert caught.value.kind == "too_large"
+        with trio.fail_after(HANGS_S):
+            await left.wait()
+
+
+async def test_a_connection_that_is_reset_is_a_closed_one() -> None:
+    async def reset(stream: trio.SocketStream) -> None:
+        await stream.send_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+        stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # its end is a reset
+        await stream.aclose()
+
+    fault = await fault_of(reset)
+    assert (fault.kind, fault.may_have_happened) == ("closed", True)
 
 
 async def test_a_bomb_is_unpacked_no_further_than_the_limit() -> None:

@@ -26,6 +26,7 @@ def verdict(host: str, guard: Guard) -> str:
 LOOPBACK = Guard(bind_host="127.0.0.1", port=PORT)
 PUBLIC = Guard(bind_host="::1", port=PORT, public_origin="https://mail.example.org")
 FORWARDED = Guard(bind_host="127.0.0.1", port=PORT, public_origin="http://localhost:8080")
+NAMED = Guard(bind_host="127.0.0.1", port=PORT, public_origin="http://forge.example.org:8080")
 WILDCARD = Guard(bind_host="0.0.0.0", port=PORT, public_origin="https://cell.example.org:8443")
 TAILNET = Guard(bind_host="100.101.102.103", port=PORT)
 
@@ -37,11 +38,24 @@ HOSTS: list[tuple[Guard, str, bool]] = [
     (LOOPBACK, "127.0.0.1:4780", True),
     (LOOPBACK, "[::1]", True),
     (LOOPBACK, "[::1]:4780", True),
-    (LOOPBACK, "localhost:4781", False),
-    (LOOPBACK, "localhost:80", False),
+    (LOOPBACK, "localhost:4781", True),
+    (LOOPBACK, "localhost:80", True),
+    (LOOPBACK, "127.0.0.1:9999", True),
+    (LOOPBACK, "[::1]:1", True),
+    (LOOPBACK, "localhost:65535", True),
     (LOOPBACK, "localhost:", False),
+    (LOOPBACK, "localhost:0", False),
     (LOOPBACK, "localhost:04780", False),
-    (LOOPBACK, "localhost:47800", False),
+    (LOOPBACK, "localhost:65536", False),
+    (LOOPBACK, "localhost:123456", False),
+    (LOOPBACK, "localhost:+80", False),
+    (LOOPBACK, "localhost:\u0668\u0660", False),
+    (LOOPBACK, "localhost:80:80", False),
+    (LOOPBACK, "localhost:80@evil.example", False),
+    (LOOPBACK, "evil.example:9999", False),
+    (LOOPBACK, "127.0.0.1.nip.io:9999", False),
+    (LOOPBACK, "[::]:9999", False),
+    (LOOPBACK, "::1:9999", False),
     (LOOPBACK, "localhost.", False),
     (LOOPBACK, "localhost.:4780", False),
     (LOOPBACK, "localhost.localdomain", False),
@@ -89,18 +103,25 @@ HOSTS: list[tuple[Guard, str, bool]] = [
     (PUBLIC, "[::1]:4780", True),
     (FORWARDED, "localhost:8080", True),
     (FORWARDED, "localhost:4780", True),
-    (FORWARDED, "localhost:9090", False),
+    (FORWARDED, "localhost:9090", True),
+    (NAMED, "forge.example.org:8080", True),
+    (NAMED, "forge.example.org:9090", False),
     (WILDCARD, "0.0.0.0:4780", False),
+    (WILDCARD, "cell.example.org:9090", False),
     (WILDCARD, "cell.example.org:8443", True),
     (WILDCARD, "cell.example.org", True),
     (WILDCARD, "127.0.0.1:4780", True),
     (TAILNET, "100.101.102.103:4780", True),
     (TAILNET, "100.101.102.104:4780", False),
+    (TAILNET, "100.101.102.103:9999", False),
+    (TAILNET, "127.0.0.1:9999", True),
 ]
 
 
 @pytest.mark.parametrize(("guard", "host", "expected"), HOSTS, ids=[f"{i}-{row[1]}" for i, row in enumerate(HOSTS)])
-def test_only_our_names_on_our_ports_are_answered(guard: Guard, host: str, expected: bool) -> None:
+def test_only_our_names_are_answered_and_those_of_this_machine_on_any_port(
+    guard: Guard, host: str, expected: bool
+) -> None:
     assert verdict(host, guard) == ("ours" if expected else "misdirected_request")
 
 
@@ -215,6 +236,19 @@ async def test_the_canonical_origin_is_ours_also_behind_a_proxy_that_rewrites_th
     assert (await world.ask("POST", "/ignore", origin="http://mail.example.org")).status == 403
 
 
+@pytest.mark.parametrize("name", ["localhost", "127.0.0.1", "[::1]"])
+async def test_behind_a_forwarded_port_our_origin_is_the_host_the_request_came_with(name: str) -> None:
+    """``ssh -L 9999:127.0.0.1:4780``: the browser knows us by the port at its own end."""
+    world = World()
+    forwarded = f"{name}:9999"
+    assert (await world.ask("POST", "/ignore", host=forwarded, origin=f"http://{forwarded}")).status == 200
+    assert (await world.ask("POST", "/ignore", host=forwarded, origin=f"http://{name}:{PORT}")).status == 403
+    assert (await world.ask("POST", "/ignore", origin=f"http://{forwarded}")).status == 403
+    assert (
+        await world.ask("POST", "/ignore", host="evil.example:9999", origin="http://evil.example:9999")
+    ).status == 421
+
+
 async def test_over_tls_our_origin_is_https() -> None:
     world = World(secure=True)
     assert (await world.ask("POST", "/ignore", origin=f"https://{HOST}")).status == 200
@@ -254,7 +288,7 @@ async def test_a_refusal_under_trpc_is_shaped_as_trpc() -> None:
         "error": {"message": "Sign in first.", "code": -32001, "data": {"code": "UNAUTHORIZED", "httpStatus": 401}}
     }
     post = await World().ask("POST", "/trpc/x", origin="https://evil.example")
-    assert post.json["error"]["data"]["httpStatus"] == 403  # type: ignore[index]
+    assert post.json["error"]["data"]["httpStatus"] == 403
     wrong = await World().ask("DELETE", "/trpc/x")
     assert (wrong.status, wrong.header("allow")) == (405, "GET, HEAD, POST, OPTIONS")
     assert "error" in wrong.json
@@ -326,4 +360,8 @@ async def test_a_preflight_is_granted_to_listed_origins_on_token_routes_only(
     reply = await World().ask("OPTIONS", target, origin=origin, access_control_request_method="POST")
     assert reply.status == 204
     assert reply.header("access-control-allow-origin") == (origin if allowed else None)
+    assert reply.header("access-control-allow-methods") == ("GET, POST" if allowed else None)
+    wanted = "content-type, trpc-accept, x-svc-device-token"
+    assert reply.header("access-control-allow-headers") == (wanted if allowed else None)
+    assert reply.header("access-control-max-age") == ("600" if allowed else None)
     assert reply.header("access-control-allow-credentials") is None

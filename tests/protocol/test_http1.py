@@ -70,11 +70,41 @@ async def test_nothing_behind_a_malformed_body_takes_effect(world: World, body: 
     assert "ignore" not in world.seen
 
 
-async def test_a_malformed_body_that_nobody_read_ends_the_connection_too(world: World) -> None:
-    head = request_bytes("POST", "/ignore", transfer_encoding="chunked")
-    raw = await world.talk(head + b"5;a\rb\r\nhello\r\n0\r\n\r\n" + request_bytes("POST", "/ignore"))
-    assert [reply.status for reply in replies(raw, ["POST", "POST"])] == [200]
+MALFORMED = [b"5;a\rb\r\nhello\r\n0\r\n\r\n", b"5\r\nhello\r\n2;\r\n", b"zz\r\n"]
+
+
+@pytest.mark.parametrize("piece", PIECES)
+@pytest.mark.parametrize("body", MALFORMED)
+@pytest.mark.parametrize("target", ["/ignore", "/nowhere", "/hello", "/trpc/mail.send"])
+async def test_a_malformed_body_that_nobody_reads_is_refused_all_the_same(
+    world: World, target: str, body: bytes, piece: int
+) -> None:
+    head = request_bytes("POST", target, transfer_encoding="chunked")
+    raw = await world.talk(head + body + request_bytes("POST", "/hook"), piece=piece)
+    found = replies(raw, ["POST", "POST"])
+    assert [(reply.status, reply.header("connection")) for reply in found] == [(400, "close")]
+    assert found[0].json["code"] == "invalid"
+
+
+async def test_the_answer_waits_a_moment_only_for_a_body_that_nobody_reads(world: World) -> None:
+    """A client that wants its answer before it sends on gets it; what it sends then is still not trusted."""
+    ours, theirs = trio.testing.memory_stream_pair()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(world.serve, theirs)
+        await ours.send_all(request_bytes("POST", "/ignore", transfer_encoding="chunked") + b"5\r\nhel")
+        began = trio.current_time()
+        assert (await ours.receive_some()).startswith(b"HTTP/1.1 200 ")
+        assert trio.current_time() - began == world.limits.unread_body_s
+        await ours.send_all(b"lo\r\nzz\r\n" + request_bytes("POST", "/hook"))
+        assert await read_to_end(ours) == b""
     assert world.seen.count("ignore") == 1
+
+
+@pytest.mark.parametrize("piece", PIECES)
+async def test_a_streamed_answer_that_a_malformed_body_replaces_is_closed(world: World, piece: int) -> None:
+    head = request_bytes("GET", "/stream", transfer_encoding="chunked")
+    found = replies(await world.talk(head + b"zz\r\n", piece=piece))
+    assert [reply.status for reply in found] == [400]
 
 
 async def test_a_handler_that_shrugs_at_a_broken_body_does_not_keep_the_connection(world: World) -> None:

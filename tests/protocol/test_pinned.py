@@ -147,6 +147,12 @@ async def test_a_redirect_may_lead_only_where_an_address_may(internet: Internet,
     assert internet.dialled == [(PUBLIC, 443)]
 
 
+async def test_a_space_in_a_redirect_is_read_as_a_browser_reads_it(internet: Internet) -> None:
+    internet.pages[f"{PICTURES}/a.png"] = moved(" /my picture.png ")
+    internet.pages[f"{PICTURES}/my%20picture.png"] = answer(b"there")
+    assert (await get(internet)).body == b"there"
+
+
 async def test_a_redirect_to_a_private_network_is_refused(internet: Internet) -> None:
     internet.names[ELSEWHERE] = [["10.0.0.1"]]
     assert (await fault_of(internet, page=moved(f"https://{ELSEWHERE}/"))).kind == "refused"
@@ -223,6 +229,11 @@ async def test_nothing_is_decompressed(internet: Internet) -> None:
     assert (await fault_of(internet, page=transfer)).kind == "protocol"
 
 
+async def test_a_server_that_only_ever_hints_is_left_before_the_deadline(internet: Internet) -> None:
+    hints = b"HTTP/1.1 103 Early Hints\r\nX: y\r\n\r\n" * 100
+    assert (await fault_of(internet, page=endless(b"", hints))).kind == "protocol"
+
+
 @pytest.mark.parametrize(
     "said",
     [
@@ -276,6 +287,7 @@ async def test_what_is_no_answer_in_http_is_told_as_such(internet: Internet, sai
         "https://a.example\u00ad:8443/",
         f"https://{'a' * 64}.example/",
         f"https://{'a.' * 130}example/",
+        f"https://{'a.' * 123}too-long/",
         f"https://pictures.example/{'a' * 9_000}",
         "https://fa\u00df.example/",
         "https://\ud800.example/",
@@ -299,6 +311,7 @@ def test_an_address_that_could_be_read_in_two_ways_is_refused(url: str) -> None:
         ("https://bücher.example/é?ü", "https://xn--bcher-kva.example/%C3%A9?%C3%BC"),
         ("https://pictures。example/", "https://pictures.example/"),
         ("https://img_1.pictures.example/~a/(b)|{c}", "https://img_1.pictures.example/~a/(b)|{c}"),
+        (f"https://{'a.' * 123}example/", f"https://{'a.' * 123}example/"),
         ('https://pictures.example/"<`>', "https://pictures.example/%22%3C%60%3E"),
     ],
 )

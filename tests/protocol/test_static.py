@@ -31,6 +31,9 @@ def folder(tmp_path: Path) -> Path:
         "icon.png": b"\x89PNG" + b"\0" * 1000,
         "package.json": b"{}",
         "types.d.ts": b"",
+        "vendor.mjs": b"no",
+        "vendor/preact.mjs": b"export {}",
+        "ui/vendor.mjs": b"export {}",
         ".secret.js": b"no",
         ".git/config.txt": b"no",
         "node_modules/x/index.js": b"no",
@@ -56,7 +59,13 @@ def body(response: Response) -> bytes:
 
 
 def test_only_what_a_browser_app_consists_of_is_served(folder: Path) -> None:
-    assert StaticTree.load(folder).names() == ("app.js", "icon.png", "mail/row.js")
+    assert StaticTree.load(folder).names() == (
+        "app.js",
+        "icon.png",
+        "mail/row.js",
+        "ui/vendor.mjs",
+        "vendor/preact.mjs",
+    )
 
 
 @pytest.mark.parametrize(
@@ -66,6 +75,8 @@ def test_only_what_a_browser_app_consists_of_is_served(folder: Path) -> None:
         "nope.js",
         "index.html",
         "package.json",
+        "types.d.ts",
+        "vendor.mjs",
         ".secret.js",
         "link.js",
         "linked/outside.js",

@@ -11,6 +11,7 @@ from svc.errors import Refusal
 from svc.protocol.head import Head, HeadParser
 from svc.protocol.limits import Limits
 from svc.protocol.wire_input import WireInput
+from tests.sizes import examples
 
 LIMITS = Limits()
 HOST = b"Host: localhost:4780\r\n"
@@ -192,7 +193,7 @@ _noise = st.lists(st.one_of(_pieces, st.binary(max_size=3)), max_size=14).map(b"
 _line_mutations = st.lists(_pieces, max_size=5).map(b"\r\n".join)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400))
 @given(st.one_of(_noise, _line_mutations.map(lambda rest: b"GET / HTTP/1.1\r\nHost: a\r\n" + rest)))
 def test_whatever_passes_the_strict_layer_means_the_same_to_h11(noise: bytes) -> None:
     data = noise + b"\r\n\r\n"

@@ -16,6 +16,7 @@ from svc.principal import Principal
 from svc.protocol.messages import Request
 from svc.protocol.trpc import BATCH_MAX_CALLS, BODY_MAX_BYTES, CONCURRENT_QUERIES, RpcLayer, trpc_error_response
 from tests.recorded_log import RecordedLog, StoppedClock
+from tests.sizes import examples
 
 from .rpc_world import ADMIN, MEMBER, RpcWorld, body_of, mutation, query
 
@@ -104,11 +105,10 @@ async def test_bytes_that_are_not_utf_8_are_a_bad_request(world: RpcWorld) -> No
     assert world.seen == []
 
 
-@pytest.mark.parametrize("path", ["no.such", "", "health", "__proto__", "health/ping", "greet,list", "fake.reset"])
+@pytest.mark.parametrize("path", ["no.such", "", "health", "__proto__", "health/ping", "greet,list"])
 async def test_an_unknown_procedure_is_not_found_and_named(world: RpcWorld, path: str) -> None:
-    request = mutation(path) if path == "fake.reset" else query(path)
     expected = error("not_found", f'No procedure found on path "{path}"', path)
-    assert await world.ask(request, ADMIN) == (404, expected)
+    assert await world.ask(query(path), ADMIN) == (404, expected)
 
 
 async def test_a_method_that_does_not_fit_is_405_and_says_which_does(world: RpcWorld) -> None:
@@ -177,13 +177,6 @@ async def test_nobody_reads_the_body_of_who_may_not_call(world: RpcWorld) -> Non
     assert (await world.ask(request, None))[0] == 401
 
 
-async def test_a_fake_only_procedure_exists_only_with_the_fake_and_keeps_its_access(log: RecordedLog) -> None:
-    world = RpcWorld(log, fake=True)
-    assert (await world.ask(mutation("fake.reset"), ADMIN))[0] == 200
-    assert (await world.ask(mutation("fake.reset"), MEMBER))[0] == 403
-    assert "fake.reset" in {row.name for row in RpcWorld(log).layer.rows()}
-
-
 # Failures.
 
 
@@ -195,6 +188,27 @@ async def test_a_refusal_carries_its_row_and_data_and_can_not_overwrite_the_enve
 async def test_a_refusal_keeps_its_headers(world: RpcWorld) -> None:
     response = await world.layer.respond("context", query("busy"), None)
     assert (response.status, response.header("retry-after")) == (429, "3")
+
+
+async def test_a_batch_with_a_call_that_is_to_come_later_says_when(world: RpcWorld) -> None:
+    response = await world.layer.respond("context", query("health.ping,busy", batch=True), None)
+    assert (response.status, response.header("retry-after")) == (207, "3")
+    response = await world.layer.respond("context", query("health.ping,mine", batch=True), None)
+    assert response.header("retry-after") is None
+
+
+async def test_a_call_that_is_to_come_later_says_when_in_its_own_data_where_no_header_can(world: RpcWorld) -> None:
+    """The head of a stream has left before its calls are refused, and a batch has one header for all of them."""
+    _, body = await world.ask(query("busy"))
+    assert body["error"]["data"]["retryAfter"] == 3
+    _, (ping, busy) = await world.ask(query("health.ping,busy", batch=True))
+    assert "error" not in ping
+    assert busy["error"]["data"]["retryAfter"] == 3
+    request = query("health.ping,busy", batch=True, trpc_accept="application/jsonl")
+    response = await world.layer.respond("context", request, None)
+    lines = [json.loads(line) for line in (await body_of(response)).splitlines()]
+    (refused,) = [line[2][0][0]["error"] for line in lines[1:] if "error" in line[2][0][0]]
+    assert refused["data"]["retryAfter"] == 3
 
 
 @pytest.mark.parametrize("name", ["bug", "unsayable"])
@@ -224,10 +238,15 @@ async def test_cancelling_a_call_is_not_an_answer(world: RpcWorld) -> None:
     assert world.seen == ["begin 1"]
 
 
+async def test_the_pause_is_told_however_its_header_is_spelled() -> None:
+    response = trpc_error_response(Unavailable("Draining.", headers={"Retry-After": "7"}), path="a")
+    assert json.loads(await body_of(response)) == error("unavailable", "Draining.", "a", retryAfter=7)
+
+
 async def test_what_outer_layers_refuse_is_shaped_the_same() -> None:
     response = trpc_error_response(Unavailable("Draining.", headers={"retry-after": "1"}), path="a")
     assert (response.status, response.header("retry-after")) == (503, "1")
-    assert json.loads(await body_of(response)) == error("unavailable", "Draining.", "a")
+    assert json.loads(await body_of(response)) == error("unavailable", "Draining.", "a", retryAfter=1)
 
 
 @pytest.mark.parametrize("code", ERRORS)
@@ -332,7 +351,7 @@ async def test_a_stream_is_always_a_batch(world: RpcWorld) -> None:
 # Anything at all.
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(
     path=st.lists(
         st.sampled_from(["greet", "list", "mine", "bug", "add", "x", "", "%00", "%ff"]), min_size=1, max_size=4

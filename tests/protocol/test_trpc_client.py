@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from functools import partial
 from pathlib import Path
 
@@ -20,30 +18,29 @@ from svc.protocol.http1 import serve_connection
 from svc.protocol.messages import Request, Response
 from svc.protocol.router import Router
 from svc.protocol.rows import Method, Route
+from tests.peers.cache import peers_dir
+from tests.peers.needs import NODE, TRPC_CLIENT, need
 from tests.recorded_log import RecordedLog, StoppedClock
+from tests.sizes import HANGS_S
 
 from .rpc_world import MEMBER, RpcWorld
 
 SCRIPT = Path(__file__).parent.parent / "peers" / "trpc_client.mjs"
-CLIENT_DEADLINE_S = 60
+CLIENT_DEADLINE_S = HANGS_S
 LINKS = ["httpLink", "httpBatchLink", "httpBatchStreamLink"]
 
 
 def modules() -> Path:
-    cache = Path(os.environ.get("SVC_PEERS") or Path.home() / ".cache" / "svc-peers")
-    if shutil.which("node") is None:
-        pytest.skip("node is not installed")
-    if not (cache / "node_modules" / "@trpc" / "client").is_dir():
-        pytest.skip(f"@trpc/client is not in {cache}; run `npm i @trpc/client @trpc/server` there, or set SVC_PEERS")
-    return cache
+    need(NODE, TRPC_CLIENT)
+    return peers_dir()
 
 
 async def run_client(world: RpcWorld, log: RecordedLog) -> dict[str, dict[str, object]]:
     async def resolve(request: Request) -> Principal | None:
         return MEMBER if request.headers.get("x-as") == "member" else None
 
-    async def rpc(visitor: Principal | None, request: Request) -> Response:
-        return await world.layer.respond("context", request, visitor)
+    async def rpc(principal: Principal | None, request: Request) -> Response:
+        return await world.layer.respond("context", request, principal)
 
     async with trio.open_nursery() as nursery:
         listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")

@@ -24,6 +24,7 @@ from svc.protocol.websocket import (
     serve_socket,
 )
 from tests.recorded_log import RecordedLog, StoppedClock
+from tests.sizes import examples
 
 from .socket_world import ACCEPT, echo, served, upgrade_request
 
@@ -143,7 +144,7 @@ async def test_messages_and_fragments_come_back_whole_and_in_order(log: Recorded
         await client.send(CloseConnection(code=1000))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30))
 @given(
     messages=st.lists(st.text(max_size=20) | st.binary(max_size=20), max_size=5),
     cuts=st.lists(st.integers(0, 200), max_size=8),

@@ -11,9 +11,10 @@ import pytest
 import trio
 
 from svc.clock import HOUR_MS, MINUTE_MS, SECOND_MS, Millis, VirtualClock
+from svc.job import TICK_S, Job
 from svc.nursery import Root, Subsystem, open_task_group
-from svc.scheduler import Job, Scheduler
-from svc.scheduler.tasks import SHORTEST_PAUSE_S, TICK_S
+from svc.scheduler import Scheduler
+from svc.scheduler.tasks import SHORTEST_PAUSE_S
 from tests.recorded_log import RecordedLog
 
 YEAR_MS = 365 * 24 * HOUR_MS
@@ -39,7 +40,7 @@ class Tasks:
 
 
 @asynccontextmanager
-async def running(scheduler: Scheduler, log: RecordedLog) -> AsyncIterator[Root]:
+async def running(scheduler: Scheduler[None], log: RecordedLog) -> AsyncIterator[Root]:
     root = Root(log=log, rng=random.Random(7))
     async with open_task_group() as nursery:
         await nursery.start(root.run, [Subsystem(name="scheduler", run=scheduler.run)])
@@ -47,10 +48,14 @@ async def running(scheduler: Scheduler, log: RecordedLog) -> AsyncIterator[Root]
         root.drain("test over")
 
 
-def scheduler_of(clock: VirtualClock, **jobs: Callable[[], Awaitable[Millis | None]]) -> Scheduler:
-    scheduler = Scheduler(clock=clock)
+def job_of(name: str, run: Callable[[], Awaitable[Millis | None]]) -> Job[None]:
+    return Job(name=name, summary="", run=lambda context: run())
+
+
+def scheduler_of(clock: VirtualClock, **jobs: Callable[[], Awaitable[Millis | None]]) -> Scheduler[None]:
+    scheduler = Scheduler(clock=clock, context=None)
     for name, run in jobs.items():
-        scheduler.add(Job(name=name, run=run))
+        scheduler.add(job_of(name, run))
     return scheduler
 
 
@@ -171,6 +176,34 @@ async def test_a_job_whose_date_stays_in_the_past_does_not_spin(wall: VirtualClo
     assert runs == 1 + 10 / SHORTEST_PAUSE_S
 
 
+async def test_a_job_with_an_interval_of_its_own_waits_for_it(
+    tasks: Tasks, wall: VirtualClock, log: RecordedLog
+) -> None:
+    scheduler: Scheduler[None] = Scheduler(clock=wall, context=None)
+    start_s = trio.current_time()
+    scheduler.add(Job(name="rare", summary="", run=lambda context: tasks.run(), every_s=600.0, at_once=False))
+    async with running(scheduler, log):
+        await trio.sleep(1500)
+    assert [at_s - start_s for at_s in tasks.runs_s] == pytest.approx([600, 1200])
+
+
+async def test_every_job_and_its_last_run_stand_in_one_list(tasks: Tasks, wall: VirtualClock, log: RecordedLog) -> None:
+    async def broken() -> None:
+        raise RuntimeError("no")
+
+    scheduler = scheduler_of(wall, sound=tasks.run, broken=broken)
+    assert [(state.name, state.runs, state.last_at) for state in scheduler.states()] == [
+        ("sound", 0, None),
+        ("broken", 0, None),
+    ]
+    started_at = wall.now()
+    async with running(scheduler, log):
+        await trio.sleep(TICK_S + 1)
+    sound, failing = scheduler.states()
+    assert (sound.runs, sound.last_at, sound.problem) == (2, started_at + round(TICK_S) * SECOND_MS, "")
+    assert (failing.runs, failing.problem) == (2, "RuntimeError: no")
+
+
 async def test_a_drain_ends_it_between_two_steps(tasks: Tasks, wall: VirtualClock, log: RecordedLog) -> None:
     async with running(scheduler_of(wall, one=tasks.run), log) as root:
         await trio.sleep(1)
@@ -194,7 +227,7 @@ async def test_two_jobs_of_one_name_and_one_that_comes_too_late_are_bugs(
 ) -> None:
     scheduler = scheduler_of(wall, one=tasks.run)
     with pytest.raises(RuntimeError, match="one"):
-        scheduler.add(Job(name="one", run=tasks.run))
+        scheduler.add(job_of("one", tasks.run))
     async with running(scheduler, log):
         with pytest.raises(RuntimeError, match="late"):
-            scheduler.add(Job(name="late", run=tasks.run))
+            scheduler.add(job_of("late", tasks.run))

@@ -12,7 +12,7 @@ from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
 
 from svc.clock import VirtualClock
-from svc.nursery import ThreadGate
+from svc.nursery import ThreadPool
 from svc.store import Blobs, Store
 
 NOTES = Migrations("notes")
@@ -34,7 +34,7 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def idle_store(path: Path, threads: ThreadGate) -> AsyncIterator[Store]:
+async def idle_store(path: Path, threads: ThreadPool) -> AsyncIterator[Store]:
     """Open, and nobody writes."""
     store = Store.open(path, clock=VirtualClock(), threads=threads, migrations=[NOTES])
     yield store
@@ -50,5 +50,5 @@ async def store(idle_store: Store) -> AsyncIterator[Store]:
 
 
 @pytest.fixture
-def blobs(tmp_path: Path, threads: ThreadGate) -> Blobs:
+def blobs(tmp_path: Path, threads: ThreadPool) -> Blobs:
     return Blobs.open(tmp_path / "blobs", threads=threads)

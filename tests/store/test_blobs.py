@@ -5,8 +5,6 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import TypeVar
@@ -15,10 +13,12 @@ import pytest
 import trio
 
 from svc.errors import Refusal, TooLarge
-from svc.nursery import ThreadGate
+from svc.nursery import ThreadPool
 from svc.store import BlobCorrupt, BlobMissing, BlobRef, Blobs, StoreBroken
-from svc.store.blobs import CHUNK_BYTES, GROUP_FILES
+from svc.store.blob_files import CHUNK_BYTES
+from svc.store.blobs import GROUP_FILES
 from svc.store.faults import disk_faults
+from tests.full_disk import on_a_small_disk
 
 T = TypeVar("T")
 ABSENT = "0" * 64
@@ -30,7 +30,7 @@ def sha(data: bytes) -> str:
 
 def file_of(blobs_root: Path, data: bytes) -> Path:
     name = sha(data)
-    return blobs_root / name[:2] / name[2:4] / name
+    return blobs_root / name[:2] / name
 
 
 def temporaries(root: Path) -> list[Path]:
@@ -118,7 +118,7 @@ async def test_what_was_last_stored_at_that_instant_is_not_older_than_it(blobs: 
 
 
 @pytest.mark.wall_clock
-async def test_of_storing_and_removing_at_once_one_comes_first(blobs: Blobs, root: Path, threads: ThreadGate) -> None:
+async def test_of_storing_and_removing_at_once_one_comes_first(blobs: Blobs, root: Path, threads: ThreadPool) -> None:
     """Whatever the order: what was stored last is there."""
     for turn in range(100):
         await blobs.put(b"contended")
@@ -183,7 +183,7 @@ async def test_an_upload_that_ends_at_any_chunk_leaves_nothing(blobs: Blobs, roo
         assert list(blobs.each_sha()) == []
 
 
-async def test_what_a_crash_left_half_written_is_swept_at_boot(blobs: Blobs, root: Path, threads: ThreadGate) -> None:
+async def test_what_a_crash_left_half_written_is_swept_at_boot(blobs: Blobs, root: Path, threads: ThreadPool) -> None:
     await blobs.put(b"kept")
     (root / ".incoming" / "half").write_bytes(b"half")
     Blobs.open(root, threads=threads)
@@ -191,7 +191,7 @@ async def test_what_a_crash_left_half_written_is_swept_at_boot(blobs: Blobs, roo
     assert list(blobs.each_sha()) == [sha(b"kept")]
 
 
-async def test_who_only_reads_leaves_running_uploads_alone(root: Path, blobs: Blobs, threads: ThreadGate) -> None:
+async def test_who_only_reads_leaves_running_uploads_alone(root: Path, blobs: Blobs, threads: ThreadPool) -> None:
     (root / ".incoming" / "half").write_bytes(b"half")
     ref = await blobs.put(b"content")
     assert Blobs.open(root, threads=threads, read_only=True).is_sound(ref.sha256)
@@ -256,7 +256,6 @@ async def test_reading_has_a_limit(blobs: Blobs) -> None:
         await blobs.read(ref.sha256, limit=10)
 
 
-# A disk of one megabyte, in a mount namespace that ends with the process.
 ON_A_SMALL_DISK = """
 import os, sys, trio
 from pathlib import Path
@@ -288,14 +287,8 @@ trio.run(main)
 
 
 def test_a_full_disk_is_a_refusal_and_leaves_nothing(tmp_path: Path) -> None:
-    namespace = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"]
-    mount = 'mount -t tmpfs -o size=1m tmpfs "$1" && shift && exec "$@"'
-    if subprocess.run([*namespace, "mount -t tmpfs tmpfs /mnt"], capture_output=True, check=False).returncode != 0:
-        pytest.skip("this system gives no user namespace to mount a small disk in")
-    script = [sys.executable, "-c", ON_A_SMALL_DISK, str(tmp_path)]
-    command = [*namespace, mount, "sh", str(tmp_path), *script]
-    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
-    assert result.stdout.split() == ["insufficient_storage", "insufficient_storage", "0", "0", "small"], result.stderr
+    printed = on_a_small_disk(ON_A_SMALL_DISK, tmp_path, megabytes=1)
+    assert printed.split() == ["insufficient_storage", "insufficient_storage", "0", "0", "small"]
 
 
 def test_error_numbers_of_the_system_have_their_meaning() -> None:
@@ -310,7 +303,7 @@ def test_error_numbers_of_the_system_have_their_meaning() -> None:
 
 
 class FailingDisk:
-    """A gate to a disk that gives an error once, and would then be fine: as after a failed fsync."""
+    """Threads before a disk that gives an error once, and would then be fine: as after a failed fsync."""
 
     def __init__(self) -> None:
         self.failed = False

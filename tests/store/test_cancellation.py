@@ -11,9 +11,9 @@ import trio
 
 from svc.clock import VirtualClock
 from svc.errors import Unavailable
-from svc.nursery import ThreadGate
+from svc.nursery import ThreadPool
 from svc.store import Blobs, Keyring, ReadTx, Secrets, Store, Tx, run_fsck
-from svc.store.blobs import CHUNK_BYTES
+from svc.store.blob_files import CHUNK_BYTES
 from tests.cancel_everywhere import Interrupted, cancel_everywhere
 
 STEPS_AT_LEAST = 4  # fewer would mean that the flow did not run
@@ -29,7 +29,7 @@ def kept(tx: ReadTx) -> list[str]:
 
 
 async def test_a_caller_cancelled_anywhere_harms_neither_the_store_nor_its_neighbour(
-    tmp_path: Path, threads: ThreadGate
+    tmp_path: Path, threads: ThreadPool
 ) -> None:
     async def attempt(run: Interrupted) -> None:
         path = tmp_path / f"{run.step}-{run.waiting}.sqlite3"
@@ -58,7 +58,7 @@ async def test_a_caller_cancelled_anywhere_harms_neither_the_store_nor_its_neigh
 
 
 async def test_a_writer_cancelled_anywhere_leaves_no_caller_without_a_true_answer(
-    tmp_path: Path, threads: ThreadGate
+    tmp_path: Path, threads: ThreadPool
 ) -> None:
     async def attempt(run: Interrupted) -> None:
         path = tmp_path / f"{run.step}-{run.waiting}.sqlite3"
@@ -89,7 +89,7 @@ async def test_a_writer_cancelled_anywhere_leaves_no_caller_without_a_true_answe
     assert await cancel_everywhere(attempt) >= STEPS_AT_LEAST
 
 
-async def test_an_upload_cancelled_anywhere_is_whole_or_not_there(tmp_path: Path, threads: ThreadGate) -> None:
+async def test_an_upload_cancelled_anywhere_is_whole_or_not_there(tmp_path: Path, threads: ThreadPool) -> None:
     pieces = [os.urandom(CHUNK_BYTES) for _ in range(3)]
 
     async def upload() -> AsyncIterator[bytes]:
@@ -109,7 +109,7 @@ async def test_an_upload_cancelled_anywhere_is_whole_or_not_there(tmp_path: Path
     assert await cancel_everywhere(attempt) >= STEPS_AT_LEAST
 
 
-async def test_a_reader_cancelled_anywhere_gives_its_connection_back(tmp_path: Path, threads: ThreadGate) -> None:
+async def test_a_reader_cancelled_anywhere_gives_its_connection_back(tmp_path: Path, threads: ThreadPool) -> None:
     store = Store.open(tmp_path / "svc.sqlite3", clock=VirtualClock(), threads=threads)
     store.write_now(emit, "a")
 

@@ -14,9 +14,10 @@ import trio.testing
 
 from svc.clock import VirtualClock, WallClock
 from svc.errors import Refusal
-from svc.nursery import ThreadGate
+from svc.nursery import ThreadPool
 from svc.store import Blobs, CannotOpen, CorruptDatabase, Invariant, ReadTx, Store, StoreBroken, Tx, run_fsck
 from svc.store.faults import fault_of
+from svc.store.store import FULL_FOR_MS
 from tests.full_disk import files_end_at, limit_pages
 from tests.store.conftest import NOTES
 
@@ -117,6 +118,38 @@ async def test_those_who_queue_when_the_disk_fails_are_not_acknowledged(idle_sto
     assert await idle_store.read(count) == 0
 
 
+async def test_the_first_fault_of_a_disk_is_the_one_that_is_told(idle_store: Store) -> None:
+    idle_store.fail(StoreBroken("the first"))
+    idle_store.fail(StoreBroken("the second"))
+    with pytest.raises(StoreBroken, match="the first"):
+        await idle_store.run_writer(started=lambda: None)
+
+
+def test_a_fault_of_a_disk_is_one_wherever_it_is_met() -> None:
+    assert fault_of(StoreBroken("the blobs' disk failed")) == "broken"
+    assert fault_of(ValueError("an action's own")) is None
+    assert fault_of(None) is None
+
+
+async def test_a_disk_counts_as_full_for_a_while_and_not_before_it_was(path: Path, threads: ThreadPool) -> None:
+    wall = VirtualClock()
+    store = Store.open(path, clock=wall, threads=threads, migrations=[NOTES])
+    try:
+        full_before = store.full
+        store.write_now(limit_pages, 8)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(partial(store.run_writer, started=lambda: None))
+            with pytest.raises(Refusal):
+                await store.write(add, BIG)
+            nursery.cancel_scope.cancel()
+        assert (full_before, store.full) == (False, True)
+        for offset_ms, full in ((FULL_FOR_MS - 1, True), (FULL_FOR_MS, False), (-1, False)):
+            wall.offset_ms = offset_ms
+            assert store.full is full, offset_ms
+    finally:
+        store.close_now()
+
+
 async def test_another_programs_lock_is_waited_for(store: Store, path: Path) -> None:
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("begin immediate")
@@ -145,14 +178,14 @@ def test_a_lock_that_stays_is_an_answer_to_try_again_not_a_broken_store() -> Non
 @pytest.mark.parametrize(
     "content", [b"hello, this is a text file\n" * 400, b"SQLite format 3\0" + b"\xff" * 8000, b"x"]
 )
-def test_a_file_that_is_no_database_is_refused_and_left_alone(path: Path, threads: ThreadGate, content: bytes) -> None:
+def test_a_file_that_is_no_database_is_refused_and_left_alone(path: Path, threads: ThreadPool, content: bytes) -> None:
     path.write_bytes(content)
     with pytest.raises(CorruptDatabase, match="Nothing was changed"):
         Store.open(path, clock=VirtualClock(), threads=threads)
     assert path.read_bytes() == content
 
 
-def test_an_emptied_database_with_a_log_is_refused_and_its_log_kept(path: Path, threads: ThreadGate) -> None:
+def test_an_emptied_database_with_a_log_is_refused_and_its_log_kept(path: Path, threads: ThreadPool) -> None:
     path.write_bytes(b"")
     log = path.with_name(path.name + "-wal")
     log.write_bytes(b"precious")
@@ -161,7 +194,7 @@ def test_an_emptied_database_with_a_log_is_refused_and_its_log_kept(path: Path, 
     assert log.read_bytes() == b"precious"
 
 
-def test_damage_in_any_page_is_never_overwritten_by_opening(path: Path, threads: ThreadGate) -> None:
+def test_damage_in_any_page_is_never_overwritten_by_opening(path: Path, threads: ThreadPool) -> None:
     store = Store.open(path, clock=WallClock(), threads=threads, migrations=[NOTES])
     for number in range(60):
         store.write_now(add, f"{number} " + "y" * 500)
@@ -181,7 +214,7 @@ def test_damage_in_any_page_is_never_overwritten_by_opening(path: Path, threads:
 
 
 @pytest.mark.parametrize("content", [b"hello, this is a text file", b"SQLite format 3\0" + b"\xff" * 8000])
-def test_who_only_reads_a_damaged_database_hears_it_as_clearly(path: Path, threads: ThreadGate, content: bytes) -> None:
+def test_who_only_reads_a_damaged_database_hears_it_as_clearly(path: Path, threads: ThreadPool, content: bytes) -> None:
     path.write_bytes(content)
     with pytest.raises(CorruptDatabase):
         Store.open(path, clock=WallClock(), threads=threads, read_only=True)
@@ -222,7 +255,7 @@ trio.run(main, Path(sys.argv[1]))
 
 
 @pytest.mark.parametrize("after", [1, 40, 90])
-def test_what_was_acknowledged_survives_a_kill(tmp_path: Path, threads: ThreadGate, after: int) -> None:
+def test_what_was_acknowledged_survives_a_kill(tmp_path: Path, threads: ThreadPool, after: int) -> None:
     command = [sys.executable, "-c", WRITES_UNTIL_KILLED, str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -239,6 +272,6 @@ def test_what_was_acknowledged_survives_a_kill(tmp_path: Path, threads: ThreadGa
     store.close_now()
 
 
-def test_a_database_in_a_missing_directory_is_a_clear_refusal(tmp_path: Path, threads: ThreadGate) -> None:
+def test_a_database_in_a_missing_directory_is_a_clear_refusal(tmp_path: Path, threads: ThreadPool) -> None:
     with pytest.raises(CannotOpen, match="can't be opened"):
         Store.open(tmp_path / "missing" / "svc.sqlite3", clock=WallClock(), threads=threads)

@@ -38,7 +38,7 @@ def mode(path: Path) -> int:
 
 def test_a_new_home_is_a_private_tree_with_every_room(tmp_path: Path) -> None:
     with Home.open(tmp_path / "a" / "Svc") as home:
-        for room in (home.path, home.database.parent, home.blobs, home.okf, home.spool, home.log):
+        for room in (home.path, home.database.parent, home.blobs, home.path / "okf", home.spool, home.log):
             assert mode(room) == 0o700
         (home.spool / "file").touch()
         assert mode(home.spool / "file") == 0o600

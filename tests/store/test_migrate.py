@@ -12,10 +12,11 @@ from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
 
 from svc.clock import VirtualClock
-from svc.nursery import ThreadGate
+from svc.nursery import ThreadPool
 from svc.store import CannotOpen, NewerDatabase, Store, fresh_schema, schema_sql
 from svc.store.migrate import migrate
 from svc.store.migrations import STORE_MIGRATIONS
+from tests.sizes import HANGS_S
 from tests.store.conftest import NOTES
 
 # Forks once for each statement of the migration, kills the child just there, and prints the schema it left.
@@ -67,7 +68,7 @@ def connect(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(path, isolation_level=None)
 
 
-def test_the_store_brings_its_own_tables(path: Path, threads: ThreadGate) -> None:
+def test_the_store_brings_its_own_tables(path: Path, threads: ThreadPool) -> None:
     Store.open(path, clock=VirtualClock(), threads=threads, migrations=[NOTES]).close_now()
     assert tables(connect(path)) >= {"outbox", "events", "secrets", "meta", "notes"}
 
@@ -82,7 +83,7 @@ def test_a_database_brought_here_step_by_step_has_the_fresh_schema(path: Path) -
     assert "strict" in fresh_schema([])
 
 
-def test_a_second_boot_changes_nothing(path: Path, threads: ThreadGate) -> None:
+def test_a_second_boot_changes_nothing(path: Path, threads: ThreadPool) -> None:
     for _ in range(2):
         Store.open(path, clock=VirtualClock(), threads=threads, migrations=[NOTES]).close_now()
     applied = connect(path).execute(f"select count(*) from {Migrations.migrations_table}").fetchone()
@@ -148,7 +149,7 @@ def test_a_migration_that_orphans_rows_is_undone(path: Path) -> None:
     assert connection.execute("select count(*) from notes").fetchone() == (1,)
 
 
-def test_a_newer_database_is_refused_and_left_alone(path: Path, threads: ThreadGate) -> None:
+def test_a_newer_database_is_refused_and_left_alone(path: Path, threads: ThreadPool) -> None:
     newer = Migrations("notes")
     for step in NOTES.pending(Database(memory=True)):
         newer(name=step.name)(step.fn)
@@ -166,7 +167,7 @@ def test_a_newer_database_is_refused_and_left_alone(path: Path, threads: ThreadG
 
 def test_killed_at_any_statement_the_schema_is_the_old_or_the_new_one(tmp_path: Path) -> None:
     command = [sys.executable, "-c", KILLED_AT_EACH_STATEMENT, str(tmp_path)]
-    output = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
+    output = subprocess.run(command, check=True, capture_output=True, text=True, timeout=HANGS_S)
     lines = [line.split() for line in output.stdout.splitlines()]
     left_behind = [int(count) for count, _ in lines]
     assert len(lines) > 20

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 import trio
 import trio.testing
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from svc.clock import VirtualClock
-from svc.nursery import ThreadGate
+from svc.nursery import ThreadPool
+from svc.principal import AUTH_OFF, UNCLAIMED, Principal, system
 from svc.store import (
     EVERYONE,
     Outbox,
@@ -26,6 +27,7 @@ from svc.store import (
     prune,
     rows_after,
 )
+from tests.sizes import SHARES_FIXTURES, examples
 
 
 def emit(tx: Tx, count: int = 1) -> None:
@@ -35,6 +37,10 @@ def emit(tx: Tx, count: int = 1) -> None:
 
 def row(seq: int) -> OutboxRow:
     return OutboxRow(seq, 0, "mail", "thread.changed", "thr_1", b"{}", EVERYONE, None)
+
+
+def member(user_id: str) -> Principal:
+    return Principal(user_id=user_id, device_id="dev_1", is_admin=False, via="session")
 
 
 def prune_to(tx: Tx, keep: int) -> int:
@@ -69,6 +75,34 @@ async def test_a_slow_subscriber_overflows_and_never_holds_up_the_writer(store: 
         assert len(await quick.receive()) == 4
         with pytest.raises(Overflowed):
             await slow.receive()
+
+
+async def test_a_subscriber_that_holds_too_much_overflows_however_few_rows_it_is(store: Store) -> None:
+    with store.outbox.subscribe(limit_bytes=1) as slow, store.outbox.subscribe(limit_bytes=1_000_000) as quick:
+        await store.write(emit)
+        await store.write(emit)
+        assert slow.overflowed
+        assert len(await quick.receive()) == 2
+
+
+@pytest.mark.parametrize(
+    ("audience", "principal", "sees"),
+    [
+        ("usr_1", member("usr_1"), True),
+        ("usr_1", member("usr_2"), False),
+        (EVERYONE, member("usr_2"), True),
+        (None, member("usr_1"), False),
+        (None, UNCLAIMED, True),
+        ("usr_1", UNCLAIMED, True),
+        ("usr_1", AUTH_OFF, True),
+        ("usr_1", system("scheduler"), True),
+        (EVERYONE, UNCLAIMED, True),
+    ],
+)
+def test_a_row_is_for_its_audience_and_for_who_sees_everything(
+    audience: str | None, principal: Principal, sees: bool
+) -> None:
+    assert OutboxRow(1, 0, "mail", "thread.changed", "thr_1", b"{}", audience, None).visible_to(principal) is sees
 
 
 async def test_one_large_commit_makes_nobody_slow(store: Store) -> None:
@@ -107,7 +141,7 @@ async def test_pruning_keeps_the_newest_rows_and_the_numbers_go_on(store: Store)
     assert [kept.seq for kept in await store.read(rows_after, 0, 10)] == [11]
 
 
-async def test_pruning_by_age_leaves_no_hole_when_the_clock_jumps(path: Path, threads: ThreadGate) -> None:
+async def test_pruning_by_age_leaves_no_hole_when_the_clock_jumps(path: Path, threads: ThreadPool) -> None:
     clock = VirtualClock()
     store = Store.open(path, clock=clock, threads=threads)
     for offset in [0, 0, 10**9, 0, 0]:  # the third row says it comes from the future
@@ -119,7 +153,7 @@ async def test_pruning_by_age_leaves_no_hole_when_the_clock_jumps(path: Path, th
     store.close_now()
 
 
-async def test_the_head_survives_a_restart_after_everything_was_pruned(path: Path, threads: ThreadGate) -> None:
+async def test_the_head_survives_a_restart_after_everything_was_pruned(path: Path, threads: ThreadPool) -> None:
     store = Store.open(path, clock=VirtualClock(), threads=threads)
     store.write_now(emit, 5)
     store.write_now(prune_to, 0)
@@ -145,7 +179,7 @@ async def follow(store: Store, after: int, target: int, page: int) -> list[int]:
     return seen
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), suppress_health_check=SHARES_FIXTURES)
 @given(
     bursts=st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=1, max_size=8),
     readers=st.lists(st.tuples(st.integers(0, 6), st.integers(1, 5)), min_size=1, max_size=4),
@@ -175,7 +209,7 @@ def test_resuming_leaves_no_gap_and_repeats_nothing(
 
     async def main() -> None:
         path = tmp_path_factory.mktemp("outbox") / "svc.sqlite3"
-        store = Store.open(path, clock=VirtualClock(), threads=ThreadGate(limit=8, name="test"))
+        store = Store.open(path, clock=VirtualClock(), threads=ThreadPool(limit=8, name="test"))
         store.write_now(emit, before)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(partial(store.run_writer, started=lambda: None))

@@ -6,6 +6,7 @@ import traceback
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from svc.store import Keyring, Secrets, SecretUnreadable, Store, Tx, has_secrets
 
@@ -17,7 +18,7 @@ def secrets() -> Secrets:
     return Secrets(Keyring.random())
 
 
-def swap(tx: Tx, first: str, second: str, *, columns: str = "nonce, ciphertext, key_id, version") -> None:
+def swap(tx: Tx, first: str, second: str, *, columns: str = "nonce, ciphertext, key_id, wrapped_key, version") -> None:
     """What somebody with the disk in hand could do to two rows."""
     for column in columns.split(", "):
         a = tx.value(f"select {column} from secrets where name = :name", name=first)
@@ -76,7 +77,15 @@ async def test_an_older_ciphertext_does_not_decrypt_under_the_newer_version(
         idle_store.read_now(secrets.read, "token")
 
 
-@pytest.mark.parametrize("column", ["nonce", "ciphertext"])
+async def test_a_version_only_grows(idle_store: Store, secrets: Secrets) -> None:
+    versions = []
+    for value in (b"one", b"two", b"three"):
+        idle_store.write_now(secrets.write, "token", value)
+        versions.append(idle_store.read_now(lambda tx: tx.value("select version from secrets")))
+    assert versions == [1, 2, 3]
+
+
+@pytest.mark.parametrize("column", ["nonce", "ciphertext", "wrapped_key"])
 async def test_every_changed_byte_is_noticed(idle_store: Store, secrets: Secrets, column: str) -> None:
     idle_store.write_now(secrets.write, "token", b"value")
     stored = idle_store.read_now(lambda tx: tx.value(f"select {column} from secrets"))
@@ -128,12 +137,85 @@ async def test_another_key_is_a_clear_error(idle_store: Store, secrets: Secrets)
 
 
 async def test_rotation_moves_every_secret_to_the_current_key(idle_store: Store) -> None:
-    old, new = Keyring.random(), Keyring.random()
+    old = Keyring.random()
     for number in range(5):
         idle_store.write_now(Secrets(old).write, f"s{number}", b"%d" % number)
-    both = Secrets(Keyring((new.current, old.current)))
+    both = Secrets(old.renewed())
     idle_store.write_now(both.write, "s0", b"0")
-    assert idle_store.write_now(both.rotate) == 4
-    assert idle_store.write_now(both.rotate) == 0
+    assert idle_store.read_now(both.outdated) == 4
+    first = idle_store.write_now(both.rewrap, limit=3)  # and here the power fails
+    assert first == ["s1", "s2", "s3"]
+    assert idle_store.write_now(both.rewrap, limit=3) == ["s4"]
+    assert idle_store.write_now(both.rewrap, limit=3) == []
+    assert idle_store.read_now(both.outdated) == 0
     for number in range(5):
-        assert idle_store.read_now(Secrets(new).read, f"s{number}") == b"%d" % number
+        assert idle_store.read_now(both.read, f"s{number}") == b"%d" % number
+        with pytest.raises(SecretUnreadable):
+            idle_store.read_now(Secrets(old).read, f"s{number}")
+
+
+async def test_rotation_touches_no_value_and_no_version(idle_store: Store) -> None:
+    old = Keyring.random()
+    idle_store.write_now(Secrets(old).write, "token", b"value")
+    columns = "nonce, ciphertext, version, updated_at"
+    before = idle_store.read_now(lambda tx: tx.one(f"select {columns} from secrets"))
+    idle_store.write_now(Secrets(old.renewed()).rewrap, limit=9)
+    assert idle_store.read_now(lambda tx: tx.one(f"select {columns} from secrets")) == before
+
+
+async def test_a_secret_whose_key_is_lost_stays_and_holds_up_no_other(idle_store: Store) -> None:
+    lost, old = Keyring.random(), Keyring.random()
+    idle_store.write_now(Secrets(lost).write, "a-lost", b"1")
+    idle_store.write_now(Secrets(old).write, "b-kept", b"2")
+    new = Secrets(old.renewed())
+    assert idle_store.write_now(new.rewrap, limit=1) == ["a-lost"]
+    assert idle_store.write_now(new.rewrap, after="a-lost", limit=1) == ["b-kept"]
+    assert idle_store.write_now(new.rewrap, after="b-kept", limit=1) == []
+    assert idle_store.read_now(Secrets(lost).read, "a-lost") == b"1"
+    assert idle_store.read_now(new.read, "b-kept") == b"2"
+
+
+async def test_a_secret_of_an_older_version_is_read_and_brought_into_an_envelope(idle_store: Store) -> None:
+    keyring = Keyring.random()
+    secrets = Secrets(keyring)
+    nonce, place = b"n" * 12, b'["token","sec_1",3]'
+    sealed = AESGCM(keyring.current.material).encrypt(nonce, b"value", place)
+    idle_store.write_now(
+        lambda tx: tx.run(
+            """
+            insert into secrets (name, id, version, nonce, ciphertext, key_id, updated_at)
+            values ('token', 'sec_1', 3, :nonce, :sealed, :key_id, 5)
+            """,
+            nonce=nonce,
+            sealed=sealed,
+            key_id=keyring.current.id,
+        )
+    )
+    assert idle_store.read_now(secrets.read, "token") == b"value"
+    assert idle_store.read_now(secrets.outdated) == 1
+    assert idle_store.write_now(secrets.rewrap, limit=9) == ["token"]
+    assert idle_store.read_now(secrets.outdated) == 0
+    assert idle_store.read_now(secrets.read, "token") == b"value"
+    (row,) = idle_store.read_now(secrets.rows)
+    assert (row.version, row.updated_at) == (3, 5)
+    assert idle_store.read_now(lambda tx: tx.value("select ciphertext from secrets")) != sealed
+
+
+async def test_two_secrets_of_one_value_share_nothing(idle_store: Store, secrets: Secrets) -> None:
+    for name in ("one", "two"):
+        idle_store.write_now(secrets.write, name, CANARY)
+    rows = idle_store.read_now(lambda tx: tx.all("select nonce, ciphertext, wrapped_key from secrets"))
+    assert len({part for row in rows for part in row}) == 6
+
+
+async def test_who_gave_a_value_is_remembered(idle_store: Store, secrets: Secrets) -> None:
+    idle_store.write_now(secrets.seed, "seeded", b"1")
+    idle_store.write_now(secrets.write, "typed", b"1", source="user")
+    idle_store.write_now(secrets.write, "connected", b"1")
+    assert {row.name: row.source for row in idle_store.read_now(secrets.rows)} == {
+        "seeded": "seed",
+        "typed": "user",
+        "connected": "oauth",
+    }
+    idle_store.write_now(secrets.write, "seeded", b"2", source="user")
+    assert {row.name: (row.source, row.version) for row in idle_store.read_now(secrets.rows)}["seeded"] == ("user", 2)

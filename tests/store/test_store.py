@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -14,8 +14,9 @@ from sqlite_utils.migrations import Migrations
 
 from svc.clock import VirtualClock
 from svc.errors import Invalid, Unavailable
-from svc.nursery import ThreadGate
+from svc.nursery import ThreadPool
 from svc.store import CannotOpen, ReadTx, Store, Tx
+from svc.store.connections import READER_CACHE_KIB
 from svc.store.store import MAX_BATCH
 from tests.store.conftest import NOTES
 
@@ -248,6 +249,45 @@ async def test_an_action_that_ends_the_transaction_is_refused_and_the_next_ones_
     assert store.outbox.head() == 1
 
 
+async def test_an_action_that_ends_the_transaction_by_failing_hears_why_and_its_neighbours_may_try_again(
+    idle_store: Store,
+) -> None:
+    heard: dict[str, BaseException] = {}
+
+    def rogue(tx: Tx, text: str) -> None:
+        add(tx, text)
+        tx.run("insert or rollback into notes (text) values (:text)", text=text)
+
+    async def caller(action: Callable[[Tx, str], object], text: str) -> None:
+        try:
+            await idle_store.write(action, text)
+        except Exception as error:
+            heard[text] = error
+
+    async with trio.open_nursery() as nursery:
+        async with trio.open_nursery() as callers:
+            for text, action in (("before", add), ("rogue", rogue), ("after", add)):
+                callers.start_soon(caller, action, text)
+            await trio.testing.wait_all_tasks_blocked()
+            nursery.start_soon(partial(idle_store.run_writer, started=lambda: None))
+        await idle_store.write(add, "later")
+        nursery.cancel_scope.cancel()
+    assert {text: type(error) for text, error in heard.items()} == {
+        "before": Unavailable,
+        "rogue": sqlite3.IntegrityError,
+        "after": Unavailable,
+    }
+    assert await idle_store.read(texts) == ["later"]
+
+
+async def test_a_reader_takes_its_settings_as_the_writer_does(store: Store) -> None:
+    for pragma in ("trusted_schema", "cell_size_check", "foreign_keys"):
+        statement = f"pragma {pragma}"
+        here = await store.write(Tx.value, statement)
+        assert await store.read(Tx.value, statement) == here, pragma
+    assert await store.read(lambda tx: tx.value("pragma cache_size")) == -READER_CACHE_KIB
+
+
 async def test_a_broken_foreign_key_is_refused(store: Store) -> None:
     with pytest.raises(sqlite3.IntegrityError):
         await store.write(lambda tx: tx.run("insert into replies (note) values (77)"))
@@ -322,7 +362,7 @@ async def test_an_event_record_has_a_growing_number_and_stays(store: Store) -> N
     assert row == ("mail-received", '{"subject":"Grüße"}', "usr_1", "system:mail")
 
 
-async def test_a_read_only_store_stands_beside_a_running_one(store: Store, path: Path, threads: ThreadGate) -> None:
+async def test_a_read_only_store_stands_beside_a_running_one(store: Store, path: Path, threads: ThreadPool) -> None:
     await store.write(add, "a")
     beside = Store.open(path, clock=VirtualClock(), threads=threads, migrations=[NOTES], read_only=True)
     assert await beside.read(texts) == ["a"]
@@ -331,7 +371,7 @@ async def test_a_read_only_store_stands_beside_a_running_one(store: Store, path:
     beside.close_now()
 
 
-async def test_a_read_only_store_does_not_migrate(store: Store, path: Path, threads: ThreadGate) -> None:
+async def test_a_read_only_store_does_not_migrate(store: Store, path: Path, threads: ThreadPool) -> None:
     later = Migrations("later")
 
     @later()
@@ -342,7 +382,7 @@ async def test_a_read_only_store_does_not_migrate(store: Store, path: Path, thre
         Store.open(path, clock=VirtualClock(), threads=threads, migrations=[NOTES, later], read_only=True)
 
 
-async def test_closing_folds_the_log_into_the_database(store: Store, path: Path, threads: ThreadGate) -> None:
+async def test_closing_folds_the_log_into_the_database(store: Store, path: Path, threads: ThreadPool) -> None:
     await store.write(add, "a")
     store.close_now()
     assert not path.with_name(path.name + "-wal").exists()

@@ -14,6 +14,7 @@ from urllib.parse import quote
 import pytest
 
 from svc.app import FEATURES
+from svc.feature import routes_of
 from svc.principal import UNCLAIMED, Principal
 from svc.protocol import Access, Headers, Request, Response
 from svc.protocol.messages import BytesBody
@@ -88,6 +89,11 @@ PROCEDURES: dict[str, Door] = {
     "auth.revokeInvite": mutation("admin", 404, id="inv_none"),
     "auth.sessions": query("authenticated"),
     "auth.revokeSession": mutation("authenticated", 404, id="ses_none"),
+    "capabilities.list": query("admin"),
+    "capabilities.set": mutation("admin", name="stt", value="x"),
+    "capabilities.remove": mutation("admin", 404, name="llm.a"),
+    "capabilities.test": mutation("admin", 404, name="llm.a"),
+    "capabilities.audit": query("admin"),
     "users.list": query("admin"),
     "users.directory": query("authenticated"),
     "users.setRole": mutation("admin", 404, id="usr_none", role="member"),
@@ -103,12 +109,19 @@ PROCEDURES: dict[str, Door] = {
     "pages.restore": mutation("authenticated", 404, path="none", revision=1),
     "pages.setAccess": mutation("authenticated", 404, path="none", access="inherited"),
     "events.recent": query("authenticated"),
+    "undo.list": query("authenticated"),
+    "undo.takeBack": mutation("authenticated"),
     "files.list": query("authenticated"),
     "files.delete": mutation("authenticated", 404, id="fil_none"),
     "people.suggest": query("authenticated", text=""),
     "people.get": query("authenticated", 404, address="nobody@example.com"),
     "people.filed": query("authenticated", 404, path="none"),
     "people.setPage": mutation("authenticated", 404, address="nobody@example.com", path=None),
+    "people.suggested": query("authenticated"),
+    "people.add": mutation("authenticated", 404, address="nobody@example.com"),
+    "people.dismiss": mutation("authenticated", addresses=["nobody@example.com"]),
+    "people.strangers": query("authenticated"),
+    "people.tidy": mutation("authenticated", addresses=["nobody@example.com"]),
     "mail.accounts": query("authenticated"),
     "mail.threads": query("authenticated", section="inbox"),
     "mail.thread": query("authenticated", 404, id="thr_none"),
@@ -126,9 +139,11 @@ PROCEDURES: dict[str, Door] = {
     "mail.undoable": query("authenticated"),
     "mail.health": query("authenticated"),
     "mail.failures": query("authenticated", 404, accountId="acc_none"),
+    "mail.damage": query("authenticated", 404, accountId="acc_none"),
     "mail.retryFailures": mutation("authenticated", 404, accountId="acc_none"),
     "mail.pending": query("authenticated", 404, accountId="acc_none"),
     "mail.resync": mutation("authenticated", 404, accountId="acc_none"),
+    "mail.setSenderName": mutation("authenticated", 404, accountId="acc_none", name="Mia"),
     "mail.disconnect": mutation("authenticated", 404, accountId="acc_none"),
     "mail.trustSender": mutation("authenticated", address="noa@example.org", trusted=True),
     "mail.trustedSenders": query("authenticated"),
@@ -182,7 +197,7 @@ async def knock(service: Service, door: Door, *, host: str = HOST, **fields: str
 
 
 def test_the_table_knows_every_row_of_the_service() -> None:
-    routes = {f"{row.method} {row.path}": row.access for feature in FEATURES for row in feature.routes}
+    routes = {f"{row.method} {row.path}": row.access for row in routes_of(FEATURES, "public")}
     sockets = {row.path: row.access for feature in FEATURES for row in feature.sockets}
     procedures = {row.name: (row.kind, row.access) for feature in FEATURES for row in feature.procedures}
     assert routes == {name: door.access for name, door in ROUTES.items()}
@@ -210,11 +225,11 @@ async def test_whoever_reaches_an_unclaimed_instance_gets_what_each_row_declares
     assert answers == {name: door.status for name, door in doors()}
 
 
-@pytest.mark.parametrize("visitor", [None, MEMBER], ids=["nobody", "member"])
-async def test_a_row_is_closed_to_whom_it_is_not_for(furnished: Service, visitor: Principal | None) -> None:
-    application = furnished.application_for(visitor)
+@pytest.mark.parametrize("principal", [None, MEMBER], ids=["nobody", "member"])
+async def test_a_row_is_closed_to_whom_it_is_not_for(furnished: Service, principal: Principal | None) -> None:
+    application = furnished.application_for(principal)
     for name, door in doors():
-        refused = refusal_of(door.access, visitor)
+        refused = refusal_of(door.access, principal)
         response = await application(request_for(door))
         if refused is not None:
             assert response.status == refused, name
@@ -224,20 +239,20 @@ async def test_a_row_is_closed_to_whom_it_is_not_for(furnished: Service, visitor
 
 @pytest.mark.parametrize("path", SOCKETS)
 async def test_a_socket_is_refused_before_its_handshake_to_whom_it_is_not_for(service: Service, path: str) -> None:
-    for visitor in (None, MEMBER, UNCLAIMED):
+    for principal in (None, MEMBER, UNCLAIMED):
         request = upgrade_request(host=HOST)
         request.target = path
-        outcome = await service.application_for(visitor).upgrade(request)
-        refused = refusal_of(SOCKETS[path], visitor)
+        outcome = await service.application_for(principal).upgrade(request)
+        refused = refusal_of(SOCKETS[path], principal)
         assert (outcome.status if isinstance(outcome, Response) else None) == refused
 
 
-def refusal_of(access: Access, visitor: Principal | None) -> int | None:
+def refusal_of(access: Access, principal: Principal | None) -> int | None:
     if access == "public":
         return None
-    if visitor is None:
+    if principal is None:
         return 401
-    return 403 if access == "admin" and not visitor.is_admin else None
+    return 403 if access == "admin" and not principal.is_admin else None
 
 
 def request_for(door: Door) -> Request:
@@ -257,9 +272,9 @@ async def test_a_foreign_host_reaches_nothing_but_the_probes(furnished: Service)
 
 
 async def test_a_name_that_only_looks_like_ours_is_foreign(service: Service) -> None:
-    for host in ("127.0.0.1.nip.io", "127.0.0.1:81", "localhost.evil.example", f"user@{HOST}", "127.0.0.2"):
+    for host in ("127.0.0.1.nip.io", "localhost.evil.example", f"user@{HOST}", "127.0.0.2"):
         assert (await service.ask("GET", "/auth/me", host=host)).status in (400, 421), host
-    for host in ("localhost", f"localhost:{PORT}", "127.0.0.1", f"[::1]:{PORT}", f"LOCALHOST:{PORT}"):
+    for host in ("localhost", f"localhost:{PORT}", "127.0.0.1", f"[::1]:{PORT}", f"LOCALHOST:{PORT}", "127.0.0.1:81"):
         assert (await service.ask("GET", "/auth/me", host=host)).status == 200, host
 
 
@@ -286,7 +301,7 @@ async def test_however_another_site_shows_it_is_refused(service: Service) -> Non
     for manner, fields in FOREIGN.items():
         assert (await knock(service, ROUTES["POST /trpc/*procedure"], **fields)).status == 403, manner
         for path in SOCKETS:
-            assert (await service.socket(path, **fields)).status == 403, manner
+            assert (await service.socket(path, fields=fields)).status == 403, manner
 
 
 async def test_our_own_page_may_do_what_it_is_for(furnished: Service) -> None:
@@ -322,7 +337,7 @@ async def test_an_unknown_address_is_not_found_and_says_so_in_its_protocol(servi
     assert (plain.status, plain.json["code"]) == (404, "not_found")
     assert plain.header("content-type") == "application/problem+json"
     assert rpc.status == 404
-    assert rpc.json["error"]["data"]["code"] == "NOT_FOUND"  # type: ignore[index]
+    assert rpc.json["error"]["data"]["code"] == "NOT_FOUND"
 
 
 async def test_every_answer_carries_its_request_id_and_the_browsers_orders(furnished: Service) -> None:

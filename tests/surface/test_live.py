@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
 import trio.testing
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from trio_websocket import ConnectionClosed, open_websocket
 from wsproto.events import Ping
@@ -19,8 +20,10 @@ from svc.protocol import Request, Socket
 from svc.store import prune
 from svc.surface.live import MAX_BYTES_BEHIND, MAX_FRAMES_BEHIND, MAX_TOPICS, live
 from tests.protocol.socket_world import served, upgrade_request
+from tests.quiet import all_quiet
 from tests.recorded_log import RecordedLog
 from tests.service import LiveSocket, Service, open_service
+from tests.sizes import SHARES_FIXTURES, examples
 
 BOTH = ("mail", "accounts")
 
@@ -68,6 +71,13 @@ async def test_subscribing_twice_repeats_nothing(service: Service) -> None:
     await socket.say(type="subscribe", topics=["mail"], after=0)
     assert len(first) == 1
     assert await heard(socket) == []
+
+
+async def test_every_topic_of_the_contract_can_be_subscribed_to(service: Service) -> None:
+    topics = ("mail", "accounts", "pages", "files", "tasks", "runs", "notifications")
+    socket = await service.live(*topics)
+    await service.emit("runs", "notifications")
+    assert [frame["topic"] for frame in await heard(socket)] == ["runs", "notifications"]
 
 
 async def test_a_topic_nobody_knows_is_an_error_and_the_known_ones_count(service: Service) -> None:
@@ -184,7 +194,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(15), suppress_health_check=SHARES_FIXTURES)
 @given(steps=STEPS)
 async def test_whenever_the_connection_is_cut_nothing_is_missed_and_nothing_repeated(steps: list[Step]) -> None:
     clock = VirtualClock()
@@ -198,7 +208,7 @@ async def test_whenever_the_connection_is_cut_nothing_is_missed_and_nothing_repe
                     socket = await service.live(*BOTH, after=known[-1] if known else 0)
                 elif isinstance(step, tuple):
                     await service.emit(*step)
-                    await trio.testing.wait_all_tasks_blocked()
+                    await all_quiet()
                 else:
                     known += [frame["seq"] for frame in await some(socket, step)]
             known += [frame["seq"] for frame in await heard(socket)]
@@ -206,15 +216,15 @@ async def test_whenever_the_connection_is_cut_nothing_is_missed_and_nothing_repe
             assert known == [seq for (seq,) in told]
 
 
-async def heard(socket: LiveSocket) -> list[dict[str, object]]:
+async def heard(socket: LiveSocket) -> list[dict[str, Any]]:
     """What has been published and is not read yet."""
-    await trio.testing.wait_all_tasks_blocked()
+    await all_quiet()
     return await socket.hear_all()
 
 
-async def some(socket: LiveSocket, most: int) -> list[dict[str, object]]:
+async def some(socket: LiveSocket, most: int) -> list[dict[str, Any]]:
     """At most so many frames of those that wait."""
-    frames = []
+    frames: list[dict[str, Any]] = []
     with trio.move_on_after(0.001):
         while len(frames) < most:
             frames.append(await socket.hear())
@@ -253,7 +263,7 @@ async def test_who_falls_too_far_behind_is_told_to_come_again(service: Service) 
     await socket.say(type="subscribe", topics=["mail"])
     await socket.hear_all()
     await service.emit("mail")  # its sending waits for the client to read
-    await trio.testing.wait_all_tasks_blocked()
+    await all_quiet()
     await service.emit(*["mail"] * MAX_FRAMES_BEHIND)
     await service.emit("mail")
     assert (await socket.hear())["seq"] == 1
@@ -269,7 +279,7 @@ async def test_few_but_large_frames_put_a_client_behind_too(service: Service) ->
     await socket.hear_all()
     for _ in range(4):
         await service.emit("mail", payload={"text": "x" * (MAX_BYTES_BEHIND // 2)})
-        await trio.testing.wait_all_tasks_blocked()
+        await all_quiet()
     assert (await socket.hear())["seq"] == 1
     assert await socket.closed() == 1013
 
@@ -310,4 +320,5 @@ async def test_the_public_client_hears_the_same_over_a_real_socket(
                 service.workspace.root.drain("test")
                 with pytest.raises(ConnectionClosed) as closed:
                     await socket.get_message()
+    assert closed.value.reason is not None
     assert closed.value.reason.code == 1001

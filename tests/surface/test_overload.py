@@ -12,8 +12,9 @@ from svc.clock import VirtualClock
 from svc.surface import Surface
 from svc.surface.overload import RESERVED_CONNECTIONS
 from svc.workspace import Workspace
+from tests.quiet import all_quiet
 from tests.recorded_log import RecordedLog
-from tests.service import MemoryStream, Service, open_service
+from tests.service import Service, open_service
 
 BOUND = 3
 
@@ -27,17 +28,17 @@ async def small(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> AsyncIt
         yield opened
 
 
-async def taken(service: Service, count: int) -> list[MemoryStream]:
+async def taken(service: Service, count: int) -> list[trio.abc.HalfCloseableStream]:
     """So many connections that ask nothing."""
     found = [await service.listener.connect() for _ in range(count)]
-    await trio.testing.wait_all_tasks_blocked()
+    await all_quiet()
     return found
 
 
-async def let_go(streams: list[MemoryStream]) -> None:
+async def let_go(streams: list[trio.abc.HalfCloseableStream]) -> None:
     for stream in streams:
         await stream.aclose()
-    await trio.testing.wait_all_tasks_blocked()
+    await all_quiet()
 
 
 async def test_beyond_the_bound_one_is_told_to_come_back(small: Service) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from threading import Barrier
 
 import pytest
@@ -17,6 +19,7 @@ from svc.nursery import Child, Root, Subsystem, open_task_group
 from svc.store import ReadTx
 from svc.store.store import READERS
 from tests.protocol.http_world import read_to_end, replies
+from tests.quiet import all_quiet
 from tests.recorded_log import RecordedLog
 from tests.service import HOST, Service
 
@@ -30,7 +33,7 @@ async def test_a_service_that_serves_is_live_and_ready(service: Service) -> None
         assert reply.status == 200
         assert reply.json == {
             "status": "ready",
-            "checks": {"database": "ok", "migrations": "ok", "engine": "ok"},
+            "checks": {"database": "ok", "migrations": "ok", "engine": "ok", "consumers": "ok"},
         }
         assert reply.header("cache-control") == "no-store"
 
@@ -64,7 +67,7 @@ async def engine_of(
     service.workspace.root = root
     async with open_task_group() as nursery:
         nursery.start_soon(root.run, [Subsystem(name=f"{name}{i}", run=one) for i, one in enumerate(runs)])
-        await trio.testing.wait_all_tasks_blocked()
+        await all_quiet()
         try:
             yield root
         finally:
@@ -93,12 +96,13 @@ async def test_what_does_not_run_yet_or_any_more_is_not_ready(
     async with engine_of(service, log, started, run):
         reply = await service.get("/readyz")
     assert reply.status == 503
-    assert reply.json == {"status": verdict, "checks": {"database": "ok", "migrations": "ok", "engine": verdict}}
+    checks = {"database": "ok", "migrations": "ok", "engine": verdict, "consumers": "ok"}
+    assert reply.json == {"status": verdict, "checks": checks}
 
 
 async def test_a_database_that_does_not_answer_is_not_ready(service: Service) -> None:
     store = service.workspace.store
-    moved = Barrier(READERS, action=lambda: store.path.rename(store.path.with_name("moved")))
+    moved = Barrier(READERS, action=partial(os.rename, store.path, store.path.with_name("moved")))
 
     def lose_the_connection(tx: ReadTx) -> None:
         moved.wait(timeout=60)
@@ -113,7 +117,7 @@ async def test_a_database_that_does_not_answer_is_not_ready(service: Service) ->
             nursery.start_soon(read_and_fail)
     reply = await service.get("/readyz")
     assert (reply.status, reply.json["status"]) == (503, "failed")
-    assert reply.json["checks"]["database"] == "failed"  # type: ignore[index]
+    assert reply.json["checks"]["database"] == "failed"
     assert str(store.path) not in reply.body.decode()
     assert (await service.get("/livez")).status == 200
     assert "readyz.database_failed" in service.log.events("error")
@@ -132,7 +136,7 @@ async def test_liveness_does_not_ask_for_readiness(service: Service, log: Record
 async def test_a_draining_service_says_so_to_who_was_already_asking(service: Service) -> None:
     stream = await service.listener.connect()
     await stream.send_all(b"GET /readyz HTTP/1.1\r\n")
-    await trio.testing.wait_all_tasks_blocked()
+    await all_quiet()
     service.workspace.root.drain("test")
     await stream.send_all(f"host: {HOST}\r\n\r\n".encode())
     (reply,) = replies(await read_to_end(stream))

@@ -27,11 +27,23 @@ def changes() -> list[dict[str, Any]]:
     return [{**common, "subject": "Mooring plan", "attempts": 3, "lastError": "Gmail can't be reached."}]
 
 
+def damage() -> list[dict[str, Any]]:
+    """One that will be mended, and one that can't be."""
+    common = {"threadId": "thr_00", "subject": "Mooring plan", "attempts": 2, "foundAt": fake_world.at(minutes=9)}
+    gone = "The provider does not have this message any more."
+    away = "The account is not connected, so the message can't be fetched again."
+    return [
+        {**common, "part": "body", "name": None, "state": "lost", "reason": gone},
+        {**common, "part": "attachment", "name": "plans.pdf", "state": "waiting", "reason": away},
+    ]
+
+
 @dataclass
 class AccountsWorld(World):
     failures: list[dict[str, Any]] = field(default_factory=failures)
     changes: list[dict[str, Any]] = field(default_factory=changes)
     causes: dict[str, str] = field(default_factory=dict)
+    damage: list[dict[str, Any]] = field(default_factory=list)
     notice: str | None = None
     """What the provider could not be told."""
 
@@ -47,6 +59,9 @@ class AccountsWorld(World):
 
     def rpc_mail_failures(self, given: dict[str, Any]) -> Any:
         return self.failures if given["accountId"] == MIA else []
+
+    def rpc_mail_damage(self, given: dict[str, Any]) -> Any:
+        return self.damage if given["accountId"] == MIA else []
 
     def rpc_mail_pending(self, given: dict[str, Any]) -> Any:
         return self.changes if given["accountId"] == MIA else []
@@ -83,4 +98,7 @@ class AccountsWorld(World):
             "failed": account["failed"],
             "quota": {"usedLastMinute": 5_320 if reads else 4, "limitPerMinute": 6_000},
             "nextAttemptAt": fake_world.at(minutes=-3),
+            "damaged": len(self.damage) if account["id"] == MIA else 0,
+            "lost": len([one for one in self.damage if one["state"] == "lost"]) if account["id"] == MIA else 0,
+            "mended": 3 if account["id"] == MIA and self.damage else 0,
         }

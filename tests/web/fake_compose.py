@@ -16,7 +16,7 @@ from tests.web.refusal import Refusal
 
 HOLD_S = 10
 OWN = {"mia@ternandtide.example", "hello@ternandtide.example", "mia.tern@post.example"}
-PEOPLE = [
+PEOPLE: list[dict[str, Any]] = [
     {"name": "Jonas Feld", "address": "jonas.feld@example.org", "title": "Jonas Feld (Harbour)"},
     {"name": "Jona Sand", "address": "jona@sand.example", "title": None},
     {"name": "Amara Osei", "address": "amara.osei@example.org", "title": None},
@@ -39,6 +39,8 @@ class ComposePart:
 
     drafts: dict[str, dict[str, Any]] = field(default_factory=dict)
     outgoing: dict[str, dict[str, Any]] = field(default_factory=dict)
+    origins: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """What an outgoing mail was made of, and the draft it became again; the product tells nobody."""
     signatures: dict[str, str] = field(default_factory=dict)
     uploaded: dict[str, dict[str, Any]] = field(default_factory=dict)
     hold_s: float = HOLD_S
@@ -60,14 +62,17 @@ class ComposePart:
             self.outgoing[outgoing_id].update(patch)
             self.tell_outgoing(self.outgoing[outgoing_id])
 
-    def add_outgoing(self, **fields: Any) -> str:
+    def add_outgoing(self, *, was: dict[str, Any] | None = None, **fields: Any) -> str:
+        """``was``: the draft that it becomes again when it is taken back."""
         row = {
             "id": f"out_{next(self.numbers)}", "accountId": "acc_mia", "to": ["Jonas Feld <jonas.feld@example.org>"],
             "cc": [], "bcc": [], "subject": "The north wall", "sendAt": instant(self.server_now() + timedelta(days=2)),
             "state": "scheduled", "attempts": 0, "lastError": None, "hasAttachments": False,
-            "createdAt": instant(self.server_now()), "nextAttemptAt": None, "threadId": None, **fields,
+            "createdAt": instant(self.server_now()), "nextAttemptAt": None, "threadId": None, "messageId": None,
+            **fields,
         }  # fmt: skip
         self.outgoing = {row["id"]: row, **self.outgoing}
+        self.origins[row["id"]] = {"was": was} if was else {}
         return str(row["id"])
 
     def add_draft(self, **fields: Any) -> str:
@@ -144,7 +149,7 @@ class ComposePart:
 
     def rpc_mail_send(self, given: dict[str, Any]) -> Any:
         for row in self.outgoing.values():
-            if row.get("draftId") == given.get("draftId"):
+            if self.origin(row).get("draftId") == given.get("draftId"):
                 return _answer(row)
         now = self.server_now()
         send_at = given.get("sendAt") or instant(now + timedelta(seconds=self.hold_s))
@@ -152,7 +157,8 @@ class ComposePart:
         kept = {key: given.get(key, []) for key in ("accountId", "to", "cc", "bcc", "subject")}
         more = {"threadId": given.get("replyTo"), "hasAttachments": bool(given.get("attachments"))}
         state = "scheduled" if "sendAt" in given else "held"
-        key = self.add_outgoing(**kept, **more, state=state, sendAt=send_at, draftId=given.get("draftId"), was=composed)
+        key = self.add_outgoing(**kept, **more, state=state, sendAt=send_at, was=composed)
+        self.origins[key]["draftId"] = given.get("draftId")
         self.drafts.pop(given.get("draftId", ""), None)
         self.tell_outgoing(self.outgoing[key])
         return _answer(self.outgoing[key])
@@ -162,14 +168,13 @@ class ComposePart:
 
     def rpc_mail_cancelsend(self, given: dict[str, Any]) -> Any:
         row = self._outgoing(given["id"], "scheduled", "held", "overdue")
-        was = row.get("was") or {}
-        row["restored"] = self.add_draft(**{**was, "id": f"drf_{next(self.numbers)}"})
+        self.origin(row)["restored"] = self.restore(row)
         row["state"] = "cancelled"
         self.tell_outgoing(row)
         return {}
 
     def rpc_mail_outgoingdraft(self, given: dict[str, Any]) -> Any:
-        return {"draftId": self.outgoing[given["id"]].get("restored")}
+        return {"draftId": self.origin(self.outgoing[given["id"]]).get("restored")}
 
     def rpc_mail_reschedule(self, given: dict[str, Any]) -> Any:
         row = self._outgoing(given["id"], "scheduled", "held", "overdue")
@@ -188,8 +193,14 @@ class ComposePart:
         row = self._outgoing(given["id"], "failed", "uncertain")
         del self.outgoing[given["id"]]
         self.emit("tasks", "task.changed", row["id"], {"outgoing": None})  # type: ignore[attr-defined]
-        was = row.get("was") or {}
-        return {"draftId": self.add_draft(**{**was, "id": f"drf_{next(self.numbers)}"}) if given.get("draft") else None}
+        return {"draftId": self.restore(row) if given.get("draft") else None}
+
+    def origin(self, row: dict[str, Any]) -> dict[str, Any]:
+        return self.origins[row["id"]]
+
+    def restore(self, row: dict[str, Any]) -> str:
+        was = self.origin(row).get("was", {})
+        return self.add_draft(**{**was, "id": f"drf_{next(self.numbers)}"})
 
     def _draft(self, draft_id: str) -> dict[str, Any]:
         if draft_id not in self.drafts:

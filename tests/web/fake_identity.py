@@ -51,6 +51,36 @@ def invites() -> list[dict[str, Any]]:
     ]
 
 
+CONNECTED = "idp.oauth.mia@ternandtide.example"
+
+
+def credentials() -> list[dict[str, Any]]:
+    def one(name: str, title: str, *fields: str, at: str | None = None, **more: Any) -> dict[str, Any]:
+        return {
+            "name": name,
+            "title": title,
+            "purpose": "Agents ask its models.",
+            "obtain": "The console of the vendor, API keys.",
+            "fields": [{"name": field, "label": field.title(), "secret": True} for field in fields],
+            "probed": True,
+            "configured": at is not None,
+            "source": "user" if at else None,
+            "version": 1 if at else None,
+            "updatedAt": at,
+            "lastUsedAt": at,
+            "lastUsedBy": "agents" if at else None,
+            **more,
+        }
+
+    return [
+        one("llm.a", "Model vendor A", "value", at=ahead(hours=-5)),
+        one("im-b", "Telegram", "botToken", "session"),
+        one(
+            "idp.oauth.mia@ternandtide.example", "idp.oauth.mia@ternandtide.example", at=ahead(hours=-9), source="oauth"
+        ),
+    ]
+
+
 def device(number: int, name: str, kind: str = "web-session", **fields: Any) -> dict[str, Any]:
     base = {"id": f"dev_{number}", "userId": MIA["id"], "kind": kind, "name": name, "capabilities": {}}
     return {**base, "revoked": False, "lastSeenAt": at(minutes=12 * number), **fields}
@@ -123,6 +153,13 @@ class IdentityWorld(World):
     def rpc_auth_revokesession(self, given: dict[str, Any]) -> Any:
         self.sessions.remove(self.found(self.sessions, given["id"]))
         return {}
+
+    def rpc_capabilities_list(self, given: dict[str, Any]) -> Any:
+        return credentials()
+
+    def rpc_capabilities_audit(self, given: dict[str, Any]) -> Any:
+        use = {"name": "llm.a", "actor": "agents", "purpose": "ask a model", "runId": None, "outcome": "granted"}
+        return {"rows": [{"at": ahead(hours=-1), **use}], "nextCursor": None}
 
     def rpc_users_list(self, given: dict[str, Any]) -> Any:
         return self.users

@@ -46,15 +46,18 @@ class LabelPart:
         return label
 
     def rpc_mail_setlabels(self, given: dict[str, Any]) -> Any:
-        add, remove = given.get("add", []), given.get("remove", [])
-
         def change(row: dict[str, Any]) -> dict[str, Any]:
+            named = {one["name"]: one["id"] for one in self.labels if one["accountId"] == row["accountId"]}
+            add = [*given.get("add", []), *(named.get(name, name) for name in given.get("addNames", []))]
+            names = [name for name in given.get("removeNames", []) if name in named]
+            remove = [*given.get("remove", []), *(named[name] for name in names)]
             unknown = {*add, *remove} - set(SYSTEM) - self.ids(row["accountId"])
             if unknown:
                 raise Refusal("BAD_REQUEST", 400, f"No such label: {unknown}")
             return self.relabelled(row, add, remove)
 
-        what = "trash" if "TRASH" in add else "spam" if "SPAM" in add else "labels"
+        to = given.get("add", [])
+        what = "trash" if "TRASH" in to else "spam" if "SPAM" in to else "labels"
         self.step(what, given["threadIds"], change)
         return {}
 

@@ -2,6 +2,9 @@
 
 It serves ``static/`` as the service does and keeps a world of threads in memory, up to 100,000 of them. Tests hold the
 object and move the world from outside: inject, fail, cut the sockets. Runs in threads, on a port of its own.
+
+With ``LATE_ANSWERS_MS`` (tests/sizes.py) each answer and each live update comes late by chance, so that they overtake
+each other in every way that a network lets them.
 """
 
 from __future__ import annotations
@@ -10,6 +13,8 @@ import base64
 import bisect
 import hashlib
 import json
+import queue
+import random
 import re
 import socket
 import struct
@@ -24,14 +29,19 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from svc.protocol.security import shell_csp
+from tests.chance import seeded
+from tests.sizes import LATE_ANSWERS_MS
 from tests.web import fake_world
 from tests.web.fake_compose import ComposePart
 from tests.web.fake_images import ImagePart
 from tests.web.fake_labels import LabelPart
+from tests.web.fake_truth import lies_in_answer, lies_in_news, lies_in_question
 from tests.web.refusal import Refusal as Refusal
 
 STATIC = Path(__file__).parents[2] / "static"
 BASE = "/static/test"
+BLANK = "/blank"
+"""A page of the same origin with nothing in it."""
 TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 SETTLE_S = 3.0
 WS_MAGIC = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
@@ -50,6 +60,8 @@ class World(ComposePart, ImagePart, LabelPart):
     leaks: list[str] = field(default_factory=list)
     """What was asked below /leak: addresses that only a mail names."""
     failing: dict[str, Refusal] = field(default_factory=dict)
+    lies: list[str] = field(default_factory=list)
+    """Where an answer is not what the product would say: a test that finds one here fails."""
     seq: int = 100
     events: list[dict[str, Any]] = field(default_factory=list)
     sockets: list[Any] = field(default_factory=list)
@@ -97,6 +109,7 @@ class World(ComposePart, ImagePart, LabelPart):
     def emit(self, topic: str, kind: str, record_id: str, payload: Any) -> None:
         self.seq += 1
         self.orders.clear()
+        self.lies += lies_in_news(kind, payload)
         frame = {"type": "event", "seq": self.seq, "topic": topic, "kind": kind, "id": record_id, "payload": payload}
         self.events.append(json.loads(json.dumps(frame)))
         for one in list(self.sockets):
@@ -114,7 +127,9 @@ class World(ComposePart, ImagePart, LabelPart):
             handler = getattr(self, "rpc_" + name.replace(".", "_").lower(), None)
             if handler is None:
                 raise Refusal("NOT_FOUND", 404, f'No procedure found on path "{name}"')
-            return json.loads(json.dumps(handler(given)))
+            answer = json.loads(json.dumps(handler(given)))
+            self.lies += [*lies_in_question(name, given), *lies_in_answer(name, answer)]
+            return answer
 
     def auth(self, path: str, body: dict[str, Any]) -> tuple[int, Any]:
         """A status and an answer to a POST that begins or ends a session."""
@@ -159,8 +174,9 @@ class World(ComposePart, ImagePart, LabelPart):
         changes."""
         if (section, account) not in self.orders:
             rows = [t for t in self.threads if _is_in(t, section) and _is_shown(t, account)]
-            rows.sort(key=_key, reverse=True)
-            self.orders[section, account] = ([_key(row) for row in reversed(rows)], rows)
+            key = _sent_key if section == "Sent" else _key
+            rows.sort(key=key, reverse=True)
+            self.orders[section, account] = ([key(row) for row in reversed(rows)], rows)
         return self.orders[section, account]
 
 
@@ -174,6 +190,10 @@ def _is_shown(thread: dict[str, Any], account: str | None) -> bool:
     return bool(thread["leads"]) if account is None else thread["accountId"] == account
 
 
+def _sent_key(thread: dict[str, Any]) -> str:
+    return f"{thread['sent']['at']} {thread['id']}"
+
+
 def _key(thread: dict[str, Any]) -> str:
     return f"{thread['lastMessageAt']} {thread['id']}"
 
@@ -185,6 +205,11 @@ class Stage:
     origin: str = ""
     world: World = field(default_factory=World)
     connections: set[socket.socket] = field(default_factory=set)
+    chance: random.Random | None = field(default_factory=lambda: seeded() if LATE_ANSWERS_MS else None)
+
+    def be_late(self) -> None:
+        if self.chance:
+            time.sleep(self.chance.uniform(0, LATE_ANSWERS_MS) / 1_000)
 
     def settle(self) -> None:
         """The page is closed: end what it left open (browsers open connections ahead of need), so that no thread is."""
@@ -259,7 +284,9 @@ class Handler(BaseHTTPRequestHandler):
         elif url.path.startswith(BASE):
             self.static(url.path.removeprefix(f"{BASE}/"))
         elif url.path == "/auth/me":
-            self.answer_json(200, self.world.me)
+            self.answer_late(200, self.world.me)
+        elif url.path == BLANK:
+            self.answer(200, "text/html; charset=utf-8", b"<!doctype html><link rel=icon href='data:,'>")
         elif url.path == "/mail/proxy-image":
             self.answer(*self.world.proxied(parse_qs(url.query)["url"][0]))
         elif url.path in self.world.files:
@@ -280,16 +307,17 @@ class Handler(BaseHTTPRequestHandler):
         url = urlsplit(self.path)
         raw = self.rfile.read(int(self.headers.get("content-length", 0)))
         if url.path == "/files":
-            told = [self.headers.get(name, "") for name in ("x-svc-filename", "content-type")]
-            self.answer_json(*self.world.upload(*told, raw))
+            name, mime = (self.headers.get(field, "") for field in ("x-svc-filename", "content-type"))
+            self.answer_late(*self.world.upload(name, mime, raw))
             return
         body = json.loads(raw or b"null")
         if url.path.startswith("/auth/"):
-            self.answer_json(*self.world.auth(url.path, body))
+            self.answer_late(*self.world.auth(url.path, body))
             return
         self.rpc(url.path[6:], parse_qs(url.query), body)
 
     def rpc(self, names: str, query: dict[str, list[str]], given: Any) -> None:
+        self.stage.be_late()
         batched = "batch" in query
         answers = []
         for index, name in enumerate(names.split(",")):
@@ -298,7 +326,7 @@ class Handler(BaseHTTPRequestHandler):
         statuses = {status for status, _ in answers}
         status = statuses.pop() if len(statuses) == 1 else 207
         bodies = [body for _, body in answers]
-        self.answer_json(status, bodies if batched else bodies[0])
+        self.answer_late(status, bodies if batched else bodies[0])
 
     def one_call(self, name: str, given: dict[str, Any]) -> tuple[int, Any]:
         try:
@@ -326,6 +354,10 @@ class Handler(BaseHTTPRequestHandler):
     def answer_json(self, status: int, body: Any) -> None:
         self.answer(status, "application/json", json.dumps(body).encode())
 
+    def answer_late(self, status: int, body: Any) -> None:
+        self.stage.be_late()
+        self.answer_json(status, body)
+
     def answer(self, status: int, kind: str, body: bytes, headers: list[tuple[str, str]] | None = None) -> None:
         self.send_response(status)
         for name, value in [("content-type", kind), ("content-length", str(len(body))), *(headers or [])]:
@@ -344,6 +376,7 @@ class Socket:
         self.handler, self.world = handler, handler.world
         self.topics: set[str] = set()
         self.writing = threading.Lock()
+        self.late: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
 
     def serve(self) -> None:
         key = self.handler.headers["sec-websocket-key"].encode()
@@ -355,12 +388,18 @@ class Socket:
         self.handler.close_connection = True
         with self.world.lock:
             self.world.sockets.append(self)
+        sender = threading.Thread(target=self.send_late)
+        if self.handler.stage.chance:
+            sender.start()
         self.raw({"type": "ready", "seq": self.world.seq})
         with suppress(ConnectionError, ValueError, struct.error, OSError):
             while (message := self.receive()) is not None:
                 self.hear(json.loads(message))
         with self.world.lock:
             self.world.sockets.remove(self)
+        self.late.put(None)
+        if self.handler.stage.chance:
+            sender.join()
 
     def hear(self, frame: dict[str, Any]) -> None:
         if frame["type"] == "ping":
@@ -379,8 +418,20 @@ class Socket:
     def raw(self, frame: dict[str, Any]) -> None:
         data = json.dumps(frame).encode()
         head = bytes([0x81, len(data)]) if len(data) < 126 else struct.pack(">BBH", 0x81, 126, len(data))
+        if self.handler.stage.chance:
+            self.late.put(head + data)
+        else:
+            self.write(head + data)
+
+    def write(self, frame: bytes) -> None:
         with self.writing, suppress(ConnectionError, ValueError, OSError):
-            self.handler.wfile.write(head + data)
+            self.handler.wfile.write(frame)
+
+    def send_late(self) -> None:
+        """One after the other, as a socket does."""
+        while (frame := self.late.get()) is not None:
+            self.handler.stage.be_late()
+            self.write(frame)
 
     def receive(self) -> bytes | None:
         first, second = self.handler.rfile.read(2)

@@ -20,7 +20,15 @@ def me(**fields: Any) -> dict[str, Any]:
 
 
 def accounts() -> list[dict[str, Any]]:
-    common = {"provider": "fake", "state": "caught-up", "progress": None, "problem": None, "pending": 0, "failed": 0}
+    common = {
+        "provider": "fake",
+        "state": "caught-up",
+        "progress": None,
+        "problem": None,
+        "pending": 0,
+        "failed": 0,
+        "senderName": "Mia Tern",
+    }
     synced = {"lastSyncedAt": at(seconds=20), "messages": 1200, "unreadTwins": 0}
     names = {MIA: "mia@ternandtide.example", HELLO: "hello@ternandtide.example", HOME: "mia.tern@post.example"}
     found = [{"id": key, "address": name, "unread": 0, **common, **synced} for key, name in names.items()]
@@ -48,7 +56,7 @@ def thread(
     files: bool = False,
 ) -> dict[str, Any]:
     local = "".join(letter for letter in name.lower().replace(" ", ".") if letter.isascii())
-    system = [{"id": "INBOX", "name": "Inbox"}] if in_inbox else []
+    system = [{"id": "INBOX", "name": "Inbox", "color": None}] if in_inbox else []
     return {
         "id": id or f"thr_new{next(_numbers)}",
         "accountId": account,
@@ -60,13 +68,24 @@ def thread(
         "labels": [*labels, *system],
         "sender": {"name": name, "address": f"{local or 'someone'}@example.org", "title": None},
         "messageCount": count,
+        "draftCount": 0,
         "hasAttachments": files,
         "starred": False,
         "snoozedUntil": None,
         "hidden": any(label["id"] in {"SPAM", "TRASH", "DRAFT"} for label in labels),
         "twins": [],
         "leads": True,
+        "sent": None,
+        "draft": None,
     }
+
+
+def wrote(row: dict[str, Any], words: str, *to: str, others: int = 0, when: str | None = None) -> None:
+    """The person of the app sent this in a thread."""
+    people = [{"name": name, "address": "somebody@example.org", "title": None} for name in to]
+    own = {"sender": "mia@ternandtide.example", "to": people, "others": others, "snippet": words}
+    row["sent"] = {**own, "at": when or row["lastMessageAt"]}
+    row["labels"] = [*row["labels"], {"id": "SENT", "name": "Sent", "color": None}]
 
 
 def labels() -> list[dict[str, Any]]:
@@ -117,8 +136,14 @@ def threads() -> list[dict[str, Any]]:
     """The believable ones, with a tail of older ones and some that skipped the inbox."""
     found = []
     for index, (name, subject, snippet, hours, unread, account, labels, count, files) in enumerate(_ROWS):
-        fields = {"account": account, "name": name, "subject": subject, "snippet": snippet, "unread": unread}
-        more = {"labels": labels, "count": count, "files": files, "when": at(hours=hours)}
+        fields: dict[str, Any] = {
+            "account": account,
+            "name": name,
+            "subject": subject,
+            "snippet": snippet,
+            "unread": unread,
+        }
+        more: dict[str, Any] = {"labels": labels, "count": count, "files": files, "when": at(hours=hours)}
         found.append(thread(id=f"thr_{index:02}", **fields, **more))
     for index in range(30):
         name, subject, snippet, _, _, account, labels, count, files = _ROWS[(index * 5) % 13]
@@ -140,7 +165,13 @@ def many(count: int) -> list[dict[str, Any]]:
         name, subject, snippet, _, _, account, labels, messages, files = _ROWS[index % 13]
         instant = datetime.fromtimestamp(start - index * 611, UTC).isoformat(timespec="milliseconds")
         when = instant.replace("+00:00", "Z")
-        more = {"labels": labels, "count": messages, "files": files, "when": when, "unread": index % 9 == 0}
+        more: dict[str, Any] = {
+            "labels": labels,
+            "count": messages,
+            "files": files,
+            "when": when,
+            "unread": index % 9 == 0,
+        }
         title = f"{subject} #{index}"
         found.append(thread(id=f"thr_m{index:06}", account=account, name=name, subject=title, snippet=snippet, **more))
     return found
@@ -164,7 +195,10 @@ def details() -> dict[str, dict[str, Any]]:
     long = [message(rows["thr_00"], index, day=7 - index) for index in range(7)]
     plan = {"filename": "harbour-wall-elevations.pdf", "mime": "application/pdf", "sha256": "0" * 64, "size": 1_284_311}
     photo = {"filename": "north wall at low tide.jpg", "mime": "image/jpeg", "sha256": "1" * 64, "size": 734_002}
-    long[-1]["attachments"] = [{**plan, "fileId": "fil_1"}, {**photo, "fileId": "fil_2"}]
+    long[-1]["attachments"] = [
+        {**plan, "fileId": "fil_1", "damaged": False},
+        {**photo, "fileId": "fil_2", "damaged": False},
+    ]
     long[-1]["html"] = (
         "<p>Hi Mia,</p><p>the council came back: they love the tern silhouettes, but ask whether the north wall could "
         "wait until spring. The scaffolding is the reason; it is booked out until <b>March</b>.</p><p>If we say yes "

@@ -41,7 +41,7 @@ async ({ addresses, ways, patience }) => {
     popup,
   };
 
-  const AT_ONCE = 8;
+  const AT_ONCE = 12;
   const open = (url) => Promise.all(ways.map((way) => by[way](`${url}?via=${way}`)));
   for (let start = 0; start < addresses.length; start += AT_ONCE) {
     await Promise.all(addresses.slice(start, start + AT_ONCE).map(open));

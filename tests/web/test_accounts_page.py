@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, expect
 
+from tests.peers.needs import AXE, needs
+from tests.support.browser import App
 from tests.web import fake_world
-from tests.web.conftest import App
-from tests.web.fake_accounts import AccountsWorld
+from tests.web.fake_accounts import AccountsWorld, damage
 from tests.web.fake_server import Refusal
 from tests.web.fake_world import HELLO, HOME, MIA
-from tests.web.test_app_looks import AXE, NARROW, WIDE, check, small_targets
+from tests.web.test_app_looks import NARROW, WIDE, check, small_targets
 
 pytestmark = pytest.mark.browser
 
@@ -29,6 +31,16 @@ def opened(start: Callable[..., App], world: AccountsWorld | None = None) -> App
     return app
 
 
+def test_what_is_damaged_is_counted_and_unfolds_into_parts_and_reasons(start: Callable[..., App]) -> None:
+    well = card(opened(start, AccountsWorld(damage=damage())).page, MIA)
+    well.get_by_text("2, 1 can't be mended").wait_for()
+    well.get_by_text("Mended lately").wait_for()
+    well.get_by_text("2 parts of messages damaged on this server").click()
+    well.get_by_text("It can't be mended: The provider does not have this message any more.").wait_for()
+    well.get_by_text("It will be mended by itself: The account is not connected").wait_for()
+    well.get_by_text("plans.pdf").wait_for()
+
+
 def test_each_account_says_how_it_stands(start: Callable[..., App]) -> None:
     page = opened(start).page
     well = card(page, MIA)
@@ -38,10 +50,10 @@ def test_each_account_says_how_it_stands(start: Callable[..., App]) -> None:
     reading.get_by_text("3,120 of 48,211 messages, about 2 h 20 min left").wait_for()
     lost = card(page, HOME)
     lost.get_by_text("Access for testing has ended").wait_for()
-    assert lost.get_by_role("link", name="Reconnect").get_attribute("href") == (
-        "/oauth/mail/start?email=mia.tern%40post.example"
+    expect(lost.get_by_role("link", name="Reconnect")).to_have_attribute(
+        "href", "/oauth/mail/start?email=mia.tern%40post.example"
     )
-    assert lost.get_by_role("link", name="Publish the app").count() == 1
+    expect(lost.get_by_role("link", name="Publish the app")).to_have_count(1)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +81,7 @@ def test_what_failed_and_what_is_pending_unfold_and_a_retry_asks_again(start: Ca
     well.get_by_text("without its content").wait_for()
     well.get_by_role("button", name="Retry: messages passed over").click()
     well.get_by_text("1 message passed over").wait_for(state="detached")
-    assert app.calls("mail.retryFailures") == [{"accountId": MIA}]
+    assert app.called("mail.retryFailures") == [{"accountId": MIA}]
 
 
 def test_what_the_server_says_is_seen_at_once(start: Callable[..., App]) -> None:
@@ -98,10 +110,10 @@ def test_a_disconnected_account_stands_apart_and_can_come_back(start: Callable[.
     dialog.get_by_text("4,211 messages stay readable").wait_for()
     dialog.get_by_role("button", name="Disconnect").click()
     app.page.get_by_role("heading", name="Disconnected").wait_for()
-    assert app.calls("mail.disconnect") == [{"accountId": MIA, "erase": False}]
+    assert app.called("mail.disconnect") == [{"accountId": MIA, "erase": False}]
     gone = card(app.page, MIA)
     gone.get_by_text("could not be told").wait_for()
-    assert "email=mia" in str(gone.get_by_role("link", name="Connect again").get_attribute("href"))
+    expect(gone.get_by_role("link", name="Connect again")).to_have_attribute("href", re.compile("email=mia"))
 
 
 def test_erasing_wants_the_address_spelled_out(start: Callable[..., App]) -> None:
@@ -110,13 +122,13 @@ def test_erasing_wants_the_address_spelled_out(start: Callable[..., App]) -> Non
     dialog = app.page.get_by_role("dialog")
     dialog.get_by_label("Erase the mail here").check()
     erase = dialog.get_by_role("button", name="Erase")
-    assert erase.is_disabled()
+    expect(erase).to_be_disabled()
     dialog.get_by_label("to erase it").fill("mia@ternandtide")
-    assert erase.is_disabled()
+    expect(erase).to_be_disabled()
     dialog.get_by_label("to erase it").fill(" Mia@ternandtide.example")
     erase.click()
     card(app.page, MIA).wait_for(state="detached")
-    assert app.calls("mail.disconnect") == [{"accountId": MIA, "erase": True}]
+    assert app.called("mail.disconnect") == [{"accountId": MIA, "erase": True}]
 
 
 def test_a_refusal_is_told_in_the_dialog(start: Callable[..., App]) -> None:
@@ -137,7 +149,7 @@ def test_nothing_is_green_while_the_server_is_away(start: Callable[..., App]) ->
     app.world.has_socket = False
     app.world.cut_sockets()
     app.page.locator(".sync-button").get_by_text("Not connected to the server").wait_for()
-    assert app.page.locator(".sync-dot.good").count() == 0
+    expect(app.page.locator(".sync-dot.good")).to_have_count(0)
 
 
 def test_somebody_who_is_signed_out_does_not_knock_at_the_socket(start: Callable[..., App]) -> None:
@@ -145,16 +157,16 @@ def test_somebody_who_is_signed_out_does_not_knock_at_the_socket(start: Callable
     app.tolerated = ("401",)
     knocked: list[str] = []
     app.page.on("websocket", lambda socket: knocked.append(socket.url))
+    app.watch_traffic()
     app.open("/p/mail", ready=".login-card")
-    app.page.wait_for_timeout(300)
+    app.traffic.quiet()
     assert knocked == []
 
 
+@needs(AXE)
 @pytest.mark.parametrize("size", ["desktop", "phone"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_passes_axe_and_fits(start: Callable[..., App], size: str, scheme: str) -> None:
-    if not AXE.is_file():
-        pytest.skip("axe-core is not in the cache (SVC_PEERS): run .ci/peers")
     app = start(AccountsWorld(), **{**(WIDE if size == "desktop" else NARROW), "color_scheme": scheme})
     page = app.open(PATH, ready=".account")
     for words in ("1 change not yet", "1 message passed over"):

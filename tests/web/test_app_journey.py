@@ -11,9 +11,10 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.journeys.harness import ServiceProcess
-from tests.web.conftest import DESKTOP, PATIENCE_MS, PHONE
+from tests.support.browser import DESKTOP, PATIENCE_MS, PHONE
+from tests.support.browser import until as browser_until
 
-pytestmark = [pytest.mark.browser, pytest.mark.wall_clock]
+pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]
 
 SETTINGS = {"PROVIDERS": "fake", "SVC_SEED": "mock-world"}
 SHOTS = Path(__file__).parents[1] / "shots"
@@ -52,7 +53,10 @@ def reads_and_archives(page: Page, service: ServiceProcess) -> None:
     page.keyboard.press("Enter")
     page.wait_for_selector("iframe")
     eventually(page, lambda: total(service.query("mail.accounts")) == total(unread) - 1)
-    in_inbox = lambda: service.query("mail.thread", id=thread_id)["thread"]["inInbox"]  # noqa: E731
+
+    def in_inbox() -> bool:
+        return bool(service.query("mail.thread", id=thread_id)["thread"]["inInbox"])
+
     page.keyboard.press("e")
     page.get_by_role("button", name="Undo").hover()  # so that it stays until the server has archived
     eventually(page, lambda: not in_inbox())
@@ -127,8 +131,4 @@ def total(accounts: list[dict[str, Any]]) -> int:
 
 
 def eventually(page: Page, holds: Callable[[], bool]) -> None:
-    for _ in range(PATIENCE_MS // 50):
-        if holds():
-            return
-        page.wait_for_timeout(50)
-    assert holds()
+    browser_until(page, holds)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
+from collections.abc import Callable
 
-from tests.web.conftest import App
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.browser import App
 from tests.web.fake_server import Refusal
 
 pytestmark = pytest.mark.browser
@@ -13,16 +16,16 @@ pytestmark = pytest.mark.browser
 def test_j_and_k_move_the_selection_and_the_focus_along_the_rows(app: App) -> None:
     app.open()
     app.press("j")
-    assert app.selected() == "thr_00"
+    app.selects("thr_00")
     app.press("j", "j", "k")
-    assert app.selected() == "thr_01"
-    assert app.page.evaluate("document.activeElement.dataset.thread") == "thr_01"
+    app.selects("thr_01")
+    app.focuses("thr_01")
 
 
 def test_k_on_the_first_row_and_e_without_a_selection_do_nothing(app: App) -> None:
     app.open()
     app.press("e", "j", "k", "k")
-    assert app.selected() == "thr_00"
+    app.selects("thr_00")
     assert app.calls("mail.archive") == []
 
 
@@ -31,7 +34,7 @@ def test_enter_opens_the_selected_thread_and_marks_it_read(app: App) -> None:
     page.get_by_role("option", name="Unread, Jonas Feld").first.wait_for()
     app.press("j", "Enter")
     page.wait_for_selector("iframe")
-    assert app.path() == "/p/mail/t/thr_00"
+    app.at("/p/mail/t/thr_00")
     app.until("() => document.querySelector('[role=tab][aria-selected=true]').textContent === 'Unified ·3'")
     assert app.called("mail.open") == [{"threadId": "thr_00"}]
     assert app.world.thread("thr_00")["unread"] is False
@@ -44,14 +47,14 @@ def test_u_and_escape_go_back_to_the_list_and_the_row(app: App, key: str) -> Non
     page.wait_for_selector("iframe")
     app.press(key)
     page.wait_for_selector(".thread", state="detached")
-    assert app.path() == "/p/mail"
-    assert page.evaluate("document.activeElement.dataset.thread") == "thr_01"
+    app.at("/p/mail")
+    app.focuses("thr_01")
 
 
 def test_e_archives_the_selected_row_and_goes_on_with_the_next(app: App) -> None:
     page = app.open()
     app.press("j", "j", "e")
-    assert app.selected() == "thr_02"
+    app.selects("thr_02")
     assert app.called("mail.archive") == [{"threadIds": ["thr_01"]}]
     skipped = page.get_by_role("listbox", name="Skipped the inbox")
     page.get_by_role("button", name="Skipped the inbox", exact=True).click()
@@ -92,8 +95,8 @@ def test_a_refused_archive_puts_the_row_back_and_says_why(app: App) -> None:
     app.press("j", "e")
     page.get_by_text("Could not archive: The disk is full.").wait_for()
     app.row("thr_00").wait_for()
-    assert page.get_by_role("button", name="Undo").count() == 0
-    assert page.get_by_role("tab", selected=True).text_content() == "Unified ·4"
+    expect(page.get_by_role("button", name="Undo")).to_have_count(0)
+    expect(page.get_by_role("tab", selected=True)).to_have_text("Unified ·4")
 
 
 def test_j_and_k_walk_from_thread_to_thread_while_one_is_open(app: App) -> None:
@@ -105,7 +108,7 @@ def test_j_and_k_walk_from_thread_to_thread_while_one_is_open(app: App) -> None:
     app.press("k")
     page.wait_for_url("**/t/thr_00")
     page.go_back()
-    assert app.path() == "/p/mail"
+    app.at("/p/mail")
 
 
 def test_the_overlay_lists_the_keys_that_work_and_no_others(app: App) -> None:
@@ -114,24 +117,24 @@ def test_the_overlay_lists_the_keys_that_work_and_no_others(app: App) -> None:
     dialog = page.get_by_role("dialog", name="Keyboard shortcuts")
     dialog.wait_for()
     keys = "j k Enter u Esc e x Shift j Shift k Shift x * s l h Shift u # ! i z c r a f / g i g s g z g t ? Ctrl k"
-    assert " ".join(dialog.locator("kbd").all_text_contents()) == keys
+    expect(dialog.locator("kbd")).to_have_text(keys.split(" "))
     app.press("j")
-    assert app.selected() is None, "keys rest while the overlay is open"
+    app.selects(None)  # keys rest while the overlay is open
     app.press("Escape")
     dialog.wait_for(state="hidden")
     app.press("j")
-    assert app.selected() == "thr_00"
+    app.selects("thr_00")
 
 
 def test_keys_rest_while_a_field_has_the_focus_and_with_modifiers(app: App) -> None:
     page = app.open()
     app.press("Control+j", "Alt+j")
-    assert app.selected() is None
+    app.selects(None)
     page.get_by_role("button", name="Connect another account").click()
     page.get_by_label("Mail address").fill("")
     page.keyboard.type("jek?")
-    assert page.get_by_label("Mail address").input_value() == "jek?"
-    assert app.selected() is None
+    expect(page.get_by_label("Mail address")).to_have_value("jek?")
+    app.selects(None)
 
 
 def test_enter_on_a_button_presses_the_button(app: App) -> None:
@@ -140,7 +143,7 @@ def test_enter_on_a_button_presses_the_button(app: App) -> None:
     page.get_by_role("button", name="Fold Inbox").focus()
     app.press("Enter")
     page.get_by_role("button", name="Unfold Inbox").wait_for()
-    assert app.path() == "/p/mail"
+    app.at("/p/mail")
 
 
 def test_a_click_into_the_message_leaves_the_keyboard_with_the_page(app: App) -> None:
@@ -151,3 +154,46 @@ def test_a_click_into_the_message_leaves_the_keyboard_with_the_page(app: App) ->
     app.until("() => document.activeElement?.matches('.card')")
     app.press("u")
     page.wait_for_selector(".thread", state="detached")
+
+
+PRESSED_ON_SIGHT = """([shown, key]) => {
+    window.afterThat = new Promise(done => {
+        const watching = new MutationObserver(() => {
+            if (!document.querySelector(shown)) return;
+            watching.disconnect();
+            const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true });
+            document.activeElement.dispatchEvent(event);
+            const { activeElement } = document;
+            done([event.defaultPrevented, activeElement.ariaLabel ?? activeElement.className]);
+        });
+        watching.observe(document, { childList: true, subtree: true });
+    });
+}"""
+"""Presses a key in the moment in which something stands in the document, before it is painted."""
+
+
+@pytest.mark.parametrize(
+    ("before", "shown", "key", "focused"),
+    [
+        (["j", "Enter"], ".thread", "?", "thread-subject"),
+        (["Control+k"], "#palette-list .chooser-item", "ArrowDown", "Command"),
+        (["j", "l"], "#label-choice-list .chooser-item", "ArrowDown", "Label"),
+    ],
+    ids=["thread", "palette", "labels"],
+)
+def test_keys_work_and_the_focus_is_there_as_soon_as_something_is_shown(
+    app: App, before: list[str], shown: str, key: str, focused: str
+) -> None:
+    page = app.open()
+    page.evaluate(PRESSED_ON_SIGHT, [shown, key])
+    app.press(*before)
+    assert page.evaluate("window.afterThat") == [True, focused]
+
+
+@pytest.mark.parametrize("path", ["/p/mail", "/p/tasks", "/settings/images"])
+def test_the_keys_of_a_page_work_as_soon_as_it_is_shown(start: Callable[..., App], path: str) -> None:
+    app = start(alone=True)
+    page = app.page
+    page.add_init_script(f"({PRESSED_ON_SIGHT})(['h1', {'c' if path == '/p/mail' else 'Escape'!r}])")
+    page.goto(app.origin + path)
+    assert page.evaluate("window.afterThat.then(([pressed]) => pressed)")

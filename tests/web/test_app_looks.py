@@ -9,14 +9,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from tests.peers.cache import peers_dir
-from tests.web.conftest import DESKTOP, PHONE, App
+from tests.peers.needs import AXE, AXE_PATH, need
+from tests.support.browser import DESKTOP, PHONE, App, still
 from tests.web.fake_server import World
 
 pytestmark = pytest.mark.browser
 
 SHOTS = Path(__file__).parents[1] / "shots"
-AXE = peers_dir() / "node_modules" / "axe-core" / "axe.min.js"
 SMALLEST_TARGET_PX = 44
 
 WIDE: dict[str, Any] = {"viewport": DESKTOP}
@@ -81,11 +80,12 @@ def open_thread(app: App, thread_id: str, shot: str) -> None:
 
 def check(page: Page, shot: str) -> None:
     """Nothing wider than the window, no violation of WCAG 2.2 A and AA or of best practice; a picture for people."""
-    page.wait_for_timeout(150)
+    need(AXE)
+    still(page)
     SHOTS.mkdir(exist_ok=True)
     (SHOTS / f"{shot}.png").write_bytes(page.screenshot())  # with path= Playwright leaves a thread behind
     if not page.evaluate("'axe' in window"):
-        page.evaluate(AXE.read_text())
+        page.evaluate(AXE_PATH.read_text())
     found = page.evaluate(
         """async () => (await axe.run(document, {
             runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"], iframes: false,

@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable
 
 import pytest
+from playwright.sync_api import expect
 
+from tests.support.browser import App
 from tests.web import fake_world
-from tests.web.conftest import App
 from tests.web.fake_server import World
 
 pytestmark = pytest.mark.browser
@@ -16,7 +17,7 @@ pytestmark = pytest.mark.browser
 
 def test_the_front_door_leads_to_the_inbox(app: App) -> None:
     app.open("/")
-    assert app.path() == "/p/mail"
+    app.at("/p/mail")
 
 
 def test_without_an_account_the_page_says_what_to_create_and_what_to_copy(start: Callable[..., App]) -> None:
@@ -27,7 +28,7 @@ def test_without_an_account_the_page_says_what_to_create_and_what_to_copy(start:
         assert part in text
     page.get_by_role("button", name="Copy the redirect URI").click()
     page.get_by_text("Copied").wait_for()
-    assert page.evaluate("navigator.clipboard.readText()") == f"{app.origin}/oauth/mail/callback"
+    app.until("async uri => await navigator.clipboard.readText() === uri", f"{app.origin}/oauth/mail/callback")
 
 
 def test_the_redirect_uri_is_the_servers_spelling_of_loopback(start: Callable[..., App]) -> None:
@@ -47,9 +48,9 @@ def test_connecting_without_a_client_is_refused_in_words_on_the_page(start: Call
 
 
 def test_a_consent_that_was_refused_comes_back_as_a_notice(app: App) -> None:
-    page = app.open("/p/mail?connect=You%20did%20not%20grant%20access")
+    page = app.open("/p/mail?connect=no-consent")
     page.get_by_text("You did not grant access").wait_for()
-    assert page.evaluate("location.search") == ""
+    app.until("search => location.search === search", "")
 
 
 def test_inbox_zero_and_nothing_skipped_have_their_words(start: Callable[..., App]) -> None:
@@ -63,10 +64,11 @@ def test_an_empty_inbox_that_is_still_being_read_says_so(start: Callable[..., Ap
     world.accounts[0].update(state="backfilling", progress={"done": 0, "total": 4000})
     page = start(world).open(ready=".empty")
     page.get_by_text("Reading your mail").wait_for()
-    assert page.get_by_text("Inbox zero").count() == 0
+    expect(page.get_by_text("Inbox zero")).to_have_count(0)
 
 
-def test_a_backfill_shows_progress_and_then_how_long_it_takes(app: App) -> None:
+def test_a_backfill_shows_progress_and_then_how_long_it_takes(start: Callable[..., App]) -> None:
+    app = start(alone=True)
     app.page.clock.install()
     page = app.open()
     app.world.set_account("acc_hello", state="backfilling", progress={"done": 100, "total": 10_000})
@@ -75,7 +77,7 @@ def test_a_backfill_shows_progress_and_then_how_long_it_takes(app: App) -> None:
     page.clock.run_for(5_000)
     app.world.set_account("acc_hello", progress={"done": 1_000, "total": 10_000})
     strip.get_by_text(re.compile(r"about \d+ (s|min) left")).wait_for()
-    assert strip.get_by_role("progressbar").get_attribute("value") == "1000"
+    expect(strip.get_by_role("progressbar")).to_have_attribute("value", "1000")
     app.world.set_account("acc_hello", state="caught-up", progress=None)
     strip.wait_for(state="detached")
 
@@ -85,9 +87,9 @@ def test_a_lost_grant_is_named_with_its_cause_and_a_way_back(start: Callable[...
     world.accounts[2].update(state="reconnect", problem="The grant was revoked at the provider.")
     page = start(world).open()
     strip = page.locator(".strip.warning")
-    assert "The grant was revoked at the provider." in strip.inner_text()
+    expect(strip).to_contain_text("The grant was revoked at the provider.")
     link = strip.get_by_role("link", name="Reconnect")
-    assert link.get_attribute("href") == "/oauth/mail/start?email=mia.tern%40post.example"
+    expect(link).to_have_attribute("href", "/oauth/mail/start?email=mia.tern%40post.example")
     page.get_by_role("button", name="1 account needs you").wait_for()
 
 
@@ -104,7 +106,7 @@ def test_the_sync_panel_tells_each_accounts_state(start: Callable[..., App]) -> 
         assert part in text
     app.press("Escape")
     panel.wait_for(state="hidden")
-    assert app.path() == "/p/mail"
+    app.at("/p/mail")
 
 
 def test_without_a_socket_the_page_works_and_says_that_it_is_reconnecting(start: Callable[..., App]) -> None:
@@ -124,11 +126,11 @@ def test_a_claimed_workspace_sends_a_stranger_to_the_login_page_and_back(start: 
     app = start(World(me=fake_world.me(mode="claimed")))
     app.tolerated = ("401",)
     page = app.open("/p/mail/t/thr_00", ready=".login-card")
-    assert page.evaluate("location.search") == "?next=%2Fp%2Fmail%2Ft%2Fthr_00"
+    app.until("search => location.search === search", "?next=%2Fp%2Fmail%2Ft%2Fthr_00")
     page.get_by_label("Development login").fill("mia@ternandtide.example")
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_selector("iframe")
-    assert app.path() == "/p/mail/t/thr_00"
+    app.at("/p/mail/t/thr_00")
 
 
 @pytest.mark.parametrize(
@@ -145,11 +147,11 @@ def test_after_login_the_way_leads_nowhere_else(start: Callable[..., App], wante
 
 def test_the_theme_can_be_chosen_and_is_remembered(app: App) -> None:
     page = app.open()
-    background = "getComputedStyle(document.documentElement).backgroundColor"
-    light = page.evaluate(background)
+    light = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+    dark = "light => getComputedStyle(document.documentElement).backgroundColor !== light"
     page.get_by_role("button", name="Colours: as the system").click()
     page.get_by_role("button", name="Colours: light").click()
-    assert page.evaluate(background) != light
+    app.until(dark, light)
     page.reload()
     page.get_by_role("button", name="Colours: dark").wait_for()
-    assert page.evaluate(background) != light
+    app.until(dark, light)

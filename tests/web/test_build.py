@@ -10,11 +10,12 @@ from types import ModuleType
 
 import pytest
 
+from svc.protocol.static import StaticTree
+from tests.peers.needs import NODE, need
+
 ROOT = Path(__file__).parents[2]
 STATIC = ROOT / "static"
 SOURCES = ("package.json", "package-lock.json", "vendor.mjs")
-
-pytest.importorskip("hatchling", reason="hatchling is not installed: pip install hatchling")
 
 
 @pytest.fixture(scope="module")
@@ -44,14 +45,14 @@ def tree(tmp_path: Path) -> Path:
 
 def vendor(static: Path) -> subprocess.CompletedProcess[str]:
     node = shutil.which("node")
-    if node is None:
-        pytest.skip("Node.js is not installed")
+    need(NODE)
+    assert node is not None
     return subprocess.run([node, "vendor.mjs"], cwd=static, capture_output=True, text=True, check=False)
 
 
 def test_only_what_is_served_is_shipped(hook: ModuleType) -> None:
     names = {path.relative_to(STATIC).as_posix() for path in hook.shipped(STATIC)}
-    assert {"index.html", "app.js", "icon.svg", "mail/page.js", "styles/tokens.css"} <= names
+    assert {"index.html", "app.js", "icon.svg", "mail/page.js", "ui/tokens.css", "mail/list.css"} <= names
     assert {"vendor/preact.mjs", "vendor/LICENSES.txt"} <= names
     folders = {name.split("/")[0] for name in names}
     assert not folders & {
@@ -63,6 +64,11 @@ def test_only_what_is_served_is_shipped(hook: ModuleType) -> None:
         "vendor.mjs",
     }
     assert not any("/." in name or name.startswith(".") for name in names)
+
+
+def test_what_is_served_and_what_is_shipped_are_one_list(hook: ModuleType) -> None:
+    shipped = {path.relative_to(STATIC).as_posix() for path in hook.shipped(STATIC)}
+    assert shipped == {*StaticTree.load(STATIC).names(), "index.html"}
 
 
 def test_vendor_modules_are_fresh_until_the_lock_changes(hook: ModuleType, tree: Path) -> None:
@@ -77,6 +83,16 @@ def test_copies_carry_their_licence_and_no_pointer_to_a_map(tree: Path) -> None:
     assert vendor(tree).returncode == 0
     assert (tree / "vendor" / "tides.mjs").read_text() == "export const high = 1;\n"
     assert (tree / "vendor" / "LICENSES.txt").read_text() == "tides 1.2.3 (MIT)\n\nDo as you like.\n"
+
+
+def test_what_a_copied_module_has_in_it_is_named_with_its_licence(tree: Path) -> None:
+    modules = tree / "node_modules"
+    (modules / "tides" / "package.json").write_text('{"version": "1", "license": "MIT", "dependencies": {"moon": "*"}}')
+    (modules / "moon").mkdir()
+    (modules / "moon" / "package.json").write_text('{"version": "2", "license": "ISC"}')
+    (modules / "moon" / "LICENSE").write_text("Shine.")
+    assert vendor(tree).returncode == 0
+    assert "moon 2 (ISC)\n\nShine.\n" in (tree / "vendor" / "LICENSES.txt").read_text()
 
 
 def test_a_missing_module_is_named_and_the_old_ones_stay(tree: Path) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import APIResponse, Page, Route, expect
 
-from tests.web.conftest import App
+from tests.support.browser import App
 from tests.web.fake_server import Refusal
 from tests.web.writer import address, chips, compose, fill, give_file, only, paste, ready, saved, text, window
 
@@ -22,7 +24,7 @@ def test_c_opens_a_blank_message_in_which_the_page_keys_rest(app: App) -> None:
     page.keyboard.type("jek")
     page.locator(".compose-head h2").click()
     app.press("j", "e", "c")
-    assert app.selected() == "thr_00"
+    app.selects("thr_00")
     assert app.calls("mail.archive") == []
     expect(window(page)).to_have_count(1)
 
@@ -36,9 +38,9 @@ def test_escape_closes_an_untouched_message_without_a_trace_and_the_focus_goes_b
     page.keyboard.type("jo")
     app.press("Backspace", "Backspace", "Escape")
     expect(window(page)).to_have_count(0)
-    app.until("() => document.activeElement?.dataset.thread === 'thr_01'")
+    app.focuses("thr_01")
     app.press("k")
-    assert app.selected() == "thr_00"
+    app.selects("thr_00")
     assert app.calls("mail.saveDraft") == []
 
 
@@ -257,18 +259,69 @@ def test_undo_brings_the_whole_message_back(app: App) -> None:
     assert only(app.world.outgoing)["state"] == "cancelled"
 
 
-def test_the_seconds_to_undo_are_counted_by_the_servers_clock_and_survive_a_reload(app: App) -> None:
-    app.world.clock_ahead_s, app.world.hold_s = 3600, 60
-    page = compose(app)
+def test_the_seconds_to_undo_are_counted_by_the_servers_clock_and_survive_a_reload(
+    start: Callable[..., App],
+) -> None:
+    app = start(alone=True)
+    began = datetime.now(UTC).replace(microsecond=0)
+    app.world.hold_s = 60
+    page = app.page
+    tell_time(app, began)
+    compose(app)
     fill(page)
     app.press("Control+Enter")
-    expect(page.get_by_text(re.compile(r"^Sending in (60|5\d) s$"))).to_be_visible()
+    expect(page.get_by_text("Sending in 60 s", exact=True)).to_be_visible()
+    app.settled()  # a request that began before the clocks moved would take them for two that differ
+    tell_time(app, began + timedelta(seconds=15))
+    expect(page.get_by_text("Sending in 45 s", exact=True)).to_be_visible()
     page.reload()
-    expect(page.get_by_text(re.compile(r"^Sending in [45]\d s$"))).to_be_visible()
-    page.get_by_role("button", name="Send now").click()
+    expect(page.get_by_text("Sending in 45 s", exact=True)).to_be_visible()
+
+
+def tell_time(app: App, at: datetime) -> None:
+    """It stands still: in the browser at that moment, at the server an hour later."""
+    app.page.clock.set_fixed_time(at)
+    app.world.server_now = lambda: at + timedelta(hours=1)  # type: ignore[method-assign]
+
+
+@pytest.mark.parametrize("button", ["Send now", "Send again"])
+def test_a_mail_whose_end_is_known_before_the_answer_to_send_it_is_told_of(app: App, button: str) -> None:
+    state = "held" if button == "Send now" else "uncertain"
+    key = app.world.add_outgoing(subject="Tides", state=state)
+    page = app.open("/p/tasks", ready=".task")
+    answer = answered_later(page, "mail.reschedule" if button == "Send now" else "mail.retrySend")
+    page.get_by_role("listitem").get_by_role("button", name=button).click()
+    if state == "uncertain":
+        page.get_by_role("button", name="Send it again: Tides").click()
     expect(page.get_by_text("Sending…", exact=True)).to_be_visible()
-    app.world.move_outgoing(only(app.world.outgoing)["id"], state="sent")
+    app.world.move_outgoing(key, state="sent")
+    expect(page.locator(".sending")).to_have_count(0)
+    answer()
     expect(page.get_by_text("Sent: Tides")).to_be_visible()
+
+
+def test_a_mail_that_is_sent_before_the_window_hears_that_it_was_taken_is_told_of(app: App) -> None:
+    page = compose(app)
+    fill(page)
+    answer = answered_later(page, "mail.send")
+    app.press("Control+Enter")
+    expect(page.locator(".sending")).to_be_visible()
+    app.world.move_outgoing(only(app.world.outgoing)["id"], state="sent")
+    expect(page.locator(".sending")).to_have_count(0)
+    answer()
+    expect(page.get_by_text("Sent: Tides")).to_be_visible()
+
+
+def answered_later(page: Page, procedure: str) -> Callable[[], None]:
+    """The server does what is asked; the page hears the answer when the test says so."""
+    held = list[tuple[Route, APIResponse]]()
+    page.route(f"**/trpc/{procedure}", lambda route: held.append((route, route.fetch())))
+
+    def answer() -> None:
+        ((route, response),) = held
+        route.fulfill(response=response)
+
+    return answer
 
 
 def test_undo_that_comes_too_late_says_so(app: App) -> None:
@@ -300,7 +353,7 @@ def test_a_failure_is_told_on_the_mail_page_with_the_way_to_it(app: App) -> None
     expect(page.get_by_text("A message was not sent.")).to_be_visible()
     page.get_by_role("link", name="Look at it").click()
     expect(page.get_by_text("No such mailbox.")).to_be_visible()
-    assert app.path() == "/p/tasks"
+    app.at("/p/tasks")
 
 
 def test_minimised_it_gives_the_keys_back_and_opens_where_it_was(app: App) -> None:
@@ -309,7 +362,7 @@ def test_minimised_it_gives_the_keys_back_and_opens_where_it_was(app: App) -> No
     page.get_by_role("button", name="Minimise").click()
     expect(page.get_by_role("heading", name="Later")).to_be_visible()
     app.press("j")
-    assert app.selected() == "thr_00"
+    app.selects("thr_00")
     page.get_by_role("button", name="Open the message again").click()
     expect(page.get_by_label("Subject")).to_have_value("Later")
 
@@ -328,7 +381,8 @@ def test_discarding_can_be_undone(app: App) -> None:
     assert len(app.world.drafts) == 1
 
 
-def test_what_is_discarded_is_deleted_after_a_while(app: App) -> None:
+def test_what_is_discarded_is_deleted_after_a_while(start: Callable[..., App]) -> None:
+    app = start(alone=True)
     app.page.clock.install()
     page = compose(app)
     fill(page)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from tests.web.conftest import App
+from tests.support.browser import App
 from tests.web.fake_server import Refusal
 from tests.web.writer import chips, only, ready, saved, text, window
 
@@ -26,7 +26,7 @@ def test_r_on_a_row_answers_it_with_the_caret_above_the_quote(app: App) -> None:
     (sent,) = app.called("mail.send")
     assert (sent["replyTo"], sent["quote"]) == ("thr_00", {"messageId": "thr_00_0", "kind": "reply"})
     assert sent["html"] == '<div>Yes.</div><div><br></div><div data-signature="1"><div>Mia</div></div>'
-    assert app.path() == "/p/mail"
+    app.at("/p/mail")
 
 
 def test_a_answers_everybody_and_f_carries_the_files_to_nobody_yet(app: App) -> None:
@@ -51,7 +51,7 @@ def test_the_buttons_below_a_thread_answer_it(app: App) -> None:
     page = app.open("/p/mail/t/thr_01", ready="iframe")
     page.get_by_role("button", name="Reply to all").click()
     ready(page)
-    assert app.calls("mail.prepare") == [{"threadId": "thr_01", "kind": "replyAll"}]
+    assert app.called("mail.prepare") == [{"threadId": "thr_01", "kind": "replyAll"}]
 
 
 def test_keys_pressed_while_the_answer_is_prepared_do_nothing_to_the_page(app: App) -> None:
@@ -59,7 +59,7 @@ def test_keys_pressed_while_the_answer_is_prepared_do_nothing_to_the_page(app: A
     app.press("j", "r", "e", "e", "k")
     ready(page)
     assert app.calls("mail.archive") == []
-    assert app.selected() == "thr_00"
+    app.selects("thr_00")
 
 
 def test_the_quoted_original_is_folded_shown_in_a_frame_without_rights_and_can_be_left_out(app: App) -> None:
@@ -96,7 +96,7 @@ def test_an_answer_that_cannot_be_prepared_says_why_and_gives_the_keys_back(app:
     app.press("j", "r")
     page.get_by_text("Could not open the message: There is no such thread.").wait_for()
     app.press("j")
-    assert app.selected() == "thr_01"
+    app.selects("thr_01")
 
 
 def test_closing_an_answer_gives_the_focus_back_to_the_thread(app: App) -> None:
@@ -109,4 +109,4 @@ def test_closing_an_answer_gives_the_focus_back_to_the_thread(app: App) -> None:
     expect(window(page)).to_have_count(0)
     app.press("u")
     page.wait_for_selector(".thread", state="detached")
-    app.until("() => document.activeElement?.dataset.thread === 'thr_00'")
+    app.focuses("thr_00")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.web.conftest import PATIENCE_MS, App
+from tests.support.browser import PATIENCE_MS, App
 from tests.web.fake_server import Refusal
 from tests.web.writer import compose, fill, only, ready, saved, text, window
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.web.conftest import App
+from tests.support.browser import App
 from tests.web.fake_compose import instant
 from tests.web.fake_server import World
 from tests.web.test_app_looks import NARROW, WIDE, ZOOMED, check, small_targets

@@ -11,9 +11,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.journeys.harness import Reply, ServiceProcess
-from tests.web.conftest import DESKTOP, PATIENCE_MS
+from tests.support.browser import DESKTOP, PATIENCE_MS
 
-pytestmark = [pytest.mark.browser, pytest.mark.wall_clock]
+pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]
 
 MIA, JONAS = "mia@ternandtide.example", "jonas@elsewhere.example"
 SHARED, UNSHARED, HIS = "clients/harbour", "diary", "moorings"

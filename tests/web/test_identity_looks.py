@@ -8,16 +8,17 @@ from typing import Any, Literal
 import pytest
 from playwright.sync_api import Page
 
+from tests.peers.needs import AXE, need
+from tests.support.browser import DESKTOP, PHONE, App
 from tests.web import fake_world
-from tests.web.conftest import DESKTOP, PHONE, App
 from tests.web.fake_identity import JONAS, IdentityWorld, signed_in
-from tests.web.test_app_looks import AXE, check, small_targets
+from tests.web.test_app_looks import check, small_targets
 
 pytestmark = pytest.mark.browser
 
 LOGINS: dict[str, tuple[str, dict[str, Any]]] = {
     "unclaimed": ("/login", fake_world.me()),
-    "claimed": ("/login?error=The%20sign-in%20took%20too%20long.%20Sign%20in%20again.", fake_world.me(mode="claimed")),
+    "claimed": ("/login?error=code-rejected", fake_world.me(mode="claimed")),
     "invited": ("/login?invite=abc", fake_world.me(mode="claimed", googleLogin=True)),
     "no-way": ("/login", fake_world.me(mode="claimed", devLogin=False)),
     "link": ("/login?claim=abc", fake_world.me(devLogin=False)),
@@ -31,8 +32,7 @@ LIGHTS: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 @pytest.fixture(params=SIZES)
 def size(request: pytest.FixtureRequest) -> str:
-    if not AXE.is_file():
-        pytest.skip("axe-core is not in the cache (SVC_PEERS): run .ci/peers")
+    need(AXE)
     return str(request.param)
 
 
@@ -58,6 +58,9 @@ def test_every_section_of_the_settings_passes_axe_and_fits(start: Callable[..., 
     page.get_by_text("shown this once").wait_for()
     page.get_by_role("button", name="Make member: Mia Tern").click()
     check_in_both_lights(page, f"{size}-settings-invite")
+    page.get_by_role("link", name="Credentials").click()
+    page.get_by_role("button", name="Set Telegram").click()
+    check_in_both_lights(page, f"{size}-settings-credentials")
     page.get_by_role("link", name="Devices").click()
     page.wait_for_selector(".thing")
     check_in_both_lights(page, f"{size}-settings-devices")

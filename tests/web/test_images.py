@@ -7,10 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.mail.images.pictures import GIF, PNG, SVG
+from tests.support.browser import App
 from tests.web import fake_world
-from tests.web.conftest import App
 from tests.web.fake_images import no_image
 from tests.web.fake_server import World
 
@@ -53,7 +54,7 @@ def images_in_frame(app: App) -> list[dict[str, Any]]:
 
 def test_nothing_is_fetched_before_it_is_asked_for(start: Callable[..., App]) -> None:
     app = opened(start, world_with())
-    assert "3 images blocked" in app.page.locator(".blocked").inner_text()
+    expect(app.page.locator(".blocked")).to_contain_text("3 images blocked")
     assert app.world.fetched == []
 
 
@@ -85,14 +86,14 @@ def test_images_load_through_the_proxy_and_are_shown_as_data(start: Callable[...
     assert (second["src"], second["there"]) == ("data:image/gif;", 1)
     source = app.page.evaluate(SOURCE)
     assert "img.example" not in source
-    assert app.page.locator(".blocked").count() == 0
+    expect(app.page.locator(".blocked")).to_have_count(0)
 
 
 def test_the_sandbox_and_the_policy_hold_while_images_are_shown(start: Callable[..., App]) -> None:
     app = opened(start, world_with(imagesAllowed=True))
     app.until(f"() => ({SOURCE})().includes('data:image/gif')")
     frame = app.page.locator("iframe")
-    assert frame.get_attribute("sandbox") == "allow-popups allow-popups-to-escape-sandbox"
+    expect(frame).to_have_attribute("sandbox", "allow-popups allow-popups-to-escape-sandbox")
     assert "default-src 'none'; style-src 'unsafe-inline'; img-src data:" in app.page.evaluate(SOURCE)
 
 
@@ -139,7 +140,7 @@ def test_always_for_this_sender_loads_and_trusts_and_can_be_taken_back(start: Ca
     app.until(f"() => ({SOURCE})().includes('data:image/png')")
     assert app.called("mail.trustSender") == [{"address": sender, "trusted": True}]
     app.page.get_by_role("button", name="Undo").click()
-    app.page.wait_for_function("() => true")
+    app.wait(lambda: app.world.trusted == [], what="the trust to be taken back")
     app.open("/settings/images", ready="#images-title")
     app.page.get_by_text("None so far.").wait_for()
     assert app.world.trusted == []
@@ -150,7 +151,7 @@ def test_the_settings_list_whose_images_load_and_ask_again(start: Callable[..., 
     world.trusted = ["noa@example.org", "news@example.org"]
     app = start(world)
     page = app.open("/settings/images", ready=".thing")
-    assert "20 Nov 2026" in page.locator(".thing").first.inner_text()
+    expect(page.locator(".thing").first).to_contain_text("20 Nov 2026")
     page.get_by_role("button", name="Ask again: noa@example.org").click()
     page.get_by_text("noa@example.org").wait_for(state="detached")
     assert world.trusted == ["news@example.org"]
@@ -182,16 +183,17 @@ def test_leaving_the_message_ends_what_is_under_way(start: Callable[..., App]) -
         app.page.wait_for_selector("iframe", state="detached")
     finally:
         world.held.set()
-    app.page.wait_for_timeout(200)
+    app.settled()
     assert len(world.fetched) <= 8
 
 
 def test_pictures_of_the_mail_itself_stand_below_it(start: Callable[..., App]) -> None:
-    part = {"filename": "wall.png", "mime": "image/png", "size": len(PNG), "fileId": "fil_7", "contentId": "one@here"}
+    part = {"filename": "wall.png", "mime": "image/png", "size": len(PNG), "fileId": "fil_7"}
     drawing = {**part, "filename": "plan.svg", "mime": "image/svg+xml", "fileId": "fil_8"}
     broken = {**part, "filename": "broken.gif", "mime": "image/gif", "fileId": "fil_9"}
-    inline = [part, drawing, broken]
-    attachments = [{**one, "sha256": "0" * 64} for one in inline]
+    parts = [part, drawing, broken]
+    inline = [{**one, "contentId": "one@here"} for one in parts]
+    attachments = [{**one, "sha256": "0" * 64, "damaged": False} for one in parts]
     world = world_with(
         html="<p>See below.</p>", blockedImages=0, remoteImages=[], inline=inline, attachments=attachments
     )
@@ -201,14 +203,14 @@ def test_pictures_of_the_mail_itself_stand_below_it(start: Callable[..., App]) -
     picture = app.page.get_by_role("img", name="wall.png")
     picture.wait_for()
     app.until("() => document.querySelector('.picture img')?.naturalWidth === 2")
-    assert app.page.locator(".picture img").count() == 1 or app.page.get_by_text("broken.gif").is_visible()
+    expect(app.page.locator(".picture img")).to_have_count(1)
     chip = app.page.get_by_role("link", name="Download plan.svg")
-    assert chip.get_attribute("href") == "/files/fil_8/content"
+    expect(chip).to_have_attribute("href", "/files/fil_8/content")
 
 
 def test_what_may_deceive_is_told_above_the_message(start: Callable[..., App]) -> None:
     app = opened(start, world_with(warnings=["A link shows example.com but goes to evil.test"]))
-    assert "goes to evil.test" in app.page.get_by_role("list", name="Be careful").inner_text()
+    expect(app.page.get_by_role("list", name="Be careful")).to_contain_text("goes to evil.test")
 
 
 def test_mail_is_on_light_paper_in_the_dark_unless_somebody_asks(start: Callable[..., App]) -> None:
@@ -226,15 +228,15 @@ def test_mail_is_on_light_paper_in_the_dark_unless_somebody_asks(start: Callable
 
 def test_in_the_light_there_is_no_such_choice(start: Callable[..., App]) -> None:
     app = opened(start, world_with(), color_scheme="light")
-    assert app.page.get_by_role("button", name="Dark paper").count() == 0
+    expect(app.page.get_by_role("button", name="Dark paper")).to_have_count(0)
 
 
 def test_a_mail_of_trackers_alone_loads_them_only_when_a_person_says_so(start: Callable[..., App]) -> None:
     pixel = "<p>Read me</p><img data-remote='0' width='1' height='1'>"
     app = opened(start, world_with(html=pixel, blockedImages=1, remoteImages=[A], imagesAllowed=True))
     bar = app.page.locator(".blocked")
-    assert "1 image blocked" in bar.inner_text()
-    assert bar.get_by_role("button").all_inner_texts() == ["Load images"]
+    expect(bar).to_contain_text("1 image blocked")
+    expect(bar.get_by_role("button")).to_have_text(["Load images"])
     assert app.world.fetched == []
     bar.get_by_role("button", name="Load images").click()
     bar.wait_for(state="detached")
@@ -243,4 +245,4 @@ def test_a_mail_of_trackers_alone_loads_them_only_when_a_person_says_so(start: C
 
 def test_a_mail_of_backgrounds_alone_says_why_nothing_can_be_loaded(start: Callable[..., App]) -> None:
     app = opened(start, world_with(html="<p>Paper</p>", blockedImages=2, remoteImages=[]))
-    assert "never loaded" in app.page.locator(".blocked").inner_text()
+    expect(app.page.locator(".blocked")).to_contain_text("never loaded")

@@ -21,17 +21,17 @@ from svc.clock import WallClock
 from svc.mail.images.proxy import MAX_BYTES, ImageProxy
 from svc.workspace import Workspace
 from tests.mail.images.pictures import PNG, SVG
+from tests.peers.needs import CHROMIUM, VENDOR, needs
 from tests.protocol.pinned_world import PICTURES, PUBLIC, Internet, answer, certificates, drip, moved
 from tests.protocol.pinned_world import Page as Said
 from tests.recorded_log import RecordedLog
 from tests.service import MIA, open_service
-from tests.web.conftest import CHROMIUM, DESKTOP, PATIENCE_MS, VENDOR, launch
+from tests.support.browser import DESKTOP, PATIENCE_MS, launch
 
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.wall_clock,
-    pytest.mark.skipif(not CHROMIUM.exists(), reason="Chromium is not installed: apt-get install chromium"),
-    pytest.mark.skipif(not VENDOR.exists(), reason="static/vendor is not there: make sets it up"),
+    needs(CHROMIUM, VENDOR),
 ]
 
 IMAGE = "Content-Type: image/png"
@@ -133,7 +133,7 @@ def looking() -> Iterator[tuple[Page, list[str]]]:
     requests: list[str] = []
     with sync_playwright() as playwright:
         browser = launch(playwright.chromium)
-        page = browser.new_page(viewport=DESKTOP)  # type: ignore[arg-type]
+        page = browser.new_page(viewport=DESKTOP)
         page.set_default_timeout(PATIENCE_MS)
         page.on("request", lambda request: requests.append(request.url))
         yield page, requests

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
-from tests.web.conftest import App
+from tests.support.browser import App
 from tests.web.fake_identity import IdentityWorld, ahead
 from tests.web.fake_world import at
 
@@ -36,10 +38,10 @@ def test_a_used_invite_names_who_came_in_by_it(
     world = IdentityWorld(invites=[used(1, email, user)])
     page = start(world).open("/settings/users", ready="text=/used .* by /")
     row = page.get_by_role("region", name="Invites").locator(".thing .fine")
-    assert row.inner_text().endswith(ending)
+    expect(row).to_contain_text(re.compile(rf"{re.escape(ending)}\s*$"))
 
 
 def test_a_used_invite_of_somebody_who_is_gone_names_nobody(start: Callable[..., App]) -> None:
     world = IdentityWorld(invites=[used(1, None, None)])
     page = start(world).open("/settings/users", ready="text=Anybody with the link")
-    assert " by " not in page.get_by_role("region", name="Invites").locator(".thing").inner_text()
+    expect(page.get_by_role("region", name="Invites").locator(".thing")).not_to_contain_text(" by ")

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.support.browser import App
 from tests.web import fake_world
-from tests.web.conftest import App
 from tests.web.fake_server import World
 from tests.web.test_app_looks import NARROW, WIDE, check, small_targets
 
@@ -20,9 +20,9 @@ def marked_world() -> World:
     world.threads[1]["starred"] = True
     world.threads[2]["sender"]["title"] = "Nordwind (printers)"
     world.threads[-1]["snoozedUntil"] = fake_world.at(days=-2)
-    twin = fake_world.thread(id="thr_twin", account=fake_world.HELLO, when=world.threads[0]["lastMessageAt"])
-    world.threads.append(twin)
-    fake_world.twins(world.threads[0], twin)
+    duplicate = fake_world.thread(id="thr_twin", account=fake_world.HELLO, when=world.threads[0]["lastMessageAt"])
+    world.threads.append(duplicate)
+    fake_world.twins(world.threads[0], duplicate)
     world.notices = ["“colour:” means nothing here."]
     return world
 

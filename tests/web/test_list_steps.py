@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
+from tests.support.browser import App
 from tests.web import fake_world
-from tests.web.conftest import App
 from tests.web.fake_server import Refusal, World
 
 pytestmark = pytest.mark.browser
@@ -33,7 +35,7 @@ def test_delete_and_spam_take_the_thread_out_of_both_sections(app: App, key: str
     app.press("j", "j", key)
     page.get_by_text(said).wait_for()
     app.row("thr_01").wait_for(state="detached")
-    assert app.selected() == "thr_02", "the next one is selected"
+    app.selects("thr_02")  # the next one is selected
     assert app.called("mail.setLabels") == [{"threadIds": ["thr_01"], "add": [label], "remove": ["INBOX"]}]
     page.goto(f"{app.origin}/p/mail/l/{label.capitalize()}")
     app.row("thr_01").wait_for()
@@ -57,37 +59,37 @@ def test_x_picks_rows_for_one_step_and_the_bar_says_how_many(app: App) -> None:
     page = app.open()
     app.press("j", "x", "j", "j", "x")
     bar = page.get_by_role("toolbar", name="Picked threads")
-    assert bar.inner_text().startswith("2")
+    expect(bar).to_have_text(re.compile(r"^2"))
     app.press("e")
     app.row("thr_00").wait_for(state="detached")
     assert app.called("mail.archive") == [{"threadIds": ["thr_00", "thr_02"]}]
     page.get_by_text("2 threads archived").wait_for()
     bar.wait_for(state="detached")
-    assert app.selected() == "thr_03"
-    assert page.evaluate("document.activeElement.dataset.thread") == "thr_03"
+    app.selects("thr_03")
+    app.focuses("thr_03")
 
 
 def test_a_range_is_picked_with_shift_and_let_go_with_escape(app: App) -> None:
     page = app.open()
     app.press("j", "x", "Shift+J", "Shift+J")
-    assert page.locator("[aria-checked=true]").count() == 3
+    expect(page.locator("[aria-checked=true]")).to_have_count(3)
     app.press("j", "j", "Shift+X")
-    assert page.locator("[aria-checked=true]").count() == 5
+    expect(page.locator("[aria-checked=true]")).to_have_count(5)
     app.press("Escape")
-    assert page.locator("[aria-checked]").count() == 0
-    assert app.selected() == "thr_04"
+    expect(page.locator("[aria-checked]")).to_have_count(0)
+    app.selects("thr_04")
     app.row("thr_06").click(modifiers=["Control"])
     app.row("thr_09").click(modifiers=["Shift"])
-    assert page.locator("[aria-checked=true]").count() == 4
+    expect(page.locator("[aria-checked=true]")).to_have_count(4)
     app.row("thr_07").locator(".row-pick").click()
-    assert page.locator("[aria-checked=true]").count() == 3
-    assert app.path() == "/p/mail", "picking opens nothing"
+    expect(page.locator("[aria-checked=true]")).to_have_count(3)
+    app.at("/p/mail")  # picking opens nothing
 
 
 def test_the_whole_section_is_picked_in_one_press_and_let_go_in_the_next(app: App) -> None:
     page = app.open()
     app.press("j", "*")
-    assert page.get_by_role("toolbar", name="Picked threads").inner_text().startswith("44")
+    expect(page.get_by_role("toolbar", name="Picked threads")).to_have_text(re.compile(r"^44"))
     app.press("*")
     page.get_by_role("toolbar", name="Picked threads").wait_for(state="detached")
 
@@ -98,14 +100,14 @@ def test_z_takes_back_step_by_step_also_after_a_reload(app: App) -> None:
     page.get_by_text("Archived").wait_for()
     app.press("s", "#")
     page.get_by_text("Moved to the trash").wait_for()
-    app.wait(lambda: len(app.world.steps) == 3)
+    app.wait(lambda: len(app.world.steps) == 3, what="three steps at the server")
     assert [what for what, _ in app.world.steps] == ["archive", "labels", "trash"]
     page.reload()
     app.row("thr_02").wait_for()
     app.press("z")
     page.get_by_text("Back from the trash: Paint samples").wait_for()
     app.row("thr_01").wait_for()
-    app.until("() => document.activeElement.dataset.thread === 'thr_01'")
+    app.focuses("thr_01")
     app.press("z")
     page.get_by_text("Labels as before").wait_for()
     app.press("z")
@@ -130,7 +132,7 @@ def test_a_mail_that_was_held_back_opens_again(app: App) -> None:
     app.world.rpc_mail_undo = lambda given: {"undone": undone}  # type: ignore[method-assign]
     app.press("z")
     page.get_by_role("dialog").get_by_role("textbox", name="Subject").wait_for()
-    assert page.get_by_role("textbox", name="Subject").input_value() == "Not yet"
+    expect(page.get_by_role("textbox", name="Subject")).to_have_value("Not yet")
 
 
 def test_a_refused_step_puts_all_rows_back_and_says_why(app: App) -> None:
@@ -148,15 +150,15 @@ def test_h_snoozes_until_a_preset_and_the_thread_comes_back_with_a_word(app: App
     app.press("j", "j", "h")
     page.get_by_role("dialog", name="Snooze").get_by_role("button", name="Tomorrow").click()
     page.get_by_text("Snoozed until").first.wait_for()
-    app.until("() => document.activeElement.dataset?.thread === 'thr_02'")
+    app.focuses("thr_02")
     given = app.called("mail.snooze")[0]
     until = datetime.fromisoformat(given["until"]).astimezone()
     assert (given["threadIds"], until.hour, until.minute) == (["thr_01"], 8, 0)
-    app.press("g", "z")
+    app.chord("g", "z")
     app.row("thr_01").wait_for()
-    assert page.title().startswith("(3) Snoozed")
+    expect(page).to_have_title(re.compile(r"^\(3\) Snoozed"))
     app.world.change("thr_01", snoozedUntil="2020-01-01T08:00:00.000Z")
-    app.press("g", "i")
+    app.chord("g", "i")
     app.row("thr_00").wait_for()
     app.world.change("thr_01", snoozedUntil=None, inInbox=True, unread=True)
     page.get_by_text("Back from snooze: Paint samples").wait_for()
@@ -181,7 +183,7 @@ def test_a_thread_is_snoozed_until_a_time_of_ones_own_and_brought_back(app: App)
     dialog.get_by_role("button", name="Snooze").click()
     dialog.wait_for(state="detached")
     app.called("mail.snooze")
-    app.press("g", "z")
+    app.chord("g", "z")
     app.row("thr_00").wait_for()
     app.press("j", "i")
     app.row("thr_00").wait_for(state="detached")
@@ -197,7 +199,7 @@ def test_the_next_thread_opens_after_a_step_unless_one_wants_the_list(app: App) 
     page.evaluate("localStorage.setItem('svc.after', 'list')")
     app.press("e")
     page.wait_for_url("**/p/mail")
-    app.until("() => document.activeElement.dataset?.thread === 'thr_02'")
+    app.focuses("thr_02")
 
 
 def test_the_keys_of_the_list_rest_in_dialogs_and_fields(app: App) -> None:
@@ -209,7 +211,7 @@ def test_the_keys_of_the_list_rest_in_dialogs_and_fields(app: App) -> None:
     assert app.calls("mail.undo") == []
     app.press("/")
     page.keyboard.type("e#x")
-    assert page.get_by_role("combobox", name="Search mail").input_value() == "e#x"
+    expect(page.get_by_role("combobox", name="Search mail")).to_have_value("e#x")
     assert app.calls("mail.setLabels") == []
 
 
@@ -217,12 +219,12 @@ def test_the_keys_of_the_list_rest_in_dialogs_and_fields(app: App) -> None:
 def twin_world() -> World:
     """The mail of thr_01 came to two accounts; Unified shows the one."""
     world = World()
-    twin = fake_world.thread(
+    duplicate = fake_world.thread(
         id="thr_twin", account=fake_world.HELLO, name="Amara Osei", subject="Paint samples arrived"
     )
-    twin["lastMessageAt"] = world.threads[1]["lastMessageAt"]
-    world.threads.append(twin)
-    fake_world.twins(world.threads[1], twin)
+    duplicate["lastMessageAt"] = world.threads[1]["lastMessageAt"]
+    world.threads.append(duplicate)
+    fake_world.twins(world.threads[1], duplicate)
     for one in world.accounts:
         world.recount(one["id"])
     return world
@@ -231,9 +233,9 @@ def twin_world() -> World:
 def test_one_mail_in_two_accounts_is_one_row_and_counts_once(start: Callable[..., App], twin_world: Any) -> None:
     app = start(twin_world)
     page = app.open()
-    assert app.row("thr_twin").count() == 0
-    assert page.get_by_role("tab", name="Unified").text_content() == "Unified ·4"
-    assert page.get_by_role("tab", name="hello@").text_content() == "hello@ternandtide.example ·3"
+    expect(app.row("thr_twin")).to_have_count(0)
+    expect(page.get_by_role("tab", name="Unified")).to_have_text("Unified ·4")
+    expect(page.get_by_role("tab", name="hello@")).to_have_text("hello@ternandtide.example ·3")
     holders = app.row("thr_01").locator(".row-holders")
     assert holders.get_attribute("title") == "mia@ternandtide.example, hello@ternandtide.example"
     app.press("j", "j", "e")

@@ -16,12 +16,12 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.journeys.harness import ServiceProcess
-from tests.peers.cache import needs_emulator
 from tests.peers.emulator import CLIENT_ID, CLIENT_SECRET, Google, google
+from tests.peers.needs import EMULATOR, needs
 from tests.web.mail_rules.stage import Desk, parsed, sitting
 from tests.web.writer import ready, text
 
-pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.peer, pytest.mark.wall_clock, needs_emulator]
+pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.peer, pytest.mark.wall_clock, needs(EMULATOR)]
 
 MIA = "mia@acme.test"
 TEAM = "team@acme.test"
@@ -135,7 +135,10 @@ def new_mail_comes_by_itself(desk: Desk, town: Town) -> None:
 
 
 def reading_and_archiving_reach_the_provider(desk: Desk, town: Town) -> None:
-    labels = lambda: town.google.labels_of(MIA, town.plan)  # noqa: E731
+
+    def labels() -> set[str]:
+        return town.google.labels_of(MIA, town.plan)
+
     assert labels() >= {"INBOX", "UNREAD"}
     desk.open("The plan for Quay 4")
     desk.eventually(lambda: "UNREAD" not in labels())

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.journeys.harness import ServiceProcess
-from tests.web.conftest import PHONE
+from tests.support.browser import PHONE
 from tests.web.mail_rules.stage import MIA, Desk, account, arrives, labels_of, mock_world, sitting
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]
@@ -86,6 +86,8 @@ def test_a_page_given_another_title_renames_the_sender_of_its_rows(desk: Desk) -
     page = desk.inbox()
     row = page.get_by_role("option", name="Press slot: Tuesday is free if you are quick")
     expect(row).to_contain_text("Della at Kestrel Print")
+    sender = desk.service.query("mail.thread", id=row.get_attribute("data-thread"))["messages"][0]["from"]
+    desk.service.mutate("people.add", address=sender["address"])  # who only wrote is suggested, and has no page yet
     path = desk.service.query("mail.thread", id=row.get_attribute("data-thread"))["filing"]["path"]
     known = desk.service.query("pages.get", path=path)
     desk.service.mutate("pages.save", path=path, title="Kestrel Print", body=known["body"], revision=known["revision"])

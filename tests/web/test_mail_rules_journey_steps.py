@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
@@ -83,13 +84,13 @@ def test_spam_and_trash_leave_the_page_and_can_be_brought_back(desk: Desk) -> No
         page, thread_id = with_mail(desk, f"Off to the {place.lower()}")
         desk.press(key)
         expect(row(page, thread_id)).to_have_count(0)
-        desk.eventually(lambda thread=thread_id, wanted=label: wanted in labels_of(desk.service, thread))
+        desk.eventually(partial(is_labelled, desk.service, thread_id, label))
         assert "INBOX" not in labels_of(desk.service, thread_id)
         page.get_by_role("button", name="More: starred, sent, spam, labels").click()
         page.get_by_role("link", name=place).click()
         row(page, thread_id).click()
         page.get_by_role("button", name="Move to inbox").click()
-        desk.eventually(lambda thread=thread_id: "INBOX" in labels_of(desk.service, thread))
+        desk.eventually(partial(is_labelled, desk.service, thread_id, "INBOX"))
         assert label not in labels_of(desk.service, thread_id)
 
 
@@ -105,11 +106,11 @@ def test_many_are_picked_and_archived_at_once_and_come_back_at_once(desk: Desk) 
     desk.picture("step-many", dark=True, phone=True)
     desk.press("e")
     for thread_id in chosen:
-        desk.eventually(lambda thread=thread_id: "INBOX" not in labels_of(desk.service, thread))
+        desk.eventually(partial(is_not_labelled, desk.service, thread_id, "INBOX"))
     page.get_by_text("3 threads archived").wait_for()
     desk.press("z")
     for thread_id in chosen:
-        desk.eventually(lambda thread=thread_id: "INBOX" in labels_of(desk.service, thread))
+        desk.eventually(partial(is_labelled, desk.service, thread_id, "INBOX"))
         expect(desk.section("inbox").and_(row(page, thread_id))).to_be_visible()
 
 
@@ -187,6 +188,14 @@ def with_mail(desk: Desk, subject: str) -> tuple[Page, str]:
     desk.press("j")
     assert desk.selected() == thread_id
     return page, thread_id
+
+
+def is_labelled(service: ServiceProcess, thread_id: str, label: str) -> bool:
+    return label in labels_of(service, thread_id)
+
+
+def is_not_labelled(service: ServiceProcess, thread_id: str, label: str) -> bool:
+    return not is_labelled(service, thread_id, label)
 
 
 def row(page: Page, thread_id: str) -> Locator:

@@ -65,10 +65,10 @@ def test_what_was_sent_stands_among_ones_own_mail_at_once(desk: Desk) -> None:
     writes_to(desk, "ann@sea.example", "A copy for me")
     sends_now(desk, "A copy for me")
     stored = "select labels from mail_messages where account_id = ? and subject = 'A copy for me'"
-    copies = lambda: desk.service.rows(stored, account(desk.service, MIA)["id"])  # noqa: E731
-    assert copies() == [('["SENT"]',)]
+    mias = account(desk.service, MIA)["id"]
+    assert desk.service.rows(stored, mias) == [('["SENT"]',)]
     desk.service.mutate("fake.mail.syncNow", address=MIA)
-    assert copies() == [('["SENT"]',)]
+    assert desk.service.rows(stored, mias) == [('["SENT"]',)]
     assert len(sent_from(desk.service, MIA, "A copy for me")) == 1
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.web.conftest import PATIENCE_MS, App
+from tests.support.browser import PATIENCE_MS, App
 
 pytestmark = pytest.mark.browser
 
@@ -28,7 +28,7 @@ def test_undo_leads_to_the_row_in_the_inbox_though_its_news_come_after_the_answe
     app.world.change("thr_00", snippet="The news of it.")
     expect(row).to_contain_text("The news of it.")
     expect(row).to_be_focused()
-    assert page.evaluate("document.querySelector('.lists').scrollTop") == 0
+    app.until("() => document.querySelector('.lists').scrollTop === 0")
 
 
 def test_letters_typed_right_after_the_slash_are_words_and_no_commands(app: App) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.web.conftest import App
+from tests.support.browser import App
 from tests.web.fake_compose import instant
 from tests.web.fake_server import Refusal
 from tests.web.writer import ready, text, window
@@ -41,7 +41,7 @@ def test_each_state_has_its_words_and_its_deeds(app: App) -> None:
     world.add_outgoing(subject="Refused", state="failed", attempts=1, lastError="No such mailbox")
     world.add_outgoing(subject="Lost", state="uncertain", attempts=1)
     world.add_outgoing(subject="Going", state="transmitting")
-    quota = {"lastError": "The quota is used up", "nextAttemptAt": ago(seconds=-90)}
+    quota: dict[str, Any] = {"lastError": "The quota is used up", "nextAttemptAt": ago(seconds=-90)}
     world.add_outgoing(subject="Once more", attempts=3, **quota)
     world.add_outgoing(subject="Gone", state="sent", sendAt=ago(hours=1))
     page = tasks(app)

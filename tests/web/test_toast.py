@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.web.conftest import PHONE, App
-from tests.web.fake_server import Refusal, World
+from tests.support.browser import PHONE, App
+from tests.web.fake_server import Refusal
 
 pytestmark = pytest.mark.browser
 
@@ -19,7 +19,7 @@ FOCUSED_ROW = "() => document.activeElement.dataset.thread"
 @pytest.fixture
 def timed(start: Callable[..., App]) -> App:
     """The app on a clock that only the test moves."""
-    app = start(World(), locale="en-GB")  # a context of its own: the clock is the context's
+    app = start(alone=True)
     app.page.clock.install()
     return app
 
@@ -47,7 +47,7 @@ def test_a_notice_stays_while_it_is_pointed_at(timed: App) -> None:
     page = archived(timed)
     page.get_by_text("Archived").hover()
     page.clock.run_for(LONG_MS)
-    assert undo(page).is_visible()
+    expect(undo(page)).to_be_visible()
     page.mouse.move(1, 1)
     page.clock.run_for(LONG_MS)
     undo(page).wait_for(state="detached")
@@ -66,10 +66,10 @@ def test_undo_gives_the_focus_to_the_row_that_came_back(app: App) -> None:
     page = app.open()
     app.press("j", "e")
     undo(page).click()
-    app.until(f"() => ({FOCUSED_ROW})() === 'thr_00'")
-    assert app.selected() == "thr_00"
+    app.focuses("thr_00")
+    app.selects("thr_00")
     app.press("j")
-    assert app.selected() == "thr_01"
+    app.selects("thr_01")
 
 
 def test_undo_beside_an_open_thread_gives_the_focus_to_the_row_of_that_one(app: App) -> None:
@@ -79,9 +79,9 @@ def test_undo_beside_an_open_thread_gives_the_focus_to_the_row_of_that_one(app: 
     app.press("e")
     page.wait_for_url("**/t/thr_01")
     undo(page).click()
-    app.until(f"() => ({FOCUSED_ROW})() === 'thr_01'")
+    app.focuses("thr_01")
     app.row("thr_00").wait_for()
-    assert app.path() == "/p/mail/t/thr_01"
+    app.at("/p/mail/t/thr_01")
 
 
 def test_undo_where_the_list_is_covered_leaves_the_focus_in_the_open_thread(start: Callable[..., App]) -> None:
@@ -94,7 +94,7 @@ def test_undo_where_the_list_is_covered_leaves_the_focus_in_the_open_thread(star
     page.wait_for_selector("iframe")
     undo(page).click()
     expect(undo(page)).to_have_count(0)
-    assert page.evaluate("document.activeElement.className") == "thread-subject"
+    expect(page.locator(".thread-subject")).to_be_focused()
 
 
 def test_a_dismissed_notice_gives_the_focus_back(app: App) -> None:
@@ -103,7 +103,7 @@ def test_a_dismissed_notice_gives_the_focus_back(app: App) -> None:
     page.get_by_role("button", name="Dismiss").focus()
     app.press("Enter")
     expect(undo(page)).to_have_count(0)
-    assert page.evaluate(FOCUSED_ROW) == "thr_01"
+    app.focuses("thr_01")
 
 
 def test_a_notice_that_is_taken_back_gives_the_focus_back(app: App) -> None:
@@ -114,4 +114,4 @@ def test_a_notice_that_is_taken_back_gives_the_focus_back(app: App) -> None:
         app.press("j", "e")
         undo(page).focus()
     page.get_by_text("Could not archive: The disk is full.").wait_for()
-    assert page.evaluate(FOCUSED_ROW) == "thr_01"
+    app.focuses("thr_01")

@@ -7,7 +7,7 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.web.conftest import App
+from tests.support.browser import App
 
 
 def compose(app: App, key: str = "c", *, path: str = "/p/mail") -> Page:

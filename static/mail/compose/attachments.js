@@ -4,11 +4,13 @@ import { useRef, useState } from "preact/hooks";
 import { UploadList } from "../../files/uploads.js";
 import { fileSize } from "../../ui/format.js";
 import { html } from "../../ui/html.js";
-import { Icon, fileIcon } from "../../ui/icons.js";
+import { Icon } from "../../ui/icons.js";
+import { fileIcon } from "../../files/icon.js";
 import { attachedBytes } from "./checks.js";
 
 /**
- * @param {{ files: OutgoingFile[], remove: (fileId: string) => void, uploads: import("../../files/uploads.js").Upload[],
+ * @param {{ files: OutgoingFile[], remove: (fileId: string) => void, uploads:
+ * import("../../files/uploads.js").Upload[],
  *   cancel: (upload: import("../../files/uploads.js").Upload) => void }} props
  */
 export function Attachments({ files, remove, uploads, cancel }) {
@@ -16,12 +18,14 @@ export function Attachments({ files, remove, uploads, cancel }) {
   return html`<div class="compose-files">
     <ul class="attachments" aria-label="Attachments">
       ${files.map((one) => html`<li key=${one.fileId} class="compose-file">
-        <a class="attachment" href=${`/files/${encodeURIComponent(one.fileId)}/content`} download=${one.filename} title=${one.filename}>
+        <a class="attachment" href=${`/files/${encodeURIComponent(one.fileId)}/content`} download=${one.filename}
+          title=${one.filename}>
           <${Icon} name=${fileIcon(one.mime)} size=${18} />
           <span class="attachment-name"><bdi>${one.filename}</bdi></span>
           <span class="attachment-size">${fileSize(one.size)}</span>
         </a>
-        <button type="button" class="icon-button" aria-label=${`Remove ${one.filename}`} onClick=${() => remove(one.fileId)}><${Icon} name="close" size=${14} /></button>
+        <button type="button" class="icon-button" aria-label=${`Remove ${one.filename}`}
+          onClick=${() => remove(one.fileId)}><${Icon} name="close" size=${14} /></button>
       </li>`)}
     </ul>
     ${files.length > 1 && html`<p class="fine">${fileSize(attachedBytes({ attachments: files }))} together</p>`}
@@ -37,10 +41,14 @@ export function AttachButton({ send }) {
     event.currentTarget.value = ""; // the same file may be chosen again
   };
   return html`<input type="file" multiple hidden ref=${input} onChange=${chosen} />
-    <button type="button" class="icon-button" aria-label="Attach files" title="Attach files" onClick=${() => input.current?.click()}><${Icon} name="clip" /></button>`;
+    <button type="button" class="icon-button" aria-label="Attach files" title="Attach files"
+      onClick=${() => input.current?.click()}><${Icon} name="clip" /></button>`;
 }
 
-/** What a window that takes dropped files listens to, and whether some are held over it. @param {(files: File[]) => void} send */
+/**
+ * What a window that takes dropped files listens to, and whether some are held over it.
+ * @param {(files: File[]) => void} send
+ */
 export function useDrop(send) {
   const [over, setOver] = useState(false);
   const carries = (/** @type {DragEvent} */ event) => event.dataTransfer?.types.includes("Files") ?? false;
@@ -53,7 +61,8 @@ export function useDrop(send) {
         setOver(true);
       },
       onDragLeave: (/** @type {DragEvent} */ event) => {
-        const inside = event.relatedTarget instanceof Node && /** @type {Element} */ (event.currentTarget).contains(event.relatedTarget);
+        const inside = event.relatedTarget instanceof Node && /** @type {Element} */ (event.currentTarget)
+          .contains(event.relatedTarget);
         if (!inside) setOver(false);
       },
       onDrop: (/** @type {DragEvent} */ event) => {

@@ -6,13 +6,15 @@ import { troubled } from "../../tasks/outgoing.js";
 import { ago, plural } from "../../ui/format.js";
 import { html } from "../../ui/html.js";
 import { Icon } from "../../ui/icons.js";
+import { listed } from "../names.js";
 import { composeAnswer, composeBlank, openDraft } from "./composer.js";
 import { drafts, loadDrafts } from "./drafts.js";
 
 /** Above the list. @param {{ accountId: string | null }} props */
 export function ComposeBar({ accountId }) {
   return html`<div class="compose-bar">
-      <button class="button small primary" title="New message (c)" aria-keyshortcuts="c" onClick=${() => composeBlank({ accountId })}><${Icon} name="edit" size=${16} /> Compose</button>
+      <button class="button small primary" title="New message (c)" aria-keyshortcuts="c"
+        onClick=${() => composeBlank({ accountId })}><${Icon} name="edit" size=${16} /> Compose</button>
       <${DraftsMenu} />
     </div>
     <${TroubleStrip} />`;
@@ -49,12 +51,15 @@ function DraftsMenu() {
   };
   if (!count) return null;
   return html`<div class="drafts">
-    <button class="button small" ref=${button} aria-expanded=${open ? "true" : "false"} aria-haspopup="true" onClick=${() => setOpen(!open)}>Drafts (${count})</button>
+    <button class="button small" ref=${button} aria-expanded=${open ? "true" : "false"} aria-haspopup="true"
+      onClick=${() => setOpen(!open)}>Drafts (${count})</button>
     ${open && html`<div class="drafts-menu" ref=${menu} role="group" aria-label="Drafts" onKeyDown=${onKeyDown}>
       ${drafts.value.map((one) => html`<button key=${one.id} class="drafts-row" onClick=${() => choose(one.id)}>
-        <span class="drafts-to"><bdi>${one.to.length ? one.to.map(shortName).join(", ") : "(nobody yet)"}</bdi></span>
+        <span class="drafts-to"><bdi>${one.to.length ? `To ${listed(one.to.map(shortName))}` : "To nobody yet"}</bdi>
+          </span>
         <span class="drafts-time">${ago(one.updatedAt, now.value)}</span>
-        <span class="drafts-text"><bdi>${one.subject || "(no subject)"}</bdi> <span class="quiet-text"><bdi>${one.snippet}</bdi></span></span>
+        <span class="drafts-text"><bdi>${one.subject || "(no subject)"}</bdi> <span class="quiet-text">
+          <bdi>${one.snippet}</bdi></span></span>
       </button>`)}
     </div>`}
   </div>`;
@@ -64,9 +69,11 @@ function TroubleStrip() {
   const rows = troubled.value;
   if (!rows.length) return null;
   const [first] = rows;
-  const words = rows.length > 1 ? `${plural(rows.length, "message")} could not be sent or need${rows.length === 1 ? "s" : ""} your word.` : TROUBLE[first?.state ?? "failed"];
+  const words = rows.length > 1 ? `${plural(rows.length, "message")} could not be sent or need${rows.length === 1 ? "s"
+    : ""} your word.` : TROUBLE[first?.state ?? "failed"];
   return html`<div class="strip warning" role="status">
-    <${Icon} name="warning" size=${16} /><span>${words}${rows.length === 1 && first?.subject && html` <bdi>“${first.subject}”</bdi>`}</span>
+    <${Icon} name="warning" size=${16} />
+    <span>${words}${rows.length === 1 && first?.subject && html` <bdi>“${first.subject}”</bdi>`}</span>
     <a class="button small" href="/p/tasks">Look at ${rows.length === 1 ? "it" : "them"}</a>
   </div>`;
 }
@@ -81,9 +88,12 @@ const TROUBLE = {
 /** Below the messages of a thread. @param {{ threadId: string }} props */
 export function AnswerBar({ threadId }) {
   return html`<div class="answers" role="group" aria-label="Answer">
-    <button class="button" title="Reply (r)" onClick=${() => void composeAnswer("reply", threadId)}><${Icon} name="reply" size=${16} /> Reply</button>
-    <button class="button" title="Reply to all (a)" onClick=${() => void composeAnswer("replyAll", threadId)}><${Icon} name="replyAll" size=${16} /> Reply to all</button>
-    <button class="button" title="Forward (f)" onClick=${() => void composeAnswer("forward", threadId)}><${Icon} name="forward" size=${16} /> Forward</button>
+    <button class="button" title="Reply (r)" onClick=${() => void composeAnswer("reply", threadId)}>
+      <${Icon} name="reply" size=${16} /> Reply</button>
+    <button class="button" title="Reply to all (a)" onClick=${() => void composeAnswer("replyAll", threadId)}>
+      <${Icon} name="replyAll" size=${16} /> Reply to all</button>
+    <button class="button" title="Forward (f)" onClick=${() => void composeAnswer("forward", threadId)}>
+      <${Icon} name="forward" size=${16} /> Forward</button>
   </div>`;
 }
 
@@ -97,6 +107,7 @@ export function shortName(mailbox) {
 function walk(event) {
   if (!(event.currentTarget instanceof HTMLElement)) return;
   const rows = [...event.currentTarget.querySelectorAll("button")];
-  const at = rows.indexOf(/** @type {HTMLButtonElement} */ (document.activeElement)) + (event.key === "ArrowDown" ? 1 : -1);
+  const at = rows.indexOf(/** @type {HTMLButtonElement} */ (document.activeElement)) + (event.key === "ArrowDown" ? 1
+    : -1);
   rows[(at + rows.length) % rows.length]?.focus();
 }

@@ -37,7 +37,8 @@ const PROMISES = new RegExp(
 
 /**
  * @param {import("./wire.js").Fields} fields
- * @param {{ uploading: number, signature: string | null }} state `uploading`: files still under way; `signature`: the account's
+ * @param {{ uploading: number, signature: string | null }} state `uploading`: files still under way; `signature`: the
+ * account's
  * @returns {Finding[]}
  */
 export function findings(fields, { uploading, signature }) {
@@ -48,14 +49,18 @@ export function findings(fields, { uploading, signature }) {
   /** @type {[boolean, boolean, string][]} */
   const rows = [
     [!people.length, true, "It needs at least one recipient."],
-    [wrong.length > 0, true, `${wrong.slice(0, 3).map(({ address }) => `“${address}”`).join(", ")} ${wrong.length === 1 ? "is not a mail address" : "are not mail addresses"}.`],
+    [wrong.length > 0, true, `${wrong.slice(0, 3).map(({ address }) => `“${address}”`).join(", ")} ${wrong.length === 1
+      ? "is not a mail address" : "are not mail addresses"}.`],
     [people.length > MAX_RECIPIENTS, true, `At most ${MAX_RECIPIENTS} recipients, and these are ${people.length}.`],
     [uploading > 0, true, `${plural(uploading, "file")} still on the way.`],
-    [attachedBytes(fields) > MAX_ATTACHED_BYTES, true, "The attachments are larger than a mail can carry (25 MiB together)."],
-    [fields.attachments.length > MAX_ATTACHMENTS, true, `At most ${MAX_ATTACHMENTS} files, and these are ${fields.attachments.length}.`],
+    [attachedBytes(fields) > MAX_ATTACHED_BYTES, true,
+      "The attachments are larger than a mail can carry (25 MiB together)."],
+    [fields.attachments.length > MAX_ATTACHMENTS, true,
+      `At most ${MAX_ATTACHMENTS} files, and these are ${fields.attachments.length}.`],
     [!fields.subject.trim(), false, "It has no subject."],
     [!words.trim() && !fields.attachments.length && !fields.quote, false, "It has no text."],
-    [!fields.attachments.length && PROMISES.test(`${fields.replyTo === null ? fields.subject : ""}\n${words}`), false, "You write of an attachment, and there is none."],
+    [!fields.attachments.length && PROMISES.test(`${fields.replyTo === null ? fields.subject : ""}\n${words}`), false,
+      "You write of an attachment, and there is none."],
     [seen >= MANY_RECIPIENTS, false, `${seen} people will see each other’s addresses. In Bcc they would not.`],
   ];
   return rows.filter(([holds]) => holds).map(([, stops, text]) => ({ stops, text }));

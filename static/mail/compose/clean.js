@@ -2,13 +2,14 @@
 /**
  * What may come into the editor: a short list of elements and, of attributes, an address that is safe to follow.
  *
- * Everything that is set, pasted or dropped goes through here. No picture comes through: one from the web would tell its
- * sender that it was pasted, and files are attached by uploading them. The server sanitizes again before it sends.
+ * Everything that is set, pasted or dropped goes through here. No picture comes through: one from the web would tell
+ * its sender that it was pasted, and files are attached by uploading them. The server sanitizes again before it sends.
  */
 import DOMPurify from "dompurify";
 
 const TAGS = [
-  "a", "b", "blockquote", "br", "code", "div", "em", "h1", "h2", "h3", "i", "li", "ol", "p", "pre", "s", "strong", "sub", "sup",
+  "a", "b", "blockquote", "br", "code", "div", "em", "h1", "h2", "h3", "i", "li", "ol", "p", "pre", "s", "strong",
+    "sub", "sup",
   "table", "tbody", "td", "tfoot", "th", "thead", "tr", "u", "ul",
 ];
 const ADDRESSES = /^(?:https?|mailto|tel):/i;
@@ -19,14 +20,15 @@ export const MAX_TEXT_CHARS = 400_000;
 
 /** @param {string} html @returns {DocumentFragment} in this document */
 export function clean(html) {
-  const fragment = DOMPurify.sanitize(withoutStyleSheets(html.slice(0, MAX_HTML_CHARS * 2)), {
+  const fragment = DOMPurify.sanitize(withoutFrames(withoutStyleSheets(html.slice(0, MAX_HTML_CHARS * 2))), {
     ALLOWED_TAGS: TAGS,
     ALLOWED_ATTR: ["href", "data-signature"],
     ADD_URI_SAFE_ATTR: ["data-signature"], // its value is no address
     ALLOW_DATA_ATTR: false,
     ALLOW_ARIA_ATTR: false,
     ALLOWED_URI_REGEXP: ADDRESSES,
-    FORBID_CONTENTS: ["script", "style", "template", "noscript", "title", "textarea", "select", "iframe", "object", "svg", "math", "head"],
+    FORBID_CONTENTS: ["script", "style", "template", "noscript", "title", "textarea", "select", "iframe", "object",
+      "svg", "math", "head"],
     RETURN_DOM_FRAGMENT: true,
   });
   return document.importNode(fragment, true);
@@ -42,8 +44,17 @@ export function safeAddress(typed) {
 }
 
 /**
- * Office programs paste style sheets. They go in any case; left to the parser, each would be one more complaint about the
- * policy in the console, also where nothing is laid out.
+ * A set of frames has no body to clean, and what stands in for it is no HTML to the parser. As blocks they are like
+ * others.
+ * @param {string} html
+ */
+function withoutFrames(html) {
+  return html.replace(/<(\/?)(?:frameset|noframes|frame)(?=[\s/>])/gi, "<$1div");
+}
+
+/**
+ * Office programs paste style sheets. They go in any case; left to the parser, each would be one more complaint about
+ * the policy in the console, also where nothing is laid out.
  * @param {string} html
  */
 function withoutStyleSheets(html) {

@@ -2,14 +2,15 @@
 /** The face of this folder: what the app and the mail page need of writing mail. */
 import { effect } from "@preact/signals";
 import { me } from "../../session.js";
-import { loadOutgoing, onOutgoingEvent } from "../../tasks/outgoing.js";
+import { loadOutgoing } from "../../tasks/outgoing.js";
 import { composeAnswer, composeBlank, startComposer } from "./composer.js";
-import { loadDrafts, onDraftEvent } from "./drafts.js";
+import { loadDrafts } from "./drafts.js";
 import { offerLeftOpen } from "./notices.js";
 import { rememberFor } from "./remembered.js";
 
 export { AnswerBar, ComposeBar } from "./bar.js";
 export { bringBack, composeAnswer, composeBlank, openDraft } from "./composer.js";
+export { onDraftEvent } from "./drafts.js";
 export { SendingNotices } from "./notices.js";
 export { ComposeDock } from "./window.js";
 
@@ -26,16 +27,9 @@ export function startCompose() {
   addEventListener("focus", () => void loadDrafts());
 }
 
-/** What the topic "tasks" says. @param {LiveEvent} event */
-export function onTasksEvent(event) {
-  onOutgoingEvent(event);
-  onDraftEvent(event);
-}
-
 /** There is a gap in the live updates. */
 export function refetchCompose() {
   void loadDrafts();
-  void loadOutgoing();
 }
 
 /**

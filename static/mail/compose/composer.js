@@ -8,7 +8,7 @@
 import { batch, computed, effect, signal } from "@preact/signals";
 import { keyboardTaken } from "../../keys.js";
 import { RpcError, mutate, query } from "../../rpc.js";
-import { place } from "../../router.js";
+import { mailPlace } from "../address.js";
 import { dismiss, takeBack } from "../../tasks/outgoing.js";
 import { toast } from "../../ui/toast.js";
 import { accounts } from "../accounts.js";
@@ -66,7 +66,8 @@ export function composeBlank({ to = [], accountId = null } = {}) {
   }
   const signature = signatureOf(from);
   const fields = { ...blankFields(from), to, html: bodyWith(signature.value ?? "") };
-  void open(async () => ({ draft: new Draft(fields), focus: to.length ? "body" : "to", title: "New message", unsigned: signature.value === null }));
+  void open(async () => ({ draft: new Draft(fields), focus: to.length ? "body" : "to", title: "New message",
+    unsigned: signature.value === null }));
 }
 
 /**
@@ -166,7 +167,8 @@ export async function discard() {
   const back = () => {
     clearTimeout(timer);
     if (id !== null) hideDraft(id, false);
-    void open(async () => ({ draft: new Draft(fields, { id, version, dirty: true }), focus: "body", title: titleOf(fields) }));
+    void open(async () => ({ draft: new Draft(fields, { id, version, dirty: true }), focus: "body",
+      title: titleOf(fields) }));
   };
   toast("Draft deleted.", { action: { label: "Undo", run: back } });
 }
@@ -184,7 +186,8 @@ async function deleteDraft(id) {
 }
 
 /**
- * Hand the message over for sending. Resolves to the answer, or to null when it did not go: the window stays and says why.
+ * Hand the message over for sending. Resolves to the answer, or to null when it did not go: the window stays and says
+ * why.
  * @param {string} [sendAt]
  */
 export async function handOver(sendAt) {
@@ -192,7 +195,8 @@ export async function handOver(sendAt) {
   if (!current) return null;
   const { draft } = current;
   if (!(await draft.save()) || draft.id === null) return null;
-  const answer = await mutate("mail.send", { ...toWire(draft.fields.value), draftId: draft.id, ...(sendAt !== undefined && { sendAt }) });
+  const answer = await mutate("mail.send", { ...toWire(draft.fields.value), draftId: draft.id,
+    ...(sendAt !== undefined && { sendAt }) });
   if (composition.value === current) shut(current);
   return answer;
 }
@@ -244,14 +248,14 @@ function giveFocusBack() {
   before = null;
   queueMicrotask(() => {
     if (old?.isConnected && old !== document.body && old.checkVisibility()) old.focus({ preventScroll: true });
-    else if (place.value.page === "mail" && place.value.threadId === null) select(selectedId.value, { focus: true });
+    else if (mailPlace.value?.threadId === null) select(selectedId.value, { focus: true });
     else document.querySelector(/** @type {"h1"} */ ("h1[tabindex]"))?.focus({ preventScroll: true });
   });
 }
 
 /** The account of the tab, else the first that can send. */
 function accountHere() {
-  const here = place.value.page === "mail" ? place.value.accountId : null;
+  const here = mailPlace.value?.accountId ?? null;
   const able = (accounts.value ?? []).filter((one) => one.state !== "disconnected");
   return (able.find((one) => one.id === here) ?? able[0])?.id ?? null;
 }

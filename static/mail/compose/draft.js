@@ -3,8 +3,8 @@
  * A message while it is written: its fields, and how they get to the server as a draft.
  *
  * Theory. Every change is saved a moment after the fingers rest, one request at a time, under the version that was read
- * last. Somebody else's version (another tab) is never overwritten unasked. Until the server has confirmed a change, a copy lies in
- * this browser (remembered.js), so that a crash, a closed lid or a lost connection takes nothing away.
+ * last. Somebody else's version (another tab) is never overwritten unasked. Until the server has confirmed a change, a
+ * copy lies in this browser (remembered.js), so that a crash, a closed lid or a lost connection takes nothing away.
  */
 import { signal } from "@preact/signals";
 import { RpcError, mutate, query } from "../../rpc.js";
@@ -26,7 +26,8 @@ let lastKey = 0;
 export class Draft {
   /**
    * @param {Fields} fields
-   * @param {{ id?: string | null, version?: number | null, key?: string, dirty?: boolean }} [known] `dirty`: begun in this browser, not saved
+   * @param {{ id?: string | null, version?: number | null, key?: string, dirty?: boolean }} [known] `dirty`: begun in
+   * this browser, not saved
    */
   constructor(fields, { id = null, version = null, key, dirty = false } = {}) {
     this.key = key ?? `${Date.now().toString(36)}-${++lastKey}`;
@@ -58,7 +59,10 @@ export class Draft {
     this.#later(SAVE_AFTER_MS);
   }
 
-  /** The text as the editor has it, where nobody wrote anything: of an untouched message that is no change. @param {string} html */
+  /**
+   * The text as the editor has it, where nobody wrote anything: of an untouched message that is no change.
+   * @param {string} html
+   */
   settle(html) {
     if (this.changes === this.saved) this.fields.value = { ...this.fields.value, html };
     else this.write({ html });

@@ -65,29 +65,36 @@ export function Editor({ start, label, changed, files, said, ready, children }) 
   };
   return html`<div class="editor-rich">
     <div class="rich-scroll" onMouseDown=${(/** @type {MouseEvent} */ event) => focusBelow(event, editor.current)}>
-      ${problem && html`<p class="form-problem" role="alert">The editor could not be loaded. <button type="button" class="link" onClick=${again}>Try again</button></p>`}
-      <div class="rich-text" ref=${root} role="textbox" tabindex="0" aria-multiline="true" aria-label=${label} spellcheck=${true} dir="auto"></div>
+      ${problem && html`<p class="form-problem" role="alert">The editor could not be loaded. <button type="button"
+        class="link" onClick=${again}>Try again</button></p>`}
+      <div class="rich-text" ref=${root} role="textbox" tabindex="0" aria-multiline="true" aria-label=${label}
+        spellcheck=${true} dir="auto"></div>
       ${children}
     </div>
     ${linking && html`<${LinkForm} editor=${editor.current} done=${endLinking} />`}
-    <${Toolbar} formats=${formats} toggle=${(/** @type {Exclude<import("./richtext.js").Format, "link">} */ format) => editor.current?.toggle(format)}
+    <${Toolbar} formats=${formats} toggle=${(/** @type {Exclude<import("./richtext.js").Format, "link">} */ format) =>
+      editor.current?.toggle(format)}
       linking=${linking} link=${() => setLinking(!linking)} />
   </div>`;
 }
 
 /**
- * @param {{ formats: import("./richtext.js").Formats, toggle: (format: any) => void, linking: boolean, link: () => void }} props
+ * @param {{ formats: import("./richtext.js").Formats, toggle: (format: any) => void, linking: boolean, link: () => void
+ * }} props
  */
 function Toolbar({ formats, toggle, linking, link }) {
   // A press must not take the selection out of the text.
   const hold = (/** @type {MouseEvent} */ event) => event.preventDefault();
   const [bold, italic, ...lists] = TOOLS.map(
-    ({ format, icon, label, keys }) => html`<button type="button" key=${format} class="format" aria-label=${label} title=${`${label} (${MAIN_KEY}${keys})`}
-      tabindex=${format === "bold" ? 0 : -1} aria-pressed=${formats[format] ? "true" : "false"} onMouseDown=${hold} onClick=${() => toggle(format)}><${Icon} name=${icon} /></button>`,
+    ({ format, icon, label, keys }) => html`<button type="button" key=${format} class="format" aria-label=${label}
+      title=${`${label} (${MAIN_KEY}${keys})`}
+      tabindex=${format === "bold" ? 0 : -1} aria-pressed=${formats[format] ? "true" : "false"} onMouseDown=${hold}
+        onClick=${() => toggle(format)}><${Icon} name=${icon} /></button>`,
   );
   return html`<div class="formats" role="toolbar" aria-label="Formatting" onKeyDown=${walk}>
     ${bold}${italic}
-    <button type="button" class="format" aria-label="Link" title=${`Link (${MAIN_KEY}K)`} tabindex="-1" aria-pressed=${formats.link ? "true" : "false"} aria-expanded=${linking ? "true" : "false"}
+    <button type="button" class="format" aria-label="Link" title=${`Link (${MAIN_KEY}K)`} tabindex="-1"
+      aria-pressed=${formats.link ? "true" : "false"} aria-expanded=${linking ? "true" : "false"}
       onMouseDown=${hold} onClick=${link}><${Icon} name="link" /></button>
     ${lists}
   </div>`;
@@ -122,7 +129,8 @@ function LinkForm({ editor, done }) {
   };
   return html`<form class="link-form" onSubmit=${submit} onKeyDown=${onKeyDown}>
     <label class="sr-only" for="link-address">Address of the link</label>
-    <input id="link-address" ref=${input} type="text" inputmode="url" autocapitalize="none" spellcheck=${false} placeholder="https://…" value=${address}
+    <input id="link-address" ref=${input} type="text" inputmode="url" autocapitalize="none" spellcheck=${false}
+      placeholder="https://…" value=${address}
       aria-describedby=${problem ? "link-problem" : undefined}
       onInput=${(/** @type {{ currentTarget: HTMLInputElement }} */ event) => setAddress(event.currentTarget.value)} />
     <button class="button small primary">Set link</button>
@@ -136,10 +144,15 @@ function LinkForm({ editor, done }) {
 function useAttempts() {
   const [attempt, setAttempt] = useState(0);
   const [failed, setFailed] = useState(-1);
-  return { attempt, problem: failed === attempt, again: () => (failed === attempt ? setAttempt(attempt + 1) : setFailed(attempt)) };
+  return { attempt, problem: failed === attempt, again: () => (failed === attempt ? setAttempt(attempt + 1)
+    : setFailed(attempt)) };
 }
 
-/** A click into the empty room below the text is meant for the text. @param {MouseEvent} event @param {RichText | null} editor */
+/**
+ * A click into the empty room below the text is meant for the text.
+ * @param {MouseEvent} event
+ * @param {RichText | null} editor
+ */
 function focusBelow(event, editor) {
   if (event.target !== event.currentTarget) return;
   event.preventDefault();

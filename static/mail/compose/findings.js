@@ -1,6 +1,6 @@
 // @ts-check
 /** What is said before a message goes: it can't, or one may want to think again. */
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { html } from "../../ui/html.js";
 import { Icon } from "../../ui/icons.js";
 
@@ -9,7 +9,7 @@ export function Findings({ sending }) {
   const { found, problem } = sending;
   const back = useRef(/** @type {HTMLButtonElement | null} */ (null));
   const stops = found.some((one) => one.stops);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (found.length) back.current?.focus();
   }, [found]);
   const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
@@ -20,13 +20,16 @@ export function Findings({ sending }) {
   };
   if (problem) return html`<p class="form-problem compose-problem" role="alert">Not sent: ${problem}</p>`;
   if (!found.length) return null;
-  return html`<div class="notice bad compose-findings" role="alertdialog" aria-label="Before it is sent" onKeyDown=${onKeyDown}>
+  return html`<div class="notice bad compose-findings" role="alertdialog" aria-label="Before it is sent"
+    onKeyDown=${onKeyDown}>
     <${Icon} name="warning" />
     <div>
       <ul>${found.map(({ text }) => html`<li key=${text}>${text}</li>`)}</ul>
       <p class="page-actions">
-        <button type="button" class="button small" ref=${back} onClick=${sending.dismiss}>${stops ? "OK" : "Don’t send yet"}</button>
-        ${!stops && html`<button type="button" class="button small" onClick=${() => void sending.sendAnyway()}>Send anyway</button>`}
+        <button type="button" class="button small" ref=${back} onClick=${sending.dismiss}>
+          ${stops ? "OK" : "Don’t send yet"}</button>
+        ${!stops && html`<button type="button" class="button small" onClick=${() => void sending.sendAnyway()}>
+          Send anyway</button>`}
       </p>
     </div>
   </div>`;

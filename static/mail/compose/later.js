@@ -36,7 +36,8 @@ export function LaterPanel({ title, choose, close }) {
   return html`<div class="later" role="dialog" aria-label=${title} ref=${panel} onKeyDown=${onKeyDown}>
     <p class="later-title" aria-hidden="true">${title}</p>
     ${presets(opened).map(
-      ({ name, at }) => html`<button type="button" key=${name} class="later-preset" onClick=${() => choose(at.toISOString())}>
+      ({ name, at }) => html`<button type="button" key=${name} class="later-preset"
+        onClick=${() => choose(at.toISOString())}>
         <span>${name}</span><span class="later-when">${whenWords(at, opened)}</span>
       </button>`,
     )}
@@ -57,7 +58,8 @@ function Custom({ choose, opened }) {
     if (result.at) choose(result.at.toISOString());
     else setRefused(result.problem);
   };
-  const set = (/** @type {(value: string) => void} */ keep) => (/** @type {{ currentTarget: HTMLInputElement }} */ event) => {
+  const set = (/** @type {(value: string) => void} */ keep) =>
+    (/** @type {{ currentTarget: HTMLInputElement }} */ event) => {
     setRefused("");
     keep(event.currentTarget.value);
   };
@@ -65,7 +67,8 @@ function Custom({ choose, opened }) {
     <label>Day <input type="date" required min=${dateField(opened)} value=${date} onInput=${set(setDate)} /></label>
     <label>Time <input type="time" required value=${time} onInput=${set(setTime)} /></label>
     <button class="button small primary"><${Icon} name="clock" size=${16} /> Set</button>
-    <p class="fine">${at && moved ? `Clocks change then: it becomes ${whenWords(at, opened)}. ` : ""}Time zone: ${zoneWords(at ?? opened)}</p>
+    <p class="fine">${at && moved ? `Clocks change then: it becomes ${whenWords(at, opened)}. ` : ""}
+      Time zone: ${zoneWords(at ?? opened)}</p>
     ${refused && html`<p class="form-problem" role="alert">${refused}</p>`}
   </form>`;
 }

@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * Mail on its way, above every page: the seconds in which it can be taken back, counted by the server's clock, and after a
- * restart of the browser what was left open. It follows the list of outgoing mail, so that a reload takes nothing away.
+ * Mail on its way, above every page: the seconds in which it can be taken back, counted by the server's clock, and
+ * after a restart of the browser what was left open. It follows the list of outgoing mail, so that a reload takes
+ * nothing away.
  */
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
@@ -45,7 +46,8 @@ function Going({ row }) {
   const undoes = row.state === "held" && seconds > 0;
   return html`<div class="toast sending" role="group" aria-label=${`Sending: ${about}`}>
     <span aria-hidden="true">${undoes ? `Sending in ${seconds} s` : "Sending…"}</span>
-    <span class="sr-only">${undoes ? `Sending ${about} in a few seconds. Undo or Send now.` : `Sending ${about}.`}</span>
+    <span class="sr-only">${undoes ? `Sending ${about} in a few seconds. Undo or Send now.` : `Sending ${about}.`}
+      </span>
     ${undoes && html`<button class="toast-action" onClick=${() => void bringBack(row.id)}>Undo</button>
       <button class="toast-action" onClick=${() => void hurry(row.id)}>Send now</button>`}
   </div>`;
@@ -62,7 +64,8 @@ function LeftOpen() {
   return html`<div class="toast left-open">
     <span>You were writing ${one.subject ? html`“<bdi>${one.subject}</bdi>”` : "a message"}.</span>
     <button class="toast-action" onClick=${() => answer(true)}>Continue</button>
-    ${one.fields === null /* else it is nowhere but here */ && html`<button class="toast-action" onClick=${() => answer(false)}>Later</button>`}
+    ${one.fields === null /* else it is nowhere but here */
+      && html`<button class="toast-action" onClick=${() => answer(false)}>Later</button>`}
   </div>`;
 }
 

@@ -13,9 +13,11 @@ export function QuotedOriginal({ quote, remove }) {
   const { value } = quoted(quote);
   return html`<div class="quote">
     <div class="quote-line">
-      <button type="button" class="quote-dots" aria-expanded=${open ? "true" : "false"} aria-label=${`${open ? "Hide" : "Show"} the ${what}`} title=${`${open ? "Hide" : "Show"} the ${what}`}
+      <button type="button" class="quote-dots" aria-expanded=${open ? "true" : "false"}
+        aria-label=${`${open ? "Hide" : "Show"} the ${what}`} title=${`${open ? "Hide" : "Show"} the ${what}`}
         onClick=${() => setOpen(!open)}>…</button>
-      <button type="button" class="icon-button quote-remove" aria-label=${`Leave the ${what} out`} title=${`Leave the ${what} out`} onClick=${remove}><${Icon} name="close" size=${14} /></button>
+      <button type="button" class="icon-button quote-remove" aria-label=${`Leave the ${what} out`}
+        title=${`Leave the ${what} out`} onClick=${remove}><${Icon} name="close" size=${14} /></button>
     </div>
     ${open && html`<${Shown} value=${value} what=${what} />`}
   </div>`;

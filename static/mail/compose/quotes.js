@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The quoted originals, for the eyes: the server appends them itself when the message goes out. Kept by message, so that
- * a window that comes back (after Undo, from Drafts) shows the same.
+ * The quoted originals, for the eyes: the server appends them itself when the message goes out. Kept by message, so
+ * that a window that comes back (after Undo, from Drafts) shows the same.
  */
 import { signal } from "@preact/signals";
 import { query } from "../../rpc.js";

@@ -2,8 +2,8 @@
 /**
  * A line of recipients: each a chip, and a field that completes people who are known.
  *
- * Enter, Tab, comma and semicolon take what is typed or marked; Backspace in the empty field goes to the last chip, once
- * more removes it; the arrow keys walk along the chips; Enter on a chip brings it back into the field.
+ * Enter, Tab, comma and semicolon take what is typed or marked; Backspace in the empty field goes to the last chip,
+ * once more removes it; the arrow keys walk along the chips; Enter on a chip brings it back into the field.
  */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { query } from "../../rpc.js";
@@ -17,7 +17,8 @@ const MOST_SUGGESTIONS = 8;
 const CHIPS_SHOWN = 60;
 
 /**
- * @param {{ id: string, label: string, people: Person[], change: (people: Person[]) => void, children?: unknown }} props
+ * @param {{ id: string, label: string, people: Person[], change: (people: Person[]) => void, children?: unknown }}
+ * props
  *   `children`: at the end of the line
  */
 export function Recipients({ id, label, people, change, children }) {
@@ -85,15 +86,20 @@ export function Recipients({ id, label, people, change, children }) {
   };
   const shown = all ? people : people.slice(0, CHIPS_SHOWN);
   const open = options.length > 0;
-  return html`<div class="recipients" onClick=${(/** @type {MouseEvent} */ event) => event.target === event.currentTarget && input.current?.focus()}>
+  return html`<div class="recipients" onClick=${(/** @type {MouseEvent} */ event) =>
+    event.target === event.currentTarget && input.current?.focus()}>
     <label for=${id}>${label}</label>
     <div class="recipients-line">
       <ul class="people" ref=${chips} aria-label=${`${label}: recipients`}>
-        ${shown.map((person, index) => html`<${Chip} key=${person.address} person=${person} remove=${() => remove(index)} edit=${() => edit(index)} field=${input} />`)}
+        ${shown.map((person, index) =>
+          html`<${Chip} key=${person.address} person=${person} remove=${() => remove(index)} edit=${() => edit(index)}
+            field=${input} />`)}
       </ul>
-      ${people.length > shown.length && html`<button type="button" class="button small" onClick=${() => setAll(true)}>and ${people.length - shown.length} more</button>`}
+      ${people.length > shown.length && html`<button type="button" class="button small" onClick=${() => setAll(true)}>
+        and ${people.length - shown.length} more</button>`}
       <input
-        id=${id} ref=${input} type="text" role="combobox" autocomplete="off" autocapitalize="none" spellcheck=${false} value=${text}
+        id=${id} ref=${input} type="text" role="combobox" autocomplete="off" autocapitalize="none" spellcheck=${false}
+          value=${text}
         aria-autocomplete="list" aria-expanded=${open ? "true" : "false"} aria-controls=${`${id}-known`}
         aria-activedescendant=${open && active >= 0 ? `${id}-known-${active}` : undefined}
         onInput=${(/** @type {{ currentTarget: HTMLInputElement }} */ event) => setText(event.currentTarget.value)}
@@ -101,11 +107,14 @@ export function Recipients({ id, label, people, change, children }) {
       />
     </div>
     ${children}
-    <${Suggestions} id=${`${id}-known`} label=${label} options=${options} active=${active} take=${(/** @type {Suggestion} */ one) => add([{ name: one.name, address: one.address }])} />
+    <${Suggestions} id=${`${id}-known`} label=${label} options=${options} active=${active}
+      take=${(/** @type {Suggestion} */ one) => add([{ name: one.name, address: one.address }])} />
   </div>`;
 }
 
-/** @param {{ person: Person, remove: () => void, edit: () => void, field: { current: HTMLInputElement | null } }} props */
+/**
+ * @param {{ person: Person, remove: () => void, edit: () => void, field: { current: HTMLInputElement | null } }} props
+ */
 function Chip({ person, remove, edit, field }) {
   const fine = isAddress(person.address);
   const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
@@ -120,17 +129,24 @@ function Chip({ person, remove, edit, field }) {
   const words = person.name || person.address;
   const spoken = [words, person.name && person.address, !fine && "not a mail address"].filter(Boolean).join(", ");
   return html`<li class=${classes({ "person-chip": true, wrong: !fine })}>
-    <button type="button" class="person" tabindex="-1" title=${formatMailbox(person)} aria-label=${`${spoken}. Enter to change, Delete to remove`}
-      onKeyDown=${onKeyDown} onClick=${edit}>${!fine && html`<${Icon} name="warning" size=${14} />`}<bdi>${words}</bdi></button>
-    <button type="button" class="person-remove" tabindex="-1" aria-label=${`Remove ${words}`} onClick=${remove}><${Icon} name="close" size=${12} /></button>
+    <button type="button" class="person" tabindex="-1" title=${formatMailbox(person)}
+      aria-label=${`${spoken}. Enter to change, Delete to remove`}
+      onKeyDown=${onKeyDown} onClick=${edit}>${!fine && html`<${Icon} name="warning" size=${14} />`}<bdi>${words}</bdi>
+      </button>
+    <button type="button" class="person-remove" tabindex="-1" aria-label=${`Remove ${words}`} onClick=${remove}>
+      <${Icon} name="close" size=${12} /></button>
   </li>`;
 }
 
-/** @param {{ id: string, label: string, options: Suggestion[], active: number, take: (one: Suggestion) => void }} props */
+/**
+ * @param {{ id: string, label: string, options: Suggestion[], active: number, take: (one: Suggestion) => void }} props
+ */
 function Suggestions({ id, label, options, active, take }) {
-  return html`<ul class="suggestions" id=${id} role="listbox" aria-label=${`${label}: people you know`} hidden=${!options.length}>
+  return html`<ul class="suggestions" id=${id} role="listbox" aria-label=${`${label}: people you know`}
+    hidden=${!options.length}>
     ${options.map(
-      (one, index) => html`<li key=${one.address} id=${`${id}-${index}`} role="option" aria-selected=${index === active ? "true" : "false"}
+      (one, index) => html`<li key=${one.address} id=${`${id}-${index}`} role="option"
+        aria-selected=${index === active ? "true" : "false"}
         onMouseDown=${(/** @type {Event} */ event) => { event.preventDefault(); take(one); }}>
         <span class="suggestion-name"><bdi>${one.title || one.name || one.address}</bdi></span>
         ${(one.title || one.name) && html`<span class="suggestion-address"><bdi>${one.address}</bdi></span>`}

@@ -12,7 +12,10 @@ const PREFIX = "svc.compose.";
 const KEEP_DAYS = 30;
 const MAX_CHARS = 1_000_000;
 
-/** @typedef {{ key: string, at: number, user: string, id: string | null, version: number | null, fields: import("./wire.js").Fields | null, subject: string }} Remembered */
+/**
+ * @typedef {{ key: string, at: number, user: string, id: string | null, version: number | null, fields:
+ * import("./wire.js").Fields | null, subject: string }} Remembered
+ */
 
 /** Lets go of the lock. @type {Map<string, () => void>} */
 const held = new Map();

@@ -1,6 +1,7 @@
 // @ts-check
 /**
- * The editor: Squire in a block of the page, loaded when first needed, with our keys and everything cleaned that comes in.
+ * The editor: Squire in a block of the page, loaded when first needed, with our keys and everything cleaned that comes
+ * in.
  *
  * Owns one Squire. It knows nothing of mail but the block that holds the signature.
  */
@@ -48,7 +49,8 @@ export class RichText {
     this.root = root;
     this.heard = heard;
     root.addEventListener("paste", (event) => this.#onPaste(event), { capture: true });
-    this.squire = new Squire(root, { undo: UNDO, sanitizeToDOMFragment: clean, didError: (error) => console.error(error) });
+    this.squire = new Squire(root, { undo: UNDO, sanitizeToDOMFragment: clean, didError: (error) => console.error(error)
+      });
     this.squire.setHTML(html);
     this.#setKeys();
     this.squire.addEventListener("input", () => heard.changed(this.html()));
@@ -83,7 +85,8 @@ export class RichText {
   /** @returns {Formats} */
   formats() {
     const has = (/** @type {string} */ tag) => this.squire.hasFormat(tag);
-    return { bold: has("B") || has("STRONG"), italic: has("I") || has("EM"), bullets: has("UL"), numbers: has("OL"), link: has("A") };
+    return { bold: has("B") || has("STRONG"), italic: has("I") || has("EM"), bullets: has("UL"), numbers: has("OL"),
+      link: has("A") };
   }
 
   /** @param {Exclude<Format, "link">} format */
@@ -115,7 +118,10 @@ export class RichText {
     this.squire.removeLink();
   }
 
-  /** Put a signature in the place of the one that is there, or below. Nobody is told of it as of a change. @param {string} html */
+  /**
+   * Put a signature in the place of the one that is there, or below. Nobody is told of it as of a change.
+   * @param {string} html
+   */
   setSignature(html) {
     const old = this.root.querySelector(SIGNATURE);
     this.squire.saveUndoState();
@@ -165,7 +171,9 @@ export class RichText {
     block.textContent = text.slice(0, MAX_TEXT_CHARS);
     this.squire.insertElement(block);
     this.heard.changed(this.html());
-    this.heard.said(cut ? "That is very long: the first 400,000 letters were pasted, as plain text. A file may serve better." : "That is very long: it was pasted as plain text.");
+    this.heard.said(cut
+      ? "That is very long: the first 400,000 letters were pasted, as plain text. A file may serve better."
+      : "That is very long: it was pasted as plain text.");
   }
 
   /**

@@ -73,14 +73,16 @@ function refusal(error) {
  * @param {OutputOf<"mail.send">} answer
  * @param {import("./wire.js").Fields} fields
  */
-function tell({ outgoingId, state, sendAt }, fields) {
+function tell({ outgoingId, messageId, state, sendAt }, fields) {
   handedOver({
-    id: outgoingId, accountId: fields.accountId, to: fields.to.map(formatMailbox), cc: fields.cc.map(formatMailbox), bcc: fields.bcc.map(formatMailbox),
+    id: outgoingId, accountId: fields.accountId, to: fields.to.map(formatMailbox), cc: fields.cc.map(formatMailbox),
+      bcc: fields.bcc.map(formatMailbox),
     subject: fields.subject, sendAt, state, attempts: 0, lastError: null, hasAttachments: fields.attachments.length > 0,
-    createdAt: new Date().toISOString(), nextAttemptAt: null, threadId: fields.replyTo,
+    createdAt: new Date().toISOString(), nextAttemptAt: null, threadId: fields.replyTo, messageId,
   });
   if (state === "scheduled" && sendAt) {
-    toast(`It goes out ${whenWords(new Date(sendAt), new Date())}.`, { action: { label: "Undo", run: () => void bringBack(outgoingId) } });
+    toast(`It goes out ${whenWords(new Date(sendAt), new Date())}.`,
+      { action: { label: "Undo", run: () => void bringBack(outgoingId) } });
   }
   void loadOutgoing();
 }

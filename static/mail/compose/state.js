@@ -7,16 +7,22 @@ import { closeComposer } from "./composer.js";
 
 /** @type {Record<import("./draft.js").State, string>} */
 const WORDS = {
-  untouched: "", dirty: "", saving: "Saving…", saved: "Draft saved", failed: "Not saved yet", conflict: "Not saved", gone: "Not saved",
+  untouched: "", dirty: "", saving: "Saving…", saved: "Draft saved", failed: "Not saved yet", conflict: "Not saved",
+    gone: "Not saved",
 };
 
 /** @param {{ draft: import("./draft.js").Draft }} props */
 export function SaveState({ draft }) {
   const state = draft.state.value;
-  return html`<p class="save-state" role="status" title=${draft.problem.value}>${WORDS[state]}${state === "failed" && html`<span class="save-problem">: ${draft.problem.value} It is kept in this browser.</span>`}</p>`;
+  return html`<p class="save-state" role="status" title=${draft.problem.value}>${WORDS[state]}
+    ${state === "failed" && html`<span class="save-problem">: ${draft.problem.value} It is kept in this browser.
+      </span>`}</p>`;
 }
 
-/** @param {{ draft: import("./draft.js").Draft, reset: (html: string) => void }} props `reset`: the text is another one now */
+/**
+ * @param {{ draft: import("./draft.js").Draft, reset: (html: string) => void }} props `reset`: the text is another one
+ * now
+ */
 export function Conflict({ draft, reset }) {
   const [problem, setProblem] = useState("");
   const state = draft.state.value;
@@ -36,13 +42,16 @@ export function Conflict({ draft, reset }) {
   return html`<div class="notice bad" role="alert">
     <${Icon} name="warning" />
     <div>
-      <p>${state === "conflict" ? "This draft was changed in another window while you were writing here." : "This draft was sent or deleted in another window."}</p>
+      <p>${state === "conflict" ? "This draft was changed in another window while you were writing here."
+        : "This draft was sent or deleted in another window."}</p>
       <p class="page-actions">
         ${state === "conflict"
           ? html`<button type="button" class="button small" onClick=${theirs}>Load the other</button>
               <button type="button" class="button small" onClick=${act(() => draft.keepMine())}>Keep mine</button>`
-          : html`<button type="button" class="button small" onClick=${act(() => draft.keepAsNew())}>Keep mine as a new draft</button>
-              <button type="button" class="button small" onClick=${() => void closeComposer({ drop: true })}>Close</button>`}
+          : html`<button type="button" class="button small" onClick=${act(() => draft.keepAsNew())}>Keep mine as a new
+            draft</button>
+              <button type="button" class="button small" onClick=${() => void closeComposer({ drop: true })}>Close
+              </button>`}
       </p>
       ${problem && html`<p class="form-problem">${problem}</p>`}
     </div>

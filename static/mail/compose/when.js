@@ -3,8 +3,9 @@
  * Times for sending later, in the browser's zone. Pure: the caller says what time it is.
  *
  * The presets, and why these: "tomorrow morning" and "Monday morning" are 8:00 of the next calendar day and of the next
- * Monday that is not today; "this afternoon" is 15:00, offered as long as that is still to come. On a Sunday the two mornings
- * are one, and Monday's is left out. A day is counted by the calendar, not by 24 hours: 8:00 stays 8:00 when clocks change.
+ * Monday that is not today; "this afternoon" is 15:00, offered as long as that is still to come. On a Sunday the two
+ * mornings are one, and Monday's is left out. A day is counted by the calendar, not by 24 hours: 8:00 stays 8:00 when
+ * clocks change.
  */
 
 const MORNING_HOUR = 8;
@@ -13,8 +14,10 @@ const MINUTE_MS = 60_000;
 /** Nobody means a message for after that. */
 const MAX_YEARS = 5;
 
-const WHEN = new Intl.DateTimeFormat("en-GB", { weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
-const WHEN_YEAR = new Intl.DateTimeFormat("en-GB", { weekday: "short", day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
+const WHEN = new Intl.DateTimeFormat("en-GB", { weekday: "short", day: "numeric", month: "short", hour: "2-digit",
+  minute: "2-digit" });
+const WHEN_YEAR = new Intl.DateTimeFormat("en-GB", { weekday: "short", day: "numeric", month: "short", year: "numeric",
+  hour: "2-digit", minute: "2-digit" });
 
 /** @typedef {{ name: string, at: Date }} Preset */
 
@@ -44,7 +47,8 @@ export function chosen(date, time, now) {
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0] = match.slice(1).map(Number);
   const at = new Date(year, month - 1, day, hour, minute);
   if (at.getTime() < now.getTime() + MINUTE_MS / 2) return { at: null, problem: "That is in the past.", moved: false };
-  if (year > now.getFullYear() + MAX_YEARS) return { at: null, problem: `At most ${MAX_YEARS} years ahead.`, moved: false };
+  if (year > now.getFullYear() + MAX_YEARS) return { at: null, problem: `At most ${MAX_YEARS} years ahead.`,
+    moved: false };
   return { at, problem: "", moved: at.getHours() !== hour || at.getMinutes() !== minute };
 }
 
@@ -68,7 +72,8 @@ export function whenWords(at, now) {
 export function zoneWords(at) {
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const minutes = -at.getTimezoneOffset();
-  const offset = `${minutes < 0 ? "−" : "+"}${Math.floor(Math.abs(minutes) / 60)}${minutes % 60 ? `:${two(Math.abs(minutes) % 60)}` : ""}`;
+  const offset = `${minutes < 0 ? "−" : "+"}${Math.floor(Math.abs(minutes) / 60)}${minutes % 60
+    ? `:${two(Math.abs(minutes) % 60)}` : ""}`;
   return zone === "UTC" ? zone : `${zone} (UTC${minutes ? offset : ""})`;
 }
 

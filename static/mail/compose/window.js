@@ -4,7 +4,7 @@
  * beside it can be read and clicked, only its keys rest.
  */
 import { useSignalEffect } from "@preact/signals";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useUploads } from "../../files/uploads.js";
 import { classes, html } from "../../ui/html.js";
 import { Icon } from "../../ui/icons.js";
@@ -25,7 +25,8 @@ export function ComposeDock() {
   const current = composition.value;
   if (current) return html`<${Window} key=${current.draft.key} current=${current} />`;
   if (!preparing.value) return null;
-  return html`<section class="compose waiting" aria-busy="true" aria-label="Message"><p class="compose-wait" role="status">Opening…</p></section>`;
+  return html`<section class="compose waiting" aria-busy="true" aria-label="Message">
+    <p class="compose-wait" role="status">Opening…</p></section>`;
 }
 
 /** @param {{ current: import("./composer.js").Composition }} props */
@@ -46,7 +47,7 @@ function Window({ current }) {
   const sending = useSending(draft, underWay);
   const ready = useReady(current, editor);
   useSignature(current, editor);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (current.focus === "to") frame.current?.querySelector("input")?.focus();
     else frame.current?.focus(); // until the editor is there
   }, []);
@@ -73,31 +74,39 @@ function Window({ current }) {
     void sending.send(sendAt);
   };
   return html`<section
-    class=${classes({ compose: true, minimised: small, over })} role="dialog" aria-modal="false" aria-labelledby="compose-title" tabindex="-1"
+    class=${classes({ compose: true, minimised: small, over })} role="dialog" aria-modal="false"
+      aria-labelledby="compose-title" tabindex="-1"
     ref=${frame} onKeyDown=${onKeyDown} ...${listeners}
   >
     <${Head} current=${current} small=${small} close=${close} />
     <div class="compose-body" hidden=${small}>
       <${Conflict} draft=${draft} reset=${(/** @type {string} */ text) => editor.current?.reset(text)} />
       <${Fields} draft=${draft} signatureWanted=${() => { current.unsigned = true; }} />
-      <${Editor} start=${fields.html} label="Message text" changed=${(/** @type {string} */ text) => text !== draft.fields.value.html && draft.write({ html: text })}
+      <${Editor} start=${fields.html} label="Message text"
+        changed=${(/** @type {string} */ text) => text !== draft.fields.value.html && draft.write({ html: text })}
         files=${upload} said=${setSaid} ready=${ready}>
-        ${fields.quote && html`<${QuotedOriginal} quote=${fields.quote} remove=${() => draft.write({ quote: null })} />`}
+        ${fields.quote && html`<${QuotedOriginal} quote=${fields.quote}
+          remove=${() => draft.write({ quote: null })} />`}
       </${Editor}>
       <${Attachments} files=${fields.attachments} uploads=${uploads} cancel=${cancel}
-        remove=${(/** @type {string} */ fileId) => draft.write({ attachments: fields.attachments.filter((one) => one.fileId !== fileId) })} />
+        remove=${(/** @type {string} */ fileId) =>
+          draft.write({ attachments: fields.attachments.filter((one) => one.fileId !== fileId) })} />
       <p class="compose-said fine" role="status">${said}</p>
       <${Findings} sending=${sending} />
       <div class="compose-foot">
         <div class="send-pair">
-          <button type="button" class="button primary" aria-busy=${sending.busy} aria-keyshortcuts="Control+Enter Meta+Enter" title="Send (Ctrl+Enter, ⌘+Enter)" onClick=${() => void sending.send()}>Send</button>
-          <button type="button" class="button primary send-later" aria-label="Send later" title="Send later" aria-haspopup="dialog" aria-expanded=${later ? "true" : "false"}
+          <button type="button" class="button primary" aria-busy=${sending.busy}
+            aria-keyshortcuts="Control+Enter Meta+Enter" title="Send (Ctrl+Enter, ⌘+Enter)"
+              onClick=${() => void sending.send()}>Send</button>
+          <button type="button" class="button primary send-later" aria-label="Send later" title="Send later"
+            aria-haspopup="dialog" aria-expanded=${later ? "true" : "false"}
             onClick=${() => setLater(!later)}><${Icon} name="clock" size=${16} /></button>
           ${later && html`<${LaterPanel} title="Send later" choose=${sendLater} close=${() => setLater(false)} />`}
         </div>
         <${AttachButton} send=${upload} />
         <${SaveState} draft=${draft} />
-        <button type="button" class="icon-button" aria-label="Delete the draft" title="Delete the draft" onClick=${() => void discard()}><${Icon} name="trash" /></button>
+        <button type="button" class="icon-button" aria-label="Delete the draft" title="Delete the draft"
+          onClick=${() => void discard()}><${Icon} name="trash" /></button>
       </div>
     </div>
     ${over && html`<div class="compose-drop" aria-hidden="true">Drop the files here to attach them</div>`}
@@ -109,9 +118,11 @@ function Head({ current, small, close }) {
   const subject = current.draft.fields.value.subject;
   return html`<div class="compose-head">
     <h2 id="compose-title"><bdi>${(small && subject) || current.title}</bdi></h2>
-    <button type="button" class="icon-button" aria-label=${small ? "Open the message again" : "Minimise"} title=${small ? "Open again" : "Minimise"} aria-expanded=${small ? "false" : "true"}
+    <button type="button" class="icon-button" aria-label=${small ? "Open the message again" : "Minimise"}
+      title=${small ? "Open again" : "Minimise"} aria-expanded=${small ? "false" : "true"}
       onClick=${() => { minimised.value = !small; }}><${Icon} name=${small ? "up" : "minimise"} /></button>
-    <button type="button" class="icon-button" aria-label="Close and keep the draft" title="Close and keep the draft (Esc)" onClick=${close}><${Icon} name="close" /></button>
+    <button type="button" class="icon-button" aria-label="Close and keep the draft"
+      title="Close and keep the draft (Esc)" onClick=${close}><${Icon} name="close" /></button>
   </div>`;
 }
 
@@ -128,16 +139,20 @@ function Fields({ draft, signatureWanted }) {
   };
   return html`<div class="compose-fields">
     <${From} accountId=${fields.accountId} change=${from} />
-    <${Recipients} id="compose-to" label="To" people=${fields.to} change=${(/** @type {Person[]} */ to) => draft.write({ to })}>
+    <${Recipients} id="compose-to" label="To" people=${fields.to}
+      change=${(/** @type {Person[]} */ to) => draft.write({ to })}>
       ${!cc && html`<button type="button" class="copies" onClick=${() => setCopies(true)}>Cc</button>`}
       ${!bcc && html`<button type="button" class="copies" onClick=${() => setBlind(true)}>Bcc</button>`}
     </${Recipients}>
-    ${cc && html`<${Recipients} id="compose-cc" label="Cc" people=${fields.cc} change=${(/** @type {Person[]} */ people) => draft.write({ cc: people })} />`}
-    ${bcc && html`<${Recipients} id="compose-bcc" label="Bcc" people=${fields.bcc} change=${(/** @type {Person[]} */ people) => draft.write({ bcc: people })} />`}
+    ${cc && html`<${Recipients} id="compose-cc" label="Cc" people=${fields.cc}
+      change=${(/** @type {Person[]} */ people) => draft.write({ cc: people })} />`}
+    ${bcc && html`<${Recipients} id="compose-bcc" label="Bcc" people=${fields.bcc}
+      change=${(/** @type {Person[]} */ people) => draft.write({ bcc: people })} />`}
     <div class="compose-line">
       <label for="compose-subject">Subject</label>
       <input id="compose-subject" type="text" maxlength="900" dir="auto" value=${fields.subject}
-        onInput=${(/** @type {{ currentTarget: HTMLInputElement }} */ event) => draft.write({ subject: event.currentTarget.value })} />
+        onInput=${(/** @type {{ currentTarget: HTMLInputElement }} */ event) =>
+          draft.write({ subject: event.currentTarget.value })} />
     </div>
   </div>`;
 }
@@ -148,8 +163,10 @@ function From({ accountId, change }) {
   if (able.length < 2) return null;
   return html`<div class="compose-line">
     <label for="compose-from">From</label>
-    <select id="compose-from" value=${accountId} onChange=${(/** @type {{ currentTarget: HTMLSelectElement }} */ event) => change(event.currentTarget.value)}>
-      ${able.map((one) => html`<option key=${one.id} value=${one.id}>${one.address}${one.state === "reconnect" ? " (needs to be connected again)" : ""}</option>`)}
+    <select id="compose-from" value=${accountId}
+      onChange=${(/** @type {{ currentTarget: HTMLSelectElement }} */ event) => change(event.currentTarget.value)}>
+      ${able.map((one) => html`<option key=${one.id} value=${one.id}>${one.address}
+        ${one.state === "reconnect" ? " (needs to be connected again)" : ""}</option>`)}
     </select>
   </div>`;
 }

@@ -20,7 +20,7 @@ export function blankFields(accountId) {
   return { accountId, to: [], cc: [], bcc: [], subject: "", html: "", attachments: [], replyTo: null, quote: null };
 }
 
-/** @param {Fields} fields @returns {Composed} */
+/** @param {Fields} fields @returns {Omit<MailSendInput, "sendAt" | "draftId">} */
 export function toWire({ accountId, to, cc, bcc, subject, html, attachments, replyTo, quote }) {
   return {
     accountId,

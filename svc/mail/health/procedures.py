@@ -8,11 +8,12 @@ from typing import Final
 
 import trio
 
+from svc.connections import credentials_of
 from svc.errors import Conflict, NotFound
-from svc.mail import queries as mail_queries
-from svc.mail.engine import MailEngine
-from svc.mail.gmail.connection import Connections
+from svc.mail.accounts import queries as account_queries
+from svc.mail.connecting.connection import Connections
 from svc.mail.health import actions, queries, wire
+from svc.mail.health.queries import Counts
 from svc.mail.health.tasks import Eraser
 from svc.mail.health.wire import (
     AccountInput,
@@ -25,83 +26,88 @@ from svc.mail.health.wire import (
     QuotaOut,
 )
 from svc.mail.model import Account
-from svc.mail.tasks import AccountLoop
+from svc.mail.sync.engine import MailEngine
+from svc.mail.sync.tasks import AccountLoop
+from svc.mail.threads import queries as thread_queries
 from svc.principal import Principal
 from svc.protocol import NOTHING, Nothing, Procedure
 from svc.store import ReadTx
-from svc.workspace import Call
+from svc.workspace import RequestContext
 
 STOP_DEADLINE_S: Final = 10.0
 RETRY_ANSWER_S: Final = 20.0
 """How long a caller is kept waiting for a retry, which goes on without them."""
 
 
-async def health(call: Call, wanted: HealthInput) -> list[HealthOut]:
-    found = await call.workspace.store.read(_accounts, call.principal, account_id=wanted.account_id)
-    engine = call.workspace.service(MailEngine)
+async def health(context: RequestContext, wanted: HealthInput) -> list[HealthOut]:
+    found = await context.workspace.store.read(_accounts, context.principal, account_id=wanted.account_id)
+    engine = context.workspace.service(MailEngine)
     return [_with_loop(engine, account, counts) for account, counts in found]
 
 
-async def failures(call: Call, wanted: AccountInput) -> list[FailureOut]:
-    return await call.workspace.store.read(_failures, call.principal, account_id=wanted.account_id)
+async def failures(context: RequestContext, wanted: AccountInput) -> list[FailureOut]:
+    return await context.workspace.store.read(_failures, context.principal, account_id=wanted.account_id)
 
 
-async def pending(call: Call, wanted: AccountInput) -> list[PendingOut]:
-    return await call.workspace.store.read(_pending, call.principal, account_id=wanted.account_id)
+async def pending(context: RequestContext, wanted: AccountInput) -> list[PendingOut]:
+    return await context.workspace.store.read(_pending, context.principal, account_id=wanted.account_id)
 
 
-async def retry_failures(call: Call, wanted: AccountInput) -> Nothing:
+async def retry_failures(context: RequestContext, wanted: AccountInput) -> Nothing:
     """Returns once everything was asked for again, or after a while: it goes on."""
-    loop = await _loop(call, wanted.account_id)
+    loop = await _loop(context, wanted.account_id)
     with trio.move_on_after(RETRY_ANSWER_S):
         await loop.retry_failures()
     return NOTHING
 
 
-async def resync(call: Call, wanted: AccountInput) -> Nothing:
+async def resync(context: RequestContext, wanted: AccountInput) -> Nothing:
     """Read the whole mailbox again, and correct what differs. What is only here stays."""
-    loop = await _loop(call, wanted.account_id)
-    await call.workspace.store.write(actions.resync, call.principal, account_id=wanted.account_id)
+    loop = await _loop(context, wanted.account_id)
+    await context.workspace.store.write(actions.resync, context.principal, account_id=wanted.account_id)
     loop.hurry()
     return NOTHING
 
 
-async def disconnect(call: Call, wanted: DisconnectInput) -> DisconnectedOut:
+async def disconnect(context: RequestContext, wanted: DisconnectInput) -> DisconnectedOut:
     """Let go first, then tell the provider, then erase: whatever dies in between, nobody here has access any more."""
-    workspace = call.workspace
+    workspace = context.workspace
     let_go = await workspace.store.write(
-        actions.disconnect, workspace.secrets, call.principal, account_id=wanted.account_id, erase=wanted.erase
+        actions.disconnect,
+        credentials_of(workspace),
+        context.principal,
+        account_id=wanted.account_id,
+        erase=wanted.erase,
     )
     with trio.move_on_after(STOP_DEADLINE_S, shield=True):
         await workspace.service(MailEngine).retire(wanted.account_id)
     workspace.service(Eraser).look()
     notice = let_go.notice
-    if let_go.tokens is not None and not await workspace.service(Connections).revoke(let_go.tokens):
+    if let_go.tokens is not None and not await workspace.service(Connections).grants.revoke(let_go.tokens):
         notice = actions.NOT_REVOKED
         await workspace.store.write(actions.note_still_granted, account_id=wanted.account_id)
     return DisconnectedOut(revoked=notice is None, notice=notice)
 
 
-async def _loop(call: Call, account_id: str) -> AccountLoop:
+async def _loop(context: RequestContext, account_id: str) -> AccountLoop:
     """The running loop of one of the caller's accounts."""
-    account = await call.workspace.store.read(mail_queries.account_for, call.principal, account_id=account_id)
+    account = await context.workspace.store.read(account_queries.account_for, context.principal, account_id=account_id)
     if account is None:
         raise NotFound(actions.NO_ACCOUNT)
-    loop = call.workspace.service(MailEngine).loop(account_id)
+    loop = context.workspace.service(MailEngine).loop(account_id)
     if loop is None:
         raise Conflict(f"{account.address} is not connected.")
     return loop
 
 
-def _accounts(tx: ReadTx, principal: Principal, *, account_id: str | None) -> list[tuple[Account, tuple[int, int]]]:
-    found: Sequence[Account] = mail_queries.accounts(tx, principal)
+def _accounts(tx: ReadTx, principal: Principal, *, account_id: str | None) -> list[tuple[Account, Counts]]:
+    found: Sequence[Account] = account_queries.accounts(tx, principal)
     if account_id is not None:
         found = [_account(tx, principal, account_id)]
-    counts = mail_queries.pending_counts(tx, [account.id for account in found])
-    return [(account, counts[account.id]) for account in found]
+    return [(account, queries.counts(tx, account_id=account.id)) for account in found]
 
 
-def _with_loop(engine: MailEngine, account: Account, counts: tuple[int, int]) -> HealthOut:
+def _with_loop(engine: MailEngine, account: Account, counts: Counts) -> HealthOut:
     loop = engine.loop(account.id)
     if loop is None:
         return wire.health_out(account, counts=counts, eta_s=None, quota=None, next_attempt_at=None)
@@ -125,18 +131,18 @@ def _failures(tx: ReadTx, principal: Principal, *, account_id: str) -> list[Fail
 
 def _pending(tx: ReadTx, principal: Principal, *, account_id: str) -> list[PendingOut]:
     account = _account(tx, principal, account_id)
-    known = mail_queries.labels(tx, account.id)
+    known = thread_queries.labels(tx, account.id)
     return [wire.pending_out(one, known) for one in queries.pending(tx, account_id=account.id)]
 
 
 def _account(tx: ReadTx, principal: Principal, account_id: str) -> Account:
-    account = mail_queries.account_for(tx, principal, account_id=account_id)
+    account = account_queries.account_for(tx, principal, account_id=account_id)
     if account is None:
         raise NotFound(actions.NO_ACCOUNT)
     return account
 
 
-PROCEDURES: tuple[Procedure[Call], ...] = (
+PROCEDURES: tuple[Procedure[RequestContext], ...] = (
     Procedure(
         name="mail.health",
         kind="query",

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 from svc.clock import Millis
-from svc.mail.queries import decode_labels
-from svc.store import ReadTx
+from svc.mail.accounts import queries as account_queries
+from svc.mail.mending.queries import counts as damage_counts
+from svc.store import ReadTx, texts_of
 
 MAX_LISTED: Final = 500
 """Failures or pending changes shown of one account: more are counted, not listed."""
@@ -25,6 +26,17 @@ class Failure:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Counts:
+    """``damaged``: blobs of the account's mail; ``lost``: of these; ``mended``: lately."""
+
+    pending: int
+    failed: int
+    damaged: int
+    lost: int
+    mended: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Pending:
     """A change that the provider has not confirmed. ``thread_id`` is ``None`` while the message is not here."""
 
@@ -35,6 +47,12 @@ class Pending:
     attempts: int
     last_error: str | None
     created_at: Millis
+
+
+def counts(tx: ReadTx, *, account_id: str) -> Counts:
+    pending, failed = account_queries.pending_counts(tx, [account_id])[account_id]
+    damaged, lost, mended = damage_counts(tx, account_id)
+    return Counts(pending=pending, failed=failed, damaged=damaged, lost=lost, mended=mended)
 
 
 def failures(tx: ReadTx, *, account_id: str) -> list[Failure]:
@@ -76,8 +94,8 @@ def pending(tx: ReadTx, *, account_id: str) -> list[Pending]:
         Pending(
             thread_id=cast("str | None", row[0]),
             subject=cast(str, row[1]),
-            add=decode_labels(cast(str, row[2])),
-            remove=decode_labels(cast(str, row[3])),
+            add=texts_of(cast(str, row[2])),
+            remove=texts_of(cast(str, row[3])),
             attempts=cast(int, row[4]),
             last_error=cast("str | None", row[5]),
             created_at=cast(int, row[6]),

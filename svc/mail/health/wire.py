@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from svc.clock import Millis, rfc3339, rfc3339_or_none
-from svc.mail.health.queries import Failure, Pending
-from svc.mail.model import Account, Label
-from svc.mail.wire import Id, LabelOut, label_list
+from svc.mail.health.queries import Counts, Failure, Pending
+from svc.mail.model import Account, AccountState, Label, Trouble
+from svc.mail.threads.wire import LabelOut, label_list
+from svc.mail.wire import Id
 from svc.protocol.rows import Wire
 
 
@@ -26,7 +27,7 @@ class DisconnectInput(Wire, frozen=True):
     erase: bool = False
 
 
-class SweepOut(Wire, frozen=True):
+class FullSyncOut(Wire, frozen=True):
     """``eta_seconds``: at the rate of the last minutes; ``None`` until there is one."""
 
     done: int
@@ -42,20 +43,27 @@ class QuotaOut(Wire, frozen=True):
 
 
 class HealthOut(Wire, frozen=True):
-    """``provider`` and ``here``: messages there, as last heard, and stored. ``quota``: ``None`` where there is none."""
+    """``provider`` and ``here``: messages there, as last heard, and stored. ``quota``: ``None`` where there is none.
+
+    ``damaged``: bodies, raw messages and attachments that are damaged on this server; ``lost``: those of them that
+    can't be mended by themselves; ``mended``: those that were, in the last 30 days.
+    """
 
     account_id: str
-    state: str
+    state: AccountState
     problem: str | None
-    cause: str | None
+    cause: Trouble | None
     last_synced_at: str | None
-    progress: SweepOut | None
+    progress: FullSyncOut | None
     provider: int | None
     here: int
     pending: int
     failed: int
     quota: QuotaOut | None
     next_attempt_at: str | None
+    damaged: int
+    lost: int
+    mended: int
 
 
 class FailureOut(Wire, frozen=True):
@@ -88,34 +96,35 @@ class DisconnectedOut(Wire, frozen=True):
 def health_out(
     account: Account,
     *,
-    counts: tuple[int, int],
+    counts: Counts,
     eta_s: int | None,
     quota: QuotaOut | None,
     next_attempt_at: Millis | None,
 ) -> HealthOut:
-    """``counts``: what is pending, and what failed."""
-    pending, failed = counts
     return HealthOut(
         account_id=account.id,
         state=account.state,
         problem=account.problem,
         cause=account.cause,
         last_synced_at=rfc3339_or_none(account.last_synced_at),
-        progress=_sweep_out(account, eta_s),
+        progress=_full_sync_out(account, eta_s),
         provider=account.provider_total,
         here=account.messages,
-        pending=pending,
-        failed=failed,
+        pending=counts.pending,
+        failed=counts.failed,
         quota=quota,
         next_attempt_at=rfc3339_or_none(next_attempt_at),
+        damaged=counts.damaged,
+        lost=counts.lost,
+        mended=counts.mended,
     )
 
 
-def _sweep_out(account: Account, eta_s: int | None) -> SweepOut | None:
-    if account.sweep_history_id is None or account.progress_total is None:
+def _full_sync_out(account: Account, eta_s: int | None) -> FullSyncOut | None:
+    if account.sweep_cursor is None or account.progress_total is None:
         return None
     total = max(account.progress_total, account.progress_done)
-    return SweepOut(done=account.progress_done, total=total, eta_seconds=eta_s)
+    return FullSyncOut(done=account.progress_done, total=total, eta_seconds=eta_s)
 
 
 def failure_out(failure: Failure) -> FailureOut:

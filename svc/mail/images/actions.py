@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import Final
 
 from svc.errors import Conflict, Invalid
+from svc.formats.mime.model import MAX_ADDRESS_CHARS
+from svc.formats.text import clean_token
 from svc.mail.images.queries import MAY_SEE, url_key, who
-from svc.mail.mime.model import MAX_ADDRESS_CHARS
-from svc.mail.text import clean_token
 from svc.principal import Principal
 from svc.store import Tx
 
@@ -56,3 +56,8 @@ def note_images(tx: Tx, *, body_sha256: str, urls: Iterable[str]) -> None:
         """,
         [{"url_sha256": url_key(url), "body_sha256": body_sha256} for url in urls],
     )
+
+
+def forget_images(tx: Tx, *, body_sha256: str) -> None:
+    """No message has this body any more."""
+    tx.run("delete from mail_remote_images where body_sha256 = :sha256", sha256=body_sha256)

@@ -5,22 +5,22 @@ from __future__ import annotations
 from svc.mail.images import actions, queries, wire
 from svc.mail.images.wire import TrustedSenderOut, TrustSenderInput
 from svc.protocol import NOTHING, Nothing, Procedure
-from svc.workspace import Call
+from svc.workspace import RequestContext
 
 
-async def trust_sender(call: Call, wanted: TrustSenderInput) -> Nothing:
-    await call.workspace.store.write(
-        actions.trust_sender, call.principal, address=wanted.address, trusted=wanted.trusted
+async def trust_sender(context: RequestContext, wanted: TrustSenderInput) -> Nothing:
+    await context.workspace.store.write(
+        actions.trust_sender, context.principal, address=wanted.address, trusted=wanted.trusted
     )
     return NOTHING
 
 
-async def trusted_senders(call: Call, wanted: Nothing) -> list[TrustedSenderOut]:
-    senders = await call.workspace.store.read(queries.trusted_senders, call.principal)
+async def trusted_senders(context: RequestContext, wanted: Nothing) -> list[TrustedSenderOut]:
+    senders = await context.workspace.store.read(queries.trusted_senders, context.principal)
     return [wire.trusted_sender(sender) for sender in senders]
 
 
-PROCEDURES: tuple[Procedure[Call], ...] = (
+PROCEDURES: tuple[Procedure[RequestContext], ...] = (
     Procedure(
         name="mail.trustSender",
         kind="mutation",

@@ -29,7 +29,7 @@ MAX_ASKED_EACH: Final = 64
 RETRY_AFTER_S: Final = 5
 
 ACCEPT: Final = "image/avif,image/webp,image/png,image/jpeg,image/gif,image/bmp,image/x-icon"
-_HTTP: Final = re.compile(r"http://([^/?#\\:]*)(?::80)?(?=[/?#\\]|\Z)", re.IGNORECASE)
+_HTTP: Final = re.compile(r"\Ahttp://([^/?#\\:]*)(?::80)?(?=[/?#\\]|\Z)", re.IGNORECASE)
 _CODES: Final = {"timeout": "gateway_timeout", "too_large": "too_large"}
 
 

@@ -7,11 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, cast
 
-import msgspec
-
 from svc.clock import Millis
 from svc.principal import Principal
-from svc.store import ReadTx, Value
+from svc.store import ReadTx, Value, json_array
 
 MAY_SEE: Final = "(:everything or owner_id is :user_id)"
 
@@ -48,7 +46,7 @@ def trusted_among(tx: ReadTx, principal: Principal, *, addresses: Iterable[str])
         select address from mail_trusted_senders
         where address in (select value from json_each(:addresses)) and {MAY_SEE}
         """,
-        addresses=msgspec.json.encode(sorted({address.lower() for address in addresses})).decode(),
+        addresses=json_array(sorted({address.lower() for address in addresses})),
         **who(principal),
     )
     return frozenset(str(address) for (address,) in rows)

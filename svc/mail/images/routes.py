@@ -13,22 +13,22 @@ from svc.errors import Forbidden, Invalid, NotFound
 from svc.mail.images import queries
 from svc.mail.images.proxy import ImageProxy
 from svc.protocol import Request, Response, Route
-from svc.workspace import Call
+from svc.workspace import RequestContext
 
 CACHE_CONTROL: Final = "private, max-age=86400"
 """A picture seen again within a day tells its sender nothing again."""
 _OTHER_SITES: Final = frozenset({"cross-site", "same-site"})
 
 
-async def proxy_image(call: Call, request: Request) -> Response:
+async def proxy_image(context: RequestContext, request: Request) -> Response:
     url = request.query().get("url")
     if url is None:
         raise Invalid("Which image? Name it as `url`.")
     if request.headers.get("sec-fetch-site") in _OTHER_SITES:
         raise Forbidden("Images of mail are shown in this workspace only.")
-    if not await call.workspace.store.read(queries.stands_in_readable_mail, call.principal, url=url):
+    if not await context.workspace.store.read(queries.stands_in_readable_mail, context.principal, url=url):
         raise NotFound("There is no such image in your mail.")
-    picture = await call.workspace.service(ImageProxy).fetch(call.principal, url)
+    picture = await context.workspace.service(ImageProxy).fetch(context.principal, url)
     return Response(
         headers=[
             ("content-type", picture.mime),
@@ -41,7 +41,7 @@ async def proxy_image(call: Call, request: Request) -> Response:
     )
 
 
-ROUTES: tuple[Route[Call], ...] = (
+ROUTES: tuple[Route[RequestContext], ...] = (
     Route(
         method="GET",
         path="/mail/proxy-image",

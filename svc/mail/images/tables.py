@@ -1,6 +1,7 @@
 """The tables of pictures in mail, as ``m005_images`` and ``m008_forgetting`` make them.
 
-Nothing here may ever change its meaning."""
+Nothing here may ever change its meaning.
+"""
 
 from __future__ import annotations
 

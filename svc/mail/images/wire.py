@@ -7,8 +7,8 @@ from typing import Annotated
 import msgspec
 
 from svc.clock import rfc3339
+from svc.formats.mime.model import MAX_ADDRESS_CHARS
 from svc.mail.images.queries import TrustedSender
-from svc.mail.mime.model import MAX_ADDRESS_CHARS
 from svc.protocol.rows import Wire
 
 

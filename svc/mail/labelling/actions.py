@@ -7,15 +7,18 @@ on each message of the thread. What is taken away is taken from each. Drafts at 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from svc.clock import DAY_MS, Millis
 from svc.errors import Invalid
-from svc.mail import queries
-from svc.mail.actions import enter_inbox, leave_inbox
+from svc.mail.labelling.inbox_actions import enter_inbox, leave_inbox
 from svc.mail.labelling.queries import due_snoozes, next_snooze_at
 from svc.mail.labelling.step import Opened, Step, newest_visible
 from svc.mail.model import DRAFT, HIDDEN_LABELS, IMPORTANT, INBOX, SPAM, STARRED, TRASH, UNREAD, Account, MessageRow
+from svc.mail.threads import queries as thread_queries
+from svc.mail.threads import snoozes
+from svc.mail.threads.label_queries import label_named
 from svc.principal import Principal, system
 from svc.store import ReadTx, Tx
 
@@ -29,25 +32,51 @@ WAKE_BATCH: Final = 200  # threads of one transaction
 _AWAY: Final = frozenset({SPAM, TRASH})
 
 
+@dataclass(frozen=True, kw_only=True)
+class Names:
+    """Labels by their names, which several accounts may share."""
+
+    add: frozenset[str] = frozenset()
+    remove: frozenset[str] = frozenset()
+
+    @property
+    def contradict(self) -> bool:
+        return not {name.casefold() for name in self.add}.isdisjoint(name.casefold() for name in self.remove)
+
+
+_NO_NAMES: Final = Names()
+
+
 def set_labels(
-    tx: Tx, principal: Principal, *, thread_ids: Sequence[str], add: frozenset[str], remove: frozenset[str]
+    tx: Tx,
+    principal: Principal,
+    *,
+    thread_ids: Sequence[str],
+    add: frozenset[str],
+    remove: frozenset[str],
+    names: Names = _NO_NAMES,
+    group: str | None = None,
 ) -> None:
-    """Spam and trash leave the inbox, and what enters the inbox is neither: one can't ask for both at once."""
-    if add & remove or (INBOX in add and add & _AWAY):
+    """Spam and trash leave the inbox, and what enters the inbox is neither: one can't ask for both at once.
+
+    ``names`` are of labels that people made, found in each thread's own account. One to be added has to be there.
+    """
+    if add & remove or names.contradict or (INBOX in add and add & _AWAY):
         raise Invalid("These labels contradict each other.")
     if add & _AWAY:
         remove |= {INBOX}
     step = Step(tx=tx, principal=principal)
-    checked: set[str] = set()
+    here: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
     for opened in step.threads(thread_ids):
-        if opened.account.id not in checked:
-            checked.add(opened.account.id)
+        if opened.account.id not in here:
             _require_settable(tx, opened.account, add | remove)
-        _set_labels(step, opened, add=add, remove=remove)
-    step.finish("trash" if TRASH in add else "spam" if SPAM in add else "labels")
+            here[opened.account.id] = _ids_of(tx, opened.account, names)
+        added, removed = here[opened.account.id]
+        _set_labels(step, opened, add=add | added, remove=remove | removed)
+    step.finish("trash" if TRASH in add else "spam" if SPAM in add else "labels", group=group)
 
 
-def snooze(tx: Tx, principal: Principal, *, thread_ids: Sequence[str], until: Millis) -> None:
+def snooze(tx: Tx, principal: Principal, *, thread_ids: Sequence[str], until: Millis, group: str | None = None) -> None:
     """Out of the inbox until then, here and at the provider."""
     if not tx.now < until <= tx.now + MAX_SNOOZE_MS:
         raise Invalid("A thread can be snoozed until a time to come, within five years.")
@@ -57,16 +86,16 @@ def snooze(tx: Tx, principal: Principal, *, thread_ids: Sequence[str], until: Mi
             raise Invalid("What is spam or trash as a whole can't be snoozed.")
         leave_inbox(step, opened)
         step.snooze(opened, until=until)
-    step.finish("snooze")
+    step.finish("snooze", group=group)
 
 
-def unsnooze(tx: Tx, principal: Principal, *, thread_ids: Sequence[str]) -> None:
+def unsnooze(tx: Tx, principal: Principal, *, thread_ids: Sequence[str], group: str | None = None) -> None:
     """Back in the inbox before its time. A thread that is not snoozed stays where it is."""
     step = Step(tx=tx, principal=principal)
     for opened in step.threads(thread_ids):
         if opened.row.snoozed_until is not None:
             enter_inbox(step, opened)
-    step.finish("unsnooze")
+    step.finish("unsnooze", group=group)
 
 
 def wake(tx: Tx) -> Millis | None:
@@ -77,14 +106,29 @@ def wake(tx: Tx) -> Millis | None:
         opened = step.thread(one.thread_id)
         if opened is not None:  # the provider may have deleted it meanwhile
             enter_inbox(step, opened, also=frozenset({UNREAD}))
-        tx.run("delete from mail_snoozes where thread_id = :id", id=one.thread_id)
+        snoozes.end(tx, thread_id=one.thread_id)
     step.finish(None)
     return tx.now if len(due) == WAKE_BATCH else next_snooze_at(tx)
 
 
 def known_labels(tx: ReadTx, account: Account) -> frozenset[str]:
     """The labels that can be put on a message of this account now."""
-    return SETTABLE | {label.id for label in queries.labels(tx, account.id).values() if not label.system}
+    return SETTABLE | {label.id for label in thread_queries.labels(tx, account.id).values() if not label.system}
+
+
+def _ids_of(tx: Tx, account: Account, names: Names) -> tuple[frozenset[str], frozenset[str]]:
+    """Of the labels to add and to take away, in this account. What it has no label for can't be worn there either."""
+    add = {name: _made_label(tx, account, name) for name in names.add}
+    missing = sorted(name for name, label_id in add.items() if label_id is None)
+    if missing:
+        raise Invalid(f"{account.address} has no such label: {', '.join(missing)}")
+    remove = (_made_label(tx, account, name) for name in names.remove)
+    return frozenset(filter(None, add.values())), frozenset(filter(None, remove))
+
+
+def _made_label(tx: Tx, account: Account, name: str) -> str | None:
+    label = label_named(tx, account.id, name)
+    return None if label is None or label.system else label.id
 
 
 def _require_settable(tx: Tx, account: Account, wanted: frozenset[str]) -> None:

@@ -1,19 +1,23 @@
-"""What labelling adds to mail's rows: its job, and its place in the claim."""
+"""What labelling adds to mail's rows: its job."""
 
 from __future__ import annotations
 
-from svc.mail.engine import MailEngine
-from svc.mail.labelling import undo
+from typing import Final
+
+from svc.clock import Millis
+from svc.job import Job
 from svc.mail.labelling.tasks import SNOOZE_JOB, Waker
-from svc.scheduler import Job, Scheduler
-from svc.store import Tx
+from svc.mail.sync.engine import MailEngine
 from svc.workspace import Workspace
 
 
 def build(workspace: Workspace) -> None:
     waker = Waker(store=workspace.store, engine=workspace.service(MailEngine))
-    workspace.service(Scheduler).add(Job(name=SNOOZE_JOB, run=waker.run))
+    workspace.provide(waker)
 
 
-def claim(tx: Tx, user_id: str) -> None:
-    undo.hand_over(tx, user_id=user_id)
+async def _wake(workspace: Workspace) -> Millis | None:
+    return await workspace.service(Waker).run()
+
+
+JOB: Final = Job(name=SNOOZE_JOB, summary="Brings back snoozed threads whose time has come.", run=_wake)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from svc import undo
 from svc.errors import Conflict, Invalid, NotFound, Unavailable
-from svc.mail import queries as mail_queries
-from svc.mail.engine import MailEngine
-from svc.mail.labelling import actions, queries, reversals, wire
-from svc.mail.labelling.tasks import SNOOZE_JOB
+from svc.formats.text import clean_line
+from svc.mail.accounts import queries as account_queries
+from svc.mail.labelling import actions, wire
+from svc.mail.labelling.carrying_on import done
 from svc.mail.labelling.wire import (
     AccountLabelOut,
     CreatedLabelOut,
@@ -21,39 +22,41 @@ from svc.mail.labelling.wire import (
     UndoOut,
 )
 from svc.mail.model import Label
-from svc.mail.provider import GrantLost, ProviderFault, Refused
-from svc.mail.text import clean_line
-from svc.mail.wire import ThreadIdsInput, shown_name
+from svc.mail.providers.seam import GrantLost, ProviderFault, Refused
+from svc.mail.sync.engine import MailEngine
+from svc.mail.threads import label_queries
+from svc.mail.threads.wire import ThreadIdsInput, shown_name
 from svc.principal import Principal
-from svc.protocol import NOTHING, Nothing, Procedure
-from svc.scheduler import Scheduler
+from svc.protocol import Nothing, Procedure
 from svc.store import ReadTx
-from svc.workspace import Call
+from svc.workspace import RequestContext
 
 
-async def set_labels(call: Call, wanted: SetLabelsInput) -> Nothing:
-    await call.workspace.store.write(
+async def set_labels(context: RequestContext, wanted: SetLabelsInput) -> Nothing:
+    await context.workspace.store.write(
         actions.set_labels,
-        call.principal,
+        context.principal,
         thread_ids=wanted.thread_ids,
         add=frozenset(wanted.add),
         remove=frozenset(wanted.remove),
+        names=actions.Names(add=frozenset(wanted.add_names), remove=frozenset(wanted.remove_names)),
+        group=wanted.group,
     )
-    return _carry_on(call)
+    return done(context)
 
 
-async def labels(call: Call, wanted: LabelsInput) -> list[AccountLabelOut]:
-    return await call.workspace.store.read(_labels, call.principal, account_id=wanted.account_id)
+async def labels(context: RequestContext, wanted: LabelsInput) -> list[AccountLabelOut]:
+    return await context.workspace.store.read(_labels, context.principal, account_id=wanted.account_id)
 
 
-async def create_label(call: Call, wanted: CreateLabelInput) -> CreatedLabelOut:
+async def create_label(context: RequestContext, wanted: CreateLabelInput) -> CreatedLabelOut:
     """Waits for the provider, who gives the id. A name that exists gives the label that has it."""
     name = _label_name(wanted.name)
-    known = await call.workspace.store.read(_label, call.principal, account_id=wanted.account_id, name=name)
+    known = await context.workspace.store.read(_label, context.principal, account_id=wanted.account_id, name=name)
     if known is not None:
         return CreatedLabelOut(id=known.id, name=known.name)
     try:
-        made = await call.workspace.service(MailEngine).make_label(wanted.account_id, name, color=wanted.color)
+        made = await context.workspace.service(MailEngine).make_label(wanted.account_id, name, color=wanted.color)
     except Refused as fault:
         raise Invalid(f"The provider does not take this label. {fault.detail}") from fault
     except GrantLost as fault:
@@ -63,48 +66,56 @@ async def create_label(call: Call, wanted: CreateLabelInput) -> CreatedLabelOut:
     return CreatedLabelOut(id=made.id, name=made.name)
 
 
-async def snooze(call: Call, wanted: SnoozeInput) -> Nothing:
+async def snooze(context: RequestContext, wanted: SnoozeInput) -> Nothing:
     until = wire.millis(wanted.until)
-    await call.workspace.store.write(actions.snooze, call.principal, thread_ids=wanted.thread_ids, until=until)
-    return _carry_on(call)
+    await context.workspace.store.write(
+        actions.snooze, context.principal, thread_ids=wanted.thread_ids, until=until, group=wanted.group
+    )
+    return done(context)
 
 
-async def unsnooze(call: Call, wanted: ThreadIdsInput) -> Nothing:
-    await call.workspace.store.write(actions.unsnooze, call.principal, thread_ids=wanted.thread_ids)
-    return _carry_on(call)
+async def unsnooze(context: RequestContext, wanted: ThreadIdsInput) -> Nothing:
+    await context.workspace.store.write(
+        actions.unsnooze, context.principal, thread_ids=wanted.thread_ids, group=wanted.group
+    )
+    return done(context)
 
 
-async def snoozed(call: Call, wanted: Nothing) -> list[SnoozedOut]:
-    return await call.workspace.store.read(wire.snoozed_out, call.principal)
+async def snoozed(context: RequestContext, wanted: Nothing) -> list[SnoozedOut]:
+    return await context.workspace.store.read(wire.snoozed_out, context.principal)
 
 
-async def undo(call: Call, wanted: Nothing) -> UndoOut:
-    taken_back = await call.workspace.store.write(reversals.take_back, call.principal)
-    _carry_on(call)
+async def take_back(context: RequestContext, wanted: Nothing) -> UndoOut:
+    reversals = undo.reversals_of(context.workspace)
+    taken_back = await context.workspace.store.write(undo.take_back, context.principal, reversals=reversals)
+    if taken_back is not None:
+        undo.carry_on(context.workspace, taken_back)
     return wire.undo_out(taken_back)
 
 
-async def undoable(call: Call, wanted: Nothing) -> list[UndoableOut]:
-    return [wire.undoable_out(row) for row in await call.workspace.store.read(reversals.undoable, call.principal)]
+async def undoable(context: RequestContext, wanted: Nothing) -> list[UndoableOut]:
+    reversals = undo.reversals_of(context.workspace)
+    found = await context.workspace.store.read(undo.undoable, context.principal, reversals=reversals)
+    return [wire.undoable_out(step) for step in found]
 
 
 def _labels(tx: ReadTx, principal: Principal, *, account_id: str | None) -> list[AccountLabelOut]:
     account_ids: Sequence[str] = (
-        [account_id] if account_id else [one.id for one in mail_queries.accounts(tx, principal)]
+        [account_id] if account_id else [one.id for one in account_queries.accounts(tx, principal)]
     )
-    if account_id and mail_queries.account_for(tx, principal, account_id=account_id) is None:
+    if account_id and account_queries.account_for(tx, principal, account_id=account_id) is None:
         raise NotFound("There is no such account.")
-    return [wire.account_label(owner, label) for owner, label in queries.labels_of(tx, account_ids)]
+    return [wire.account_label(owner, label) for owner, label in label_queries.labels_of(tx, account_ids)]
 
 
 def _label(tx: ReadTx, principal: Principal, *, account_id: str, name: str) -> Label | None:
     """The label of that name, which somebody made."""
-    account = mail_queries.account_for(tx, principal, account_id=account_id)
+    account = account_queries.account_for(tx, principal, account_id=account_id)
     if account is None:
         raise NotFound("There is no such account.")
     if account.state == "disconnected":
         raise Conflict(f"{account.address} is disconnected. Connect it again to make a label there.")
-    label = queries.label_named(tx, account_id, name)
+    label = label_queries.label_named(tx, account_id, name)
     if label is not None and label.system:
         raise Invalid(f"{shown_name(label)} is a label of the provider's own.")
     return label
@@ -118,14 +129,7 @@ def _label_name(name: str) -> str:
     return "/".join(parts)
 
 
-def _carry_on(call: Call) -> Nothing:
-    """The change is committed: who takes it to the provider is told, and who waits for the next snooze to end."""
-    call.workspace.service(MailEngine).wake_mirrors()
-    call.workspace.service(Scheduler).nudge(SNOOZE_JOB)
-    return NOTHING
-
-
-PROCEDURES: tuple[Procedure[Call], ...] = (
+PROCEDURES: tuple[Procedure[RequestContext], ...] = (
     Procedure(
         name="mail.setLabels",
         kind="mutation",
@@ -186,7 +190,7 @@ PROCEDURES: tuple[Procedure[Call], ...] = (
         access="authenticated",
         input=Nothing,
         output=UndoOut,
-        call=undo,
+        call=take_back,
         summary="Take back the caller's newest step that can be taken back.",
     ),
     Procedure(

@@ -1,4 +1,4 @@
-"""One step of a person over any number of threads: changed together, told once, mirrored, and remembered to be undone.
+"""One step of a person over any number of threads: one change, one event, sent to the provider, and undoable.
 
 Each changes the local state first and queues what the provider has to hear (``mail_mirror``) in the same transaction.
 A thread that the principal may not see is as missing as one that never was. What is remembered is what really changed,
@@ -13,12 +13,16 @@ from typing import Final
 
 import msgspec
 
+from svc import undo
 from svc.clock import Millis
 from svc.errors import NotFound
-from svc.mail import carried, counters, queries
-from svc.mail.labelling import undo
+from svc.mail.accounts import news as account_news
+from svc.mail.accounts import queries as account_queries
+from svc.mail.changes import message_labels, outbox
 from svc.mail.labelling.queries import snoozed_until
 from svc.mail.model import DRAFT, HIDDEN_LABELS, Account, MessageRow, ThreadRow
+from svc.mail.threads import queries as thread_queries
+from svc.mail.threads import snoozes, thread_rows
 from svc.principal import Principal
 from svc.store import Tx
 
@@ -74,13 +78,13 @@ class Step:
             yield opened
 
     def thread(self, thread_id: str) -> Opened | None:
-        row = queries.thread_for(self.tx, self.principal, thread_id=thread_id)
+        row = thread_queries.thread_for(self.tx, self.principal, thread_id=thread_id)
         if row is None:
             return None
-        account = self._accounts.get(row.account_id) or queries.account(self.tx, row.account_id)
+        account = self._accounts.get(row.account_id) or account_queries.account(self.tx, row.account_id)
         assert account is not None
         self._accounts[account.id] = account
-        return Opened(account=account, row=row, messages=tuple(queries.messages_of(self.tx, thread_id)))
+        return Opened(account=account, row=row, messages=tuple(thread_queries.messages_of(self.tx, thread_id)))
 
     def relabel(
         self, opened: Opened, message: MessageRow, *, add: frozenset[str] = _NONE, remove: frozenset[str] = _NONE
@@ -91,8 +95,8 @@ class Step:
         if after == before:
             return
         added, removed = after - before, before - after
-        carried.write_labels(self.tx, opened.account, message_id=message.id, labels=after)
-        _queue_mirror(self.tx, self.principal, message, add=added, remove=removed)
+        message_labels.write_labels(self.tx, opened.account, message_id=message.id, labels=after)
+        outbox.queue(self.tx, self.principal, message, add=added, remove=removed)
         self._touched[opened.row.id] = opened
         self._changes.append(
             MessageChange(message_id=message.id, added=tuple(sorted(added)), removed=tuple(sorted(removed)))
@@ -104,36 +108,27 @@ class Step:
             return
         self._touched[opened.row.id] = opened
         if until is None:
-            self.tx.run("delete from mail_snoozes where thread_id = :id", id=opened.row.id)
+            snoozes.end(self.tx, thread_id=opened.row.id)
         else:
-            self.tx.run(
-                """
-                insert into mail_snoozes (thread_id, account_id, until, created_at)
-                values (:thread_id, :account_id, :until, :now)
-                on conflict do update set until = :until, created_at = :now
-                """,
-                thread_id=opened.row.id,
-                account_id=opened.account.id,
-                until=until,
-                now=self.tx.now,
-            )
+            snoozes.begin(self.tx, thread_id=opened.row.id, account_id=opened.account.id, until=until)
 
-    def finish(self, what: str | None) -> None:
+    def finish(self, what: str | None, *, group: str | None = None) -> None:
         """The end of the step: one live update a thread, one an account. ``what``: how the undo log calls it; ``None``
-        for a step that can't be taken back."""
+        for a step that can't be taken back. ``group``: of the calls that are this step together."""
         device_id = self.principal.device_id
         for opened in self._touched.values():
-            counters.refresh_thread(self.tx, opened.account, opened.row.id, device_id=device_id)
+            thread_rows.refresh_thread(self.tx, opened.account, opened.row.id, device_id=device_id)
         for account_id in dict.fromkeys(opened.account.id for opened in self._touched.values()):
-            counters.emit_account(self.tx, account_id, device_id=device_id)
+            account_news.emit_account(self.tx, account_id, device_id=device_id)
         if what is not None and self._touched:
             undo.record(
                 self.tx,
                 self.principal,
                 kind=KIND,
                 what=what,
-                thread_ids=list(self._touched),
+                concerns=list(self._touched),
                 inverse=Changes(messages=tuple(self._changes), snoozes=self._snoozes_before()),
+                group=group,
             )
 
     def _snoozes_before(self) -> tuple[SnoozeBefore, ...]:
@@ -149,21 +144,3 @@ def newest_visible(messages: Sequence[MessageRow]) -> MessageRow:
     """The message that stands for its thread; one that is hidden does only where there is nothing else."""
     visible = [one for one in messages if not HIDDEN_LABELS & set(one.labels)]
     return (visible or [one for one in messages if DRAFT not in one.labels] or list(messages))[-1]
-
-
-def _queue_mirror(
-    tx: Tx, principal: Principal, message: MessageRow, *, add: frozenset[str], remove: frozenset[str]
-) -> None:
-    tx.run(
-        """
-        insert into mail_mirror (
-            account_id, provider_message_id, add_labels, remove_labels, device_id, created_at, next_at
-        ) values (:account_id, :provider_message_id, :add, :remove, :device_id, :now, :now)
-        """,
-        account_id=message.account_id,
-        provider_message_id=message.provider_message_id,
-        add=msgspec.json.encode(sorted(add)).decode(),
-        remove=msgspec.json.encode(sorted(remove)).decode(),
-        device_id=principal.device_id,
-        now=tx.now,
-    )

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from svc.clock import Millis
-from svc.mail.engine import MailEngine
 from svc.mail.labelling import actions, queries
+from svc.mail.sync.engine import MailEngine
 from svc.store import Store
 
 SNOOZE_JOB: Final = "mail-snooze"
@@ -23,5 +23,5 @@ class Waker:
         if not await self.store.read(queries.due_snoozes, limit=1):
             return await self.store.read(queries.next_snooze_at)
         next_at = await self.store.write(actions.wake)
-        self.engine.wake_mirrors()
+        self.engine.wake_outboxes()
         return next_at

@@ -8,29 +8,38 @@ from typing import Annotated, Final
 import msgspec
 
 from svc.clock import Millis, rfc3339
-from svc.mail import wire as mail_wire
 from svc.mail.labelling.queries import snoozed
-from svc.mail.labelling.reversals import TakenBack
-from svc.mail.labelling.undo import UndoRow
 from svc.mail.model import Label
-from svc.mail.wire import MAX_THREADS_A_CALL, Id, LabelName, ThreadOut, shown_name
+from svc.mail.threads import wire as thread_wire
+from svc.mail.threads.wire import ThreadOut, shown_name
+from svc.mail.wire import MAX_THREADS_A_CALL, Id, LabelName
 from svc.principal import Principal
 from svc.protocol.rows import Wire
+from svc.reversal import UndoStep
 from svc.store import ReadTx
+from svc.undo import TakenBack
 
 MAX_LABELS_A_CALL: Final = 50
 
 ThreadIds = Annotated[tuple[Id, ...], msgspec.Meta(max_length=MAX_THREADS_A_CALL)]
 LabelIds = Annotated[tuple[Id, ...], msgspec.Meta(max_length=MAX_LABELS_A_CALL)]
+LabelNames = Annotated[tuple[LabelName, ...], msgspec.Meta(max_length=MAX_LABELS_A_CALL)]
 Color = Annotated[str, msgspec.Meta(pattern="^#[0-9a-fA-F]{6}$")]
 
 
 class SetLabelsInput(Wire, frozen=True):
-    """Labels by their ids, which are each account's own; the provider's system labels are the same everywhere."""
+    """Labels by their ids, which are each account's own; the provider's system labels are the same everywhere.
+
+    ``add_names``, ``remove_names``: labels that people made, as each thread's own account has them. ``group`` as in
+    :class:`svc.mail.threads.wire.ThreadIdsInput`.
+    """
 
     thread_ids: ThreadIds
     add: LabelIds = ()
     remove: LabelIds = ()
+    add_names: LabelNames = ()
+    remove_names: LabelNames = ()
+    group: Id | None = None
 
 
 class LabelsInput(Wire, frozen=True):
@@ -48,6 +57,7 @@ class CreateLabelInput(Wire, frozen=True):
 class SnoozeInput(Wire, frozen=True):
     thread_ids: ThreadIds
     until: Annotated[datetime, msgspec.Meta(tz=True)]
+    group: Id | None = None
 
 
 class AccountLabelOut(Wire, frozen=True):
@@ -95,20 +105,20 @@ def account_label(account_id: str, label: Label) -> AccountLabelOut:
 
 def snoozed_out(tx: ReadTx, principal: Principal) -> list[SnoozedOut]:
     found = snoozed(tx, principal)
-    threads = mail_wire.thread_summaries(tx, [row for row, _ in found])
+    threads = thread_wire.thread_summaries(tx, [row for row, _ in found])
     return [SnoozedOut(thread=thread, until=rfc3339(until)) for thread, (_, until) in zip(threads, found, strict=True)]
 
 
-def undoable_out(row: UndoRow) -> UndoableOut:
-    return UndoableOut(id=str(row.id), what=row.what, at=rfc3339(row.at))
+def undoable_out(step: UndoStep) -> UndoableOut:
+    return UndoableOut(id=str(step.id), what=step.what, at=rfc3339(step.at))
 
 
 def undo_out(taken_back: TakenBack | None) -> UndoOut:
     if taken_back is None:
         return UndoOut(undone=None)
-    row = taken_back.row
+    step = taken_back.step
     return UndoOut(
-        undone=UndoneOut(id=str(row.id), what=row.what, thread_ids=row.thread_ids, draft_id=taken_back.draft_id)
+        undone=UndoneOut(id=str(step.id), what=step.what, thread_ids=step.concerns, draft_id=taken_back.draft_id)
     )
 
 

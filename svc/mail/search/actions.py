@@ -15,8 +15,11 @@ from svc.mail.search import queries
 from svc.mail.search.model import COLUMNS, NAMED
 from svc.mail.search.plan import IDS_A_SECOND, account_word, id_floor
 from svc.mail.search.text import VERSION
+from svc.mail.threads.thread_rows import retell
 from svc.store import Tx
 
+CONSUMER_NAME: Final = "mail-search"
+"""Of the cursor: all messages before it are in the queue, or were."""
 QUEUED_AT_A_TIME: Final = 2_000
 LARGEST_STEP_S: Final = 2**20
 PAGES_AT_A_TIME: Final = 200
@@ -32,6 +35,19 @@ class Words:
 
     message_id: str
     columns: dict[str, str]
+    snippet: str | None = None
+    """The line that its thread's row shows, as it is made now; ``None`` where the body is lost."""
+
+
+def queue(tx: Tx, *, message_ids: Sequence[str]) -> None:
+    """Their words are to be taken, or taken anew. What is gone by now is passed by."""
+    tx.run_many(
+        """
+        insert into mail_search_queue (message_id, account_id)
+        select id, account_id from mail_messages where id = :id on conflict do nothing
+        """,
+        [{"id": message_id} for message_id in message_ids],
+    )
 
 
 def take(tx: Tx, *, messages: Sequence[Words]) -> None:
@@ -43,6 +59,8 @@ def take(tx: Tx, *, messages: Sequence[Words]) -> None:
         if place is not None:
             entries += 1
             ids.append(_put(tx, place, message, entry=entries))
+            if message.snippet is not None:
+                retell(tx, message_id=message.message_id, snippet=message.snippet)
         tx.run("delete from mail_search_queue where message_id = :id", id=message.message_id)
     # The full-text rows last, together: it is quicker by a quarter.
     for row_id in ids:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from svc.mail.search import actions
+from functools import partial
+
+from svc.mail.search.following import CONSUMER
 from svc.mail.search.procedures import Search
 from svc.mail.search.settings import INDEX_DEBOUNCE_MS
 from svc.mail.search.tasks import Indexer
 from svc.nursery import Subsystem
-from svc.store import Tx
+from svc.store import Following
 from svc.workspace import Workspace
-
-
-def reindex(tx: Tx) -> None:
-    """Have the whole index made anew, from the stored bodies: the service does so in the background."""
-    actions.outdate(tx)
 
 
 def build(workspace: Workspace) -> None:
@@ -22,6 +19,7 @@ def build(workspace: Workspace) -> None:
         blobs=workspace.blobs,
         threads=workspace.threads,
         log=workspace.log,
+        follow=partial(workspace.service(Following).catch_up, CONSUMER.name),
         debounce_s=workspace.config[INDEX_DEBOUNCE_MS] / 1_000,
     )
     workspace.provide(indexer)

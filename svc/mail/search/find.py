@@ -26,6 +26,9 @@ MAX_EXAMINED: Final = 40_000
 WITH_ITS_THREAD: Final = 3
 """As so many counts a message whose thread has to be looked up."""
 
+WITH_ITS_TEXT: Final = 4
+"""As so many counts a message whose text is read, because the words have signs that the index has not."""
+
 IN_NAMED: Final = 0
 IN_BODY: Final = 1
 _BEFORE_ALL: Final = (-1, 0)
@@ -84,7 +87,8 @@ def find(tx: ReadTx, plan: Plan, *, position: Position | None, limit: int, limit
     place = position or Position(top=plan.high, entries=queries.state(tx).entries, high=plan.high)
     hits: list[Hit] = []
     examined = last_rank = 0
-    allowed = max(1, limits.examined // WITH_ITS_THREAD) if plan.asks_threads else limits.examined
+    cost = (WITH_ITS_THREAD if plan.asks_threads else 1) * (WITH_ITS_TEXT if plan.signs else 1)
+    allowed = max(1, limits.examined // cost)
     while True:
         window = _window(tx, plan, place, limits=replace(limits, examined=allowed - examined))
         examined += window.examined
@@ -136,7 +140,10 @@ def _in_order(tx: ReadTx, plan: Plan, window: _Window) -> Iterator[tuple[int, Hi
         thread_id = window.threads[-negated]
         if thread_id not in seen:
             seen.add(thread_id)
-            if next((twin for twin in queries.twins(tx, plan, thread_id) if twin in found), thread_id) == thread_id:
+            if (
+                next((duplicate for duplicate in queries.twins(tx, plan, thread_id) if duplicate in found), thread_id)
+                == thread_id
+            ):
                 yield rank, Hit(id=-negated, thread_id=thread_id)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from svc.mail.search.actions import CONSUMER_NAME
 from svc.store import Invariant, ReadTx
 
 _SHOWN = 20
@@ -14,6 +15,10 @@ def _every_message(tx: ReadTx) -> Iterable[str]:
         """
         select m.id from mail_messages m left join mail_search s on s.message_id = m.id
         where not exists (select 1 from mail_search_queue q where q.message_id = m.id)
+            and m.id not in (
+                select json_extract(payload, '$.messageId') from events
+                where type = 'mail-received' and seq > (select seq from consumers where name = :consumer)
+            )
             and (s.id is null or s.account_id <> m.account_id or s.thread_id <> m.thread_id
                 or s.attachments <> m.attachments)
             and (s.id is not null or (
@@ -22,6 +27,7 @@ def _every_message(tx: ReadTx) -> Iterable[str]:
             or s.labels <> m.labels
         limit :shown
         """,
+        consumer=CONSUMER_NAME,
         shown=_SHOWN,
     )
     return [f"message {message_id} can't be found, or is found as another" for (message_id,) in rows]

@@ -15,6 +15,7 @@ from datetime import UTC, date, datetime, tzinfo
 from typing import Final
 
 from svc.clock import DAY_MS, Millis
+from svc.formats.text import clean_line, cut
 from svc.mail.search.model import (
     COLUMNS,
     Before,
@@ -30,7 +31,6 @@ from svc.mail.search.model import (
     Text,
 )
 from svc.mail.search.text import typed
-from svc.mail.text import clean_line, cut
 
 MAX_QUERY_CHARS: Final = 500
 MAX_TERMS: Final = 32

@@ -14,7 +14,7 @@ import msgspec
 
 from svc.clock import Millis
 from svc.mail.model import DRAFT, SENT, SPAM, STARRED, TRASH
-from svc.mail.search.matching import Mark, Matcher, mark_of
+from svc.mail.search.matching import Mark, Matcher, ends_with_sign, has_signs, mark_of
 from svc.mail.search.model import (
     Before,
     Filter,
@@ -29,7 +29,7 @@ from svc.mail.search.model import (
     Text,
 )
 from svc.mail.search.text import phrase, spellings
-from svc.store import Value
+from svc.store import Value, json_array
 
 IDS_A_SECOND: Final = 4_096
 MAX_ID: Final = 2**63 - 1
@@ -75,10 +75,14 @@ class Scope:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """``match``, ``where`` and the bounds find; ``matcher`` tells of a message at hand what ``match`` would."""
+    """``match``, ``where`` and the bounds find; ``matcher`` tells of a message at hand what ``match`` would.
+
+    ``signs`` judges what ``match`` finds, where the words have signs that no index has.
+    """
 
     match: str
     matcher: Matcher
+    signs: Matcher | None
     low: int
     high: int
     where: str
@@ -109,10 +113,12 @@ def plan(query: Query, scope: Scope) -> Plan:
         high = low - 1
     if not _asks_for_left_out(rest):
         conditions.append(f"({_LEFT_OUT})")
-    params: dict[str, Value] = {"accounts": msgspec.json.encode(list(scope.addresses)).decode(), **compiler.params}
+    matcher = compiler.matcher(wanted, left_out=left_out)
+    params: dict[str, Value] = {"accounts": json_array(scope.addresses), **compiler.params}
     return Plan(
         match=compiler.match(wanted, left_out=left_out),
-        matcher=compiler.matcher(wanted, left_out=left_out),
+        matcher=matcher,
+        signs=matcher.of_signs,
         low=low,
         high=high,
         where=" and ".join(["s.account_id in (select value from json_each(:accounts))", *conditions]),
@@ -163,7 +169,7 @@ class _Compiler:
         if not parts or not self.scope.alone:
             accounts = " OR ".join(f'"{account_word(account_id)}"' for account_id in self.scope.addresses)
             parts.append(f"{{account}} : ({accounts})")
-        without = self._any(left_out)
+        without = self._any(text for text in left_out if not has_signs(text.words))  # those would take too much along
         return f"({' AND '.join(parts)})" + (f" NOT {without}" if without else "")
 
     def matcher(self, groups: list[tuple[Term, ...]], *, left_out: Sequence[Text]) -> Matcher:
@@ -188,12 +194,12 @@ class _Compiler:
 
     def _phrases(self, text: Text) -> Iterator[str]:
         for words in self._spellings(text):
-            found = phrase(words, unfinished=text.unfinished)
+            found = phrase(words, unfinished=_may_go_on(text))
             if found is not None:
                 yield quoted(*found)
 
     def _mark(self, text: Text) -> Mark:
-        found = [(words, phrase(words, unfinished=text.unfinished)) for words in self._spellings(text)]
+        found = [(words, phrase(words, unfinished=_may_go_on(text))) for words in self._spellings(text)]
         return mark_of([(words, one[1]) for words, one in found if one is not None], text.columns)
 
     def _spellings(self, text: Text) -> tuple[str, ...]:
@@ -230,6 +236,10 @@ class _Compiler:
         name = f"p{len(self.params)}"
         self.params[name] = value
         return f":{name}"
+
+
+def _may_go_on(text: Text) -> bool:
+    return text.unfinished and not ends_with_sign(text.words)
 
 
 def quoted(words: str, unfinished: bool) -> str:

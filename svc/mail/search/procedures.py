@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 import trio
 
 from svc.clock import Millis
-from svc.errors import NotFound
-from svc.mail import queries as mail_queries
+from svc.errors import NotFound, Refusal
+from svc.mail.accounts import queries as account_queries
 from svc.mail.search import queries, wire
 from svc.mail.search.find import LIMITS, Found, Limits, find
 from svc.mail.search.language import parse
@@ -20,14 +20,20 @@ from svc.mail.search.plan import IDS_A_SECOND, Scope, plan
 from svc.mail.search.snippet import snippet
 from svc.mail.search.tasks import Indexer
 from svc.mail.search.wire import FoundThreadOut, SearchInput, SearchOut
-from svc.mail.wire import SYSTEM_LABEL_NAMES, thread_summaries
+from svc.mail.threads import queries as thread_queries
+from svc.mail.threads.wire import SYSTEM_LABEL_NAMES, thread_summaries
 from svc.principal import Principal
 from svc.protocol import Procedure
 from svc.store import ReadTx, Store
-from svc.workspace import Call
+from svc.workspace import RequestContext
 
 SEARCHES_AT_A_TIME: Final = 2
 """Of all people together: half of the database's readers stay free for the inbox."""
+
+TURN_WAIT_S: Final = 2.0
+"""Turns are given in order; who has waited so long is told so, and when to come back."""
+
+RETRY_AFTER_S: Final = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,12 +46,23 @@ class Search:
     async def ask(self, principal: Principal, wanted: SearchInput) -> SearchOut:
         if self.indexer.is_synchronous:
             await self.indexer.catch_up()
-        async with self._turns:
+        turn = object()
+        with trio.move_on_after(TURN_WAIT_S):
+            await self._turns.acquire_on_behalf_of(turn)
+        if turn not in self._turns.statistics().borrowers:
+            raise Refusal(
+                "Too many searches at once. Try again in a moment.",
+                code="unavailable",
+                headers={"retry-after": str(RETRY_AFTER_S)},
+            )
+        try:
             return await self.store.read(answer, principal, wanted=wanted, limits=self.limits)
+        finally:
+            self._turns.release_on_behalf_of(turn)
 
 
-async def search(call: Call, wanted: SearchInput) -> SearchOut:
-    return await call.workspace.service(Search).ask(call.principal, wanted)
+async def search(context: RequestContext, wanted: SearchInput) -> SearchOut:
+    return await context.workspace.service(Search).ask(context.principal, wanted)
 
 
 def answer(tx: ReadTx, principal: Principal, *, wanted: SearchInput, limits: Limits) -> SearchOut:
@@ -66,13 +83,13 @@ def answer(tx: ReadTx, principal: Principal, *, wanted: SearchInput, limits: Lim
 
 
 def _scope(tx: ReadTx, principal: Principal, account_id: str | None) -> Scope:
-    accounts = mail_queries.accounts(tx, principal)
+    accounts = account_queries.accounts(tx, principal)
     if account_id is not None:
         accounts = [account for account in accounts if account.id == account_id]
         if not accounts:
             raise NotFound("There is no such account.")
     ids = [account.id for account in accounts]
-    labels = {one: {label.id: label.name for label in mail_queries.labels(tx, one).values()} for one in ids}
+    labels = {one: {label.id: label.name for label in thread_queries.labels(tx, one).values()} for one in ids}
     return Scope(
         addresses={account.id: account.address for account in accounts},
         labels={one: {**names, **SYSTEM_LABEL_NAMES} for one, names in labels.items()},
@@ -91,7 +108,7 @@ def _zone(name: str | None) -> tuple[tzinfo, tuple[str, ...]]:
 
 def _threads(tx: ReadTx, found: Found, matcher: Matcher) -> tuple[FoundThreadOut, ...]:
     texts = queries.texts(tx, [hit.id for hit in found.hits])
-    rows = [(hit, mail_queries.thread(tx, hit.thread_id)) for hit in found.hits]
+    rows = [(hit, thread_queries.thread(tx, hit.thread_id)) for hit in found.hits]
     shown = [(hit, row) for hit, row in rows if row is not None]
     threads = thread_summaries(tx, [row for _, row in shown])
     found_threads = []
@@ -115,7 +132,7 @@ def _day(id: int) -> str:
     return datetime.fromtimestamp(at / 1_000, tz=UTC).date().isoformat()
 
 
-PROCEDURES: tuple[Procedure[Call], ...] = (
+PROCEDURES: tuple[Procedure[RequestContext], ...] = (
     Procedure(
         name="mail.search",
         kind="query",

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
-import msgspec
-
-from svc.mail.model import MessageHeaders, Person
-from svc.mail.queries import decode_headers
+from svc.formats.person import Person
+from svc.mail.model import MessageHeaders
 from svc.mail.search.matching import FAR_APART
 from svc.mail.search.model import COLUMNS, Column
 from svc.mail.search.plan import Plan
-from svc.store import ReadTx
+from svc.mail.threads.queries import decode_headers
+from svc.store import ReadTx, json_array
 
 BEHIND: Final = 500
 """Messages of one person that wait for the index, from which on a search says so: fewer are a moment's work."""
@@ -57,12 +56,16 @@ class State:
 def scan(tx: ReadTx, plan: Plan, *, low: int, high: int, entries: int) -> Iterator[tuple[int, str | None]]:
     """Every message that has the words, newest first: its id in the index, and its thread if it keeps the conditions.
 
-    The rows come as they are asked for: who stops early has paid for what was read.
+    The rows come as they are asked for: who stops early has paid for what was read. Words with signs are looked for in
+    what was indexed.
     """
+    columns = plan.signs.columns if plan.signs else ()
+    texts = "".join(f", w.{column}" for column in columns)
     rows = tx.each(
         f"""
-        select f.rowid, iif(s.entry <= :entries and {plan.where}, s.thread_id, null)
+        select f.rowid, iif(s.entry <= :entries and {plan.where}, s.thread_id, null){texts}
         from mail_search_fts f cross join mail_search s on s.id = f.rowid
+        {"cross join mail_search_words w on w.id = f.rowid" if columns else ""}
         where mail_search_fts match :match and f.rowid between :low and :high order by f.rowid desc
         """,
         match=plan.match,
@@ -71,7 +74,9 @@ def scan(tx: ReadTx, plan: Plan, *, low: int, high: int, entries: int) -> Iterat
         entries=entries,
         **plan.params,
     )
-    return cast("Iterator[tuple[int, str | None]]", rows)
+    for row_id, thread_id, *found in rows:
+        has_signs = not plan.signs or plan.signs.matches(dict(zip(columns, map(str, found), strict=True)))
+        yield cast(int, row_id), str(thread_id) if thread_id is not None and has_signs else None
 
 
 def named_texts(tx: ReadTx, *, ids: Iterable[int]) -> Iterator[tuple[int, str]]:
@@ -82,7 +87,7 @@ def named_texts(tx: ReadTx, *, ids: Iterable[int]) -> Iterator[tuple[int, str]]:
         from mail_search_named where id in (select value from json_each(:ids))
         """,
         gap=FAR_APART,
-        ids=msgspec.json.encode(list(ids)).decode(),
+        ids=json_array(ids),
     )
     return cast("Iterator[tuple[int, str]]", rows)
 
@@ -126,7 +131,7 @@ def texts(tx: ReadTx, ids: Sequence[int]) -> dict[int, tuple[str, dict[Column, s
         select s.id, s.message_id, {_COLUMNS} from mail_search s join mail_search_words w on w.id = s.id
         where s.id in (select value from json_each(:ids))
         """,
-        ids=msgspec.json.encode(list(ids)).decode(),
+        ids=json_array(ids),
     )
     return {cast(int, row[0]): (str(row[1]), dict(zip(COLUMNS, map(str, row[2:]), strict=True))) for row in rows}
 
@@ -135,7 +140,7 @@ def others_have_mail(tx: ReadTx, account_ids: Sequence[str]) -> bool:
     """Whether there are accounts beside these."""
     other = tx.value(
         "select exists (select 1 from mail_accounts where id not in (select value from json_each(:ids)))",
-        ids=msgspec.json.encode(list(account_ids)).decode(),
+        ids=json_array(account_ids),
     )
     return bool(other)
 
@@ -178,7 +183,7 @@ def is_behind(tx: ReadTx, account_ids: Sequence[str]) -> bool:
             select 1 from mail_search_queue where account_id in (select value from json_each(:ids)) limit :behind
         )
         """,
-        ids=msgspec.json.encode(list(account_ids)).decode(),
+        ids=json_array(account_ids),
         behind=BEHIND,
     )
     return cast(int, waiting) >= BEHIND or state(tx).version == 0

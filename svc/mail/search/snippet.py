@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
+from svc.formats.snippet import carried_words, own_words
 from svc.mail.search.matching import Mark
 from svc.mail.search.model import Column
-from svc.mail.search.text import folded, restored
+from svc.mail.search.text import folded, places, restored
 
 SHOWN_CHARS: Final = 180
 BEFORE_CHARS: Final = 50
@@ -27,8 +28,7 @@ MAX_STARTS: Final = 100
 MAX_MARKS: Final = 8
 """Different words that are marked: each is looked for in the whole of a long text."""
 
-
-_ORDER: Final[tuple[Column, ...]] = ("body", "subject", "sender", "recipient", "cc", "bcc", "files")
+_OTHERS: Final[tuple[Column, ...]] = ("recipient", "cc", "bcc", "files")
 
 
 @dataclass(frozen=True)
@@ -45,21 +45,26 @@ class _Span:
 
 
 def snippet(columns: Mapping[Column, str], marks: Sequence[Mark]) -> tuple[Piece, ...]:
-    """The passage with most of what was searched for; the beginning of the body where nothing is marked."""
-    for column in _ORDER:
-        text = restored(columns[column])
+    """The passage with most of what was searched for; the beginning of the body where nothing is marked.
+
+    The sender's own new words come first, then what is quoted. Subject and sender stand in the row already.
+    """
+    body = restored(columns["body"])
+    versions = (own_words(body), carried_words(body), body)
+    for column, text in (*(("body", text) for text in versions), *((one, restored(columns[one])) for one in _OTHERS)):
         spans = sorted(_spans(column, text, marks))
         if spans:
             return tuple(_cut(text, spans))
-    return tuple(_cut(restored(columns["body"]) or restored(columns["subject"]), []))
+    return tuple(_cut(next((text for text in versions if text.strip()), ""), []))
 
 
 def _spans(column: Column, text: str, marks: Sequence[Mark]) -> Iterator[_Span]:
     compared = folded(text)
+    at = places(text)
     for number, mark in enumerate(marks[:MAX_MARKS]):
         if column in mark.columns:
             for found in islice(mark.pattern.finditer(compared), MAX_HITS):
-                yield _Span(found.start(), _after_marks(text, found.end()), number)
+                yield _Span(at[found.start()], _after_marks(text, at[found.end() - 1] + 1), number)
 
 
 def _after_marks(text: str, end: int) -> int:

@@ -2,9 +2,9 @@
 
 ``mail_search`` is narrow, and its rows lie in the order of dates: thousands of hits cost few pages. The words stand in
 ``mail_search_named`` (what decides the order) and ``mail_search_body``, exactly as they were given to the full-text
-table, which needs them to forget a row. Triggers keep what must never be forgotten; the full-text table itself can't
-stand in one (``trusted_schema`` is off), so that a deleted message leaves its id in ``mail_search_gone`` until the
-indexer has cleared its words away.
+table, which needs them to forget a row. Triggers keep what must never be forgotten (the one for what is stored goes
+with ``m015_search_follows``); the full-text table itself can't stand in one (``trusted_schema`` is off), so that a
+deleted message leaves its id in ``mail_search_gone`` until the indexer has cleared its words away.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
 """The indexer: takes the words of what was stored, a moment after it was stored, and clears away those of what is gone.
 
-The queue is a table, filled by triggers: nothing is forgotten over a crash, and nobody who stores mail has to call. The
-outbox tells that there may be work. Bodies that were parsed a moment ago are handed over in memory; others are read
-from their blobs. With a debounce of 0 it is synchronous: who stored mail waits until it can be found.
+The queue is a table, filled by a durable consumer of what was stored: nothing is forgotten over a crash, and nobody who
+stores mail has to call. The outbox tells that there may be work; what was recorded until then is queued first. Bodies
+that were parsed a moment ago are handed over in memory; others are read from their blobs. With a debounce of 0 it is
+synchronous: who stored mail waits until it can be found.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
@@ -22,7 +23,7 @@ from svc.mail.search.actions import Words
 from svc.mail.search.queries import Waiting
 from svc.mail.search.text import VERSION
 from svc.mail.search.words import words_of
-from svc.nursery import Child, ThreadGate
+from svc.nursery import Child, ThreadPool
 from svc.store import BlobCorrupt, BlobMissing, Blobs, Overflowed, Store
 
 BATCH: Final = 100
@@ -36,14 +37,20 @@ TOPICS: Final = frozenset({"mail", "accounts"})
 
 @dataclass(kw_only=True)
 class Indexer:
+    """``follow`` returns once all that was stored before stands in the queue."""
+
     store: Store
     blobs: Blobs
-    threads: ThreadGate
+    threads: ThreadPool
     log: Log
+    follow: Callable[[], Awaitable[object]]
     debounce_s: float
     _bodies: dict[str, Body] = field(default_factory=dict)
     _held_chars: int = 0
     _turn: trio.Lock = field(default_factory=trio.Lock)
+    _begun: int = 0
+    _ended: int = 0
+    """The number of the turn that began last, and of the one that last worked off all there was."""
 
     async def run(self, child: Child) -> None:
         child.started()
@@ -68,8 +75,13 @@ class Indexer:
             await self.catch_up()
 
     async def catch_up(self) -> None:
-        """Work off all that waits."""
+        """Work off all that waits. Who waits for a turn shares it with all who came before it began."""
+        begun_before = self._begun
         async with self._turn:
+            if self._ended > begun_before:
+                return  # a turn that began after this call has done it all
+            self._begun += 1
+            await self.follow()
             while (await self.store.read(queries.state)).version != VERSION:
                 await self.store.write(actions.queue_outdated)
             while waiting := await self.store.read(queries.waiting, limit=BATCH):
@@ -79,6 +91,7 @@ class Indexer:
                 await self.store.write(actions.clear, limit=CLEARED_AT_A_TIME)
             while (await self.store.read(queries.state)).wants_compacting:
                 await self.store.write(actions.compact)
+            self._ended = self._begun
 
     async def words(self, message: Waiting) -> Words:
         """Its words, from the body at hand or from its blob."""

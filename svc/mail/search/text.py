@@ -3,16 +3,18 @@
 The tokenizer (``unicode61``) takes runs of letters, marks and digits for words, without case and diacritics. Where a
 script has no spaces, that would make a word of each sentence; so runs of such scripts are written as overlapping pairs,
 with the last character once more alone, and any part of a run is then a phrase of pairs. An emoji is no letter: a
-private character that stands for it is put beside it. Both are marked, so that :func:`restored` can take them back.
+private character that stands for it is put beside it. Letters without a simpler one in them (``ø``, ``ß``, ``æ``) are
+written with those that people type for them. All are marked, so that :func:`restored` can take them back.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from typing import Final
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Count it up when the same message would now give other words: every index is then made anew, in the background."""
 
 MIN_PREFIX_CHARS: Final = 3
@@ -32,10 +34,27 @@ DENSE: Final = re.compile(f"[{_KANJI}{_HANGUL}{_SOUTH_EAST}]+")
 EMOJI: Final = re.compile(f"[{_EMOJI_CHARS}]")
 _WRAPPED: Final = re.compile(f"(?<=[{_KANJI}])\n(?=[{_KANJI}])")  # such lines break anywhere, also within a word
 _OF_ANOTHER_WIDTH: Final = re.compile("[\ufb00-\ufb06\uff01-\uffef]+")
-_DROPPED: Final = re.compile("[\u00ad\u2060\U000e0100-\U000e01ef\U000f0000-\U000ffffd]")
+_WAS_ANOTHER: Final = "\u032e"  # after letters that stand for another: the tokenizer drops it, and no language has it
+_BASES: Final = {
+    "ø": "o", "ł": "l", "đ": "d", "ð": "d\0", "ħ": "h", "ŧ": "t", "ı": "i", "ɨ": "i\0", "ƀ": "b", "ŋ": "n", "ŀ": "l\0",
+    "ß": "ss", "æ": "ae", "œ": "oe", "þ": "th", "ĳ": "ij", "ə": "e",
+}  # fmt: skip
+"""``\\0``: the second letter with the same base."""
+_DROPPED: Final = re.compile("[\u00ad\u032e\u2060\U000e0100-\U000e01ef\U000f0000-\U000ffffd]")
 _VARIATIONS: Final = re.compile("[\ufe00-\ufe0f]")
 _PAIRED: Final = re.compile(f"(.){_JOINT}\\1", re.DOTALL)
 _ADDED: Final = re.compile(f"[{_JOINT}\U000f0000-\U000ffffd]")
+_CAPITALS: Final = {large: base.upper() for letter, base in _BASES.items() if len(large := letter.upper()) == 1}
+_CAPITALS_TOO: Final = {**_BASES, **_CAPITALS, "ẞ": "SS"}
+_LETTERS: Final = {ord(letter): base.rstrip("\0") for letter, base in _CAPITALS_TOO.items()}
+_MARKED: Final = {
+    ord(letter): base.rstrip("\0") + _WAS_ANOTHER * (1 + base.count("\0")) for letter, base in _CAPITALS_TOO.items()
+}
+_UNMARKED: Final = {marked: chr(letter) for letter, marked in _MARKED.items()}
+_MARKED_LETTERS: Final = re.compile(
+    "|".join(f"{re.escape(one)}(?!{_WAS_ANOTHER})" for one in sorted(_UNMARKED, key=len, reverse=True))
+)
+_LONGER: Final = re.compile(f"[{''.join(chr(letter) for letter, base in _LETTERS.items() if len(base) > 1)}]")
 _UMLAUTS: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "ß": "ss"})
 
 
@@ -44,12 +63,16 @@ def indexable(text: str) -> str:
     if text.isascii():
         return text
     text = EMOJI.sub(_with_stand_in, _WRAPPED.sub("", normal(text)))
-    return DENSE.sub(_in_pairs, text)
+    return DENSE.sub(_in_pairs, text.translate(_MARKED))
 
 
 def restored(text: str) -> str:
     """What :func:`indexable` was given, but for its normal form."""
-    return text if text.isascii() else _ADDED.sub("", _PAIRED.sub(r"\1", text))
+    if text.isascii():
+        return text
+    if _WAS_ANOTHER in text:
+        text = _MARKED_LETTERS.sub(lambda match: _UNMARKED[match[0]], text)
+    return _ADDED.sub("", _PAIRED.sub(r"\1", text))
 
 
 def normal(text: str) -> str:
@@ -86,14 +109,25 @@ def typed(words: str) -> str:
 
 
 def spellings(words: str) -> tuple[str, ...]:
-    """The ways in which German writes the same word; the tokenizer itself takes ``ü`` for ``u``."""
-    found = (words, words.translate(_UMLAUTS), words.replace("ß", "ss"), words.replace("ss", "ß"))
+    """The ways in which the same word is written; the tokenizer itself takes ``ü`` for ``u``.
+
+    The word with its own letters is among them: so it stands where an older version took a message's words.
+    """
+    words = normal(words)
+    found = (words, words.translate(_LETTERS), words.translate(_UMLAUTS).translate(_LETTERS), words.replace("ss", "ß"))
     return tuple(dict.fromkeys(found))
 
 
 def folded(text: str) -> str:
-    """The text as the tokenizer compares it, character for character."""
+    """The text as it is compared: character for character, but for those that :func:`places` tells of."""
     return text.lower() if text.isascii() else text.translate(_FOLDED)
+
+
+def places(text: str) -> Sequence[int]:
+    """For each character of the folded text, and for its end, where in ``text`` it comes from."""
+    if text.isascii() or not _LONGER.search(text):
+        return range(len(text) + 1)
+    return [*(at for at, char in enumerate(text) for _ in folded(char)), len(text)]
 
 
 def _counts(char: str) -> bool:
@@ -123,6 +157,9 @@ class _Folded(dict[int, str]):
 
     def __missing__(self, code: int) -> str:
         char = chr(code)
+        if code in _LETTERS:
+            self[code] = _LETTERS[code].lower()
+            return self[code]
         base = char if DENSE.match(char) else unicodedata.normalize("NFD", char)[0]
         found = self[code] = base.lower()[0]
         return found

@@ -14,7 +14,8 @@ from svc.mail.search.find import Position
 from svc.mail.search.language import MAX_QUERY_CHARS
 from svc.mail.search.plan import MAX_ID
 from svc.mail.search.snippet import Piece
-from svc.mail.wire import MAX_LIST_LIMIT, Id, ThreadOut
+from svc.mail.threads.wire import ThreadOut
+from svc.mail.wire import MAX_LIST_LIMIT, Id
 from svc.protocol.rows import Wire
 
 MAX_CURSOR_CHARS: Final = 400

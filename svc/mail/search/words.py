@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from svc.mail.model import Body, Person
+from svc.formats.person import Person
+from svc.formats.snippet import plain, snippet
+from svc.formats.text import text_from_html
+from svc.mail.model import Body
 from svc.mail.search.actions import Words
 from svc.mail.search.queries import Waiting
 from svc.mail.search.text import indexable
-from svc.mail.text import text_from_html
 
 MAX_BODY_CHARS: Final = 100_000
 """Of a longer body the beginning can be found."""
@@ -24,6 +26,7 @@ def words_of(message: Waiting, body: Body | None) -> Words:
     headers = message.headers
     return Words(
         message_id=message.message_id,
+        snippet=snippet(body.text, body.html, subject=message.subject, sender=message.sender.name) if body else None,
         columns={
             "subject": indexable(message.subject),
             "sender": _people([message.sender]),
@@ -38,7 +41,7 @@ def words_of(message: Waiting, body: Body | None) -> Words:
 
 def body_text(body: Body) -> str:
     """What a person can read in it, in either version."""
-    text = body.text[:MAX_BODY_CHARS]
+    text = plain(body.text[:MAX_BODY_CHARS])
     if body.html and len(text) < TEXT_SAYS_ENOUGH_CHARS:
         shown = text_from_html(body.html[:MAX_HTML_CHARS])[:MAX_BODY_CHARS]
         return shown if _flat(text) in _flat(shown) else f"{text}\n{shown}"

@@ -9,37 +9,36 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Unpack
 
 import msgspec
 
 from svc.clock import Millis
 from svc.errors import Conflict, Invalid, NotFound, TooLarge
 from svc.files import File, files_of, hand_over_files
+from svc.formats.text import clean_line
+from svc.formats.writing import Recipients, mailbox_text, recipients, references_of
+from svc.formats.writing.headers import usable_id
 from svc.ids import derived_id, new_id
-from svc.mail import queries as mail_queries
-from svc.mail.labelling import undo
 from svc.mail.model import Account, AttachmentRef, MessageRow
-from svc.mail.sending import attaching, drafts, queries, settling
+from svc.mail.sending import attaching, drafts, queries
+from svc.mail.sending.held import record_held_send
 from svc.mail.sending.model import (
-    CANCELLABLE,
     MAX_ATTACHED_BYTES,
     MAX_ATTACHMENTS,
-    RETRYABLE,
     Draft,
     Outgoing,
-    OutgoingState,
     Quote,
     Quoted,
-    Wish,
+    SendRequest,
     draft_origin,
     outgoing_origin,
 )
-from svc.mail.text import clean_line
-from svc.mail.writing import Recipients, mailbox_text, recipients, references_of
-from svc.mail.writing.headers import usable_id
+from svc.mail.sending.moving import Columns, move, tell
+from svc.mail.sending.states import CANCELLABLE, RETRYABLE, SENDING, OutgoingEvent, OutgoingState
+from svc.mail.threads import queries as thread_queries
 from svc.principal import Principal
-from svc.store import Tx
+from svc.store import Tx, json_array
 
 MISSING: Final = "There is no such mail on its way."
 
@@ -61,7 +60,7 @@ def accept(
     tx: Tx,
     principal: Principal,
     *,
-    wish: Wish,
+    request: SendRequest,
     send_at: Millis | None,
     draft_id: str | None,
     hold_ms: int,
@@ -75,19 +74,19 @@ def accept(
         draft = queries.draft_for(tx, principal, draft_id=draft_id)
         if draft is None:
             raise NotFound(drafts.NO_DRAFT)
-    account = _connected(tx, principal, wish.account_id)
-    people = _recipients(wish)
-    drafts.check_references(tx, principal, wish)
+    account = _connected(tx, principal, request.account_id)
+    people = _recipients(request)
+    drafts.check_references(tx, principal, request)
     outgoing_id = new_id("out")
-    attachments = _adopted(tx, principal, account, wish, outgoing_id=outgoing_id, draft=draft)
-    quoted = _quoted(tx, principal, account, wish.quote, outgoing_id=outgoing_id)
+    attachments = _adopted(tx, principal, account, request, outgoing_id=outgoing_id, draft=draft)
+    quoted = _quoted(tx, principal, account, request.quote, outgoing_id=outgoing_id)
     _check_size(files_of(tx, origin=outgoing_origin(outgoing_id)))
     timing = _timing(tx.now, send_at=send_at, hold_ms=hold_ms)
     _insert(
         tx,
         principal,
         account,
-        wish,
+        request,
         people,
         outgoing_id=outgoing_id,
         attachments=attachments,
@@ -98,8 +97,8 @@ def accept(
     if draft is not None:
         drafts.remove(tx, principal, draft)
     if timing.state == "held":
-        undo.record_held_send(tx, principal, outgoing_id=outgoing_id, thread_id=wish.thread_id)
-    return settling.tell(tx, outgoing_id, device_id=principal.device_id)
+        record_held_send(tx, principal, outgoing_id=outgoing_id, thread_id=request.thread_id)
+    return tell(tx, outgoing_id, device_id=principal.device_id)
 
 
 def cancel(tx: Tx, principal: Principal, *, outgoing_id: str) -> Outgoing:
@@ -111,18 +110,18 @@ def cancel(tx: Tx, principal: Principal, *, outgoing_id: str) -> Outgoing:
     if row.state not in CANCELLABLE:
         raise Conflict(_WHY_NOT[row.state])
     if row.doubt:
-        return _set(tx, principal, row, to="uncertain", next_at=None)
+        return _move(tx, principal, row, "cancel_in_doubt")
     drafts.restore(tx, principal, row)
-    return _set(tx, principal, row, to="cancelled", next_at=None)
+    return _move(tx, principal, row, "cancel")
 
 
 def reschedule(tx: Tx, principal: Principal, *, outgoing_id: str, send_at: Millis) -> Outgoing:
     """Another time for what has not left; one that has passed means now."""
     row = _own(tx, principal, outgoing_id)
-    if row.state not in CANCELLABLE:
+    if not SENDING.allows(row.state, "reschedule"):
         raise Conflict(_WHY_NOT[row.state])
     _connected(tx, principal, row.account_id)
-    return _set(tx, principal, row, to="scheduled", next_at=max(send_at, tx.now), send_at=send_at)
+    return _move(tx, principal, row, "reschedule", next_at=max(send_at, tx.now), send_at=send_at)
 
 
 def retry(tx: Tx, principal: Principal, *, outgoing_id: str) -> Outgoing:
@@ -133,19 +132,18 @@ def retry(tx: Tx, principal: Principal, *, outgoing_id: str) -> Outgoing:
     if row.dismissed:
         raise Conflict("This mail was put away.")
     _connected(tx, principal, row.account_id)
-    return _set(tx, principal, row, to="scheduled", next_at=tx.now)
+    return _move(tx, principal, row, "retry", next_at=tx.now)
 
 
 def dismiss(tx: Tx, principal: Principal, *, outgoing_id: str, keep_draft: bool) -> str | None:
     """Put away what goes nowhere any more. The id of the draft that is kept of it, if the person wants one."""
     row = _own(tx, principal, outgoing_id)
-    if row.state in CANCELLABLE or row.state == "transmitting":
+    if not SENDING.allows(row.state, "dismiss"):
         raise Conflict(_WHY_NOT[row.state])
     draft_id = row.restored_draft_id
     if keep_draft and draft_id is None and row.state in {"failed", "uncertain"}:
         draft_id = drafts.restore(tx, principal, row)
-    tx.run("update mail_outgoing set dismissed_at = :now, version = version + 1 where id = :id", now=tx.now, id=row.id)
-    settling.tell(tx, row.id, device_id=principal.device_id)
+    move(tx, row, "dismiss", device_id=principal.device_id, dismissed_at=tx.now)
     return draft_id
 
 
@@ -167,11 +165,11 @@ def snapshot(message: MessageRow, quote: Quote, *, inline: tuple[AttachmentRef, 
 # Accepting
 
 
-def _recipients(wish: Wish) -> Recipients:
+def _recipients(request: SendRequest) -> Recipients:
     """Nobody types a line end into an address: whoever sends one means to be read as something else."""
-    if any(_CONTROL.search(text) for text in (*wish.to, *wish.cc, *wish.bcc)):
+    if any(_CONTROL.search(text) for text in (*request.to, *request.cc, *request.bcc)):
         raise Invalid("A recipient holds a character that can't be written in an address.")
-    people = recipients(to=wish.to, cc=wish.cc, bcc=wish.bcc)
+    people = recipients(to=request.to, cc=request.cc, bcc=request.bcc)
     if not people.everyone:
         raise Invalid("A mail needs somebody to go to.")
     return people
@@ -193,7 +191,7 @@ def _timing(now: Millis, *, send_at: Millis | None, hold_ms: int) -> _Timing:
 
 
 def _adopted(
-    tx: Tx, principal: Principal, account: Account, wish: Wish, *, outgoing_id: str, draft: Draft | None
+    tx: Tx, principal: Principal, account: Account, request: SendRequest, *, outgoing_id: str, draft: Draft | None
 ) -> tuple[str, ...]:
     """The attachments, as the mail's own files. Those of its draft go over to it."""
     origin = outgoing_origin(outgoing_id)
@@ -202,7 +200,7 @@ def _adopted(
         hand_over_files(tx, origin=draft_origin(draft.id), to=origin)
         holders.append(draft.id)
     return attaching.adopt(
-        tx, principal, file_ids=wish.attachments, origin=origin, owner_id=account.owner_id, holders=holders
+        tx, principal, file_ids=request.attachments, origin=origin, owner_id=account.owner_id, holders=holders
     )
 
 
@@ -210,7 +208,7 @@ def _quoted(tx: Tx, principal: Principal, account: Account, quote: Quote | None,
     """The original as it is now. Its pictures become files of the mail, so that they stay."""
     if quote is None:
         return None
-    message = mail_queries.message_for(tx, principal, message_id=quote.message_id)
+    message = thread_queries.message_for(tx, principal, message_id=quote.message_id)
     assert message is not None
     pictures = [one for one in message.headers.attachments if one.inline and one.content_id][:MAX_ATTACHMENTS]
     origin = outgoing_origin(outgoing_id)
@@ -242,7 +240,7 @@ def _insert(
     tx: Tx,
     principal: Principal,
     account: Account,
-    wish: Wish,
+    request: SendRequest,
     people: Recipients,
     *,
     outgoing_id: str,
@@ -251,7 +249,7 @@ def _insert(
     draft_id: str | None,
     timing: _Timing,
 ) -> None:
-    in_reply_to, references, provider_thread_id = _place(tx, account, wish.thread_id)
+    in_reply_to, references, provider_thread_id = _place(tx, account, request.thread_id)
     domain = account.address.rpartition("@")[2]
     tx.run(
         """
@@ -270,16 +268,16 @@ def _insert(
         device_id=principal.device_id,
         account_id=account.id,
         from_address=account.address,
-        to=drafts.encoded(tuple(map(mailbox_text, people.to))),
-        cc=drafts.encoded(tuple(map(mailbox_text, people.cc))),
-        bcc=drafts.encoded(tuple(map(mailbox_text, people.bcc))),
-        subject=clean_line(wish.subject),
-        html=wish.html,
-        attachments=drafts.encoded(attachments),
-        thread_id=wish.thread_id,
+        to=json_array(tuple(map(mailbox_text, people.to))),
+        cc=json_array(tuple(map(mailbox_text, people.cc))),
+        bcc=json_array(tuple(map(mailbox_text, people.bcc))),
+        subject=clean_line(request.subject),
+        html=request.html,
+        attachments=json_array(attachments),
+        thread_id=request.thread_id,
         quoted=None if quoted is None else msgspec.json.encode(quoted).decode(),
         in_reply_to=in_reply_to,
-        references=drafts.encoded(references),
+        references=json_array(references),
         provider_thread_id=provider_thread_id,
         draft_id=draft_id,
         message_id=f"{derived_id('mid', outgoing_id)}@{domain}",
@@ -320,27 +318,9 @@ def _connected(tx: Tx, principal: Principal, account_id: str) -> Account:
     return account
 
 
-def _set(
-    tx: Tx,
-    principal: Principal,
-    row: Outgoing,
-    *,
-    to: OutgoingState,
-    next_at: Millis | None,
-    send_at: Millis | None = None,
-) -> Outgoing:
-    """A person's word: it counts from here, with all its attempts before it."""
-    tx.run(
-        """
-        update mail_outgoing set state = :state, version = version + 1, next_at = :next_at, attempts = 0,
-            send_at = coalesce(:send_at, send_at), changed_at = :now, dismissed_at = null
-        where id = :id and version = :version
-        """,
-        state=to,
-        next_at=next_at,
-        send_at=send_at,
-        now=tx.now,
-        id=row.id,
-        version=row.version,
-    )
-    return settling.tell(tx, row.id, device_id=principal.device_id)
+def _move(tx: Tx, principal: Principal, row: Outgoing, event: OutgoingEvent, **columns: Unpack[Columns]) -> Outgoing:
+    """The person has decided: earlier attempts count no more, and a mail that was put away is shown again."""
+    written: Columns = {"attempts": 0, "dismissed_at": None, **columns}
+    moved = move(tx, row, event, device_id=principal.device_id, **written)
+    assert moved is not None
+    return moved

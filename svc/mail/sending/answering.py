@@ -11,10 +11,10 @@ from collections.abc import Iterable, Set
 from dataclasses import dataclass
 
 from svc.errors import Invalid
-from svc.mail.model import SENT, MessageRow, Person
-from svc.mail.writing import sendable_address
-
-_DOTLESS = frozenset({"gmail.com", "googlemail.com"})
+from svc.formats.person import Person
+from svc.formats.writing import sendable_address
+from svc.mail.model import SENT, MessageRow
+from svc.mail.providers.kinds import BY_OAUTH
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +30,7 @@ def answer_to(message: MessageRow, *, own: Set[str], everyone: bool) -> Answer:
     if SENT in message.labels or _bare(message.sender.address) in mine:
         to, cc = headers.to, headers.cc if everyone else ()
     else:
-        to = _others(headers.reply_to, mine) or (message.sender,)
+        to = _distinct(_others(headers.reply_to, mine), set()) or (message.sender,)
         to, cc = ((*to, *headers.to), headers.cc) if everyone else (to, ())
     seen: set[str] = set()
     found_to = _distinct(_others(to, mine), seen)
@@ -59,7 +59,7 @@ def _distinct(people: Iterable[Person], seen: set[str]) -> tuple[Person, ...]:
 
 
 def _bare(address: str) -> str:
-    """What all spellings of one mailbox have in common: no case, no ``+tag``; at Gmail no dots either."""
+    """What all spellings of one mailbox have in common: no case, no ``+tag``, no dots where its provider sees none."""
     local, _, domain = address.lower().rpartition("@")
     local = local.partition("+")[0]
-    return f"{local.replace('.', '') if domain in _DOTLESS else local}@{domain}"
+    return f"{local.replace('.', '') if domain in BY_OAUTH.dotless_domains else local}@{domain}"

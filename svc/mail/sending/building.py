@@ -8,15 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
 
 from svc.clock import Clock, Millis
 from svc.files import File, files_of
-from svc.mail.model import Person
-from svc.mail.sending import queries
-from svc.mail.sending.model import MAX_ATTACHED_BYTES, Outgoing, Quoted, outgoing_origin
-from svc.mail.sending.rebuilding import Rebuilder
-from svc.mail.writing import (
+from svc.formats.person import Person
+from svc.formats.writing import (
     Attached,
     Composed,
     NotAsMeant,
@@ -26,11 +22,11 @@ from svc.mail.writing import (
     recipients,
     text_alternative,
 )
-from svc.nursery import ThreadGate
+from svc.mail.sending import queries
+from svc.mail.sending.model import MAX_ATTACHED_BYTES, Outgoing, Quoted, outgoing_origin
+from svc.mail.sending.rebuilding import Rebuilder
+from svc.nursery import ThreadPool
 from svc.store import BlobCorrupt, BlobMissing, Blobs, ReadTx, Store
-
-MAX_MESSAGE_BYTES: Final = 35 * 1024 * 1024
-"""What Gmail's API takes, all in all."""
 
 
 class CannotBuild(Exception):
@@ -47,12 +43,12 @@ class _Parts:
 class Builder:
     store: Store
     blobs: Blobs
-    threads: ThreadGate
+    threads: ThreadPool
     rebuilder: Rebuilder
     clock: Clock
 
-    async def build(self, row: Outgoing) -> bytes:
-        """The message as it leaves now. Raises :class:`CannotBuild`."""
+    async def build(self, row: Outgoing, *, max_bytes: int) -> bytes:
+        """The message as it leaves now; ``max_bytes`` is what its provider takes. Raises :class:`CannotBuild`."""
         try:
             raw = await self._build(row)
         except (BlobMissing, BlobCorrupt) as fault:
@@ -61,8 +57,8 @@ class Builder:
             raise CannotBuild("This mail can't be written so that it would be read as it was meant.") from fault
         except Exception as error:  # an edge: one mail that nothing can be made of must not hold up the others
             raise CannotBuild("This mail could not be put together. The server's log says why.") from error
-        if len(raw) > MAX_MESSAGE_BYTES:
-            raise CannotBuild(f"This mail is larger than the {MAX_MESSAGE_BYTES >> 20} MiB that can be sent.")
+        if len(raw) > max_bytes:
+            raise CannotBuild(f"This mail is larger than the {max_bytes >> 20} MiB that can be sent.")
         return raw
 
     async def _build(self, row: Outgoing) -> bytes:
@@ -130,6 +126,6 @@ def _content_ids(outgoing_id: str, quoted: Quoted) -> dict[str, str]:
 
 def _parts(tx: ReadTx, row: Outgoing) -> _Parts:
     return _Parts(
-        sender_name=queries.name_of(tx, row.owner_id),
+        sender_name=queries.sender_name_of(tx, account_id=row.account_id, owner_id=row.owner_id),
         files={file.id: file for file in files_of(tx, origin=outgoing_origin(row.id))},
     )

@@ -8,15 +8,16 @@ import msgspec
 
 from svc.errors import Conflict, NotFound
 from svc.files import delete_files, hand_over_files
+from svc.formats.text import clean_line, cut, text_from_html
 from svc.ids import derived_id, new_id
-from svc.mail import queries as mail_queries
 from svc.mail import wire as mail_wire
+from svc.mail.accounts import queries as account_queries
 from svc.mail.model import Account
 from svc.mail.sending import attaching, queries, wire
-from svc.mail.sending.model import TASKS_TOPIC, Draft, Outgoing, Quote, Wish, draft_origin, outgoing_origin
-from svc.mail.text import clean_line, cut, text_from_html
+from svc.mail.sending.model import TASKS_TOPIC, Draft, Outgoing, Quote, SendRequest, draft_origin, outgoing_origin
+from svc.mail.threads import queries as thread_queries
 from svc.principal import Principal
-from svc.store import ReadTx, Tx
+from svc.store import ReadTx, Tx, json_array
 
 MAX_DRAFTS: Final = 1_000
 SNIPPET_CHARS: Final = 200
@@ -25,10 +26,10 @@ SNIPPET_SOURCE_CHARS: Final = 16 * 1024
 NO_DRAFT: Final = "There is no such draft."
 
 
-def save(tx: Tx, principal: Principal, *, draft_id: str | None, version: int | None, wish: Wish) -> Draft:
+def save(tx: Tx, principal: Principal, *, draft_id: str | None, version: int | None, request: SendRequest) -> Draft:
     """Keep what a person has written so far. A draft of another ``version`` than the caller knew is not overwritten."""
-    account = account_of(tx, principal, wish.account_id)
-    check_references(tx, principal, wish)
+    account = account_of(tx, principal, request.account_id)
+    check_references(tx, principal, request)
     before = None
     if draft_id is not None:
         before = queries.draft_for(tx, principal, draft_id=draft_id)
@@ -43,14 +44,14 @@ def save(tx: Tx, principal: Principal, *, draft_id: str | None, version: int | N
     attachments = attaching.adopt(
         tx,
         principal,
-        file_ids=wish.attachments,
+        file_ids=request.attachments,
         origin=draft_origin(draft_id),
         owner_id=account.owner_id,
         holders=[draft_id],
     )
     _write(
         tx,
-        wish,
+        request,
         draft_id=draft_id,
         owner_id=account.owner_id,
         attachments=attachments,
@@ -84,7 +85,7 @@ def restore(tx: Tx, principal: Principal, row: Outgoing) -> str:
     """What was accepted and did not leave becomes a draft again, files and all. Its id."""
     draft_id = derived_id("drf", row.id)
     hand_over_files(tx, origin=outgoing_origin(row.id), to=draft_origin(draft_id))
-    wish = Wish(
+    request = SendRequest(
         account_id=row.account_id,
         to=row.to,
         cc=row.cc,
@@ -95,7 +96,7 @@ def restore(tx: Tx, principal: Principal, row: Outgoing) -> str:
         thread_id=row.thread_id,
         quote=None if row.quoted is None else Quote(message_id=row.quoted.message_id, kind=row.quoted.kind),
     )
-    _write(tx, wish, draft_id=draft_id, owner_id=row.owner_id, attachments=row.attachments, version=1)
+    _write(tx, request, draft_id=draft_id, owner_id=row.owner_id, attachments=row.attachments, version=1)
     delete_files(tx, origin=draft_origin(draft_id), but=row.attachments)  # the quote's pictures are its message's again
     tx.run("update mail_outgoing set restored_draft_id = :draft_id where id = :id", draft_id=draft_id, id=row.id)
     return _tell(tx, principal, draft_id).id
@@ -116,17 +117,20 @@ def set_signature(tx: Tx, principal: Principal, *, account_id: str, html: str) -
 
 
 def account_of(tx: ReadTx, principal: Principal, account_id: str) -> Account:
-    account = mail_queries.account_for(tx, principal, account_id=account_id)
+    account = account_queries.account_for(tx, principal, account_id=account_id)
     if account is None:
         raise NotFound("There is no such account.")
     return account
 
 
-def check_references(tx: Tx, principal: Principal, wish: Wish) -> None:
+def check_references(tx: Tx, principal: Principal, request: SendRequest) -> None:
     """The thread it answers and the message it quotes are the caller's to read."""
-    if wish.thread_id is not None and mail_queries.thread_for(tx, principal, thread_id=wish.thread_id) is None:
+    if request.thread_id is not None and thread_queries.thread_for(tx, principal, thread_id=request.thread_id) is None:
         raise NotFound("There is no such thread.")
-    if wish.quote is not None and mail_queries.message_for(tx, principal, message_id=wish.quote.message_id) is None:
+    if (
+        request.quote is not None
+        and thread_queries.message_for(tx, principal, message_id=request.quote.message_id) is None
+    ):
         raise NotFound("The message that is quoted is not there any more.")
 
 
@@ -137,7 +141,7 @@ def _refuse_sent(tx: Tx, principal: Principal, draft_id: str) -> None:
 
 
 def _write(
-    tx: Tx, wish: Wish, *, draft_id: str, owner_id: str | None, attachments: tuple[str, ...], version: int
+    tx: Tx, request: SendRequest, *, draft_id: str, owner_id: str | None, attachments: tuple[str, ...], version: int
 ) -> None:
     tx.run(
         """
@@ -153,23 +157,19 @@ def _write(
         """,
         id=draft_id,
         owner_id=owner_id,
-        account_id=wish.account_id,
-        to=encoded(wish.to),
-        cc=encoded(wish.cc),
-        bcc=encoded(wish.bcc),
-        subject=wish.subject,
-        html=wish.html,
-        snippet=cut(clean_line(text_from_html(wish.html[:SNIPPET_SOURCE_CHARS])), limit=SNIPPET_CHARS),
-        attachments=encoded(attachments),
-        thread_id=wish.thread_id,
-        quote=None if wish.quote is None else msgspec.json.encode(wish.quote).decode(),
+        account_id=request.account_id,
+        to=json_array(request.to),
+        cc=json_array(request.cc),
+        bcc=json_array(request.bcc),
+        subject=request.subject,
+        html=request.html,
+        snippet=cut(clean_line(text_from_html(request.html[:SNIPPET_SOURCE_CHARS])), limit=SNIPPET_CHARS),
+        attachments=json_array(attachments),
+        thread_id=request.thread_id,
+        quote=None if request.quote is None else msgspec.json.encode(request.quote).decode(),
         version=version,
         now=tx.now,
     )
-
-
-def encoded(texts: tuple[str, ...]) -> str:
-    return msgspec.json.encode(texts).decode()
 
 
 def _tell(tx: Tx, principal: Principal, draft_id: str) -> Draft:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from svc.mail.engine import MailEngine
+from typing import Final
+
+from svc.clock import Millis
+from svc.job import Job
 from svc.mail.sending import settling
 from svc.mail.sending.building import Builder
 from svc.mail.sending.preparing import Preparer
 from svc.mail.sending.rebuilding import Rebuilder
 from svc.mail.sending.settings import UNDO_SEND_SECONDS
-from svc.mail.sending.tasks import JOB, Delivery
+from svc.mail.sending.tasks import JOB as NAME
+from svc.mail.sending.tasks import Delivery
+from svc.mail.sync.engine import MailEngine
 from svc.nursery import Subsystem
-from svc.scheduler import Job, Scheduler
+from svc.scheduler import Scheduler
 from svc.settings import DRAIN_S
 from svc.store import Tx
 from svc.workspace import Workspace
@@ -31,6 +36,7 @@ def build(workspace: Workspace) -> None:
         store=workspace.store,
         blobs=workspace.blobs,
         engine=workspace.service(MailEngine),
+        steps=workspace.service(MailEngine).steps,
         builder=builder,
         scheduler=workspace.service(Scheduler),
         clock=workspace.clock,
@@ -40,7 +46,6 @@ def build(workspace: Workspace) -> None:
     workspace.provide(rebuilder)
     workspace.provide(Preparer(store=workspace.store, rebuilder=rebuilder))
     workspace.provide(delivery)
-    workspace.service(Scheduler).add(Job(name=JOB, run=delivery.tick))
 
 
 def boot(workspace: Workspace) -> None:
@@ -49,8 +54,15 @@ def boot(workspace: Workspace) -> None:
 
 
 def claim(tx: Tx, user_id: str) -> None:
-    for table in ("mail_outgoing", "mail_drafts"):
-        tx.run(f"update {table} set owner_id = :user_id where owner_id is null", user_id=user_id)
+    tx.run("update mail_outgoing set owner_id = :user_id where owner_id is null", user_id=user_id)
+    tx.run("update mail_drafts set owner_id = :user_id where owner_id is null", user_id=user_id)
+
+
+async def _tick(workspace: Workspace) -> Millis | None:
+    return await workspace.service(Delivery).tick()
+
+
+JOB: Final = Job(name=NAME, summary="Sends what is due, and mends what a dead task left behind.", run=_tick)
 
 
 def subsystem(workspace: Workspace) -> Subsystem:

@@ -22,7 +22,7 @@ def _ends(tx: ReadTx) -> Iterable[str]:
     rows = tx.all(
         """
         select id from mail_outgoing where (state = 'sent') <> (provider_message_id is not null)
-            or (state in ('transmitting', 'uncertain', 'sent') and raw_sha256 is null)
+            or (state in ('transmitting', 'uncertain') and raw_sha256 is null)
             or (doubt and state in ('failed', 'cancelled'))
         limit :shown
         """,

@@ -1,18 +1,4 @@
-"""The records of sending, and its states.
-
-    accept ──> held ───────┐                      ┌──> sent
-           └─> scheduled ──┴──> transmitting ─────┼──> failed ─────retry──> scheduled
-                 ^   │  ^                         └──> uncertain ──retry──> scheduled
-                 │   │  └──── may pass later ─────────┘ (of transmitting)
-      reschedule,│   └──> overdue (12 hours late)
-      retry      └──────────┘
-    held, scheduled, overdue ──cancel──> cancelled      anything ──found among sent mail──> sent
-
-``transmitting`` is committed before the first byte leaves, so whoever finds it after a crash knows that nobody knows:
-that is ``uncertain``, and only the mailbox or the person ends it. Once there was doubt (``Outgoing.doubt``) a mail is
-never said to be ``failed`` or ``cancelled`` any more: of a first try that nobody saw the end of, no second one can say
-that it did not happen.
-"""
+"""The records of sending and its limits. Its states stand in ``states.py``."""
 
 from __future__ import annotations
 
@@ -22,13 +8,11 @@ from typing import Final, Literal
 import msgspec
 
 from svc.clock import DAY_MS, HOUR_MS, Millis
-from svc.mail.model import AttachmentRef, Person
+from svc.formats.person import Person
+from svc.mail.model import AttachmentRef
+from svc.mail.sending.states import CANCELLABLE, OutgoingState
 
-OutgoingState = Literal["scheduled", "held", "overdue", "transmitting", "sent", "failed", "uncertain", "cancelled"]
 QuoteKind = Literal["reply", "forward"]
-
-CANCELLABLE: Final = frozenset[OutgoingState]({"scheduled", "held", "overdue"})
-RETRYABLE: Final = frozenset[OutgoingState]({"failed", "overdue", "uncertain"})
 
 MAX_ATTEMPTS: Final = 10
 MAX_LATE_MS: Final = 12 * HOUR_MS
@@ -40,7 +24,7 @@ KEEP_ENDED_MS: Final = 30 * DAY_MS
 MAX_RECIPIENTS: Final = 500
 MAX_ATTACHMENTS: Final = 100
 MAX_ATTACHED_BYTES: Final = 25 * 1024 * 1024
-"""What Gmail takes in attachments; as base64 that is 34 MiB, and 35 MiB is the most its API takes in all."""
+"""Of one mail. As base64 that is 34 MiB; what a provider takes in all is its ``Capabilities.max_message_bytes``."""
 MAX_LISTED: Final = 200
 
 TASKS_TOPIC: Final = "tasks"
@@ -69,7 +53,7 @@ class Quoted(msgspec.Struct, frozen=True, rename="camel"):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wish:
+class SendRequest:
     """What a person wants sent: decoded, and not yet checked. ``send_at`` is ``None`` for now."""
 
     account_id: str
@@ -116,6 +100,11 @@ class Outgoing:
     message_id: str | None
     created_at: Millis
     dismissed: bool
+
+    @property
+    def is_waiting(self) -> bool:
+        """For its time, or for what keeps it."""
+        return self.state in CANCELLABLE
 
 
 @dataclass(frozen=True, kw_only=True)

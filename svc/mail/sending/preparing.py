@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from svc.errors import Invalid, NotFound
-from svc.mail import queries as mail_queries
+from svc.formats.writing import forward_subject, mailbox_text, reply_subject
 from svc.mail.model import DRAFT, Account, MessageRow
 from svc.mail.sending import queries, wire
 from svc.mail.sending.actions import snapshot
@@ -14,7 +14,7 @@ from svc.mail.sending.answering import Answer, answer_to
 from svc.mail.sending.drafts import account_of
 from svc.mail.sending.model import Quote
 from svc.mail.sending.rebuilding import Rebuilder
-from svc.mail.writing import forward_subject, mailbox_text, reply_subject
+from svc.mail.threads import queries as thread_queries
 from svc.principal import Principal
 from svc.store import BlobCorrupt, BlobMissing, ReadTx, Store
 
@@ -75,15 +75,15 @@ def _find(tx: ReadTx, principal: Principal, *, thread_id: str | None, message_id
 def _message(tx: ReadTx, principal: Principal, *, thread_id: str | None, message_id: str | None) -> MessageRow:
     if thread_id is None and message_id is None:
         raise Invalid("Say which message: threadId, or messageId.")
-    if thread_id is not None and mail_queries.thread_for(tx, principal, thread_id=thread_id) is None:
+    if thread_id is not None and thread_queries.thread_for(tx, principal, thread_id=thread_id) is None:
         raise NotFound("There is no such thread.")
     if message_id is not None:
-        named = mail_queries.message_for(tx, principal, message_id=message_id)
+        named = thread_queries.message_for(tx, principal, message_id=message_id)
         if named is None or thread_id not in (None, named.thread_id):
             raise NotFound("There is no such message.")
         return named
     assert thread_id is not None
-    messages = mail_queries.messages_of(tx, thread_id)
+    messages = thread_queries.messages_of(tx, thread_id)
     written = [one for one in messages if DRAFT not in one.labels] or messages
     if not written:
         raise NotFound("There is no such message.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any, Final
 
 from svc.errors import NotFound
@@ -16,19 +17,19 @@ from svc.principal import Principal
 from svc.protocol import NOTHING, Nothing, Procedure
 from svc.protocol.rows import ProcedureKind
 from svc.store import ReadTx
-from svc.workspace import Call
+from svc.workspace import RequestContext
 
 LOOK_FIRST_S: Final = 15.0
 """How long the mailbox is asked about a doubtful mail before the person's word to send it again is followed."""
 
 
-async def send(call: Call, wanted: wire.SendInput) -> wire.SendOut:
+async def send(context: RequestContext, wanted: wire.SendInput) -> wire.SendOut:
     """Answers once it is accepted; without a pause for second thoughts, once it is known what came of it."""
-    delivery = _delivery(call)
-    row = await call.workspace.store.write(
+    delivery = _delivery(context)
+    row = await context.workspace.store.write(
         actions.accept,
-        call.principal,
-        wish=wire.wish_of(wanted),
+        context.principal,
+        request=wire.send_request_of(wanted),
         send_at=wire.millis(wanted.send_at),
         draft_id=wanted.draft_id,
         hold_ms=delivery.hold_ms,
@@ -36,87 +37,94 @@ async def send(call: Call, wanted: wire.SendInput) -> wire.SendOut:
     delivery.look()
     if row.state == "scheduled" and row.send_at is None:
         await delivery.finish(row.account_id)
-        row = await call.workspace.store.read(_own, call.principal, outgoing_id=row.id)
+        row = await context.workspace.store.read(_own, context.principal, outgoing_id=row.id)
     return wire.sent_out(row)
 
 
-async def outgoing(call: Call, wanted: Nothing) -> list[wire.OutgoingOut]:
-    return [wire.outgoing_out(row) for row in await call.workspace.store.read(queries.listed, call.principal)]
+async def outgoing(context: RequestContext, wanted: Nothing) -> list[wire.OutgoingOut]:
+    untold = _delivery(context).untold
+    rows = await context.workspace.store.read(queries.listed, context.principal)
+    return [
+        wire.outgoing_out(replace(row, last_error=untold[row.id]) if row.id in untold and row.is_waiting else row)
+        for row in rows
+    ]
 
 
-async def cancel_send(call: Call, wanted: wire.OutgoingInput) -> Nothing:
-    await call.workspace.store.write(actions.cancel, call.principal, outgoing_id=wanted.id)
+async def cancel_send(context: RequestContext, wanted: wire.OutgoingInput) -> Nothing:
+    await context.workspace.store.write(actions.cancel, context.principal, outgoing_id=wanted.id)
     return NOTHING
 
 
-async def outgoing_draft(call: Call, wanted: wire.OutgoingInput) -> wire.OutgoingDraftOut:
-    row = await call.workspace.store.read(_own, call.principal, outgoing_id=wanted.id)
+async def outgoing_draft(context: RequestContext, wanted: wire.OutgoingInput) -> wire.OutgoingDraftOut:
+    row = await context.workspace.store.read(_own, context.principal, outgoing_id=wanted.id)
     if row.restored_draft_id is None:
         return wire.OutgoingDraftOut(draft_id=None)
-    draft = await call.workspace.store.read(queries.draft_for, call.principal, draft_id=row.restored_draft_id)
+    draft = await context.workspace.store.read(queries.draft_for, context.principal, draft_id=row.restored_draft_id)
     return wire.OutgoingDraftOut(draft_id=None if draft is None else draft.id)
 
 
-async def reschedule(call: Call, wanted: wire.RescheduleInput) -> Nothing:
+async def reschedule(context: RequestContext, wanted: wire.RescheduleInput) -> Nothing:
     send_at = wire.millis(wanted.send_at)
     assert send_at is not None
-    await call.workspace.store.write(actions.reschedule, call.principal, outgoing_id=wanted.id, send_at=send_at)
-    _delivery(call).look()
+    await context.workspace.store.write(actions.reschedule, context.principal, outgoing_id=wanted.id, send_at=send_at)
+    _delivery(context).look()
     return NOTHING
 
 
-async def retry_send(call: Call, wanted: wire.OutgoingInput) -> Nothing:
+async def retry_send(context: RequestContext, wanted: wire.OutgoingInput) -> Nothing:
     """What may have been sent is looked for first: found, it is sent, and nothing is to be repeated."""
-    row = await call.workspace.store.read(_own, call.principal, outgoing_id=wanted.id)
-    if row.state == "uncertain" and await _delivery(call).was_sent(row, within_s=LOOK_FIRST_S):
+    row = await context.workspace.store.read(_own, context.principal, outgoing_id=wanted.id)
+    if row.state == "uncertain" and await _delivery(context).was_sent(row, within_s=LOOK_FIRST_S):
         return NOTHING
-    await call.workspace.store.write(actions.retry, call.principal, outgoing_id=wanted.id)
-    _delivery(call).look()
+    await context.workspace.store.write(actions.retry, context.principal, outgoing_id=wanted.id)
+    _delivery(context).look()
     return NOTHING
 
 
-async def dismiss_outgoing(call: Call, wanted: wire.DismissInput) -> wire.OutgoingDraftOut:
-    draft_id = await call.workspace.store.write(
-        actions.dismiss, call.principal, outgoing_id=wanted.id, keep_draft=wanted.draft
+async def dismiss_outgoing(context: RequestContext, wanted: wire.DismissInput) -> wire.OutgoingDraftOut:
+    draft_id = await context.workspace.store.write(
+        actions.dismiss, context.principal, outgoing_id=wanted.id, keep_draft=wanted.draft
     )
     return wire.OutgoingDraftOut(draft_id=draft_id)
 
 
-async def list_drafts(call: Call, wanted: Nothing) -> list[wire.DraftRowOut]:
-    return [wire.draft_row_out(draft) for draft in await call.workspace.store.read(queries.drafts, call.principal)]
+async def list_drafts(context: RequestContext, wanted: Nothing) -> list[wire.DraftRowOut]:
+    return [
+        wire.draft_row_out(draft) for draft in await context.workspace.store.read(queries.drafts, context.principal)
+    ]
 
 
-async def draft(call: Call, wanted: wire.DraftInput) -> wire.DraftOut:
-    return await call.workspace.store.read(_draft, call.principal, draft_id=wanted.id)
+async def draft(context: RequestContext, wanted: wire.DraftInput) -> wire.DraftOut:
+    return await context.workspace.store.read(_draft, context.principal, draft_id=wanted.id)
 
 
-async def save_draft(call: Call, wanted: wire.SaveDraftInput) -> wire.DraftSavedOut:
-    saved = await call.workspace.store.write(
-        drafts.save, call.principal, draft_id=wanted.id, version=wanted.version, wish=wire.wish_of(wanted)
+async def save_draft(context: RequestContext, wanted: wire.SaveDraftInput) -> wire.DraftSavedOut:
+    saved = await context.workspace.store.write(
+        drafts.save, context.principal, draft_id=wanted.id, version=wanted.version, request=wire.send_request_of(wanted)
     )
     return wire.DraftSavedOut(id=saved.id, version=saved.version)
 
 
-async def delete_draft(call: Call, wanted: wire.DraftInput) -> Nothing:
-    await call.workspace.store.write(drafts.delete, call.principal, draft_id=wanted.id)
+async def delete_draft(context: RequestContext, wanted: wire.DraftInput) -> Nothing:
+    await context.workspace.store.write(drafts.delete, context.principal, draft_id=wanted.id)
     return NOTHING
 
 
-async def signature(call: Call, wanted: wire.SignatureInput) -> wire.SignatureOut:
-    return await call.workspace.store.read(_signature, call.principal, account_id=wanted.account_id)
+async def signature(context: RequestContext, wanted: wire.SignatureInput) -> wire.SignatureOut:
+    return await context.workspace.store.read(_signature, context.principal, account_id=wanted.account_id)
 
 
-async def set_signature(call: Call, wanted: wire.SetSignatureInput) -> Nothing:
+async def set_signature(context: RequestContext, wanted: wire.SetSignatureInput) -> Nothing:
     """Kept as it may be shown and sent: the window that shows it, and the mail that bears it, get nothing else."""
-    clean = await call.workspace.service(Rebuilder).own(wanted.html)
-    await call.workspace.store.write(
-        drafts.set_signature, call.principal, account_id=wanted.account_id, html=clean.html
+    clean = await context.workspace.service(Rebuilder).own(wanted.html)
+    await context.workspace.store.write(
+        drafts.set_signature, context.principal, account_id=wanted.account_id, html=clean.html
     )
     return NOTHING
 
 
-async def prepare(call: Call, wanted: wire.PrepareInput) -> wire.PreparedOut:
-    return await call.workspace.service(Preparer).prepare(call.principal, wanted)
+async def prepare(context: RequestContext, wanted: wire.PrepareInput) -> wire.PreparedOut:
+    return await context.workspace.service(Preparer).prepare(context.principal, wanted)
 
 
 def _own(tx: ReadTx, principal: Principal, *, outgoing_id: str) -> Outgoing:
@@ -143,8 +151,8 @@ def _signature(tx: ReadTx, principal: Principal, *, account_id: str) -> wire.Sig
     return wire.SignatureOut(html=queries.signature(tx, account.id))
 
 
-def _delivery(call: Call) -> Delivery:
-    return call.workspace.service(Delivery)
+def _delivery(context: RequestContext) -> Delivery:
+    return context.workspace.service(Delivery)
 
 
 def _row(
@@ -152,9 +160,9 @@ def _row(
     kind: ProcedureKind,
     input: type,
     output: object,
-    call: Callable[[Call, Any], Awaitable[object]],  # the edge: takes what `input` decodes to
+    context: Callable[[RequestContext, Any], Awaitable[object]],  # the edge: takes what `input` decodes to
     summary: str,
-) -> Procedure[Call]:
+) -> Procedure[RequestContext]:
     """All of them are for whoever is signed in, and each for their own mail."""
     return Procedure(
         name=f"mail.{name}",
@@ -162,12 +170,12 @@ def _row(
         access="authenticated",
         input=input,
         output=output,
-        call=call,
+        call=context,
         summary=summary,
     )
 
 
-PROCEDURES: tuple[Procedure[Call], ...] = (
+PROCEDURES: tuple[Procedure[RequestContext], ...] = (
     _row("send", "mutation", wire.SendInput, wire.SendOut, send, "Send a mail, now or at a time."),
     _row("outgoing", "query", Nothing, list[wire.OutgoingOut], outgoing, "Mail on its way, and what became of it."),
     _row("cancelSend", "mutation", wire.OutgoingInput, Nothing, cancel_send, "Hold back a mail that has not left."),

@@ -9,7 +9,6 @@ from typing import Final, cast
 import msgspec
 
 from svc.clock import Millis
-from svc.mail.queries import decode_headers
 from svc.mail.sending.model import (
     KEEP_ENDED_MS,
     LONGEST_RETRY_MS,
@@ -18,12 +17,13 @@ from svc.mail.sending.model import (
     SHOW_ENDED_MS,
     Draft,
     Outgoing,
-    OutgoingState,
     Quote,
     Quoted,
 )
+from svc.mail.sending.states import OutgoingState
+from svc.mail.threads.queries import decode_headers
 from svc.principal import Principal
-from svc.store import ReadTx, Row, Value
+from svc.store import ReadTx, Row, Value, texts_of
 
 _OUTGOING: Final = """
     id, owner_id, device_id, account_id, from_address, to_addresses, cc_addresses, bcc_addresses, subject, html,
@@ -37,7 +37,6 @@ _DRAFT: Final = """
 """
 _MAY_SEE: Final = "(:everything or owner_id is :user_id)"
 
-decode_texts = msgspec.json.Decoder(tuple[str, ...]).decode
 _decode_quote: Final = msgspec.json.Decoder(Quote).decode
 _decode_quoted: Final = msgspec.json.Decoder(Quoted).decode
 
@@ -105,7 +104,7 @@ def due_of(tx: ReadTx, account_id: str) -> Outgoing | None:
     row = tx.one(
         f"""
         select {_OUTGOING} from mail_outgoing
-        where next_at <= :now and next_at > :too_late and account_id = :id
+        where next_at <= :now and next_at >= :too_late and account_id = :id
             and account_id in (select id from mail_accounts where state <> 'disconnected')
         order by next_at, rowid limit 1
         """,
@@ -140,7 +139,23 @@ def transmitting(tx: ReadTx) -> list[Outgoing]:
 def late(tx: ReadTx) -> list[Outgoing]:
     """What should have gone so long ago that nobody expects it any more."""
     rows = tx.all(
-        f"select {_OUTGOING} from mail_outgoing where next_at <= :too_late order by next_at, id",
+        f"select {_OUTGOING} from mail_outgoing where next_at < :too_late order by next_at, id",
+        too_late=tx.now - MAX_LATE_MS,
+    )
+    return [_outgoing(row) for row in rows]
+
+
+def not_late_after_all(tx: ReadTx) -> list[Outgoing]:
+    """What was found late by a clock that has jumped back since: its time is still to come, or has just come."""
+    rows = tx.all(
+        f"""
+        select {_OUTGOING} from mail_outgoing
+        where state = 'overdue' and not doubt and (
+            send_at > :now or (changed_at > :now and coalesce(send_at, created_at) >= :too_late)
+        )
+        order by id
+        """,
+        now=tx.now,
         too_late=tx.now - MAX_LATE_MS,
     )
     return [_outgoing(row) for row in rows]
@@ -251,8 +266,11 @@ def signature(tx: ReadTx, account_id: str) -> str:
     return cast(str, tx.value("select html from mail_signatures where account_id = :id", id=account_id) or "")
 
 
-def name_of(tx: ReadTx, owner_id: str | None) -> str:
-    """The name that a person's mail bears; empty while nobody has said who they are."""
+def sender_name_of(tx: ReadTx, *, account_id: str, owner_id: str | None) -> str:
+    """The name that an account's mail bears: its own, or its owner's where nobody has said; empty for none."""
+    own = tx.value("select sender_name from mail_accounts where id = :id", id=account_id)
+    if own is not None:
+        return cast(str, own)
     return cast(str, tx.value("select name from users where id = :id", id=owner_id) or "")
 
 
@@ -285,16 +303,16 @@ def _outgoing(row: Row) -> Outgoing:
         device_id=cast(str, row[2]),
         account_id=cast(str, row[3]),
         from_address=cast(str, row[4]),
-        to=decode_texts(cast(str, row[5])),
-        cc=decode_texts(cast(str, row[6])),
-        bcc=decode_texts(cast(str, row[7])),
+        to=texts_of(cast(str, row[5])),
+        cc=texts_of(cast(str, row[6])),
+        bcc=texts_of(cast(str, row[7])),
         subject=cast(str, row[8]),
         html=cast(str, row[9]),
-        attachments=decode_texts(cast(str, row[10])),
+        attachments=texts_of(cast(str, row[10])),
         thread_id=cast("str | None", row[11]),
         quoted=None if row[12] is None else _decode_quoted(cast(str, row[12])),
         in_reply_to=cast("str | None", row[13]),
-        references=decode_texts(cast(str, row[14])),
+        references=texts_of(cast(str, row[14])),
         provider_thread_id=cast("str | None", row[15]),
         draft_id=cast("str | None", row[16]),
         restored_draft_id=cast("str | None", row[17]),
@@ -317,13 +335,13 @@ def _draft(row: Row) -> Draft:
         id=cast(str, row[0]),
         owner_id=cast("str | None", row[1]),
         account_id=cast(str, row[2]),
-        to=decode_texts(cast(str, row[3])),
-        cc=decode_texts(cast(str, row[4])),
-        bcc=decode_texts(cast(str, row[5])),
+        to=texts_of(cast(str, row[3])),
+        cc=texts_of(cast(str, row[4])),
+        bcc=texts_of(cast(str, row[5])),
         subject=cast(str, row[6]),
         html=cast(str, row[7]),
         snippet=cast(str, row[8]),
-        attachments=decode_texts(cast(str, row[9])),
+        attachments=texts_of(cast(str, row[9])),
         thread_id=cast("str | None", row[10]),
         quote=None if row[11] is None else _decode_quote(cast(str, row[11])),
         version=cast(int, row[12]),

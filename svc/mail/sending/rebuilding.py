@@ -13,13 +13,13 @@ from typing import Final
 
 import msgspec
 
+from svc.formats.html import plan, text_to_html
+from svc.formats.text import text_from_html
+from svc.formats.writing import Original, OutgoingHtml, outgoing_html, quote
 from svc.log import Log
 from svc.mail.model import Body
-from svc.mail.sanitize import plan, text_to_html
 from svc.mail.sending.model import Quoted
-from svc.mail.text import text_from_html
-from svc.mail.writing import Original, OutgoingHtml, outgoing_html, quote
-from svc.nursery import GateCrashed, GateTimeout, ProcessGate, ThreadGate
+from svc.nursery import ProcessPool, ThreadPool, WorkerCrashed, WorkerTimeout
 from svc.store import Blobs
 
 REBUILD_DEADLINE_S: Final = 5.0
@@ -29,8 +29,8 @@ MAX_BODY_BLOB_BYTES: Final = 64 * 1024 * 1024
 @dataclass(frozen=True, kw_only=True)
 class Rebuilder:
     blobs: Blobs
-    threads: ThreadGate
-    processes: ProcessGate
+    threads: ThreadPool
+    processes: ProcessPool
     log: Log
 
     async def own(self, html: str) -> OutgoingHtml:
@@ -38,7 +38,7 @@ class Rebuilder:
         return await self._budgeted(html, partial(outgoing_html, html), partial(_as_text, html))
 
     async def quoted(self, quoted: Quoted, *, images: Mapping[str, str]) -> OutgoingHtml:
-        """The original below. ``images``: as :func:`svc.mail.writing.quote` has it.
+        """The original below. ``images``: as :func:`svc.formats.writing.quote` has it.
 
         Raises :class:`BlobMissing` or :class:`BlobCorrupt` where the disk has lost it.
         """
@@ -65,7 +65,7 @@ class Rebuilder:
         if where != "text":
             try:
                 return await self.processes.run(rebuild, deadline_s=REBUILD_DEADLINE_S)
-            except (GateTimeout, GateCrashed) as fault:
+            except (WorkerTimeout, WorkerCrashed) as fault:
                 self.log.warning("mail.rebuild_gave_up", size=len(html), reason=str(fault))
         return await self.threads.run(as_text)
 

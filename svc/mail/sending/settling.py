@@ -1,8 +1,7 @@
-"""What becomes of a mail after it was accepted: the moves of the state machine, each one small transaction.
+"""What becomes of a mail after it was accepted: each function is one event of the table in ``states.py``.
 
-Every move compares and sets the row's version, so that of two that meet (a cancel and a tick, a poll and an answer)
-one wins whole and the other changes nothing. Each tells the person's clients; an end is kept as an event too.
-:func:`found` is what the ingest transaction calls for every message of sent mail: the mailbox is the last judge.
+Each is a small transaction, which tells the person's clients; the end of a mail is kept as an event too.
+:func:`settle_found` is a step of the ingest transaction: what the mailbox holds was sent.
 """
 
 from __future__ import annotations
@@ -12,20 +11,13 @@ from typing import Final
 
 from svc.clock import Millis
 from svc.files import delete_files
-from svc.mail import wire as mail_wire
-from svc.mail.sending import queries, wire
-from svc.mail.sending.model import (
-    MAX_ATTEMPTS,
-    TASKS_TOPIC,
-    Outgoing,
-    OutgoingState,
-    outgoing_origin,
-)
-from svc.principal import system
+from svc.mail.accounts import queries as account_queries
+from svc.mail.model import is_own
+from svc.mail.sending import queries
+from svc.mail.sending.model import MAX_ATTEMPTS, Outgoing, outgoing_origin
+from svc.mail.sending.moving import MAX_REASON_CHARS, move
+from svc.mail.sync.steps import StoredMessage
 from svc.store import Tx
-
-DEVICE_ID: Final = system("mail-sending").device_id
-MAX_REASON_CHARS: Final = 500
 
 _RESTARTED: Final = (
     "The server stopped while this mail was on its way. It is not known whether it was sent; it is looked for among "
@@ -35,40 +27,47 @@ _LATE: Final = "This mail was due more than 12 hours ago, while the server was n
 
 
 def begin(tx: Tx, *, outgoing_id: str, version: int, raw_sha256: str) -> Outgoing | None:
-    """Commit that it leaves now; ``None`` when it may not (cancelled or changed meanwhile, not due any more)."""
-    changed = tx.run(
-        """
-        update mail_outgoing set state = 'transmitting', version = version + 1, attempts = attempts + 1, next_at = null,
-            raw_sha256 = :raw_sha256, changed_at = :now
-        where id = :id and version = :version and next_at <= :now and account_id in
-            (select id from mail_accounts where state <> 'disconnected')
-        """,
-        id=outgoing_id,
-        version=version,
-        raw_sha256=raw_sha256,
-        now=tx.now,
-    )
-    return tell(tx, outgoing_id) if changed else None
+    """Commit that it leaves now. ``None`` where it may not: it was cancelled or changed meanwhile, is not due any more,
+    or its account is gone."""
+    row = queries.outgoing(tx, outgoing_id)
+    if row is None or row.version != version or row.next_at is None or row.next_at > tx.now:
+        return None
+    if account_queries.connected_account(tx, row.account_id) is None:
+        return None
+    return move(tx, row, "begin", attempts=row.attempts + 1, raw_sha256=raw_sha256)
 
 
 def sent(tx: Tx, *, outgoing_id: str, provider_message_id: str, message_id: str | None) -> None:
-    """It is sent, whoever found out. Said again, it changes nothing."""
-    changed = tx.run(
-        """
-        update mail_outgoing set state = 'sent', version = version + 1, next_at = null, last_error = null, doubt = 0,
-            provider_message_id = :provider_message_id, message_id = :message_id, changed_at = :now
-        where id = :id and state <> 'sent'
-        """,
-        id=outgoing_id,
-        provider_message_id=provider_message_id,
-        message_id=message_id,
-        now=tx.now,
-    )
-    if not changed:
+    """It is sent, whoever found out. Called again, it changes nothing."""
+    row = queries.outgoing(tx, outgoing_id)
+    if row is None or row.state == "sent":
         return
     delete_files(tx, origin=outgoing_origin(outgoing_id))
-    row = tell(tx, outgoing_id)
-    _record(tx, row, "mail-sent", messageId=message_id, providerMessageId=provider_message_id)
+    moved = move(
+        tx,
+        row,
+        "find",
+        last_error=None,
+        doubt=False,
+        provider_message_id=provider_message_id,
+        message_id=message_id,
+    )
+    assert moved is not None
+    _record(tx, moved, "mail-sent", messageId=message_id, providerMessageId=provider_message_id)
+
+
+def settle_found(tx: Tx, stored: StoredMessage) -> None:
+    """An ingest step: what stands among the account's sent mail was sent, also where the provider's answer was lost."""
+    message = stored.message
+    if is_own(message.labels):
+        found(
+            tx,
+            account_id=stored.account.id,
+            message_id_header=message.message_id_header,
+            mark=message.outgoing_mark,
+            provider_message_id=message.provider_message_id,
+            message_id=stored.message_id,
+        )
 
 
 def found(
@@ -89,26 +88,31 @@ def found(
 
 
 def failed(tx: Tx, begun: Outgoing, *, reason: str, drop_thread: bool = False) -> None:
-    """The provider will not have it, now or later. ``drop_thread``: its thread is what it minded."""
-    if _end(tx, begun, reason=reason) and drop_thread:
+    """The provider does not take it, now or later. ``drop_thread``: what it refuses is the thread."""
+    if _give_up(tx, begun, reason=reason) and drop_thread:
         tx.run("update mail_outgoing set provider_thread_id = null where id = :id", id=begun.id)
 
 
 def put_off(tx: Tx, begun: Outgoing, *, next_at: Millis, reason: str) -> None:
-    """It provably did not leave, and may later; after the tenth time it ends."""
+    """It provably did not leave, and may later; after the last of its tries it fails."""
     if begun.attempts >= MAX_ATTEMPTS:
-        _end(tx, begun, reason=reason)
+        _give_up(tx, begun, reason=reason)
     else:
-        _move(tx, begun, to="scheduled", next_at=next_at, reason=reason)
+        move(tx, begun, "put_off", next_at=next_at, last_error=reason)
+
+
+def wait(tx: Tx, row: Outgoing, *, next_at: Millis, reason: str) -> None:
+    """Nothing of it has left, and this was no attempt: it goes once there is room, and can be cancelled until then."""
+    move(tx, row, "wait_for_room", next_at=next_at, last_error=reason)
 
 
 def uncertain(tx: Tx, begun: Outgoing, *, reason: str) -> None:
     """Nobody knows what the provider did."""
-    _move(tx, begun, to="uncertain", reason=reason, doubt=True)
+    move(tx, begun, "lose_answer", last_error=reason, doubt=True)
 
 
 def recover(tx: Tx, *, in_flight: Set[str] = frozenset()) -> None:
-    """What was on its way when the process or a task died. ``in_flight``: those whose end is still awaited."""
+    """Find what was on its way when the process or a task died. ``in_flight``: those whose end is still awaited."""
     for row in queries.transmitting(tx):
         if row.id not in in_flight:
             uncertain(tx, row, reason=_RESTARTED)
@@ -116,20 +120,25 @@ def recover(tx: Tx, *, in_flight: Set[str] = frozenset()) -> None:
 
 def mark_overdue(tx: Tx) -> None:
     for row in queries.late(tx):
-        _move(tx, row, to="overdue", reason=_LATE)
+        move(tx, row, "fall_due_long_ago", last_error=_LATE)
 
 
 def mend_dates(tx: Tx, *, hold_ms: int) -> None:
-    """The clock has jumped back: what waits for seconds or minutes must not wait for what it jumped."""
+    """The clock has jumped back: what waits for seconds or minutes must not wait for what it jumped, and what
+    seemed to be late goes back to its schedule."""
     for row in queries.far_away(tx, hold_ms=hold_ms):
-        next_at = tx.now + (hold_ms if row.state == "held" else 0)
-        _move(tx, row, to=row.state, next_at=next_at, reason=row.last_error)
+        move(tx, row, "set_date_again", next_at=tx.now + (hold_ms if row.state == "held" else 0))
+    for row in queries.not_late_after_all(tx):
+        if row.send_at is None:
+            move(tx, row, "hold_again", next_at=tx.now + hold_ms, last_error=None)
+        else:
+            move(tx, row, "schedule_again", next_at=row.send_at, last_error=None)
 
 
 def fail_waiting(tx: Tx, *, account_id: str, reason: str) -> None:
-    """The account goes away: what would have left from it does not, and says so."""
+    """The account goes away: what was to leave from it fails, and says why."""
     for row in queries.waiting_of_account(tx, account_id):
-        _end(tx, row, reason=reason)
+        _give_up(tx, row, reason=reason)
 
 
 def forget_old(tx: Tx) -> None:
@@ -138,62 +147,18 @@ def forget_old(tx: Tx) -> None:
         tx.run("delete from mail_outgoing where id = :id", id=outgoing_id)
 
 
-def tell(tx: Tx, outgoing_id: str, *, device_id: str = DEVICE_ID) -> Outgoing:
-    """Tell the person's clients how it stands now; nothing stands of what was put away."""
-    row = queries.outgoing(tx, outgoing_id)
-    assert row is not None
-    tx.emit(
-        topic=TASKS_TOPIC,
-        kind="task.changed",
-        id=row.id,
-        payload={"outgoing": None if row.dismissed else mail_wire.to_builtins(wire.outgoing_out(row))},
-        audience=row.owner_id,
-        device_id=device_id,
-    )
-    return row
-
-
-def _end(tx: Tx, row: Outgoing, *, reason: str) -> bool:
-    """It did not leave this time. Whether it ever did is another question where there was doubt before."""
+def _give_up(tx: Tx, row: Outgoing, *, reason: str) -> bool:
+    """It did not leave this time. Whether an earlier attempt succeeded is unknown where there is a doubt."""
     if row.doubt:
-        return _move(tx, row, to="uncertain", reason=reason)
-    moved = _move(tx, row, to="failed", reason=reason)
+        return move(tx, row, "give_up_in_doubt", last_error=reason) is not None
+    moved = move(tx, row, "give_up", last_error=reason) is not None
     if moved:
         _record(tx, row, "mail-send-failed", reason=reason[:MAX_REASON_CHARS])
     return moved
 
 
-def _move(
-    tx: Tx,
-    row: Outgoing,
-    *,
-    to: OutgoingState,
-    reason: str | None,
-    next_at: Millis | None = None,
-    doubt: bool = False,
-) -> bool:
-    """From how ``row`` stood; ``False`` when it stands otherwise by now."""
-    changed = tx.run(
-        """
-        update mail_outgoing set state = :state, version = version + 1, next_at = :next_at, last_error = :reason,
-            doubt = max(doubt, :doubt), changed_at = :now
-        where id = :id and version = :version
-        """,
-        state=to,
-        next_at=next_at,
-        reason=None if reason is None else reason[:MAX_REASON_CHARS],
-        doubt=int(doubt),
-        now=tx.now,
-        id=row.id,
-        version=row.version,
-    )
-    if changed:
-        tell(tx, row.id)
-    return bool(changed)
-
-
 def _record(tx: Tx, row: Outgoing, type: str, **more: str | None) -> None:
-    """Kept for good, under the device that asked for the mail."""
+    """Keep an event for good, under the device that asked for the mail."""
     tx.record(
         type=type,
         payload={

@@ -13,24 +13,30 @@ end.
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 import trio
 
+from svc.backoff import Retries
 from svc.clock import SECOND_MS, Clock, Millis
-from svc.mail import ingest
-from svc.mail import queries as mail_queries
-from svc.mail.engine import MailEngine
+from svc.errors import Refusal
+from svc.mail.accounts import progress
 from svc.mail.model import SENT, Incoming
-from svc.mail.provider import GrantLost, ProviderFault, RawMessage, Refused, SentMessage, Throttled
+from svc.mail.providers.seam import GrantLost, ProviderFault, RawMessage, Refused, SentMessage
 from svc.mail.sending import queries, settling
 from svc.mail.sending.building import Builder, CannotBuild
 from svc.mail.sending.model import Outgoing
-from svc.mail.tasks import AccountLoop
+from svc.mail.sync import ingest
+from svc.mail.sync.engine import MailEngine
+from svc.mail.sync.steps import IngestStep
+from svc.mail.sync.tasks import AccountLoop
+from svc.mail.threads import queries as thread_queries
 from svc.nursery import Child
 from svc.scheduler import Scheduler
 from svc.store import Blobs, ReadTx, Store, Tx
+from svc.workspace import Workspace
 
 JOB: Final = "mail-sending"
 
@@ -39,8 +45,9 @@ SEND_DEADLINE_S: Final = 600.0
 """Of one attempt in all. The provider's own deadlines are shorter; this one ends what they overlooked."""
 ANSWER_WITHIN_S: Final = 60.0
 """How long a caller who wants to hear the outcome is kept waiting for it."""
-FIRST_PAUSE_S: Final = 30.0
-LONGEST_PAUSE_S: Final = 3_600.0
+RETRIES: Final = Retries(first_s=30.0, cap_s=3_600.0)
+NO_ROOM_PAUSE_S: Final = 60.0
+"""After a disk without room for a mail: long enough to see why it waits."""
 
 _TIMED_OUT: Final = "The provider did not answer in time. It is not known whether this mail was sent."
 _UNEXPECTED: Final = "Something unexpected happened while this mail was on its way; the log says what."
@@ -63,11 +70,14 @@ class Delivery:
     store: Store
     blobs: Blobs
     engine: MailEngine
+    steps: Sequence[IngestStep]
     builder: Builder
-    scheduler: Scheduler
+    scheduler: Scheduler[Workspace]
     clock: Clock
     rng: random.Random
     hold_ms: int
+    untold: dict[str, str] = field(default_factory=dict)
+    """By outgoing id: why it waits, where the disk has no room even for that."""
     _child: Child | None = None
     _serving: dict[str, trio.Event] = field(default_factory=dict)  # by account: set when it is done
     _asked_again: set[str] = field(default_factory=set)  # accounts with news while they were served
@@ -143,13 +153,17 @@ class Delivery:
             row = await self.store.read(queries.due_of, account_id)
             if loop is None or row is None:
                 return  # without a loop the account is starting anew: a later tick finds it
-            await self._deliver(loop, row, child)
+            try:
+                await self._deliver(loop, row, child)
+            except Refusal as refusal:  # a full disk, most likely: no byte has left
+                await self._wait_for_room(row, refusal, child)
+                return
 
     # One mail
 
     async def _deliver(self, loop: AccountLoop, row: Outgoing, child: Child) -> None:
         try:
-            raw = await self.builder.build(row)
+            raw = await self.builder.build(row, max_bytes=loop.provider.capabilities.max_message_bytes)
         except CannotBuild as fault:
             child.log.error("mail.cannot_build", fault.__cause__ or fault, outgoing=row.id)
             await self.store.write(settling.failed, row, reason=str(fault))
@@ -160,17 +174,32 @@ class Delivery:
             begun = await self.store.write(
                 settling.begin, outgoing_id=row.id, version=row.version, raw_sha256=blob.sha256
             )
+            self.untold.pop(row.id, None)
             if begun is not None:
                 await self._transmit(loop, begun, raw, child)
         finally:
             self._in_flight.discard(row.id)
+
+    async def _wait_for_room(self, row: Outgoing, refusal: Refusal, child: Child) -> None:
+        """It stands as before, says why, and is tried again. Where not even that can be written, memory keeps it.
+
+        A row that has left its version behind, because its first byte may have left, is not touched by this.
+        """
+        reason = f"This mail is not on its way yet: {refusal.detail} It is tried again by itself."
+        child.log.warning("mail.no_room_to_send", outgoing=row.id, reason=refusal.detail)
+        try:
+            next_at = self.clock.now() + round(NO_ROOM_PAUSE_S * SECOND_MS)
+            await self.store.write(settling.wait, row, next_at=next_at, reason=reason)
+        except Refusal:
+            self.untold[row.id] = reason
 
     async def _transmit(self, loop: AccountLoop, begun: Outgoing, raw: bytes, child: Child) -> None:
         """One attempt. Whoever reads this: every way out of the ``try`` must end in a write."""
         answer: SentMessage | None = None
         try:
             with trio.move_on_after(SEND_DEADLINE_S):
-                answer = await loop.provider.send(raw, thread_id=begun.provider_thread_id)
+                thread_id = begun.provider_thread_id if loop.provider.capabilities.server_threads else None
+                answer = await loop.provider.send(raw, thread_id=thread_id)
         except ProviderFault as fault:
             child.log.warning("mail.send_fault", outgoing=begun.id, fault=type(fault).__name__, reason=fault.detail)
             await self._settle_fault(loop, begun, fault, child)
@@ -183,7 +212,14 @@ class Delivery:
             await self._doubt(loop, begun, _TIMED_OUT, child)
             return
         copy = await self._own_copy(loop, answer, raw, child)
-        await self.store.write(_store_sent, outgoing_id=begun.id, account_id=begun.account_id, answer=answer, copy=copy)
+        await self.store.write(
+            _store_sent,
+            outgoing_id=begun.id,
+            account_id=begun.account_id,
+            answer=answer,
+            copy=copy,
+            steps=self.steps,
+        )
 
     async def _settle_fault(self, loop: AccountLoop, begun: Outgoing, fault: ProviderFault, child: Child) -> None:
         if isinstance(fault, Refused):
@@ -226,11 +262,7 @@ class Delivery:
 
     def _pause_s(self, begun: Outgoing, fault: ProviderFault) -> float:
         """Growing, spread, and never shorter than the provider's own ``Retry-After``."""
-        ceiling_s = min(FIRST_PAUSE_S * 2.0 ** (begun.attempts - 1), LONGEST_PAUSE_S)
-        pause_s = self.rng.uniform(ceiling_s / 2, ceiling_s)
-        if isinstance(fault, Throttled) and fault.retry_after_s is not None:
-            return max(pause_s, fault.retry_after_s)
-        return pause_s
+        return fault.pause_s(RETRIES.pause_s(begun.attempts, self.rng))
 
 
 def _agenda(tx: ReadTx, *, in_flight: frozenset[str], hold_ms: int) -> Agenda:
@@ -239,6 +271,7 @@ def _agenda(tx: ReadTx, *, in_flight: frozenset[str], hold_ms: int) -> Agenda:
             any(row.id not in in_flight for row in queries.transmitting(tx))
             or queries.late(tx)
             or queries.far_away(tx, hold_ms=hold_ms)
+            or queries.not_late_after_all(tx)
             or queries.orphans(tx)
             or queries.forgettable(tx)
         ),
@@ -256,11 +289,21 @@ def _take_care(tx: Tx, *, in_flight: frozenset[str], hold_ms: int) -> None:
     settling.forget_old(tx)
 
 
-def _store_sent(tx: Tx, *, outgoing_id: str, account_id: str, answer: SentMessage, copy: Incoming | None) -> None:
+def _store_sent(
+    tx: Tx,
+    *,
+    outgoing_id: str,
+    account_id: str,
+    answer: SentMessage,
+    copy: Incoming | None,
+    steps: Sequence[IngestStep],
+) -> None:
     """Our own copy and the news that it is sent, in one transaction. The poll that meets it later changes nothing."""
+    if thread_queries.message_labels(tx, account_id=account_id, provider_message_id=answer.id) is None:
+        progress.one_more_there(tx, account_id=account_id)
     if copy is not None:
-        ingest.store_one(tx, account_id=account_id, message=copy)
-    stored = mail_queries.message_labels(tx, account_id=account_id, provider_message_id=answer.id)
+        ingest.store_one(tx, account_id=account_id, message=copy, steps=steps)
+    stored = thread_queries.message_labels(tx, account_id=account_id, provider_message_id=answer.id)
     settling.sent(
         tx,
         outgoing_id=outgoing_id,

@@ -14,11 +14,11 @@ from svc.mail.sending.model import (
     MAX_RECIPIENTS,
     Draft,
     Outgoing,
-    OutgoingState,
     Quote,
     QuoteKind,
-    Wish,
+    SendRequest,
 )
+from svc.mail.sending.states import OutgoingState
 from svc.mail.wire import Id
 from svc.protocol.rows import Wire
 
@@ -212,8 +212,8 @@ class SignatureOut(Wire, frozen=True):
 # The wire to records, and back
 
 
-def wish_of(wanted: SendInput | SaveDraftInput) -> Wish:
-    return Wish(
+def send_request_of(wanted: SendInput | SaveDraftInput) -> SendRequest:
+    return SendRequest(
         account_id=wanted.account_id,
         to=wanted.to,
         cc=wanted.cc,
@@ -257,7 +257,7 @@ def outgoing_out(row: Outgoing) -> OutgoingOut:
 
 
 def _goes_at(row: Outgoing) -> Millis | None:
-    """When it is meant to go: the person's wish, or the end of the pause for second thoughts."""
+    """When it is meant to go: the time the person asked for, or the end of the pause for second thoughts."""
     return row.next_at if row.state == "held" else row.send_at
 
 

@@ -8,12 +8,12 @@ from email.utils import formatdate
 import pytest
 
 from svc.clock import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Millis, VirtualClock
-from svc.mail.gmail.faults import fault_of
-from svc.mail.gmail.oauth_client import GrantRefused, Tokens
-from svc.mail.provider import GrantLost, ProviderFault, Unreachable
+from svc.connections import GrantRefused, Tokens
+from svc.mail.providers.gmail.faults import fault_of
+from svc.mail.providers.gmail.grant import MailboxTokens
+from svc.mail.providers.seam import GrantLost, ProviderFault, Unreachable
 from svc.protocol.egress import EgressFault
-from tests.mail.scripted_http import Answer, ScriptedHttp, answer, google_error
-from tests.mail.test_oauth_client import (
+from tests.connections.test_oauth import (
     KeptTokens,
     claims,
     kept,
@@ -22,6 +22,7 @@ from tests.mail.test_oauth_client import (
     source,
     token_answer,
 )
+from tests.mail.scripted_http import Answer, ScriptedHttp, answer, google_error
 
 
 def http_date(instant: Millis) -> str:
@@ -30,7 +31,7 @@ def http_date(instant: Millis) -> str:
 
 async def refused(store: KeptTokens, said: Answer, wall: VirtualClock) -> ProviderFault:
     with pytest.raises(ProviderFault) as caught:
-        await source(ScriptedHttp(answers=[said]), store, wall).access_token()
+        await MailboxTokens(source=source(ScriptedHttp(answers=[said]), store, wall)).access_token()
     return caught.value
 
 

@@ -15,23 +15,27 @@ from trio.lowlevel import Task
 
 from svc.app import FEATURES
 from svc.clock import VirtualClock
+from svc.connections import credentials_of
 from svc.errors import NotFound
-from svc.mail import accounts
-from svc.mail import actions as thread_actions
-from svc.mail.engine import MailEngine
-from svc.mail.health import actions, erasing
+from svc.fakes.mail.provider import FakeWorld
+from svc.mail.accounts import actions as account_actions
+from svc.mail.health import actions
 from svc.mail.health.tasks import Eraser
-from svc.mail.provider_fake import FakeWorld
-from svc.nursery import ThreadGate
+from svc.mail.labelling import inbox_actions as thread_actions
+from svc.mail.sync import erasing
+from svc.mail.sync.engine import MailEngine
+from svc.nursery import ThreadPool
 from svc.principal import UNCLAIMED
-from svc.store import Keyring, Secrets, run_fsck
+from svc.store import run_fsck
 from tests.cancel_everywhere import Interrupted, cancel_everywhere
+from tests.connections.kept_in_memory import KeptInMemory
 from tests.mail.rig import MIA, Rig, mail, open_rig
+from tests.quiet import all_quiet
 from tests.recorded_log import RecordedLog
 from tests.service import RpcError, Service, open_service
 
 WORK = "mia@work.example"
-NO_SECRETS = Secrets(cast(Keyring, None))  # nothing is kept, so no key is asked for
+NO_SECRETS = KeptInMemory()
 
 
 async def account_of(service: Service, address: str) -> str:
@@ -44,7 +48,7 @@ async def problems(service: Service) -> list[str]:
         run_fsck,
         invariants=[one for feature in FEATURES for one in feature.invariants],
         blobs=service.workspace.blobs,
-        secrets=service.workspace.secrets,
+        secrets=service.secrets,
     )
 
 
@@ -103,7 +107,7 @@ async def test_an_account_connected_again_goes_on_where_it_was(service: Service)
     await service.mutate("mail.disconnect", accountId=account_id)
     await service.mutate("fake.mail.inject", address=MIA, **{"from": "a@example.org", "subject": "Meanwhile"})
     connect = {"address": MIA, "provider": "fake"}
-    again = await service.workspace.store.write(accounts.connect, UNCLAIMED, **cast(Any, connect))
+    again = await service.workspace.store.write(account_actions.connect, UNCLAIMED, **cast(Any, connect))
     await service.workspace.service(MailEngine).start_account(again)
     await trio.sleep(60)
     assert again == account_id
@@ -166,7 +170,7 @@ async def test_an_erased_account_can_be_connected_anew(service: Service) -> None
     account_id = await account_of(service, MIA)
     await service.mutate("mail.disconnect", accountId=account_id, erase=True)
     await erased(service, account_id)
-    again = await service.workspace.store.write(accounts.connect, UNCLAIMED, address=MIA, provider="fake")
+    again = await service.workspace.store.write(account_actions.connect, UNCLAIMED, address=MIA, provider="fake")
     await service.workspace.service(MailEngine).start_account(again)
     await trio.sleep(60)
     assert again != account_id
@@ -214,7 +218,7 @@ async def at_every_step(
     step = 1
     while True:
         with TemporaryDirectory() as home:
-            threads = ThreadGate(limit=8, name="race")
+            threads = ThreadPool(limit=8, name="race")
             async with open_rig(Path(home), clock=clock, log=log, threads=threads) as rig:
                 for number in range(3):
                     await rig.inject(f"Mail {number}")
@@ -249,7 +253,7 @@ async def at_every_step(
         step += every
 
 
-async def sweep_and_poll(rig: Rig, account_id: str) -> None:
+async def full_sync_and_poll(rig: Rig, account_id: str) -> None:
     await rig.sync_of(account_id).step()
     await rig.inject("One more")
     await rig.sync_of(account_id).step()
@@ -259,7 +263,7 @@ async def sweep_and_poll(rig: Rig, account_id: str) -> None:
 async def test_nothing_is_written_after_a_disconnect_at_any_step_of_a_sync(
     wall: VirtualClock, log: RecordedLog, erase: bool
 ) -> None:
-    assert await at_every_step(wall, flow=sweep_and_poll, erase=erase, log=log, every=3) > 50
+    assert await at_every_step(wall, flow=full_sync_and_poll, erase=erase, log=log, every=3) > 50
 
 
 async def test_nothing_is_written_after_an_erasure_at_any_step_of_a_mirror(
@@ -284,7 +288,7 @@ async def test_an_erasure_cut_anywhere_holds_and_is_finished_later(
 
     async def attempt(run: Interrupted) -> None:
         with TemporaryDirectory() as home:
-            threads = ThreadGate(limit=8, name="race")
+            threads = ThreadPool(limit=8, name="race")
             async with open_rig(Path(home), clock=wall, log=log, threads=threads) as rig:
                 account_id = await rig.synced("One", "Two", "Three", "Four", "Five")
                 await disconnected(rig, account_id, erase=True)
@@ -311,7 +315,7 @@ async def test_kept_news_of_an_erased_account_say_nothing_of_its_mail(
         told = "select count(*), max(seq) - min(seq) + 1 from outbox"
         assert (await service.rows("select count(*) from outbox where payload like '%Zanzibar%'"))[0][0] >= 3
         await service.mutate("mail.disconnect", accountId=account_id, erase=True)
-        await trio.testing.wait_all_tasks_blocked()
+        await all_quiet()
         await Eraser(store=service.workspace.store, log=log).erase(account_id)
         assert await service.rows("select count(*) from outbox where payload like '%Zanzibar%'") == [(0,)]
         ((rows, span),) = await service.rows(told)
@@ -326,7 +330,11 @@ async def test_an_erasure_that_a_kill_interrupted_goes_on_at_the_next_boot(
         account_id = await account_of(service, MIA)
         # Committed, and then nothing: the eraser is not told.
         await service.workspace.store.write(
-            actions.disconnect, service.workspace.secrets, UNCLAIMED, account_id=account_id, erase=True
+            actions.disconnect,
+            credentials_of(service.workspace),
+            UNCLAIMED,
+            account_id=account_id,
+            erase=True,
         )
     async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake") as service:
         await erased(service, account_id)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 import pytest
 import trio
 
 from svc.clock import VirtualClock
 from svc.mail.health import actions
 from svc.mail.health.tasks import Eraser
-from svc.store import Keyring, Secrets
+from tests.connections.kept_in_memory import KeptInMemory
 from tests.mail.rig import Rig
 from tests.mail.sending.stage import Outcome, Point, open_stage
 
-NO_SECRETS = Secrets(cast(Keyring, None))  # nothing is kept, so no key is asked for
+NO_SECRETS = KeptInMemory()
 POINTS: tuple[Point, ...] = ("built", "leaving", "accepted", "answered")
 OUTCOMES: tuple[Outcome, ...] = ("ok", "lost", "401")
 

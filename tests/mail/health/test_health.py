@@ -34,6 +34,21 @@ async def test_what_the_provider_has_and_what_is_here_stand_side_by_side(service
     assert after["quota"] is None  # the fake provider has none
 
 
+async def test_a_mail_that_was_sent_is_counted_on_both_sides_at_once(service: Service) -> None:
+    account_id = await mia(service)
+    before = await health_of(service, account_id)
+    wanted = {"accountId": account_id, "to": [NOA], "subject": "Hi", "html": "<p>Hi.</p>"}
+    answer = await service.mutate("mail.send", **wanted)
+    while (await service.query("mail.outgoing"))[0]["state"] != "sent":  # noqa: ASYNC110  as a client sees it
+        await trio.sleep(0.1)
+    after = await health_of(service, account_id)
+    assert answer["state"] == "held"
+    assert after["provider"] == after["here"] == int(str(before["here"])) + 1
+    await service.mutate("fake.mail.syncNow", address=MIA)
+    settled = await health_of(service, account_id)
+    assert (settled["provider"], settled["here"]) == (after["provider"], after["here"])
+
+
 async def test_a_message_that_fails_alone_is_listed_and_had_after_a_retry(service: Service) -> None:
     account_id = await mia(service)
     await service.mutate("fake.mail.fault", address=MIA, operation="get", fault=403)
@@ -120,7 +135,7 @@ async def test_a_trouble_is_shown_with_the_time_of_the_next_attempt(service: Ser
 
 
 async def test_an_account_of_somebody_else_is_not_there(service: Service) -> None:
-    for procedure in ("mail.failures", "mail.pending"):
+    for procedure in ("mail.failures", "mail.pending", "mail.damage"):
         with pytest.raises(RpcError) as refused:
             await service.query(procedure, accountId="acc_none")
         assert refused.value.code == "NOT_FOUND"

@@ -9,8 +9,8 @@ import pytest
 import trio
 
 from svc.clock import HOUR_MS, VirtualClock
-from svc.mail.accounts import secret_name
-from svc.mail.gmail.connection import REVOKE_DEADLINE_S
+from svc.connections import REVOKE_DEADLINE_S
+from svc.mail.accounts.actions import secret_name
 from tests.mail.scripted_google import REVOKE, ScriptedGoogle
 from tests.mail.scripted_http import answer
 from tests.mail.test_connection import begin, connected_to

@@ -8,14 +8,15 @@ from urllib.parse import quote
 import pytest
 import trio
 
+from svc.formats.html import POLICY_VERSION
 from svc.mail.images.picture import kind_of
 from svc.mail.images.proxy import MAX_ASKED_EACH, MAX_AT_A_TIME_EACH, MAX_BYTES, over_tls
-from svc.mail.sanitize import POLICY_VERSION
 from svc.principal import Principal
 from tests.mail.images.conftest import Gallery
 from tests.mail.images.pictures import KINDS, NO_PICTURES, PNG, SVG
 from tests.protocol.http_world import Reply
 from tests.protocol.pinned_world import ELSEWHERE, PICTURES, PUBLIC, Page, answer, drip, endless, moved
+from tests.quiet import all_quiet
 
 URL = f"https://{PICTURES}/a.png"
 HTML = f"<p>Look:</p><img src={URL}>"
@@ -104,6 +105,8 @@ async def test_what_is_named_with_http_is_asked_for_over_tls(gallery: Gallery) -
         ("http://a.example?b", "https://a.example?b"),
         ("http://a.example:8080/", "http://a.example:8080/"),
         ("https://a.example/", "https://a.example/"),
+        ("https://a.example/?u=http://b.example/c.png", "https://a.example/?u=http://b.example/c.png"),
+        ("http://a.example:8080/?u=http://b.example/", "http://a.example:8080/?u=http://b.example/"),
     ],
 )
 def test_an_address_moves_to_tls_where_it_may(url: str, asked: str) -> None:
@@ -179,7 +182,7 @@ async def test_one_person_has_a_few_under_way_and_a_bounded_queue(gallery: Galle
         assert len(gallery.internet.heard) == MAX_AT_A_TIME_EACH
         assert found == [429]
         nursery.cancel_scope.cancel()
-    await trio.testing.wait_all_tasks_blocked()
+    await all_quiet()
 
 
 async def test_the_log_names_no_address_of_a_picture(gallery: Gallery) -> None:

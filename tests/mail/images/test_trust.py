@@ -106,7 +106,26 @@ async def test_parts_that_the_html_shows_stand_apart_from_what_is_attached(rig: 
             ("The sender is called bank.example but writes from x@evil.test",),
         ),
         ({"from": '"ann@a.example" <ann@a.example>'}, ()),
-        ({"from": "x"}, ()),
+        ({"from": "x"}, ("This mail does not say from which address x writes",)),
+        ({"from": "Facebook ,_<bad@evil.test>"}, ()),
+        ({"from": '"PayPal"<69496118<info@evil.test>'}, ()),
+        (
+            {"from": "service@paypal.example, <bad@evil.test>"},
+            ("This mail names more than one sender: service@paypal.example, bad@evil.test",),
+        ),
+        (
+            {"from": "a@a.example, b@a.example, c@a.example, d@a.example, A@a.example"},
+            ("This mail names more than one sender: a@a.example, b@a.example, c@a.example and 1 more",),
+        ),
+        (
+            {"from": "Bank (help@bank.example) <x@evil.test>"},
+            (),
+        ),
+        (
+            {"from": '"Bank, help@bank.example for you" <x@evil.test>'},
+            ("The sender is called Bank, help@bank.example for you but writes from x@evil.test",),
+        ),
+        ({"from": '"Ann (ann@mail.a.example)" <ann@a.example>'}, ()),
     ],
 )
 async def test_headers_that_say_one_thing_and_mean_another_are_told(

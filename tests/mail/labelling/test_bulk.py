@@ -10,12 +10,11 @@ import pytest
 import trio
 
 from svc.clock import DAY_MS, VirtualClock
+from svc.fakes.mail.provider import FakeProvider
 from svc.log import Log
-from svc.mail import actions as thread_actions
 from svc.mail.labelling import actions
-from svc.mail.provider import MANY_MIN
-from svc.mail.provider_fake import FakeProvider
-from svc.nursery import ThreadGate
+from svc.mail.labelling import inbox_actions as thread_actions
+from svc.nursery import ThreadPool
 from tests.mail.rig import MIA, Rig, open_rig
 
 Labels = frozenset[str]
@@ -69,11 +68,12 @@ async def test_the_same_change_of_many_messages_is_one_call(rig: Rig) -> None:
 
 
 async def test_a_few_go_one_by_one_because_that_is_cheaper(rig: Rig) -> None:
-    account_id, thread_ids = await a_mailbox(rig, MANY_MIN - 1)
+    few = FakeProvider.capabilities.bulk_min - 1
+    account_id, thread_ids = await a_mailbox(rig, few)
     provider = Watched(world=rig.world, address=MIA)
     await archive(rig, thread_ids)
     await rig.loop_of(account_id, provider).sync_now()
-    assert [count for count, *_ in provider.asked] == [1] * (MANY_MIN - 1)
+    assert [count for count, *_ in provider.asked] == [1] * few
 
 
 async def test_each_messages_own_changes_stay_in_their_order(rig: Rig) -> None:
@@ -97,7 +97,7 @@ async def test_messages_deleted_meanwhile_do_not_hold_up_the_others(rig: Rig) ->
     await rig.world.delete(address=MIA, message_id="fake-7")
     await rig.loop_of(account_id).sync_now()
     assert await still_in_the_inbox(rig) == 0
-    assert await rig.pending() == await rig.ledger() == await rig.problems() == []
+    assert (await rig.pending(), await rig.failures(), await rig.problems()) == ([], [], [])
 
 
 @pytest.mark.parametrize("fault", [500, "timeout", "lost-answer", 429])
@@ -111,11 +111,11 @@ async def test_a_call_that_fails_is_repeated_as_a_whole_and_harms_nothing(rig: R
         await trio.sleep(120)
     assert [count for count, *_ in provider.asked] == [MANY, MANY]
     assert await still_in_the_inbox(rig) == 0
-    assert await rig.pending() == await rig.ledger() == []
+    assert await rig.pending() == await rig.failures() == []
 
 
 async def test_what_was_done_before_a_crash_is_done_again_without_harm(
-    tmp_path: Path, wall: VirtualClock, log: Log, threads: ThreadGate
+    tmp_path: Path, wall: VirtualClock, log: Log, threads: ThreadPool
 ) -> None:
     async with open_rig(tmp_path, clock=wall, log=log, threads=threads) as rig:
         account_id, thread_ids = await a_mailbox(rig)
@@ -125,7 +125,7 @@ async def test_what_was_done_before_a_crash_is_done_again_without_harm(
         assert len(await rig.pending()) == MANY  # the answer was never written down
     async with open_rig(tmp_path, clock=wall, log=log, threads=threads) as rig:
         await rig.loop_of(account_id).sync_now()
-        assert await rig.pending() == await rig.ledger() == await rig.problems() == []
+        assert (await rig.pending(), await rig.failures(), await rig.problems()) == ([], [], [])
         assert await still_in_the_inbox(rig) == 0
 
 
@@ -135,10 +135,10 @@ async def test_one_message_that_spoils_the_call_does_not_spoil_the_change(rig: R
     rig.world.fault(address=MIA, operation="modify", fault=403, times=2)  # the call for all, and the first one alone
     await rig.loop_of(account_id).sync_now()
     assert await still_in_the_inbox(rig) == 1
-    (told,) = await rig.ledger()
+    (told,) = await rig.failures()
     spoilt = str(told[0])
     assert await rig.labels_here(account_id, spoilt) == await rig.labels_at_provider(spoilt) == {"INBOX", "UNREAD"}
-    assert await rig.pending() == await rig.problems() == []
+    assert (await rig.pending(), await rig.problems()) == ([], [])
 
 
 async def test_many_changes_to_a_label_that_is_gone_end_at_once(rig: Rig) -> None:
@@ -153,7 +153,7 @@ async def test_many_changes_to_a_label_that_is_gone_end_at_once(rig: Rig) -> Non
     await loop.sync_now()
     assert len(provider.asked) == 1
     assert await rig.pending() == []
-    assert len(await rig.ledger()) == MANY
+    assert len(await rig.failures()) == MANY
     assert await rig.labels_here(account_id, "fake-1") == {"INBOX", "UNREAD"}
 
 
@@ -186,9 +186,9 @@ async def test_a_refused_change_is_taken_back_at_once_and_told(rig: Rig) -> None
     rig.world.fault(address=MIA, operation="modify", fault=403, times=1)
     before = rig.store.outbox.head()
     loop = rig.loop_of(account_id)
-    await loop._flush_mirror()
+    await loop._flush_outbox()
     assert await rig.labels_here(account_id, "fake-1") == {"INBOX", "UNREAD", "STARRED"}  # IMPORTANT: history tells
-    assert [row[0] for row in await rig.ledger()] == ["fake-1"]
+    assert [row[0] for row in await rig.failures()] == ["fake-1"]
     assert "thread.changed" in [row.kind for row in await rig.news(after=before)]
     assert await rig.problems() == []
     await loop.sync_now()
@@ -226,11 +226,11 @@ async def test_a_message_deleted_at_the_provider_takes_its_failures_along(rig: R
     await loop.sync_now()
     await rig.inject("never fetched")
     await loop.sync_now()
-    assert [row[:2] for row in await rig.ledger()] == [("fake-1", "mirror"), ("fake-2", "fetch")]
+    assert [row[:2] for row in await rig.failures()] == [("fake-1", "mirror"), ("fake-2", "fetch")]
     await rig.world.delete(address=MIA, message_id="fake-1")
     await rig.world.delete(address=MIA, message_id="fake-2")
     await loop.sync_now()
-    assert await rig.ledger() == []
+    assert await rig.failures() == []
 
 
 async def test_what_a_sweep_finds_deleted_takes_its_failures_along(rig: Rig) -> None:
@@ -239,8 +239,8 @@ async def test_what_a_sweep_finds_deleted_takes_its_failures_along(rig: Rig) -> 
     await rig.inject("never fetched")
     loop = rig.loop_of(account_id)
     await loop.sync_now()
-    assert len(await rig.ledger()) == 1
+    assert len(await rig.failures()) == 1
     await rig.world.delete(address=MIA, message_id="fake-2")
     await rig.world.expire_history(address=MIA)
     await loop.sync_now()
-    assert await rig.ledger() == []
+    assert await rig.failures() == []

@@ -10,10 +10,11 @@ import trio
 
 from svc.clock import DAY_MS
 from svc.errors import Invalid
-from svc.mail import queries, sync
-from svc.mail.labelling import actions, catalog
-from svc.mail.provider import LostAnswer, ProviderLabel
-from svc.mail.provider_fake import FakeProvider
+from svc.fakes.mail.provider import FakeProvider
+from svc.mail.labelling import actions
+from svc.mail.providers.seam import LostAnswer, ProviderLabel
+from svc.mail.sync import account_sync, label_catalog
+from svc.mail.threads import queries as thread_queries
 from svc.principal import UNCLAIMED
 from tests.mail.rig import MIA, Rig
 from tests.service import RpcError, Service
@@ -37,7 +38,7 @@ async def set_label(rig: Rig, label_id: str, *provider_ids: str, remove: bool = 
 
 
 async def known(rig: Rig, account_id: str) -> dict[str, str]:
-    labels = await rig.store.read(queries.labels, account_id)
+    labels = await rig.store.read(thread_queries.labels, account_id)
     return {label.id: label.name for label in labels.values() if not label.system}
 
 
@@ -47,27 +48,27 @@ async def test_a_label_deleted_at_the_provider_vanishes_here_with_all_its_chips(
     await loop.sync_now()
     await rig.world.delete_label(address=MIA, label_id=label_id)
     before = rig.store.outbox.head()
-    await trio.sleep(sync.LABELS_EVERY_MS / 1_000)
+    await trio.sleep(account_sync.LABELS_EVERY_MS / 1_000)
     await loop.sync_now()
     assert await known(rig, account_id) == {}
     assert await rig.labels_here(account_id, "fake-1") == {"INBOX", "UNREAD"}
     assert [row.kind for row in await rig.news(after=before)].count("thread.changed") == 2
     with pytest.raises(Invalid, match="no such label"):
         await set_label(rig, label_id, "fake-1")
-    assert await rig.problems() == await rig.ledger() == []
+    assert (await rig.problems(), await rig.failures()) == ([], [])
 
 
 async def test_a_label_that_is_gone_is_taken_from_its_threads_a_few_at_a_time_and_over_a_crash(
     rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(catalog, "FORGET_BATCH", 1)
+    monkeypatch.setattr(label_catalog, "FORGET_BATCH", 1)
     account_id, label_id = await labelled(rig, "one", "two", "three")
     loop = rig.loop_of(account_id)
     await loop.sync_now()
     await rig.world.delete_label(address=MIA, label_id=label_id)
     listed = await rig.world.provider(MIA).labels()
-    assert await rig.store.write(catalog.store_labels, account_id=account_id, labels=listed) == 1
-    assert await rig.store.write(catalog.forget_gone, account_id=account_id)
+    assert await rig.store.write(label_catalog.store_labels, account_id=account_id, labels=listed) == 1
+    assert await rig.store.write(label_catalog.forget_gone, account_id=account_id)
     assert len(await rig.rows("select thread_id from mail_thread_labels")) == 2  # and then the power went
     assert await rig.problems() == []
     assert await rig.loop_of(account_id).sync.refresh_labels()
@@ -94,7 +95,7 @@ async def test_what_was_on_its_way_to_a_label_that_is_gone_is_told_and_the_rest_
     await rig.world.delete_label(address=MIA, label_id=label_id)
     await loop.sync_now()
     assert await rig.pending() == []
-    assert await rig.ledger() == [("fake-1", "mirror", "The label Clients no longer exists at the provider.")]
+    assert await rig.failures() == [("fake-1", "mirror", "The label Clients no longer exists at the provider.")]
     assert await rig.labels_here(account_id, "fake-1") == {"INBOX", "UNREAD", "STARRED"}
     assert await rig.labels_at_provider("fake-1") == {"INBOX", "UNREAD", "STARRED"}
     assert await known(rig, account_id) == {}
@@ -104,16 +105,16 @@ async def test_a_label_renamed_and_recoloured_at_the_provider_is_shown_so(rig: R
     account_id, label_id = await labelled(rig, "one")
     box = rig.world.mailbox(MIA)
     box.labels[label_id] = ProviderLabel(id=label_id, name="Customers", system=False, color="#cc3a21")
-    await trio.sleep(sync.LABELS_EVERY_MS / 1_000)
+    await trio.sleep(account_sync.LABELS_EVERY_MS / 1_000)
     await rig.loop_of(account_id).sync_now()
-    label = (await rig.store.read(queries.labels, account_id))[label_id]
+    label = (await rig.store.read(thread_queries.labels, account_id))[label_id]
     assert (label.name, label.color) == ("Customers", "#cc3a21")
 
 
 async def test_a_list_that_can_not_be_whole_takes_no_label_away(rig: Rig) -> None:
     account_id, label_id = await labelled(rig, "one")
     for listed in ([], [ProviderLabel(id="STARRED", name="STARRED", system=True)]):
-        assert await rig.store.write(catalog.store_labels, account_id=account_id, labels=listed) == 0
+        assert await rig.store.write(label_catalog.store_labels, account_id=account_id, labels=listed) == 0
     assert label_id in await known(rig, account_id)
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 import pytest
 import trio
 
+from svc.fakes.mail.provider import FakeProvider
 from svc.mail.labelling import actions
-from svc.mail.provider import HistoryPage, ListPage, RawMessage
-from svc.mail.provider_fake import FakeProvider
-from svc.mail.tasks import AccountLoop
+from svc.mail.providers.seam import HistoryPage, ListPage, RawMessage
+from svc.mail.sync.tasks import AccountLoop
 from tests.mail.rig import MIA, Rig
 
 NONE: frozenset[str] = frozenset()
@@ -56,7 +56,7 @@ async def unstar_meanwhile(rig: Rig, loop: AccountLoop, provider: Slow) -> None:
         await rig.store.write(
             actions.set_labels, rig.principal, thread_ids=[thread_id], add=NONE, remove=frozenset({"STARRED"})
         )
-        await loop._flush_mirror()
+        await loop._flush_outbox()
         assert await rig.pending() == []
         provider.go.set()
 
@@ -66,10 +66,10 @@ async def account_id(rig: Rig) -> str:
     """Of a mailbox whose one message got its star after the watermark of the next poll."""
     await rig.inject(labels=frozenset({"INBOX"}))
     account_id = await rig.synced()
-    ((watermark,),) = await rig.rows("select history_id from mail_accounts")
+    ((watermark,),) = await rig.rows("select cursor from mail_accounts")
     await rig.world.set_labels(address=MIA, message_id="fake-1", labels=frozenset({"INBOX", "STARRED"}))
     await rig.sync_of(account_id).step()
-    await rig.store.write(lambda tx: tx.run("update mail_accounts set history_id = :id", id=watermark))
+    await rig.store.write(lambda tx: tx.run("update mail_accounts set cursor = :id", id=watermark))
     return account_id
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import trio
 
-from svc.mail import queries
 from svc.mail.labelling import actions
+from svc.mail.threads import queries as thread_queries
 from tests.mail.rig import MIA, Rig, mail
 from tests.service import MIA as SERVICE_MIA
 from tests.service import RpcError, Service
@@ -104,7 +104,7 @@ async def test_one_mail_in_two_accounts_is_one_row_where_both_carry_the_label(ri
 
     async def starred(*account_ids: str) -> list[str]:
         label_ids = dict.fromkeys(account_ids, "STARRED")
-        found = await rig.store.read(queries.threads_by_label, label_ids=label_ids, cursor=None, limit=50)
+        found = await rig.store.read(thread_queries.threads_by_label, label_ids=label_ids, cursor=None, limit=50)
         return [row.id for row in found]
 
     ((leader,),) = await rig.rows("select id from mail_threads where leads")

@@ -1,4 +1,4 @@
-"""What the migration makes of a home from before there were lists by label."""
+"""What the migrations make of a home from before there were lists by label, and undo as a feature of its own."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import sqlite3
 from sqlite_utils import Database
 
 from svc.mail.migrations import MIGRATIONS
+from svc.undo.migrations import MIGRATIONS as UNDO
 
 
-def test_threads_that_were_there_before_are_listed_by_their_labels() -> None:
+def test_threads_that_were_there_before_are_listed_by_their_labels_and_steps_are_kept() -> None:
     db = Database(sqlite3.connect(":memory:", isolation_level=None))
     MIGRATIONS.apply(db, stop_before="m004_labelling")
     db.execute(
@@ -25,7 +26,18 @@ def test_threads_that_were_there_before_are_listed_by_their_labels() -> None:
         values ('thr', 'acc', 't', 7, '["CATEGORY_SOCIAL","INBOX","Label_1","STARRED","UNREAD"]')
         """
     )
+    MIGRATIONS.apply(db, stop_before="m012_undo_moves")
+    db.execute(
+        """
+        insert into mail_undo (user_id, kind, what, thread_ids, inverse, at)
+        values ('mia', 'labels', 'archive', '["thr"]', '{}', 7)
+        """
+    )
+    UNDO.apply(db)
     MIGRATIONS.apply(db)
     listed = db.execute("select account_id, label_id, last_message_at, thread_id from mail_thread_labels").fetchall()
     assert listed == [("acc", "Label_1", 7, "thr"), ("acc", "STARRED", 7, "thr")]
     assert db.execute("select name, gone from mail_labels").fetchall() == [("Clients", 0)]
+    assert db.execute("select user_id, kind, what, concerns from undo_steps").fetchall() == [
+        ("mia", "labels", "archive", '["thr"]')
+    ]

@@ -8,10 +8,11 @@ import pytest
 import trio
 
 from svc.errors import Invalid, NotFound
-from svc.mail import actions as thread_actions
-from svc.mail import queries, wire
 from svc.mail.labelling import actions
-from svc.mail.wire import ThreadOut
+from svc.mail.labelling import inbox_actions as thread_actions
+from svc.mail.threads import queries as thread_queries
+from svc.mail.threads import wire as thread_wire
+from svc.mail.threads.wire import ThreadOut
 from tests.mail.rig import MIA, Rig, user
 
 NOA = "noa@example.org"
@@ -25,9 +26,9 @@ async def put(rig: Rig, *provider_ids: str, add: Set[str] = frozenset(), remove:
 
 
 async def shown(rig: Rig, provider_id: str) -> ThreadOut:
-    row = await rig.store.read(queries.thread, await rig.thread_id_of(provider_id))
+    row = await rig.store.read(thread_queries.thread, await rig.thread_id_of(provider_id))
     assert row is not None
-    return await rig.store.read(wire.thread_summary, row)
+    return await rig.store.read(thread_wire.thread_summary, row)
 
 
 async def test_a_star_goes_on_the_newest_visible_message_and_comes_off_every_one(rig: Rig) -> None:
@@ -58,7 +59,7 @@ async def test_a_label_of_ones_own_goes_on_each_message(rig: Rig) -> None:
     assert chips["Clients/Harbour"] == "#16a766"
     await rig.loop_of(account_id).sync_now()
     assert label.id in await rig.labels_at_provider("fake-2")
-    assert await rig.ledger() == []
+    assert await rig.failures() == []
 
 
 @pytest.mark.parametrize("away", ["SPAM", "TRASH"])
@@ -156,12 +157,12 @@ async def test_labels_already_there_write_nothing(rig: Rig) -> None:
         await rig.state(),
         await rig.pending(),
         rig.store.outbox.head(),
-        await rig.rows("select id from mail_undo"),
+        await rig.rows("select id from undo_steps"),
     )
     await put(rig, "fake-1", add={"STARRED"}, remove={"TRASH"})
     assert before == (
         await rig.state(),
         await rig.pending(),
         rig.store.outbox.head(),
-        await rig.rows("select id from mail_undo"),
+        await rig.rows("select id from undo_steps"),
     )

@@ -11,9 +11,9 @@ import trio
 from svc.clock import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, VirtualClock, rfc3339
 from svc.errors import Invalid, NotFound
 from svc.log import Log
-from svc.mail import actions as thread_actions
 from svc.mail.labelling import actions
-from svc.nursery import ThreadGate
+from svc.mail.labelling import inbox_actions as thread_actions
+from svc.nursery import ThreadPool
 from svc.principal import system
 from tests.mail.rig import MIA, Rig, open_rig, user
 from tests.service import RpcError, Service
@@ -123,7 +123,7 @@ async def test_unsnoozing_what_is_not_snoozed_moves_nothing(rig: Rig) -> None:
 
 
 async def test_a_snooze_survives_a_restart_and_a_mailbox_that_is_read_anew(
-    tmp_path: Path, wall: VirtualClock, log: Log, threads: ThreadGate
+    tmp_path: Path, wall: VirtualClock, log: Log, threads: ThreadPool
 ) -> None:
     async with open_rig(tmp_path, clock=wall, log=log, threads=threads) as rig:
         account_id = await rig.synced("one")
@@ -157,7 +157,7 @@ def _erase(tx: Any, account_id: str) -> None:
     tx.run("delete from mail_messages where account_id = :id", id=account_id)
     tx.run("delete from mail_threads where account_id = :id", id=account_id)
     tx.run("delete from mail_thread_labels where account_id = :id", id=account_id)
-    tx.run("update mail_accounts set history_id = null, messages = 0, unread_threads = 0 where id = :id", id=account_id)
+    tx.run("update mail_accounts set cursor = null, messages = 0, unread_threads = 0 where id = :id", id=account_id)
 
 
 async def test_a_thread_deleted_meanwhile_is_forgotten_and_an_account_gone_keeps_its_own(rig: Rig) -> None:

@@ -12,19 +12,24 @@ import trio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from svc import undo
 from svc.clock import DAY_MS, HOUR_MS, VirtualClock
-from svc.mail import actions as thread_actions
-from svc.mail.labelling import actions, reversals, undo
-from svc.mail.labelling.reversals import TakenBack
-from svc.nursery import ThreadGate
+from svc.mail.labelling import actions
+from svc.mail.labelling import inbox_actions as thread_actions
+from svc.mail.labelling.reversals import REVERSAL
+from svc.nursery import ThreadPool
 from svc.principal import Principal
 from svc.store import Tx
+from svc.undo import TakenBack
+from svc.undo.actions import hand_over
 from tests.mail.rig import MIA, Rig, open_rig, user
 from tests.recorded_log import RecordedLog
 from tests.service import Service
+from tests.sizes import examples
 
 Act = Callable[[Tx, Principal, Sequence[str]], None]
 
+REVERSALS: Final = {REVERSAL.kind: REVERSAL}
 NONE: Final[frozenset[str]] = frozenset()
 MADE: Final = "Label_9"
 
@@ -65,7 +70,7 @@ def _visible(tx: Tx, ids: Sequence[str]) -> list[str]:
 
 
 async def take_back(rig: Rig) -> TakenBack | None:
-    return await rig.store.write(reversals.take_back, rig.principal)
+    return await rig.store.write(undo.take_back, rig.principal, reversals=REVERSALS)
 
 
 async def do(rig: Rig, name: str, *provider_ids: str) -> None:
@@ -105,11 +110,11 @@ async def test_each_kind_of_step_is_taken_back_whole_here_and_at_the_provider(ri
     await loop.sync_now()
     taken = await take_back(rig)
     assert taken is not None
-    assert taken.row.what == EVERY_STEP[name][0]
+    assert taken.step.what == EVERY_STEP[name][0]
     assert await everything(rig) == before
     await loop.sync_now()
     assert [await rig.labels_at_provider(f"fake-{number}") for number in range(1, 5)] == there
-    assert await rig.pending() == await rig.ledger() == await rig.problems() == []
+    assert (await rig.pending(), await rig.failures(), await rig.problems()) == ([], [], [])
 
 
 a_step = st.tuples(
@@ -117,14 +122,14 @@ a_step = st.tuples(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25))
 @given(st.lists(a_step, max_size=12), st.booleans())
 async def test_any_steps_and_as_many_undos_end_where_they_began(
     steps: Sequence[tuple[str, Sequence[str], bool]], flushed_at_the_end: bool
 ) -> None:
     with TemporaryDirectory() as home:
         clock = VirtualClock()
-        threads = ThreadGate(limit=8, name="test")
+        threads = ThreadPool(limit=8, name="test")
         async with open_rig(Path(home), clock=clock, log=RecordedLog(clock), threads=threads) as rig:
             account_id = await a_mailbox(rig)
             loop = rig.loop_of(account_id)
@@ -141,7 +146,7 @@ async def test_any_steps_and_as_many_undos_end_where_they_began(
             assert await everything(rig) == before
             await loop.sync_now()
             assert [await rig.labels_at_provider(f"fake-{number}") for number in range(1, 5)] == there
-            assert await rig.pending() == await rig.ledger() == await rig.problems() == []
+            assert (await rig.pending(), await rig.failures(), await rig.problems()) == ([], [], [])
 
 
 async def test_only_what_the_step_changed_goes_back_when_the_provider_changed_more(rig: Rig) -> None:
@@ -175,7 +180,7 @@ async def test_what_is_gone_meanwhile_is_passed_over(rig: Rig) -> None:
     await loop.sync_now()
     assert await take_back(rig) is not None
     assert await take_back(rig) is None
-    assert await rig.pending() == await rig.problems() == []
+    assert (await rig.pending(), await rig.problems()) == ([], [])
 
 
 async def test_reading_a_thread_and_taking_back_are_no_steps(rig: Rig) -> None:
@@ -193,21 +198,21 @@ async def test_the_log_keeps_fifty_steps_and_a_day(rig: Rig, wall: VirtualClock)
     for _ in range(undo.KEEP_STEPS):
         await do(rig, "star", "fake-1")
         await do(rig, "unstar", "fake-1")
-    assert await rig.rows("select count(*) from mail_undo") == [(undo.KEEP_STEPS,)]
+    assert await rig.rows("select count(*) from undo_steps") == [(undo.KEEP_STEPS,)]
     wall.offset_ms += DAY_MS + 1
-    assert await rig.store.read(reversals.undoable, rig.principal) == []
+    assert await rig.store.read(undo.undoable, rig.principal, reversals=REVERSALS) == []
     assert await take_back(rig) is None
     await do(rig, "star", "fake-1")
-    assert await rig.rows("select count(*) from mail_undo") == [(1,)]
+    assert await rig.rows("select count(*) from undo_steps") == [(1,)]
 
 
 async def test_each_person_takes_back_their_own_steps_and_the_first_admin_those_before_the_claim(rig: Rig) -> None:
     await rig.synced("one")
     await do(rig, "star", "fake-1")
-    assert await rig.store.write(reversals.take_back, user("noa")) is None
-    await rig.store.write(undo.hand_over, user_id="mia")
-    assert await rig.store.read(reversals.undoable, rig.principal) == []
-    assert [row.what for row in await rig.store.read(reversals.undoable, user("mia"))] == ["labels"]
+    assert await rig.store.write(undo.take_back, user("noa"), reversals=REVERSALS) is None
+    await rig.store.write(hand_over, "mia")
+    assert await rig.store.read(undo.undoable, rig.principal, reversals=REVERSALS) == []
+    assert [row.what for row in await rig.store.read(undo.undoable, user("mia"), reversals=REVERSALS)] == ["labels"]
 
 
 async def test_an_account_that_became_somebody_elses_is_not_touched(rig: Rig) -> None:

@@ -5,24 +5,21 @@ from __future__ import annotations
 import random
 import re
 import unicodedata
-from typing import Any
 
-import pytest
-
-from svc.mail.mime import parse_message
+from svc.formats.mime import parse_message
 from svc.mail.model import Body
 from svc.mail.search import procedures
 from svc.mail.search.find import LIMITS
-from svc.mail.search.tasks import Indexer
 from svc.mail.search.wire import SearchInput
 from svc.mail.search.words import body_text
 from tests.mail import corpus
 from tests.mail.rig import Rig
+from tests.peers.needs import CORPUS, needs
 
 WORDS_TRIED = 300
 PAIRS_TRIED = 100
 
-pytestmark = pytest.mark.skipif(not corpus.is_present(), reason=corpus.ABSENT)
+pytestmark = needs(CORPUS)
 
 
 def words_in(text: str) -> list[str]:
@@ -50,7 +47,7 @@ async def test_the_index_finds_what_a_walk_through_the_text_finds(rig: Rig) -> N
         texts[await rig.inject(raw=raw)] = fields_of(raw)
     account_id = await rig.connect()
     await rig.sync_of(account_id).step()
-    await Indexer(store=rig.store, blobs=rig.blobs, threads=rig.threads, log=rig.log, debounce_s=0).catch_up()
+    await rig.indexer().catch_up()
     threads = {str(row[0]): str(row[1]) for row in await rig.rows(_THREADS)}
     assert len(threads) == len(texts)
 
@@ -74,7 +71,7 @@ _THREADS = "select provider_message_id, thread_id from mail_messages"
 
 def fields_of(raw: bytes) -> list[list[str]]:
     message = parse_message(raw)
-    people: list[Any] = [*message.to], [*message.cc], [*message.bcc], [message.sender] if message.sender else []
+    people = [message.to, message.cc, message.bcc, [message.sender] if message.sender else []]
     return [
         words_in(message.subject),
         *(words_in(" ".join(f"{one.name} {one.address}" for one in group)) for group in people),

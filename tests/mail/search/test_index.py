@@ -12,13 +12,17 @@ import trio
 from trio.testing import MockClock
 
 from svc.clock import VirtualClock
-from svc.mail import carried, ingest, queries
+from svc.mail.accounts import queries as account_queries
+from svc.mail.changes import message_labels
+from svc.mail.ingest_steps import INGEST_STEPS
 from svc.mail.search import actions, procedures
 from svc.mail.search.find import LIMITS, Limits
 from svc.mail.search.invariants import INVARIANTS
 from svc.mail.search.queries import Waiting, waiting
+from svc.mail.search.tables import TABLES
 from svc.mail.search.tasks import BATCH, Indexer
 from svc.mail.search.wire import SearchInput
+from svc.mail.sync import ingest
 from svc.store import ReadTx, Tx
 from tests.cancel_everywhere import Interrupted, cancel_everywhere
 from tests.mail.rig import MIA, Rig, mail, open_rig, user
@@ -29,7 +33,7 @@ WORDS = "mail_search_named"
 
 
 def indexer_of(rig: Rig) -> Indexer:
-    return Indexer(store=rig.store, blobs=rig.blobs, threads=rig.threads, log=rig.log, debounce_s=0)
+    return rig.indexer()
 
 
 @pytest.fixture
@@ -59,6 +63,8 @@ async def problems(rig: Rig) -> Sequence[str]:
 
 async def test_what_is_stored_waits_in_the_queue_until_its_words_are_taken(rig: Rig, indexer: Indexer) -> None:
     await rig.synced("Harbour", "Budget")
+    assert await problems(rig) == []
+    await rig.follow()
     assert await rig.rows("select count(*) from mail_search_queue") == [(2,)]
     assert await problems(rig) == []
     await indexer.catch_up()
@@ -89,6 +95,7 @@ async def test_thousands_of_mails_of_one_second_have_their_places(rig: Rig, inde
         tx.run_many("insert into mail_search_named values (:id, '', '', '', '', '', '')", rows)
 
     await rig.store.write(crowd)
+    await rig.follow()
     words = [await indexer.words(one) for one in await rig.store.read(indexer_waiting)]
     await rig.store.write(actions.take, messages=words)
     ids = await rig.rows("select id / 4096 from mail_search order by 1")
@@ -145,8 +152,9 @@ async def test_an_erased_account_leaves_nothing_behind(rig: Rig, indexer: Indexe
 
 async def test_a_message_deleted_before_its_words_were_taken_is_passed_by(rig: Rig, indexer: Indexer) -> None:
     await rig.synced("Harbour", "Budget")
+    await rig.follow()
     words = [await indexer.words(one) for one in await rig.store.read(indexer_waiting)]
-    account = (await rig.store.read(queries.connected_accounts))[0]
+    account = (await rig.store.read(account_queries.connected_accounts))[0]
     await rig.store.write(lambda tx: ingest.delete_message(tx, account, message_id=words[0].message_id))
     await rig.store.write(actions.take, messages=words)
     assert await rig.rows("select count(*) from mail_search") == [(1,)]
@@ -160,7 +168,7 @@ async def test_labels_follow_the_message_also_while_it_waits(rig: Rig, indexer: 
 
     async def relabel(message: object, *labels: str) -> None:
         await rig.store.write(
-            lambda tx: carried.write_labels(tx, account, message_id=str(message), labels=frozenset(labels))
+            lambda tx: message_labels.write_labels(tx, account, message_id=str(message), labels=frozenset(labels))
         )
 
     await relabel(rows[0][0], "TRASH")
@@ -186,17 +194,39 @@ async def test_a_new_way_of_taking_words_is_applied_to_everything(rig: Rig, inde
     assert await problems(rig) == []
 
 
+async def test_with_its_words_a_stored_message_gets_the_line_that_it_would_get_now(rig: Rig, indexer: Indexer) -> None:
+    for text in (b"Older words.\n", b"Yes.\n\nOn Monday Noa wrote:\n> Shall we?\n"):
+        await rig.inject(thread="t", raw=b"From: noa@example.org\nSubject: Harbour\n\n" + text)
+        await trio.sleep(1)
+    await rig.synced()
+    await indexer.catch_up()
+    told = await rig.rows("select snippet from mail_messages order by sent_at")
+    assert told == [("Older words.",), ("Yes.",)]
+    await rig.store.write(lambda tx: tx.run("update mail_messages set snippet = 'Yes. On Monday Noa wrote:'"))
+    await rig.store.write(lambda tx: tx.run("update mail_threads set snippet = 'Yes. On Monday Noa wrote:'"))
+    await rig.store.write(actions.outdate)
+    await indexer_of(rig).catch_up()
+    assert await rig.rows("select snippet from mail_messages order by sent_at") == told
+    assert await rig.rows("select snippet from mail_threads") == [("Yes.",)]
+
+
 async def test_the_newest_mail_is_taken_first(rig: Rig, indexer: Indexer) -> None:
-    await rig.synced(*(f"Old {number}" for number in range(3)))
-    taken = [one.message_id for one in await rig.store.read(indexer_waiting)]
+    account_id = await rig.synced(*(f"Old {number}" for number in range(3)))
+    await rig.follow()
+    await rig.inject("New")
+    await rig.sync_of(account_id).step()
+    await rig.follow()
+    taken = await rig.store.read(indexer_waiting)
     queued = await rig.rows("select message_id from mail_search_queue order by number desc")
-    assert taken == [row[0] for row in queued]
+    assert [one.message_id for one in taken] == [row[0] for row in queued]
+    assert taken[0].subject == "New"
+    assert len(taken) == 4
 
 
 async def test_a_lost_body_costs_only_the_body(rig: Rig, indexer: Indexer, log: RecordedLog) -> None:
     await rig.synced("Harbour")
     ((sha256,),) = await rig.rows("select body_sha256 from mail_messages")
-    next(rig.home.glob(f"blobs/*/*/{sha256}")).unlink()
+    next(rig.home.glob(f"blobs/**/{sha256}")).unlink()
     await indexer.catch_up()
     assert await found(rig, "harbour") == ["Harbour"]
     assert "search.body_lost" in log.events("error")
@@ -213,13 +243,55 @@ async def test_after_a_crash_the_indexer_goes_on_where_it_was(
         assert await found(rig, "harbour") == ["Harbour"]
 
 
+async def test_what_was_stored_is_queued_once_though_the_process_dies_between_the_two(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog, threads: Any
+) -> None:
+    async with open_rig(tmp_path, clock=wall, log=log, threads=threads) as rig:
+        await rig.synced("Harbour", "Budget")
+        assert await rig.rows("select count(*) from mail_search_queue") == [(0,)]
+    async with open_rig(tmp_path, clock=wall, log=log, threads=threads) as rig:
+        await rig.follow()
+        await rig.follow()
+        assert await rig.rows("select count(*) from mail_search_queue") == [(2,)]
+
+
+async def test_a_message_that_search_never_heard_of_is_a_problem(rig: Rig) -> None:
+    await rig.synced("Harbour")
+    await rig.store.write(
+        lambda tx: tx.run("update consumers set seq = (select max(seq) from events) where name = 'mail-search'")
+    )
+    await rig.store.write(lambda tx: tx.run("update mail_search_state set version = 1"))
+    assert len(await problems(rig)) == 1
+
+
+async def test_a_home_from_before_the_events_were_followed_keeps_its_queue(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog
+) -> None:
+    async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake") as service:
+        await service.synced("Harbour")
+        await service.workspace.store.write(as_before)
+    async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake") as service:
+        assert len((await service.query("mail.search", query="harbour"))["threads"]) == 1
+        await service.synced("Quay")
+        assert len((await service.query("mail.search", query="quay"))["threads"]) == 1
+        assert await service.rows("select name from sqlite_schema where name = 'mail_search_stored'") == []
+
+
+def as_before(tx: Tx) -> None:
+    """The home as an older version left it: queued by the trigger, its words not taken yet."""
+    tx.run("delete from consumers where name = 'mail-search'")
+    tx.run("delete from _sqlite_migrations where name = 'm015_search_follows'")
+    tx.run(next(statement for statement in TABLES if "mail_search_stored" in statement))
+    tx.run("insert into mail_search_queue (message_id, account_id) select id, account_id from mail_messages")
+
+
 async def test_what_was_parsed_just_now_is_not_read_from_its_blob_again(rig: Rig, indexer: Indexer) -> None:
     await rig.inject(raw=mail("Harbour", text="the cranes"))
     account_id = await rig.connect()
     fetched = await rig.sync_of(account_id).fetcher.fetch((await rig.world.provider(MIA).list_messages()).messages)
-    page = ingest.SweepPage(incoming=fetched.incoming, seen=(), passed=(), next_page_token=None)
-    await rig.store.write(lambda tx: tx.run("update mail_accounts set sweep_history_id = '1'"))
-    await rig.store.write(ingest.store_page, account_id=account_id, page=page)
+    page = ingest.FullSyncPage(incoming=fetched.incoming, seen=(), passed=(), next_page_token=None)
+    await rig.store.write(lambda tx: tx.run("update mail_accounts set sweep_cursor = '1'"))
+    await rig.store.write(ingest.store_page, account_id=account_id, page=page, steps=INGEST_STEPS)
     for path in rig.home.glob("blobs/*/*/*"):
         path.unlink()
     await indexer.stored(account_id, fetched.incoming)

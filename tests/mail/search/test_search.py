@@ -64,6 +64,71 @@ async def test_all_words_must_be_there_and_a_phrase_in_its_order(service: Servic
     assert await subjects(service, "grey OR nothing old") == ["Two"]
 
 
+async def test_letters_are_found_by_those_that_people_type_for_them(service: Service) -> None:
+    await arrive(service, "Fra Sørensen", text="Møde i Århus om smørrebrød, straße, æbler")
+    for query in (
+        "sorensen",
+        "Sørensen",
+        "SORENSEN",
+        "mode",
+        "arhus",
+        "smorrebrod",
+        "strasse",
+        "aebler",
+        "æbler",
+        "sor",
+    ):
+        assert await subjects(service, query) == ["Fra Sørensen"], query
+    (found,) = (await search(service, "aebler"))["threads"]
+    assert shown(found) == "Møde i Århus om smørrebrød, straße, [æbler]"
+
+
+SIGNS = (
+    "C++ and C#",
+    "plan C",
+    "the .NET",
+    "the net of x.net",
+    "costs $50",
+    "50% more",
+    "$500",
+    "AT&T",
+    "at t",
+    "is #123",
+)
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("C++", {"C++ and C#"}),
+        ("c#", {"C++ and C#"}),
+        ("C", {"C++ and C#", "plan C"}),
+        ("plan -C++", {"plan C"}),
+        ("C -C++", {"plan C"}),
+        (".NET", {"the .NET"}),
+        ("net", {"the .NET", "the net of x.net"}),
+        ("$50", {"costs $50"}),
+        ("50%", {"50% more"}),
+        ("50", {"costs $50", "50% more"}),
+        ("AT&T", {"AT&T"}),
+        ("#123", {"is #123"}),
+        ("C++ OR AT&T", {"C++ and C#", "AT&T"}),
+        ('"costs $50"', {"costs $50"}),
+        ("subject:C++", set()),
+        ("body:C++", {"C++ and C#"}),
+        ("(C++)", {"C++ and C#"}),
+        ("noa@example.org", {*SIGNS}),
+        ("noa@example", {*SIGNS}),
+        ("noa#example", set()),
+    ],
+)
+async def test_signs_at_a_word_count(service: Service, query: str, expected: set[str]) -> None:
+    for number, text in enumerate(SIGNS):
+        await arrive(service, f"Mail {number}", text=text)
+    found = {SIGNS[int(subject.removeprefix("Mail "))] for subject in await subjects(service, query)}
+    assert found == expected
+
+
 async def test_only_the_last_word_may_be_unfinished(service: Service) -> None:
     await arrive(service, "Budget meeting")
     assert await subjects(service, "budget mee") == ["Budget meeting"]

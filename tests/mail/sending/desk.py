@@ -7,8 +7,9 @@ from typing import Any
 
 import trio
 
-from svc.mail import mime
-from svc.mail.provider_fake import FakeWorld
+from svc.fakes.mail.provider import FakeWorld
+from svc.formats import mime
+from svc.store import Invariant, ReadTx
 from tests.service import MIA, Service
 
 TO = "Noa <noa@example.org>"
@@ -39,10 +40,12 @@ class Desk:
         return str((await self.outgoing(outgoing_id))["state"])
 
     async def until(self, outgoing_id: str, *states: str, within_s: float = 7_200) -> dict[str, Any]:
-        """How it stands once it is in one of ``states``."""
+        """How it stands once it is in one of ``states``. Looks often at first, and more rarely as it takes longer."""
+        pause_s = 1.0
         with trio.fail_after(within_s):
-            while (row := await self.outgoing(outgoing_id))["state"] not in states:  # noqa: ASYNC110  as a client sees it
-                await trio.sleep(1)
+            while (row := await self.outgoing(outgoing_id))["state"] not in states:
+                await trio.sleep(pause_s)
+                pause_s = min(60.0, pause_s * 1.2)
         return row
 
     def accepted(self, address: str | None = None) -> list[mime.ParsedMessage]:
@@ -65,8 +68,12 @@ class Desk:
             for feature in workspace.features
             for one in feature.invariants
             if one.yields == "problems"
-            for problem in await workspace.store.read(lambda tx, one=one: list(one.check(tx)))
+            for problem in await workspace.store.read(_problems, one)
         ]
+
+
+def _problems(tx: ReadTx, invariant: Invariant) -> list[str]:
+    return list(invariant.check(tx))
 
 
 async def desk_of(service: Service, address: str = MIA) -> Desk:

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Final, Literal, cast
 
 import trio
@@ -23,10 +24,10 @@ import trio.testing
 
 from svc.clock import HOUR_MS, VirtualClock
 from svc.errors import Refusal
-from svc.mail import mime
-from svc.mail.engine import MailEngine
-from svc.mail.fetch import Fetched, Fetcher
-from svc.mail.provider import (
+from svc.formats import mime
+from svc.job import Job
+from svc.mail.ingest_steps import INGEST_STEPS
+from svc.mail.providers.seam import (
     GrantLost,
     HistoryPage,
     LostAnswer,
@@ -41,15 +42,19 @@ from svc.mail.provider import (
 from svc.mail.sending import actions, queries, settling
 from svc.mail.sending.building import Builder
 from svc.mail.sending.invariants import INVARIANTS
-from svc.mail.sending.model import Outgoing, Wish
+from svc.mail.sending.model import Outgoing, SendRequest
 from svc.mail.sending.rebuilding import Rebuilder
 from svc.mail.sending.tasks import Delivery
-from svc.mail.tasks import AccountLoop
+from svc.mail.sync.engine import MailEngine
+from svc.mail.sync.fetch import Fetched, Fetcher
+from svc.mail.sync.tasks import AccountLoop
 from svc.nursery import Child
 from svc.principal import UNCLAIMED
-from svc.scheduler import Job, Scheduler
+from svc.scheduler import Scheduler
 from svc.store import ReadTx
+from svc.workspace import Workspace
 from tests.mail.rig import MIA, Rig
+from tests.quiet import all_quiet
 
 Outcome = Literal["ok", "lost", "lost-blind", "cut", "hung", "hung-accepted", "401", "403", "429", "unreachable"]
 Point = Literal["built", "leaving", "accepted", "answered"]
@@ -128,8 +133,8 @@ class _ScriptedProvider:
 class _ScriptedBuilder(Builder):
     script: Script
 
-    async def build(self, row: Outgoing) -> bytes:
-        raw = await super().build(row)
+    async def build(self, row: Outgoing, *, max_bytes: int) -> bytes:
+        raw = await super().build(row, max_bytes=max_bytes)
         await self.script.reach("built")
         return raw
 
@@ -183,7 +188,7 @@ class Stage:
     async def kill(self) -> None:
         """It dies here: nothing that has not been committed happens any more."""
         self._life.cancel()
-        await trio.testing.wait_all_tasks_blocked()
+        await all_quiet()
 
     async def restart(self) -> None:
         await self.kill()
@@ -192,7 +197,7 @@ class Stage:
     # One mail
 
     async def accept(self) -> None:
-        wish = Wish(
+        request = SendRequest(
             account_id=self.account_id,
             to=("noa@example.org",),
             cc=(),
@@ -203,7 +208,9 @@ class Stage:
             thread_id=None,
             quote=None,
         )
-        row = await self.rig.store.write(actions.accept, UNCLAIMED, wish=wish, send_at=None, draft_id=None, hold_ms=0)
+        row = await self.rig.store.write(
+            actions.accept, UNCLAIMED, request=request, send_at=None, draft_id=None, hold_ms=0
+        )
         self.outgoing_id = row.id
         self.doubted_retries = 0
         self.held_back = False
@@ -216,8 +223,7 @@ class Stage:
 
     def sent(self) -> int:
         """How often the mailbox accepted this mail."""
-        records = self.rig.world.mailbox(MIA).sent
-        return sum(mime.parse_message(one.raw).outgoing_mark == self.outgoing_id for one in records)
+        return sum(_mark_of(one.raw) == self.outgoing_id for one in self.rig.world.mailbox(MIA).sent)
 
     # What may happen
 
@@ -370,12 +376,13 @@ class Stage:
 
     def _new_delivery(self) -> Delivery:
         rig = self.rig
-        scheduler = Scheduler(clock=rig.clock)
+        scheduler = Scheduler(clock=rig.clock, context=cast(Workspace, None))
         rebuilder = Rebuilder(blobs=rig.blobs, threads=rig.threads, processes=rig.processes, log=rig.log)
         delivery = Delivery(
             store=rig.store,
             blobs=rig.blobs,
             engine=cast(MailEngine, _OneAccount(self.loop)),
+            steps=INGEST_STEPS,
             builder=_ScriptedBuilder(
                 store=rig.store,
                 blobs=rig.blobs,
@@ -389,7 +396,7 @@ class Stage:
             rng=rig.rng,
             hold_ms=0,
         )
-        scheduler.add(Job(name="mail-sending", run=delivery.tick))
+        scheduler.add(Job(name="mail-sending", summary="", run=lambda context: delivery.tick()))
         return delivery
 
 
@@ -406,3 +413,9 @@ async def open_stage(rig: Rig, wall: VirtualClock) -> AsyncIterator[Stage]:
         await stage.start()
         yield stage
         nursery.cancel_scope.cancel()
+
+
+@cache
+def _mark_of(raw: bytes) -> str | None:
+    """Asked of all mails of a stage again and again."""
+    return mime.parse_message(raw).outgoing_mark

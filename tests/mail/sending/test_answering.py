@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from svc.mail import mime
-from svc.mail.model import MessageHeaders, MessageRow, Person
+from svc.formats import mime
+from svc.formats.person import Person
+from svc.mail.model import MessageHeaders, MessageRow
 from svc.mail.sending.answering import answer_to
 from tests.mail.sending.desk import Desk, desk_of
 from tests.service import MIA, RpcError
@@ -19,8 +20,16 @@ def person(address: str) -> Person:
     return Person(name="", address=address)
 
 
-def message(sender: str, *, labels: tuple[str, ...] = ("INBOX",), **people: tuple[str, ...]) -> MessageRow:
-    headers = MessageHeaders(**{name: tuple(map(person, addresses)) for name, addresses in people.items()})
+def message(
+    sender: str,
+    *,
+    labels: tuple[str, ...] = ("INBOX",),
+    to: tuple[str, ...] = (),
+    cc: tuple[str, ...] = (),
+    reply_to: tuple[str, ...] = (),
+) -> MessageRow:
+    to_, cc_, reply_to_ = (tuple(map(person, addresses)) for addresses in (to, cc, reply_to))
+    headers = MessageHeaders(to=to_, cc=cc_, reply_to=reply_to_)
     return MessageRow(
         id="msg_1",
         account_id="acc_1",
@@ -56,6 +65,8 @@ NOA, BEN, LIST = "noa@x.example", "ben@x.example", "team@lists.example"
         (message(NOA, to=(NOA, NOA.upper(), BEN), cc=(BEN,)), ([NOA], []), ([NOA, BEN], [])),
         # A Reply-To that is only oneself is none.
         (message(NOA, to=("mia@example.org",), reply_to=("mia@example.org",)), ([NOA], []), ([NOA], [])),
+        # A Reply-To to which nothing can be sent is none either.
+        (message(NOA, to=("mia@example.org",), reply_to=("Facebook", "_")), ([NOA], []), ([NOA], [])),
         # One's own mail goes on to whom it went.
         (message("mia@example.org", to=(NOA,), cc=(BEN,)), ([NOA], []), ([NOA], [BEN])),
         (message("alias@elsewhere.example", labels=("SENT",), to=(NOA,)), ([NOA], []), ([NOA], [])),
@@ -107,6 +118,18 @@ async def test_a_named_message_needs_no_thread_and_belongs_to_the_one_that_is_na
             await hasty.service.query("mail.prepare", kind="forward", **given)
     with pytest.raises(RpcError, match="threadId, or messageId"):
         await hasty.service.query("mail.prepare", kind="forward")
+
+
+async def test_a_mail_that_a_hook_puts_in_can_be_answered_by_name_as_any_other(hasty: Desk) -> None:
+    thread = await arrived(hasty, "Plans")
+    ready = await prepared(hasty, thread, "reply")
+    await hasty.send(to=ready["to"], subject=ready["subject"], replyTo=thread)
+    (sent,) = hasty.accepted()
+    ((parent,),) = await hasty.service.rows(
+        "select message_id_header from mail_messages where id = :id", id=ready["quote"]["messageId"]
+    )
+    assert parent is not None
+    assert (sent.in_reply_to, sent.references) == (parent, (parent,))
 
 
 async def test_a_reply_stands_in_its_thread_here_and_there(hasty: Desk) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from svc.mail.sending.drafts import SNIPPET_CHARS, SNIPPET_SOURCE_CHARS
 from svc.mail.sending.model import MAX_ATTACHED_BYTES
 from tests.mail.sending.desk import TO, Desk
 from tests.service import RpcError
@@ -19,7 +20,7 @@ async def save(desk: Desk, **more: object) -> dict[str, Any]:
 
 async def uploaded(desk: Desk, content: bytes = b"content", name: str = "a.txt") -> str:
     fields = {"content-type": "text/plain", "x-svc-filename": name}
-    return str((await desk.service.ask("POST", "/files", content, fields=fields)).json["id"])  # type: ignore[index]
+    return str((await desk.service.ask("POST", "/files", content, fields=fields)).json["id"])
 
 
 async def test_a_draft_is_kept_as_it_was_typed(desk: Desk) -> None:
@@ -28,6 +29,19 @@ async def test_a_draft_is_kept_as_it_was_typed(desk: Desk) -> None:
     assert (row["id"], row["to"], row["snippet"]) == (saved["id"], ["not an address yet", ""], "So far")
     draft = await desk.service.query("mail.draft", id=saved["id"])
     assert (draft["html"], draft["version"]) == ("<p>So far</p>", 1)
+
+
+async def test_the_line_of_a_draft_is_made_of_its_beginning_alone(desk: Desk) -> None:
+    """However long the draft, saving it parses no more than that: it is saved as one types."""
+    blank = "<i></i>" * (SNIPPET_SOURCE_CHARS // 7)
+    early = "<p>early"
+    html = blank[: SNIPPET_SOURCE_CHARS - len(early)].rpartition("<i></i>")[0]
+    html = html + " " * (SNIPPET_SOURCE_CHARS - len(early) - len(html)) + early + " late</p>" + "<b>" + "far " * 100
+    await save(desk, html=html)
+    assert (await desk.service.query("mail.drafts"))[0]["snippet"] == "early"
+    other = await save(desk, html=f"<p>{'word ' * 100}</p>")
+    (line,) = [row["snippet"] for row in await desk.service.query("mail.drafts") if row["id"] == other["id"]]
+    assert SNIPPET_CHARS - len("word ") <= len(line) <= SNIPPET_CHARS
 
 
 async def test_of_two_windows_the_second_is_told_that_the_first_has_saved(desk: Desk) -> None:
@@ -102,7 +116,7 @@ async def test_files_that_no_mail_can_carry_are_refused_when_it_is_sent(
 async def test_a_mail_whose_file_is_damaged_fails_and_says_so(desk: Desk) -> None:
     answer = await desk.send(attachments=[await uploaded(desk, b"precious")])
     ((sha256,),) = await desk.service.rows("select sha256 from files where origin like 'outgoing:%'")
-    (desk.service.workspace.home.blobs / sha256[:2] / sha256[2:4] / sha256).write_bytes(b"precioux")
+    (desk.service.workspace.home.blobs / sha256[:2] / sha256).write_bytes(b"precioux")
     row = await desk.until(answer["outgoingId"], "failed")
     assert "missing or damaged" in row["lastError"]
     assert desk.accepted() == []

@@ -62,7 +62,7 @@ async def test_what_is_due_behind_it_waits_for_the_next_process(rig: Rig, wall: 
         first = stage.outgoing_id
         await stage.accept()
         await drained_while_leaving(stage, takes_s=1)
-        states = dict(await rig.rows("select id, state from mail_outgoing"))
+        states: dict[str, str] = dict(await rig.rows("select id, state from mail_outgoing"))
         assert states == {first: "sent", stage.outgoing_id: "scheduled"}
         await stage.start()
         await stage.attempt("ok")

@@ -1,4 +1,4 @@
-"""What is particular about sending by Gmail: large mails, a gate that holds one up for too long, refusals in words."""
+"""What is particular about sending by Gmail: large mails, a limiter that holds one up too long, refusals in words."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import pytest
 import trio
 
 from svc.clock import VirtualClock
-from svc.mail import mime
-from svc.mail.gmail.provider import SEND_PATIENCE_S, SIMPLE_SEND_MAX_BYTES
-from svc.mail.gmail.quota import COST_UNITS, UNITS_PER_MINUTE, QuotaGate
-from svc.mail.provider import Refused, SentMessage, Throttled
+from svc.formats import mime
+from svc.mail.providers.gmail.provider import SEND_PATIENCE_S, SIMPLE_SEND_MAX_BYTES
+from svc.mail.providers.gmail.quota import COST_UNITS, UNITS_PER_MINUTE, QuotaLimiter
+from svc.mail.providers.seam import Refused, SentMessage, Throttled
 from tests.mail.scripted_http import answer, google_error
 from tests.mail.test_provider_gmail import Mailbox
 
@@ -42,7 +42,7 @@ async def test_a_large_reply_says_its_thread_beside_the_mail(mailbox: Mailbox) -
 
 
 async def test_a_gate_that_stays_shut_is_told_before_anything_leaves(mailbox: Mailbox) -> None:
-    mailbox.quota = QuotaGate(units_per_minute=UNITS_PER_MINUTE)
+    mailbox.quota = QuotaLimiter(units_per_minute=UNITS_PER_MINUTE)
     mailbox.quota.pause(3_600)
     began_s = trio.current_time()
     with pytest.raises(Throttled) as caught:

@@ -16,7 +16,7 @@ BENS = "ben@mail.example"
 
 def calls(*, account: str, thread: str, outgoing: str, draft: str, **_: str) -> dict[str, dict[str, object]]:
     """One call of every procedure of sending that names something."""
-    mail = {"accountId": account, "to": [TO], "subject": SECRET, "html": ""}
+    mail: dict[str, object] = {"accountId": account, "to": [TO], "subject": SECRET, "html": ""}
     return {
         "mail.send": mail,
         "mail.saveDraft": mail,
@@ -69,7 +69,7 @@ async def people(service: Service) -> tuple[Person, Person, dict[str, str]]:
             address=BENS,
         )
     )
-    mail = {"accountId": account, "to": [TO], "subject": SECRET, "html": "<p>x</p>"}
+    mail: dict[str, object] = {"accountId": account, "to": [TO], "subject": SECRET, "html": "<p>x</p>"}
     outgoing = (await mia.mutate("mail.send", sendAt=LATER, **mail))["outgoingId"]
     draft = (await mia.mutate("mail.saveDraft", **mail))["id"]
     shown = await mia.query("mail.thread", id=thread)
@@ -134,7 +134,7 @@ async def test_the_owner_may_do_it_all(people: tuple[Person, Person, dict[str, s
 async def test_what_was_nobodys_becomes_the_first_admins_with_the_claim(service: Service) -> None:
     await service.synced("Hello")
     (account,) = await service.query("mail.accounts")
-    mail = {"accountId": account["id"], "to": [TO], "subject": "Mine", "html": ""}
+    mail: dict[str, object] = {"accountId": account["id"], "to": [TO], "subject": "Mine", "html": ""}
     await service.mutate("mail.send", sendAt=LATER, **mail)
     await service.mutate("mail.saveDraft", **mail)
     mia = await sign_in(service, MIA)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from svc.mail.model import Person
-from svc.mail.writing import Composed
+from svc.formats.person import Person
+from svc.formats.writing import Composed
 
 ANN = Person(name="Ann Smith", address="ann@x.example")
 BOB = Person(name="Bob", address="bob@y.example")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from svc.errors import Invalid
-from svc.mail.model import Person
-from svc.mail.text import clean_line
-from svc.mail.writing import mailbox_text, parse_mailboxes, recipients, sendable_address
-from svc.mail.writing.addresses import MAX_RECIPIENTS
+from svc.formats.person import Person
+from svc.formats.text import clean_line
+from svc.formats.writing import mailbox_text, parse_mailboxes, recipients, sendable_address
+from svc.formats.writing.addresses import MAX_RECIPIENTS
 
 from .test_headers import TEXT
 
@@ -100,7 +100,6 @@ def test_names_cannot_fill_the_header() -> None:
         recipients(to=[f'"{"日" * 250}" <p{index}@x.example>' for index in range(400)])
 
 
-@settings(deadline=None)
 @given(TEXT)
 def test_any_text_is_refused_or_sendable(typed: str) -> None:
     try:
@@ -115,7 +114,6 @@ def test_any_text_is_refused_or_sendable(typed: str) -> None:
         assert sendable_address(person.address) == person.address
 
 
-@settings(deadline=None)
 @given(TEXT)
 def test_a_person_written_for_a_field_reads_as_the_same_person(name: str) -> None:
     (read,) = parse_mailboxes([mailbox_text(Person(name=name, address="a@x.example"))])

@@ -9,18 +9,18 @@ from email.header import decode_header, make_header
 from email.utils import getaddresses
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from svc.mail.mime import parse_message
-from svc.mail.mime.addresses import parse_addresses
-from svc.mail.mime.fields import disposition, text_of
-from svc.mail.mime.model import MAX_LINE_CHARS, MAX_NAME_CHARS, Problems
-from svc.mail.mime.names import safe_filename
-from svc.mail.model import Person
-from svc.mail.text import clean_line, cut
-from svc.mail.writing import NotAsMeant, references_of
-from svc.mail.writing import headers as h
+from svc.formats.mime import parse_message
+from svc.formats.mime.addresses import parse_addresses
+from svc.formats.mime.fields import disposition, text_of
+from svc.formats.mime.model import MAX_LINE_CHARS, MAX_NAME_CHARS, Problems
+from svc.formats.mime.names import safe_filename
+from svc.formats.person import Person
+from svc.formats.text import clean_line, cut
+from svc.formats.writing import NotAsMeant, references_of
+from svc.formats.writing import headers as h
 
 PIECES = st.sampled_from(
     [
@@ -68,7 +68,6 @@ def assert_well_formed(field: bytes) -> None:
     assert b"\n" not in b"".join([first, *others])
 
 
-@settings(deadline=None)
 @given(TEXT)
 def test_any_subject_reads_back_as_one_clean_line(text: str) -> None:
     field = h.field("Subject", h.text_words(text))
@@ -80,7 +79,6 @@ def test_any_subject_reads_back_as_one_clean_line(text: str) -> None:
     assert email.message_from_bytes(field + b"\r\n", policy=email.policy.default)["subject"] == meant
 
 
-@settings(deadline=None)
 @given(st.lists(TEXT, min_size=1, max_size=5))
 def test_any_names_read_back_and_add_nobody(names: list[str]) -> None:
     people = [Person(name=name, address=f"p{index}@x.example") for index, name in enumerate(names)]
@@ -95,7 +93,6 @@ def test_any_names_read_back_and_add_nobody(names: list[str]) -> None:
     assert [one.addr_spec for one in modern] == [one.address for one in people]
 
 
-@settings(deadline=None)
 @given(TEXT, st.sampled_from(["application/pdf", "x/y"]))
 def test_any_file_name_reads_back(raw: str, mime: str) -> None:
     name = h.settled_filename(raw, mime=mime)
@@ -111,7 +108,6 @@ def test_any_file_name_reads_back(raw: str, mime: str) -> None:
         assert part.get_content_disposition() == "attachment"
 
 
-@settings(deadline=None)
 @given(TEXT)
 def test_a_file_name_has_a_plain_fallback(raw: str) -> None:
     name = h.settled_filename(raw, mime="application/pdf")
@@ -181,7 +177,6 @@ def test_a_block_that_is_not_as_meant_is_found_out(block: bytes) -> None:
         h.verify_block(block, names=["To"])
 
 
-@settings(deadline=None)
 @given(st.lists(TEXT, max_size=8), st.none() | TEXT)
 def test_any_references_are_ids_on_lines_of_their_own_or_left_out(references: list[str], parent: str | None) -> None:
     ids = references_of(references, parent=parent)

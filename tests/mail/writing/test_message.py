@@ -13,11 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from svc.mail.mime import parse_message
-from svc.mail.model import Person
-from svc.mail.text import clean_text
-from svc.mail.writing import Attached, NotAsMeant, compose, content_id_of, encoded_size
-from svc.mail.writing.headers import MAX_LINE_BYTES, settled_filename
+from svc.formats.mime import parse_message
+from svc.formats.person import Person
+from svc.formats.text import clean_text
+from svc.formats.writing import Attached, NotAsMeant, compose, content_id_of, encoded_size
+from svc.formats.writing.headers import MAX_LINE_BYTES, settled_filename
+from tests.sizes import examples
 
 from .letters import ANN, composed
 from .test_headers import TEXT
@@ -76,7 +77,7 @@ def test_the_same_composition_gives_the_same_bytes() -> None:
     assert once() != compose(composed(outgoing_id="out_2"))
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=examples(200))
 @given(
     subject=TEXT,
     names=st.lists(TEXT, max_size=4),
@@ -106,7 +107,6 @@ def test_no_text_whatever_adds_a_field(
     assert parse_message(raw).attachments[0].filename == settled_filename(filename, mime=attached.get_content_type())
 
 
-@settings(deadline=None)
 @given(
     text=st.text(alphabet=st.characters(blacklist_categories=()), max_size=300)
     | st.lists(st.sampled_from(["a", " ", "\n", "\t", ".", "=", "-", "é", "日", "From ", "--=_", "\r"])).map("".join),

@@ -9,13 +9,13 @@ from typing import Any
 
 import html5lib
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from svc.mail.sanitize import sanitize
-from svc.mail.sanitize.policy import ATTRIBUTES
-from svc.mail.writing import outgoing_html
-from svc.mail.writing.outgoing_html import MAX_IMAGES
+from svc.formats.html import sanitize
+from svc.formats.html.policy import ATTRIBUTES
+from svc.formats.writing import outgoing_html
+from svc.formats.writing.outgoing_html import MAX_IMAGES
 from tests.mail import hostile_html
 from tests.mail.html_invariants import assert_harmless, visible_text
 
@@ -55,7 +55,6 @@ def test_nothing_harmful_leaves_whatever_stands_around_it() -> None:
         assert_fit_to_leave(outgoing_html(f"<table><tr><td>{payload}</td></tr></table>").html)
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from(hostile_html.EVERYTHING) | st.text(max_size=20), max_size=6).map("".join))
 def test_any_soup_is_fit_to_leave_and_says_what_the_frame_would(soup: str) -> None:
     out = outgoing_html(soup)
@@ -111,9 +110,11 @@ def test_other_ways_to_an_image_are_closed() -> None:
     html = (
         '<img src="https://x.example/a" srcset="https://evil.example/b 2x" onerror="x()" ismap usemap="#m">'
         '<div style="background:url(https://evil.example/c)" background="https://evil.example/d">t</div>'
-        '<input type="image" src="https://evil.example/e"><picture><source srcset="https://evil.example/f"></picture>'
+        '<input type="image" src="https://buttons.example/e" formaction="https://evil.example/g"><picture><source srcset="https://evil.example/f"></picture>'
     )
-    assert outgoing_html(html).html == '<img src="https://x.example/a"><div>t</div>'
+    # A button that is a picture is a picture like any other: of its address only, and only by https.
+    kept = '<img src="https://x.example/a"><div>t</div><img src="https://buttons.example/e">'
+    assert outgoing_html(html).html == kept
 
 
 def test_images_without_end_are_cut() -> None:

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from svc.mail.sanitize import text_to_html
-from svc.mail.writing import outgoing_html, text_alternative
-from svc.mail.writing.text import LINE_CHARS, MAX_QUOTE_DEPTH
+from svc.formats.html import text_to_html
+from svc.formats.writing import outgoing_html, text_alternative
+from svc.formats.writing.text import LINE_CHARS, MAX_QUOTE_DEPTH
 from tests.mail import hostile_html
+from tests.sizes import examples
 
 LONG = "one two three four five six seven eight nine ten " * 4
 
@@ -109,7 +110,7 @@ def test_a_plain_original_keeps_its_lines_and_marks() -> None:
     assert text_of(text_to_html(written)) == "hi\n\n> quoted\n>\n>> twice\n\n    indented  twice"
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.text(alphabet="ab ->From.\u00e9日", max_size=300).map(lambda text: " ".join(text.split())))
 def test_any_line_flows_back_to_what_it_was(line: str) -> None:
     shown = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
@@ -118,7 +119,6 @@ def test_any_line_flows_back_to_what_it_was(line: str) -> None:
     assert unflowed(text_of(f"<blockquote>{shown}</blockquote>")) == ([(1, expected)] if line else [(0, "")])
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from(hostile_html.EVERYTHING) | st.text(max_size=20), max_size=6).map("".join))
 def test_any_html_has_a_text(soup: str) -> None:
     for html in (soup, outgoing_html(soup).html):

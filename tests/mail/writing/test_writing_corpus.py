@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from svc.mail.mime import Mailbox, ParsedMessage, parse_message
-from svc.mail.model import Person
-from svc.mail.text import clean_text
-from svc.mail.writing import (
+from svc.formats.mime import Mailbox, ParsedMessage, parse_message
+from svc.formats.person import Person
+from svc.formats.text import clean_text
+from svc.formats.writing import (
     Attached,
     Original,
     QuoteKind,
@@ -18,12 +18,13 @@ from svc.mail.writing import (
     text_alternative,
 )
 from tests.mail import corpus
+from tests.peers.needs import CORPUS, needs
 
 from .letters import composed
 from .test_message import assert_transportable
 from .test_outgoing_html import assert_fit_to_leave
 
-pytestmark = [pytest.mark.peer, pytest.mark.skipif(not corpus.is_present(), reason=corpus.ABSENT)]
+pytestmark = [pytest.mark.peer, needs(CORPUS)]
 
 
 @pytest.mark.parametrize("kind", ["reply", "forward"])

@@ -11,6 +11,7 @@ Waits are for states, never for time. A desk that is left checks that the browse
 from __future__ import annotations
 
 import base64
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,14 +21,16 @@ from email.policy import default
 from pathlib import Path
 from typing import Any, Final
 
-from playwright.sync_api import Browser, ConsoleMessage, Dialog, Locator, Page, Request, expect
+from playwright.sync_api import Browser, ConsoleMessage, Dialog, Locator, Page, Request
 
 from tests.journeys.harness import ServiceProcess, until
-from tests.web.conftest import DESKTOP, PATIENCE_MS, PHONE, PLAYWRIGHTS_OWN
+from tests.sizes import HANGS_S
+from tests.support.browser import DESKTOP, PATIENCE_MS, PHONE, PLAYWRIGHTS_OWN, still
+from tests.support.browser import until as browser_until
 
 SHOTS: Final = Path(__file__).parents[2] / "shots"
-LOOK_AGAIN_MS: Final = 50
-READ_DEADLINE_S: Final = 60.0
+TAKES_PICTURES: Final = os.environ.get("SVC_SHOTS") == "1"
+READ_DEADLINE_S: Final = HANGS_S
 
 MIA: Final = "mia@ternandtide.example"
 STUDIO: Final = "hello@ternandtide.example"
@@ -105,16 +108,17 @@ class Desk:
 
     def eventually(self, holds: Callable[[], bool]) -> None:
         """Wait until it holds at the server, while the page lives on."""
-        for _ in range(PATIENCE_MS // LOOK_AGAIN_MS):
-            if holds():
-                return
-            self.page.wait_for_timeout(LOOK_AGAIN_MS)
-        raise AssertionError(f"it never came about:\n{self.service.log()[-4_000:]}")
+        browser_until(self.page, holds, tell=lambda: self.service.log()[-4_000:])
 
     # For people
 
     def picture(self, name: str, *, dark: bool = False, phone: bool = False) -> None:
-        """What is on the screen now; once more in the dark, and in a narrow window, where that is worth a look."""
+        """What is on the screen now; once more in the dark, and in a narrow window, where that is worth a look.
+
+        Nothing judges the pictures, so they are taken only where ``SVC_SHOTS=1``.
+        """
+        if not TAKES_PICTURES:
+            return
         SHOTS.mkdir(exist_ok=True)
         self._save(name)
         if dark:
@@ -122,14 +126,12 @@ class Desk:
             self._save(f"{name}-dark")
             self.page.emulate_media(color_scheme="light")
         if phone:
-            self.page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+            self.page.set_viewport_size(PHONE)
             self._save(f"{name}-phone")
-            self.page.set_viewport_size(DESKTOP)  # type: ignore[arg-type]
+            self.page.set_viewport_size(DESKTOP)
 
     def _save(self, name: str) -> None:
-        self.page.wait_for_function(
-            "() => new Promise(drawn => requestAnimationFrame(() => setTimeout(drawn, 50, true)))"
-        )
+        still(self.page)
         (SHOTS / f"{name}.png").write_bytes(self.page.screenshot())  # with path= Playwright leaves a thread behind
 
 
@@ -145,7 +147,12 @@ def mock_world(directory: Path, **settings: str) -> Iterator[ServiceProcess]:
 def start_world(service: ServiceProcess, **settings: str) -> None:
     """Start it, and wait until all mail there is has been read."""
     service.start(PROVIDERS="fake", SVC_SEED="mock-world", **HELD | settings)
-    until(lambda: accounts_read(service) == {MIA, STUDIO, HOME}, deadline_s=READ_DEADLINE_S, tell=service.log)
+    until(
+        lambda: accounts_read(service) == {MIA, STUDIO, HOME},
+        what="all three mailboxes to be read",
+        deadline_s=READ_DEADLINE_S,
+        tell=service.log,
+    )
 
 
 def accounts_read(service: ServiceProcess) -> set[str]:
@@ -158,7 +165,6 @@ def sitting(browser: Browser, service: ServiceProcess, **options: Any) -> Iterat
     chosen = {"viewport": DESKTOP, "reduced_motion": "reduce", "color_scheme": "light", "locale": "en-GB", **options}
     context = browser.new_context(base_url=service.base, **chosen)
     context.set_default_timeout(PATIENCE_MS)
-    expect.set_options(timeout=PATIENCE_MS)
     try:
         desk = Desk(page=context.new_page(), service=service)
         _watch(desk)

@@ -1,0 +1,15 @@
+// @ts-check
+/** The credentials of the workspace, as the app's list has them: a section of the settings, for admins. */
+import { CredentialsSection } from "./credentials.js";
+
+/** @type {import("../feature.js").Feature} */
+export const FEATURE = {
+  name: "capabilities",
+  settings: [
+    { name: "credentials", label: "Credentials", title: "Credentials", icon: "key", order: 55, adminOnly: true,
+      show: CredentialsSection },
+  ],
+  icons: {
+    key: "M7.5 9.5a3.5 3.5 0 1 0 0 7 3.5 3.5 0 0 0 0-7zM10 10.5l6.5-6.5M13.5 7l2 2",
+  },
+};

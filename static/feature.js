@@ -1,0 +1,70 @@
+// @ts-check
+/**
+ * What a feature contributes to the web app: one row, which static/features.js lists. The router, the navigation, the
+ * live updates, the settings, the palette and the icons are built from the rows. Owns the rows of this run.
+ */
+
+/** @typedef {import("./router.js").Route} Route */
+/** @typedef {import("./ui/palette.js").Command} Command */
+
+/**
+ * A way to somewhere, offered where `at` says and in the palette.
+ * @typedef {object} Nav
+ * @property {"top" | "end" | "places"} at the top bar, its end after the app's own buttons, or the menu of places
+ * @property {string} title
+ * @property {string} icon
+ * @property {() => string} href
+ * @property {string} [keys] that do the same
+ * @property {() => unknown} [show] a component that stands in the bar instead of the icon
+ */
+
+/**
+ * A section of the settings, at /settings/<name>.
+ * @typedef {object} Section
+ * @property {string} name "": the first one, /settings itself
+ * @property {string} label in the list
+ * @property {string} title
+ * @property {string} icon
+ * @property {number} order in the list, smallest first
+ * @property {boolean} [adminOnly]
+ * @property {() => any} show
+ */
+
+/**
+ * @typedef {object} Feature
+ * @property {string} name as the folder is called
+ * @property {Route[]} [routes] the first row's that knows an address shows it
+ * @property {Nav[]} [nav]
+ * @property {string[]} [topics] of the live updates
+ * @property {(event: LiveEvent) => void} [onEvent] called for each event of these topics
+ * @property {() => void} [refetch] the live updates have a gap: whatever was fetched may be old
+ * @property {() => void} [start] called once, where the app is more than the login page
+ * @property {(() => unknown)[]} [overlays] components that stand above every page
+ * @property {Section[]} [settings]
+ * @property {() => Command[]} [commands] asked whenever the palette is drawn
+ * @property {(text: string) => Promise<Command[]>} [lookup] commands for what was typed, found by asking the server
+ * @property {() => void} [prepare] the palette opens: fetch what `commands` tells of
+ * @property {Record<string, string>} [icons] name -> path on a 20-unit grid
+ */
+
+/** @type {readonly Feature[]} */
+let rows = [];
+
+/** Called once, before anything is drawn. @param {readonly Feature[]} features */
+export function useFeatures(features) {
+  rows = features;
+}
+
+export function features() {
+  return rows;
+}
+
+/** @param {Nav["at"]} at */
+export function navAt(at) {
+  return rows.flatMap((row) => row.nav ?? []).filter((one) => one.at === at);
+}
+
+/** In the order of the list. */
+export function settingsSections() {
+  return rows.flatMap((row) => row.settings ?? []).sort((a, b) => a.order - b.order);
+}

@@ -1,0 +1,31 @@
+// @ts-check
+/** Who asks, as the app's list has it: the way in, and the sections on users, devices and sessions. */
+import { html } from "../ui/html.js";
+import { LoginPage } from "./login.js";
+import { DevicesSection } from "./settings/devices.js";
+import { ProfileSection } from "./settings/profile.js";
+import { SessionsSection } from "./settings/sessions.js";
+import { UsersSection } from "./settings/users.js";
+
+/** @type {import("../feature.js").Feature} */
+export const FEATURE = {
+  name: "identity",
+  routes: [{
+    parse: ({ pathname }) => (pathname === "/login" ? {} : null),
+    show: () => html`<${LoginPage} />`,
+    bare: true,
+  }],
+  settings: [
+    { name: "", label: "Profile", title: "Profile", icon: "person", order: 0, show: ProfileSection },
+    { name: "users", label: "Users", title: "Users and invites", icon: "people", order: 50, adminOnly: true,
+      show: UsersSection },
+    { name: "devices", label: "Devices", title: "Devices", icon: "device", order: 60, show: DevicesSection },
+    { name: "sessions", label: "Sessions", title: "Sessions", icon: "browser", order: 70, show: SessionsSection },
+  ],
+  icons: {
+    person: "M10 3.5a3 3 0 1 0 0 6 3 3 0 0 0 0-6zM4 16.5c.4-3.2 2.8-5 6-5s5.6 1.8 6 5",
+    device: "M6 3h8v14H6zM9 14.5h2",
+    browser: "M3 4.5h14v11H3zM3 7.8h14M5.3 6.2h.01M7.3 6.2h.01",
+    terminal: "M3 4.5h14v11H3zM6 8l2.5 2L6 12M10 12.5h4",
+  },
+};

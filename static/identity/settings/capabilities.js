@@ -1,0 +1,21 @@
+// @ts-check
+/** What a device may be allowed beyond reading and writing, in the words that people decide by. */
+
+/** @type {{ flag: Capability, title: string, note: string, short: string, adminOnly?: boolean }[]} */
+export const CAPABILITIES = [
+  { flag: "mobilePush", title: "Get notifications", note: "Push messages to a phone.", short: "get notifications" },
+  { flag: "extensionAutomation", title: "Automate its browser",
+    note: "For the browser extension: agents act in its tabs.", short: "automate its browser" },
+  { flag: "terminal", title: "Use terminals", note: "See and type into terminal sessions.", short: "use terminals" },
+  {
+    flag: "admin",
+    title: "Act as an admin",
+    note:
+      "All that you may do as an admin here: invite people, make others admins, revoke their devices. " +
+      "Only for a device that you trust like your own browser.",
+    short: "act as an admin",
+    adminOnly: true,
+  },
+  { flag: "shell", title: "Open a shell", note: "Run any command on this server. Admins only.", short: "open a shell",
+    adminOnly: true },
+];

@@ -1,0 +1,68 @@
+// @ts-check
+/**
+ * The addresses of mail:
+ *
+ *     /p/mail                        the unified inbox
+ *     /p/mail/t/<thread>             a thread opened from it
+ *     /p/mail/a/<account>            one account
+ *     /p/mail/a/<account>/t/<thread>
+ *     /p/mail/l/<label>              the threads with a label, by its name; below an account as well
+ *     /p/mail/snoozed                what comes back later
+ *     /p/mail/search?q=<query>       what was searched for; a thread opened from it keeps the query
+ */
+import { computed } from "@preact/signals";
+import { address, decodePart } from "../router.js";
+
+/** @typedef {{ kind: "sections" }} SectionsView */
+/** @typedef {{ kind: "label", name: string }} LabelView */
+/** @typedef {{ kind: "snoozed" }} SnoozedView */
+/** @typedef {{ kind: "search", query: string }} SearchView */
+/** What the mail page lists. @typedef {SectionsView | LabelView | SnoozedView | SearchView} View */
+/** @typedef {{ accountId: string | null, threadId: string | null, view: View }} MailPlace */
+
+const MAIL = /^\/p\/mail(?:\/a\/([^/]+))?(?:\/(?:l\/([^/]+)|(search|snoozed)))?(?:\/t\/([^/]+))?\/?$/;
+
+/** @type {View} The inbox, and what skipped it. */
+export const SECTIONS_VIEW = { kind: "sections" };
+
+/** Where in mail the person is; null: elsewhere. */
+export const mailPlace = computed(() => parseMailAddress(address.value));
+
+/** @param {URL} url @returns {MailPlace | null} */
+export function parseMailAddress({ pathname, searchParams }) {
+  const match = MAIL.exec(pathname);
+  if (!match && pathname !== "/") return null;
+  const view = viewOf(match?.[2], match?.[3], searchParams.get("q") ?? "");
+  return { accountId: decode(match?.[1]), threadId: decode(match?.[4]), view };
+}
+
+/**
+ * @param {string | null} accountId null: unified
+ * @param {string | null} [threadId]
+ * @param {View} [view]
+ */
+export function mailPath(accountId, threadId = null, view = SECTIONS_VIEW) {
+  const account = accountId === null ? "" : `/a/${encodeURIComponent(accountId)}`;
+  const thread = threadId === null ? "" : `/t/${encodeURIComponent(threadId)}`;
+  const list = view.kind === "sections" ? "" : view.kind === "label" ? `/l/${encodeURIComponent(view.name)}`
+    : `/${view.kind}`;
+  const query = view.kind === "search" ? `?q=${encodeURIComponent(view.query)}` : "";
+  return `/p/mail${account}${list}${thread}${query}`;
+}
+
+/**
+ * @param {string | undefined} label
+ * @param {string | undefined} word
+ * @param {string} query
+ * @returns {View}
+ */
+function viewOf(label, word, query) {
+  if (label !== undefined) return { kind: "label", name: decode(label) ?? "" };
+  if (word === "snoozed") return { kind: "snoozed" };
+  return word === "search" ? { kind: "search", query } : SECTIONS_VIEW;
+}
+
+/** @param {string | undefined} part */
+function decode(part) {
+  return part === undefined ? null : decodePart(part);
+}

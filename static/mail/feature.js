@@ -1,0 +1,76 @@
+// @ts-check
+/** Mail, as the app's list has it. */
+import { html } from "../ui/html.js";
+import { Shell } from "../ui/shell.js";
+import { startAccounts } from "./accounts.js";
+import { parseMailAddress } from "./address.js";
+import { ComposeDock, SendingNotices, onDraftEvent, refetchCompose, startCompose } from "./compose/compose.js";
+import { startFrameFocus } from "./frame.js";
+import { wantLabels } from "./labels.js";
+import { MailPage, onMailEvent, refetchMail } from "./page.js";
+import { paletteCommands } from "./palette_commands.js";
+import { PLACES } from "./places.js";
+import { AccountsSection } from "./settings/accounts.js";
+import { ImagesSection } from "./settings/images.js";
+import { SignaturesSection } from "./settings/signatures.js";
+import { SyncStatus } from "./sync.js";
+import { Tabs } from "./tabs.js";
+
+/** @type {import("../feature.js").Feature} */
+export const FEATURE = {
+  name: "mail",
+  routes: [{ parse: parseMailAddress, show }],
+  nav: PLACES,
+  topics: ["mail", "accounts", "tasks"],
+  onEvent: (event) => (event.topic === "tasks" ? onDraftEvent(event) : onMailEvent(event)),
+  refetch() {
+    refetchMail();
+    refetchCompose();
+  },
+  start() {
+    startFrameFocus();
+    startAccounts();
+    startCompose();
+  },
+  overlays: [ComposeDock, SendingNotices],
+  settings: [
+    { name: "accounts", label: "Accounts", title: "Mail accounts", icon: "inbox", order: 10, show: AccountsSection },
+    { name: "signatures", label: "Signatures", title: "Signatures", icon: "edit", order: 20, show: SignaturesSection },
+    { name: "images", label: "Images", title: "Images in mail", icon: "image", order: 30, show: ImagesSection },
+  ],
+  commands: paletteCommands,
+  prepare: () => void wantLabels(),
+  icons: {
+    archive: "M3 4.5h14v3H3zM4.5 7.5v8h11v-8M8 10.5h4",
+    up: "M5 12.5 10 7.5l5 5",
+    down: "M5 7.5 10 12.5l5-5",
+    unread: "M3 5.5h14v9H3zM3 6l7 5 7-5",
+    download: "M10 3.5v9M6.5 9.5 10 13l3.5-3.5M4 16.5h12",
+    blocked: "M3 10s2.5-4.5 7-4.5c1 0 2 .2 2.8.6M17 10s-2.5 4.5-7 4.5c-1 0-2-.2-2.8-.6M4 16 16 4",
+    star: "M10 3.2l2.1 4.3 4.7.7-3.4 3.3.8 4.7-4.2-2.2-4.2 2.2.8-4.7-3.4-3.3 4.7-.7z",
+    label: "M3.5 4h6.3l6.7 6.7-5.8 5.8L3.5 9.8zM6.7 7.2h.01",
+    spam: "M7 3.5h6l3.5 3.5v6L13 16.5H7L3.5 13V7zM10 6.8v3.9M10 13.2h.01",
+    menu: "M3.5 5.5h13M3.5 10h13M3.5 14.5h13",
+    undo: "M7.5 5 4 8.5 7.5 12M4 8.5h7.5a4 4 0 0 1 0 8H8",
+    expand: "M10 3.5v13M6.5 13 10 16.5 13.5 13M6.5 7 10 3.5 13.5 7",
+    bold: "M6.5 4h4.2a2.9 2.9 0 0 1 0 5.8H6.5zM6.5 9.8h5a3.1 3.1 0 0 1 0 6.2h-5z",
+    italic: "M8.5 4h5M6.5 16h5M11.5 4l-3 12",
+    bullets: "M8 5h8.5M8 10h8.5M8 15h8.5M4 5h.01M4 10h.01M4 15h.01",
+    numbers: "M8.5 5h8M8.5 10h8M8.5 15h8M3.5 3.8 4.7 3v4M3.3 9.5c.4-1 2-1 2 .1 0 .9-2 1.2-2 2.4h2.2M3.4 14c.9-.6 " +
+      "2-.2 " +
+      "2 .6 0 .5-.5.8-1 .8.6 0 1.1.3 1.1.9 0 .9-1.3 1.3-2.2.6",
+    minimise: "M5 14.5h10",
+    trash: "M4 5.5h12M8 5.5v-2h4v2M5.5 5.5l.7 11h7.6l.7-11M8.5 8.5v5M11.5 8.5v5",
+    reply: "M8.5 5 4 9.5 8.5 14M4 9.5h7c3 0 5 2 5 5.5",
+    replyAll: "M10.5 5 6 9.5l4.5 4.5M6.5 5 2 9.5 6.5 14M6 9.5h6c3 0 5 2 5 5.5",
+    forward: "M11.5 5 16 9.5 11.5 14M16 9.5H9c-3 0-5 2-5 5.5",
+    search: "M9 3.5a5.5 5.5 0 1 0 0 11 5.5 5.5 0 0 0 0-11zM13 13l4 4",
+  },
+};
+
+/** @param {import("./address.js").MailPlace} place */
+function show({ accountId, threadId, view }) {
+  return html`<${Shell} tabs=${html`<${Tabs} accountId=${accountId} />`} state=${html`<${SyncStatus} />`}>
+    <${MailPage} accountId=${accountId} threadId=${threadId} view=${view} />
+  </${Shell}>`;
+}

@@ -1,0 +1,152 @@
+// @ts-check
+/**
+ * Mail accounts: how each stands, in words, and everything a person can do about it. Live: whatever the server says
+ * moved is asked for anew, and while something is going on, every few seconds.
+ */
+import { useEffect, useState } from "preact/hooks";
+import { accounts } from "../accounts.js";
+import { ConnectDialog, connectOpen, startPath } from "../connect.js";
+import { standing } from "../sync.js";
+import { now } from "../../now.js";
+import { mutate } from "../../rpc.js";
+import { isAdmin } from "../../session.js";
+import { ConfirmButton } from "../../ui/confirm.js";
+import { ago, duration, fullTime, number, plural } from "../../ui/format.js";
+import { html } from "../../ui/html.js";
+import { Icon } from "../../ui/icons.js";
+import { toast } from "../../ui/toast.js";
+import { DamageList, FailureList, PendingList } from "./accounts_details.js";
+import { DisconnectDialog } from "./accounts_disconnect.js";
+import { SenderName } from "./accounts_name.js";
+import { until } from "../../settings/dates.js";
+import { Pending, useFetched } from "../../settings/fetched.js";
+
+/** @type {Record<string, { title: string, link?: { href: string, text: string } }>} */
+const CAUSES = {
+  revoked: { title: "Access was revoked" },
+  "testing-expired": { title: "Access for testing has ended",
+    link: { href: "https://console.cloud.google.com/auth/audience", text: "Publish the app" } },
+  scope: { title: "Access to mail was not granted" },
+  "api-off": { title: "The Gmail API is switched off",
+    link: { href: "https://console.cloud.google.com/apis/library/gmail.googleapis.com", text: "Enable the Gmail API" }
+      },
+  clock: { title: "The clock of this server is wrong" },
+};
+
+export function AccountsSection() {
+  const health = useFetched("mail.health");
+  const known = accounts.value;
+  const moving = health.data?.some((one) => one.state !== "caught-up" && one.state !== "disconnected");
+  useEffect(() => void health.load(), [known, health.load, moving ? now.value : 0]);
+  const cards = (known ?? []).flatMap((account) => {
+    const stands = health.data?.find((one) => one.accountId === account.id);
+    return stands ? [{ account, stands }] : [];
+  });
+  const card = (/** @type {{ account: Account, stands: Health }} */ { account, stands }) =>
+    html`<${AccountCard} key=${account.id} account=${account} stands=${stands} changed=${health.load} />`;
+  const apart = cards.filter((one) => one.stands.state === "disconnected");
+  return html`
+    <${Pending} of=${health} what="the accounts" />
+    ${health.data?.length === 0 && html`<p class="quiet-text">No account is connected.</p>`}
+    ${cards.filter((one) => one.stands.state !== "disconnected").map(card)}
+    ${apart.length > 0 && html`<h2 class="apart">Disconnected</h2>
+      <p class="fine">Their mail stays readable here; nothing comes or goes.</p>${apart.map(card)}`}
+    <div><button class="button" onClick=${() => { connectOpen.value = true; }}>
+      <${Icon} name="plus" size=${16} /> Connect another account</button></div>
+    <${ConnectDialog} />`;
+}
+
+/** @param {{ account: Account, stands: Health, changed: () => Promise<void> }} props */
+function AccountCard({ account, stands, changed }) {
+  const [leaving, setLeaving] = useState(false);
+  const { address } = account;
+  const { tone, text } = standing({ ...account, state: stands.state, progress: null });
+  const isConnected = stands.state !== "disconnected";
+  const tryNow = async () => {
+    await mutate("mail.retryFailures", { accountId: account.id });
+    await changed();
+  };
+  const resync = async () => {
+    await mutate("mail.resync", { accountId: account.id });
+    toast(`${address} is being read again.`);
+    await changed();
+  };
+  return html`<section class="setting account" aria-labelledby=${`account-${account.id}`}>
+    <h2 id=${`account-${account.id}`}><span class=${`sync-dot ${tone}`}></span> ${address}</h2>
+    <p>${text}</p>
+    <${Trouble} stands=${stands} address=${address} />
+    <${FullSync} stands=${stands} address=${address} />
+    <${Facts} stands=${stands} />
+    <${SenderName} key=${account.senderName ?? ""} account=${account} />
+    <${PendingList} accountId=${account.id} count=${stands.pending} />
+    <${FailureList} accountId=${account.id} count=${stands.failed} retry=${isConnected ? tryNow : null} />
+    <${DamageList} accountId=${account.id} count=${stands.damaged} />
+    <div class="account-foot">
+      ${isConnected && stands.state !== "reconnect"
+        && html`<${ConfirmButton} label=${stands.state === "waiting" ? "Try now" : "Sync now"} what=${address}
+          run=${tryNow} />`}
+      ${isConnected && stands.state !== "backfilling" && stands.state !== "reconnect"
+        && html`<${ConfirmButton} label="Resync" what=${address} sure="Resync"
+        question="Reads the whole mailbox again and corrects what differs. Drafts, snoozes and filing stay."
+          run=${resync} />`}
+      ${!isConnected && html`<a class="button small" href=${startPath(address)}
+        aria-label=${`Connect again: ${address}`}>Connect again</a>`}
+      <button class="button small danger" aria-label=${`${isConnected ? "Disconnect" : "Erase"}: ${address}`}
+        onClick=${() => setLeaving(true)}>${isConnected ? "Disconnect" : "Erase"}</button>
+    </div>
+    ${leaving && html`<${DisconnectDialog} account=${account} onlyErase=${!isConnected} close=${() => setLeaving(false)}
+      changed=${changed} />`}
+  </section>`;
+}
+
+/** What is wrong, and the way out of it. @param {{ stands: Health, address: string }} props */
+function Trouble({ stands, address }) {
+  if (!stands.problem) return null;
+  const cause = CAUSES[stands.cause ?? ""];
+  const link = isAdmin() ? cause?.link : undefined; // what is set up at the provider is the server's owner's
+  return html`<div class="notice bad" role="status">
+    <${Icon} name="warning" />
+    <div>
+      ${cause && html`<b>${cause.title}</b>`}
+      <p>${stands.problem}</p>
+      ${(stands.state === "reconnect" || link) && html`<p class="account-ways">
+        ${stands.state === "reconnect" && html`<a class="button small primary" href=${startPath(address)}
+          aria-label=${`Reconnect: ${address}`}>Reconnect</a>`}
+        ${link && html`<a class="button small" href=${link.href} target="_blank" rel="noopener noreferrer">${link.text}
+          </a>`}
+      </p>`}
+    </div>
+  </div>`;
+}
+
+/** How far the reading of a whole mailbox is. @param {{ stands: Health, address: string }} props */
+function FullSync({ stands, address }) {
+  const progress = stands.progress;
+  if (!progress?.total) return null;
+  const left = progress.etaSeconds === null ? "" : `, ${duration(progress.etaSeconds)} left`;
+  return html`<div class="full-sync">
+    <progress max=${progress.total} value=${Math.min(progress.done, progress.total)} aria-label=${`Reading ${address}`}>
+      </progress>
+    <p class="fine">${number(progress.done)} of ${number(progress.total)} messages${left}</p>
+  </div>`;
+}
+
+/** @param {{ stands: Health }} props */
+function Facts({ stands }) {
+  const { quota, lastSyncedAt, nextAttemptAt } = stands;
+  return html`<dl class="facts">
+    <div><dt>At the provider</dt><dd>${stands.provider === null ? "not heard yet" : number(stands.provider)}</dd></div>
+    <div><dt>Here</dt><dd>${number(stands.here)}</dd></div>
+    <div><dt>Last synced</dt><dd title=${lastSyncedAt ? fullTime(lastSyncedAt) : undefined}>
+      ${lastSyncedAt ? ago(lastSyncedAt, now.value) : "never"}</dd></div>
+    ${nextAttemptAt && stands.state === "waiting"
+      && html`<div><dt>Next attempt</dt><dd title=${fullTime(nextAttemptAt)}>${until(nextAttemptAt, now.value)}</dd>
+        </div>`}
+    ${quota && html`<div><dt>Quota, last minute</dt>
+      <dd>${number(quota.usedLastMinute)} of ${number(quota.limitPerMinute)} units</dd></div>`}
+    ${stands.damaged > 0 && html`<div><dt>Damaged</dt>
+      <dd>${number(stands.damaged)}${stands.lost > 0 && `, ${number(stands.lost)} can't be mended`}</dd></div>`}
+    ${stands.mended > 0 && html`<div><dt>Mended lately</dt><dd>${number(stands.mended)}</dd></div>`}
+    ${stands.failed > 0 && html`<div><dt>Passed over</dt><dd>${plural(stands.failed, "message")}</dd></div>`}
+  </dl>`;
+}

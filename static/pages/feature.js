@@ -1,0 +1,41 @@
+// @ts-check
+/** Pages, as the app's list has them. */
+import { decodePart, navigate } from "../router.js";
+import { query } from "../rpc.js";
+import { html } from "../ui/html.js";
+import { Shell } from "../ui/shell.js";
+import { onPagesEvent, refetchPages } from "./news.js";
+import { PagesPage } from "./page.js";
+import { pageHref } from "./paths.js";
+
+const PAGES = /^\/p(?:\/(.*))?$/;
+
+/** @type {import("../feature.js").Feature} */
+export const FEATURE = {
+  name: "pages",
+  routes: [{ parse, show: ({ path }) => html`<${Shell}><${PagesPage} path=${path} /></${Shell}>` }],
+  nav: [{ at: "top", title: "Pages", icon: "page", href: () => "/p/" }],
+  topics: ["pages"],
+  onEvent: onPagesEvent,
+  refetch: refetchPages,
+  lookup,
+  icons: {
+    history: "M4 10a6 6 0 1 0 2-4.5L4 7.3M4 3.8v3.5h3.5M10 7v3.3l2.2 1.4",
+    page: "M5.5 3h6l3 3v11h-9zM8 9.5h4.5M8 12.5h4.5",
+  },
+};
+
+/** `/p/` is the list of pages; `/p/<path>` any other page. @param {URL} url */
+function parse({ pathname }) {
+  const match = PAGES.exec(pathname);
+  return match && { path: (match[1] ?? "").replace(/\/$/, "").split("/").map(decodePart).join("/") };
+}
+
+/** @returns {Promise<import("../feature.js").Command[]>} */
+async function lookup() {
+  const found = await query("pages.tree", {});
+  return found
+    .filter((one) => one.kind === "page")
+    .map(({ path, title }) => ({ id: `page ${path}`, label: title || path, group: "Page",
+      run: () => navigate(pageHref(path)) }));
+}

@@ -1,0 +1,39 @@
+// @ts-check
+/**
+ * Where the palette leads besides what the keys do, built from the features' rows: places, settings, their own
+ * commands.
+ */
+import { features, settingsSections } from "./feature.js";
+import { navigate } from "./router.js";
+import { isAdmin } from "./session.js";
+import { nextTheme } from "./theme.js";
+import { paletteOpen, provideCommands, provideLookup } from "./ui/palette.js";
+
+/** @typedef {import("./feature.js").Command} Command */
+
+/** Called once. */
+export function startPaletteCommands() {
+  paletteOpen.subscribe((open) => {
+    if (open) for (const row of features()) row.prepare?.();
+  });
+  provideCommands(commands);
+  for (const { lookup } of features()) if (lookup) provideLookup(lookup);
+}
+
+/** @returns {Command[]} */
+function commands() {
+  return [
+    ...features().flatMap((row) => [...(row.nav ?? []).map((one) => goTo(one)), ...(row.commands?.() ?? [])]),
+    ...settingsSections().filter((one) => !one.adminOnly || isAdmin()).map(({ name, title }) => ({
+      id: `settings ${name}`, label: title, group: "Settings",
+      run: () => navigate(name ? `/settings/${name}` : "/settings"),
+    })),
+    { id: "theme", label: "Change the colours", run: nextTheme },
+  ];
+}
+
+/** @param {import("./feature.js").Nav} nav @returns {Command} */
+function goTo({ title, href, keys }) {
+  return { id: `place ${title}`, label: title, group: "Go to", run: () => navigate(href()),
+    ...(keys && { keys: [keys] }) };
+}

@@ -1,0 +1,36 @@
+// @ts-check
+/** People, as the app's list has them. */
+import { mailPath } from "../mail/address.js";
+import { composeBlank } from "../mail/compose/compose.js";
+import { navigate } from "../router.js";
+import { query } from "../rpc.js";
+import { PeopleSection } from "./settings.js";
+
+const MAX_FOUND = 4;
+
+/** @type {import("../feature.js").Feature} */
+export const FEATURE = {
+  name: "people",
+  settings: [{ name: "people", label: "People", title: "People", icon: "people", order: 40, show: PeopleSection }],
+  lookup,
+  icons: {
+    people: "M7.5 4.5a2.6 2.6 0 1 0 0 5.2 2.6 2.6 0 0 0 0-5.2zM2.5 15.5c.3-2.6 2.3-4 5-4s4.7 1.4 5 4M13 4.8a2.3 2.3 " +
+      "0 " +
+      "0 1 0 4.4M14.5 11.8c1.7.5 2.8 1.8 3 3.7",
+  },
+};
+
+/** @param {string} text @returns {Promise<import("../feature.js").Command[]>} */
+async function lookup(text) {
+  if (text.length < 2) return [];
+  const found = await query("people.suggest", { text, limit: MAX_FOUND });
+  return found.flatMap(({ name, address, title }) => {
+    const called = title || name || address;
+    return [
+      { id: `from ${address}`, label: `Mail from ${called}`, group: address,
+        run: () => navigate(mailPath(null, null, { kind: "search", query: `from:${address}` })) },
+      { id: `write ${address}`, label: `Write to ${called}`, group: address,
+        run: () => composeBlank({ to: [{ name, address }] }) },
+    ];
+  });
+}

@@ -1,0 +1,66 @@
+// @ts-check
+/** On the page of all people: who wrote and never got an answer, to be added as one of the people, or dismissed. */
+import { useState } from "preact/hooks";
+import { now } from "../now.js";
+import { pageHref } from "../pages/paths.js";
+import { mutate } from "../rpc.js";
+import { Pending, useFetched } from "../settings/fetched.js";
+import { listTime, plural } from "../ui/format.js";
+import { html } from "../ui/html.js";
+import { toast } from "../ui/toast.js";
+
+/** The page that all people's pages stand below. */
+export const PEOPLE_PATH = "crm";
+
+export function Suggestions() {
+  const found = useFetched("people.suggested");
+  const [busy, setBusy] = useState(false);
+  const deed = async (/** @type {() => Promise<unknown>} */ run) => {
+    setBusy(true);
+    try {
+      await run();
+    } catch (error) {
+      toast(`That did not work: ${error instanceof Error ? error.message : error}`, { tone: "error" });
+    } finally {
+      setBusy(false);
+      await found.load();
+    }
+  };
+  const add = (/** @type {Correspondent} */ one) => deed(async () => {
+    const { page } = await mutate("people.add", { address: one.address });
+    if (page) toast(`Added: ${page.title}`);
+  });
+  const dismiss = (/** @type {Correspondent[]} */ some) =>
+    deed(() => mutate("people.dismiss", { addresses: some.map((one) => one.address) }));
+  const people = found.data?.people ?? [];
+  return html`<section class="backlinks" aria-labelledby="suggestions-title">
+    <h2 id="suggestions-title">Suggestions</h2>
+    <p class="fine">They wrote to you, and you never wrote to them. Whoever you answer becomes one of your people by
+      itself.
+      <a href="/settings/people">Pages of strangers</a> from before can be taken away.</p>
+    <${Pending} of=${found} what="the suggestions" />
+    ${found.data && !people.length && html`<p class="quiet-text">None.</p>`}
+    <ul class="things">${people.map((one) => html`<li key=${one.address} class="thing">
+      <div class="thing-text">
+        <p class="thing-title"><bdi>${one.name || one.address}</bdi></p>
+        <p class="fine"><bdi>${one.address}</bdi> · ${plural(one.messages, "mail")}
+          , last ${listTime(one.lastSeenAt, now.value)}</p>
+      </div>
+      <button class="button small" disabled=${busy} aria-label=${`Add ${one.address}`} onClick=${() => void add(one)}>
+        Add</button>
+      <button class="button small" disabled=${busy} aria-label=${`Dismiss ${one.address}`}
+        onClick=${() => void dismiss([one])}>Dismiss</button>
+    </li>`)}</ul>
+    ${people.length > 1 && html`<button class="button small" disabled=${busy} onClick=${() => void dismiss(people)}>
+      Dismiss these ${people.length}</button>`}
+    ${found.data?.more && html`<p class="fine">There are more behind these.</p>`}
+  </section>`;
+}
+
+/** @param {{ path: string }} props */
+export function SuggestionsOn({ path }) {
+  return path === PEOPLE_PATH ? html`<${Suggestions} />` : null;
+}
+
+/** Where the people are. */
+export const peopleHref = () => pageHref(PEOPLE_PATH);

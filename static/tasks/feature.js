@@ -1,0 +1,23 @@
+// @ts-check
+/** The task queue, as the app's list has it. */
+import { html } from "../ui/html.js";
+import { Shell } from "../ui/shell.js";
+import { TasksLink } from "./link.js";
+import { loadOutgoing, onOutgoingEvent } from "./outgoing.js";
+import { TasksPage } from "./page.js";
+
+/** @type {import("../feature.js").Feature} */
+export const FEATURE = {
+  name: "tasks",
+  routes: [{
+    parse: ({ pathname }) => (/^\/p\/tasks\/?$/.test(pathname) ? {} : null),
+    show: () => html`<${Shell}><${TasksPage} /></${Shell}>`,
+  }],
+  nav: [{ at: "top", title: "Tasks", icon: "tasks", href: () => "/p/tasks", show: TasksLink }],
+  topics: ["tasks"],
+  onEvent: onOutgoingEvent,
+  refetch: () => void loadOutgoing(),
+  icons: {
+    tasks: "M4 5.5l1.3 1.3L7.5 4.5M10 5.7h6.5M4 10.5l1.3 1.3 2.2-2.3M10 10.7h6.5M4 15.5h3M10 15.5h6.5",
+  },
+};

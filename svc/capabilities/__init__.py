@@ -1,0 +1,13 @@
+"""Capabilities: every credential in one place, reached through one door.
+
+A feature declares which credentials it works with (``Feature.capabilities``) and which it may acquire
+(``Feature.uses``), and asks :func:`door_of` for its door. The audit says who acquired what. The secrets store itself is
+in nobody else's hands.
+"""
+
+from svc.capabilities.broker import Broker, Door, NotGranted
+from svc.capabilities.doors import broker_of, door_of
+from svc.capabilities.feature import FEATURE
+from svc.capabilities.seeding import whole
+
+__all__ = ["FEATURE", "Broker", "Door", "NotGranted", "broker_of", "door_of", "whole"]

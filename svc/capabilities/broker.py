@@ -1,0 +1,102 @@
+"""The capability broker: the one door to a credential.
+
+Whoever needs one holds a :class:`Door`, which knows who they are and what they were granted. Each acquisition leaves a
+row in the audit, in the same transaction, with its outcome and never with the value. Nothing else in the program holds
+the secrets store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from svc.capabilities import actions
+from svc.capability import Capability, Grants
+from svc.errors import Forbidden
+from svc.store import ReadTx, Secrets, Store, Tx
+
+SETTINGS_ACTOR: Final = "settings"
+
+
+class NotGranted(Forbidden):
+    """Whoever asks was never granted this capability."""
+
+    def __init__(self, actor: str, name: str) -> None:
+        super().__init__(f"{actor} is not granted {name}.", data={"reason": "not_granted"})
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Broker:
+    """Owns the secrets of one home, and the table of capabilities that all features' rows make.
+
+    ``grants``: by actor, what its row declares that it uses.
+    """
+
+    store: Store
+    secrets: Secrets
+    capabilities: Mapping[str, Capability]
+    grants: Mapping[str, Grants]
+
+    def door(self, actor: str) -> Door:
+        """The door of a feature, with the grants that its row declares."""
+        return Door(broker=self, actor=actor, grants=self.grants.get(actor, _NOTHING))
+
+    def door_for_tests(self) -> Door:
+        """The door of an admin who tests a credential: to what admins set, and to nothing that a person connected."""
+        return Door(broker=self, actor=SETTINGS_ACTOR, grants=Grants(frozenset(self.capabilities)))
+
+    def door_for_run(self, actor: str, *, run_id: str, grants: Grants) -> Door:
+        """The door of a run: what it may acquire was decided when it began."""
+        return Door(broker=self, actor=actor, grants=grants, run_id=run_id)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Door:
+    """What one actor may acquire."""
+
+    broker: Broker
+    actor: str
+    grants: Grants
+    run_id: str | None = None
+
+    async def acquire(self, name: str, *, purpose: str) -> bytes | None:
+        """The value, or ``None`` where there is none; audited either way.
+
+        Raises :class:`NotGranted`, also audited, and :class:`svc.store.SecretUnreadable`.
+        """
+        if not self.grants.allow(name):
+            await self.broker.store.write(
+                actions.note, name=name, actor=self.actor, purpose=purpose, run_id=self.run_id, outcome="refused"
+            )
+            raise NotGranted(self.actor, name)
+        return await self.broker.store.write(self.acquire_in, name, purpose=purpose)
+
+    def acquire_in(self, tx: Tx, name: str, *, purpose: str) -> bytes | None:
+        """:meth:`acquire` inside the caller's transaction."""
+        self._demand(name)
+        value = self.broker.secrets.read(tx, name)
+        outcome: Final = "missing" if value is None else "granted"
+        actions.note(tx, name=name, actor=self.actor, purpose=purpose, run_id=self.run_id, outcome=outcome)
+        return value
+
+    def available(self, tx: ReadTx, name: str) -> bool:
+        """Whether there is a value that this actor may acquire; acquires nothing."""
+        return self.grants.allow(name) and self.broker.secrets.has(tx, name)
+
+    def keep(self, tx: Tx, name: str, value: bytes) -> None:
+        """Keep what a consent screen or a connection gave, in place of what was there."""
+        self._demand(name)
+        self.broker.secrets.write(tx, name, value, source="oauth")
+
+    def remove(self, tx: Tx, name: str) -> bool:
+        """Whether there was one."""
+        self._demand(name)
+        return self.broker.secrets.delete(tx, name)
+
+    def _demand(self, name: str) -> None:
+        if not self.grants.allow(name):
+            raise NotGranted(self.actor, name)
+
+
+_NOTHING: Final = Grants()

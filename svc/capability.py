@@ -1,0 +1,121 @@
+"""What a capability is: a credential by name, what it is for, and how its value looks.
+
+Pure records: a feature declares its capabilities as rows, and :mod:`svc.capabilities` keeps and hands out their values.
+A value is one text, or an object of named fields, stored as JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from svc.config import Setting
+from svc.errors import Invalid
+
+if TYPE_CHECKING:
+    from svc.workspace import Workspace
+
+MAX_VALUE_CHARS = 16 * 1024
+
+
+@dataclass(frozen=True, kw_only=True)
+class CredentialField:
+    """One part of a credential. ``setting`` is the variable that seeds it; what is ``secret`` is never shown."""
+
+    name: str
+    label: str
+    setting: Setting[str | None]
+
+    @property
+    def secret(self) -> bool:
+        return self.setting.secret
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbeResult:
+    """What the service said to a credential: whether it took it, and in which words."""
+
+    ok: bool
+    message: str
+
+
+Probe = Callable[["Workspace", Mapping[str, str]], Awaitable[ProbeResult]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Capability:
+    """One credential that a feature works with, as an admin sets it.
+
+    ``obtain``: where a person gets the credential. ``complete``: the sets of fields each of which is enough; all fields
+    where it is empty. ``probe`` asks the real service; without one there is nothing to ask yet.
+    """
+
+    name: str
+    title: str
+    purpose: str
+    obtain: str
+    fields: tuple[CredentialField, ...]
+    complete: tuple[tuple[str, ...], ...] = ()
+    probe: Probe | None = None
+
+    @property
+    def is_single(self) -> bool:
+        """Its value is one text, not an object."""
+        return len(self.fields) == 1
+
+    def missing(self, given: Mapping[str, str]) -> tuple[str, ...]:
+        """The fields that ``given`` lacks to be complete, by the set that most of it belongs to."""
+        present = {name for name, text in given.items() if text}
+        sets = self.complete or (tuple(one.name for one in self.fields),)
+        if any(present >= set(names) for names in sets):
+            return ()
+        meant = max(sets, key=lambda names: len(present & set(names)))
+        return tuple(name for name in meant if name not in present)
+
+    def encode(self, given: Mapping[str, str]) -> bytes:
+        """What is stored of a complete value."""
+        if self.is_single:
+            return given[self.fields[0].name].encode()
+        kept = {one.name: given[one.name] for one in self.fields if given.get(one.name)}
+        return msgspec.json.encode(kept)
+
+    def decode(self, stored: bytes) -> dict[str, str]:
+        if self.is_single:
+            return {self.fields[0].name: stored.decode()}
+        return msgspec.json.decode(stored, type=dict[str, str])
+
+    def given(self, value: str | dict[str, str]) -> dict[str, str]:
+        """A value that a person sent, checked. Raises :class:`svc.errors.Invalid`, which names the field."""
+        if isinstance(value, str) != self.is_single:
+            raise Invalid(
+                f"{self.name} is one text." if self.is_single else f"{self.name} has the fields {self._field_names()}."
+            )
+        fields = {self.fields[0].name: value} if isinstance(value, str) else value
+        unknown = sorted(set(fields) - {one.name for one in self.fields})
+        if unknown:
+            raise Invalid(f"{self.name} has no field {unknown[0]!r}; it has {self._field_names()}.")
+        cleaned = {name: text.strip() for name, text in fields.items()}
+        if lacking := self.missing(cleaned):
+            raise Invalid(f"{self.name} is not complete without {' and '.join(lacking)}.")
+        for name, text in cleaned.items():
+            if len(text) > MAX_VALUE_CHARS or not text.isprintable():
+                raise Invalid(f"{name} must be one line of at most {MAX_VALUE_CHARS} characters.")
+        return cleaned
+
+    def _field_names(self) -> str:
+        return ", ".join(one.name for one in self.fields)
+
+
+@dataclass(frozen=True)
+class Grants:
+    """Which capabilities somebody may acquire: names, or prefixes that end in ``*``."""
+
+    patterns: frozenset[str] = field(default_factory=frozenset)
+
+    def allow(self, name: str) -> bool:
+        return any(
+            name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern for pattern in self.patterns
+        )

@@ -1,0 +1,61 @@
+"""Connections: what a person lets this server do at an outside service, by OAuth, whatever is connected.
+
+Owns the way to consent and back, the tokens of each grant, their renewal and their revocation, and the one interface to
+the secrets of connections (:class:`Credentials`). What is asked of which service is said by a :class:`Terms`. It has no
+routes: the feature that connects something has them, and the state of a round trip is identity's.
+"""
+
+from svc.connections.clock_check import certificate_problem, clock_problem
+from svc.connections.credentials import BrokeredCredentials, Credentials, KeptTokens, keep_tokens
+from svc.connections.faults import (
+    ConnectionFault,
+    GrantEnded,
+    GrantRefused,
+    ReconnectCause,
+    RefusalCause,
+    ServiceAway,
+    ServiceBusy,
+)
+from svc.connections.feature import FEATURE
+from svc.connections.google import google_terms
+from svc.connections.grants import REVOKE_DEADLINE_S, Grants, credentials_of, grants_of
+from svc.connections.model import Grant, Identity, Terms, Tokens, TrialPeriod
+from svc.connections.oauth import Endpoints, OAuthEndpoints, authorization_url, exchange_code
+from svc.connections.retry_after import RETRY_AFTER_MAX_S, capped_wait_s, retry_after_s
+from svc.connections.token_source import TokenSource, TokenStore
+
+__all__ = [
+    "FEATURE",
+    "RETRY_AFTER_MAX_S",
+    "REVOKE_DEADLINE_S",
+    "BrokeredCredentials",
+    "ConnectionFault",
+    "Credentials",
+    "Endpoints",
+    "Grant",
+    "GrantEnded",
+    "GrantRefused",
+    "Grants",
+    "Identity",
+    "KeptTokens",
+    "OAuthEndpoints",
+    "ReconnectCause",
+    "RefusalCause",
+    "ServiceAway",
+    "ServiceBusy",
+    "Terms",
+    "TokenSource",
+    "TokenStore",
+    "Tokens",
+    "TrialPeriod",
+    "authorization_url",
+    "capped_wait_s",
+    "certificate_problem",
+    "clock_problem",
+    "credentials_of",
+    "exchange_code",
+    "google_terms",
+    "grants_of",
+    "keep_tokens",
+    "retry_after_s",
+]

@@ -1,0 +1,113 @@
+"""Where the secrets of connections lie: one interface, and the tokens of a grant behind it.
+
+Whoever connects something reads and writes its secrets here and nowhere else, inside the store's transactions: so that
+what is kept and what is said about it are one commit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import msgspec
+
+from svc.capabilities import Door
+from svc.connections.model import Tokens
+from svc.store import Store, Tx
+
+
+class Credentials(Protocol):
+    """Secrets by name. ``read`` raises :class:`svc.store.SecretUnreadable` where the key of one was lost."""
+
+    def read(self, tx: Tx, name: str) -> bytes | None: ...
+
+    def write(self, tx: Tx, name: str, value: bytes) -> None:
+        """Insert or replace."""
+        ...
+
+    def remove(self, tx: Tx, name: str) -> bool:
+        """Whether there was one."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class BrokeredCredentials:
+    """Kept by the capability broker."""
+
+    door: Door
+
+    def read(self, tx: Tx, name: str) -> bytes | None:
+        return self.door.acquire_in(tx, name, purpose="use the access of a connected account")
+
+    def write(self, tx: Tx, name: str, value: bytes) -> None:
+        self.door.keep(tx, name, value)
+
+    def remove(self, tx: Tx, name: str) -> bool:
+        return self.door.remove(tx, name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeptTokens:
+    """The tokens of a grant under its name."""
+
+    store: Store
+    credentials: Credentials
+    name: str
+
+    async def load(self) -> Tokens | None:
+        data = await self.store.write(self.credentials.read, self.name)
+        return None if data is None else tokens_of(data)
+
+    async def save(self, tokens: Tokens) -> None:
+        await self.store.write(_renew_tokens, self.credentials, name=self.name, tokens=tokens)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneGrant:
+    """The tokens of a grant that nothing is connected by yet."""
+
+    tokens: Tokens
+
+    async def load(self) -> Tokens | None:
+        return self.tokens
+
+    async def save(self, tokens: Tokens) -> None:
+        """Fresh from the token endpoint: nothing that happens in one call needs to be kept."""
+
+
+class _StoredTokens(msgspec.Struct):
+    access_token: str
+    refresh_token: str
+    expires_at: int
+    scopes: list[str]
+    granted_at: int | None = None
+
+
+def keep_tokens(tx: Tx, credentials: Credentials, *, name: str, tokens: Tokens) -> None:
+    """Those of a new grant, in place of what was there."""
+    stored = _StoredTokens(
+        access_token=tokens.access_token,
+        refresh_token=tokens.refresh_token,
+        expires_at=tokens.expires_at,
+        scopes=sorted(tokens.scopes),
+        granted_at=tokens.granted_at,
+    )
+    credentials.write(tx, name, msgspec.json.encode(stored))
+
+
+def tokens_of(data: bytes) -> Tokens:
+    kept = msgspec.json.decode(data, type=_StoredTokens)
+    return Tokens(
+        access_token=kept.access_token,
+        refresh_token=kept.refresh_token,
+        expires_at=kept.expires_at,
+        scopes=frozenset(kept.scopes),
+        granted_at=kept.granted_at,
+    )
+
+
+def _renew_tokens(tx: Tx, credentials: Credentials, *, name: str, tokens: Tokens) -> None:
+    """Newer ones of the same grant. Of one that was let go of or replaced meanwhile, nothing is kept."""
+    kept = credentials.read(tx, name)
+    if kept is not None and tokens_of(kept).granted_at == tokens.granted_at:
+        keep_tokens(tx, credentials, name=name, tokens=tokens)

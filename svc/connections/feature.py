@@ -1,0 +1,12 @@
+"""The rows that connections contribute: which credentials they may acquire."""
+
+from __future__ import annotations
+
+from svc.connections.grants import ACTOR
+from svc.feature import Feature
+
+FEATURE = Feature(
+    name=ACTOR,
+    summary="Grants at outside services: consent, tokens, their renewal and their end.",
+    uses=("idp.oauth", "idp.oauth.*"),
+)

@@ -1,0 +1,135 @@
+"""The grants of one kind of connection: to the consent screen and back, the tokens of each, and the end of it.
+
+The OAuth client is identity's capability, acquired at each use. Nothing here keeps a token beyond a call.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import trio
+
+from svc.capabilities import Door, door_of
+from svc.connections.credentials import BrokeredCredentials, Credentials, KeptTokens, OneGrant, tokens_of
+from svc.connections.faults import ConnectionFault
+from svc.connections.model import Grant, Terms
+from svc.connections.oauth import OAuthEndpoints, authorization_url, exchange_code, revoke
+from svc.connections.token_source import TokenSource, TokenStore
+from svc.errors import NotConfigured
+from svc.identity import ClientCredentials, Discovery, OAuthState, client_credentials, has_client
+from svc.settings import IDP_ISSUER
+from svc.workspace import Workspace
+
+REVOKE_DEADLINE_S: Final = 10.0
+ACTOR: Final = "connections"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grants:
+    """Everything between what is connected by ``terms`` and the service that grants it."""
+
+    workspace: Workspace
+    terms: Terms
+    endpoints: OAuthEndpoints
+
+    async def is_configured(self) -> bool:
+        return await has_client(_door(self.workspace))
+
+    async def consent_url(self, started: OAuthState, *, redirect_uri: str) -> str:
+        """Where the browser goes to consent. Raises :class:`svc.connections.faults.ServiceAway`."""
+        return authorization_url(
+            await self.endpoints.endpoints(),
+            self.terms,
+            client_id=(await self._client()).client_id,
+            redirect_uri=redirect_uri,
+            state=started.state,
+            code_challenge=started.challenge,
+            login_hint=started.hint or None,
+        )
+
+    async def redeem(self, ended: OAuthState, *, code: str, redirect_uri: str) -> Grant:
+        """The grant that the code of a callback stands for. Raises as :func:`exchange_code`."""
+        return await exchange_code(
+            self.workspace.egress,
+            await self.endpoints.endpoints(),
+            self.terms,
+            credentials=await self._client(),
+            code=code,
+            code_verifier=ended.verifier,
+            redirect_uri=redirect_uri,
+            clock=self.workspace.clock,
+        )
+
+    async def revoke(self, stored: bytes) -> bool:
+        """Have the service take back a grant that was let go of: its stored tokens. Best effort, within a deadline.
+
+        Returns whether it did.
+        """
+        with trio.move_on_after(REVOKE_DEADLINE_S):
+            try:
+                url = await self.endpoints.revocation()
+                if url is not None:
+                    token = tokens_of(stored).refresh_token
+                    await revoke(self.workspace.egress, url, self.terms, refresh_token=token)
+                    return True
+            except ConnectionFault as fault:
+                self.workspace.log.warning(f"{self.terms.what}.revoke_failed", reason=fault.detail)
+        return False
+
+    def tokens_kept(self, name: str) -> TokenSource:
+        """The access tokens of the grant that is kept under ``name``."""
+        credentials = credentials_of(self.workspace)
+        return self._source(KeptTokens(store=self.workspace.store, credentials=credentials, name=name))
+
+    def tokens_fresh(self, grant: Grant) -> TokenSource:
+        """The access tokens of a grant that is kept nowhere yet."""
+        return self._source(OneGrant(tokens=grant.tokens))
+
+    def _source(self, store: TokenStore) -> TokenSource:
+        return TokenSource(
+            store=store,
+            terms=self.terms,
+            client=self._client,
+            endpoints=self.endpoints.endpoints,
+            http=self.workspace.egress,
+            clock=self.workspace.clock,
+        )
+
+    async def _client(self) -> ClientCredentials:
+        """The OAuth client as the secrets store has it now."""
+        client = await client_credentials(_door(self.workspace), purpose=f"{self.terms.what} access")
+        if client is None:
+            raise NotConfigured(f"No {self.terms.what} provider is configured.")
+        return client
+
+
+def grants_of(
+    workspace: Workspace,
+    terms: Terms,
+    *,
+    authorization_url: str | None = None,
+    token_url: str | None = None,
+    revocation_url: str | None = None,
+) -> Grants:
+    """The grants by ``terms`` at the identity provider, or at the endpoints that are given."""
+    issuer = workspace.config[IDP_ISSUER]
+    return Grants(
+        workspace=workspace,
+        terms=terms,
+        endpoints=OAuthEndpoints(
+            discovery=Discovery(http=workspace.egress, clock=workspace.clock, issuer=issuer),
+            authorization_url=authorization_url,
+            token_url=token_url,
+            revocation_url=revocation_url,
+        ),
+    )
+
+
+def credentials_of(workspace: Workspace) -> Credentials:
+    """The one place of this server where connections keep their secrets."""
+    return BrokeredCredentials(door=_door(workspace))
+
+
+def _door(workspace: Workspace) -> Door:
+    return door_of(workspace, ACTOR)

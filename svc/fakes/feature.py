@@ -1,0 +1,51 @@
+"""The rows that the fakes contribute. ``app.features_of`` leaves them out unless ``PROVIDERS=fake``."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from svc.fakes.mail import procedures as mail_procedures
+from svc.fakes.mail.provider import FakeWorld
+from svc.feature import Feature, Seed
+from svc.identity import Identity
+from svc.mail import Providers, account_by_address, connect_account
+from svc.principal import system
+from svc.workspace import Workspace
+
+MAIL_JOURNAL: Final = "fake.jsonl"
+
+
+def _build(workspace: Workspace) -> None:
+    journal = workspace.home.spool / MAIL_JOURNAL
+    world = FakeWorld(journal=journal, clock=workspace.clock, threads=workspace.threads)
+    workspace.provide(world)
+    workspace.service(Providers).replace_all("fake", lambda account: world.provider(account.address))
+    workspace.service(Identity).dev_login = True
+
+
+async def _boot(workspace: Workspace) -> None:
+    """Rebuild the fake mailboxes, and connect those that are not."""
+    workspace.service(FakeWorld).load()
+    _connect(workspace)
+
+
+async def _plant(workspace: Workspace) -> None:
+    await workspace.service(FakeWorld).seed()
+    _connect(workspace)
+
+
+def _connect(workspace: Workspace) -> None:
+    store = workspace.store
+    for address in workspace.service(FakeWorld).addresses:
+        if store.read_now(account_by_address, address) is None:
+            store.write_now(connect_account, system("mail-boot"), address=address, provider="fake")
+
+
+FEATURE = Feature(
+    name="fakes",
+    summary="Deterministic stand-ins of outside systems, on under PROVIDERS=fake.",
+    procedures=mail_procedures.PROCEDURES,
+    build=_build,
+    boot=_boot,
+    seeds=(Seed(world="mock-world", plant=_plant),),
+)

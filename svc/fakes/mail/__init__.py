@@ -1,0 +1,1 @@
+"""In-memory mailboxes that survive the service's crash."""

@@ -1,0 +1,475 @@
+"""The deterministic fake: in-memory mailboxes behind the same seam as the real provider, with hooks and faults.
+
+To the service it is a remote system: it is rebuilt at boot from its fixtures plus an fsynced journal of every hook and
+every provider call that changed something (``SVC_HOME/spool/fake.jsonl``), so it survives a crash of the service.
+Nothing in here touches the service's own database.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Literal
+
+import msgspec
+import trio
+
+from svc.clock import Clock, Millis
+from svc.demo.mail import mailboxes
+from svc.errors import NotFound
+from svc.fakes.mail.journal import Entry, append, read
+from svc.mail import SENT
+from svc.mail.providers.seam import (
+    Capabilities,
+    ChangeKind,
+    GrantLost,
+    HistoryChange,
+    HistoryExpired,
+    HistoryPage,
+    ListPage,
+    LostAnswer,
+    MessageGone,
+    MessageRef,
+    Profile,
+    ProviderFault,
+    ProviderLabel,
+    RawMessage,
+    Refused,
+    SentMessage,
+    Throttled,
+    Unreachable,
+)
+from svc.nursery import ThreadPool
+
+HISTORY_PAGE: Final = 100
+SYSTEM_LABELS: Final = ("INBOX", "UNREAD", "STARRED", "IMPORTANT", "SENT", "DRAFT", "SPAM", "TRASH")
+RETRY_AFTER_S: Final = 1.0
+
+Operation = Literal["list", "get", "history", "send", "modify"]
+Fault = Literal[401, 403, 404, 429, 500, "timeout", "cut", "lost-answer"]
+
+
+@dataclass(kw_only=True)
+class _Message:
+    id: str
+    thread_id: str
+    labels: frozenset[str]
+    received_at: Millis
+    raw: bytes
+
+
+@dataclass(frozen=True, kw_only=True)
+class SentRecord:
+    provider_message_id: str
+    raw: bytes
+
+
+@dataclass(kw_only=True)
+class _Mailbox:
+    address: str
+    name: str | None = None
+    messages: dict[str, _Message] = field(default_factory=dict)
+    labels: dict[str, ProviderLabel] = field(default_factory=dict)
+    history: list[tuple[int, HistoryChange]] = field(default_factory=list)
+    cursor: int = 1_000
+    oldest_cursor: int = 0
+    sent: list[SentRecord] = field(default_factory=list)
+    next_number: int = 1
+    labels_deleted: int = 0
+
+    def change(self, kind: ChangeKind, message: _Message, labels: frozenset[str] = frozenset()) -> None:
+        self.cursor += 1
+        change = HistoryChange(kind=kind, message_id=message.id, thread_id=message.thread_id, labels=labels)
+        self.history.append((self.cursor, change))
+
+
+@dataclass(kw_only=True)
+class FakeWorld:
+    """Every fake mailbox there is. Changes go to the journal first, then to memory."""
+
+    journal: Path
+    clock: Clock
+    threads: ThreadPool
+    _mailboxes: dict[str, _Mailbox] = field(default_factory=dict)
+    _faults: dict[tuple[str, Operation], list[Fault]] = field(default_factory=lambda: defaultdict(list))
+    _writing: trio.Lock = field(default_factory=trio.Lock)
+
+    def load(self) -> None:
+        """Rebuild the world from its journal."""
+        for entry in read(self.journal):
+            self._apply(entry)
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        return tuple(self._mailboxes)
+
+    async def seed(self) -> None:
+        """Lay the mock world, once."""
+        if not self._mailboxes:
+            await self._do(lambda: Entry(op="seed", at=self.clock.now()))
+
+    def provider(self, address: str) -> FakeProvider:
+        return FakeProvider(world=self, address=address)
+
+    # The hooks
+
+    async def inject(
+        self, *, address: str, raw: bytes, thread_key: str | None, labels: frozenset[str], with_id: bool = False
+    ) -> tuple[str, str]:
+        """A new message arrives. Returns the provider's ids of the message and its thread. ``with_id``: it gets a
+        Message-ID, as the server of whoever sent it would have given it; always the same for the same place here."""
+
+        def decide() -> Entry:
+            box = self._mailboxes.get(address.lower())
+            message_id = f"fake-{box.next_number if box else 1}"
+            head = f"Message-ID: <{message_id}.{address.lower()}>\n".encode() if with_id else b""
+            return Entry(
+                op="insert",
+                address=address.lower(),
+                id=message_id,
+                thread=f"key-{thread_key}" if thread_key else f"thread-{message_id}",
+                labels=sorted(labels),
+                at=self.clock.now(),
+                raw=_b64(head + raw),
+            )
+
+        entry = await self._do(decide)
+        return entry.id, entry.thread
+
+    async def set_labels(self, *, address: str, message_id: str, labels: frozenset[str]) -> None:
+        """Labels changed at the provider, as by another program."""
+
+        def decide() -> Entry:
+            before = self._message(address, message_id).labels
+            return _modified(address, message_id, add=labels - before, remove=before - labels)
+
+        await self._do(decide)
+
+    async def delete(self, *, address: str, message_id: str) -> None:
+        await self._do(lambda: Entry(op="delete", address=address.lower(), id=self._message(address, message_id).id))
+
+    async def expire_history(self, *, address: str) -> None:
+        await self._do(lambda: Entry(op="expire", address=self.mailbox(address).address))
+
+    def fault(self, *, address: str, operation: Operation, fault: Fault, times: int) -> None:
+        """The next ``times`` calls of ``operation`` go wrong. Faults are weather, not state: a restart clears them."""
+        self.mailbox(address)
+        self._faults[address.lower(), operation].extend([fault] * times)
+
+    # What the provider face uses
+
+    def mailbox(self, address: str) -> _Mailbox:
+        box = self._mailboxes.get(address.lower())
+        if box is None:
+            raise NotFound("There is no such mailbox.")
+        return box
+
+    def next_fault(self, address: str, operation: Operation) -> Fault | None:
+        waiting = self._faults[address.lower(), operation]
+        return waiting.pop(0) if waiting else None
+
+    async def modify(self, address: str, message_id: str, *, add: frozenset[str], remove: frozenset[str]) -> None:
+        """Raises :class:`NotFound`."""
+        await self._do(lambda: _modified(address, self._message(address, message_id).id, add=add, remove=remove))
+
+    async def modify_many(
+        self, address: str, message_ids: Sequence[str], *, add: frozenset[str], remove: frozenset[str]
+    ) -> None:
+        """Those that are gone are passed over. One line of the journal: all or nothing survives a crash."""
+        box = self.mailbox(address)
+
+        def decide() -> Entry:
+            there = [message_id for message_id in message_ids if message_id in box.messages]
+            entry = _modified(address, "", add=add, remove=remove)
+            return msgspec.structs.replace(entry, op="modify-many", ids=there)
+
+        await self._do(decide)
+
+    async def create_label(self, address: str, name: str, *, color: str | None = None) -> ProviderLabel:
+        """Raises :class:`Refused` for a name that exists."""
+        box = self.mailbox(address)
+
+        def decide() -> Entry:
+            if any(label.name.casefold() == name.casefold() for label in box.labels.values()):
+                raise Refused("Label name exists or conflicts (409).", status=409)
+            number = len(box.labels) + box.labels_deleted + 1  # an id never comes back
+            return Entry(op="label", address=box.address, id=f"Label_{number}", name=name, color=color or "")
+
+        entry = await self._do(decide)
+        return box.labels[entry.id]
+
+    async def delete_label(self, *, address: str, label_id: str) -> None:
+        """Deleted at the provider, as by another program: messages lose it, and the history does not say so."""
+        await self._do(lambda: Entry(op="unlabel", address=self.mailbox(address).address, id=label_id))
+
+    def require_labels(self, address: str, labels: frozenset[str]) -> None:
+        """Raises :class:`Refused` as the real provider does, for the whole call."""
+        unknown = labels - self.mailbox(address).labels.keys()
+        if unknown:
+            raise Refused(f"Invalid label IDs (400): {', '.join(sorted(unknown))}", status=400)
+
+    async def send(self, address: str, raw: bytes, *, thread_id: str | None) -> SentMessage:
+        box = self.mailbox(address)
+
+        def decide() -> Entry:
+            message_id = f"fake-{box.next_number}"
+            return Entry(
+                op="send",
+                address=box.address,
+                id=message_id,
+                thread=thread_id or f"thread-{message_id}",
+                at=self.clock.now(),
+                raw=_b64(raw),
+            )
+
+        entry = await self._do(decide)
+        return SentMessage(id=entry.id, thread_id=entry.thread, labels=frozenset({SENT}))
+
+    # The journal
+
+    async def _do(self, decide: Callable[[], Entry]) -> Entry:
+        """Ids are given and messages looked up in ``decide``, when nobody else is changing the world."""
+        async with self._writing:
+            entry = decide()
+            with trio.CancelScope(shield=True):  # bounded: one line to a local file; memory and journal must agree
+                await self.threads.run(append, self.journal, msgspec.json.encode(entry) + b"\n")
+            self._apply(entry)
+            return entry
+
+    def _apply(self, entry: Entry) -> None:
+        _APPLY[entry.op](self, entry)
+
+    def _apply_seed(self, entry: Entry) -> None:
+        for fixture in mailboxes(entry.at):
+            box = self._box(fixture.address)
+            box.name = fixture.name
+            box.labels.update((label.id, label) for label in fixture.labels)
+            for message in fixture.messages:
+                box.messages[message.provider_id] = _Message(
+                    id=message.provider_id,
+                    thread_id=f"key-{message.thread_key}",
+                    labels=message.labels,
+                    received_at=message.received_at,
+                    raw=message.raw,
+                )
+
+    def _apply_insert(self, entry: Entry) -> None:
+        box = self._box(entry.address)
+        message = _Message(
+            id=entry.id,
+            thread_id=entry.thread,
+            labels=frozenset(entry.labels),
+            received_at=entry.at,
+            raw=base64.b64decode(entry.raw),
+        )
+        box.messages[entry.id] = message
+        box.next_number += 1
+        box.change("added", message)
+
+    def _apply_modify(self, entry: Entry) -> None:
+        self._relabel(entry, entry.id)
+
+    def _apply_modify_many(self, entry: Entry) -> None:
+        for message_id in entry.ids:
+            self._relabel(entry, message_id)
+
+    def _relabel(self, entry: Entry, message_id: str) -> None:
+        box = self._box(entry.address)
+        message = box.messages[message_id]
+        added = frozenset(entry.labels) - message.labels
+        removed = frozenset(entry.remove) & message.labels
+        message.labels = (message.labels | added) - removed
+        if added:
+            box.change("labels-added", message, added)
+        if removed:
+            box.change("labels-removed", message, removed)
+
+    def _apply_delete(self, entry: Entry) -> None:
+        box = self._box(entry.address)
+        box.change("deleted", box.messages.pop(entry.id))
+
+    def _apply_expire(self, entry: Entry) -> None:
+        box = self._box(entry.address)
+        box.cursor += 1
+        box.oldest_cursor = box.cursor
+        box.history.clear()
+
+    def _apply_label(self, entry: Entry) -> None:
+        label = ProviderLabel(id=entry.id, name=entry.name, system=False, color=entry.color or None)
+        self._box(entry.address).labels[entry.id] = label
+
+    def _apply_unlabel(self, entry: Entry) -> None:
+        box = self._box(entry.address)
+        if box.labels.pop(entry.id, None) is not None:
+            box.labels_deleted += 1
+        for message in box.messages.values():
+            message.labels -= {entry.id}
+
+    def _apply_send(self, entry: Entry) -> None:
+        entry.labels = [SENT]
+        self._apply_insert(entry)
+        self._box(entry.address).sent.append(SentRecord(provider_message_id=entry.id, raw=base64.b64decode(entry.raw)))
+
+    def _box(self, address: str) -> _Mailbox:
+        box = self._mailboxes.get(address.lower())
+        if box is None:
+            system = {name: ProviderLabel(id=name, name=name, system=True) for name in SYSTEM_LABELS}
+            box = self._mailboxes[address.lower()] = _Mailbox(address=address.lower(), labels=system)
+        return box
+
+    def _message(self, address: str, message_id: str) -> _Message:
+        message = self.mailbox(address).messages.get(message_id)
+        if message is None:
+            raise NotFound("There is no such message.")
+        return message
+
+
+_APPLY: Final[dict[str, Callable[[FakeWorld, Entry], None]]] = {
+    "seed": FakeWorld._apply_seed,
+    "insert": FakeWorld._apply_insert,
+    "modify": FakeWorld._apply_modify,
+    "modify-many": FakeWorld._apply_modify_many,
+    "delete": FakeWorld._apply_delete,
+    "expire": FakeWorld._apply_expire,
+    "label": FakeWorld._apply_label,
+    "unlabel": FakeWorld._apply_unlabel,
+    "send": FakeWorld._apply_send,
+}
+
+
+FAKE: Final = Capabilities(
+    labels=True, colors=True, server_threads=True, bulk_min=11, bulk_max=1_000, max_message_bytes=35 * 1024 * 1024
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FakeProvider:
+    """One fake mailbox through the provider seam."""
+
+    world: FakeWorld
+    address: str
+    capabilities: Capabilities = FAKE
+
+    async def profile(self) -> Profile:
+        await trio.lowlevel.checkpoint()
+        box = self.world.mailbox(self.address)
+        return Profile(address=box.address, cursor=str(box.cursor), messages_total=len(box.messages))
+
+    async def sender_name(self) -> str | None:
+        await trio.lowlevel.checkpoint()
+        return self.world.mailbox(self.address).name
+
+    async def list_messages(
+        self, *, label: str | None = None, page_token: str | None = None, limit: int = 100
+    ) -> ListPage:
+        await self._weather("list", gone=Refused("The mailbox was not found.", status=404))
+        box = self.world.mailbox(self.address)
+        found = [one for one in box.messages.values() if label is None or label in one.labels]
+        found.sort(key=lambda one: (one.received_at, one.id), reverse=True)
+        start = int(page_token or "0")
+        page = found[start : start + limit]
+        following = str(start + limit) if start + limit < len(found) else None
+        refs = tuple(MessageRef(id=one.id, thread_id=one.thread_id) for one in page)
+        return ListPage(messages=refs, next_page_token=following)
+
+    async def get(self, message_id: str) -> RawMessage:
+        await self._weather("get", gone=MessageGone("The message is gone."))
+        message = self.world.mailbox(self.address).messages.get(message_id)
+        if message is None:
+            raise MessageGone("The message is gone.")
+        return RawMessage(
+            id=message.id,
+            thread_id=message.thread_id,
+            labels=message.labels,
+            received_at=message.received_at,
+            raw=message.raw,
+        )
+
+    async def history(self, *, since: str, page_token: str | None = None) -> HistoryPage:
+        await self._weather("history", gone=HistoryExpired("The history is older than the provider keeps."))
+        box = self.world.mailbox(self.address)
+        if int(since) < box.oldest_cursor:
+            raise HistoryExpired("The history is older than the provider keeps.")
+        after = [change for number, change in box.history if number > int(since)]
+        start = int(page_token or "0")
+        following = str(start + HISTORY_PAGE) if start + HISTORY_PAGE < len(after) else None
+        page = tuple(after[start : start + HISTORY_PAGE])
+        return HistoryPage(changes=page, next_page_token=following, cursor=str(box.cursor))
+
+    async def modify(self, message_id: str, *, add: frozenset[str], remove: frozenset[str]) -> None:
+        lost = await self._weather("modify", gone=MessageGone("The message is gone."))
+        self.world.require_labels(self.address, add | remove)
+        try:
+            await self.world.modify(self.address, message_id, add=add, remove=remove)
+        except NotFound:
+            raise MessageGone("The message is gone.") from None
+        if lost:
+            raise lost
+
+    async def modify_many(self, message_ids: Sequence[str], *, add: frozenset[str], remove: frozenset[str]) -> None:
+        lost = await self._weather("modify", gone=Refused("The mailbox was not found.", status=404))
+        self.world.require_labels(self.address, add | remove)
+        await self.world.modify_many(self.address, message_ids, add=add, remove=remove)
+        if lost:
+            raise lost
+
+    async def labels(self) -> tuple[ProviderLabel, ...]:
+        await trio.lowlevel.checkpoint()
+        return tuple(self.world.mailbox(self.address).labels.values())
+
+    async def create_label(self, name: str, *, color: str | None = None) -> ProviderLabel:
+        return await self.world.create_label(self.address, name, color=color)
+
+    def quota_used(self) -> None:
+        return None
+
+    async def send(self, raw: bytes, *, thread_id: str | None = None) -> SentMessage:
+        lost = await self._weather("send", gone=Refused("The thread was not found.", status=404))
+        sent = await self.world.send(self.address, raw, thread_id=thread_id)
+        if lost:
+            raise lost
+        return sent
+
+    async def _weather(self, operation: Operation, *, gone: ProviderFault) -> LostAnswer | None:
+        """Raise the fault that waits for this call, if any; a ``lost-answer`` is returned, to be raised afterwards."""
+        await trio.lowlevel.checkpoint()
+        fault = self.world.next_fault(self.address, operation)
+        if fault == 401:
+            # The real provider's client refreshes its token once; only a second 401 means that the grant is lost.
+            fault = self.world.next_fault(self.address, operation)
+            if fault == 401:
+                raise GrantLost("The provider no longer accepts this connection. Connect the account again.")
+        if fault is None:
+            return None
+        if fault == "lost-answer":
+            lost = LostAnswer("The connection was cut before the provider answered.")
+            if operation in {"send", "modify"}:
+                return lost
+            raise lost
+        raise gone if fault == 404 else _FAULTS[fault](operation)
+
+
+def _modified(address: str, message_id: str, *, add: frozenset[str], remove: frozenset[str]) -> Entry:
+    return Entry(op="modify", address=address.lower(), id=message_id, labels=sorted(add), remove=sorted(remove))
+
+
+def _unavailable(operation: Operation) -> ProviderFault:
+    """A 5xx: after a ``send``, nobody knows what it did."""
+    kind = LostAnswer if operation == "send" else Unreachable
+    return kind("The provider answered with an internal error (500).")
+
+
+_FAULTS: Final[dict[Fault, Callable[[Operation], ProviderFault]]] = {
+    403: lambda operation: Refused("The provider refuses this (403).", status=403),
+    429: lambda operation: Throttled("The provider asks for a pause (429).", retry_after_s=RETRY_AFTER_S),
+    500: _unavailable,
+    "timeout": lambda operation: LostAnswer("The provider did not answer in time."),
+    "cut": lambda operation: LostAnswer("The connection was cut before the provider answered."),
+}
+
+
+def _b64(raw: bytes) -> str:
+    return base64.b64encode(raw).decode()

@@ -1,0 +1,1 @@
+"""What strangers send, read and written: mail, HTML, text. Pure; runs in worker processes."""

@@ -1,0 +1,106 @@
+"""Plain text made into HTML for the same frame: a mail that has no HTML, or whose HTML is too much to parse.
+
+The result is within what the sanitizer itself may write. Links are found in linear time; quoted lines become nested
+quotations; white space stays as typed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Final
+
+from svc.formats.html.address import link_address
+from svc.formats.html.model import CleanHtml
+from svc.formats.html.rebuild import LINK_ATTRIBUTES, escape_attribute, escape_text, printable
+from svc.formats.text import text_from_html
+
+MAX_TEXT_CHARS: Final = 1024 * 1024
+MAX_FALLBACK_CHARS: Final = 4 * 1024 * 1024
+MAX_FALLBACK_TAGS: Final = 100_000
+"""It runs where it cannot be killed: with these two, it ends within a second whatever it is given."""
+MAX_QUOTE_DEPTH: Final = 8
+
+_QUOTE_STYLE: Final = "margin:0 0 0 4px;padding:0 0 0 12px;border-left:2px solid #8a8f98"
+_QUOTE_MARKS: Final = re.compile(r"(?:>[ ]?)+")
+_LINK: Final = re.compile(
+    # All quantifiers are bounded, so that no text makes the search slow.
+    r"(?<![\w/@.])(?:(?:https?://|mailto:)[^\s<>\"'`\x00-\x1f]{1,2000}|www\.[\w-]{1,63}\.[^\s<>\"'`\x00-\x1f]{1,2000}"
+    r"|[\w.+-]{1,64}@(?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,24}(?![\w@-]))",
+    re.IGNORECASE,
+)
+_TRAILING: Final = ".,;:!?*_~"
+_PAIRS: Final = {")": "(", "]": "[", "}": "{"}
+
+
+def text_to_html(text: str) -> str:
+    """HTML for the frame: escaped, with links, quotations and line breaks."""
+    text = printable(text[:MAX_TEXT_CHARS].replace("\r\n", "\n"))
+    pieces = ['<div style="white-space:pre-wrap;overflow-wrap:break-word">']
+    depth = 0
+    for level, lines in groupby(map(_split_quote, text.split("\n")), key=lambda line: line[0]):
+        pieces.append("</blockquote>" * (depth - level))
+        pieces.append(f'<blockquote style="{_QUOTE_STYLE}">' * (level - depth))
+        pieces.append("<br>".join("".join(_with_links(line)) for _, line in lines))
+        if level == 0:
+            pieces.append("<br>")
+        depth = level
+    pieces.append("</blockquote>" * depth)
+    return "".join(pieces).removesuffix("<br>") + "</div>"
+
+
+def text_fallback(html: str) -> CleanHtml:
+    """What the HTML says, as text; for input that is too large or too slow to parse."""
+    source = _without_endless_tags(html[:MAX_FALLBACK_CHARS])
+    text = text_from_html(source)
+    truncated = len(source) < len(html) or len(text) > MAX_TEXT_CHARS
+    return CleanHtml(html=text_to_html(text), truncated=truncated)
+
+
+def _without_endless_tags(html: str) -> str:
+    if html.count("<") <= MAX_FALLBACK_TAGS:
+        return html
+    return "<".join(html.split("<", MAX_FALLBACK_TAGS + 1)[:-1])
+
+
+def _split_quote(line: str) -> tuple[int, str]:
+    """How deep a line is quoted, and the line without its marks."""
+    marks = _QUOTE_MARKS.match(line)
+    if marks is None:
+        return 0, line
+    return min(marks[0].count(">"), MAX_QUOTE_DEPTH), line[marks.end() :]
+
+
+def _with_links(line: str) -> Iterator[str]:
+    position = 0
+    for found in _LINK.finditer(line):
+        shown = _without_trailing(found[0])
+        address = link_address(_address(shown))
+        if address is None:
+            continue
+        yield escape_text(line[position : found.start()])
+        yield f'<a href="{escape_attribute(address)}"{LINK_ATTRIBUTES}>{escape_text(shown)}</a>'
+        position = found.start() + len(shown)
+    yield escape_text(line[position:])
+
+
+def _address(shown: str) -> str:
+    lower = shown[:8].lower()
+    if lower.startswith(("http://", "https://", "mailto:")):
+        return shown
+    return f"https://{shown}" if lower.startswith("www.") else f"mailto:{shown}"
+
+
+def _without_trailing(link: str) -> str:
+    """A link without the punctuation of the sentence around it; a bracket stays if it was opened in it."""
+    end = len(link)
+    surplus = {closing: link.count(closing) - link.count(opening) for closing, opening in _PAIRS.items()}
+    while end > 0:
+        last = link[end - 1]
+        if surplus.get(last, 0) > 0:
+            surplus[last] -= 1
+        elif last not in _TRAILING:
+            break
+        end -= 1
+    return link[:end]

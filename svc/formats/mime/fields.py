@@ -1,0 +1,174 @@
+"""A header block cut into fields, RFC 5322 section 2.2, and a field's parameters, RFC 2045 section 5.1 and RFC 2231.
+
+Works on bytes and offsets; a value stays raw until somebody asks for it. Bounded by bytes and fields; what is beyond
+the bounds is passed over by the caller. Never raises.
+"""
+
+from __future__ import annotations
+
+import re
+import urllib.parse
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from svc.formats.mime.charsets import decode
+from svc.formats.mime.model import MAX_HEADER_BYTES, MAX_HEADER_FIELDS, MAX_PARAMETERS, Problems
+from svc.formats.mime.words import decode_words
+
+_FIELD: Final = re.compile(rb"([!-9;-~]+)[ \t]*:")
+_ENVELOPE_LINE: Final = re.compile(rb">?From ")
+"""What an mbox file, and some who export from one, put before a message."""
+
+_PIECE: Final = re.compile(r'(?:[^;"]+|"[^"\\]*(?:\\.[^"\\]*)*"?)+', re.DOTALL)
+_QUOTED: Final = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"?', re.DOTALL)
+_ESCAPED: Final = re.compile(r'\\(["\\])')
+_MEDIA_TYPE: Final = re.compile(r"\s*([\w!#$&^.+-]{1,63}/[\w!#$&^.+-]{1,63})(.*)", re.ASCII | re.DOTALL)
+_SEGMENT: Final = re.compile(r"([^*]+)(?:\*([0-9]{1,3}))?(\*)?")
+
+
+@dataclass
+class Fields:
+    """The fields of one header block, raw and unfolded, by lower-case name, in their order."""
+
+    values: dict[str, list[bytes]] = field(default_factory=dict)
+    count: int = 0
+
+    def first(self, name: str) -> bytes:
+        """``b""`` when there is none."""
+        found = self.values.get(name)
+        return found[0] if found else b""
+
+    def all(self, name: str) -> list[bytes]:
+        return self.values.get(name, [])
+
+
+@dataclass(frozen=True)
+class HeaderBlock:
+    """``body_start`` is where the next part of the message begins: behind the empty line, if ``complete``."""
+
+    fields: Fields
+    body_start: int
+    complete: bool
+
+
+def read_fields(raw: bytes, start: int, *, is_delimiter: Callable[[bytes], bool], problems: Problems) -> HeaderBlock:
+    """The header block at ``start``. Ends at an empty line, a delimiter, a line that can't be a header's, a bound."""
+    reader = _Reader(raw, problems)
+    position = start
+    while position < len(raw):
+        line_end = raw.find(b"\n", position) + 1 or len(raw)
+        if line_end - start > MAX_HEADER_BYTES or reader.fields.count > MAX_HEADER_FIELDS:
+            problems.add(f"header cut after {MAX_HEADER_BYTES} bytes or {MAX_HEADER_FIELDS} fields")
+            return HeaderBlock(reader.finish(), position, complete=False)
+        line = raw[position:line_end].rstrip(b"\r\n")
+        if not line:
+            return HeaderBlock(reader.finish(), line_end, complete=True)
+        if line.startswith(b"--") and is_delimiter(line):
+            break
+        if not reader.take(line, line_end=line_end):
+            problems.add("header without an empty line after it")
+            break
+        position = line_end
+    return HeaderBlock(reader.finish(), position, complete=True)
+
+
+class _Reader:
+    """Gathers folded lines into fields."""
+
+    def __init__(self, raw: bytes, problems: Problems) -> None:
+        self.fields = Fields()
+        self._raw = raw
+        self._problems = problems
+        self._name = ""
+        self._lines: list[bytes] = []
+
+    def take(self, line: bytes, *, line_end: int) -> bool:
+        """False when ``line`` is no header's, so that the body must have begun. The next line is at ``line_end``."""
+        if line[0] in b" \t":
+            self._lines.append(line)
+        elif match := _FIELD.match(line):
+            self.finish()
+            self._name = match[1].decode("ascii").lower()
+            self._lines = [line[match.end() :]]
+        elif _ENVELOPE_LINE.match(line):
+            self.finish()
+        elif self.fields.count and _FIELD.match(self._raw, line_end):
+            self._problems.add("line without a colon in the header")
+        else:
+            return False
+        return True
+
+    def finish(self) -> Fields:
+        if self._name:
+            self.fields.count += 1
+            if self.fields.count <= MAX_HEADER_FIELDS:
+                self.fields.values.setdefault(self._name, []).append(b"".join(self._lines).strip())
+        self._name, self._lines = "", []
+        return self.fields
+
+
+def media_type(value: str) -> tuple[str, dict[str, str]]:
+    """``type/subtype`` in lower case (``""`` when there is none to read) and the raw parameters."""
+    match = _MEDIA_TYPE.match(value)
+    if match is None:
+        _, _, rest = value.partition(";")
+        return "", parameters(rest)
+    return match[1].lower(), parameters(match[2])  # "text/plain charset=x" lacks its semicolon; read it all the same
+
+
+def disposition(value: str) -> tuple[str, dict[str, str]]:
+    """The token in lower case (``""`` when there is none) and the raw parameters."""
+    token, _, rest = value.partition(";")
+    if "=" in token:
+        return "", parameters(value)
+    return token.strip(" \t\"'").lower(), parameters(rest)
+
+
+def parameters(text: str) -> dict[str, str]:
+    """Raw values by lower-case name; of two with one name the first. RFC 2231's segments are still apart."""
+    found: dict[str, str] = {}
+    for match in _PIECE.finditer(text):
+        if len(found) >= MAX_PARAMETERS:
+            break
+        name, equals, value = match[0].partition("=")
+        if equals:
+            found.setdefault(name.strip().lower(), _unquoted(value.strip()))
+    return found
+
+
+def token_of(raw_parameters: Mapping[str, str], name: str) -> str:
+    """A parameter that holds no white space, such as a charset: what comes after a blank is somebody's slip."""
+    value = raw_parameters.get(name, "").strip("'\" \t")
+    return value.split(None, 1)[0] if value else ""
+
+
+def text_of(raw_parameters: Mapping[str, str], name: str, *, problems: Problems) -> str:
+    """A parameter that people read: RFC 2231 (whole or in segments) before plain; encoded words, Outlook's way, too."""
+    segments: dict[int, tuple[str, bool]] = {}
+    for key, value in raw_parameters.items():
+        match = _SEGMENT.fullmatch(key)
+        if match and match[1] == name and (match[2] or match[3]):
+            segments.setdefault(int(match[2] or 0), (value, bool(match[3])))
+    extended = _joined(segments, problems) if segments else ""
+    return decode_words(extended or raw_parameters.get(name, ""), problems=problems)
+
+
+def _joined(segments: Mapping[int, tuple[str, bool]], problems: Problems) -> str:
+    """Bytes are joined before decoding: a character may be split between two segments."""
+    charset = ""
+    data: list[bytes] = []
+    for index in range(len(segments)):
+        if index not in segments:
+            break
+        value, encoded = segments[index]
+        if encoded and index == 0 and value.count("'") >= 2:
+            charset, _, value = value.split("'", 2)
+        data.append(urllib.parse.unquote_to_bytes(value) if encoded else value.encode("utf-8", "replace"))
+    return decode(b"".join(data), charset, problems=problems)
+
+
+def _unquoted(value: str) -> str:
+    """Only a quote and a backslash count as escaped: a Windows path in quotes is not meant as escapes."""
+    match = _QUOTED.match(value)
+    return _ESCAPED.sub(r"\1", match[1]) if match else value

@@ -1,0 +1,99 @@
+"""What a parsed message is, and every bound the parser keeps. Records only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from svc.clock import Millis
+from svc.formats.text import clean_line, cut
+
+MAX_PARTS: Final = 1_000
+MAX_DEPTH: Final = 32
+"""Multiparts within multiparts; what lies deeper is kept whole, as one attachment."""
+MAX_HEADER_BYTES: Final = 256 * 1024
+"""Of one part's header block; what comes after is passed over."""
+MAX_HEADER_FIELDS: Final = 1_000
+MAX_DELIMITER_CANDIDATES: Final = 1_000_000
+"""Lines that begin with two hyphens and may be a boundary's."""
+MAX_BOUNDARY_BYTES: Final = 256
+"""RFC 2046 allows 70; some senders need more."""
+MAX_DECODED_BYTES: Final = 50 * 1024 * 1024
+MAX_BODY_BYTES: Final = 10 * 1024 * 1024
+"""Of the text and of the HTML, each."""
+MAX_ADDRESSES: Final = 500
+"""In one kind of field (all of To, all of Cc, …)."""
+MAX_REFERENCES: Final = 200
+MAX_PARAMETERS: Final = 100
+MAX_NAME_CHARS: Final = 256
+MAX_ADDRESS_CHARS: Final = 998
+MAX_LINE_CHARS: Final = 2_000
+"""Of a subject or any other header kept as one line."""
+"""How much of a body is read for it: mostly the little is enough; behind a long style sheet, the much."""
+MAX_FILENAME_BYTES: Final = 255
+MAX_PROBLEMS: Final = 50
+MAX_PROBLEM_CHARS: Final = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mailbox:
+    """``name`` is decoded and clean. ``address`` is as written, without white space; empty if there is only a name."""
+
+    name: str
+    address: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attachment:
+    """``filename`` is never empty, never a path. ``mime`` is the sender's word. ``inline``: the HTML shows it."""
+
+    filename: str
+    mime: str
+    content: bytes
+    content_id: str | None
+    inline: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParsedMessage:
+    """One message as its readers need it. All text is valid Unicode without control characters (but line feed and tab).
+
+    Ids are without angle brackets. ``sender`` is the first of From that has an address, else Sender's; ``senders`` are
+    all of From. ``outgoing_mark`` is our own ``X-Svc-Outgoing``. ``problems`` tells what was tolerated, in words for a
+    log. ``size`` is that of the raw bytes.
+    """
+
+    message_id: str | None
+    in_reply_to: str | None
+    references: tuple[str, ...]
+    subject: str
+    sender: Mailbox | None
+    senders: tuple[Mailbox, ...]
+    reply_to: tuple[Mailbox, ...]
+    to: tuple[Mailbox, ...]
+    cc: tuple[Mailbox, ...]
+    bcc: tuple[Mailbox, ...]
+    date: Millis | None
+    text: str
+    html: str | None
+    attachments: tuple[Attachment, ...]
+    snippet: str
+    list_id: str | None
+    list_unsubscribe: str | None
+    precedence: str | None
+    auto_submitted: str | None
+    outgoing_mark: str | None
+    problems: tuple[str, ...]
+    size: int
+
+
+@dataclass
+class Problems:
+    """Collects what was tolerated: each kind once, and not too many."""
+
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, note: str) -> None:
+        note = cut(clean_line(note[:MAX_LINE_CHARS]), limit=MAX_PROBLEM_CHARS)
+        if len(self.notes) < MAX_PROBLEMS and note not in self.notes:
+            self.notes.append(note)

@@ -1,0 +1,39 @@
+"""Writes mail: what a person composed in, RFC 5322 bytes out. The opposite of ``mime``, and read back by it.
+
+Pure functions on records. Owns the header encoder, the form of a message, the policy of HTML that leaves, the text
+alternative and the quotation of an original. Nothing here decides who gets a message or when; that is ``sending``.
+
+The rooms: ``message`` puts it together; ``headers`` writes fields, ``addresses`` reads recipients, ``outgoing_html``
+sanitizes for sending, ``text`` derives the text, ``quoting`` quotes what is answered or forwarded.
+"""
+
+from svc.formats.writing.addresses import Recipients, mailbox_text, parse_mailboxes, recipients, sendable_address
+from svc.formats.writing.headers import NotAsMeant, references_of
+from svc.formats.writing.message import Attached, Composed, compose, content_id_of, encoded_size
+from svc.formats.writing.outgoing_html import OutgoingHtml, outgoing_html
+from svc.formats.writing.quoting import Original, QuoteKind, bare_subject, forward_subject, quote, reply_subject
+from svc.formats.writing.text import text_alternative
+
+__all__ = [
+    "Attached",
+    "Composed",
+    "NotAsMeant",
+    "Original",
+    "OutgoingHtml",
+    "QuoteKind",
+    "Recipients",
+    "bare_subject",
+    "compose",
+    "content_id_of",
+    "encoded_size",
+    "forward_subject",
+    "mailbox_text",
+    "outgoing_html",
+    "parse_mailboxes",
+    "quote",
+    "recipients",
+    "references_of",
+    "reply_subject",
+    "sendable_address",
+    "text_alternative",
+]

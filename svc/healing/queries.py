@@ -1,0 +1,58 @@
+"""What the check reads and keeps: which blobs are next, and where it is."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from svc.clock import Millis
+from svc.store import Invariant, ReadTx, Tx, records
+
+_KEY: Final = "blob-check"
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where the check is: the last blob it read, empty before the first one, and when this round began."""
+
+    after: str = ""
+    began_at: Millis | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Names:
+    """The next blobs that rows name, in order. ``last``: there are none beyond."""
+
+    names: tuple[str, ...]
+    last: bool
+
+
+def names_after(tx: ReadTx, references: Sequence[Invariant], *, after: str, limit: int) -> Names:
+    """One walk over all references: they stand in no order, and together may be more than memory holds."""
+    smallest: set[str] = set()
+    trimmed = False
+    for sha256 in _each(tx, references):
+        if sha256 > after:
+            smallest.add(sha256)
+            if len(smallest) >= 2 * limit:
+                smallest = set(heapq.nsmallest(limit, smallest))
+                trimmed = True
+    names = heapq.nsmallest(limit, smallest)
+    return Names(names=tuple(names), last=not trimmed and len(smallest) <= limit)
+
+
+def _each(tx: ReadTx, references: Sequence[Invariant]) -> Iterator[str]:
+    for reference in references:
+        yield from reference.check(tx)
+
+
+def place(tx: ReadTx) -> Place:
+    kept = records.noted(tx, _KEY)
+    return Place() if kept is None else msgspec.json.decode(kept, type=Place)
+
+
+def keep_place(tx: Tx, place: Place) -> None:
+    records.note(tx, key=_KEY, value=msgspec.json.encode(place).decode())

@@ -1,0 +1,215 @@
+"""The loops of healing: what readers found is recorded and mended, and a slow check finds what nobody has read yet.
+
+One blob is mended at a time, whoever found it and however many did. What can't be mended now is tried again after
+growing pauses; what nobody can mend is asked for once more with each round of the check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Final
+
+import trio
+
+from svc.backoff import Retries
+from svc.clock import DAY_MS, SECOND_MS, Clock, Millis
+from svc.errors import Refusal
+from svc.healing import queries
+from svc.healing.model import Later, Lost, Mended, Mender, Outcome
+from svc.healing.queries import Names, Place
+from svc.log import Log
+from svc.nursery import Child, ThreadPool, Wake, open_task_group
+from svc.store import BlobCorrupt, BlobMissing, Blobs, Invariant, Store, Tx, damage
+
+RETRIES: Final = Retries(first_s=60.0, cap_s=6 * 3_600.0)
+LOOK_AGAIN_S: Final = 600.0
+UNWRITABLE_PAUSE_S: Final = 60.0
+"""After the record could not be written, as on a full disk."""
+
+CHECK_STARTS_S: Final = 600.0
+"""After boot: the rest of the house comes first."""
+ROUND_MS: Final = 7 * DAY_MS
+NAMES_AT_A_TIME: Final = 20_000
+KEEP_PLACE_EVERY: Final = 200
+"""Blobs; what a crash makes us read again."""
+SMALLEST_BYTES: Final = 4_096
+"""What opening a file counts for, however little is in it."""
+
+NOBODY: Final = "No other copy of these bytes is known here. Uploading the same file again mends it."
+_FAILED: Final = "It could not be mended, for a reason that stands in the log of this server."
+
+
+@dataclass(kw_only=True)
+class Healer:
+    """``references`` are the invariants that yield blobs; ``rate`` is in bytes a second, 0 for no check."""
+
+    store: Store
+    blobs: Blobs
+    clock: Clock
+    threads: ThreadPool
+    log: Log
+    references: Sequence[Invariant]
+    rate: int
+    _menders: list[Mender] = field(default_factory=list)
+    _found: Wake = field(default_factory=Wake)
+    _due: Wake = field(default_factory=Wake)
+
+    def add(self, mender: Mender) -> None:
+        """Asked in the order in which they come."""
+        self._menders.append(mender)
+
+    async def run(self, child: Child) -> None:
+        suspects = self.blobs.suspects
+        suspects.recall(await self.store.read(damage.still_damaged))
+        token = trio.lowlevel.current_trio_token()
+        suspects.on_news = lambda: token.run_sync_soon(self._hear, idempotent=True)  # from any thread
+        child.started()
+        try:
+            async with open_task_group() as nursery:
+                nursery.start_soon(self._record_for_ever)
+                nursery.start_soon(self._mend_for_ever)
+                if self.rate:
+                    nursery.start_soon(self._check_for_ever)
+        finally:
+            suspects.on_news = _nobody_listens
+
+    def _hear(self) -> None:
+        self._found.call()
+
+    # Recording
+
+    async def _record_for_ever(self) -> None:
+        while True:
+            news = self.blobs.suspects.take_news()
+            if news:
+                for sha256, harm in news.items():
+                    self.log.error("healing.found", sha256=sha256, harm=harm or "stored again")
+                try:
+                    await self.store.write(damage.record, news)
+                except Refusal:  # a full disk; it is known in memory
+                    self.blobs.suspects.give_back(news)
+                    await trio.sleep(UNWRITABLE_PAUSE_S)
+                    continue
+                self._due.call()
+            await self._found.wait()
+
+    # Mending
+
+    async def _mend_for_ever(self) -> None:
+        while True:
+            try:
+                pause_s = await self._mend_due()
+            except Refusal:
+                pause_s = UNWRITABLE_PAUSE_S
+            await self._due.wait(at_most_s=pause_s)
+
+    async def _mend_due(self) -> float:
+        """All that is due, one after the other. Returns how long until something may be due again."""
+        while (one := await self.store.read(damage.due)) is not None:
+            outcome = await self._mend(one.sha256)
+            next_at = self.clock.now() + round(_pause_s(outcome, one.attempts) * SECOND_MS)
+            await self.store.write(self._settle, one.sha256, outcome, next_at=next_at)
+            if isinstance(outcome, Mended):
+                self.blobs.suspects.mended(one.sha256)  # only now: whoever finds it again has found something new
+            self.log.info("healing.tried", sha256=one.sha256, outcome=type(outcome).__name__)
+        next_due = await self.store.read(damage.next_due)
+        if next_due is None:
+            return LOOK_AGAIN_S
+        return min(LOOK_AGAIN_S, max(1.0, (next_due - self.clock.now()) / SECOND_MS))
+
+    async def _mend(self, sha256: str) -> Outcome:
+        if await self.threads.run(self.blobs.is_sound, sha256):
+            return Mended()
+        for mender in self._menders:
+            try:
+                outcome = await mender.mend(sha256)
+            except Refusal as refusal:  # a full disk above all
+                return Later(reason=refusal.detail)
+            except Exception as error:  # an edge: one blob that can't be mended must not keep the others
+                self.log.error("healing.mender_failed", error, sha256=sha256)
+                return Later(reason=_FAILED)
+            if outcome is not None:
+                return outcome
+        return Lost(reason=NOBODY)
+
+    def _settle(self, tx: Tx, sha256: str, outcome: Outcome, *, next_at: Millis) -> None:
+        if isinstance(outcome, Later):
+            damage.put_off(tx, sha256, reason=outcome.reason, next_at=next_at)
+        elif isinstance(outcome, Lost):
+            damage.given_up(tx, sha256, reason=outcome.reason)
+        else:
+            damage.mended(tx, sha256, became=outcome.became)
+            for mender in self._menders:
+                mender.tell(tx, outcome.became or sha256)
+
+    # Checking
+
+    async def _check_for_ever(self) -> None:
+        await trio.sleep(CHECK_STARTS_S)
+        while True:
+            try:
+                await self.check()
+            except Refusal as refusal:  # the place can't be kept; the round goes on from the last one
+                self.log.warning("healing.check_put_off", reason=refusal.detail)
+            await trio.sleep(LOOK_AGAIN_S)
+
+    async def check(self) -> None:
+        """Read on from where the last process was, to the end of the round; nothing while a round is not due."""
+        place = await self.store.read(queries.place)
+        now = self.clock.now()
+        if place.began_at is None or (not place.after and not 0 <= now - place.began_at < ROUND_MS):
+            place = Place(began_at=now)
+            await self.store.write(_begin_round, place)
+            self._due.call()
+        elif not place.after:
+            return
+        done = False
+        while not done:
+            found = await self.store.read(
+                queries.names_after, self.references, after=place.after, limit=NAMES_AT_A_TIME
+            )
+            await self._check_names(place, found)
+            done = found.last
+            place = Place(after="" if done else found.names[-1], began_at=place.began_at)
+            await self.store.write(queries.keep_place, place)
+
+    async def _check_names(self, place: Place, found: Names) -> None:
+        for start in range(0, len(found.names), KEEP_PLACE_EVERY):
+            group = found.names[start : start + KEEP_PLACE_EVERY]
+            for sha256 in group:
+                await self._check_one(sha256)
+            await self.threads.run(self.blobs.settle, group)
+            await self.store.write(queries.keep_place, Place(after=group[-1], began_at=place.began_at))
+        up_to = None if found.last else found.names[-1]
+        gone = await self.store.write(
+            damage.forget_unnamed, after=place.after, up_to=up_to, named=frozenset(found.names)
+        )
+        for sha256 in gone:
+            self.blobs.suspects.mended(sha256)
+
+    async def _check_one(self, sha256: str) -> None:
+        """Read it, no faster than allowed. Damage is noted by the reading itself."""
+        await trio.sleep(SMALLEST_BYTES / self.rate)
+        try:
+            async with aclosing(self.blobs.stream(sha256)) as pieces:  # type: ignore[type-var]
+                async for piece in pieces:
+                    await trio.sleep(len(piece) / self.rate)
+        except (BlobMissing, BlobCorrupt):
+            pass
+
+
+def _begin_round(tx: Tx, place: Place) -> None:
+    damage.ask_again(tx)
+    queries.keep_place(tx, place)
+
+
+def _pause_s(outcome: Outcome, attempts: int) -> float:
+    if not isinstance(outcome, Later):
+        return 0.0
+    return max(outcome.pause_s, RETRIES.pause_s(attempts + 1))
+
+
+def _nobody_listens() -> None:
+    return None

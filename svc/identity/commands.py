@@ -1,0 +1,136 @@
+"""Identity's words of the ``svc`` command: for whoever holds the home directory, and may be locked out of the app."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from svc.clock import rfc3339, rfc3339_or_none
+from svc.command import JSON, OK, Argument, Command, Invocation
+from svc.identity import claim_links, recovery
+from svc.identity.model import INVITE_DEFAULT_DAYS, Role
+from svc.settings import HOME, PORT, canonical_origin
+from svc.store import Home
+
+
+def claim(call: Invocation) -> int:
+    """Only leaves a file for the server to take: the one command that acts while a server holds the home."""
+    token = claim_links.make(Home.spool_of(call.config[HOME]), email=call.given["email"], now=call.clock.now())
+    print(f"{canonical_origin(call.config, port=call.config[PORT])}/login?claim={token}")
+    return OK
+
+
+def invite(call: Invocation) -> int:
+    given = call.given
+    with call.home() as opened:
+        code = opened.store.write_now(recovery.invite, email=given["email"], days=given["days"], admin=given["admin"])
+    print(f"{canonical_origin(call.config, port=call.config[PORT])}/login?invite={code}")
+    return OK
+
+
+def list_users(call: Invocation) -> int:
+    with call.home(read_only=True) as opened:
+        rows = [
+            {
+                "id": user.id,
+                "email": user.email,
+                "name": user.name,
+                "role": user.role,
+                "since": rfc3339(user.created_at),
+            }
+            for user in opened.store.read_now(recovery.users)
+        ]
+    call.print_rows(rows, columns=("email", "role", "name", "id"))
+    return OK
+
+
+def set_role(role: Role, call: Invocation) -> int:
+    with call.home() as opened:
+        opened.store.write_now(recovery.set_role, email=call.given["email"], role=role)
+    return OK
+
+
+def list_devices(call: Invocation) -> int:
+    with call.home(read_only=True) as opened:
+        rows = [
+            {
+                "id": device.id,
+                "kind": device.kind,
+                "name": device.name,
+                "user": device.user_id or "",
+                "revoked": "revoked" if device.revoked else "",
+                "seen": rfc3339_or_none(device.last_seen_at) or "",
+            }
+            for device in opened.store.read_now(recovery.devices)
+        ]
+    call.print_rows(rows, columns=("id", "kind", "name", "seen", "revoked"))
+    return OK
+
+
+def revoke_device(call: Invocation) -> int:
+    with call.home() as opened:
+        opened.store.write_now(recovery.revoke_device, device_id=call.given["id"])
+    return OK
+
+
+def end_sessions(call: Invocation) -> int:
+    with call.home() as opened:
+        ended = opened.store.write_now(recovery.end_all_sessions)
+    print(f"{ended} ended")
+    return OK
+
+
+_STOPPED = "(the server must be stopped)"
+
+COMMANDS = (
+    Command(
+        name="claim",
+        summary="print a one-time link, good for 30 minutes, that signs its opener in",
+        run=claim,
+        arguments=(
+            Argument(
+                name="--email", required=True, metavar="ADDRESS", help="who signs in: the first one becomes admin"
+            ),
+        ),
+    ),
+    Command(
+        name="invite",
+        summary=f"print a one-shot invite link {_STOPPED}",
+        run=invite,
+        arguments=(
+            Argument(name="--email", metavar="ADDRESS", help="only this address may use it"),
+            Argument(
+                name="--days",
+                type=int,
+                default=INVITE_DEFAULT_DAYS,
+                help=f"how long it is good for (default {INVITE_DEFAULT_DAYS})",
+            ),
+            Argument(name="--admin", is_flag=True, help="it makes an admin: to bootstrap or to recover"),
+        ),
+    ),
+    Command(name="user list", summary="everybody with an account", run=list_users, arguments=(JSON,)),
+    Command(
+        name="user promote",
+        summary=f"make somebody an admin {_STOPPED}",
+        run=partial(set_role, "admin"),
+        arguments=(Argument(name="email", help="whom"),),
+    ),
+    Command(
+        name="user demote",
+        summary=f"make an admin a member {_STOPPED}",
+        run=partial(set_role, "member"),
+        arguments=(Argument(name="email", help="whom"),),
+    ),
+    Command(name="device list", summary="every device", run=list_devices, arguments=(JSON,)),
+    Command(
+        name="device revoke",
+        summary=f"revoke a device {_STOPPED}",
+        run=revoke_device,
+        arguments=(Argument(name="id", help="as `svc device list` shows it"),),
+    ),
+    Command(
+        name="session revoke",
+        summary=f"end every session {_STOPPED}",
+        run=end_sessions,
+        arguments=(Argument(name="--all", is_flag=True, required=True, help="sign everybody out"),),
+    ),
+)

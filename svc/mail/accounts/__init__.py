@@ -1,0 +1,1 @@
+"""Mail accounts: their rows, where their sync stands, and what failed with single messages."""

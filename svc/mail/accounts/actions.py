@@ -1,0 +1,53 @@
+"""Connecting an account: the row that a finished OAuth round trip (or the fake world) leaves."""
+
+from __future__ import annotations
+
+from svc.errors import Conflict, Forbidden
+from svc.ids import new_id
+from svc.mail.accounts import news as account_news
+from svc.mail.accounts import progress
+from svc.mail.accounts import queries as account_queries
+from svc.mail.model import ProviderName
+from svc.principal import Principal
+from svc.store import Tx
+
+
+def secret_name(address: str) -> str:
+    """Where an account's tokens lie in the secrets store (spec 1.1, rule 3)."""
+    return f"idp.oauth.{address.lower()}"
+
+
+def connect(tx: Tx, principal: Principal, *, address: str, provider: ProviderName) -> str:
+    """Create the account, or bring back a known one, owned by whoever connected it. Returns its id.
+
+    An address has one owner: somebody else's account is refused, without a word about whose it is.
+    """
+    known = account_queries.account_by_address(tx, address)
+    if known is None:
+        account_id = new_id("acc")
+        tx.run(
+            """
+            insert into mail_accounts (id, owner_id, address, provider, state, created_at)
+            values (:id, :owner_id, :address, :provider, 'backfilling', :now)
+            """,
+            id=account_id,
+            owner_id=principal.user_id,
+            address=address.lower(),
+            provider=provider,
+            now=tx.now,
+        )
+    else:
+        if known.owner_id not in {None, principal.user_id} and not principal.sees_everything:
+            raise Forbidden("This address is connected by somebody else on this server.")
+        if known.erasing:
+            raise Conflict("The mail of this account is still being erased. Connect it again in a moment.")
+        account_id = known.id
+        is_behind = not known.cursor or known.sweep_cursor is not None
+        progress.move(
+            tx,
+            known,
+            "connect" if is_behind else "connect_where_it_was",
+            owner_id=principal.user_id or known.owner_id,
+        )
+    account_news.emit_account(tx, account_id, device_id=principal.device_id)
+    return account_id

@@ -1,0 +1,29 @@
+"""The end of an account's row, and what is told on the way there."""
+
+from __future__ import annotations
+
+from svc.mail.accounts import news as account_news
+from svc.mail.model import DEVICE_ID
+from svc.store import Tx
+
+
+def claim(tx: Tx, user_id: str) -> None:
+    """Accounts that were connected before there was anybody become the first admin's."""
+    tx.run("update mail_accounts set owner_id = :user_id where owner_id is null", user_id=user_id)
+
+
+def still_granted(tx: Tx, *, account_id: str, notice: str) -> None:
+    """Disconnected here, but the provider could not be told."""
+    changed = tx.run(
+        "update mail_accounts set problem = :notice where id = :id and state = 'disconnected'",
+        notice=notice,
+        id=account_id,
+    )
+    if changed:
+        account_news.emit_account(tx, account_id, device_id=DEVICE_ID)
+
+
+def erase(tx: Tx, *, account_id: str) -> bool:
+    """The last of it: labels, snoozes, pending changes, failures and signature go with the account's row."""
+    tx.run("delete from mail_accounts where id = :id and erasing", id=account_id)
+    return False

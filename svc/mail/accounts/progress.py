@@ -1,0 +1,142 @@
+"""Where an account's sync stands: the one function that moves its state, and the events of sync.
+
+The table of the transitions stands in ``states.py``. Each function is a small transaction. What the provider says of an
+account that was disconnected meanwhile changes nothing. A full sync that was running when the process died goes on from
+its stored page token.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal, TypedDict, Unpack
+
+from svc.clock import Millis
+from svc.mail.accounts import news as account_news
+from svc.mail.accounts import queries as account_queries
+from svc.mail.accounts.states import SYNC, AccountEvent
+from svc.mail.model import DEVICE_ID, Account, Trouble
+from svc.store import Tx
+
+MAX_PROBLEM_CHARS: Final = 500
+
+
+class Columns(TypedDict, total=False):
+    """What a transition writes beside the state. A column that is not named keeps its value, the first two apart."""
+
+    problem: str | None
+    cause: Trouble | None
+    """Both are null unless they are given."""
+    owner_id: str | None
+    erasing: bool
+    cursor: str | None
+    sweep_no: int
+    sweep_cursor: str | None
+    sweep_page_token: str | None
+    sweep_started_at: Millis
+    progress_done: int
+    progress_total: int
+    provider_total: int | None
+    last_synced_at: Millis
+
+
+def move(tx: Tx, account: Account, event: AccountEvent, **columns: Unpack[Columns]) -> None:
+    """Move an account as the table says. No other statement writes the state of an account that is there.
+
+    ``account`` was read in the same transaction. Raises :class:`svc.machine.ForbiddenTransition`.
+    """
+    written: Columns = {"problem": None, "cause": None, **columns}
+    tx.run(
+        f"""
+        update mail_accounts set state = :state, {", ".join(f"{column} = :{column}" for column in written)}
+        where id = :id
+        """,
+        state=SYNC.after(account.state, event),
+        id=account.id,
+        **written,
+    )
+
+
+def begin_full_sync(tx: Tx, *, account_id: str, cursor: str, total: int) -> None:
+    """Start (again) to read the whole mailbox. ``cursor`` was taken before the first page, so that nothing falls
+    between the pages and the first poll."""
+    account = account_queries.connected_account(tx, account_id)
+    if account is None:
+        return
+    move(
+        tx,
+        account,
+        "begin_full_sync",
+        sweep_no=account.sweep_no + 1,
+        sweep_cursor=cursor,
+        sweep_page_token=None,
+        sweep_started_at=tx.now,
+        progress_done=0,
+        progress_total=total,
+        provider_total=total,
+    )
+    account_news.emit_account(tx, account_id, device_id=DEVICE_ID)
+
+
+def finish_full_sync(tx: Tx, *, account_id: str) -> None:
+    """The mailbox was read to its end: polling goes on from where the full sync began. Said twice, it is done once."""
+    account = account_queries.connected_account(tx, account_id)
+    if account is None or account.sweep_cursor is None:
+        return
+    move(
+        tx,
+        account,
+        "finish_full_sync",
+        cursor=account.sweep_cursor,
+        sweep_cursor=None,
+        sweep_page_token=None,
+        last_synced_at=tx.now,
+    )
+    account_news.emit_account(tx, account_id, device_id=DEVICE_ID)
+
+
+def finish_poll(tx: Tx, *, account_id: str, cursor: str, provider_total: int | None) -> None:
+    """A poll is done. Clients hear of it only when something they show changed. ``provider_total``: if it was asked.
+
+    A cursor that was let go of during the poll (``mail.resync``) stays so: the next step is the full sync.
+    """
+    account = account_queries.connected_account(tx, account_id)
+    if account is None:
+        return
+    move(
+        tx,
+        account,
+        "finish_poll",
+        cursor=None if account.cursor is None else cursor,
+        last_synced_at=tx.now,
+        provider_total=account.provider_total if provider_total is None else provider_total,
+    )
+    if account.state != "caught-up":
+        account_news.emit_account(tx, account_id, device_id=DEVICE_ID)
+
+
+def one_more_there(tx: Tx, *, account_id: str) -> None:
+    """The provider has taken in a mail of ours since it last said how many it has."""
+    tx.run("update mail_accounts set provider_total = provider_total + 1 where id = :id", id=account_id)
+
+
+def forget_cursor(tx: Tx, *, account_id: str) -> None:
+    """The provider no longer knows our cursor: the next step is a full sync. No error is shown."""
+    tx.run("update mail_accounts set cursor = null where id = :id and state <> 'disconnected'", id=account_id)
+
+
+def set_trouble(tx: Tx, *, account_id: str, event: Literal["wait", "lose_grant"], problem: str, cause: Trouble) -> None:
+    """Show what stops the sync: the sentence that the user reads, and its stable name. Told only when it is news."""
+    account = account_queries.connected_account(tx, account_id)
+    problem = problem[:MAX_PROBLEM_CHARS]
+    if account is None or (SYNC.after(account.state, event), problem) == (account.state, account.problem):
+        return
+    move(tx, account, event, problem=problem, cause=cause)
+    account_news.emit_account(tx, account_id, device_id=DEVICE_ID)
+
+
+def resume_full_sync(tx: Tx, *, account_id: str) -> None:
+    """The provider answers again in the middle of a full sync."""
+    account = account_queries.connected_account(tx, account_id)
+    if account is None or account.sweep_cursor is None or not SYNC.allows(account.state, "resume_full_sync"):
+        return
+    move(tx, account, "resume_full_sync")
+    account_news.emit_account(tx, account_id, device_id=DEVICE_ID)

@@ -1,0 +1,1 @@
+"""Label changes made here, on their way to the provider."""

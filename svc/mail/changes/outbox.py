@@ -1,0 +1,92 @@
+"""The queue of local label changes the provider has not confirmed: what becomes of a row after each attempt.
+
+Rows survive a restart and go out oldest first. A row leaves the queue when the provider did it, when the message is
+gone there, or when it was refused or failed too often: then the change is taken back here too, and stands on the
+failures, where the user sees it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from svc.clock import Millis
+from svc.mail.accounts import failures
+from svc.mail.accounts import news as account_news
+from svc.mail.accounts import queries as account_queries
+from svc.mail.accounts.failures import Passed
+from svc.mail.changes import message_labels
+from svc.mail.model import DEVICE_ID, Account, LabelChange, MessageRow
+from svc.mail.threads import queries as thread_queries
+from svc.mail.threads import thread_rows
+from svc.principal import Principal
+from svc.store import Tx, json_array
+
+
+def queue(tx: Tx, principal: Principal, message: MessageRow, *, add: frozenset[str], remove: frozenset[str]) -> None:
+    """One more change that the provider has to hear of."""
+    tx.run(
+        """
+        insert into mail_mirror (
+            account_id, provider_message_id, add_labels, remove_labels, device_id, created_at, next_at
+        ) values (:account_id, :provider_message_id, :add, :remove, :device_id, :now, :now)
+        """,
+        account_id=message.account_id,
+        provider_message_id=message.provider_message_id,
+        add=json_array(sorted(add)),
+        remove=json_array(sorted(remove)),
+        device_id=principal.device_id,
+        now=tx.now,
+    )
+
+
+def confirm(tx: Tx, *, account_id: str, row_ids: Sequence[int]) -> None:
+    if tx.run("delete from mail_mirror where id in (select value from json_each(:ids))", ids=json_array(row_ids)):
+        account_news.emit_account(tx, account_id, device_id=DEVICE_ID)
+
+
+def put_off(tx: Tx, *, row_ids: Sequence[int], next_at: Millis, reason: str) -> None:
+    """They failed in a way that may pass."""
+    tx.run(
+        """
+        update mail_mirror set attempts = attempts + 1, next_at = :next_at, last_error = :reason
+        where id in (select value from json_each(:ids))
+        """,
+        ids=json_array(row_ids),
+        next_at=next_at,
+        reason=reason,
+    )
+
+
+def take_back(tx: Tx, *, account_id: str, row: LabelChange, there: frozenset[str] | None, reason: str) -> None:
+    """The provider refuses this change, or it failed for too long. ``there``: what the message carries at the provider;
+    ``None`` when nobody can say, and the change counts as never made.
+
+    Only the labels of this change go back: of all others, history may have told more by now.
+    """
+    account = account_queries.connected_account(tx, account_id)
+    if account is None or not tx.run("delete from mail_mirror where id = :id", id=row.id):
+        return  # disconnected, or the message was deleted meanwhile, and its changes with it
+    _take_back_labels(tx, account, row, there)
+    passed = Passed(provider_message_id=row.provider_message_id, step="mirror", reason=reason)
+    failures.pass_over(tx, account_id=account_id, passed=[passed])
+
+
+def _take_back_labels(tx: Tx, account: Account, row: LabelChange, there: frozenset[str] | None) -> None:
+    stored = thread_queries.message_labels(tx, account_id=account.id, provider_message_id=row.provider_message_id)
+    if stored is None:
+        return
+    message_id, thread_id, here = stored
+    wanted = row.remove if there is None else there & (row.add | row.remove)
+    after = message_labels.with_pending(
+        tx,
+        account,
+        provider_message_id=row.provider_message_id,
+        labels=(here - row.add - row.remove) | wanted,
+    )
+    if after != here:
+        message_labels.write_labels(tx, account, message_id=message_id, labels=after)
+        thread_rows.refresh_thread(tx, account, thread_id, device_id=DEVICE_ID)
+
+
+def _json(row_ids: Sequence[int]) -> str:
+    return json_array(row_ids)

@@ -1,0 +1,22 @@
+"""Mail's words of the ``svc`` command."""
+
+from __future__ import annotations
+
+from svc.command import OK, Command, Invocation
+from svc.mail.search.actions import outdate
+
+
+def make_index_anew(call: Invocation) -> int:
+    with call.home() as opened:
+        opened.store.write_now(outdate)
+    return OK
+
+
+COMMANDS = (
+    Command(
+        name="mail reindex",
+        summary="make the search index anew, from the stored mail; done in the background after the next start "
+        "(the server must be stopped)",
+        run=make_index_anew,
+    ),
+)

@@ -1,0 +1,1 @@
+"""Connecting an account by OAuth, and the grant it lives by."""

@@ -1,0 +1,14 @@
+"""What connecting adds to mail's rows: the grants, and the providers that they open in the table of providers."""
+
+from __future__ import annotations
+
+from svc.mail.connecting.connection import Connections
+from svc.mail.providers.kinds import BY_OAUTH
+from svc.mail.providers.table import Providers
+from svc.workspace import Workspace
+
+
+def build(workspace: Workspace) -> None:
+    connections = Connections(workspace=workspace)
+    workspace.provide(connections)
+    workspace.service(Providers).add(BY_OAUTH.name, lambda account: connections.provider(account.address))

@@ -1,0 +1,55 @@
+"""What a principal may do with whole threads: read, unread, out of the inbox and back. Each is one step (``Step``)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from svc.mail.labelling.step import Opened, Step, newest_visible
+from svc.mail.model import INBOX, SPAM, TRASH, UNREAD
+from svc.principal import Principal
+from svc.store import Tx
+
+
+def open_thread(tx: Tx, principal: Principal, *, thread_id: str) -> None:
+    """Mark a thread read: ``UNREAD`` dropped from each of its messages. Nobody takes back having read something."""
+    step = Step(tx=tx, principal=principal)
+    for opened in step.threads([thread_id]):
+        for message in opened.messages:
+            step.relabel(opened, message, remove=frozenset({UNREAD}))
+    step.finish(None)
+
+
+def mark_unread(tx: Tx, principal: Principal, *, thread_ids: Sequence[str], group: str | None = None) -> None:
+    """The newest message becomes unread again, as mail programs do; the others stay read."""
+    step = Step(tx=tx, principal=principal)
+    for opened in step.threads(thread_ids):
+        step.relabel(opened, newest_visible(opened.messages), add=frozenset({UNREAD}))
+    step.finish("markUnread", group=group)
+
+
+def archive(tx: Tx, principal: Principal, *, thread_ids: Sequence[str], group: str | None = None) -> None:
+    """``INBOX`` dropped: the threads move to the Skipped section."""
+    step = Step(tx=tx, principal=principal)
+    for opened in step.threads(thread_ids):
+        leave_inbox(step, opened)
+    step.finish("archive", group=group)
+
+
+def unarchive(tx: Tx, principal: Principal, *, thread_ids: Sequence[str], group: str | None = None) -> None:
+    """Back to the inbox; a snooze ends with that."""
+    step = Step(tx=tx, principal=principal)
+    for opened in step.threads(thread_ids):
+        enter_inbox(step, opened)
+    step.finish("unarchive", group=group)
+
+
+def leave_inbox(step: Step, opened: Opened) -> None:
+    for message in opened.messages:
+        step.relabel(opened, message, remove=frozenset({INBOX}))
+
+
+def enter_inbox(step: Step, opened: Opened, *, also: frozenset[str] = frozenset()) -> None:
+    """The newest visible message carries ``INBOX`` again, and ``also``. Where all is spam or trash, that one is it no
+    longer."""
+    newest = newest_visible(opened.messages)
+    step.relabel(opened, newest, add=frozenset({INBOX}) | also, remove=frozenset({SPAM, TRASH}))

@@ -1,0 +1,1 @@
+"""The seam to mail providers, and the providers behind it."""

@@ -1,0 +1,480 @@
+"""A mailbox at Google, over the Gmail REST API v1.
+
+Theory: every call spends its price at the account's quota limiter, carries an access token, and is repeated once with a
+fresh one after a 401. An answer is used only when it is whole and of the shape the API documents; otherwise nothing of
+it is. Messages are asked for as ``raw``, so Google's own idea of their parts plays no role.
+
+Owns the paths, the wire's shapes and their translation to the seam's records. It keeps no state of the mailbox, never
+retries what may have happened, and waits only at the limiter.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Final, Protocol, TypeVar
+from urllib.parse import quote, urlencode
+
+import msgspec
+import trio
+
+from svc.clock import Clock, Millis
+from svc.connections import certificate_problem, retry_after_s
+from svc.identity import HttpClient
+from svc.mail.providers.gmail.answers import record_of
+from svc.mail.providers.gmail.faults import fault_of
+from svc.mail.providers.gmail.palette import nearest_color, text_color_on
+from svc.mail.providers.gmail.quota import COST_UNITS, QuotaLimiter
+from svc.mail.providers.seam import (
+    Capabilities,
+    ChangeKind,
+    HistoryChange,
+    HistoryExpired,
+    HistoryPage,
+    ListPage,
+    LostAnswer,
+    MessageGone,
+    MessageRef,
+    Profile,
+    ProviderFault,
+    ProviderLabel,
+    Quota,
+    RawMessage,
+    Refused,
+    SentMessage,
+    Throttled,
+    Unreachable,
+)
+from svc.protocol.egress import EgressFault, EgressResponse
+
+PAGE_MAX: Final = 500
+"""The most ids or history records Gmail gives a page."""
+
+LIST_FIELDS: Final = "messages(id,threadId),nextPageToken"
+MESSAGE_FIELDS: Final = "id,threadId,labelIds,internalDate,raw"
+HISTORY_FIELDS: Final = (
+    "history(messagesAdded/message(id,threadId),messagesDeleted/message(id,threadId),"
+    "labelsAdded(message(id,threadId),labelIds),labelsRemoved(message(id,threadId),labelIds)),nextPageToken,historyId"
+)
+SENDERS_FIELDS: Final = "sendAs(displayName,isPrimary,isDefault)"
+LABELS_FIELDS: Final = "labels(id,name,type,color/backgroundColor)"
+"""What is used of an answer is all that is asked for: what is not there can't be broken."""
+
+HISTORY_TYPES: Final = ("messageAdded", "messageDeleted", "labelAdded", "labelRemoved")
+LIST_DEADLINE_S: Final = 30.0
+MESSAGE_DEADLINE_S: Final = 180.0
+LIST_MAX_BYTES: Final = 16 * 1024 * 1024
+MESSAGE_MAX_BYTES: Final = 80 * 1024 * 1024
+"""Gmail takes in mails of up to 50 MB; base64 makes a third more of it."""
+
+SIMPLE_SEND_MAX_BYTES: Final = 3 * 1024 * 1024
+"""A larger mail is uploaded: as base64 in JSON it would pass the 5 MB that Gmail takes in a plain request."""
+SEND_PATIENCE_S: Final = 60.0
+
+GMAIL: Final = Capabilities(
+    labels=True, colors=True, server_threads=True, bulk_min=11, bulk_max=1_000, max_message_bytes=35 * 1024 * 1024
+)
+"""A call for many costs what ten calls for one cost, and takes so many at most."""
+
+T = TypeVar("T")
+
+
+class AccessTokens(Protocol):
+    async def access_token(self) -> str: ...
+
+    async def refreshed(self, stale: str) -> str: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Call:
+    """One request. ``name`` is the API's own, and its price stands in the quota's table."""
+
+    name: str
+    path: str
+    method: str = "GET"
+    query: tuple[tuple[str, str], ...] = ()
+    body: Mapping[str, object] | None = None
+    writes: bool = False  # an unknown outcome must be told from "nothing happened"
+    urgent: bool = False
+    large: bool = False  # a whole message goes or comes
+    answers: bool = True  # with a record; else with nothing
+    not_found: Callable[[], ProviderFault] | None = None
+    upload: bytes | None = None  # goes to the upload endpoint as it is, instead of a JSON body
+    upload_type: str = ""
+    patience_s: float = math.inf  # at the quota limiter
+
+
+@dataclass(frozen=True, kw_only=True)
+class GmailProvider:
+    """One account's mailbox; ``base_url`` without a trailing slash. See :class:`svc.mail.providers.seam.Provider`."""
+
+    address: str
+    base_url: str
+    http: HttpClient
+    tokens: AccessTokens
+    quota: QuotaLimiter
+    clock: Clock
+    capabilities: Capabilities = GMAIL
+
+    async def profile(self) -> Profile:
+        wire = await self._record(_Call(name="getProfile", path="profile"), _Profile)
+        return Profile(address=wire.emailAddress, cursor=wire.historyId, messages_total=max(0, wire.messagesTotal))
+
+    async def sender_name(self) -> str | None:
+        """Of the mailbox's own address, which our mail is from; else of the one that its person writes from by rule."""
+        call = _Call(name="settings.sendAs.list", path="settings/sendAs", query=(("fields", SENDERS_FIELDS),))
+        known = (await self._record(call, _Senders)).sendAs or ()
+        names = [one.displayName for one in sorted(known, key=_rank) if one.isPrimary or one.isDefault]
+        return next((name for name in names if name), None)
+
+    async def list_messages(
+        self, *, label: str | None = None, page_token: str | None = None, limit: int = 100
+    ) -> ListPage:
+        query = [("includeSpamTrash", "true"), ("maxResults", str(min(limit, PAGE_MAX))), ("fields", LIST_FIELDS)]
+        if label is not None:
+            query.append(("labelIds", label))
+        if page_token is not None:
+            query.append(("pageToken", page_token))
+        wire = await self._record(_Call(name="messages.list", path="messages", query=tuple(query)), _List)
+        refs = (MessageRef(id=message.id, thread_id=message.threadId) for message in wire.messages or ())
+        return ListPage(messages=tuple(refs), next_page_token=wire.nextPageToken or None)
+
+    async def get(self, message_id: str) -> RawMessage:
+        call = _Call(
+            name="messages.get",
+            path=f"messages/{_segment(message_id)}",
+            query=(("format", "raw"), ("fields", MESSAGE_FIELDS)),
+            large=True,
+            not_found=_message_gone,
+        )
+        wire = await self._record(call, _Message)
+        if wire.id != message_id:
+            raise _nonsense(call)
+        raw = _base64url_decoded(wire.raw or "")
+        if not raw:  # the answer is whole, so asking again won't help: this message is broken there
+            raise Refused("Gmail gave this message without its content.", status=200)
+        return RawMessage(
+            id=wire.id,
+            thread_id=wire.threadId,
+            labels=frozenset(wire.labelIds or ()),
+            received_at=_millis(wire.internalDate),
+            raw=raw,
+        )
+
+    async def history(self, *, since: str, page_token: str | None = None) -> HistoryPage:
+        query = [("startHistoryId", since), ("maxResults", str(PAGE_MAX)), ("fields", HISTORY_FIELDS)]
+        query.extend(("historyTypes", kind) for kind in HISTORY_TYPES)
+        if page_token is not None:
+            query.append(("pageToken", page_token))
+        call = _Call(name="history.list", path="history", query=tuple(query), not_found=_history_expired)
+        wire = await self._record(call, _History)
+        changes = tuple(change for record in wire.history or () for change in _changes(record))
+        return HistoryPage(changes=changes, next_page_token=wire.nextPageToken or None, cursor=wire.historyId)
+
+    async def modify(self, message_id: str, *, add: frozenset[str], remove: frozenset[str]) -> None:
+        if not add and not remove:
+            return  # Gmail refuses a change of nothing
+        call = _Call(
+            name="messages.modify",
+            method="POST",
+            path=f"messages/{_segment(message_id)}/modify",
+            query=(("fields", "id"),),
+            body={"addLabelIds": sorted(add), "removeLabelIds": sorted(remove)},
+            writes=True,
+            urgent=True,
+            large=True,
+            not_found=_message_gone,
+        )
+        wire = await self._record(call, _Modified)
+        if wire.id != message_id:
+            raise _nonsense(call)
+
+    async def modify_many(self, message_ids: Sequence[str], *, add: frozenset[str], remove: frozenset[str]) -> None:
+        if not message_ids or (not add and not remove):
+            return
+        call = _Call(
+            name="messages.batchModify",
+            method="POST",
+            path="messages/batchModify",
+            body={"ids": list(message_ids), "addLabelIds": sorted(add), "removeLabelIds": sorted(remove)},
+            writes=True,
+            urgent=True,
+            large=True,
+            answers=False,
+        )
+        await self._answer(call)
+
+    async def labels(self) -> tuple[ProviderLabel, ...]:
+        wire = await self._record(_Call(name="labels.list", path="labels", query=(("fields", LABELS_FIELDS),)), _Labels)
+        return tuple(_label(label) for label in wire.labels or ())
+
+    async def create_label(self, name: str, *, color: str | None = None) -> ProviderLabel:
+        body: dict[str, object] = {"name": name, "labelListVisibility": "labelShow", "messageListVisibility": "show"}
+        if color is not None:
+            background = nearest_color(color)
+            body["color"] = {"backgroundColor": background, "textColor": text_color_on(background)}
+        call = _Call(name="labels.create", method="POST", path="labels", body=body, writes=True, urgent=True)
+        return _label(await self._record(call, _Label))
+
+    def quota_used(self) -> Quota:
+        return Quota(used=self.quota.used(), limit=self.quota.units_per_minute)
+
+    async def send(self, raw: bytes, *, thread_id: str | None = None) -> SentMessage:
+        """Small mails go as JSON; what is larger than Gmail takes so goes through its upload endpoint.
+
+        The wait at the limiter is bounded: who sends has said that the mail is leaving, and is to hear that it is not.
+        """
+        call = _Call(
+            name="messages.send",
+            method="POST",
+            path="messages/send",
+            query=(("fields", "id,threadId,labelIds"),),
+            writes=True,
+            urgent=True,
+            large=True,
+            patience_s=SEND_PATIENCE_S,
+        )
+        if len(raw) <= SIMPLE_SEND_MAX_BYTES:
+            body: dict[str, object] = {"raw": base64.urlsafe_b64encode(raw).decode()}
+            if thread_id is not None:
+                body["threadId"] = thread_id
+            call = replace(call, body=body)
+        elif thread_id is None:
+            call = replace(call, upload=raw, upload_type="message/rfc822", query=(*call.query, ("uploadType", "media")))
+        else:
+            upload, boundary = _with_metadata({"threadId": thread_id}, raw)
+            query = (*call.query, ("uploadType", "multipart"))
+            call = replace(call, upload=upload, upload_type=f"multipart/related; boundary={boundary}", query=query)
+        wire = await self._record(call, _Sent)
+        return SentMessage(id=wire.id, thread_id=wire.threadId, labels=frozenset(wire.labelIds or ()))
+
+    async def _record(self, call: _Call, kind: type[T]) -> T:
+        record = record_of((await self._answer(call)).body, kind)
+        if record is None:
+            raise _nonsense(call)
+        return record
+
+    async def _answer(self, call: _Call) -> EgressResponse:
+        answer, token = await self._request(call)
+        if answer.status == 401:
+            answer, _ = await self._request(call, stale=token)
+        if not _is_done(call, answer):
+            raise self._fault(call, answer)
+        return answer
+
+    async def _request(self, call: _Call, *, stale: str | None = None) -> tuple[EgressResponse, str]:
+        """The answer, and the token it was given to: another one than ``stale``."""
+        with trio.move_on_after(call.patience_s) as wait:
+            await self.quota.spend(COST_UNITS[call.name], urgent=call.urgent)
+        if wait.cancelled_caught:
+            raise Throttled("Google's quota for this account is used up at the moment.")
+        # After the limiter, which may have held the call for longer than a token lasts.
+        token = await (self.tokens.access_token() if stale is None else self.tokens.refreshed(stale))
+        return await self._send(call, token), token
+
+    async def _send(self, call: _Call, token: str) -> EgressResponse:
+        headers = {"authorization": f"Bearer {token}", "accept": "application/json"}
+        body = call.upload
+        if call.upload is not None:
+            headers["content-type"] = call.upload_type
+        elif call.body is not None:
+            headers["content-type"] = "application/json"
+            body = msgspec.json.encode(call.body)
+        service = "gmail/v1" if call.upload is None else "upload/gmail/v1"
+        query = f"?{urlencode(call.query)}" if call.query else ""
+        try:
+            return await self.http.request(
+                call.method,
+                f"{self.base_url}/{service}/users/{_segment(self.address)}/{call.path}{query}",
+                headers=headers,
+                body=body,
+                deadline_s=MESSAGE_DEADLINE_S if call.large else LIST_DEADLINE_S,
+                limit_bytes=MESSAGE_MAX_BYTES if call.large else LIST_MAX_BYTES,
+            )
+        except EgressFault as fault:
+            raise _not_answered(call, fault) from fault
+
+    def _fault(self, call: _Call, answer: EgressResponse) -> ProviderFault:
+        """The fault of an answer. Whatever says ``Retry-After`` holds back the account's other calls too."""
+        now = self.clock.now()
+        wait_s = retry_after_s(answer.headers, now=now) if answer.status in {403, 429, 503} else None
+        if wait_s is not None:
+            self.quota.pause(wait_s)
+        return fault_of(answer, writes=call.writes, not_found=call.not_found, now=now)
+
+
+def _is_done(call: _Call, answer: EgressResponse) -> bool:
+    """Where nothing is to be answered, a page full of something was answered by somebody else."""
+    if call.answers:
+        return answer.status == 200
+    return answer.status in {200, 204} and answer.body.strip() in {b"", b"{}"}
+
+
+# Faults
+
+
+def _not_answered(call: _Call, fault: EgressFault) -> ProviderFault:
+    if call.writes and fault.may_have_happened:
+        return LostAnswer(f"Gmail's answer was lost: {fault.detail}")
+    if fault.kind == "too_large" and not call.writes and call.large:
+        return Refused(f"The message is larger than {MESSAGE_MAX_BYTES >> 20} MiB.", status=413)
+    wrong = certificate_problem(fault.detail, service="Google", what="mail") if fault.kind == "tls" else None
+    if wrong is not None:
+        return Unreachable(wrong, trouble="clock")
+    return Unreachable(f"Gmail can't be reached: {fault.detail}")
+
+
+def _nonsense(call: _Call) -> ProviderFault:
+    detail = "Gmail's answer can't be understood, or something between here and Gmail answered in its place."
+    return LostAnswer(detail) if call.writes else Unreachable(detail)
+
+
+def _message_gone() -> ProviderFault:
+    return MessageGone("The message no longer exists at Gmail.")
+
+
+def _history_expired() -> ProviderFault:
+    return HistoryExpired("Gmail no longer knows what changed since the last visit.")
+
+
+# What the wire carries. Names are the API's; a list that is empty is left out by Gmail.
+
+_Id = Annotated[str, msgspec.Meta(min_length=1)]
+
+
+class _Profile(msgspec.Struct):
+    emailAddress: _Id  # noqa: N815  the API's name
+    historyId: _Id  # noqa: N815
+    messagesTotal: int = 0  # noqa: N815
+
+
+class _Sender(msgspec.Struct):
+    displayName: str | None = None  # noqa: N815
+    isPrimary: bool = False  # noqa: N815
+    isDefault: bool = False  # noqa: N815
+
+
+class _Senders(msgspec.Struct):
+    sendAs: list[_Sender] | None = None  # noqa: N815
+
+
+class _Ref(msgspec.Struct):
+    id: _Id
+    threadId: _Id  # noqa: N815
+
+
+class _List(msgspec.Struct):
+    messages: list[_Ref] | None = None
+    nextPageToken: str | None = None  # noqa: N815
+
+
+class _Message(msgspec.Struct):
+    id: _Id
+    threadId: _Id  # noqa: N815
+    labelIds: list[str] | None = None  # noqa: N815
+    internalDate: str | int | None = None  # noqa: N815
+    raw: str | None = None
+
+
+class _Modified(msgspec.Struct):
+    id: _Id
+
+
+class _Sent(msgspec.Struct):
+    id: _Id
+    threadId: _Id  # noqa: N815
+    labelIds: list[str] | None = None  # noqa: N815
+
+
+class _MessageChange(msgspec.Struct):
+    message: _Ref
+
+
+class _LabelChange(msgspec.Struct):
+    message: _Ref
+    labelIds: list[str] | None = None  # noqa: N815
+
+
+class _HistoryRecord(msgspec.Struct):
+    messagesAdded: list[_MessageChange] | None = None  # noqa: N815
+    messagesDeleted: list[_MessageChange] | None = None  # noqa: N815
+    labelsAdded: list[_LabelChange] | None = None  # noqa: N815
+    labelsRemoved: list[_LabelChange] | None = None  # noqa: N815
+
+
+class _History(msgspec.Struct):
+    historyId: _Id  # noqa: N815
+    history: list[_HistoryRecord] | None = None
+    nextPageToken: str | None = None  # noqa: N815
+
+
+class _Color(msgspec.Struct):
+    backgroundColor: str | None = None  # noqa: N815
+
+
+class _Label(msgspec.Struct):
+    id: _Id
+    name: str
+    type: str | None = None
+    color: _Color | None = None
+
+
+class _Labels(msgspec.Struct):
+    labels: list[_Label] | None = None
+
+
+def _rank(sender: _Sender) -> bool:
+    return not sender.isPrimary
+
+
+def _changes(record: _HistoryRecord) -> Iterator[HistoryChange]:
+    """One record's changes. A message is added before, and deleted after, whatever else happened to it."""
+    yield from (_change("added", item.message) for item in record.messagesAdded or ())
+    yield from (_change("labels-added", item.message, item.labelIds or ()) for item in record.labelsAdded or ())
+    yield from (_change("labels-removed", item.message, item.labelIds or ()) for item in record.labelsRemoved or ())
+    yield from (_change("deleted", item.message) for item in record.messagesDeleted or ())
+
+
+def _change(kind: ChangeKind, ref: _Ref, labels: Iterable[str] = ()) -> HistoryChange:
+    return HistoryChange(kind=kind, message_id=ref.id, thread_id=ref.threadId, labels=frozenset(labels))
+
+
+def _label(wire: _Label) -> ProviderLabel:
+    color = wire.color.backgroundColor if wire.color else None
+    return ProviderLabel(id=wire.id, name=wire.name, system=wire.type == "system", color=color or None)
+
+
+def _with_metadata(metadata: Mapping[str, object], raw: bytes) -> tuple[bytes, str]:
+    """Google's multipart upload (RFC 2387): what is said about the message, and the message. Body and boundary."""
+    boundary = f"svc-{hashlib.sha256(raw).hexdigest()}"  # in no content that has this hash
+    head = (
+        f"--{boundary}\r\ncontent-type: application/json; charset=utf-8\r\n\r\n".encode()
+        + msgspec.json.encode(metadata)
+        + f"\r\n--{boundary}\r\ncontent-type: message/rfc822\r\n\r\n".encode()
+    )
+    return b"".join((head, raw, f"\r\n--{boundary}--\r\n".encode())), boundary
+
+
+def _segment(text: str) -> str:
+    """``text`` as one segment of a path, whatever is in it."""
+    return quote(text, safe="")
+
+
+def _base64url_decoded(text: str) -> bytes | None:
+    """RFC 4648, section 5 (section 4 would do as well), padded or not; ``None`` when anything else is in it."""
+    unpadded = text.rstrip("=")
+    try:
+        return base64.b64decode(unpadded + "=" * (-len(unpadded) % 4), altchars=b"-_", validate=True)
+    except (binascii.Error, ValueError):
+        return None
+
+
+def _millis(internal_date: str | int | None) -> Millis | None:
+    try:
+        return None if internal_date is None else int(internal_date)
+    except ValueError:
+        return None

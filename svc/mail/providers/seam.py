@@ -1,0 +1,226 @@
+"""The seam to a mail provider: its calls, what it is able to do, the records they speak in, and the ways they fail.
+
+Ids, labels and cursors are the provider's own text, and nobody else reads them. Messages come whole, as raw RFC 5322
+bytes: no provider's idea of parts is relied on. A call either returns, or raises a :class:`ProviderFault` that says
+what the caller may do about it. What differs between providers is asked of their :class:`Capabilities`, not of their
+kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from svc.clock import Millis
+from svc.mail.model import Trouble
+
+ChangeKind = Literal["added", "deleted", "labels-added", "labels-removed"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Capabilities:
+    """What a provider is able to do."""
+
+    labels: bool
+    """People make labels there (:meth:`Provider.create_label`), and a message carries as many as they like."""
+    colors: bool
+    """Labels have colours."""
+    server_threads: bool
+    """The provider says which thread a message belongs to. Elsewhere its ``thread_id`` is empty and means nothing:
+    threads follow from what the messages refer to (:mod:`svc.mail.threads.references`)."""
+    bulk_min: int
+    """From so many messages on one call for all is cheaper than one for each."""
+    bulk_max: int
+    """The most that one call changes."""
+    max_message_bytes: int
+    """The largest message that it sends."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Profile:
+    """``cursor``: where the mailbox is now; what happens to it later is told since there."""
+
+    address: str
+    cursor: str
+    messages_total: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class MessageRef:
+    id: str
+    thread_id: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListPage:
+    """Newest first."""
+
+    messages: tuple[MessageRef, ...]
+    next_page_token: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RawMessage:
+    """``received_at`` is the provider's own date of arrival, ``None`` where it gives none."""
+
+    id: str
+    thread_id: str = ""
+    labels: frozenset[str]
+    received_at: Millis | None
+    raw: bytes
+
+
+@dataclass(frozen=True, kw_only=True)
+class HistoryChange:
+    """``labels``: what was added or removed; empty for ``added`` and ``deleted``."""
+
+    kind: ChangeKind
+    message_id: str
+    thread_id: str = ""
+    labels: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, kw_only=True)
+class HistoryPage:
+    """Changes since a cursor, oldest first. ``cursor`` is where the next call may begin."""
+
+    changes: tuple[HistoryChange, ...]
+    next_page_token: str | None
+    cursor: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProviderLabel:
+    id: str
+    name: str
+    system: bool
+    color: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SentMessage:
+    id: str
+    thread_id: str = ""
+    labels: frozenset[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quota:
+    """In the provider's units, a minute."""
+
+    used: int
+    limit: int
+
+
+class Provider(Protocol):
+    """One account's mailbox."""
+
+    @property
+    def capabilities(self) -> Capabilities: ...
+
+    async def profile(self) -> Profile: ...
+
+    async def sender_name(self) -> str | None:
+        """What the provider calls the mailbox's person in mail from it; ``None`` where it gives no name."""
+        ...
+
+    async def list_messages(
+        self, *, label: str | None = None, page_token: str | None = None, limit: int = 100
+    ) -> ListPage:
+        """Every message, or those that carry ``label``; spam and trash included. ``limit`` at most 500."""
+        ...
+
+    async def get(self, message_id: str) -> RawMessage:
+        """Raises :class:`MessageGone` when it was deleted meanwhile."""
+        ...
+
+    async def history(self, *, since: str, page_token: str | None = None) -> HistoryPage:
+        """Raises :class:`HistoryExpired` when ``since`` is older than what the provider keeps."""
+        ...
+
+    async def modify(self, message_id: str, *, add: frozenset[str], remove: frozenset[str]) -> None:
+        """Idempotent. Raises :class:`MessageGone`."""
+        ...
+
+    async def modify_many(self, message_ids: Sequence[str], *, add: frozenset[str], remove: frozenset[str]) -> None:
+        """The same change of at most ``bulk_max`` messages, in one call; those that are gone are passed over.
+
+        Idempotent. When it raises, some may have been changed and others not.
+        """
+        ...
+
+    async def labels(self) -> tuple[ProviderLabel, ...]: ...
+
+    async def create_label(self, name: str, *, color: str | None = None) -> ProviderLabel:
+        """``color`` as ``#rrggbb``: it becomes the nearest one the provider has. Raises :class:`Refused` for a name
+        that exists. Only where the provider is able to make labels; with a colour only where they have some."""
+        ...
+
+    async def send(self, raw: bytes, *, thread_id: str | None = None) -> SentMessage:
+        """``thread_id``: the provider's thread that it belongs to, where the provider has threads."""
+        ...
+
+    def quota_used(self) -> Quota | None:
+        """What the last minute took of the provider's quota; ``None`` where there is none."""
+        ...
+
+
+class ProviderFault(Exception):
+    """A call did not do what it was asked. ``detail`` is one sentence a user may read; it never holds a secret.
+
+    ``may_have_happened`` is True when the request may have reached the provider and nobody knows what it did.
+    ``trouble`` names what ails the whole account, where that is known to be one of the known things.
+    """
+
+    may_have_happened = False
+
+    def __init__(self, detail: str, *, trouble: Trouble | None = None) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.trouble = trouble
+
+    def pause_s(self, pause_s: float) -> float:
+        """How long to wait before the next try: ``pause_s``, or longer where the provider asks for more."""
+        return pause_s
+
+
+class GrantLost(ProviderFault):
+    """401 even with a fresh token, or the refresh was refused: the user must connect again; ``detail`` says why."""
+
+
+class HistoryExpired(ProviderFault):
+    """The watermark is older than the provider's memory: a full sync is due."""
+
+
+class MessageGone(ProviderFault):
+    """404 for one message: it was deleted between two calls."""
+
+
+class Throttled(ProviderFault):
+    """429, or 403 for quota. Nothing happened. ``retry_after_s`` is the provider's own word, if it gave one."""
+
+    def __init__(self, detail: str, *, retry_after_s: float | None = None) -> None:
+        super().__init__(detail)
+        self.retry_after_s = retry_after_s
+
+    def pause_s(self, pause_s: float) -> float:
+        return pause_s if self.retry_after_s is None else max(pause_s, self.retry_after_s)
+
+
+class Unreachable(ProviderFault):
+    """No connection, TLS failure, 408 or 5xx before anything was accepted. Nothing happened; later may work."""
+
+
+class LostAnswer(Unreachable):
+    """The connection ended, timed out or answered nonsense after the request left: it may have happened."""
+
+    may_have_happened = True
+
+
+class Refused(ProviderFault):
+    """Any other 4xx: the provider will not do this, now or later. ``status`` is its HTTP status."""
+
+    def __init__(self, detail: str, *, status: int) -> None:
+        super().__init__(detail)
+        self.status = status

@@ -1,0 +1,1 @@
+"""How a mail gets out to the browser."""

@@ -1,0 +1,54 @@
+"""What in a message's headers may deceive its reader, put into a sentence. Pure."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from svc.formats.html.links import mailbox_hosts, same_registrant, shown_host
+from svc.formats.person import Person
+from svc.mail.model import MessageHeaders
+
+MAX_SHOWN: Final = 3
+"""Addresses named in one sentence."""
+
+
+def misleading_reply(sender: Person, headers: MessageHeaders) -> str | None:
+    """Where an answer would go elsewhere than to who seems to ask. Lists and newsletters do that as a rule."""
+    if headers.bulk or headers.list_id is not None:
+        return None
+    from_domain = sender.address.rpartition("@")[2]
+    if not from_domain:
+        return None
+    for person in headers.reply_to:
+        domain = person.address.rpartition("@")[2]
+        if domain and not same_registrant(domain, from_domain):
+            return f"An answer goes to {person.address}, not to {from_domain}"
+    return None
+
+
+def misleading_name(sender: Person) -> str | None:
+    """A sender whose name is the address, or the host, of another, or holds such an address."""
+    domain = sender.address.rpartition("@")[2]
+    if not domain:
+        return None
+    hosts = {shown_host(sender.name.strip("'\" ")), *mailbox_hosts(sender.name)}
+    if all(host is None or same_registrant(host, domain) for host in hosts):
+        return None
+    return f"The sender is called {sender.name} but writes from {sender.address}"
+
+
+def many_senders(headers: MessageHeaders) -> str | None:
+    """Several addresses where one is usual: most programs show but one of them."""
+    addresses = list(dict.fromkeys(one.address.lower() for one in headers.senders if "@" in one.address))
+    if len(addresses) < 2:
+        return None
+    shown = ", ".join(addresses[:MAX_SHOWN])
+    more = f" and {len(addresses) - MAX_SHOWN} more" if len(addresses) > MAX_SHOWN else ""
+    return f"This mail names more than one sender: {shown}{more}"
+
+
+def no_address(sender: Person) -> str | None:
+    """A name alone: who wrote it can't be told, nor be answered."""
+    if "@" in sender.address or not (sender.name or sender.address):
+        return None
+    return f"This mail does not say from which address {sender.name or sender.address} writes"

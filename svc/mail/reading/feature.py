@@ -1,0 +1,18 @@
+"""What reading adds to mail's rows: the reader."""
+
+from __future__ import annotations
+
+from svc.mail.reading.reader import Reader
+from svc.workspace import Workspace
+
+
+def build(workspace: Workspace) -> None:
+    workspace.provide(
+        Reader(
+            store=workspace.store,
+            blobs=workspace.blobs,
+            threads=workspace.threads,
+            processes=workspace.processes,
+            log=workspace.log,
+        )
+    )

@@ -1,0 +1,217 @@
+"""Opening a thread: its messages with their bodies, sanitized. The only way a body reaches a browser.
+
+What a stranger wrote is sanitized on the server, within a budget: small bodies in a thread, larger ones in a worker
+process that is killed at its deadline, and what is too large or slow is shown as text. Results are cached by content
+and policy version, so a body is paid for once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from svc.clock import rfc3339
+from svc.errors import NotFound, Refusal
+from svc.formats.html import POLICY_VERSION, CleanHtml, or_text, plan, sanitize, text_fallback, text_to_html
+from svc.formats.person import Person
+from svc.log import Log
+from svc.mail.images.actions import note_images
+from svc.mail.images.queries import trusted_among
+from svc.mail.model import SPAM, UNREAD, AttachmentRef, Body, Label, MessageRow, ThreadRow, is_own
+from svc.mail.reading import queries as reading_queries
+from svc.mail.reading import wire as reading_wire
+from svc.mail.reading.deception import many_senders, misleading_name, misleading_reply, no_address
+from svc.mail.threads import correspondents
+from svc.mail.threads import queries as thread_queries
+from svc.mail.threads import wire as thread_wire
+from svc.nursery import ProcessPool, ThreadPool, WorkerCrashed, WorkerTimeout
+from svc.people import PageRef
+from svc.principal import Principal
+from svc.store import BlobCorrupt, BlobMissing, Blobs, ReadTx, Store, Tx, damage, json_array
+
+SANITIZE_DEADLINE_S: Final = 5.0
+MAX_BODY_BLOB_BYTES: Final = 64 * 1024 * 1024
+MAX_MESSAGES_SHOWN: Final = 500
+"""A thread longer than this shows its newest messages."""
+
+_LOST: Final = (
+    "<p><em>This part of the message is damaged on this server. Where that is possible it is mended by itself, and "
+    "shown then.</em></p>"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenThread:
+    thread: ThreadRow
+    messages: list[MessageRow]
+    labels: dict[str, Label]
+    filing: PageRef | None
+    clean: dict[str, CleanHtml]
+    """Those bodies that were sanitized before, by the blob's hash."""
+    trusted: frozenset[str]
+    """Senders whose remote images the reader wants to see, lower case."""
+    damaged: frozenset[str]
+    """Those of the messages' attachments, by hash, that are known to be damaged."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reader:
+    store: Store
+    blobs: Blobs
+    threads: ThreadPool
+    processes: ProcessPool
+    log: Log
+
+    async def thread(self, principal: Principal, *, thread_id: str) -> reading_wire.ThreadDetailOut:
+        opened = await self.store.read(_open, principal, thread_id=thread_id)
+        messages = [await self._message(opened, message) for message in opened.messages]
+        return reading_wire.ThreadDetailOut(
+            thread=await self.store.read(thread_wire.thread_summary, opened.thread, opened.labels),
+            filing=None if opened.filing is None else reading_wire.filing(opened.filing),
+            messages=tuple(messages),
+            proposed_reply=None,
+        )
+
+    async def _message(self, opened: OpenThread, message: MessageRow) -> reading_wire.MessageOut:
+        body = await self._body(message)
+        clean = opened.clean.get(message.body_sha256)
+        if clean is None and body is not None:
+            clean = await self._clean(body)
+            if clean is None:  # not kept: another time, on a calmer machine, it may be sanitized
+                clean = or_text(await self.threads.run(text_fallback, body.html or ""), body.text)
+            else:
+                clean = await self.threads.run(or_text, clean, body.text)
+                await self._keep(message.body_sha256, clean)
+        return _message_out(message, body=body, clean=clean, opened=opened)
+
+    async def _keep(self, body_sha256: str, clean: CleanHtml) -> None:
+        """Remember it for the next time. Reading goes on where nothing can be written, such as on a full disk."""
+        try:
+            await self.store.write(_remember, body_sha256=body_sha256, clean=clean)
+        except Refusal as refusal:
+            self.log.warning("mail.clean_not_kept", reason=refusal.detail)
+
+    async def _body(self, message: MessageRow) -> Body | None:
+        try:
+            data = await self.blobs.read(message.body_sha256, limit=MAX_BODY_BLOB_BYTES)
+        except (BlobMissing, BlobCorrupt) as fault:
+            self.log.error("mail.body_lost", message=message.id, sha256=message.body_sha256, reason=str(fault))
+            return None
+        return msgspec.json.decode(data, type=Body)
+
+    async def _clean(self, body: Body) -> CleanHtml | None:
+        """The body made fit for a browser; ``None`` when the sanitizer gave up on it."""
+        if body.html is None:
+            return CleanHtml(html=await self.threads.run(text_to_html, body.text), blocked_images=0, remote_images=())
+        how = plan(body.html)
+        if how == "text":
+            return await self.threads.run(text_fallback, body.html)
+        try:
+            if how == "inline":
+                return await self.threads.run(sanitize, body.html)
+            return await self.processes.run(sanitize, body.html, deadline_s=SANITIZE_DEADLINE_S)
+        except (WorkerTimeout, WorkerCrashed) as fault:
+            self.log.warning("mail.sanitize_gave_up", size=len(body.html), reason=str(fault))
+        except Exception as error:  # an edge: whatever a stranger's HTML makes the parser raise, the thread opens
+            self.log.error("mail.sanitize_failed", error, size=len(body.html))
+        return None
+
+
+def _open(tx: ReadTx, principal: Principal, *, thread_id: str) -> OpenThread:
+    thread = thread_queries.thread_for(tx, principal, thread_id=thread_id)
+    if thread is None:
+        raise NotFound("There is no such thread.")
+    messages = thread_queries.messages_of(tx, thread_id)[-MAX_MESSAGES_SHOWN:]
+    hashes = [message.body_sha256 for message in messages]
+    return OpenThread(
+        thread=thread,
+        messages=messages,
+        labels=thread_queries.labels(tx, thread.account_id),
+        filing=correspondents.filing(tx, account_id=thread.account_id, messages=messages),
+        clean=reading_queries.clean_bodies(tx, body_sha256s=hashes, policy=POLICY_VERSION),
+        trusted=trusted_among(tx, principal, addresses=[message.sender.address for message in messages]),
+        damaged=damage.damaged_among(tx, [one.sha256 for row in messages for one in row.headers.attachments]),
+    )
+
+
+def _remember(tx: Tx, *, body_sha256: str, clean: CleanHtml) -> None:
+    if not tx.value("select 1 from mail_messages where body_sha256 = :sha256", sha256=body_sha256):
+        return  # it was deleted meanwhile
+    tx.run(
+        """
+        insert into mail_clean (body_sha256, policy, html, blocked_images, remote_images, warnings, made_at)
+        values (:sha256, :policy, :html, :blocked, :remote, :warnings, :now) on conflict do nothing
+        """,
+        sha256=body_sha256,
+        policy=POLICY_VERSION,
+        html=clean.html,
+        blocked=clean.blocked_images,
+        remote=json_array(clean.remote_images),
+        warnings=json_array(clean.warnings),
+        now=tx.now,
+    )
+    note_images(tx, body_sha256=body_sha256, urls=clean.remote_images)
+
+
+def _message_out(
+    message: MessageRow, *, body: Body | None, clean: CleanHtml | None, opened: OpenThread
+) -> reading_wire.MessageOut:
+    shown = [one for one in message.headers.attachments if one.inline and one.content_id]
+    return reading_wire.MessageOut(
+        id=message.id,
+        from_=reading_wire.person(message.sender),
+        to=_people(message.headers.to),
+        cc=_people(message.headers.cc),
+        bcc=_people(message.headers.bcc),
+        reply_to=_people(message.headers.reply_to),
+        subject=message.subject,
+        sent_at=rfc3339(message.sent_at),
+        html=clean.html if clean else _LOST,
+        text=body.text if body else "",
+        blocked_images=clean.blocked_images if clean else 0,
+        remote_images=clean.remote_images if clean else (),
+        labels=thread_wire.label_list(message.labels, opened.labels),
+        attachments=tuple(_attachment(one, opened.damaged) for one in message.headers.attachments),
+        inline=tuple(map(_inline, shown)),
+        own=is_own(frozenset(message.labels)),
+        unread=UNREAD in message.labels,
+        images_allowed=SPAM not in message.labels and message.sender.address.lower() in opened.trusted,
+        warnings=_warnings(message, clean),
+    )
+
+
+def _warnings(message: MessageRow, clean: CleanHtml | None) -> tuple[str, ...]:
+    """What in the message may deceive; nobody is warned of what they wrote themselves."""
+    if is_own(frozenset(message.labels)):
+        return ()
+    of_headers = (
+        no_address(message.sender),
+        many_senders(message.headers),
+        misleading_name(message.sender),
+        misleading_reply(message.sender, message.headers),
+    )
+    return (*filter(None, of_headers), *(clean.warnings if clean else ()))
+
+
+def _attachment(one: AttachmentRef, damaged: Collection[str]) -> reading_wire.AttachmentOut:
+    return reading_wire.AttachmentOut(
+        filename=one.filename,
+        mime=one.mime,
+        sha256=one.sha256,
+        size=one.size,
+        file_id=one.file_id,
+        damaged=one.sha256 in damaged,
+    )
+
+
+def _inline(one: AttachmentRef) -> reading_wire.InlineOut:
+    return reading_wire.InlineOut(
+        filename=one.filename, mime=one.mime, size=one.size, file_id=one.file_id, content_id=one.content_id or ""
+    )
+
+
+def _people(people: Sequence[Person]) -> tuple[reading_wire.PersonOut, ...]:
+    return tuple(reading_wire.person(one) for one in people)

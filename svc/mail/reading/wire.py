@@ -1,0 +1,97 @@
+"""An open thread on the wire: its messages, their parts, and where it is filed."""
+
+from __future__ import annotations
+
+import msgspec
+
+from svc.formats.person import Person
+from svc.mail.threads.wire import LabelOut, ThreadOut
+from svc.mail.wire import Id
+from svc.people import PageRef
+from svc.protocol.rows import Wire
+
+
+class ThreadInput(Wire, frozen=True):
+    id: Id
+
+
+class PersonOut(Wire, frozen=True):
+    name: str
+    address: str
+
+
+class AttachmentOut(Wire, frozen=True):
+    """``damaged``: its content can't be had from this server now."""
+
+    filename: str
+    mime: str
+    sha256: str
+    size: int
+    file_id: str
+    damaged: bool = False
+
+
+class InlineOut(Wire, frozen=True):
+    """A part that the HTML refers to by ``cid:``. The frame drops it; it is shown below."""
+
+    filename: str
+    mime: str
+    size: int
+    file_id: str
+    content_id: str
+
+
+class FilingOut(Wire, frozen=True):
+    page_id: str
+    path: str
+    title: str
+
+
+class ProposedReplyOut(Wire, frozen=True):
+    id: str
+    html: str
+    rule_id: str
+
+
+class MessageOut(Wire, frozen=True):
+    """``html`` is sanitized, always; a blocked image in it carries an index into ``remote_images``.
+
+    ``inline``: those of ``attachments`` that the HTML names by ``cid:``. ``images_allowed``: the caller trusts
+    the sender with remote images.
+    ``warnings``: sentences for the reader, about what in this message may deceive.
+    """
+
+    id: str
+    from_: PersonOut = msgspec.field(name="from")
+    to: tuple[PersonOut, ...]
+    cc: tuple[PersonOut, ...]
+    bcc: tuple[PersonOut, ...]
+    reply_to: tuple[PersonOut, ...]
+    subject: str
+    sent_at: str
+    html: str
+    text: str
+    blocked_images: int
+    remote_images: tuple[str, ...]
+    labels: tuple[LabelOut, ...]
+    attachments: tuple[AttachmentOut, ...]
+    inline: tuple[InlineOut, ...]
+    own: bool
+    unread: bool
+    images_allowed: bool
+    warnings: tuple[str, ...]
+
+
+class ThreadDetailOut(Wire, frozen=True):
+    thread: ThreadOut
+    filing: FilingOut | None
+    messages: tuple[MessageOut, ...]
+    proposed_reply: ProposedReplyOut | None
+
+
+def person(person: Person) -> PersonOut:
+    return PersonOut(name=person.name, address=person.address)
+
+
+def filing(page: PageRef) -> FilingOut:
+    return FilingOut(page_id=page.id, path=page.path, title=page.title)

@@ -1,0 +1,40 @@
+"""The end of an account: what sending kept of it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from svc.files import delete_files
+from svc.mail.sending.model import draft_origin, outgoing_origin
+from svc.store import Tx
+
+OUTGOING_A_BATCH: Final = 100
+
+
+def erase(tx: Tx, *, account_id: str) -> bool:
+    """Drafts, and mails that were sent or are not going to be. A mail on its way stays until it is known what became
+    of it. Returns whether there is more to do."""
+    drafts = tx.all(
+        "select id from mail_drafts where account_id = :id limit :limit", id=account_id, limit=OUTGOING_A_BATCH
+    )
+    for (draft_id,) in drafts:
+        delete_files(tx, origin=draft_origin(draft_id))
+        tx.run("delete from mail_drafts where id = :id", id=draft_id)
+    outgoing = tx.all(
+        """
+        select id from mail_outgoing where account_id = :id and state <> 'transmitting' limit :limit
+        """,
+        id=account_id,
+        limit=OUTGOING_A_BATCH,
+    )
+    for (outgoing_id,) in outgoing:
+        delete_files(tx, origin=outgoing_origin(outgoing_id))
+        tx.run("delete from mail_outgoing where id = :id", id=outgoing_id)
+    left = tx.value(
+        """
+        select exists (select 1 from mail_outgoing where account_id = :id)
+            or exists (select 1 from mail_drafts where account_id = :id)
+        """,
+        id=account_id,
+    )
+    return bool(left)

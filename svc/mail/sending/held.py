@@ -1,0 +1,30 @@
+"""A mail that waits a moment before it goes is a step that can be taken back: how it is remembered."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from svc import undo
+from svc.principal import Principal
+from svc.store import Tx
+
+KIND: Final = "send"
+
+
+class HeldSend(msgspec.Struct, frozen=True):
+    """The step is open as long as the mail is held, whatever ends that."""
+
+    outgoing_id: str
+
+
+def record_held_send(tx: Tx, principal: Principal, *, outgoing_id: str, thread_id: str | None) -> None:
+    undo.record(
+        tx,
+        principal,
+        kind=KIND,
+        what="send",
+        concerns=() if thread_id is None else (thread_id,),
+        inverse=HeldSend(outgoing_id=outgoing_id),
+    )

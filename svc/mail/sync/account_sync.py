@@ -1,0 +1,411 @@
+"""One account's sync: the steps of the loop, without the loop.
+
+A step either does a full sync, which reads the whole mailbox (no watermark: first sync, or history expired), or polls
+the provider's history since the watermark. Both end in the transactions of :mod:`svc.mail.sync.ingest`, both may be
+cancelled or killed anywhere and repeated. ``tasks.py`` decides when a step runs and what a fault means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from typing import Final
+
+import trio
+
+from svc.clock import MINUTE_MS
+from svc.log import Log
+from svc.mail.accounts import failures, progress
+from svc.mail.accounts import queries as account_queries
+from svc.mail.accounts.sender_names import note_sender_name
+from svc.mail.changes.confirmed import Confirmed, Since
+from svc.mail.model import Account, Incoming
+from svc.mail.providers.seam import (
+    HistoryChange,
+    HistoryExpired,
+    ListPage,
+    LostAnswer,
+    MessageRef,
+    Provider,
+    ProviderFault,
+    ProviderLabel,
+    Refused,
+    Unreachable,
+)
+from svc.mail.sync import ingest, label_catalog
+from svc.mail.sync.fetch import HELD_MESSAGES, Fetched, Fetcher
+from svc.mail.sync.pace import Pace
+from svc.mail.sync.steps import IngestStep
+from svc.mail.threads import queries as thread_queries
+from svc.mail.threads.label_queries import labels_are_old
+from svc.store import Store
+
+PAGE_SIZE: Final = 100
+"""Messages of a full sync's page: one transaction, and what a crash can make us fetch again."""
+
+ID_PAGE_SIZE: Final = 500  # the provider's most, where only ids are wanted
+DELETE_BATCH: Final = 500
+LABEL_BATCH: Final = 500
+LABELS_EVERY_MS: Final = 10 * MINUTE_MS
+FULL_SYNCS_A_STEP: Final = 2  # history may expire once more while a step runs; then something is wrong
+
+
+Stored = Callable[[str, Sequence[Incoming]], Awaitable[None]]
+"""Is told what was stored in an account, once it is durable; the step goes on when it returns."""
+
+
+async def _nobody_waits(account_id: str, messages: Sequence[Incoming]) -> None:
+    return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccountSync:
+    account_id: str
+    provider: Provider
+    store: Store
+    fetcher: Fetcher
+    steps: Sequence[IngestStep]
+    log: Log
+    stored: Stored = _nobody_waits
+    pace: Pace = field(default_factory=Pace)
+    confirmed: Confirmed = field(default_factory=Confirmed)
+    _labels_turn: trio.Lock = field(default_factory=trio.Lock)
+    _name_asked: trio.Event = field(default_factory=trio.Event)
+
+    async def step(self) -> None:
+        """Do a full sync if there is no watermark, then poll once. Raises the provider's fault if one stops it."""
+        for _ in range(FULL_SYNCS_A_STEP):
+            account = await self._account()
+            if account is None or account.state == "disconnected":
+                return
+            if account.cursor is None or account.sweep_cursor is not None:
+                await self._full_sync(account)
+                account = await self._account()
+            if account is None or account.cursor is None:
+                return
+            try:
+                await self._poll(account.cursor)
+            except HistoryExpired:
+                self.log.info("mail.history_expired", account=self.account_id)
+                await self.store.write(progress.forget_cursor, account_id=self.account_id)
+            else:
+                if not self._name_asked.is_set():
+                    await self._ask_name(account)
+                return
+        raise Unreachable("The provider forgets its history faster than the mailbox can be read.")
+
+    # Full sync
+
+    async def _full_sync(self, account: Account) -> None:
+        repair = account.sweep_cursor is not None or account.messages > 0
+        if account.sweep_cursor is None:
+            profile = await self.provider.profile()
+            await self.refresh_labels()
+            await self._ask_name(account)
+            await self.store.write(
+                progress.begin_full_sync,
+                account_id=self.account_id,
+                cursor=profile.cursor,
+                total=profile.messages_total,
+            )
+        else:
+            await self.store.write(progress.resume_full_sync, account_id=self.account_id)
+        await self._full_sync_pages()
+        ids = await self._ids_of(None)
+        await self._fetch_missed(ids)
+        await self._forget_failures(ids)
+        if repair:
+            with self.confirmed.reading() as since:
+                await self._correct_labels(ids, since)
+        while await self.store.write(ingest.delete_unseen, account_id=self.account_id, limit=DELETE_BATCH):
+            pass
+        await self.store.write(progress.finish_full_sync, account_id=self.account_id)
+
+    async def _full_sync_pages(self) -> None:
+        account = await self._account()
+        if account is None:
+            return
+        self.pace.begin()
+        token = account.sweep_page_token
+        if token is None and account.progress_done > 0:
+            return  # the last page was stored before the process died
+        seen_tokens: set[str] = set()
+        while True:
+            try:
+                listed = await self.provider.list_messages(page_token=token, limit=PAGE_SIZE)
+            except Refused:
+                if token is None:
+                    raise
+                token = None  # page tokens grow old: begin again, what is stored is not fetched twice
+                continue
+            await self._store_page(listed)
+            token = _next_token(listed.next_page_token, seen_tokens)
+            if token is None:
+                return
+
+    async def _store_page(self, listed: ListPage) -> None:
+        refs = _distinct(listed.messages)
+        ids = [ref.id for ref in refs]
+        known = await self.store.read(thread_queries.known_ids, account_id=self.account_id, provider_message_ids=ids)
+        fetched = await self._fetch([ref for ref in refs if ref.id not in known])
+        if fetched.outage is not None:
+            await self.store.write(
+                ingest.keep_some,
+                account_id=self.account_id,
+                incoming=fetched.incoming,
+                passed=fetched.passed,
+                steps=self.steps,
+            )
+            await self.stored(self.account_id, fetched.incoming)
+            raise fetched.outage
+        # What is in doubt is asked for again once the pages are through: nothing else waits for it.
+        page = ingest.FullSyncPage(
+            incoming=fetched.incoming,
+            seen=tuple(ids),
+            passed=fetched.passed,
+            next_page_token=listed.next_page_token,
+        )
+        await self.store.write(ingest.store_page, account_id=self.account_id, page=page, steps=self.steps)
+        self.pace.done(len(ids))
+        await self.stored(self.account_id, page.incoming)
+
+    async def _fetch_missed(self, refs: Mapping[str, MessageRef]) -> None:
+        """What slipped between two pages: page tokens are offsets at some providers, and a deletion shifts them. And
+        what failed alone. Raises, once all the others are here, why one did not come, until it is passed over."""
+        ids = list(refs)
+        doubt: ProviderFault | None = None
+        for start in range(0, len(ids), ID_PAGE_SIZE):
+            batch = ids[start : start + ID_PAGE_SIZE]
+            known = await self.store.read(
+                thread_queries.known_ids, account_id=self.account_id, provider_message_ids=batch
+            )
+            failed = await self.store.read(account_queries.failed_ids, account_id=self.account_id)
+            # Known ones may have slipped, too: what no page showed would else be taken for deleted.
+            await self.store.write(ingest.mark_seen, account_id=self.account_id, provider_message_ids=batch)
+            missed = [refs[message_id] for message_id in batch if message_id not in known and message_id not in failed]
+            for first in range(0, len(missed), HELD_MESSAGES):
+                doubt = await self._fetch_each(missed[first : first + HELD_MESSAGES]) or doubt
+        if doubt is not None:
+            raise doubt
+
+    async def _forget_failures(self, ids: Mapping[str, MessageRef]) -> None:
+        failed = await self.store.read(account_queries.failed_ids, account_id=self.account_id)
+        gone = sorted(failed - ids.keys())
+        if gone:
+            await self.store.write(failures.forget_failures, account_id=self.account_id, provider_message_ids=gone)
+
+    async def _correct_labels(self, ids: Mapping[str, MessageRef], since: Since) -> None:
+        """Bring the labels of everything stored in line: one listing a label tells them all, at a fraction of the quota
+        that asking for each message would cost. A label that no listing ever named is left as it is."""
+        before = await self.store.read(thread_queries.labels, self.account_id)
+        listed, _ = await self._list_labels()
+        carried: dict[str, set[str]] = {message_id: set() for message_id in ids}
+        for label in listed:
+            for message_id in await self._ids_of(label.id):
+                if message_id in carried:
+                    carried[message_id].add(label.id)
+        authority = frozenset(before) | {label.id for label in listed}
+        items = list(carried.items())
+        for start in range(0, len(items), LABEL_BATCH):
+            batch = {message_id: frozenset(found) for message_id, found in items[start : start + LABEL_BATCH]}
+            await self.store.write(
+                ingest.correct_labels,
+                account_id=self.account_id,
+                labels=batch,
+                authority=authority,
+                confirmed=since(),
+            )
+
+    async def _ids_of(self, label: str | None) -> dict[str, MessageRef]:
+        found: dict[str, MessageRef] = {}
+        token: str | None = None
+        seen_tokens: set[str] = set()
+        while True:
+            listed = await self.provider.list_messages(label=label, page_token=token, limit=ID_PAGE_SIZE)
+            found.update((ref.id, ref) for ref in listed.messages)
+            token = _next_token(listed.next_page_token, seen_tokens)
+            if token is None:
+                return found
+
+    async def _ask_name(self, account: Account) -> None:
+        """What the provider calls the person, where nobody has said yet: once a connection, and at each full sync. Mail
+        comes and goes without it, so no fault of this call is anybody's trouble."""
+        self._name_asked.set()
+        if account.sender_name is not None:
+            return
+        try:
+            name = await self.provider.sender_name()
+        except ProviderFault as fault:
+            self.log.info("mail.no_sender_name", account=self.account_id, reason=fault.detail)
+            return
+        if name:
+            await self.store.write(note_sender_name, account_id=self.account_id, name=name)
+
+    # Labels
+
+    async def refresh_labels(self) -> bool:
+        """Ask the provider for its labels now. Returns whether some are gone: then nothing carries them here either."""
+        _, gone = await self._list_labels()
+        return gone
+
+    async def make_label(self, name: str, *, color: str | None) -> ProviderLabel:
+        """A new label at the provider; the one of that name where there is one already, whoever made it."""
+        able = self.provider.capabilities
+        if not able.labels:
+            raise Refused("The provider of this account has no labels of one's own.", status=405)
+        async with self._labels_turn:
+            try:
+                label = await self.provider.create_label(name, color=color if able.colors else None)
+            except (Refused, LostAnswer):
+                listed = await self.provider.labels()
+                found = [one for one in listed if not one.system and one.name.casefold() == name.casefold()]
+                if not found:
+                    raise
+                label = found[0]
+            await self.store.write(label_catalog.store_label, account_id=self.account_id, label=label)
+            return label
+
+    async def _list_labels(self) -> tuple[tuple[ProviderLabel, ...], bool]:
+        async with self._labels_turn:  # one made meanwhile would seem to be gone
+            labels = await self.provider.labels()
+            gone = await self.store.write(label_catalog.store_labels, account_id=self.account_id, labels=labels)
+        while await self.store.write(label_catalog.forget_gone, account_id=self.account_id):
+            pass
+        return labels, gone > 0
+
+    # Polling
+
+    async def _poll(self, cursor: str) -> None:
+        with self.confirmed.reading() as since:
+            changes, newest = await self._changes_since(cursor)
+            labels_are_due = await self.store.read(labels_are_old, self.account_id, after_ms=LABELS_EVERY_MS)
+            if labels_are_due:
+                await self.refresh_labels()  # no history tells of a label that was renamed or deleted
+            await self._know({label for change in changes for label in change.labels})
+            doubt: ProviderFault | None = None
+            for of_one_message in _by_message(changes):
+                doubt = await self._apply(of_one_message, since) or doubt
+            if doubt is not None:
+                raise doubt  # all the others are here; the watermark stays, so that this one is asked for again
+            count_moved = any(change.kind in {"added", "deleted"} for change in changes)
+            total = (await self.provider.profile()).messages_total if count_moved or labels_are_due else None
+            await self.store.write(
+                progress.finish_poll, account_id=self.account_id, cursor=newest, provider_total=total
+            )
+
+    async def _changes_since(self, cursor: str) -> tuple[list[HistoryChange], str]:
+        """Every change since the watermark. Nothing is applied before the last page is here: when a page fails, all
+        are asked for again from the same watermark."""
+        changes: list[HistoryChange] = []
+        token: str | None = None
+        seen_tokens: set[str] = set()
+        while True:
+            page = await self.provider.history(since=cursor, page_token=token)
+            changes.extend(page.changes)
+            token = _next_token(page.next_page_token, seen_tokens)
+            if token is None:
+                return changes, page.cursor
+
+    async def _apply(self, changes: Sequence[HistoryChange], since: Since) -> ProviderFault | None:
+        """All that happened to one message. A new one is fetched as it is now, labels included. Returns why it is to be
+        asked for again."""
+        first = changes[0]
+        gone = [change for change in changes if change.kind == "deleted"]
+        known = await self.store.read(
+            thread_queries.known_ids, account_id=self.account_id, provider_message_ids=[first.message_id]
+        )
+        ref = MessageRef(id=first.message_id, thread_id=first.thread_id)
+        if gone:
+            await self.store.write(
+                failures.forget_failures, account_id=self.account_id, provider_message_ids=[first.message_id]
+            )
+        if not known and not gone:
+            return await self._fetch_each([ref])
+        if known and (gone or not _contradict(changes) or not await self._fetch_again(ref)):
+            await self.store.write(
+                ingest.apply_changes, account_id=self.account_id, changes=gone or changes, confirmed=since()
+            )
+        return None
+
+    async def _fetch_again(self, ref: MessageRef) -> bool:
+        """Ask for the labels a message carries now. False when it can't be had alone."""
+        with self.confirmed.reading() as since:
+            fetched = await self._fetch([ref])
+            if fetched.outage is not None:
+                raise fetched.outage
+            for message in fetched.incoming:
+                await self.store.write(
+                    ingest.store_one,
+                    account_id=self.account_id,
+                    message=message,
+                    steps=self.steps,
+                    confirmed=since(),
+                )
+                await self.stored(self.account_id, [message])
+        return bool(fetched.incoming)
+
+    async def _fetch_each(self, refs: Sequence[MessageRef]) -> ProviderFault | None:
+        """Store what comes, one a transaction. Returns why others are to be asked for again; raises an outage."""
+        fetched = await self._fetch(refs)
+        for message in fetched.incoming:
+            await self._know(message.labels)
+            await self.store.write(ingest.store_one, account_id=self.account_id, message=message, steps=self.steps)
+            await self.stored(self.account_id, [message])
+        await self.store.write(failures.pass_over, account_id=self.account_id, passed=fetched.passed)
+        if fetched.outage is not None:
+            raise fetched.outage
+        return fetched.doubt
+
+    async def _fetch(self, refs: Sequence[MessageRef]) -> Fetched:
+        if not refs:
+            return Fetched(incoming=(), passed=())
+        failed = await self.store.read(account_queries.failed_ids, account_id=self.account_id)
+        return await self.fetcher.fetch(refs, failed_before=failed, witness=self._witness)
+
+    async def _witness(self) -> str | None:
+        return await self.store.read(thread_queries.small_message, self.account_id)
+
+    async def retry_failures(self) -> None:
+        """Ask once more for each message that was passed over. What was a change of labels is settled by the labels
+        that the message carries there now."""
+        for failure in await self.store.read(failures.all_of, self.account_id):
+            await self._fetch_each([MessageRef(id=failure.message_id, thread_id="")])
+            await self.store.write(failures.overcome, account_id=self.account_id, failure=failure)
+
+    async def _know(self, labels: Set[str]) -> None:
+        """A label made at the provider shows up first on a message; its name and colour are asked for then."""
+        if labels - set(await self.store.read(thread_queries.labels, self.account_id)):
+            await self.refresh_labels()
+
+    async def _account(self) -> Account | None:
+        return await self.store.read(account_queries.account, self.account_id)
+
+
+def _next_token(token: str | None, seen: set[str]) -> str | None:
+    """The next page's token. A listing that hands out the same one twice would never end: that is a fault."""
+    if token is not None:
+        if token in seen:
+            raise Unreachable("The provider lists the same page again and again.")
+        seen.add(token)
+    return token
+
+
+def _by_message(changes: Iterable[HistoryChange]) -> list[list[HistoryChange]]:
+    """The changes of each message together, messages in order of their first change."""
+    grouped: dict[str, list[HistoryChange]] = {}
+    for change in changes:
+        grouped.setdefault(change.message_id, []).append(change)
+    return list(grouped.values())
+
+
+def _contradict(changes: Iterable[HistoryChange]) -> bool:
+    """A label both came and went: then the outcome hangs on the order of telling, which nobody promised."""
+    came: set[str] = set()
+    went: set[str] = set()
+    for change in changes:
+        (came if change.kind == "labels-added" else went).update(change.labels)
+    return not came.isdisjoint(went)
+
+
+def _distinct(refs: Iterable[MessageRef]) -> list[MessageRef]:
+    return list({ref.id: ref for ref in refs}.values())

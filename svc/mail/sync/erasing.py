@@ -1,0 +1,37 @@
+"""The end of an account: its threads, with all that sync stored."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from svc.mail.accounts import queries as account_queries
+from svc.mail.model import DEVICE_ID
+from svc.mail.sync import ingest
+from svc.mail.threads import queries as thread_queries
+from svc.mail.threads import thread_rows
+from svc.store import Tx
+
+THREADS_A_BATCH: Final = 50
+
+
+def erase(tx: Tx, *, account_id: str) -> bool:
+    """Delete some threads with all that is in them. Returns whether there is more to do.
+
+    Their duplicates in other accounts stand alone then, or lead.
+    """
+    account = account_queries.account(tx, account_id)
+    if account is None:
+        return False
+    thread_ids = [
+        str(thread_id)
+        for (thread_id,) in tx.all(
+            "select id from mail_threads where account_id = :id order by id limit :limit",
+            id=account_id,
+            limit=THREADS_A_BATCH,
+        )
+    ]
+    for thread_id in thread_ids:
+        for message in thread_queries.messages_of(tx, thread_id):
+            ingest.delete_message(tx, account, message_id=message.id)
+        thread_rows.refresh_thread(tx, account, thread_id, device_id=DEVICE_ID)
+    return len(thread_ids) == THREADS_A_BATCH

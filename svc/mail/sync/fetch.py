@@ -1,0 +1,246 @@
+"""From a provider's raw bytes to what the ingest transaction wants: fetched, parsed, its blobs durable.
+
+Owns the order of durability: body, raw message and attachments are blobs on disk before the transaction that refers to
+them begins. A message that can't be had or parsed alone is reported as passed over; the others go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass, field
+from typing import Final
+
+import msgspec
+
+from svc.clock import Clock
+from svc.formats import mime
+from svc.formats.person import Person
+from svc.ids import derived_id
+from svc.log import Log
+from svc.mail.accounts.failures import Passed
+from svc.mail.model import AttachmentRef, Body, Incoming, MessageHeaders, message_id_of
+from svc.mail.providers.seam import MessageRef, Provider, ProviderFault, RawMessage
+from svc.mail.sync.getting import Getter, Got, Witness, no_witness
+from svc.mail.sync.ingest import sent_at_of
+from svc.mail.sync.room import Room
+from svc.nursery import ProcessPool, ThreadPool, WorkerCrashed, WorkerTimeout
+from svc.store import Blobs
+
+HELD_MESSAGES: Final = 24
+"""Messages held in memory at a time, whole, where they are small; of large ones there is room for fewer (`room.py`)."""
+
+DURABLE_TOGETHER_BYTES: Final = 16 * 1024 * 1024
+"""From so many bytes on raw messages are made durable, and let go, before more are parsed: parts are copies."""
+
+THREAD_MAX_BYTES: Final = 256 * 1024
+"""A larger message is parsed in a worker process, which can be killed: parsing holds the interpreter's lock."""
+
+PARSE_DEADLINE_S: Final = 20.0
+
+_BULK_PRECEDENCES: Final = frozenset({"bulk", "list", "junk", "auto_reply"})  # nobody wrote them down; these are used
+
+AT_HAND_CHARS: Final = 256 * 1024
+"""A larger body is not kept in memory beside its blob: a page holds many."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fetched:
+    """``doubt``: why some are to be asked for again, each of them alone. ``outage``: why the rest was not asked for."""
+
+    incoming: tuple[Incoming, ...]
+    passed: tuple[Passed, ...]
+    doubt: ProviderFault | None = None
+    outage: ProviderFault | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preparer:
+    """Raw messages of one account, parsed, with all that is in them durable."""
+
+    account_id: str
+    blobs: Blobs
+    threads: ThreadPool
+    processes: ProcessPool
+    clock: Clock
+    log: Log
+
+    @property
+    def server_threads(self) -> bool:
+        """Whether the thread ids of raw messages mean anything."""
+        return True
+
+    async def prepare(self, raws: Sequence[RawMessage]) -> Fetched:
+        """What is here already, such as our own copy of what was sent: parsed, its blobs durable."""
+        passed: list[Passed] = []
+        return Fetched(incoming=tuple(await self._prepare(raws, passed)), passed=tuple(passed))
+
+    async def _prepare(self, raws: Sequence[RawMessage], passed: list[Passed]) -> list[Incoming]:
+        parsed: list[tuple[RawMessage, mime.ParsedMessage]] = []
+        for raw in raws:
+            try:
+                parsed.append((raw, await self._parse(raw.raw)))
+            except Exception as error:  # an edge: one stranger's mail must never stop the account
+                self.log.error("mail.parse_failed", error, message=raw.id, size=len(raw.raw))
+                reason = f"It can't be read: {type(error).__name__}."
+                passed.append(Passed(provider_message_id=raw.id, step="fetch", reason=reason))
+        contents: list[bytes] = []
+        for raw, message in parsed:
+            contents.append(_body_bytes(message))
+            contents.append(raw.raw)
+            contents.extend(attachment.content for attachment in message.attachments)
+        hashes = iter([ref.sha256 for ref in await self.blobs.put_all(contents)])
+        now = self.clock.now()
+        return [
+            _incoming(
+                self.account_id,
+                raw,
+                message,
+                now=now,
+                provider_thread_id=raw.thread_id if self.server_threads else None,
+                body_sha256=next(hashes),
+                raw_sha256=next(hashes),
+                attachment_sha256s=[next(hashes) for _ in message.attachments],
+            )
+            for raw, message in parsed
+        ]
+
+    async def _parse(self, raw: bytes) -> mime.ParsedMessage:
+        if len(raw) <= THREAD_MAX_BYTES:
+            return await self.threads.run(mime.parse_message, raw)
+        try:
+            return await self.processes.run(mime.parse_message, raw, deadline_s=PARSE_DEADLINE_S)
+        except (WorkerTimeout, WorkerCrashed) as fault:
+            # The raw bytes are kept whole; only their head is shown.
+            self.log.warning("mail.parse_gave_up", size=len(raw), reason=str(fault))
+            return await self.threads.run(mime.parse_head_only, raw)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fetcher(Preparer):
+    """Fetches messages of one account."""
+
+    provider: Provider
+    new_room: Callable[[], Room] = Room
+    _getter: Getter = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_getter", Getter(provider=self.provider))
+
+    @property
+    def server_threads(self) -> bool:
+        return self.provider.capabilities.server_threads
+
+    async def fetch(
+        self, refs: Sequence[MessageRef], *, failed_before: Set[str] = frozenset(), witness: Witness = no_witness
+    ) -> Fetched:
+        """Each of ``refs`` that comes, in their order. See :meth:`Getter.get`."""
+        incoming: list[Incoming] = []
+        passed: list[Passed] = []
+        doubt: ProviderFault | None = None
+        waiting = list(refs)
+        while waiting:
+            wanted, waiting = waiting[:HELD_MESSAGES], waiting[HELD_MESSAGES:]
+            room = self.new_room()
+            got = await self._getter.get(wanted, room=room, failed_before=failed_before, witness=witness)
+            passed += got.passed
+            incoming += await self._make_durable(got, wanted, passed)
+            doubt = doubt or got.doubt
+            if got.outage is not None:
+                return Fetched(incoming=tuple(incoming), passed=tuple(passed), doubt=doubt, outage=got.outage)
+            waiting = got.left + waiting
+        return Fetched(incoming=tuple(incoming), passed=tuple(passed), doubt=doubt)
+
+    async def _make_durable(self, got: Got, wanted: Sequence[MessageRef], passed: list[Passed]) -> list[Incoming]:
+        """What came of ``wanted``, in its order. Each raw message is let go as soon as it is durable."""
+        incoming: list[Incoming] = []
+        for group in _groups(got.raws.pop(ref.id) for ref in wanted if ref.id in got.raws):
+            incoming += await self._prepare(group, passed)
+        return incoming
+
+
+def _groups(raws: Iterable[RawMessage]) -> Iterator[list[RawMessage]]:
+    """Each as large as may be made durable together; a message that is larger is one alone."""
+    group: list[RawMessage] = []
+    for raw in raws:
+        if group and sum(len(one.raw) for one in [*group, raw]) > DURABLE_TOGETHER_BYTES:
+            yield group
+            group = []
+        group.append(raw)
+    if group:
+        yield group
+
+
+def _body_at_hand(message: mime.ParsedMessage) -> Body | None:
+    chars = len(message.text) + len(message.html or "")
+    return Body(html=message.html, text=message.text) if chars <= AT_HAND_CHARS else None
+
+
+def _body_bytes(message: mime.ParsedMessage) -> bytes:
+    return msgspec.json.encode(Body(html=message.html, text=message.text))
+
+
+def _incoming(
+    account_id: str,
+    raw: RawMessage,
+    message: mime.ParsedMessage,
+    *,
+    now: int,
+    provider_thread_id: str | None,
+    body_sha256: str,
+    raw_sha256: str,
+    attachment_sha256s: Sequence[str],
+) -> Incoming:
+    sender = message.sender
+    message_id = message_id_of(account_id, raw.id)
+    attachments = tuple(
+        AttachmentRef(
+            filename=one.filename,
+            mime=one.mime,
+            sha256=sha256,
+            size=len(one.content),
+            file_id=derived_id("fil", message_id, str(index)),
+            inline=one.inline,
+            content_id=one.content_id,
+        )
+        for index, (one, sha256) in enumerate(zip(message.attachments, attachment_sha256s, strict=True))
+    )
+    headers = MessageHeaders(
+        to=_people(message.to),
+        cc=_people(message.cc),
+        bcc=_people(message.bcc),
+        reply_to=_people(message.reply_to),
+        in_reply_to=message.in_reply_to,
+        references=message.references,
+        attachments=attachments,
+        list_id=message.list_id,
+        bulk=_is_bulk(message),
+        problems=message.problems,
+        senders=_people(message.senders) if len(message.senders) > 1 else (),
+    )
+    return Incoming(
+        provider_message_id=raw.id,
+        provider_thread_id=provider_thread_id,
+        labels=raw.labels,
+        message_id_header=message.message_id,
+        sent_at=sent_at_of(date=message.date, received_at=raw.received_at, now=now),
+        sender=Person(name=sender.name, address=sender.address) if sender else Person(name="", address=""),
+        subject=message.subject,
+        snippet=message.snippet,
+        headers=headers,
+        body_sha256=body_sha256,
+        raw_sha256=raw_sha256,
+        raw_size=len(raw.raw),
+        body=_body_at_hand(message),
+        outgoing_mark=message.outgoing_mark,
+    )
+
+
+def _is_bulk(message: mime.ParsedMessage) -> bool:
+    """A list's, a newsletter's, a program's. ``Auto-Submitted: no`` says that a person wrote it (RFC 3834, 5.1)."""
+    automatic = (message.auto_submitted or "no").partition(";")[0].strip().lower()
+    precedence = (message.precedence or "").strip().lower()
+    return bool(message.list_id or message.list_unsubscribe) or automatic != "no" or precedence in _BULK_PRECEDENCES
+
+
+def _people(mailboxes: Sequence[mime.Mailbox]) -> tuple[Person, ...]:
+    return tuple(Person(name=one.name, address=one.address) for one in mailboxes)

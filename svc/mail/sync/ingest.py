@@ -1,0 +1,260 @@
+"""What the sync loops write: messages in, label changes, deletions. Plain functions over a transaction.
+
+Every function is idempotent: a page repeated, a change told twice or a restart in the middle ends in the same state.
+A message that fails alone goes to the failures and never stops its neighbours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, cast
+
+from svc.clock import Millis
+from svc.files import delete_files
+from svc.mail.accounts import failures
+from svc.mail.accounts import news as account_news
+from svc.mail.accounts import queries as account_queries
+from svc.mail.accounts.failures import Passed
+from svc.mail.changes import message_labels
+from svc.mail.model import DEVICE_ID, Account, Incoming, LabelChange
+from svc.mail.providers.seam import HistoryChange
+from svc.mail.sync import storing
+from svc.mail.sync.steps import IngestStep
+from svc.mail.threads import duplicates, thread_rows
+from svc.mail.threads import queries as thread_queries
+from svc.store import Tx, json_array
+
+
+@dataclass(frozen=True, kw_only=True)
+class FullSyncPage:
+    """One page of a full sync, fetched: what was new on it, what was on it at all, and where the next begins."""
+
+    incoming: tuple[Incoming, ...]
+    seen: tuple[str, ...]
+    passed: tuple[Passed, ...]
+    next_page_token: str | None
+
+
+def store_page(tx: Tx, *, account_id: str, page: FullSyncPage, steps: Sequence[IngestStep]) -> None:
+    """One page of a full sync and the token of the next, in one transaction."""
+    account = account_queries.connected_account(tx, account_id)
+    if account is None or account.sweep_cursor is None:
+        return
+    dirty = storing.store_each(tx, account, page.incoming, steps=steps, backfill=True)
+    failures.note(tx, account, page.passed)
+    _mark_seen(tx, account, page.seen)
+    thread_rows.refresh_threads(tx, account, dirty, device_id=DEVICE_ID)
+    tx.run(
+        """
+        update mail_accounts set sweep_page_token = :token, progress_done = progress_done + :done where id = :id
+        """,
+        token=page.next_page_token,
+        done=len(page.seen),
+        id=account.id,
+    )
+    account_news.emit_account(tx, account.id, device_id=DEVICE_ID)
+
+
+def keep_some(
+    tx: Tx,
+    *,
+    account_id: str,
+    incoming: Sequence[Incoming],
+    passed: Sequence[Passed],
+    steps: Sequence[IngestStep],
+) -> None:
+    """What came of a full sync's page before the provider went away: the page stays to be asked for, these do not."""
+    account = account_queries.connected_account(tx, account_id)
+    if account is None or not (incoming or passed):
+        return
+    dirty = storing.store_each(tx, account, incoming, steps=steps, backfill=True)
+    failures.note(tx, account, passed)
+    thread_rows.refresh_threads(tx, account, dirty, device_id=DEVICE_ID)
+    account_news.emit_account(tx, account_id, device_id=DEVICE_ID)
+
+
+def mark_seen(tx: Tx, *, account_id: str, provider_message_ids: Sequence[str]) -> None:
+    """What the running full sync met beside its pages is there, too."""
+    account = account_queries.connected_account(tx, account_id)
+    if account is not None:
+        _mark_seen(tx, account, provider_message_ids)
+
+
+def store_one(
+    tx: Tx,
+    *,
+    account_id: str,
+    message: Incoming,
+    steps: Sequence[IngestStep],
+    confirmed: Sequence[LabelChange] = (),
+) -> None:
+    """A message that came alone: its own transaction. ``confirmed``: what was changed since it was read.
+
+    While a full sync runs, what is older than its beginning is no news, though it may have come late.
+    """
+    account = account_queries.connected_account(tx, account_id)
+    if account is None:
+        return
+    is_old = account.sweep_cursor is not None and message.sent_at < (account.sweep_started_at or 0) - _OLD_MS
+    dirty = storing.store_each(tx, account, (message,), steps=steps, backfill=is_old, confirmed=confirmed)
+    thread_rows.refresh_threads(tx, account, dirty, device_id=DEVICE_ID)
+    account_news.emit_account(tx, account_id, device_id=DEVICE_ID)
+
+
+def apply_changes(
+    tx: Tx, *, account_id: str, changes: Sequence[HistoryChange], confirmed: Sequence[LabelChange] = ()
+) -> None:
+    """Label changes and deletions of one message, in the provider's order. Local changes that are pending, or were
+    ``confirmed`` since the history was read, stay on top."""
+    account = account_queries.connected_account(tx, account_id)
+    if account is None:
+        return
+    changed = False
+    for change in changes:
+        stored = thread_queries.message_labels(tx, account_id=account_id, provider_message_id=change.message_id)
+        if stored is None:
+            continue
+        message_id, thread_id, before = stored
+        if change.kind == "deleted":
+            delete_message(tx, account, message_id=message_id)
+        else:
+            after = _told(tx, account, change, before, confirmed)
+            if after == before:
+                continue  # the echo of what was done here: nothing to write, and nothing to tell
+            message_labels.write_labels(tx, account, message_id=message_id, labels=after)
+        changed = True
+        thread_rows.refresh_thread(tx, account, thread_id, device_id=DEVICE_ID)
+    if changed:
+        account_news.emit_account(tx, account_id, device_id=DEVICE_ID)
+
+
+def correct_labels(
+    tx: Tx,
+    *,
+    account_id: str,
+    labels: Mapping[str, frozenset[str]],
+    authority: frozenset[str],
+    confirmed: Sequence[LabelChange] = (),
+) -> None:
+    """After a full sync: which labels of ``authority`` each message carries (by provider message id); others stay.
+
+    ``confirmed``: what was changed since the labels were listed.
+    """
+    account = account_queries.connected_account(tx, account_id)
+    if account is None:
+        return
+    dirty: set[str] = set()
+    for provider_message_id, listed in labels.items():
+        stored = thread_queries.message_labels(tx, account_id=account_id, provider_message_id=provider_message_id)
+        if stored is None:
+            continue
+        message_id, thread_id, before = stored
+        after = message_labels.with_pending(
+            tx,
+            account,
+            provider_message_id=provider_message_id,
+            labels=(before - authority) | listed,
+            confirmed=confirmed,
+        )
+        if after != before:
+            message_labels.write_labels(tx, account, message_id=message_id, labels=after)
+            dirty.add(thread_id)
+    thread_rows.refresh_threads(tx, account, sorted(dirty), device_id=DEVICE_ID)
+
+
+def delete_unseen(tx: Tx, *, account_id: str, limit: int) -> int:
+    """After a complete full sync: drop what it did not meet. Returns how many went.
+
+    What was stored meanwhile by another way (a copy of a sent message) carries this full sync's number from the start.
+    """
+    account = account_queries.connected_account(tx, account_id)
+    if account is None:
+        return 0
+    rows = tx.all(
+        """
+        select id, thread_id from mail_messages
+        where account_id = :id and seen_sweep < :sweep limit :limit
+        """,
+        id=account_id,
+        sweep=account.sweep_no,
+        limit=limit,
+    )
+    for message_id, _ in rows:
+        delete_message(tx, account, message_id=str(message_id))
+    for thread_id in sorted({str(thread_id) for _, thread_id in rows}):
+        thread_rows.refresh_thread(tx, account, thread_id, device_id=DEVICE_ID)
+    return len(rows)
+
+
+# The parts
+
+
+def delete_message(tx: Tx, account: Account, *, message_id: str) -> None:
+    """Forget one message with its files, pending changes and failures; its blobs stay until nothing refers to them."""
+    delete_files(tx, origin=f"mail:{message_id}")
+    tx.run(
+        """
+        delete from mail_mirror where account_id = :account_id and provider_message_id =
+            (select provider_message_id from mail_messages where id = :id)
+        """,
+        account_id=account.id,
+        id=message_id,
+    )
+    tx.run(
+        """
+        delete from mail_ledger where account_id = :account_id and provider_message_id =
+            (select provider_message_id from mail_messages where id = :id)
+        """,
+        account_id=account.id,
+        id=message_id,
+    )
+    thread_id = tx.value("select thread_id from mail_messages where id = :id", id=message_id)
+    gone = tx.run("delete from mail_messages where id = :id", id=message_id)
+    tx.run("update mail_accounts set messages = messages - :gone where id = :id", gone=gone, id=account.id)
+    if thread_id is not None:
+        storing.refresh_duplicates(tx, duplicates.unlink(tx, thread_id=cast(str, thread_id)))
+
+
+def _mark_seen(tx: Tx, account: Account, provider_message_ids: Sequence[str]) -> None:
+    tx.run(
+        """
+        update mail_messages set seen_sweep = :sweep
+        where account_id = :id and provider_message_id in (select value from json_each(:seen))
+        """,
+        sweep=account.sweep_no,
+        id=account.id,
+        seen=json_array(provider_message_ids),
+    )
+
+
+def _told(
+    tx: Tx, account: Account, change: HistoryChange, before: frozenset[str], confirmed: Sequence[LabelChange]
+) -> frozenset[str]:
+    """A message's labels after a change that the provider tells of."""
+    told = before
+    if change.kind == "labels-added":
+        told = before | change.labels
+    elif change.kind == "labels-removed":
+        told = before - change.labels
+    return message_labels.with_pending(
+        tx, account, provider_message_id=change.message_id, labels=told, confirmed=confirmed
+    )
+
+
+def sent_at_of(*, date: Millis | None, received_at: Millis | None, now: Millis) -> Millis:
+    """When a message counts as sent: its own ``Date``, unless that lies more than a day after it arrived.
+
+    A sender can thus date a mail back (archives are full of such), but never to the top of the list for ever. Nor can
+    a provider whose own date is nonsense: a year that no calendar has would break everything that shows the message.
+    """
+    arrived = received_at if received_at is not None and 0 <= received_at <= now + _MAX_AHEAD_MS else now
+    if date is None or date > arrived + _MAX_AHEAD_MS or date < 0:
+        return arrived
+    return date
+
+
+_OLD_MS: Final = 3_600_000
+"""Mail that was under way when a full sync began is news all the same."""
+
+_MAX_AHEAD_MS: Final = 24 * 3_600_000

@@ -1,0 +1,232 @@
+"""How messages are stored: a batch in one go, and one at a time where one of them can't be.
+
+What the database may have on a message besides (a stored copy, a pending change, a failure) is asked once for the whole
+batch: mostly it is nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+
+import msgspec
+
+from svc.mail.accounts import failures
+from svc.mail.accounts import news as account_news
+from svc.mail.accounts import queries as account_queries
+from svc.mail.accounts.failures import Passed
+from svc.mail.changes import message_labels
+from svc.mail.model import DEVICE_ID, Account, Incoming, LabelChange, message_id_of
+from svc.mail.sync.steps import IngestStep, StoredMessage
+from svc.mail.threads import duplicates, references, thread_rows
+from svc.mail.threads.duplicates import Duplicate
+from svc.mail.threads.references import Place
+from svc.store import Tx, json_array
+
+
+def store_each(
+    tx: Tx,
+    account: Account,
+    messages: Sequence[Incoming],
+    *,
+    steps: Sequence[IngestStep],
+    backfill: bool,
+    confirmed: Sequence[LabelChange] = (),
+) -> list[str]:
+    """Store them; returns the threads touched, in order. A message that can't be stored goes to the failures.
+
+    They share a savepoint, since one each costs a tenth of it all. Where one fails, it is one each after all.
+    """
+    try:
+        with tx.savepoint():
+            batch = _batch(tx, account, messages, steps=steps, backfill=backfill, confirmed=confirmed)
+            for message in messages:
+                batch.store(message)
+            return batch.finish()
+    except Exception as error:  # an edge: one stranger's mail must never stop its neighbours
+        if len(messages) == 1:
+            reason = f"{type(error).__name__}: {error}"
+            passed = Passed(provider_message_id=messages[0].provider_message_id, step="store", reason=reason)
+            failures.note(tx, account, [passed])
+            return []
+    apart = (store_each(tx, account, [one], steps=steps, backfill=backfill, confirmed=confirmed) for one in messages)
+    return list(dict.fromkeys(chain.from_iterable(apart)))
+
+
+@dataclass(kw_only=True)
+class _Batch:
+    """``stored``: by provider message id, message and thread. ``pending`` and ``failed``: those with rows in the outbox
+    queue and in the failures. ``has_siblings``: the owner has other accounts, in which the same mail may lie."""
+
+    tx: Tx
+    account: Account
+    steps: Sequence[IngestStep]
+    backfill: bool
+    confirmed: Sequence[LabelChange]
+    stored: dict[str, tuple[str, str]]
+    pending: frozenset[str]
+    failed: frozenset[str]
+    has_siblings: bool
+    _added: int = 0
+    _dirty: dict[str, None] = field(default_factory=dict)
+
+    def store(self, message: Incoming) -> None:
+        """Store one message, or bring the labels of the stored one up to date."""
+        tx, account, labels = self.tx, self.account, message.labels
+        if self.confirmed or message.provider_message_id in self.pending:
+            labels = message_labels.with_pending(
+                tx,
+                account,
+                provider_message_id=message.provider_message_id,
+                labels=labels,
+                confirmed=self.confirmed,
+            )
+        stored = self.stored.get(message.provider_message_id)
+        if stored is None:
+            message_id, place = self._add(message, labels)
+            thread_id = place.thread_id
+            self.stored[message.provider_message_id] = message_id, thread_id
+            self._added += 1
+        else:
+            place = None
+            message_id, thread_id = stored
+            message_labels.write_labels(tx, account, message_id=message_id, labels=labels)
+        self._dirty[thread_id] = None
+        joined = () if place is None else place.joined
+        if joined:
+            self._follow(joined, thread_id)
+        done = StoredMessage(
+            account=account,
+            message=message,
+            message_id=message_id,
+            thread_id=thread_id,
+            labels=labels,
+            is_new=stored is None,
+            backfill=self.backfill,
+            joined=joined,
+        )
+        for step in self.steps:
+            step(tx, done)
+
+    def finish(self) -> list[str]:
+        """Count what was added; the threads touched, in order."""
+        if self._added:
+            self.tx.run(
+                "update mail_accounts set messages = messages + :added where id = :id",
+                added=self._added,
+                id=self.account.id,
+            )
+        return list(self._dirty)
+
+    def _follow(self, joined: Iterable[str], thread_id: str) -> None:
+        """Threads of the batch have become one: their rows go with the transaction's other threads."""
+        gone = set(joined)
+        self._dirty |= dict.fromkeys(gone)
+        for one, (message_id, before) in self.stored.items():
+            if before in gone:
+                self.stored[one] = message_id, thread_id
+
+    def _add(self, message: Incoming, labels: frozenset[str]) -> tuple[str, Place]:
+        tx, account = self.tx, self.account
+        message_id = message_id_of(account.id, message.provider_message_id)
+        place = references.place(tx, account, message)
+        refresh_duplicates(tx, place.duplicates)
+        _insert(tx, account, message, message_id=message_id, thread_id=place.thread_id, labels=labels)
+        if self.has_siblings:
+            refresh_duplicates(tx, duplicates.link(tx, account, message_id=message_id))
+        if message.provider_message_id in self.failed:
+            tx.run(
+                """
+                delete from mail_ledger
+                where account_id = :account_id and provider_message_id = :id and step <> 'mirror'
+                """,
+                account_id=account.id,
+                id=message.provider_message_id,
+            )
+        return message_id, place
+
+
+def _batch(
+    tx: Tx,
+    account: Account,
+    messages: Iterable[Incoming],
+    *,
+    steps: Sequence[IngestStep],
+    backfill: bool,
+    confirmed: Sequence[LabelChange],
+) -> _Batch:
+    ids = json_array([message.provider_message_id for message in messages])
+
+    def among(columns: str, table: str) -> list[tuple[str, ...]]:
+        return tx.all(
+            f"""
+            select provider_message_id, {columns} from {table}
+            where account_id = :account_id and provider_message_id in (select value from json_each(:ids))
+            """,
+            account_id=account.id,
+            ids=ids,
+        )
+
+    return _Batch(
+        tx=tx,
+        account=account,
+        steps=steps,
+        backfill=backfill,
+        confirmed=confirmed,
+        stored={one: (message_id, thread_id) for one, message_id, thread_id in among("id, thread_id", "mail_messages")},
+        pending=frozenset([one for one, _ in among("id", "mail_mirror")]),
+        failed=frozenset([one for one, step in among("step", "mail_ledger") if step != "mirror"]),
+        has_siblings=tx.value(
+            "select exists (select 1 from mail_accounts where owner_id is :owner_id and id <> :id)",
+            owner_id=account.owner_id,
+            id=account.id,
+        )
+        == 1,
+    )
+
+
+def refresh_duplicates(tx: Tx, others: Iterable[Duplicate]) -> None:
+    """Threads of other accounts that were joined with one, or parted from it."""
+    for duplicate in others:
+        account = account_queries.account(tx, duplicate.account_id)
+        if account is not None:
+            thread_rows.refresh_thread(tx, account, duplicate.id, device_id=DEVICE_ID)
+            account_news.emit_account(tx, account.id, device_id=DEVICE_ID)
+
+
+def _insert(
+    tx: Tx, account: Account, message: Incoming, *, message_id: str, thread_id: str, labels: frozenset[str]
+) -> None:
+    tx.run(
+        """
+        insert into mail_messages (
+            id, account_id, thread_id, provider_message_id, message_id_header, sent_at, stored_at, sender_name,
+            sender_address, subject, snippet, headers, labels, in_inbox, unread, visible, own, attachments,
+            body_sha256, raw_sha256, raw_size, seen_sweep
+        ) values (
+            :id, :account_id, :thread_id, :provider_message_id, :message_id_header, :sent_at, :stored_at, :sender_name,
+            :sender_address, :subject, :snippet, :headers, :labels, :in_inbox, :unread, :visible, :own, :attachments,
+            :body_sha256, :raw_sha256, :raw_size, :seen_sweep
+        )
+        """,
+        id=message_id,
+        account_id=account.id,
+        thread_id=thread_id,
+        provider_message_id=message.provider_message_id,
+        message_id_header=message.message_id_header,
+        sent_at=message.sent_at,
+        stored_at=tx.now,
+        sender_name=message.sender.name,
+        sender_address=message.sender.address,
+        subject=message.subject,
+        snippet=message.snippet,
+        headers=msgspec.json.encode(message.headers).decode(),
+        labels=message_labels.encoded(labels),
+        attachments=sum(not one.inline for one in message.headers.attachments),
+        body_sha256=message.body_sha256,
+        raw_sha256=message.raw_sha256,
+        raw_size=message.raw_size,
+        seen_sweep=account.sweep_no,
+        **message_labels.flags_of(labels),
+    )

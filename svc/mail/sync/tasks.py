@@ -1,0 +1,278 @@
+"""The loops of one account: sync every 30 seconds, and the outbox that takes local changes to the provider.
+
+The only room of mail that waits. A fault becomes a state the user can read and a time to try again: the account waits
+with growing pauses, or asks to be connected again. Nothing here is retried for ever without being shown.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Final
+
+import trio
+
+from svc.backoff import Retries
+from svc.clock import DAY_MS, SECOND_MS, Clock, Millis
+from svc.errors import Refusal
+from svc.log import Log
+from svc.mail.accounts import progress
+from svc.mail.changes import outbox as change_outbox
+from svc.mail.changes import queries as change_queries
+from svc.mail.model import LabelChange
+from svc.mail.providers.seam import (
+    GrantLost,
+    MessageGone,
+    Provider,
+    ProviderFault,
+    Refused,
+)
+from svc.mail.sync.account_sync import AccountSync
+from svc.mail.threads.wire import SYSTEM_LABEL_NAMES
+from svc.nursery import Backoff, Child, Wake, open_task_group
+from svc.store import Store
+
+POLL_INTERVAL_S: Final = 30.0
+FIRST_PAUSE_S: Final = 5.0
+LONGEST_PAUSE_S: Final = 15 * 60.0
+OUTBOX_RETRIES: Final = Retries(first_s=FIRST_PAUSE_S, cap_s=LONGEST_PAUSE_S)
+OUTBOX_MIN_ATTEMPTS: Final = 20
+OUTBOX_GIVES_UP_MS: Final = 7 * DAY_MS
+"""A change that failed this often and for this long becomes a failure that is shown. A laptop may be away for days."""
+DISK_FULL: Final = "The disk of this server is full, so no mail can be stored. It goes on by itself once there is room."
+
+
+@dataclass(kw_only=True)
+class AccountLoop:
+    """Runs one account. ``sync_now`` and ``wake_mirror`` may be called from any task while it runs."""
+
+    account_id: str
+    provider: Provider
+    sync: AccountSync
+    store: Store
+    clock: Clock
+    rng: random.Random
+    log: Log
+    _pauses: Backoff = field(init=False)
+    _turn: trio.Lock = field(default_factory=trio.Lock)  # one step at a time, whoever asked for it
+    _outbox_turn: trio.Lock = field(default_factory=trio.Lock)
+    _wake_outbox: Wake = field(default_factory=Wake)
+    _due_s: float = 0.0  # on trio's clock: when the next poll begins; infinite while only the user can mend things
+    _due_moved: Wake = field(default_factory=Wake)
+    _retry: trio.Event | None = None  # somebody wants the failures asked for again; set when that is done
+    storage_problem: str | None = None
+    """What keeps this server from storing mail, kept here because the database may not be able to."""
+
+    def __post_init__(self) -> None:
+        self._pauses = self._new_pauses()
+
+    async def run(self, child: Child) -> None:
+        child.started()
+        async with open_task_group() as nursery:
+            nursery.start_soon(self._poll_for_ever)
+            nursery.start_soon(self._send_for_ever)
+
+    async def sync_now(self) -> None:
+        """One full step for somebody who waits: changes go out first, then the mailbox is read. Returns when done."""
+        await self._flush_outbox()
+        await self._step()
+
+    def hurry(self) -> None:
+        """The next step begins now."""
+        self._due_s = trio.current_time()
+        self._due_moved.call()
+
+    async def retry_failures(self) -> None:
+        """Ask again for what was passed over, and for the mailbox. Who gives up waiting does not end it."""
+        done = self._retry = self._retry or trio.Event()
+        self.hurry()
+        await done.wait()
+
+    @property
+    def next_attempt_at(self) -> Millis | None:
+        """When the next step begins; ``None`` while one is under way, or only the user can mend things."""
+        left_s = self._due_s - trio.current_time()
+        return self.clock.now() + round(left_s * SECOND_MS) if 0 < left_s < math.inf else None
+
+    def wake_outbox(self) -> None:
+        self._wake_outbox.call()
+
+    async def note_lost_grant(self, fault: GrantLost) -> None:
+        """Another call of this account's found that the user must connect it again: shown as if it were our own."""
+        await self._trouble(fault)
+
+    # Reading
+
+    async def _poll_for_ever(self) -> None:
+        while True:
+            await self._step()
+            while (left_s := self._due_s - trio.current_time()) > 0:
+                await self._due_moved.wait(at_most_s=left_s)
+
+    async def _step(self) -> None:
+        """One step; it decides when the next is due, also when it was asked for out of turn."""
+        async with self._turn:
+            retry, self._retry = self._retry, None
+            try:
+                pause_s = await self._try(retry_failures=retry is not None)
+            except Refusal as refusal:
+                pause_s = await self._no_room(refusal)
+            finally:
+                if retry is not None:
+                    retry.set()
+            self._due_s = trio.current_time() + pause_s
+            self._due_moved.call()
+
+    async def _try(self, *, retry_failures: bool) -> float:
+        """Returns the pause before the next step."""
+        try:
+            if retry_failures:
+                await self.sync.retry_failures()
+            await self.sync.step()
+        except ProviderFault as fault:
+            return await self._trouble(fault)
+        self._pauses.reset()
+        self.storage_problem = None
+        return POLL_INTERVAL_S
+
+    async def _no_room(self, refusal: Refusal) -> float:
+        """A full disk is everybody's: the account waits, and tells it, in the database if that much can be written."""
+        if refusal.code != "insufficient_storage":
+            raise refusal
+        self.log.warning("mail.disk_full", account=self.account_id)
+        self.storage_problem = DISK_FULL
+        with suppress(Refusal):
+            await self.store.write(
+                progress.set_trouble, account_id=self.account_id, event="wait", problem=DISK_FULL, cause="other"
+            )
+        return self._pauses.next_s()
+
+    async def _trouble(self, fault: ProviderFault) -> float:
+        """Show the fault where the user looks. Returns the pause before the next try."""
+        self.log.warning("mail.sync_fault", account=self.account_id, fault=type(fault).__name__, reason=fault.detail)
+        lost = isinstance(fault, GrantLost)
+        await self.store.write(
+            progress.set_trouble,
+            account_id=self.account_id,
+            event="lose_grant" if lost else "wait",
+            problem=fault.detail,
+            cause=fault.trouble or ("revoked" if lost else "other"),
+        )
+        return math.inf if lost else fault.pause_s(self._pauses.next_s())
+
+    # Writing
+
+    async def _send_for_ever(self) -> None:
+        while True:
+            try:
+                pause_s = await self._flush_outbox()
+            except Refusal as refusal:
+                pause_s = await self._no_room(refusal)
+            await self._wake_outbox.wait(at_most_s=pause_s)
+
+    async def _flush_outbox(self) -> float:
+        """Send what is due, oldest first. Returns how long until something may be due again."""
+        async with self._outbox_turn:
+            able = self.provider.capabilities
+            while rows := await self.store.read(change_queries.due_changes, self.account_id, limit=able.bulk_max):
+                pause_s = await self._send(rows if len(rows) >= able.bulk_min else rows[:1])
+                if pause_s is not None:
+                    return pause_s
+            next_at = await self.store.read(change_queries.next_change_at, self.account_id)
+        return LONGEST_PAUSE_S if next_at is None else max(0.0, (next_at - self.clock.now()) / 1_000)
+
+    async def _send(self, rows: Sequence[LabelChange]) -> float | None:
+        """Take one change of one or many messages to the provider. Returns a pause when that can't go on now.
+
+        Repeated after a crash in between, it does nothing new: a change of labels is idempotent.
+        """
+        try:
+            await self._modify(rows)
+        except GrantLost as fault:
+            await self._trouble(fault)
+            return LONGEST_PAUSE_S
+        except ProviderFault as fault:
+            return await self._put_off(rows, fault)
+        return None
+
+    async def _modify(self, rows: Sequence[LabelChange]) -> None:
+        """Raises the faults that may pass."""
+        first = rows[0]
+        try:
+            if len(rows) == 1:
+                await self.provider.modify(first.provider_message_id, add=first.add, remove=first.remove)
+            else:
+                ids = [row.provider_message_id for row in rows]
+                await self.provider.modify_many(ids, add=first.add, remove=first.remove)
+        except (Refused, MessageGone) as fault:
+            if _is_made(first.add | first.remove) and await self.sync.refresh_labels():
+                return  # what names a label that is gone is out of the queue by now, and told
+            if len(rows) == 1:
+                await self._end(first, fault)
+            else:
+                for row in rows:  # perhaps one of them spoils it for all
+                    await self._modify_alone(row)
+        else:
+            await self._confirm(rows)
+
+    async def _modify_alone(self, row: LabelChange) -> None:
+        try:
+            await self.provider.modify(row.provider_message_id, add=row.add, remove=row.remove)
+        except (Refused, MessageGone) as fault:
+            await self._end(row, fault)
+        else:
+            await self._confirm([row])
+
+    async def _end(self, row: LabelChange, fault: Refused | MessageGone) -> None:
+        """It will never be done: what is shown here is what the provider has, and why is told."""
+        there: frozenset[str] | None = None
+        if isinstance(fault, MessageGone) and not _is_made(row.add | row.remove):
+            await self._confirm([row])  # deleted there: there is nothing left to change
+            return
+        try:
+            there = (await self.provider.get(row.provider_message_id)).labels
+        except MessageGone:
+            await self._confirm([row])
+            return
+        except Refused:
+            pass  # a message that can't be had at all
+        await self._take_back(row, fault, there)
+
+    async def _confirm(self, rows: Sequence[LabelChange]) -> None:
+        self.sync.confirmed.note(rows)
+        await self.store.write(change_outbox.confirm, account_id=self.account_id, row_ids=[row.id for row in rows])
+
+    async def _take_back(self, row: LabelChange, fault: ProviderFault, there: frozenset[str] | None) -> None:
+        await self.store.write(
+            change_outbox.take_back, account_id=self.account_id, row=row, there=there, reason=fault.detail
+        )
+
+    async def _put_off(self, rows: Sequence[LabelChange], fault: ProviderFault) -> float:
+        """It may pass: these rows wait, and the outbox with them, for the fault is rarely one message's own."""
+        pause_s = fault.pause_s(OUTBOX_RETRIES.pause_s(rows[0].attempts + 1, self.rng))
+        now = self.clock.now()
+        for row in rows:
+            if _is_hopeless(row, now):
+                await self._take_back(row, fault, None)
+        await self.store.write(
+            change_outbox.put_off,
+            row_ids=[row.id for row in rows if not _is_hopeless(row, now)],
+            next_at=now + round(pause_s * 1_000),
+            reason=fault.detail,
+        )
+        return pause_s
+
+    def _new_pauses(self) -> Backoff:
+        return Backoff(first_s=FIRST_PAUSE_S, cap_s=LONGEST_PAUSE_S, rng=self.rng)
+
+
+def _is_hopeless(row: LabelChange, now: Millis) -> bool:
+    return row.attempts >= OUTBOX_MIN_ATTEMPTS and now - row.created_at > OUTBOX_GIVES_UP_MS
+
+
+def _is_made(labels: Iterable[str]) -> bool:
+    """Whether one of them is a label that somebody made, and may have deleted."""
+    return any(label_id not in SYSTEM_LABEL_NAMES for label_id in labels)

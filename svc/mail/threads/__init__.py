@@ -1,0 +1,1 @@
+"""Threads and their messages: the rows that lists show, kept by whoever writes."""

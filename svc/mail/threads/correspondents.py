@@ -1,0 +1,81 @@
+"""What mail tells people, and asks them: who wrote or is written to, what a sender is called, where a thread is filed.
+
+Spam, trash and drafts bring nobody, nor does bulk mail; of mail of one's own, each recipient counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Final
+
+from svc import people
+from svc.formats.person import Person
+from svc.mail.accounts import queries as account_queries
+from svc.mail.model import HIDDEN_LABELS, Account, Incoming, MessageRow, ThreadRow, is_own
+from svc.store import ReadTx, Tx
+
+MAX_CANDIDATES: Final = 100
+"""So many addresses of a thread are looked at for the page it is filed under."""
+
+Titles = dict[tuple[str, str], str]
+"""By account and address, as a row of the list has them: the title of their page."""
+
+
+def meet(tx: Tx, account: Account, message: Incoming, *, labels: frozenset[str]) -> None:
+    """A message was stored that was not here before."""
+    if labels & HIDDEN_LABELS or message.headers.bulk:
+        return
+    sent = is_own(labels)
+    own = account_queries.addresses_of(tx, owner_id=account.owner_id)
+    headers = message.headers
+    met = (*headers.to, *headers.cc, *headers.bcc) if sent else (message.sender,)
+    for person in {people.plain_address(one.address): one for one in reversed(met)}.values():
+        people.meet(
+            tx,
+            owner_id=account.owner_id,
+            own=own,
+            name=person.name,
+            address=person.address,
+            at=message.sent_at,
+            direction="sent" if sent else "received",
+        )
+
+
+def titles(tx: ReadTx, rows: Sequence[ThreadRow]) -> Titles:
+    """What those named in these rows are called: a few look-ups, however many rows there are."""
+    found: Titles = {}
+    owners = account_queries.owners_of(tx, account_ids={row.account_id for row in rows})
+    for owner_id in set(owners.values()):
+        named = {(row.account_id, one) for row in rows if owners[row.account_id] == owner_id for one in named_in(row)}
+        known = people.titles(tx, owner_id=owner_id, addresses=[address for _, address in named])
+        for account_id, address in named:
+            title = known.get(people.plain_address(address))
+            if title is not None:
+                found[account_id, address] = title
+    return found
+
+
+def named_in(row: ThreadRow) -> Iterator[str]:
+    """The addresses of those that a row may name: who wrote, and to whom the owner did."""
+    yield row.sender_address
+    for own in (row.sent, row.draft):
+        if own is not None:
+            yield from (one.address for one in own.words.to)
+
+
+def filing(tx: ReadTx, *, account_id: str, messages: Iterable[MessageRow]) -> people.PageRef | None:
+    """The page of a thread's first foreign correspondent. ``messages``: oldest first."""
+    owner_id = account_queries.owners_of(tx, account_ids={account_id})[account_id]
+    own = account_queries.addresses_of(tx, owner_id=owner_id)
+    spellings = (people.plain_address(person.address) for message in messages for person in _others(message))
+    foreign = dict.fromkeys(address for address in spellings if address not in own)
+    return people.filing(tx, owner_id=owner_id, addresses=list(islice(foreign, MAX_CANDIDATES)))
+
+
+def _others(message: MessageRow) -> Iterator[Person]:
+    if is_own(frozenset(message.labels)):
+        yield from message.headers.to
+        yield from message.headers.cc
+    else:
+        yield message.sender

@@ -1,0 +1,344 @@
+"""Statements that read threads and messages.
+
+None counts or groups over messages to show a list; ownership stands in each ``where``.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, cast
+
+import msgspec
+
+from svc.clock import Millis
+from svc.formats.person import Person
+from svc.mail.accounts.queries import MAY_SEE, who
+from svc.mail.model import (
+    HIDDEN_LABELS,
+    Label,
+    MessageHeaders,
+    MessageRow,
+    OwnList,
+    OwnMessage,
+    Section,
+    ThreadRow,
+    Words,
+)
+from svc.principal import Principal
+from svc.store import ReadTx, Value, json_array, texts_of
+
+_THREAD: Final = """
+    t.id, t.account_id, t.subject, t.snippet, t.sender_name, t.sender_address, t.last_message_at, t.messages,
+    t.in_inbox, t.unread, t.visible, t.attachments, t.labels,
+    (select s.until from mail_snoozes s where s.thread_id = t.id), t.twins, t.leads,
+    t.sent, t.last_sent_at, t.draft, t.last_draft_at, t.drafts
+"""
+
+_MESSAGE: Final = """
+    id, account_id, thread_id, provider_message_id, sent_at, sender_name, sender_address, subject, headers, labels,
+    body_sha256
+"""
+
+_LEADS: Final = 15  # among the columns of _THREAD
+
+_SECTION_WHERE: Final[dict[Section, str]] = {
+    "inbox": "t.in_inbox > 0",
+    "skipped": "t.in_inbox = 0 and t.visible > 0",
+}
+
+_LEADER_IS_LISTED: Final = """
+    (t.twins is not null and not t.leads and exists (
+        select 1 from mail_threads o join mail_thread_labels ol on ol.account_id = o.account_id
+            and ol.label_id = (select value from json_each(:label_ids) where key = o.account_id)
+            and ol.last_message_at = o.last_message_at and ol.thread_id = o.id
+        where o.twins = t.twins and o.leads
+    ))
+"""
+
+_OWN_AT: Final[dict[OwnList | None, int]] = {None: 6, "sent": 17, "draft": 19}  # among the columns of _THREAD
+
+decode_headers = msgspec.json.Decoder(MessageHeaders).decode
+
+
+_decode_words: Final = msgspec.json.Decoder(Words).decode
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cursor:
+    """Where a page of threads ended: the next begins strictly after this row in list order."""
+
+    at: Millis
+    id: str
+
+
+def labels(tx: ReadTx, account_id: str) -> dict[str, Label]:
+    """Those that the provider lists, by id."""
+    rows = tx.all(
+        "select label_id, name, system, color from mail_labels where account_id = :id and not gone", id=account_id
+    )
+    return {
+        str(label_id): Label(id=str(label_id), name=str(name), system=bool(system), color=cast("str | None", color))
+        for label_id, name, system, color in rows
+    }
+
+
+# Threads
+
+
+def threads(
+    tx: ReadTx, *, account_ids: Sequence[str], section: Section, cursor: Cursor | None, limit: int
+) -> list[ThreadRow]:
+    """The newest ``limit`` threads of a section after ``cursor``, merged over the accounts.
+
+    Of duplicates (one mail in several of these accounts) only the one that leads. The walks then have no end of their
+    own: they go on in step, for the same mail has the same date everywhere.
+    """
+    if len(account_ids) == 1:
+        return _merged([_walk(tx, account_id=account_ids[0], section=section, cursor=cursor, limit=limit)], limit)
+    walks = [_walk(tx, account_id=one, section=section, cursor=cursor, limit=-1) for one in account_ids]
+    return _merged([(row for row in walk if row[_LEADS]) for walk in walks], limit)
+
+
+def threads_by_label(tx: ReadTx, *, label_ids: Mapping[str, str], cursor: Cursor | None, limit: int) -> list[ThreadRow]:
+    """The newest ``limit`` threads after ``cursor`` that carry a label. ``label_ids``: the label's id in each account.
+
+    What is hidden as a whole is listed only under the labels that hide it, as at the provider. A duplicate is left out
+    where the one that leads is listed.
+    """
+    walks = [
+        _walk_label(tx, account_id=account_id, label_ids=label_ids, cursor=cursor, limit=limit)
+        for account_id in label_ids
+    ]
+    return _merged(walks, limit)
+
+
+def threads_written(
+    tx: ReadTx, *, account_ids: Sequence[str], own_list: OwnList, cursor: Cursor | None, limit: int
+) -> list[ThreadRow]:
+    """The ``limit`` threads after ``cursor`` in which the owner last sent (drafted) something, the latest first.
+
+    A duplicate is left out where the one that leads is listed.
+    """
+    walks = [
+        _walk_written(tx, account_id=one, account_ids=account_ids, own_list=own_list, cursor=cursor, limit=limit)
+        for one in account_ids
+    ]
+    return _merged(walks, limit, own_list)
+
+
+def _merged(
+    walks: Iterable[Iterator[tuple[object, ...]]], limit: int, own_list: OwnList | None = None
+) -> list[ThreadRow]:
+    """One index walk an account, merged lazily: the cost is the page's, whatever the mailboxes hold."""
+    at = _OWN_AT[own_list]
+    merged = heapq.merge(*walks, key=lambda row: (cast(int, row[at]), cast(str, row[0])), reverse=True)
+    return [_thread(row) for row, _ in zip(merged, range(limit), strict=False)]
+
+
+def thread(tx: ReadTx, thread_id: str) -> ThreadRow | None:
+    row = tx.one(f"select {_THREAD} from mail_threads t where t.id = :id", id=thread_id)
+    return None if row is None else _thread(row)
+
+
+def duplicates_of(tx: ReadTx, groups: Iterable[str]) -> dict[str, list[tuple[str, str]]]:
+    """``(account id, thread id)`` of every thread of these groups."""
+    rows = tx.all(
+        """
+        select twins, account_id, id from mail_threads
+        where twins in (select value from json_each(:groups)) order by account_id, id
+        """,
+        groups=json_array(sorted(groups)),
+    )
+    found: dict[str, list[tuple[str, str]]] = {}
+    for group, account_id, thread_id in rows:
+        found.setdefault(str(group), []).append((str(account_id), str(thread_id)))
+    return found
+
+
+def thread_for(tx: ReadTx, principal: Principal, *, thread_id: str) -> ThreadRow | None:
+    row = tx.one(
+        f"""
+        select {_THREAD} from mail_threads t join mail_accounts a on a.id = t.account_id
+        where t.id = :id and {MAY_SEE}
+        """,
+        id=thread_id,
+        **who(principal),
+    )
+    return None if row is None else _thread(row)
+
+
+def messages_of(tx: ReadTx, thread_id: str) -> list[MessageRow]:
+    """A thread's messages, oldest first."""
+    rows = tx.all(f"select {_MESSAGE} from mail_messages where thread_id = :id order by sent_at, id", id=thread_id)
+    return [_message(row) for row in rows]
+
+
+def threads_of(tx: ReadTx, *, message_ids: Iterable[str]) -> list[str]:
+    """The threads that these messages are in, each once."""
+    rows = tx.all(
+        "select distinct thread_id from mail_messages where id in (select value from json_each(:ids)) order by 1",
+        ids=json_array(message_ids),
+    )
+    return [cast(str, thread_id) for (thread_id,) in rows]
+
+
+def message_for(tx: ReadTx, principal: Principal, *, message_id: str) -> MessageRow | None:
+    row = tx.one(
+        f"""
+        select {_MESSAGE} from mail_messages
+        where id = :id and account_id in (select id from mail_accounts where {MAY_SEE})
+        """,
+        id=message_id,
+        **who(principal),
+    )
+    return None if row is None else _message(row)
+
+
+def message_labels(tx: ReadTx, *, account_id: str, provider_message_id: str) -> tuple[str, str, frozenset[str]] | None:
+    """``(message id, thread id, labels)`` of one stored message."""
+    row = tx.one(
+        "select id, thread_id, labels from mail_messages where account_id = :account_id and provider_message_id = :id",
+        account_id=account_id,
+        id=provider_message_id,
+    )
+    return None if row is None else (str(row[0]), str(row[1]), frozenset(texts_of(cast(str, row[2]))))
+
+
+def known_ids(tx: ReadTx, *, account_id: str, provider_message_ids: Iterable[str]) -> set[str]:
+    """Which of these messages are stored already."""
+    rows = tx.all(
+        """
+        select provider_message_id from mail_messages
+        where account_id = :account_id and provider_message_id in (select value from json_each(:ids))
+        """,
+        account_id=account_id,
+        ids=json_array(provider_message_ids),
+    )
+    return {str(row[0]) for row in rows}
+
+
+def small_message(tx: ReadTx, account_id: str) -> str | None:
+    """The provider's id of a message that is here and costs little to ask for again; not the same one each time, since
+    it may not come any more."""
+    return cast(
+        "str | None",
+        tx.value(
+            """
+            select provider_message_id from (
+                select provider_message_id from (
+                    select provider_message_id, raw_size from mail_messages where account_id = :id
+                    order by seen_sweep desc limit 100
+                ) order by raw_size limit 20
+            ) order by random() limit 1
+            """,
+            id=account_id,
+        ),
+    )
+
+
+def _walk(
+    tx: ReadTx, *, account_id: str, section: Section, cursor: Cursor | None, limit: int
+) -> Iterator[tuple[object, ...]]:
+    after = "and (t.last_message_at, t.id) < (:at, :id)" if cursor else ""
+    place: dict[str, Value] = {"at": cursor.at, "id": cursor.id} if cursor else {}
+    return tx.each(
+        f"""
+        select {_THREAD} from mail_threads t
+        where t.account_id = :account_id and {_SECTION_WHERE[section]} {after}
+        order by t.last_message_at desc, t.id desc limit :limit
+        """,
+        account_id=account_id,
+        limit=limit,
+        **place,
+    )
+
+
+def _walk_label(
+    tx: ReadTx, *, account_id: str, label_ids: Mapping[str, str], cursor: Cursor | None, limit: int
+) -> Iterator[tuple[object, ...]]:
+    label_id = label_ids[account_id]
+    after = "and (l.last_message_at, l.thread_id) < (:at, :id)" if cursor else ""
+    place: dict[str, Value] = {"at": cursor.at, "id": cursor.id} if cursor else {}
+    seen = "" if label_id in HIDDEN_LABELS else "and t.visible > 0"
+    led = _LEADER_IS_LISTED if len(label_ids) > 1 else "0"
+    return tx.each(
+        f"""
+        select {_THREAD} from mail_thread_labels l join mail_threads t on t.id = l.thread_id
+        where l.account_id = :account_id and l.label_id = :label_id {seen} {after} and not {led}
+        order by l.last_message_at desc, l.thread_id desc limit :limit
+        """,
+        account_id=account_id,
+        label_id=label_id,
+        label_ids=msgspec.json.encode(label_ids).decode(),
+        limit=limit,
+        **place,
+    )
+
+
+def _walk_written(
+    tx: ReadTx, *, account_id: str, account_ids: Sequence[str], own_list: OwnList, cursor: Cursor | None, limit: int
+) -> Iterator[tuple[object, ...]]:
+    at = f"last_{own_list}_at"
+    after = f"and (t.{at}, t.id) < (:at, :id)" if cursor else ""
+    place: dict[str, Value] = {"at": cursor.at, "id": cursor.id} if cursor else {}
+    return tx.each(
+        f"""
+        select {_THREAD} from mail_threads t
+        where t.account_id = :account_id and t.{at} is not null {after} and not (
+            t.twins is not null and not t.leads and exists (
+                select 1 from mail_threads o where o.twins = t.twins and o.leads and o.{at} is not null
+                    and o.account_id in (select value from json_each(:account_ids))
+            )
+        )
+        order by t.{at} desc, t.id desc limit :limit
+        """,
+        account_id=account_id,
+        account_ids=json_array(account_ids),
+        limit=limit,
+        **place,
+    )
+
+
+def _thread(row: tuple[object, ...]) -> ThreadRow:
+    return ThreadRow(
+        id=cast(str, row[0]),
+        account_id=cast(str, row[1]),
+        subject=cast(str, row[2]),
+        snippet=cast(str, row[3]),
+        sender_name=cast(str, row[4]),
+        sender_address=cast(str, row[5]),
+        last_message_at=cast(int, row[6]),
+        messages=cast(int, row[7]),
+        in_inbox=cast(int, row[8]),
+        unread=cast(int, row[9]),
+        visible=cast(int, row[10]),
+        attachments=cast(int, row[11]),
+        labels=texts_of(cast(str, row[12])),
+        snoozed_until=cast("int | None", row[13]),
+        twins=cast("str | None", row[14]),
+        leads=bool(row[15]),
+        sent=_own_message(row[16], row[17]),
+        draft=_own_message(row[18], row[19]),
+        drafts=cast(int, row[20]),
+    )
+
+
+def _own_message(words: object, at: object) -> OwnMessage | None:
+    return None if words is None else OwnMessage(words=_decode_words(cast(str, words)), at=cast(int, at))
+
+
+def _message(row: tuple[object, ...]) -> MessageRow:
+    return MessageRow(
+        id=cast(str, row[0]),
+        account_id=cast(str, row[1]),
+        thread_id=cast(str, row[2]),
+        provider_message_id=cast(str, row[3]),
+        sent_at=cast(int, row[4]),
+        sender=Person(name=cast(str, row[5]), address=cast(str, row[6])),
+        subject=cast(str, row[7]),
+        headers=decode_headers(cast(str, row[8])),
+        labels=texts_of(cast(str, row[9])),
+        body_sha256=cast(str, row[10]),
+    )

@@ -1,0 +1,105 @@
+"""Which thread a message belongs to: the provider's, or else the one that its own words name.
+
+Theory: a message names itself by its Message-ID, and the messages before it by References and In-Reply-To (RFC 5322,
+3.6.4). Messages that share a name, directly or over others, are one thread: the grouping of RFC 5256's REFERENCES,
+without its last step, which joins what only has the same subject. Each name is a row that points to its thread. A reply
+that comes before what it answers leaves the names of both, so the order of arrival makes no difference; a message that
+names two threads joins them. The thread that is known longer keeps its id.
+
+Owns ``mail_references`` and the making of threads. Who has rows about a thread that is joined to another follows by a
+step of the ingest transaction (``StoredMessage.joined``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from svc.mail.model import Account, Incoming, thread_id_of
+from svc.mail.threads import duplicates
+from svc.mail.threads.duplicates import Duplicate
+from svc.store import Tx, json_array
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """``joined``: threads whose messages are in ``thread_id`` now. Their rows are there until they are refreshed.
+    ``duplicates``: threads of other accounts whose group is another one by that."""
+
+    thread_id: str
+    joined: tuple[str, ...] = ()
+    duplicates: tuple[Duplicate, ...] = ()
+
+
+def place(tx: Tx, account: Account, message: Incoming) -> Place:
+    """The thread of a message that is about to be stored; it is made where there is none yet."""
+    if message.provider_thread_id is not None:
+        return Place(thread_id=_make(tx, account, provider_thread_id=message.provider_thread_id))
+    names = _names_of(message)
+    known = _threads_named(tx, account, names)
+    if not known:
+        root = f"root:{names[0]}" if names else f"alone:{message.provider_message_id}"
+        thread_id = _make(tx, account, provider_thread_id=root)
+        _note_names(tx, account, names, thread_id=thread_id)
+        return Place(thread_id=thread_id)
+    thread_id, *joined = known
+    changed: dict[str, Duplicate] = {}
+    for gone in joined:
+        changed |= {one.id: one for one in _join(tx, gone=gone, into=thread_id)}
+    _note_names(tx, account, names, thread_id=thread_id)
+    return Place(thread_id=thread_id, joined=tuple(joined), duplicates=tuple(changed.values()))
+
+
+def _names_of(message: Incoming) -> list[str]:
+    """The oldest first, its own last."""
+    headers = message.headers
+    names = (*headers.references, headers.in_reply_to, message.message_id_header)
+    return list(dict.fromkeys(name for name in names if name))
+
+
+def _threads_named(tx: Tx, account: Account, names: Sequence[str]) -> list[str]:
+    """The one that is known longest first."""
+    rows = tx.all(
+        """
+        select t.id from mail_threads t where t.id in (
+            select thread_id from mail_references
+            where account_id = :account_id and message_id_header in (select value from json_each(:names))
+        )
+        order by (select min(stored_at) from mail_messages where thread_id = t.id), t.rowid
+        """,
+        account_id=account.id,
+        names=json_array(names),
+    )
+    return [str(thread_id) for (thread_id,) in rows]
+
+
+def _note_names(tx: Tx, account: Account, names: Sequence[str], *, thread_id: str) -> None:
+    tx.run(
+        """
+        insert into mail_references (account_id, message_id_header, thread_id)
+        select :account_id, value, :thread_id from json_each(:names) where true on conflict do nothing
+        """,
+        account_id=account.id,
+        thread_id=thread_id,
+        names=json_array(names),
+    )
+
+
+def _make(tx: Tx, account: Account, *, provider_thread_id: str) -> str:
+    thread_id = thread_id_of(account.id, provider_thread_id)
+    tx.run(
+        """
+        insert into mail_threads (id, account_id, provider_thread_id)
+        values (:id, :account_id, :provider_thread_id) on conflict do nothing
+        """,
+        id=thread_id,
+        account_id=account.id,
+        provider_thread_id=provider_thread_id,
+    )
+    return thread_id
+
+
+def _join(tx: Tx, *, gone: str, into: str) -> list[Duplicate]:
+    tx.run("update mail_messages set thread_id = :into where thread_id = :gone", into=into, gone=gone)
+    tx.run("update mail_references set thread_id = :into where thread_id = :gone", into=into, gone=gone)
+    return duplicates.join(tx, gone=gone, into=into)

@@ -1,0 +1,242 @@
+"""The columns a list shows, kept true by whoever changes a message: this module is the only one that writes them.
+
+After any change to a thread's messages call :func:`refresh_thread`; it reads that one thread's messages, rewrites its
+row, moves the account's counters by the difference and emits the live update. Nothing else may touch those columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, cast
+
+from svc.clock import Millis
+from svc.mail import wire as mail_wire
+from svc.mail.accounts import queries as account_queries
+from svc.mail.accounts.news import emit_account
+from svc.mail.model import DRAFT, Account, has_list
+from svc.mail.threads import duplicates, snoozes
+from svc.mail.threads import queries as thread_queries
+from svc.mail.threads import wire as thread_wire
+from svc.mail.threads.duplicates import Duplicate
+from svc.mail.threads.own_words import columns
+from svc.store import Row, Tx, json_array, texts_of
+
+MAIL_TOPIC: Final = "mail"
+
+
+def refresh_thread(tx: Tx, account: Account, thread_id: str, *, device_id: str) -> None:
+    """Bring a thread's row and its account's unread counter up to its messages; remove it when it has none left."""
+    refresh_threads(tx, account, [thread_id], device_id=device_id)
+
+
+def refresh_threads(tx: Tx, account: Account, thread_ids: Iterable[str], *, device_id: str) -> None:
+    """The same for many: what their rows share is looked up once."""
+    there = [thread_id for thread_id in thread_ids if _refresh(tx, account, thread_id, device_id=device_id)]
+    _emit_threads(tx, account, there, device_id=device_id)
+
+
+def _refresh(tx: Tx, account: Account, thread_id: str, *, device_id: str) -> bool:
+    """Whether there is still such a thread."""
+    before = tx.one(
+        """
+        select in_inbox > 0 and unread > 0, labels, last_message_at, leads, twins, messages > 0 from mail_threads
+        where id = :id
+        """,
+        id=thread_id,
+    )
+    on_badge, labels_before, at_before, leads, group, was_told = before or (0, "[]", 0, 1, None, True)
+    in_unified = on_badge and leads
+    sums = tx.one(
+        """
+        select count(*), sum(in_inbox), sum(unread), sum(visible), sum(attachments) from mail_messages
+        where thread_id = :id
+        """,
+        id=thread_id,
+    )
+    listed_before = _Listed(_lists_of(texts_of(labels_before)), at_before)
+    if sums is None or sums[0] == 0:
+        tx.run("delete from mail_threads where id = :id", id=thread_id)
+        _relist(tx, account, thread_id, before=listed_before, after=_Listed(frozenset(), 0))
+        _move_badge(tx, account.id, by=-on_badge, twins_by=-(on_badge - in_unified))
+        if was_told:
+            tx.emit(
+                topic=MAIL_TOPIC,
+                kind="thread.removed",
+                id=thread_id,
+                payload={"accountId": account.id},
+                audience=account.owner_id,
+                device_id=device_id,
+            )
+        return False
+    _relist(tx, account, thread_id, before=listed_before, after=_rewrite(tx, thread_id, sums))
+    in_inbox, unread, visible = sums[1:4]
+    if in_inbox or not visible:  # it is back already, or there is nothing left that could come back
+        snoozes.end(tx, thread_id=thread_id)
+    leads_now, duplicates_now = duplicates.settle(tx, thread_id, leads=bool(leads), group=group)
+    on_badge_now = int(in_inbox > 0 and unread > 0)
+    in_unified_now = int(on_badge_now and leads_now)
+    _move_badge(
+        tx, account.id, by=on_badge_now - on_badge, twins_by=(on_badge_now - in_unified_now) - (on_badge - in_unified)
+    )
+    for duplicate in duplicates_now:
+        _pass_lead(tx, duplicate, device_id=device_id)
+    return True
+
+
+def _pass_lead(tx: Tx, duplicate: Duplicate, *, device_id: str) -> None:
+    """A thread of another account came to lead in Unified, or no longer does."""
+    account = account_queries.account(tx, duplicate.account_id)
+    assert account is not None
+    if duplicate.on_badge:
+        _move_badge(tx, account.id, by=0, twins_by=-1 if duplicate.leads else 1)
+    emit_thread(tx, account, duplicate.id, device_id=device_id)
+    emit_account(tx, account.id, device_id=device_id)
+
+
+def emit_thread(tx: Tx, account: Account, thread_id: str, *, device_id: str) -> None:
+    _emit_threads(tx, account, [thread_id], device_id=device_id)
+
+
+def _emit_threads(tx: Tx, account: Account, thread_ids: Iterable[str], *, device_id: str) -> None:
+    rows = [row for thread_id in thread_ids if (row := thread_queries.thread(tx, thread_id)) is not None]
+    for summary in thread_wire.thread_summaries(tx, rows):
+        tx.emit(
+            topic=MAIL_TOPIC,
+            kind="thread.changed",
+            id=summary.id,
+            payload={"accountId": account.id, "thread": mail_wire.to_builtins(summary)},
+            audience=account.owner_id,
+            device_id=device_id,
+        )
+
+
+@dataclass(frozen=True)
+class _Listed:
+    """In which lists by label a thread stands, and at which place."""
+
+    labels: frozenset[str]
+    at: Millis
+
+
+def _rewrite(tx: Tx, thread_id: str, sums: Row) -> _Listed:
+    # A draft, spam or trashed message leads only a thread that has nothing else; the sender shown is not the owner.
+    newest = tx.one(
+        """
+        select sender_name, sender_address, subject, snippet, sent_at, own from mail_messages where thread_id = :id
+        order by visible desc, sent_at desc, id desc limit 1
+        """,
+        id=thread_id,
+    )
+    assert newest is not None
+    name, address, subject, snippet, sent_at, own = newest
+    if own:
+        ((name, address),) = tx.all(
+            """
+            select sender_name, sender_address from mail_messages where thread_id = :id
+            order by visible desc, own, sent_at desc, id desc limit 1
+            """,
+            id=thread_id,
+        )
+    distinct = tx.all("select distinct labels from mail_messages where thread_id = :id", id=thread_id)
+    labels = sorted({label for (encoded,) in distinct for label in texts_of(cast(str, encoded))})
+    tx.run(
+        """
+        update mail_threads set subject = :subject, snippet = :snippet, last_message_at = :at,
+            sender_name = :sender_name, sender_address = :sender_address, messages = :messages, in_inbox = :in_inbox,
+            unread = :unread, visible = :visible, attachments = :attachments, labels = :labels,
+            drafts = :drafts, sent = :sent, last_sent_at = :last_sent_at, draft = :draft, last_draft_at = :last_draft_at
+        where id = :id
+        """,
+        id=thread_id,
+        subject=subject,
+        snippet=snippet,
+        at=sent_at,
+        sender_name=name,
+        sender_address=address,
+        messages=sums[0],
+        in_inbox=sums[1],
+        unread=sums[2],
+        visible=sums[3],
+        attachments=sums[4],
+        labels=json_array(labels),
+        drafts=_drafts_of(tx, thread_id) if DRAFT in labels else 0,
+        **columns.own_words(tx, thread_id, labels=labels),
+    )
+    return _Listed(_lists_of(labels), sent_at)
+
+
+def _drafts_of(tx: Tx, thread_id: str) -> int:
+    count: int = tx.value(
+        """
+        select count(*) from mail_messages m
+        where thread_id = :id and exists (select 1 from json_each(m.labels) where value = :draft)
+        """,
+        id=thread_id,
+        draft=DRAFT,
+    )
+    return count
+
+
+def retell(tx: Tx, *, message_id: str, snippet: str) -> None:
+    """What a stored message says, told in another way than when it came in; its thread's row follows."""
+    if not tx.run(
+        "update mail_messages set snippet = :snippet where id = :id and snippet <> :snippet",
+        snippet=snippet,
+        id=message_id,
+    ):
+        return
+    tx.run(
+        """
+        update mail_threads set snippet = (
+            select snippet from mail_messages where thread_id = mail_threads.id
+            order by visible desc, sent_at desc, id desc limit 1
+        )
+        where id = (select thread_id from mail_messages where id = :id)
+        """,
+        id=message_id,
+    )
+
+
+def _lists_of(label_ids: Iterable[str]) -> frozenset[str]:
+    return frozenset(label_id for label_id in label_ids if has_list(label_id))
+
+
+def _relist(tx: Tx, account: Account, thread_id: str, *, before: _Listed, after: _Listed) -> None:
+    """Move a thread in the lists by label. Where it stood follows from its row, so that only what moves is written."""
+    moved = before.at != after.at
+    for label_id in sorted(before.labels if moved else before.labels - after.labels):
+        tx.run(
+            """
+            delete from mail_thread_labels
+            where account_id = :account_id and label_id = :label_id and last_message_at = :at and thread_id = :id
+            """,
+            account_id=account.id,
+            label_id=label_id,
+            at=before.at,
+            id=thread_id,
+        )
+    for label_id in sorted(after.labels if moved else after.labels - before.labels):
+        tx.run(
+            """
+            insert into mail_thread_labels (account_id, label_id, last_message_at, thread_id)
+            values (:account_id, :label_id, :at, :id)
+            """,
+            account_id=account.id,
+            label_id=label_id,
+            at=after.at,
+            id=thread_id,
+        )
+
+
+def _move_badge(tx: Tx, account_id: str, *, by: int, twins_by: int) -> None:
+    if by or twins_by:
+        tx.run(
+            """
+            update mail_accounts set unread_threads = unread_threads + :by, unread_twins = unread_twins + :twins_by
+            where id = :id
+            """,
+            by=by,
+            twins_by=twins_by,
+            id=account_id,
+        )

@@ -1,0 +1,225 @@
+"""Threads on the wire: the inputs that name them, the rows of a list, and how a record becomes one."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Sequence
+from typing import Annotated, Final
+
+import msgspec
+
+from svc.clock import rfc3339, rfc3339_or_none
+from svc.errors import Invalid
+from svc.mail.model import STARRED, Label, OwnList, OwnMessage, Section, ThreadRow
+from svc.mail.threads import correspondents
+from svc.mail.threads import queries as thread_queries
+from svc.mail.threads.queries import Cursor
+from svc.mail.wire import MAX_INSTANT, MAX_LIST_LIMIT, MAX_THREADS_A_CALL, Id, LabelName
+from svc.protocol.rows import Wire
+from svc.store import ReadTx
+
+SYSTEM_LABEL_NAMES: Final = {
+    "INBOX": "Inbox",
+    "UNREAD": "Unread",
+    "STARRED": "Starred",
+    "IMPORTANT": "Important",
+    "SENT": "Sent",
+    "DRAFT": "Draft",
+    "SPAM": "Spam",
+    "TRASH": "Trash",
+    "CHAT": "Chat",
+    "CATEGORY_PERSONAL": "Personal",
+    "CATEGORY_SOCIAL": "Social",
+    "CATEGORY_PROMOTIONS": "Promotions",
+    "CATEGORY_UPDATES": "Updates",
+    "CATEGORY_FORUMS": "Forums",
+}
+
+
+# Inputs
+
+
+class ThreadsInput(Wire, frozen=True):
+    """By ``section``, by ``label_id`` of one account, or by ``label_name`` in all of them."""
+
+    section: Section | None = None
+    account_id: Id | None = None
+    label_id: Id | None = None
+    label_name: LabelName | None = None
+    cursor: str | None = None
+    limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_LIST_LIMIT)] = 50
+
+
+class OpenInput(Wire, frozen=True):
+    thread_id: Id
+
+
+class ThreadIdsInput(Wire, frozen=True):
+    """``group``: the client's name for a step that it tells in several calls; undo takes them back as one."""
+
+    thread_ids: Annotated[tuple[Id, ...], msgspec.Meta(max_length=MAX_THREADS_A_CALL)]
+    group: Id | None = None
+
+
+class LabelOut(Wire, frozen=True):
+    id: str
+    name: str
+    color: str | None = None
+
+
+class SenderOut(Wire, frozen=True):
+    name: str
+    address: str
+    title: str | None
+
+
+class DuplicateOut(Wire, frozen=True):
+    account_id: str
+    thread_id: str
+
+
+class OwnMessageOut(Wire, frozen=True):
+    """``sender``: the address it is from; ``to``: the first of its recipients, and ``others`` how many more."""
+
+    sender: str
+    to: tuple[SenderOut, ...]
+    others: int
+    snippet: str
+    at: str
+
+
+class ThreadOut(Wire, frozen=True):
+    """``hidden``: each of its messages is spam, trash or a draft, so that it belongs in neither section.
+
+    ``message_count``: without the ``draft_count`` that are not sent yet.
+    ``twins``: the same mail in other accounts of the caller; Unified shows the one of them that ``leads``.
+    ``sent``, ``draft``: the newest of its messages that the owner sent, and drafted.
+    """
+
+    id: str
+    account_id: str
+    subject: str
+    snippet: str
+    last_message_at: str
+    unread: bool
+    in_inbox: bool
+    labels: tuple[LabelOut, ...]
+    sender: SenderOut
+    message_count: int
+    draft_count: int
+    has_attachments: bool
+    starred: bool
+    snoozed_until: str | None
+    hidden: bool
+    twins: tuple[DuplicateOut, ...]
+    leads: bool
+    sent: OwnMessageOut | None
+    draft: OwnMessageOut | None
+
+
+class ThreadsOut(Wire, frozen=True):
+    threads: tuple[ThreadOut, ...]
+    next_cursor: str | None
+
+
+def thread_summaries(tx: ReadTx, rows: Sequence[ThreadRow]) -> tuple[ThreadOut, ...]:
+    """Rows of a list, in their order: what they share is looked up once."""
+    labels = {account_id: thread_queries.labels(tx, account_id) for account_id in {row.account_id for row in rows}}
+    titles = correspondents.titles(tx, rows)
+    twins = _duplicates(tx, rows)
+    return tuple(_thread_out(row, labels[row.account_id], titles, twins) for row in rows)
+
+
+def thread_summary(tx: ReadTx, row: ThreadRow, labels: dict[str, Label] | None = None) -> ThreadOut:
+    known = labels if labels is not None else thread_queries.labels(tx, row.account_id)
+    return _thread_out(row, known, correspondents.titles(tx, [row]), _duplicates(tx, [row]))
+
+
+Groups = dict[str, list[tuple[str, str]]]
+
+
+def _duplicates(tx: ReadTx, rows: Sequence[ThreadRow]) -> Groups:
+    groups = {row.twins for row in rows if row.twins is not None}
+    return thread_queries.duplicates_of(tx, groups) if groups else {}
+
+
+def _thread_out(row: ThreadRow, known: dict[str, Label], titles: correspondents.Titles, groups: Groups) -> ThreadOut:
+    group = groups.get(row.twins or "", [])
+    return ThreadOut(
+        id=row.id,
+        account_id=row.account_id,
+        subject=row.subject,
+        snippet=row.snippet,
+        last_message_at=rfc3339(row.last_message_at),
+        unread=row.unread > 0,
+        in_inbox=row.in_inbox > 0,
+        labels=label_list(row.labels, known),
+        sender=SenderOut(
+            name=row.sender_name,
+            address=row.sender_address,
+            title=titles.get((row.account_id, row.sender_address)),
+        ),
+        message_count=row.messages - row.drafts,
+        draft_count=row.drafts,
+        has_attachments=row.attachments > 0,
+        starred=STARRED in row.labels,
+        snoozed_until=rfc3339_or_none(row.snoozed_until),
+        hidden=row.visible == 0,
+        twins=tuple(
+            DuplicateOut(account_id=account_id, thread_id=duplicate)
+            for account_id, duplicate in group
+            if duplicate != row.id
+        ),
+        leads=row.leads,
+        sent=_own_message_out(row.sent, row, titles),
+        draft=_own_message_out(row.draft, row, titles),
+    )
+
+
+def _own_message_out(own: OwnMessage | None, row: ThreadRow, titles: correspondents.Titles) -> OwnMessageOut | None:
+    if own is None:
+        return None
+    return OwnMessageOut(
+        sender=own.words.sender,
+        to=tuple(
+            SenderOut(name=one.name, address=one.address, title=titles.get((row.account_id, one.address)))
+            for one in own.words.to
+        ),
+        others=own.words.others,
+        snippet=own.words.snippet,
+        at=rfc3339(own.at),
+    )
+
+
+def label_list(label_ids: tuple[str, ...], known: dict[str, Label]) -> tuple[LabelOut, ...]:
+    """Labels with their names; one the provider has not told us of yet goes by its id."""
+    found = []
+    for label_id in label_ids:
+        label = known.get(label_id) or Label(id=label_id, name=label_id, system=False, color=None)
+        found.append(LabelOut(id=label_id, name=shown_name(label), color=label.color))
+    return tuple(found)
+
+
+def shown_name(label: Label) -> str:
+    """As people say it: the provider calls its own labels by their ids."""
+    return SYSTEM_LABEL_NAMES.get(label.id, label.name)
+
+
+def encode_cursor(row: ThreadRow, *, own_list: OwnList | None = None) -> str:
+    return base64.urlsafe_b64encode(f"{row.at(own_list)}:{row.id}".encode()).decode().rstrip("=")
+
+
+def decode_cursor(cursor: str | None) -> Cursor | None:
+    """Raises :class:`Invalid` for anything that this server did not hand out."""
+    if cursor is None:
+        return None
+    try:
+        text = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
+        instant, _, thread_id = text.partition(":")
+        at = int(instant)
+        if abs(at) > MAX_INSTANT:
+            raise ValueError("no instant is as far away")
+        return Cursor(at=at, id=thread_id)
+    except (ValueError, binascii.Error) as error:
+        raise Invalid("The cursor is not one that this server gave.") from error

@@ -1,0 +1,152 @@
+"""The pool of worker processes: for what strangers send and may make a parser hang, swell or crash.
+
+Owns the workers: how many, how long a call may take, how much memory and processor time it may use, and their end. A
+worker is kept for the next call and killed when its call runs over. None outlives the service: idle ones see the pipe
+close, busy ones watch their parent.
+
+``fn`` is found by its import path in the worker, so it is a module's own function and its module imports little.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import resource
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import AsyncExitStack, nullcontext, suppress
+from functools import partial
+from multiprocessing import connection, parent_process
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Self, TypeVar, cast
+
+import trio
+import trio_parallel
+
+from svc.nursery.autojump import autojump_held
+
+if TYPE_CHECKING:
+    from trio_parallel import WorkerContext
+
+T = TypeVar("T")
+
+WORKER_MEMORY_BYTES: Final = 1 << 30
+IDLE_S: Final = 60.0
+CLOSING_GRACE_S: Final = 2.0
+PROCESSOR_MARGIN_S: Final = 1.0
+"""Processor time beyond the deadline before the system ends a worker whose parent did not."""
+
+
+class WorkerTimeout(Exception):
+    """The call ran over its deadline; its worker was killed."""
+
+
+class WorkerCrashed(Exception):
+    """The worker died under the call, or ran out of its memory."""
+
+
+class ProcessPool:
+    """Runs functions in worker processes, at most ``limit`` at a time.
+
+    Open it with ``async with``. Workers start on use.
+    """
+
+    def __init__(self, *, limit: int, name: str, memory_bytes: int = WORKER_MEMORY_BYTES) -> None:
+        self.name = name
+        self._limiter = trio.CapacityLimiter(limit)
+        self._memory_bytes = memory_bytes
+        self._stack = AsyncExitStack()
+        self._workers: WorkerContext | None = None
+        self._calls: set[trio.CancelScope] = set()
+
+    async def __aenter__(self) -> Self:
+        context = trio_parallel.open_worker_context(
+            idle_timeout=IDLE_S,
+            init=partial(_prepare_worker, self._memory_bytes),
+            retire=partial(_is_swollen, self._memory_bytes),
+            grace_period=CLOSING_GRACE_S,
+        )
+        self._workers = await self._stack.enter_async_context(context)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """End all workers: idle ones by themselves, busy ones by force. Later calls raise ``ClosedResourceError``."""
+        self._workers = None
+        for call in self._calls:
+            call.cancel()
+        with autojump_held():
+            await self._stack.aclose()
+
+    async def run(self, fn: Callable[..., T], *args: object, deadline_s: float) -> T:
+        """``fn(*args)`` in a worker, within ``deadline_s`` of getting one. A cancelled call's worker is killed.
+
+        Raises what ``fn`` raises, ``WorkerTimeout`` or ``WorkerCrashed``. Under a mock clock time stands still
+        meanwhile: only a test that moves the clock itself sees a deadline pass.
+        """
+        with autojump_held():
+            async with self._limiter:
+                return await self._call(partial(_limited, fn, deadline_s + PROCESSOR_MARGIN_S), args, deadline_s)
+
+    async def _call(self, job: Callable[..., T], args: tuple[object, ...], deadline_s: float) -> T:
+        if self._workers is None:
+            raise trio.ClosedResourceError(f"the pool {self.name!r} is closed")
+        with trio.move_on_after(deadline_s) as scope:
+            self._calls.add(scope)
+            try:
+                result = await self._workers.run_sync(job, *args, kill_on_cancel=True, limiter=nullcontext())
+                return cast(T, result)
+            except trio_parallel.BrokenWorkerError as error:
+                raise WorkerCrashed(f"a worker of the pool {self.name!r} died") from error
+            except MemoryError as error:
+                raise WorkerCrashed(f"a worker of the pool {self.name!r} ran out of memory") from error
+            finally:
+                self._calls.discard(scope)
+        if self._workers is None:
+            raise trio.ClosedResourceError(f"the pool {self.name!r} was closed during a call")
+        raise WorkerTimeout(f"a call through the pool {self.name!r} took longer than {deadline_s:g} s")
+
+
+# In the worker process.
+
+
+def _prepare_worker(memory_bytes: int) -> None:
+    # A signal to the whole process group must not break a call that the service waits for while it drains.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core dump would hold mail
+    with suppress(ValueError, OSError):  # macOS has no such limit; the deadline remains
+        resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+    threading.Thread(target=_end_with_parent, name="end-with-parent", daemon=True).start()
+
+
+def _limited(fn: Callable[..., T], processor_s: float, *args: object) -> T:
+    """``fn(*args)`` with ``processor_s`` of processor time, counted anew for each call."""
+    _, hard_limit = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(time.process_time() + processor_s), hard_limit))
+    return fn(*args)
+
+
+def _is_swollen(memory_bytes: int) -> bool:
+    """A worker that once needed much keeps much: it makes room for a fresh one."""
+    return _peak_bytes() > memory_bytes // 2
+
+
+def _peak_bytes() -> int:
+    """The most this process ever held. On Linux a child's ``ru_maxrss`` begins with its parent's: ask elsewhere."""
+    with suppress(OSError, StopIteration):
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return int(next(line for line in lines if line.startswith("VmHWM:")).split()[1]) * 1024
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        connection.wait([parent.sentinel])
+        os._exit(1)

@@ -1,0 +1,32 @@
+"""The pool of worker threads: how many calls at a time, under which name.
+
+Owns the limit. A call that has begun is always awaited to its end, also by a cancelled task, because a thread can't be
+stopped: what may hang belongs behind the process pool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import trio
+
+from svc.nursery.autojump import autojump_held
+
+T = TypeVar("T")
+
+
+class ThreadPool:
+    """Runs blocking calls in threads, at most ``limit`` at a time; others wait their turn in order.
+
+    Under a mock clock time stands still during a call, so a call must not wait for virtual time to pass.
+    """
+
+    def __init__(self, *, limit: int, name: str) -> None:
+        self.name = name
+        self._limiter = trio.CapacityLimiter(limit)
+
+    async def run(self, fn: Callable[..., T], *args: object) -> T:
+        """``fn(*args)`` in a thread. Cancelled only while it waits for its turn."""
+        with autojump_held():
+            return await trio.to_thread.run_sync(fn, *args, limiter=self._limiter)

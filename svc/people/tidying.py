@@ -1,0 +1,61 @@
+"""Mending homes from when everybody who wrote got a page: the pages of strangers that nobody has touched go again.
+
+Taken away is only a page that still is exactly as it was made, of somebody whom the owner never wrote to. They are then
+suggested, and one call (:func:`actions.add`) makes the same page anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from svc.pages import MadePage, take_away, untouched
+from svc.people import actions, card, queries
+from svc.people.model import Person, plain_address
+from svc.people.queries import MAKER
+from svc.principal import Principal
+from svc.store import ReadTx, Tx
+
+MAX_AT_ONCE: Final = 200  # each is two live updates; a socket may be 1,000 behind
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stranger:
+    """Somebody whom the owner never wrote to, and the page that was made for them."""
+
+    person: Person
+    page: MadePage
+
+
+def strangers(tx: ReadTx, principal: Principal) -> list[Stranger]:
+    """Whose pages :func:`tidy` would take away, by address."""
+    people = queries.never_written_to(tx, principal)
+    pages = untouched(tx, MAKER, page_ids={one.page_id for one in people if one.page_id is not None})
+    found = [Stranger(person=one, page=pages[one.page_id]) for one in people if one.page_id in pages]
+    shared = {one.page.id for one in found if len(queries.all_on_page(tx, page_id=one.page.id)) > 1}
+    return [one for one in found if one.page.id not in shared and _is_where_it_was(one)]
+
+
+def tidy(tx: Tx, principal: Principal, *, addresses: Collection[str] | None = None) -> int:
+    """Take these pages away, if they still are among the :func:`strangers`'. How many it were. ``None``: all."""
+    wanted = None if addresses is None else {plain_address(one) for one in addresses}
+    gone = 0
+    for one in strangers(tx, principal):
+        if wanted is None or one.person.address in wanted:
+            take_away(tx, MAKER, one.page)
+            tx.run("update people set page_id = null, suggestion = 'open' where id = :id", id=one.person.id)
+            actions.tell(tx, principal, one.person)
+            gone += 1
+    return gone
+
+
+def _is_where_it_was(one: Stranger) -> bool:
+    """The name may be a newer one by now, and the owner too: the page's own title, and nobody as its owner, count."""
+    return one.page.path in set(_first_paths(one.person, title=one.page.title))
+
+
+def _first_paths(person: Person, *, title: str) -> Iterator[str]:
+    name = "" if title == person.address else title
+    for owner_id in (person.owner_id, None):
+        yield from card.paths(owner_id=owner_id, name=name, address=person.address)

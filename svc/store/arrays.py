@@ -1,0 +1,20 @@
+"""Arrays in SQL: bound as JSON for ``json_each``, kept as JSON in a column, and read back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+import msgspec
+
+_texts: Final = msgspec.json.Decoder(tuple[str, ...])
+
+
+def json_array(values: Iterable[str | int]) -> str:
+    """For a parameter that ``json_each`` unfolds, or a column that holds an array."""
+    return msgspec.json.encode(list(values)).decode()
+
+
+def texts_of(array: str) -> tuple[str, ...]:
+    """The texts of such a column. Raises :class:`msgspec.DecodeError` for anything else."""
+    return _texts.decode(array)

@@ -1,0 +1,106 @@
+"""One blob's file: on its way in, and on its way out. What a blob is, and the ways in which it can be none.
+
+Owns the temporary file of an upload and the reading of a file piece by piece. Where files lie is ``blob_tree.py``'s.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from io import FileIO
+from pathlib import Path
+from typing import Final, Literal
+
+from svc.errors import NotFound
+from svc.store.faults import disk_faults
+
+CHUNK_BYTES: Final = 256 * 1024  # read or written in one thread hop
+
+NOT_A_FILE: Final = frozenset({errno.ELOOP, errno.EISDIR})
+
+Harm = Literal["missing", "truncated", "altered"]
+"""What happened to a blob that is not what its name says."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlobRef:
+    """The address of some content, and its size in bytes."""
+
+    sha256: str
+    size: int
+
+
+class BlobMissing(NotFound):
+    """There is no such blob."""
+
+
+class BlobCorrupt(NotFound):
+    """What is stored under this name is not what the name says; it is not handed out."""
+
+
+class Upload:
+    """A blob on its way in: a temporary file, its hash and its size so far. Blocks; one thread at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self.size = 0
+        self._path = path
+        self._digest = hashlib.sha256()
+        self._file: FileIO | None = None
+
+    def write(self, data: bytes) -> None:
+        with disk_faults():
+            if self._file is None:
+                self._file = FileIO(self._path, "x")
+            rest = memoryview(data)
+            while rest:
+                rest = rest[self._file.write(rest) :]
+        self._digest.update(data)
+        self.size += len(data)
+
+    def sync(self) -> None:
+        if self._file is not None:
+            os.fsync(self._file.fileno())
+
+    def ref(self) -> BlobRef:
+        return BlobRef(self._digest.hexdigest(), self.size)
+
+    def move(self, path: Path) -> None:
+        self._path.rename(path)
+
+    def discard(self) -> None:
+        """Close the file, and remove it unless it has been moved to its place."""
+        if self._file is not None:
+            self._file.close()
+            with suppress(FileNotFoundError):
+                self._path.unlink()
+
+
+class Reader:
+    """Reads a file piece by piece, hashing what it reads. Blocks; one thread at a time."""
+
+    def __init__(self, file: FileIO, offset: int, length: int | None) -> None:
+        self.digest = hashlib.sha256()
+        self._file = file
+        self._left = length
+        file.seek(offset)
+
+    def read(self) -> bytes:
+        """The next piece; empty at the end."""
+        wanted = CHUNK_BYTES if self._left is None else min(CHUNK_BYTES, self._left)
+        data = self._file.read(wanted) or b""
+        self.digest.update(data)
+        if self._left is not None:
+            self._left -= len(data)
+        return data
+
+
+def open_to_read(path: Path) -> FileIO:
+    """Never through a link: whoever can put one there must not have another file handed out."""
+    return FileIO(path, opener=_open_to_read)
+
+
+def _open_to_read(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW)

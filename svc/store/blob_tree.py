@@ -1,0 +1,184 @@
+"""Where blobs lie: ``ab/<sha256>``, and in homes of earlier versions ``ab/cd/<sha256>``.
+
+Both places are read. What lies at an old place is moved to where it belongs when it is stored again or checked: it is
+renamed, then both directories are fsynced, the new one first, so that a crash or a power loss leaves it at one of them.
+Where a file lies at both, the one in the new place counts: it was written later.
+
+Owns the paths and the lock between those who store and those who remove or move.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Set
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from functools import partial
+from io import FileIO
+from pathlib import Path
+from typing import Final
+
+from svc.store.blob_files import NOT_A_FILE, BlobCorrupt, BlobMissing, open_to_read
+from svc.store.faults import disk_faults
+from svc.store.home import sync_directory
+
+SYNC_THREADS: Final = 8  # fsyncs of one group that wait for the disk together
+DAMAGED: Final = "This content is damaged."
+
+_NAME: Final = re.compile(r"[0-9a-f]{64}")
+_DIRECTORY_NAME: Final = re.compile(r"[0-9a-f]{2}")
+_LOCK: Final = ".lock"
+
+
+class BlobTree:
+    """The paths of one home's blobs. All of it blocks."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._durable_directories: set[Path] = set()  # at most 256
+
+    def place(self, sha256: str) -> Path:
+        """Where the blob belongs. Raises :class:`BlobMissing` for what is no name of a blob."""
+        if not is_name(sha256):
+            raise BlobMissing
+        return self._root / sha256[:2] / sha256
+
+    def opened(self, sha256: str) -> FileIO:
+        """Its file, wherever it lies."""
+        for path in self._places(sha256):
+            try:
+                return open_to_read(path)
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                if error.errno in NOT_A_FILE:
+                    raise BlobCorrupt(DAMAGED) from error
+                raise
+        raise BlobMissing
+
+    def status(self, sha256: str) -> os.stat_result | None:
+        """Of its file, wherever it lies; a link is not followed."""
+        with suppress(BlobMissing):
+            for path in self._places(sha256):
+                with suppress(FileNotFoundError):
+                    return path.lstat()
+        return None
+
+    def touch(self, sha256: str) -> None:
+        """Note that it was stored now."""
+        os.utime(self.place(sha256), follow_symlinks=False)
+
+    def remove(self, sha256: str) -> None:
+        for path in (self.place(sha256), self._old_place(sha256)):
+            path.unlink(missing_ok=True)
+
+    def drop_old(self, names: Iterable[str]) -> None:
+        """What lies at the old places of blobs that are durable where they belong. A crash may leave it: it is moot."""
+        for sha256 in names:
+            self._old_place(sha256).unlink(missing_ok=True)
+
+    def each_sha(self) -> Iterator[str]:
+        """Every blob there is, in order."""
+        for first in _directories(self._root):
+            # The old places first: what is moved meanwhile is then met twice, and not missed.
+            names = {name for second in _directories(first) for name in _names(second)}
+            yield from sorted(names | _names(first))
+
+    def settle(self, names: Iterable[str]) -> int:
+        """Move those that lie at their old places to where they belong; durable on return. Returns how many moved."""
+        old = [sha256 for sha256 in names if is_name(sha256) and os.path.lexists(self._old_place(sha256))]
+        if not old:
+            return 0
+        with disk_faults():
+            places = {self.place(sha256).parent for sha256 in old}
+            self.make_durable(places)
+            with self.locked(fcntl.LOCK_EX):
+                moved = sum(self._move(sha256) for sha256 in old)
+            sync_all(partial(sync_directory, directory) for directory in places)
+            self.drop_old(old)
+            emptied = {self._old_place(sha256).parent for sha256 in old}
+            sync_all(partial(_sync_if_there, directory) for directory in emptied)
+            for directory in emptied:
+                with suppress(OSError):  # others lie there still, or somebody was quicker
+                    directory.rmdir()
+        return moved
+
+    def sync_parents(self, names: Collection[str]) -> None:
+        directories = {self.place(sha256).parent for sha256 in names}
+        self.make_durable(directories)
+        sync_all(partial(sync_directory, directory) for directory in directories)
+
+    def make_durable(self, directories: Set[Path]) -> None:
+        """See to it that ``directories`` exist and that a power loss does not take their names away.
+
+        All are made before the root is synced: each sync after a change would be one more commit of the file system.
+        """
+        new = directories - self._durable_directories
+        for directory in new:
+            directory.mkdir(mode=0o700, exist_ok=True)
+        if new:
+            sync_directory(self._root)
+            self._durable_directories.update(new)
+
+    @contextmanager
+    def locked(self, how: int) -> Iterator[None]:
+        """Storing shares the lock, removing and moving have it alone. Held for the look and the change, never for an
+        fsync."""
+        descriptor = os.open(self._root / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            fcntl.flock(descriptor, how)  # locks of one process on two descriptors exclude each other too
+            yield
+        finally:
+            os.close(descriptor)
+
+    def _places(self, sha256: str) -> tuple[Path, ...]:
+        """Where it may lie, in the order to look: the first one again, for it may be moved between two looks."""
+        place = self.place(sha256)
+        return place, self._old_place(sha256), place
+
+    def _old_place(self, sha256: str) -> Path:
+        return self._root / sha256[:2] / sha256[2:4] / sha256
+
+    def _move(self, sha256: str) -> bool:
+        if os.path.lexists(self.place(sha256)):
+            return False
+        with suppress(FileNotFoundError):
+            self._old_place(sha256).rename(self.place(sha256))
+            return True
+        return False
+
+
+def is_name(sha256: str) -> bool:
+    return _NAME.fullmatch(sha256) is not None
+
+
+def sync_all(syncs: Iterable[Callable[[], None]]) -> None:
+    """Run all, several at a time: a file system makes one commit of the syncs that wait for it together."""
+    waiting = list(syncs)
+    if len(waiting) == 1:
+        waiting[0]()
+    elif waiting:
+        with ThreadPoolExecutor(min(SYNC_THREADS, len(waiting)), thread_name_prefix="blob-sync") as pool:
+            for done in [pool.submit(sync) for sync in waiting]:
+                done.result()
+
+
+def _sync_if_there(directory: Path) -> None:
+    with suppress(FileNotFoundError):
+        sync_directory(directory)
+
+
+def _directories(directory: Path) -> list[Path]:
+    with suppress(FileNotFoundError):
+        return sorted(
+            entry for entry in directory.iterdir() if _DIRECTORY_NAME.fullmatch(entry.name) and entry.is_dir()
+        )
+    return []  # it was empty, and is gone since it was listed
+
+
+def _names(directory: Path) -> set[str]:
+    with suppress(FileNotFoundError):
+        return {entry.name for entry in directory.iterdir() if is_name(entry.name)}
+    return set()

@@ -1,0 +1,22 @@
+"""The one thing the store needs from outside: somebody who runs a blocking call in a thread.
+
+Owns the :class:`RunsInThreads` protocol. The nursery's thread pool fits it; a test may hand in its
+own. It never makes threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+T = TypeVar("T")
+
+
+class RunsInThreads(Protocol):
+    """A pool of worker threads.
+
+    A call that has begun is always awaited to its end, also by a cancelled task: the store's connections and files
+    belong to one thread at a time.
+    """
+
+    async def run(self, fn: Callable[..., T], *args: object) -> T: ...

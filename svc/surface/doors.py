@@ -1,0 +1,78 @@
+"""What serves the connections of one port: within a bound, and, on drain, to the end of what was begun.
+
+Intake is the listener, work is the connections: on drain the port closes at once, idle connections with it, and
+requests in flight have the drain's time to finish. The same for the public listener and the internal one.
+"""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+import trio
+
+from svc.log import Log
+from svc.nursery import Child
+from svc.protocol import DEFAULT_LIMITS, Application, Drain, Limits, serve_connection
+from svc.surface.overload import turn_away
+
+RESERVED_DESCRIPTORS: Final = 128  # for the database, blobs, outgoing connections and the probes
+MAX_CONNECTIONS: Final = 10_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Door:
+    """What serves so many connections at a time."""
+
+    application: Application[Any]  # whatever its rows are handed
+    slots: trio.Semaphore
+    limits: Limits = DEFAULT_LIMITS
+
+
+async def serve_port(child: Child, listeners: Sequence[trio.SocketListener], doors: Sequence[Door]) -> None:
+    """Serve until the intake is cancelled. Each connection by the first door that has room."""
+    drain = Drain()
+    child.work.start_soon(_pass_on_drain, child, drain)
+    handler = partial(_serve, doors=doors, log=child.log, drain=drain)
+    await trio.serve_listeners(handler, list(listeners), handler_nursery=child.work)
+
+
+async def _serve(stream: trio.SocketStream, *, doors: Sequence[Door], log: Log, drain: Drain) -> None:
+    """One connection, by the first door that has room. Beyond the last it is turned away before it can hold
+    anything."""
+    door = next((one for one in doors if _enters(one)), None)
+    if door is not doors[0]:
+        log.warning("http.too_many_connections", turned_away=door is None)
+    if door is None:
+        await turn_away(stream)
+        return
+    try:
+        peer = stream.socket.getpeername()[0]
+    except OSError:
+        peer = ""  # gone before it was served
+    try:
+        await serve_connection(stream, door.application, log=log, peer=peer, drain=drain, limits=door.limits)
+    finally:
+        door.slots.release()
+
+
+def _enters(door: Door) -> bool:
+    try:
+        door.slots.acquire_nowait()
+    except trio.WouldBlock:
+        return False
+    return True
+
+
+async def _pass_on_drain(child: Child, drain: Drain) -> None:
+    await child.wait_draining()
+    drain.begin()
+
+
+def max_connections() -> int:
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    available = MAX_CONNECTIONS if soft == resource.RLIM_INFINITY else soft - RESERVED_DESCRIPTORS
+    return max(16, min(MAX_CONNECTIONS, available))

@@ -1,0 +1,1 @@
+"""How damage is found, recorded and mended."""

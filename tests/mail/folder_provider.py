@@ -1,0 +1,162 @@
+"""A mailbox with folders and flags instead of labels, and without threads, in memory, behind the seam: as IMAP servers
+have it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import trio
+
+from svc.clock import Clock, Millis
+from svc.mail.model import SENT
+from svc.mail.providers.folders import ARCHIVE, FLAGS, ROLES, Place, labels_of, relabelled, told
+from svc.mail.providers.seam import (
+    Capabilities,
+    ChangeKind,
+    HistoryChange,
+    HistoryExpired,
+    HistoryPage,
+    ListPage,
+    MessageGone,
+    MessageRef,
+    Profile,
+    ProviderLabel,
+    RawMessage,
+    Refused,
+    SentMessage,
+)
+
+FOLDERS = Capabilities(
+    labels=False, colors=False, server_threads=False, bulk_min=2, bulk_max=50, max_message_bytes=35 << 20
+)
+
+
+@dataclass(kw_only=True)
+class Kept:
+    id: str
+    place: Place
+    received_at: Millis
+    raw: bytes
+
+
+@dataclass(kw_only=True)
+class FolderMailbox:
+    """The mailbox itself, as its server and every other program see it."""
+
+    address: str
+    clock: Clock
+    kept: dict[str, Kept] = field(default_factory=dict)
+    changes: list[HistoryChange] = field(default_factory=list)
+    forgotten: int = 0  # changes before this one are no longer told
+
+    def deliver(self, raw: bytes, *, folder: str, seen: bool = False) -> str:
+        message_id = f"m{len(self.changes)}"
+        one = Kept(
+            id=message_id,
+            place=Place(folder=folder, seen=seen),
+            received_at=self.clock.now(),
+            raw=raw,
+        )
+        self.kept[message_id] = one
+        self._tell("added", one)
+        return message_id
+
+    def put(self, message_id: str, place: Place) -> None:
+        """Moved or flagged, by whomever."""
+        one = self.kept[message_id]
+        added, removed = told(one.place, place)
+        one.place = place
+        if added:
+            self._tell("labels-added", one, added)
+        if removed:
+            self._tell("labels-removed", one, removed)
+
+    def move(self, message_id: str, folder: str) -> None:
+        self.put(message_id, replace(self.kept[message_id].place, folder=folder))
+
+    def delete(self, message_id: str) -> None:
+        self._tell("deleted", self.kept.pop(message_id))
+
+    def forget_changes(self) -> None:
+        self.forgotten = len(self.changes) + 1
+        self._tell("labels-added", next(iter(self.kept.values())), frozenset())
+
+    def _tell(self, kind: ChangeKind, one: Kept, labels: frozenset[str] = frozenset()) -> None:
+        self.changes.append(HistoryChange(kind=kind, message_id=one.id, labels=labels))
+
+
+@dataclass(frozen=True, kw_only=True)
+class FolderProvider:
+    """That mailbox through the seam."""
+
+    box: FolderMailbox
+    capabilities: Capabilities = FOLDERS
+
+    async def profile(self) -> Profile:
+        await trio.lowlevel.checkpoint()
+        box = self.box
+        return Profile(address=box.address, cursor=str(len(box.changes)), messages_total=len(box.kept))
+
+    async def sender_name(self) -> str | None:
+        """A mailbox of its kind knows none."""
+        return None
+
+    async def list_messages(
+        self, *, label: str | None = None, page_token: str | None = None, limit: int = 100
+    ) -> ListPage:
+        await trio.lowlevel.checkpoint()
+        found = [one for one in self.box.kept.values() if label is None or label in labels_of(one.place)]
+        found.sort(key=lambda one: (one.received_at, one.id), reverse=True)
+        start = int(page_token or "0")
+        refs = tuple(MessageRef(id=one.id) for one in found[start : start + limit])
+        return ListPage(messages=refs, next_page_token=str(start + limit) if start + limit < len(found) else None)
+
+    async def get(self, message_id: str) -> RawMessage:
+        await trio.lowlevel.checkpoint()
+        one = self._there(message_id)
+        return RawMessage(id=one.id, labels=labels_of(one.place), received_at=one.received_at, raw=one.raw)
+
+    async def history(self, *, since: str, page_token: str | None = None) -> HistoryPage:
+        await trio.lowlevel.checkpoint()
+        if int(since) < self.box.forgotten:
+            raise HistoryExpired("The server no longer knows what changed since.")
+        changes = tuple(self.box.changes[int(since) :])
+        return HistoryPage(changes=changes, next_page_token=None, cursor=str(len(self.box.changes)))
+
+    async def modify(self, message_id: str, *, add: frozenset[str], remove: frozenset[str]) -> None:
+        await trio.lowlevel.checkpoint()
+        unknown = (add | remove) - FLAGS - frozenset(ROLES)
+        if unknown:
+            raise Refused(f"There is no such folder: {', '.join(sorted(unknown))}", status=400)
+        self.box.put(message_id, relabelled(self._there(message_id).place, add=add, remove=remove))
+
+    async def modify_many(self, message_ids: Sequence[str], *, add: frozenset[str], remove: frozenset[str]) -> None:
+        assert len(message_ids) <= self.capabilities.bulk_max
+        for message_id in message_ids:
+            if message_id in self.box.kept:
+                await self.modify(message_id, add=add, remove=remove)
+
+    async def labels(self) -> tuple[ProviderLabel, ...]:
+        await trio.lowlevel.checkpoint()
+        return tuple(ProviderLabel(id=name, name=name, system=True) for name in (*ROLES, *sorted(FLAGS)))
+
+    async def create_label(self, name: str, *, color: str | None = None) -> ProviderLabel:
+        raise AssertionError("nobody asks a mailbox without labels for one")
+
+    async def send(self, raw: bytes, *, thread_id: str | None = None) -> SentMessage:
+        """``thread_id`` means nothing here: threads follow from what the mails say."""
+        await trio.lowlevel.checkpoint()
+        one = self.box.kept[self.box.deliver(raw, folder=SENT, seen=True)]
+        return SentMessage(id=one.id, labels=labels_of(one.place))
+
+    def quota_used(self) -> None:
+        return None
+
+    def _there(self, message_id: str) -> Kept:
+        if message_id not in self.box.kept:
+            raise MessageGone("The message is gone.")
+        return self.box.kept[message_id]
+
+
+__all__ = ["ARCHIVE", "FolderMailbox", "FolderProvider"]

@@ -1,0 +1,139 @@
+"""However large the mails of a page are, few bytes of them are in memory at a time. On virtual time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import pytest
+import trio
+
+from svc.fakes.mail.provider import FakeProvider
+from svc.mail.providers.seam import MessageGone, RawMessage, Unreachable
+from svc.mail.sync import fetch
+from svc.mail.sync.room import FETCH_CONCURRENCY, Room
+from tests.mail.rig import MIA, Rig, mail
+
+KIB = 1024
+MAILS = 24
+SECONDS = 3
+"""So long a message is on its way."""
+
+
+@dataclass
+class Gauge:
+    """Bytes of raw messages that anybody still refers to."""
+
+    now: int = 0
+    peak: int = 0
+    asking: int = 0
+    asking_peak: int = 0
+    asked: list[str] = field(default_factory=list)
+
+    def add(self, size: int) -> None:
+        self.now += size
+        self.peak = max(self.peak, self.now)
+
+
+class _Weighed(bytes):
+    """Content that says when the last reference to it is gone."""
+
+    gauge: Gauge
+
+    def __del__(self) -> None:
+        self.gauge.now -= len(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Weighing(FakeProvider):
+    gauge: Gauge
+    gone: frozenset[str] = frozenset()
+    bad: frozenset[str] = frozenset()
+
+    async def get(self, message_id: str) -> RawMessage:
+        gauge = self.gauge
+        gauge.asked.append(message_id)
+        gauge.asking += 1
+        gauge.asking_peak = max(gauge.asking_peak, gauge.asking)
+        await trio.sleep(SECONDS)
+        gauge.asking -= 1
+        if message_id in self.gone:
+            raise MessageGone("Deleted.")
+        if message_id in self.bad:
+            raise Unreachable("500.")
+        message = await super().get(message_id)
+        content = _Weighed(message.raw)
+        content.gauge = gauge
+        gauge.add(len(content))
+        return replace(message, raw=content)
+
+
+async def swept(rig: Rig, *, mail_bytes: int, gone: str = "", bad: str = "") -> Gauge:
+    """A mailbox of large mails, read by one step."""
+    gauge = Gauge()
+    for number in range(MAILS):
+        await rig.inject(raw=mail(f"Mail {number}", text=("x" * 70 + "\n") * (mail_bytes // 71)))
+        await trio.sleep(1)
+    account_id = await rig.connect()
+    provider = Weighing(
+        world=rig.world, address=MIA, gauge=gauge, gone=frozenset(gone.split()), bad=frozenset(bad.split())
+    )
+    sync = rig.sync_of(account_id, provider)
+    if bad:
+        with pytest.raises(Unreachable):
+            await sync.step()
+    else:
+        await sync.step()
+    account = await rig.account(account_id)
+    assert account.messages == MAILS - len(gone.split()) - len(bad.split())
+    return gauge
+
+
+def each() -> list[str]:
+    return sorted(f"fake-{number}" for number in range(1, MAILS + 1))
+
+
+async def test_a_page_of_large_mails_never_holds_more_bytes_than_it_may(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetch, "DURABLE_TOGETHER_BYTES", 50 * KIB)
+    rig.new_room = partial(Room, size=128 * KIB, largest=32 * KIB)
+    gauge = await swept(rig, mail_bytes=25 * KIB)
+    assert 64 * KIB < gauge.peak <= 128 * KIB
+    assert gauge.now == 0
+    assert sorted(gauge.asked) == each()
+
+
+async def test_a_page_of_large_mails_is_one_page_in_one_order(rig: Rig) -> None:
+    rig.new_room = partial(Room, size=64 * KIB, largest=32 * KIB)
+    await swept(rig, mail_bytes=25 * KIB)
+    rows = await rig.rows("select subject from mail_messages order by sent_at desc")
+    assert [subject for (subject,) in rows] == [f"Mail {number}" for number in range(MAILS - 1, -1, -1)]
+    assert await rig.rows("select progress_done, sweep_no from mail_accounts") == [(MAILS, 1)]
+
+
+async def test_a_message_larger_than_all_the_room_passes_alone(rig: Rig) -> None:
+    rig.new_room = partial(Room, size=16 * KIB, largest=8 * KIB)
+    gauge = await swept(rig, mail_bytes=25 * KIB)
+    assert gauge.asking_peak <= 2  # as many as might have been small
+    assert sorted(gauge.asked) == each()
+
+
+async def test_the_larger_one_is_alone_where_it_was_to_be_expected(rig: Rig) -> None:
+    rig.new_room = partial(Room, size=8 * KIB, largest=32 * KIB)
+    gauge = await swept(rig, mail_bytes=25 * KIB)
+    assert gauge.asking_peak == 1
+    assert gauge.peak < 26 * KIB
+    assert sorted(gauge.asked) == each()
+
+
+async def test_small_mails_come_side_by_side(rig: Rig) -> None:
+    gauge = await swept(rig, mail_bytes=100)
+    assert gauge.asking_peak == FETCH_CONCURRENCY
+
+
+async def test_what_does_not_come_leaves_its_room_to_others(rig: Rig) -> None:
+    rig.new_room = partial(Room, size=64 * KIB, largest=32 * KIB)
+    gauge = await swept(rig, mail_bytes=25 * KIB, gone="fake-20 fake-19 fake-18 fake-17 fake-16", bad="fake-3")
+    assert gauge.peak <= 64 * KIB + 26 * KIB  # and a witness, which is let go at once
+    assert gauge.now == 0

@@ -1,0 +1,89 @@
+"""The seam to mail providers is nobody's: it names none, asks none what it is, and goes by what each is able to do."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+
+from svc.fakes.mail.provider import FakeProvider
+from svc.mail.accounts import actions as account_actions
+from svc.mail.labelling import inbox_actions as thread_actions
+from svc.mail.providers.seam import Capabilities, Refused
+from svc.mail.providers.table import Providers
+from tests.mail.rig import MIA, Rig
+
+MAIL = Path(__file__).parent.parent.parent / "svc" / "mail"
+LIST = MAIL / "providers" / "kinds.py"
+NEUTRAL = sorted({*MAIL.glob("providers/*.py"), *MAIL.glob("sync/*.py"), *MAIL.glob("accounts/*.py")} - {LIST})
+
+
+@pytest.mark.parametrize("path", NEUTRAL, ids=lambda path: str(path.relative_to(MAIL)))
+def test_neither_the_seam_nor_sync_knows_a_provider(path: Path) -> None:
+    text = path.read_text()
+    assert not [word for word in ("gmail", "google", "history_id") if word in text.casefold()]
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in {"isinstance", "type"}:
+            assert "provider" not in ast.unparse(node.args[0]).casefold(), ast.unparse(node)
+
+
+async def test_an_account_may_be_of_any_provider_and_sleeps_until_that_is_there(rig: Rig) -> None:
+    account_id = await rig.store.write(
+        account_actions.connect, rig.principal, address="mia@elsewhere.example", provider="elsewhere"
+    )
+    account = await rig.account(account_id)
+    assert account.provider == "elsewhere"
+    assert account.provider not in Providers()
+
+
+FRUGAL = Capabilities(
+    labels=False, colors=False, server_threads=True, bulk_min=2, bulk_max=3, max_message_bytes=35 << 20
+)
+COLOURLESS = replace(FRUGAL, labels=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frugal(FakeProvider):
+    """Takes three messages a call at most, and no labels of one's own; notes how many each call changes."""
+
+    capabilities: Capabilities = FRUGAL
+    asked: list[int] = field(default_factory=list)
+
+    async def modify(self, message_id: str, *, add: frozenset[str], remove: frozenset[str]) -> None:
+        self.asked.append(1)
+        await super().modify(message_id, add=add, remove=remove)
+
+    async def modify_many(self, message_ids: Sequence[str], *, add: frozenset[str], remove: frozenset[str]) -> None:
+        self.asked.append(len(message_ids))
+        await super().modify_many(message_ids, add=add, remove=remove)
+
+
+async def test_as_many_messages_go_at_once_as_the_provider_takes(rig: Rig) -> None:
+    account_id = await rig.synced(*(f"Mail {number}" for number in range(7)))
+    thread_ids = [str(row[0]) for row in await rig.rows("select id from mail_threads")]
+    await rig.store.write(thread_actions.archive, rig.principal, thread_ids=thread_ids)
+    provider = Frugal(world=rig.world, address=MIA)
+    await rig.loop_of(account_id, provider).sync_now()
+    assert provider.asked == [3, 3, 1]
+    assert await rig.pending() == []
+
+
+async def test_where_a_provider_has_no_labels_of_ones_own_none_is_made(rig: Rig) -> None:
+    sync = rig.sync_of(await rig.synced("Hello"), Frugal(world=rig.world, address=MIA))
+    with pytest.raises(Refused, match="no labels"):
+        await sync.make_label("Boats", color=None)
+    assert not [label for label in await rig.world.provider(MIA).labels() if label.name == "Boats"]
+
+
+async def test_where_labels_have_no_colours_none_is_sent(rig: Rig) -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Plain(FakeProvider):
+        capabilities: Capabilities = COLOURLESS
+
+    label = await rig.sync_of(await rig.synced("Hello"), Plain(world=rig.world, address=MIA)).make_label(
+        "Boats", color="#ff0000"
+    )
+    assert label.color is None

@@ -1,0 +1,197 @@
+"""The name in ``From``: the provider's at first, then whatever the person wants, and nobody else."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+import pytest
+
+from svc.fakes.mail.provider import FakeProvider
+from svc.mail.accounts import sender_names
+from svc.mail.accounts.sender_names import MAX_SENDER_NAME_CHARS
+from svc.mail.health import actions as health_actions
+from svc.mail.providers.seam import GrantLost, Provider, ProviderFault, Refused, Throttled, Unreachable
+from tests.mail.rig import MIA, Rig
+from tests.mail.sending.desk import Desk, desk_of
+from tests.service import RpcError, Service
+
+
+@dataclass(frozen=True, kw_only=True)
+class Named(FakeProvider):
+    """A mailbox whose provider says this of the name."""
+
+    says: str | ProviderFault | None
+    asked: list[str]
+
+    async def sender_name(self) -> str | None:
+        self.asked.append(self.address)
+        if isinstance(self.says, ProviderFault):
+            raise self.says
+        return self.says
+
+
+def named(rig: Rig, says: str | ProviderFault | None) -> Named:
+    return Named(world=rig.world, address=MIA, says=says, asked=[])
+
+
+async def swept(rig: Rig, provider: Provider) -> str:
+    await rig.inject("Hello")
+    account_id = await rig.connect()
+    await rig.sync_of(account_id, provider).step()
+    return account_id
+
+
+async def name_of(rig: Rig, account_id: str) -> str | None:
+    return (await rig.account(account_id)).sender_name
+
+
+async def resync(rig: Rig, account_id: str, provider: Provider) -> None:
+    await rig.store.write(health_actions.resync, rig.principal, account_id=account_id)
+    await rig.sync_of(account_id, provider).step()
+
+
+async def choose(rig: Rig, account_id: str, name: str) -> None:
+    await rig.store.write(sender_names.set_sender_name, rig.principal, account_id=account_id, name=name)
+
+
+async def test_the_provider_is_asked_when_an_account_is_connected_and_once_is_enough(rig: Rig) -> None:
+    provider = named(rig, "Mia Lindqvist")
+    account_id = await swept(rig, provider)
+    assert await name_of(rig, account_id) == "Mia Lindqvist"
+    sync = rig.sync_of(account_id, provider)
+    for _ in range(3):
+        await sync.step()
+    assert provider.asked == [MIA]
+
+
+async def test_an_account_from_before_names_were_known_is_asked_for_once_a_connection(rig: Rig) -> None:
+    account_id = await swept(rig, named(rig, None))
+    provider = named(rig, "Mia Lindqvist")
+    await rig.sync_of(account_id, provider).step()
+    assert await name_of(rig, account_id) == "Mia Lindqvist"
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Refused("No such thing.", status=404),
+        Unreachable("No connection."),
+        Throttled("A pause.", retry_after_s=60),
+        GrantLost("The scope is too small.", trouble="scope"),
+    ],
+)
+async def test_no_fault_of_the_question_is_the_accounts_trouble(rig: Rig, fault: ProviderFault) -> None:
+    provider = named(rig, fault)
+    account_id = await swept(rig, provider)
+    account = await rig.account(account_id)
+    assert (account.state, account.problem, account.sender_name) == ("caught-up", None, None)
+    await rig.sync_of(account_id, replace(provider, says=None)).step()
+    again = named(rig, "Mia")
+    await resync(rig, account_id, again)
+    assert (await name_of(rig, account_id), again.asked) == ("Mia", [MIA])
+
+
+@pytest.mark.parametrize("chosen", ["Mia at the sea", ""])
+async def test_what_a_person_chose_no_provider_changes(rig: Rig, chosen: str) -> None:
+    account_id = await swept(rig, named(rig, "Mia Lindqvist"))
+    await choose(rig, account_id, chosen)
+    provider = named(rig, "Mia Lindqvist")
+    await resync(rig, account_id, provider)
+    assert (await name_of(rig, account_id), provider.asked) == (chosen, [])
+
+
+async def test_a_name_that_was_chosen_while_the_provider_was_asked_stays(rig: Rig) -> None:
+    account_id = await swept(rig, named(rig, None))
+    await choose(rig, account_id, "Mia at the sea")
+    await rig.store.write(sender_names.note_sender_name, account_id=account_id, name="Mia Lindqvist")
+    assert await name_of(rig, account_id) == "Mia at the sea"
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("Mia\r\nBcc: eve@evil.example", "Mia Bcc: eve@evil.example"),
+        ("  Mia \x00 Lindqvist ", "Mia Lindqvist"),
+        ("Mia\u202egpj", "Miagpj"),
+        (" \r\n ", None),
+        ("x" * (MAX_SENDER_NAME_CHARS + 1), None),
+    ],
+)
+async def test_of_what_the_provider_says_one_line_is_kept(rig: Rig, said: str, kept: str | None) -> None:
+    assert await name_of(rig, await swept(rig, named(rig, said))) == kept
+
+
+async def test_the_fake_mailboxes_bear_the_names_of_the_demo_world(rig: Rig) -> None:
+    await rig.world.seed()
+    names = {address: await rig.world.provider(address).sender_name() for address in rig.world.addresses}
+    assert names == {
+        "mia@ternandtide.example": "Mia Lindqvist",
+        "hello@ternandtide.example": "Tern & Tide",
+        "mia.lindqvist@lanternpost.example": "Mia Lindqvist",
+    }
+
+
+# In the mail that leaves
+
+
+async def from_of(desk: Desk) -> str:
+    sent = await desk.send()
+    await desk.until(sent["outgoingId"], "sent")
+    raw = desk.world.mailbox(desk.address).sent[-1].raw
+    head = raw.partition(b"\r\n\r\n")[0].decode("ascii")
+    assert not re.search("(?im)^(bcc|x-evil):", head)
+    (value,) = re.findall(r"(?m)^From: (.*(?:\r\n[ \t].*)*)", head)
+    return str(value).strip()
+
+
+async def set_name(desk: Desk, name: str) -> None:
+    await desk.service.mutate("mail.setSenderName", accountId=desk.account_id, name=name)
+
+
+async def test_mail_leaves_under_the_name_that_was_set_and_under_none_again(service: Service) -> None:
+    desk = await desk_of(service)
+    assert await from_of(desk) in {MIA, f"<{MIA}>"}
+    await set_name(desk, "  Mia   Lindqvist ")
+    (account,) = await service.query("mail.accounts")
+    assert account["senderName"] == "Mia Lindqvist"
+    assert await from_of(desk) == f"Mia Lindqvist <{MIA}>"
+    await set_name(desk, "")
+    (account,) = await service.query("mail.accounts")
+    assert account["senderName"] is None
+    assert "Mia" not in await from_of(desk)
+
+
+@pytest.mark.parametrize(
+    "name", ["田中 恵子", 'Mia "the" Tern, Ltd. <eve@evil.example>', "a" * MAX_SENDER_NAME_CHARS, "x:y;z\\"]
+)
+async def test_any_one_line_comes_back_as_it_was_said_beside_the_accounts_own_address(
+    service: Service, name: str
+) -> None:
+    desk = await desk_of(service)
+    await set_name(desk, name)
+    await from_of(desk)
+    senders = [(one.sender.name, one.sender.address) for one in desk.accepted() if one.sender is not None]
+    assert senders == [(name, MIA)]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Mia\r\nBcc: eve@evil.example",
+        "Mia\nX-Evil: 1",
+        "Mia\rX-Evil: 1",
+        "Mia\x00",
+        "Mia\x85X-Evil: 1",
+        "Mia\u2028X-Evil: 1",
+        "a" * (MAX_SENDER_NAME_CHARS + 1),
+    ],
+)
+async def test_what_is_no_name_is_refused_and_changes_nothing(service: Service, name: str) -> None:
+    desk = await desk_of(service)
+    await set_name(desk, "Mia")
+    with pytest.raises(RpcError) as refused:
+        await set_name(desk, name)
+    assert refused.value.code == "BAD_REQUEST"
+    (account,) = await service.query("mail.accounts")
+    assert account["senderName"] == "Mia"

@@ -1,0 +1,32 @@
+"""A database with this version's schema, made once a process: to run every migration anew costs most of a boot.
+
+The migrations themselves run in tests/store, in tests/test_old_home.py and in every journey.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from svc.app import FEATURES
+from svc.clock import WallClock
+from svc.nursery import ThreadPool
+from svc.store import Store
+
+
+def lay_database(path: Path) -> None:
+    """Put it at ``path``, where nothing is yet. What is there stays: a home is opened more than once."""
+    if not path.exists():
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+        path.write_bytes(_migrated())
+
+
+@cache
+def _migrated() -> bytes:
+    with TemporaryDirectory() as directory:
+        path = Path(directory) / "svc.sqlite3"
+        sets = [feature.migrations for feature in FEATURES if feature.migrations]
+        Store.open(path, clock=WallClock(), threads=ThreadPool(limit=1, name="schema"), migrations=sets).close_now()
+        return path.read_bytes()

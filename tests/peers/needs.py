@@ -1,0 +1,91 @@
+"""What a test needs of the machine: it is there, or the test is skipped and says what is missing and how to get it.
+
+    @needs(EMULATOR, CORPUS)
+    def test_anything() -> None: ...
+
+Where ``CI=true`` nothing is skipped for that: a run that was to try everything fails when it can't.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.mail import corpus
+from tests.peers.cache import emulator_files, peers_dir
+
+CHROMIUM_PATH: Final = Path("/usr/bin/chromium")
+"""The whole browser: with its viewers of documents, and its own guards."""
+HEADLESS_PATH: Final = Path(shutil.which("chromium-headless-shell") or CHROMIUM_PATH)
+"""The same engine without a desktop's browser around it, which halves what a page costs; else the whole one."""
+AXE_PATH: Final = peers_dir() / "node_modules" / "axe-core" / "axe.min.js"
+_VENDOR: Final = Path(__file__).parents[2] / "static" / "vendor" / "preact.mjs"
+_OPENID_PACKAGES: Final = ("oidc-provider", "jose", "oauth2-mock-server")
+_MARKER: Final = "needs"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Need:
+    """``get`` completes "…: ": what a person does to have it."""
+
+    name: str
+    get: str
+    is_there: Callable[[], bool]
+
+
+def _packages(*names: str) -> bool:
+    return all((peers_dir() / "node_modules" / name).is_dir() for name in names)
+
+
+_FROM_PEERS: Final = f"run .ci/peers, which puts it into {peers_dir()} (SVC_PEERS)"
+
+CHROMIUM: Final = Need(
+    name="Chromium", get="run .ci/peers as root, or apt-get install chromium", is_there=CHROMIUM_PATH.exists
+)
+VENDOR: Final = Need(name="static/vendor", get="run make static/vendor/.stamp", is_there=_VENDOR.exists)
+NODE: Final = Need(
+    name="Node.js",
+    get="run .ci/peers as root, or install Node.js 20 or newer",
+    is_there=lambda: bool(shutil.which("node")),
+)
+COMMONMARK_SPEC: Final = Need(
+    name="commonmark-spec in static/node_modules",
+    get="run make static/vendor/.stamp",
+    is_there=lambda: (_VENDOR.parents[1] / "node_modules" / "commonmark-spec").is_dir(),
+)
+AXE: Final = Need(name="axe-core", get=_FROM_PEERS, is_there=AXE_PATH.is_file)
+TRPC_CLIENT: Final = Need(
+    name="@trpc/client", get=_FROM_PEERS, is_there=lambda: _packages("@trpc/client", "@trpc/server")
+)
+EMULATOR: Final = Need(name="the Google emulator", get=_FROM_PEERS, is_there=lambda: emulator_files() is not None)
+OPENID: Final = Need(
+    name="the OpenID providers",
+    get=_FROM_PEERS,
+    is_there=lambda: emulator_files() is not None and _packages(*_OPENID_PACKAGES),
+)
+CORPUS: Final = Need(name="the mail corpus", get=_FROM_PEERS, is_there=corpus.is_present)
+
+
+def needs(*wanted: Need) -> pytest.MarkDecorator:
+    return pytest.mark.needs(*wanted)
+
+
+def check_marked(item: pytest.Item) -> None:
+    for mark in item.iter_markers(_MARKER):
+        need(*mark.args)
+
+
+def need(*wanted: Need) -> None:
+    """Goes on where all of it is there. The one place that skips a test for what a machine lacks."""
+    for one in wanted:
+        if not one.is_there():
+            reason = f"{one.name} is missing: {one.get}"
+            if os.environ.get("CI") == "true":
+                pytest.fail(f"{reason} (CI=true: nothing may be skipped for it)", pytrace=False)
+            pytest.skip(reason)

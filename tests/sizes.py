@@ -1,0 +1,64 @@
+"""How much is tried where less or more can be: little in every run, much with ``SVC_SOAK=1`` (``make soak``).
+
+The little is chosen so that each kind of case still comes up; the much is for a night, and for who changes that room.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Final
+
+from hypothesis import HealthCheck
+
+SOAK: Final = os.environ.get("SVC_SOAK") == "1"
+
+
+def _size(little: int, much: int) -> int:
+    return much if SOAK else little
+
+
+EXAMPLES: Final = _size(100, 5_000)
+"""Examples of a property whose own number is not said."""
+TIMES: Final = EXAMPLES // 100
+
+
+def examples(little: int) -> int:
+    """Of a property whose examples cost more, or less, than most do."""
+    return little * TIMES
+
+
+NO_SPEED: Final = (HealthCheck.too_slow,)
+"""A test asserts no time: on a machine that others use too, an example takes as long as it takes."""
+SHARES_FIXTURES: Final = (*NO_SPEED, HealthCheck.function_scoped_fixture)
+"""For a property whose examples may all run in one and the same service."""
+
+CORPUS_SAMPLE: Final = _size(300, 6_046)
+"""Real mails, of the 6,046 there are."""
+
+KILLS_A_HOME: Final = 3
+SYNC_HOMES: Final = _size(1, 60)
+GMAIL_HOMES: Final = _size(1, 20)
+SENDING_ROUNDS: Final = _size(1, 20)
+SENDING_STRIDE: Final = _size(3, 1)
+"""A round kills a process at the steps of a send, a dozen and more: at each, or at each third from one of the first."""
+GMAIL_MAILS: Final = _size(200, 500)
+
+HOSTILE_WAYS: Final = _size(1, 9)
+"""By which a hostile page tries a row that has nothing to show; what has is tried by all, which are nine at most."""
+
+UPLOAD_ADDRESSES: Final = _size(1, 2)
+"""Of a hostile upload's two, by which each way of embedding it is tried."""
+
+STORY_ANY: Final = _size(2, 3)
+STORY_TELLING: Final = _size(3, 5)
+STORY_JUMPS: Final = _size(3, 5)
+"""Events one after the other in a mail's life: all of them, those that tell most, those with a clock that jumps."""
+
+HANGS_S: Final = 180.0
+"""Ends a test that hangs, and judges no speed: on a machine that others use too, a boot may take a minute."""
+
+SLOW: Final = SOAK or os.environ.get("SVC_SLOW") == "1"
+SLOW_PROCESSOR: Final = 6 if SLOW else 1
+LATE_ANSWERS_MS: Final = 300 if SLOW else 0
+"""Browser tests on a machine that is made slow: how many times slower the page runs, and by how much, at most, each
+answer and each live update of the stand-in server is late."""

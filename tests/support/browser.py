@@ -1,0 +1,240 @@
+"""What all tests in a browser share: how it is launched, how they wait, and the app as a test drives it.
+
+Nothing here or in a test waits for time to pass: each wait names what it is for, and ends a test that hangs. What the
+app shows only for some seconds stays in tests (``HELD``), so that a machine under load can't miss it; a test of such
+seconds starts its app ``alone`` and moves the clock itself.
+
+``SVC_SLOW=1`` (and ``make soak``) makes the browser slow and the stand-in server's answers late, by chance
+(tests/sizes.py): whoever asserts at once what comes a moment later is found by it.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from inspect import getsource
+from typing import Any, Final
+
+from playwright.sync_api import Browser, BrowserType, Locator, Page, Request, ViewportSize, expect
+from playwright.sync_api import TimeoutError as Timeout
+
+from tests.peers.needs import HEADLESS_PATH
+from tests.sizes import HANGS_S, SLOW_PROCESSOR
+from tests.web.fake_server import BASE, STATIC, World
+
+FLAGS: Final = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+DESKTOP: Final[ViewportSize] = {"width": 1360, "height": 860}
+PHONE: Final[ViewportSize] = {"width": 390, "height": 844}
+PLAYWRIGHTS_OWN: Final = "Blocked script execution in 'about:srcdoc'"
+"""Playwright puts helpers into every frame; a mail's frame runs none."""
+PATIENCE_MS: Final = HANGS_S * 1_000
+LOOK_AGAIN_MS: Final = 20
+
+expect.set_options(timeout=PATIENCE_MS)
+
+
+def _milliseconds(path: str, name: str) -> int:
+    """A constant of the app."""
+    found = re.search(rf"^const {name} = ([\d_]+);$", (STATIC / path).read_text(), re.MULTILINE)
+    assert found is not None, f"{path} has no {name}"
+    return int(found[1])
+
+
+HELD: Final = [_milliseconds("ui/toast.js", "SHOWN_MS"), _milliseconds("ui/copy.js", "THANKS_MS")]
+"""How long things are shown that leave by themselves, in ms: in a test they stay."""
+PREPARE: Final = """held => {
+    if (window !== top) return;
+    const [fetch, setTimeout] = [window.fetch, window.setTimeout];
+    window.asked = 0;
+    window.fetch = (...given) => {
+        window.asked += 1;
+        return fetch(...given).finally(() => { window.asked -= 1; });
+    };
+    window.setTimeout = (run, ms, ...given) => held.includes(ms) ? 0 : setTimeout(run, ms, ...given);
+}"""
+"""Counts the answers that the page waits for, and lets what leaves by itself stay."""
+SETTLED: Final = """async base => {
+    const calm = async () => {
+        for (let frames = 0; frames < 3; frames += 1) {
+            await new Promise(requestAnimationFrame);
+            if (window.asked) frames = 0;
+        }
+    };
+    const [{ liveState }, { place }, { me, meProblem }] = await Promise.all(
+        ["live", "router", "session"].map(name => import(`${base}/${name}.js`)));
+    await calm();
+    const listens = !place.value.route?.bare && (me.value || meProblem.value);
+    while (listens && liveState.value === "connecting") await new Promise(requestAnimationFrame);
+    await calm();
+}"""
+
+
+def launch(chromium: BrowserType, *, without: Sequence[str] = ()) -> Browser:
+    """``without``: what Playwright would switch on."""
+    return chromium.launch(
+        executable_path=str(HEADLESS_PATH), headless=True, args=list(FLAGS), ignore_default_args=list(without)
+    )
+
+
+def prepare(page: Page, *, held: Sequence[int] = HELD) -> None:
+    page.add_init_script(f"({PREPARE})({list(held)})")
+    if SLOW_PROCESSOR > 1:
+        page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOW_PROCESSOR})
+
+
+def until(page: Page, holds: Callable[[], bool], *, what: str = "", tell: Callable[[], str] = str) -> None:
+    """For what the page can't tell. ``what`` completes "waited for …"; without it the code is told."""
+    deadline = time.monotonic() + PATIENCE_MS / 1_000
+    while not holds():
+        assert time.monotonic() < deadline, (
+            f"waited {PATIENCE_MS / 1_000:g} s for {what or getsource(holds).strip()}\n{tell()}"
+        )
+        page.wait_for_timeout(LOOK_AGAIN_MS)
+
+
+def drawn(page: Page) -> None:
+    """Until the page has shown what it knows now."""
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
+
+
+def still(page: Page) -> None:
+    """Until it is drawn, and what moves to an end has come to it."""
+    drawn(page)
+    page.evaluate(
+        """() => Promise.allSettled(document.getAnimations()
+            .filter(one => one.effect.getComputedTiming().endTime < Infinity).map(one => one.finished))"""
+    )
+    drawn(page)
+
+
+@dataclass
+class Traffic:
+    """What the page and its frames have asked for and not heard the end of."""
+
+    page: Page
+    under_way: set[Request] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.page.on("request", self._begun)
+        self.page.on("requestfinished", self._ended)
+        self.page.on("requestfailed", self._ended)
+
+    def end(self) -> None:
+        self.page.remove_listener("request", self._begun)
+        self.page.remove_listener("requestfinished", self._ended)
+        self.page.remove_listener("requestfailed", self._ended)
+
+    def quiet(self) -> None:
+        """Until nothing is under way, also not because of the last answer. For what must not happen."""
+        calm = 0
+        while calm < 2:
+            until(self.page, lambda: not self.under_way, what="answers to all that the page asked", tell=self._tell)
+            drawn(self.page)
+            calm = 0 if self.under_way else calm + 1
+
+    def _begun(self, request: Request) -> None:
+        self.under_way.add(request)
+
+    def _ended(self, request: Request) -> None:
+        self.under_way.discard(request)
+
+    def _tell(self) -> str:
+        return "\n".join(f"{one.method} {one.url}" for one in self.under_way)
+
+
+@dataclass
+class App:
+    """One page with the app, and the world that its server shows."""
+
+    page: Page
+    world: World
+    origin: str
+    problems: list[str] = field(default_factory=list)
+    """What the console said."""
+    tolerated: tuple[str, ...] = ()
+    """Parts of console errors that this test brings about on purpose."""
+    watched: Traffic | None = None
+
+    def open(self, path: str = "/p/mail", *, ready: str = "[role=option]") -> Page:
+        """Returns once it has all that it asked for, listens to live updates, and has drawn what it knows."""
+        self.page.goto(self.origin + path)
+        self.page.wait_for_selector(ready)
+        self.settled()
+        return self.page
+
+    def settled(self) -> None:
+        self.page.evaluate(SETTLED, BASE)
+
+    def another_tab(self, path: str = "/p/mail", *, ready: str = "[role=option]") -> Page:
+        """In the same browser, beside this one."""
+        tab = App(page=self.page.context.new_page(), world=self.world, origin=self.origin)
+        prepare(tab.page)
+        return tab.open(path, ready=ready)
+
+    def watch_traffic(self) -> None:
+        """Begin to follow what the page asks for, so that ``traffic`` can be waited for."""
+        self.watched = Traffic(self.page)
+
+    @property
+    def traffic(self) -> Traffic:
+        assert self.watched is not None, "watch_traffic() first"
+        return self.watched
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def chord(self, *keys: str) -> None:
+        """One key right after the other: the app waits for the second only a moment, and a busy machine is slower."""
+        self.page.evaluate(
+            """keys => keys.forEach(key => document.activeElement.dispatchEvent(
+                new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true })))""",
+            list(keys),
+        )
+
+    def row(self, thread_id: str) -> Locator:
+        return self.page.locator(f"#row-{thread_id}")
+
+    def selects(self, thread_id: str | None) -> None:
+        """Wait until this row is the selected one, or none is."""
+        selected = self.page.locator("[aria-selected=true][data-thread]")
+        if thread_id is None:
+            expect(selected).to_have_count(0)
+        else:
+            expect(selected).to_have_attribute("data-thread", thread_id)
+
+    def focuses(self, thread_id: str) -> None:
+        """Wait until the row of this thread has the focus."""
+        expect(self.row(thread_id)).to_be_focused()
+
+    def at(self, path: str) -> None:
+        """Wait until this is the address."""
+        self.until("path => location.pathname === path", path)
+
+    def until(self, expression: str, argument: Any = None) -> None:
+        try:
+            self.page.wait_for_function(expression, arg=argument)
+        except Timeout:
+            raise AssertionError(f"waited {PATIENCE_MS / 1_000:g} s for {expression} of {argument!r}") from None
+
+    def called(self, name: str, *, times: int = 1) -> list[Any]:
+        """The calls of a procedure, once there are so many. The page shows a step before the server hears of it."""
+        self.wait(lambda: len(self.calls(name)) >= times, what=f"{times} of {name}", tell=lambda: str(self.world.calls))
+        return self.calls(name)
+
+    def wait(self, is_so: Callable[[], bool], *, what: str, tell: Callable[[], str] = str) -> None:
+        """For what the page can't tell. ``what`` completes "waited for …"."""
+        until(self.page, is_so, what=what, tell=tell)
+
+    def calls(self, name: str) -> list[Any]:
+        return [given for called, given in self.world.calls if called == name]

@@ -1,0 +1,135 @@
+"""Whoever owns a table writes it, and nobody reads a table of a feature that stands after its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from svc.app import FEATURES
+from svc.mail.owners import INGEST, INGEST_WRITES, OWNERS
+from svc.store import TABLES as STORE_TABLES
+from tests.statements import UNKNOWN, Mention, mentions
+from tests.test_architecture import INSIDE_MAIL, ROOT, SOURCES, room_of
+
+ORDER = ["store", *(feature.name for feature in FEATURES)]
+FEATURE_OF = {
+    **dict.fromkeys(STORE_TABLES, "store"),
+    **{table: feature.name for feature in FEATURES for table in feature.tables},
+}
+FOLDER_OF = {table: folder for folder, tables in OWNERS.items() for table in tables}
+SCHEMA = (ROOT / "tests" / "golden" / "schema.sql").read_text()
+IN_SCHEMA = frozenset(re.findall(r'^create (?:virtual )?table "?(\w+)', SCHEMA, re.IGNORECASE | re.MULTILINE))
+INSIDE_SQLITE = re.compile(r"mail_search_fts_\w+|sqlite_\w+")
+
+READS_LATER = {
+    ("svc/pages/actions.py", "files"): "a page may show only files that its writer may read, which the insert decides",
+    ("svc/mail/accounts/queries.py", "mail_mirror"): "an account tells how many changes wait",
+}
+"""The reads backward that there are, each with its reason. Nothing is added here without one."""
+
+
+def statements() -> Iterator[Mention]:
+    for path in SOURCES:
+        if path.name not in {"migrations.py", "tables.py"}:
+            yield from mentions(path, frozenset(FEATURE_OF))
+
+
+def told(one: Mention) -> str:
+    return f"{one.path.relative_to(ROOT)}:{one.line} {'writes' if one.writes else 'reads'} {one.table}"
+
+
+def place_in_mail(path: Path) -> str:
+    return path.relative_to(ROOT / "svc" / "mail").parts[0].removesuffix(".py")
+
+
+def test_every_table_has_one_owner() -> None:
+    declared = [*STORE_TABLES, *(table for feature in FEATURES for table in feature.tables)]
+    assert len(declared) == len(set(declared))
+    assert set(declared) == {name for name in IN_SCHEMA if not INSIDE_SQLITE.fullmatch(name)}
+
+
+def test_no_table_is_written_whose_name_is_put_in_at_run_time() -> None:
+    assert [told(one) for one in statements() if one.table == UNKNOWN and one.writes] == []
+
+
+def test_only_its_feature_writes_a_table() -> None:
+    foreign = [
+        one
+        for one in statements()
+        if one.writes and one.table != UNKNOWN and FEATURE_OF[one.table] != room_of(one.path)
+    ]
+    assert [told(one) for one in foreign] == []
+
+
+def test_no_feature_reads_a_table_of_a_later_one() -> None:
+    backward = [
+        one
+        for one in statements()
+        if not one.writes
+        and one.table != UNKNOWN
+        and room_of(one.path) in ORDER
+        and ORDER.index(FEATURE_OF[one.table]) > ORDER.index(room_of(one.path))
+    ]
+    assert [told(one) for one in backward if key(one) not in READS_LATER] == []
+
+
+def test_inside_mail_only_its_folder_writes_a_table() -> None:
+    foreign = [
+        one
+        for one in statements()
+        if one.writes and one.table in FOLDER_OF and FOLDER_OF[one.table] != place_in_mail(one.path)
+    ]
+    assert [told(one) for one in foreign if not is_ingest(one)] == []
+
+
+def is_ingest(one: Mention) -> bool:
+    return place_in_mail(one.path) in INGEST and one.table in INGEST_WRITES
+
+
+def test_inside_mail_no_folder_reads_a_table_of_a_later_one() -> None:
+    backward = [
+        one
+        for one in statements()
+        if not one.writes
+        and room_of(one.path) == "mail"
+        and one.table in FOLDER_OF
+        and INSIDE_MAIL.index(FOLDER_OF[one.table]) > INSIDE_MAIL.index(place_in_mail(one.path))
+    ]
+    assert [told(one) for one in backward if key(one) not in READS_LATER] == []
+
+
+def test_every_exception_is_still_needed() -> None:
+    assert {key(one) for one in statements()} >= set(READS_LATER)
+    assert {one.table for one in statements() if one.writes and is_ingest_from_outside(one)} == INGEST_WRITES
+
+
+def is_ingest_from_outside(one: Mention) -> bool:
+    return room_of(one.path) == "mail" and is_ingest(one) and FOLDER_OF[one.table] != place_in_mail(one.path)
+
+
+def key(one: Mention) -> tuple[str, str]:
+    return (str(one.path.relative_to(ROOT)), one.table)
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ('tx.run("delete from users where id = :id")', [("users", True)]),
+        ('tx.run("insert or ignore into users (id) values (1)")', [("users", True)]),
+        ('tx.run(f"update users set {x} = 1")', [("users", True)]),
+        ('tx.run(f"update {table} set a = 1")', [(UNKNOWN, True)]),
+        ('tx.all(f"select {columns} from users u join files f on f.id = u.id")', [("users", False), ("files", False)]),
+        ('_PART = "exists (select 1 from files)"', [("files", False)]),
+        ('tx.run("insert into users select id from files on conflict do update set a = 1")',
+         [("users", True), ("files", False)]),
+        ('"""Docs: delete from users."""', []),
+        ('tx.all("select 1 -- from users\\n")', []),
+    ],
+)  # fmt: skip
+def test_a_statement_is_read_for_what_it_touches(source: str, found: list[tuple[str, bool]], tmp_path: Path) -> None:
+    path = tmp_path / "module.py"
+    path.write_text(source)
+    assert [(one.table, one.writes) for one in mentions(path, frozenset({"users", "files"}))] == found

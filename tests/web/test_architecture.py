@@ -1,0 +1,126 @@
+"""The house rules of the web app that a reader should be able to rely on: read from its files, without a browser."""
+
+from __future__ import annotations
+
+import os
+import re
+from itertools import accumulate
+from pathlib import Path
+
+import pytest
+
+STATIC = Path(__file__).parents[2] / "static"
+NOT_OURS = {"node_modules", "vendor"}
+WIDTH = 120
+MAX_FILE_LINES = 500
+
+
+def ours(*suffixes: str) -> list[Path]:
+    """The files of these kinds that are written here."""
+    return sorted(
+        path
+        for suffix in suffixes
+        for path in STATIC.rglob(f"*{suffix}")
+        if not NOT_OURS & set(path.relative_to(STATIC).parts)
+    )
+
+
+@pytest.mark.parametrize("path", ours(".js", ".mjs", ".css", ".ts"), ids=lambda path: str(path.relative_to(STATIC)))
+def test_no_line_is_wider_than_a_screen(path: Path) -> None:
+    wide = [n for n, line in enumerate(path.read_text().splitlines(), 1) if len(line) > WIDTH]
+    assert wide == []
+
+
+FEATURES = sorted(path.parent.name for path in STATIC.glob("*/feature.js"))
+
+
+def imports_of(path: Path) -> set[str]:
+    """What a module names in imports and in types, as paths below static/."""
+    named = re.findall(r"(?:from|import) ?\(?\"(\.[^\"]+)\"", path.read_text())
+    return {os.path.relpath(path.parent / name, STATIC) for name in named}
+
+
+def test_every_feature_of_the_web_app_stands_in_the_one_list() -> None:
+    listed = {name.split("/")[0] for name in imports_of(STATIC / "features.js") if name.endswith("/feature.js")}
+    assert listed == set(FEATURES)
+
+
+def test_only_the_list_knows_the_features_rows() -> None:
+    guests = [
+        path.relative_to(STATIC).as_posix()
+        for path in ours(".js")
+        if any(name.endswith("/feature.js") for name in imports_of(path)) and path != STATIC / "features.js"
+    ]
+    assert guests == []
+
+
+@pytest.mark.parametrize(
+    "path", [*STATIC.glob("*.js"), *STATIC.glob("ui/*.js")], ids=lambda path: str(path.relative_to(STATIC))
+)
+def test_what_all_features_share_knows_none_of_them(path: Path) -> None:
+    if path != STATIC / "features.js":
+        assert [name for name in imports_of(path) if name.split("/")[0] in FEATURES] == []
+
+
+@pytest.mark.parametrize("name", FEATURES)
+def test_a_row_is_called_as_its_folder(name: str) -> None:
+    assert f'\n  name: "{name}",\n' in (STATIC / name / "feature.js").read_text()
+
+
+def without_comments(sheet: str) -> str:
+    return re.sub(r"/\*.*?\*/", "", sheet, flags=re.DOTALL)
+
+
+def selectors_of(path: Path) -> list[str]:
+    """Every selector of the rules in a stylesheet; frames of an animation have none."""
+    sheet = re.sub(r"@keyframes[^{]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", "", without_comments(path.read_text()))
+    heads = re.findall(r"([^{};]+)\{", sheet)
+    lists = [head.strip() for head in heads if not head.strip().startswith("@")]
+    return [one.strip() for some in lists for one in re.split(r",(?![^(\[]*[)\]])", some)]
+
+
+def root_class(selector: str) -> str | None:
+    """The class under which a selector stands: its first one."""
+    found = re.search(r"\.([a-z][\w-]*)", re.sub(r"\[[^\]]*\]", "", selector))
+    return found[1] if found else None
+
+
+def roots() -> dict[str, set[str | None]]:
+    """Feature, or "ui" for what all share -> the classes under which its rules stand."""
+    found: dict[str, set[str | None]] = {}
+    for path in ours(".css"):
+        room = path.relative_to(STATIC).parts[0]
+        found.setdefault(room, set()).update(map(root_class, selectors_of(path)))
+    return found
+
+
+def test_no_class_belongs_to_two_features() -> None:
+    rooms = sorted(roots().items())
+    shared = {(one, other): mine & theirs for one, mine in rooms for other, theirs in rooms if one < other}
+    assert {pair: names for pair, names in shared.items() if names} == {}
+
+
+def test_only_what_all_share_styles_plain_elements() -> None:
+    assert [room for room, names in roots().items() if None in names] == ["ui"]
+
+
+def test_the_page_links_every_stylesheet_once() -> None:
+    linked = re.findall(r'rel="stylesheet" href="\{\{static\}\}/([^"]+)"', (STATIC / "index.html").read_text())
+    assert sorted(linked) == [path.relative_to(STATIC).as_posix() for path in ours(".css")]
+    declaring = [name for name in linked if "@layer base, ui, features;" in (STATIC / name).read_text()]
+    assert declaring == linked[:1], "the order of the layers is declared once, before anything stands in one"
+
+
+@pytest.mark.parametrize("path", ours(".css"), ids=lambda path: str(path.relative_to(STATIC)))
+def test_all_of_a_stylesheet_stands_in_its_layer(path: Path) -> None:
+    sheet = without_comments(path.read_text()).replace("@layer base, ui, features;", "").strip()
+    opening = re.match(r"@layer (base|ui|features) \{", sheet)
+    assert opening is not None
+    assert (opening[1] == "features") == (path.parent.relative_to(STATIC).parts[0] in FEATURES)
+    depths = list(accumulate((char == "{") - (char == "}") for char in sheet))
+    assert depths.index(0, opening.end() - 1) == len(sheet) - 1, "nothing stands after the layer"
+
+
+@pytest.mark.parametrize("path", ours(".js", ".mjs", ".css", ".ts"), ids=lambda path: str(path.relative_to(STATIC)))
+def test_a_file_can_be_read_at_one_sitting(path: Path) -> None:
+    assert path.read_text().count("\n") <= MAX_FILE_LINES or ".generated." in path.name

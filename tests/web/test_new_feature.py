@@ -1,0 +1,92 @@
+"""A feature is added by one line in the service's list and one in the app's, and taken out again.
+
+The feature lies in ``habits_feature/``: a table, a setting, two procedures, a consumer, a job, a command,
+and a page in the app with its way there. It is laid into a copy of the tree, which is then served as it is from a
+checkout.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Final
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.journeys.harness import ServiceProcess, until
+from tests.sizes import HANGS_S
+
+ROOT: Final = Path(__file__).parent.parent.parent
+HABITS: Final = Path(__file__).parent / "habits_feature"
+
+pytestmark = [pytest.mark.browser, pytest.mark.journey]
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A copy of what is served."""
+    for folder in ("svc", "static"):
+        shutil.copytree(ROOT / folder, tmp_path / "tree" / folder, ignore=shutil.ignore_patterns("node_modules"))
+    return tmp_path / "tree"
+
+
+def add(tree: Path) -> None:
+    """The feature's own files, and a line in each of the two lists."""
+    shutil.copytree(HABITS, tree, dirs_exist_ok=True)
+    in_list(tree / "svc/app.py", "    undo.FEATURE,\n", "    undo.FEATURE,\n    habits.FEATURE,\n")
+    in_list(tree / "svc/app.py", "from svc.clock import", "from svc import habits\nfrom svc.clock import")
+    in_list(tree / "static/features.js", "export const FEATURES = [", "export const FEATURES = [habits, ")
+    in_list(
+        tree / "static/features.js", "import { FEATURE as files }",
+        'import { FEATURE as habits } from "./habits/feature.js";\nimport { FEATURE as files }',
+    )  # fmt: skip
+
+
+def take_out(tree: Path) -> None:
+    for name in ("svc/app.py", "static/features.js"):
+        shutil.copy(ROOT / name, tree / name)
+    for folder in ("svc", "static"):
+        shutil.rmtree(tree / folder / "habits")
+
+
+def in_list(path: Path, before: str, after: str) -> None:
+    text = path.read_text()
+    assert text.count(before) == 1, f"{path.name} has no place for a new line"
+    path.write_text(text.replace(before, after))
+
+
+def test_a_feature_is_added_and_taken_out_by_one_line_in_each_list(
+    tree: Path, tmp_path: Path, browser: Browser
+) -> None:
+    with ServiceProcess(tmp_path, root=tree) as service:
+        add(tree)
+        service.start(PROVIDERS="fake", SVC_HABITS_GOAL="2")
+        for name in ("walk", "read", "walk"):
+            service.mutate("habits.done", name=name)
+        until(
+            lambda: [one["done"] for one in service.query("habits.list")] == [1, 2],
+            what="the consumer to have counted what was done",
+            deadline_s=HANGS_S,
+        )
+        until(
+            lambda: [one["met"] for one in service.query("habits.list")] == [False, True],
+            what="the job to have said which were done often enough",
+            deadline_s=HANGS_S,
+        )
+        listed = service.command("habits", "list", "--json")
+        assert json.loads(listed.stdout) == [{"name": "read", "done": "1"}, {"name": "walk", "done": "2"}]
+        page = browser.new_page()
+        page.goto(service.base + "/p/mail")
+        page.get_by_role("link", name="Habits").click()
+        expect(page.locator(".habits li")).to_have_text(["read: 1 of 2", "walk: 2 of 2"])
+        page.close()
+        assert service.stop() == 0
+
+    take_out(tree)
+    with ServiceProcess(tmp_path / "without", root=tree) as service:  # a home that has its table wants it back
+        service.directory.mkdir()
+        service.start(PROVIDERS="fake")
+        assert service.request("GET", "/trpc/habits.list").status == 404
+        assert service.stop() == 0
