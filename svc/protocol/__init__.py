@@ -7,7 +7,7 @@ function is handed and when to drain are handed in.
 from svc.protocol.application import Application
 from svc.protocol.cookies import clear_cookie, cookie, set_cookie
 from svc.protocol.drain import Drain
-from svc.protocol.egress import Egress, EgressFault, EgressResponse
+from svc.protocol.egress import Egress, EgressFault, EgressResponse, EgressStream
 from svc.protocol.forwarded import NEAR_NETWORKS, Forwarded
 from svc.protocol.guard import Guard, LoopbackGuard
 from svc.protocol.http1 import serve_connection
@@ -29,6 +29,7 @@ __all__ = [
     "Egress",
     "EgressFault",
     "EgressResponse",
+    "EgressStream",
     "Forwarded",
     "Guard",
     "Headers",

@@ -2,8 +2,9 @@
 
 Owns the connection pool and the policy: verified TLS, a total deadline with the body in it, a size limit counted while
 streaming and after decompression, and no word about what the caller did not say (no cookies, no ``.netrc``, no proxy
-variables, no redirects followed). A failure is an :class:`EgressFault` that tells whether the other side may have acted
-on the request; its text names method and origin only, since a path or query may carry a secret. It never retries.
+variables, no redirects followed). An answer that is passed on as it comes (:meth:`Egress.open`) has no total deadline,
+but one for each silence. A failure is an :class:`EgressFault` that tells whether the other side may have acted on the
+request; its text names method and origin only, since a path or query may carry a secret. It never retries.
 """
 
 from __future__ import annotations
@@ -109,11 +110,55 @@ class Egress:
         # Raised out here, so that no library's exception (its text may quote a header) hangs on it as context.
         raise fault or exchange.fault("timeout", f"no whole answer within {deadline_s:g} s")
 
+    async def open(
+        self, method: str, url: str, *, headers: Mapping[str, str], body: bytes, head_s: float, idle_s: float
+    ) -> EgressStream:
+        """Send one request and wait for the head of its answer. Raises :class:`EgressFault`.
+
+        ``idle_s``: how long the body may be silent. What comes has no encoding: none is offered.
+        """
+        exchange = _Exchange(method)
+        request = exchange.build(url, headers={**headers, "accept-encoding": "identity"}, body=body or None)
+        fault: EgressFault | None = None
+        with trio.move_on_after(head_s):
+            try:
+                return EgressStream(exchange, await exchange.opened(self._transport, request), idle_s=idle_s)
+            except EgressFault as error:
+                fault = error
+            except (httpx2.HTTPError, httpx2.StreamError) as error:
+                fault = exchange.translate(error)
+        raise fault or exchange.fault("timeout", f"no answer began within {head_s:g} s")
+
+
+class EgressStream:
+    """An answer of any status, whose body is read as it comes. Whoever opened it closes it."""
+
+    def __init__(self, exchange: _Exchange, response: httpx2.Response, *, idle_s: float) -> None:
+        self.status = response.status_code
+        self.headers = _fields(response)
+        self._exchange = exchange
+        self._response = response
+        self._idle_s = idle_s
+        self._pieces = response.aiter_raw()
+
+    async def receive(self) -> bytes:
+        """The next piece of the body, never decompressed; empty at the end. Raises :class:`EgressFault`."""
+        fault: EgressFault | None = None
+        with trio.move_on_after(self._idle_s):
+            try:
+                return await anext(self._pieces, b"")
+            except (httpx2.HTTPError, httpx2.StreamError) as error:
+                fault = self._exchange.translate(error)
+        raise fault or self._exchange.fault("timeout", f"nothing more came within {self._idle_s:g} s")
+
+    async def aclose(self) -> None:
+        await _close(self._response)
+
 
 class _Exchange:
     """One request on its way: what a fault may say of it, and whether it has left."""
 
-    def __init__(self, method: str, *, limit_bytes: int) -> None:
+    def __init__(self, method: str, *, limit_bytes: int = 0) -> None:
         self._method = method
         self._origin = ""
         self._limit_bytes = limit_bytes
@@ -138,16 +183,30 @@ class _Exchange:
         raise self.fault("protocol", problem)
 
     async def run(self, transport: httpx2.AsyncHTTPTransport, request: httpx2.Request) -> EgressResponse:
-        response = await transport.handle_async_request(request)
+        response = await self._answered(transport, request)
         try:
-            if response.status_code == _SWITCHING_PROTOCOLS:
-                raise self.fault("protocol", "the server switched protocols unasked")
             body = await self._read(response)
         finally:
-            with trio.CancelScope(shield=True, deadline=trio.current_time() + 1):
-                await response.aclose()
-        fields = [(name.lower(), value) for name, value in response.headers.multi_items()]
-        return EgressResponse(status=response.status_code, headers=Headers(fields), body=body)
+            await _close(response)
+        return EgressResponse(status=response.status_code, headers=_fields(response), body=body)
+
+    async def opened(self, transport: httpx2.AsyncHTTPTransport, request: httpx2.Request) -> httpx2.Response:
+        """The answer with its body still to come, in no encoding."""
+        response = await self._answered(transport, request)
+        if _coding(response) != "identity":
+            await _close(response)
+            raise self._not_offered()
+        return response
+
+    async def _answered(self, transport: httpx2.AsyncHTTPTransport, request: httpx2.Request) -> httpx2.Response:
+        response = await transport.handle_async_request(request)
+        if response.status_code == _SWITCHING_PROTOCOLS:
+            await _close(response)
+            raise self.fault("protocol", "the server switched protocols unasked")
+        return response
+
+    def _not_offered(self) -> EgressFault:
+        return self.fault("protocol", "the answer has an encoding that was not offered")
 
     def translate(self, error: httpx2.HTTPError | httpx2.StreamError) -> EgressFault:
         """A library's exception in our words: its own text may quote what was sent or received."""
@@ -167,10 +226,10 @@ class _Exchange:
         self._has_left = self._has_left or event.endswith(_REQUEST_BEGINS)
 
     async def _read(self, response: httpx2.Response) -> bytes:
-        coding = (response.headers.get("content-encoding") or "identity").strip().lower()
+        coding = _coding(response)
         gunzip = _Gunzip() if coding in {"gzip", "x-gzip"} else None
         if gunzip is None and coding != "identity":
-            raise self.fault("protocol", "the answer has an encoding that was not offered")
+            raise self._not_offered()
         body = bytearray()
         async for chunk in response.aiter_raw():
             try:
@@ -183,6 +242,19 @@ class _Exchange:
         if gunzip and not gunzip.is_whole:
             raise self.fault("closed", "the compressed answer ends early")
         return bytes(body)
+
+
+def _fields(response: httpx2.Response) -> Headers:
+    return Headers([(name.lower(), value) for name, value in response.headers.multi_items()])
+
+
+def _coding(response: httpx2.Response) -> str:
+    return (response.headers.get("content-encoding") or "identity").strip().lower()
+
+
+async def _close(response: httpx2.Response) -> None:
+    with trio.CancelScope(shield=True, deadline=trio.current_time() + 1):
+        await response.aclose()
 
 
 class _Gunzip:

@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from svc.protocol.egress import CONNECTIONS_MAX, Egress, EgressFault, EgressResponse
+from svc.protocol.egress import CONNECTIONS_MAX, Egress, EgressFault, EgressResponse, EgressStream
 from tests.sizes import HANGS_S
 
 pytestmark = pytest.mark.wall_clock
@@ -388,3 +388,99 @@ async def test_a_certificate_is_verified_and_nothing_sent_before(
                 assert (caught.value.kind, caught.value.may_have_happened) == (kind, False)
                 assert server.heard == []
         nursery.cancel_scope.cancel()
+
+
+# An answer that is passed on as it comes
+
+
+async def opened(egress: Egress, url: str, *, head_s: float = 10, idle_s: float = 10) -> EgressStream:
+    return await egress.open("POST", url, headers={"x": "y"}, body=b"ask", head_s=head_s, idle_s=idle_s)
+
+
+def in_pieces(*pieces: bytes, between: Callable[[], Awaitable[None]]) -> Script:
+    async def script(stream: trio.SocketStream) -> None:
+        await stream.send_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for piece in pieces:
+            await stream.send_all(b"%x\r\n%b\r\n" % (len(piece), piece))
+            await between()
+        await stream.send_all(b"0\r\n\r\n")
+
+    return script
+
+
+async def test_each_piece_of_an_opened_answer_comes_before_the_next_is_sent() -> None:
+    heard = trio.Semaphore(0)
+    script = in_pieces(b"one", b"two", between=heard.acquire)
+    async with served(script) as (server, url), Egress() as egress:
+        stream = await opened(egress, f"{url}/v1?beta=true")
+        pieces = []
+        with trio.fail_after(HANGS_S):
+            while piece := await stream.receive():
+                pieces.append(piece)
+                heard.release()
+        await stream.aclose()
+        assert (stream.status, pieces) == (200, [b"one", b"two"])
+        assert b"accept-encoding: identity" in server.heard[0]
+        assert server.heard[0].startswith(b"POST /v1?beta=true HTTP/1.1\r\n")
+        assert server.heard[0].endswith(b"\r\n\r\nask")
+
+
+async def test_the_connection_of_an_answer_read_to_its_end_is_used_again() -> None:
+    async with served(says(OK, then_close=False)) as (server, url), Egress() as egress:
+        for _ in range(2):
+            stream = await opened(egress, url)
+            assert [await stream.receive(), await stream.receive()] == [b"hi", b""]
+            await stream.aclose()
+        assert (server.connections, len(server.heard)) == (1, 2)
+
+
+async def test_an_opened_answer_may_take_its_time_but_not_fall_silent() -> None:
+    async with served(says(CLOSE + b"\r\nbegun", then_close=False)) as (_, url), Egress() as egress:
+        stream = await opened(egress, url, idle_s=0.2)
+        assert await stream.receive() == b"begun"
+        with pytest.raises(EgressFault, match="nothing more came") as caught:
+            await stream.receive()
+        await stream.aclose()
+        assert (caught.value.kind, caught.value.may_have_happened) == ("timeout", True)
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (b"", "closed"),
+        (b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 0\r\n\r\n", "protocol"),
+        (b"HTTP/1.1 101 Switching Protocols\r\n\r\n", "protocol"),
+        (b"nonsense\r\n\r\n", "protocol"),
+    ],
+)
+async def test_what_is_no_answer_is_told_before_any_of_it_is_passed_on(answer: bytes, kind: str) -> None:
+    async with served(says(answer)) as (_, url), Egress() as egress:
+        with pytest.raises(EgressFault) as caught:
+            await opened(egress, url)
+        assert (caught.value.kind, caught.value.may_have_happened) == (kind, True)
+
+
+async def test_an_opened_answer_that_never_begins_ends_at_its_deadline() -> None:
+    async with served(says(b"", then_close=False)) as (_, url), Egress() as egress:
+        with pytest.raises(EgressFault, match="no answer began") as caught:
+            await opened(egress, url, head_s=0.2)
+        assert caught.value.may_have_happened
+
+
+async def test_an_opened_answer_that_is_cut_says_so() -> None:
+    async with served(says(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")) as (_, url), Egress() as egress:
+        stream = await opened(egress, url)
+        assert await stream.receive() == b"half"
+        with pytest.raises(EgressFault) as caught:
+            await stream.receive()
+        await stream.aclose()
+        assert caught.value.kind == "closed"
+
+
+async def test_nobody_listening_means_that_nothing_was_sent() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    async with Egress() as egress:
+        with pytest.raises(EgressFault) as caught:
+            await opened(egress, f"http://127.0.0.1:{port}")
+    assert (caught.value.kind, caught.value.may_have_happened) == ("connect", False)
