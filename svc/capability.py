@@ -46,11 +46,26 @@ Probe = Callable[["Workspace", Mapping[str, str]], Awaitable[ProbeResult]]
 
 
 @dataclass(frozen=True, kw_only=True)
+class Reach:
+    """Where a run may have a credential taken: to these hosts alone, and put into this header.
+
+    ``form`` is the header's value, with fields of the credential in braces. ``passes`` names headers of the caller that
+    this service needs, beyond those that any call may have.
+    """
+
+    hosts: tuple[str, ...]
+    header: str = "authorization"
+    form: str = "Bearer {value}"
+    passes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Capability:
     """One credential that a feature works with, as an admin sets it.
 
     ``obtain``: where a person gets the credential. ``complete``: the sets of fields each of which is enough; all fields
-    where it is empty. ``probe`` asks the real service; without one there is nothing to ask yet.
+    where it is empty. ``probe`` asks the real service; without one there is nothing to ask yet. ``reach``: where a run
+    may have it taken by the broker; nowhere without one.
     """
 
     name: str
@@ -60,6 +75,7 @@ class Capability:
     fields: tuple[CredentialField, ...]
     complete: tuple[tuple[str, ...], ...] = ()
     probe: Probe | None = None
+    reach: Reach | None = None
 
     @property
     def is_single(self) -> bool:

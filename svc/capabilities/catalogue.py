@@ -10,15 +10,22 @@ from typing import Final
 
 from svc.capabilities import settings
 from svc.capabilities.probing import ask_llm_a, ask_llm_b
-from svc.capability import Capability, CredentialField, Probe
+from svc.capability import Capability, CredentialField, Probe, Reach
 from svc.config import Setting
 
 
 def _single(
-    name: str, title: str, setting: Setting[str | None], *, purpose: str, obtain: str, probe: Probe | None = None
+    name: str,
+    title: str,
+    setting: Setting[str | None],
+    *,
+    purpose: str,
+    obtain: str,
+    probe: Probe | None = None,
+    reach: Reach | None = None,
 ) -> Capability:
     value = CredentialField(name="value", label=title, setting=setting)
-    return Capability(name=name, title=title, purpose=purpose, obtain=obtain, fields=(value,), probe=probe)
+    return Capability(name=name, title=title, purpose=purpose, obtain=obtain, fields=(value,), probe=probe, reach=reach)
 
 
 CAPABILITIES: Final[tuple[Capability, ...]] = (
@@ -44,6 +51,7 @@ CAPABILITIES: Final[tuple[Capability, ...]] = (
         settings.IM_A_BOT_TOKEN,
         purpose="Sends messages to Slack as your bot.",
         obtain="api.slack.com/apps, your app, OAuth & Permissions: the token that begins with xoxb-.",
+        reach=Reach(hosts=("slack.com",)),
     ),
     _single(
         "im-a.socket",
@@ -99,6 +107,7 @@ CAPABILITIES: Final[tuple[Capability, ...]] = (
         settings.DRIVE_B_ACCESS_TOKEN,
         purpose="Keeps files in step with Dropbox.",
         obtain="www.dropbox.com/developers/apps, your app: Generated access token.",
+        reach=Reach(hosts=("api.dropboxapi.com", "content.dropboxapi.com"), passes=("dropbox-api-arg",)),
     ),
     Capability(
         name="provider.drive-c",
@@ -110,6 +119,7 @@ CAPABILITIES: Final[tuple[Capability, ...]] = (
             CredentialField(name="driveId", label="Drive id", setting=settings.DRIVE_C_DRIVE_ID),
         ),
         complete=(("token",), ("token", "driveId")),
+        reach=Reach(hosts=("graph.microsoft.com",), form="Bearer {token}"),
     ),
     _single(
         "gitops.git.token",

@@ -3,6 +3,7 @@
 A name is resolved once, every address it has must be public, and the connection goes to one of those that were checked:
 a name that answers otherwise a moment later changes nothing. TLS is verified for the name, each redirect begins anew,
 and one deadline covers all of it. What is asked says nothing of who asks: no cookies, no referer, no name of ours.
+A call that carries what its caller put in (:meth:`PinnedEgress.request`, :meth:`PinnedEgress.open`) follows none.
 
 Owns the reading of such an address. :class:`Network` is the seam: how a name is resolved and an address connected to.
 """
@@ -12,7 +13,7 @@ from __future__ import annotations
 import re
 import socket
 import ssl
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, Literal, Protocol
@@ -41,6 +42,8 @@ FaultKind = Literal["refused", "unreachable", "tls", "timeout", "too_large", "pr
 
 _USER_AGENT: Final = "Mozilla/5.0"  # some servers answer nobody without one; this one names nobody
 _READ_BYTES: Final = 16 * 1024
+_BODILESS: Final = frozenset({"GET", "HEAD", "DELETE"})
+"""Methods that announce no body where there is none."""
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 
 _URL: Final = re.compile(r"https://([^/?#\\]*)([^#]*)", re.IGNORECASE)
@@ -73,7 +76,7 @@ class PinnedUrl:
 
 @dataclass(frozen=True, kw_only=True)
 class PinnedAnswer:
-    """A whole answer of any status but a redirect; ``body`` as it came, never decompressed."""
+    """A whole answer of any status (but for a followed redirect); ``body`` as it came, never decompressed."""
 
     status: int
     headers: Headers
@@ -106,6 +109,25 @@ class SystemNetwork:
         return await trio.open_tcp_stream(address, port)
 
 
+class PinnedStream:
+    """An answer of any status, whose body is read as it comes. Whoever opened it closes it."""
+
+    def __init__(self, exchange: _Exchange, head: h11.Response, *, idle_s: float) -> None:
+        self.status = head.status_code
+        self.headers = _fields(head)
+        self._exchange = exchange
+        self._idle_s = idle_s
+
+    async def receive(self) -> bytes:
+        """The next piece of the body; empty at the end. Raises :class:`PinnedFault`."""
+        with trio.move_on_after(self._idle_s):
+            return await self._exchange.receive()
+        raise PinnedFault("timeout", f"nothing more came within {self._idle_s:g} seconds")
+
+    async def aclose(self) -> None:
+        await self._exchange.aclose()
+
+
 class PinnedEgress:
     """``tls`` replaces the system's trust in tests."""
 
@@ -119,14 +141,45 @@ class PinnedEgress:
             return await self._follow(url, accept=accept, limit_bytes=limit_bytes)
         raise PinnedFault("timeout", f"there was no whole answer within {deadline_s:g} seconds")
 
+    async def request(
+        self, method: str, url: str, *, headers: Mapping[str, str], body: bytes, deadline_s: float, limit_bytes: int
+    ) -> PinnedAnswer:
+        """One request and its whole answer, a redirect too. Raises :class:`PinnedFault`."""
+        with trio.move_on_after(deadline_s):
+            exchange = await self._exchange(pinned_url(url))
+            try:
+                return await exchange.run(method, headers=headers, body=body, limit_bytes=limit_bytes)
+            finally:
+                await exchange.aclose()
+        raise PinnedFault("timeout", f"there was no whole answer within {deadline_s:g} seconds")
+
+    async def open(
+        self, method: str, url: str, *, headers: Mapping[str, str], body: bytes, head_s: float, idle_s: float
+    ) -> PinnedStream:
+        """One request and the head of its answer; ``idle_s``: how long the body may be silent.
+
+        Raises :class:`PinnedFault`.
+        """
+        with trio.move_on_after(head_s):
+            exchange = await self._exchange(pinned_url(url))
+            try:
+                return PinnedStream(exchange, await exchange.ask(method, headers=headers, body=body), idle_s=idle_s)
+            except BaseException:
+                await exchange.aclose()
+                raise
+        raise PinnedFault("timeout", f"no answer began within {head_s:g} seconds")
+
+    async def _exchange(self, place: PinnedUrl) -> _Exchange:
+        return _Exchange(place, await self._connect(place))
+
     async def _follow(self, url: str, *, accept: str, limit_bytes: int) -> PinnedAnswer:
         for _ in range(MAX_REDIRECTS + 1):
             place = pinned_url(url)
-            stream = await self._connect(place)
+            exchange = await self._exchange(place)
             try:
-                answer = await _Exchange(stream, limit_bytes=limit_bytes).run(place, accept=accept)
+                answer = await exchange.run("GET", headers={"accept": accept}, body=b"", limit_bytes=limit_bytes)
             finally:
-                await trio.aclose_forcefully(stream)
+                await exchange.aclose()
             if answer.status not in _REDIRECTS:
                 return answer
             url = _redirected(place, answer.headers)
@@ -206,53 +259,70 @@ def _redirected(place: PinnedUrl, headers: Headers) -> str:
         raise PinnedFault("refused", "it leads to an address that is none") from None
 
 
+def _fields(head: h11.Response) -> Headers:
+    return Headers([(name.decode(), value.decode("latin-1")) for name, value in head.headers])
+
+
 class _Exchange:
     """One request and its answer on one connection."""
 
-    def __init__(self, stream: trio.abc.Stream, *, limit_bytes: int) -> None:
+    def __init__(self, place: PinnedUrl, stream: trio.abc.Stream) -> None:
+        self._place = place
         self._stream = stream
-        self._limit_bytes = limit_bytes
         self._connection = h11.Connection(h11.CLIENT, max_incomplete_event_size=MAX_HEAD_BYTES)
         self._received = 0
 
-    async def run(self, place: PinnedUrl, *, accept: str) -> PinnedAnswer:
-        fields = [
-            ("host", place.host),
-            ("user-agent", _USER_AGENT),
-            ("accept", accept),
-            ("accept-encoding", "identity"),
-            ("connection", "close"),
-        ]
-        request = h11.Request(method="GET", target=place.target, headers=fields)
-        try:
-            sent = [self._connection.send(request), self._connection.send(h11.EndOfMessage())]
-            await self._stream.send_all(b"".join(filter(None, sent)))
-            response = await self._response()
-            headers = Headers([(name.decode(), value.decode("latin-1")) for name, value in response.headers])
-            if response.status_code in _REDIRECTS:
-                return PinnedAnswer(status=response.status_code, headers=headers, body=b"")
-            return PinnedAnswer(status=response.status_code, headers=headers, body=await self._body(headers))
-        except (h11.ProtocolError, trio.BrokenResourceError):
-            raise PinnedFault("protocol", "its server broke off, or does not answer in HTTP") from None
+    async def run(self, method: str, *, headers: Mapping[str, str], body: bytes, limit_bytes: int) -> PinnedAnswer:
+        head = await self.ask(method, headers=headers, body=body)
+        fields = _fields(head)
+        content = b"" if head.status_code in _REDIRECTS else await self._body(fields, limit_bytes=limit_bytes)
+        return PinnedAnswer(status=head.status_code, headers=fields, body=content)
 
-    async def _response(self) -> h11.Response:
+    async def ask(self, method: str, *, headers: Mapping[str, str], body: bytes) -> h11.Response:
+        """Send the request and read the head of its answer."""
+        fields = {"host": self._place.host, "user-agent": _USER_AGENT, **headers}
+        fields |= {"accept-encoding": "identity", "connection": "close"}
+        if body or method not in _BODILESS:
+            fields["content-length"] = str(len(body))
+        request = h11.Request(method=method, target=self._place.target, headers=list(fields.items()))
+        parts = (request, h11.Data(data=body), h11.EndOfMessage())
+        try:
+            await self._stream.send_all(b"".join(self._connection.send(part) or b"" for part in parts))
+            head = await self._head()
+        except (h11.ProtocolError, trio.BrokenResourceError):
+            raise _broke_off() from None
+        codings = {value.strip().lower() for value in _fields(head).all("content-encoding")}
+        if codings - {"", "identity"} and head.status_code not in _REDIRECTS:
+            raise PinnedFault("protocol", "its server sent it compressed, which was not asked for")
+        return head
+
+    async def receive(self) -> bytes:
+        """The next piece of the body; empty at the end."""
+        try:
+            event = await self._next()
+        except (h11.ProtocolError, trio.BrokenResourceError):
+            raise _broke_off() from None
+        return bytes(event.data) if isinstance(event, h11.Data) else b""
+
+    async def aclose(self) -> None:
+        await trio.aclose_forcefully(self._stream)
+
+    async def _head(self) -> h11.Response:
         while not isinstance(event := await self._next(), h11.Response):
             if self._received > MAX_HEAD_BYTES or not isinstance(event, h11.InformationalResponse):
                 raise PinnedFault("protocol", "its server does not answer in HTTP")
         return event
 
-    async def _body(self, headers: Headers) -> bytes:
-        if any(value.strip().lower() not in {"", "identity"} for value in headers.all("content-encoding")):
-            raise PinnedFault("protocol", "its server sent it compressed, which was not asked for")
-        too_large = PinnedFault("too_large", f"it has more than {self._limit_bytes // (1024 * 1024)} MB")
+    async def _body(self, headers: Headers, *, limit_bytes: int) -> bytes:
+        too_large = PinnedFault("too_large", f"it has more than {limit_bytes // (1024 * 1024)} MB")
         declared = headers.get("content-length") or ""
-        if declared.isdecimal() and int(declared) > self._limit_bytes:
+        if declared.isdecimal() and int(declared) > limit_bytes:
             raise too_large
         body = bytearray()
-        while isinstance(event := await self._next(), h11.Data):
-            if len(body) + len(event.data) > self._limit_bytes:
+        while piece := await self.receive():
+            if len(body) + len(piece) > limit_bytes:
                 raise too_large
-            body += event.data
+            body += piece
         return bytes(body)
 
     async def _next(self) -> object:
@@ -261,3 +331,7 @@ class _Exchange:
             self._received += len(data)
             self._connection.receive_data(bytes(data))
         return event
+
+
+def _broke_off() -> PinnedFault:
+    return PinnedFault("protocol", "its server broke off, or does not answer in HTTP")

@@ -16,6 +16,7 @@ from svc.protocol.pinned import (
     PinnedAnswer,
     PinnedEgress,
     PinnedFault,
+    PinnedStream,
     SystemNetwork,
     pinned_url,
 )
@@ -317,6 +318,82 @@ def test_an_address_that_could_be_read_in_two_ways_is_refused(url: str) -> None:
 )
 def test_an_address_is_read_as_a_browser_reads_it(url: str, read: str) -> None:
     assert str(pinned_url(url)) == read
+
+
+# A call that carries what its caller put in
+
+
+async def asked(internet: Internet, method: str = "POST", body: bytes = b"ask") -> PinnedAnswer:
+    fields = {"authorization": "Bearer key", "user-agent": "named"}
+    return await internet.egress().request(method, URL, headers=fields, body=body, deadline_s=5, limit_bytes=LIMIT)
+
+
+async def test_a_request_goes_to_the_checked_address_with_what_was_put_in(internet: Internet) -> None:
+    internet.pages[f"{PICTURES}/a.png"] = answer(b"said", status="201 Created")
+    found = await asked(internet)
+    assert (found.status, found.body) == (201, b"said")
+    assert internet.dialled == [(PUBLIC, 443)]
+    head, _, body = internet.heard[0].partition(b"\r\n\r\n")
+    lines = head.decode().lower().split("\r\n")
+    assert lines[0] == "post /a.png http/1.1"
+    assert {"authorization: bearer key", "user-agent: named", "content-length: 3", "accept-encoding: identity"} < {
+        *lines
+    }
+    assert body == b"ask"
+    await asked(internet, "GET", b"")
+    assert b"content-length" not in internet.heard[1].lower()
+
+
+async def test_a_request_follows_no_redirect_and_takes_nothing_along(internet: Internet) -> None:
+    internet.pages[f"{PICTURES}/a.png"] = moved(f"https://{ELSEWHERE}/")
+    found = await asked(internet)
+    assert (found.status, found.headers.get("location")) == (302, f"https://{ELSEWHERE}/")
+    assert internet.lookups == [PICTURES]
+
+
+async def test_a_request_to_what_is_not_public_never_leaves(internet: Internet) -> None:
+    internet.names[PICTURES] = [["10.0.0.7"]]
+    with pytest.raises(PinnedFault) as caught:
+        await asked(internet)
+    assert (caught.value.kind, internet.dialled) == ("refused", [])
+
+
+async def opened(internet: Internet, page: Page, *, head_s: float = 5) -> PinnedStream:
+    internet.pages[f"{PICTURES}/a.png"] = page
+    return await internet.egress().open("POST", URL, headers={}, body=b"", head_s=head_s, idle_s=5)
+
+
+async def test_an_opened_answer_comes_in_pieces_and_may_not_fall_silent(internet: Internet) -> None:
+    stream = await opened(internet, drip(b"HTTP/1.1 200 OK\r\n\r\n", every_s=3))
+    assert stream.status == 200
+    assert [await stream.receive() for _ in range(4)] == [b"."] * 4
+    await stream.aclose()
+    stream = await opened(internet, drip(b"HTTP/1.1 200 OK\r\n\r\n", every_s=7))
+    with pytest.raises(PinnedFault) as caught:
+        await stream.receive()
+    assert caught.value.kind == "timeout"
+    await stream.aclose()
+
+
+async def test_an_opened_answer_ends_or_says_that_it_was_cut(internet: Internet) -> None:
+    stream = await opened(internet, answer(b"all"))
+    assert [await stream.receive(), await stream.receive()] == [b"all", b""]
+    await stream.aclose()
+    stream = await opened(internet, answer(b"half", length=9))
+    assert await stream.receive() == b"half"
+    with pytest.raises(PinnedFault) as caught:
+        await stream.receive()
+    assert caught.value.kind == "protocol"
+    await stream.aclose()
+
+
+async def test_an_answer_that_never_begins_is_not_waited_for_for_ever(internet: Internet) -> None:
+    with pytest.raises(PinnedFault) as caught:
+        await opened(internet, drip(b"", every_s=1), head_s=4.5)
+    assert caught.value.kind == "timeout"
+    with pytest.raises(PinnedFault) as caught:
+        await opened(internet, answer(b"", "Content-Encoding: gzip"))
+    assert caught.value.kind == "protocol"
 
 
 @pytest.mark.wall_clock
