@@ -15,7 +15,20 @@ from typing import Final
 
 import trio
 
-from svc import capabilities, connections, events, files, healing, identity, pages, people, scheduler, surface, undo
+from svc import (
+    capabilities,
+    connections,
+    events,
+    files,
+    healing,
+    identity,
+    pages,
+    people,
+    runs,
+    scheduler,
+    surface,
+    undo,
+)
 from svc.capabilities import broker_of, whole
 from svc.capability import Capability
 from svc.clock import Clock
@@ -71,6 +84,7 @@ FEATURES: Final[tuple[Feature, ...]] = (
     people.FEATURE,
     scheduler.FEATURE,
     undo.FEATURE,
+    runs.FEATURE,
     MAIL,
     fakes.FEATURE,
     surface.FEATURE,

@@ -19,6 +19,7 @@ from svc.nursery import Subsystem
 from svc.protocol.rows import Listener, Procedure, Route, SocketRoute
 from svc.reversal import Reversal
 from svc.store import Consumer, Invariant, Tx
+from svc.workflow import Call, Workflow
 from svc.workspace import RequestContext, ScrubbedContext, ScrubbedWorkspace, Workspace
 
 
@@ -50,6 +51,7 @@ class Feature:
     ``tables`` are those that it alone writes; features after it may read them.
     ``capabilities`` are the credentials that it works with and an admin sets; ``uses`` the names of those that it may
     acquire, or prefixes that end in ``*``.
+    ``workflows`` have their code run in the worker plane; ``calls`` are what workflows may ask of this one.
 
     ``claim`` is called in the transaction in which the first admin (by user id) claims the instance. At boot, each in
     the order of the features: ``build`` makes its services, without touching disk or network; ``boot`` runs once after
@@ -72,6 +74,8 @@ class Feature:
     consumers: tuple[Consumer[Workspace], ...] = ()
     commands: tuple[Command, ...] = ()
     jobs: tuple[Job[Workspace], ...] = ()
+    workflows: tuple[Workflow, ...] = ()
+    calls: tuple[Call, ...] = ()
     seeds: tuple[Seed, ...] = ()
     capabilities: tuple[Capability, ...] = ()
     uses: tuple[str, ...] = ()

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, Literal
 
-Via = Literal["session", "device", "unclaimed", "off", "system"]
+Via = Literal["session", "device", "unclaimed", "off", "system", "run"]
 
 NO_CAPABILITIES: Final[Mapping[str, bool]] = MappingProxyType({})
 DEV_DEVICE_ID: Final = "dev_local"

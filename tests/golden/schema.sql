@@ -1,3 +1,20 @@
+CREATE TABLE approvals (
+    id text primary key,
+    run_id text not null references runs (id) on delete cascade,
+    key text not null,
+    user_id text,
+    tool text not null,
+    summary text not null,
+    input text not null,
+    digest blob not null,
+    state text not null check (state in ('open', 'approved', 'declined', 'expired', 'cancelled')),
+    requested_at integer not null,
+    expires_at integer not null,
+    decided_at integer,
+    decided_by text,
+    decided_input text
+) strict, without rowid;
+
 CREATE TABLE blob_damage (
     sha256 text primary key,
     harm text not null check (harm in ('missing', 'truncated', 'altered')),
@@ -492,6 +509,65 @@ CREATE TABLE people_words (                 -- what each is found by: `words.py`
 ) strict, without rowid
 ;
 
+CREATE TABLE run_attempts (
+    run_id text not null references runs (id) on delete cascade,
+    key text not null,
+    attempt integer not null,
+    state text not null,
+    error text,
+    answer text not null,
+    started_at integer not null,
+    ended_at integer not null,
+    primary key (run_id, key, attempt)
+) strict, without rowid;
+
+CREATE TABLE run_steps (
+    run_id text not null references runs (id) on delete cascade,
+    key text not null,
+    position integer not null,
+    parent_key text,
+    name text not null,
+    kind text not null,
+    state text not null check (state in ('waiting', 'done', 'failed')),
+    input text not null,
+    input_digest blob not null,
+    output text,
+    error text,
+    attempts integer not null,
+    due_at integer,
+    started_at integer not null,
+    ended_at integer,
+    primary key (run_id, key)
+) strict, without rowid;
+
+CREATE TABLE runs (
+    id text primary key,
+    workflow text not null,
+    version integer not null,
+    title text not null,
+    user_id text,
+    state text not null,
+    input text not null,
+    output text,
+    error text,
+    parent_id text references runs (id) on delete set null,
+    parent_key text,
+    calls text not null,
+    capabilities text not null,
+    epoch integer not null default 0,
+    token_digest blob,
+    worker text,
+    due_at integer,
+    fruitless integer not null default 0,
+    input_tokens integer,
+    output_tokens integer,
+    done integer,
+    total integer,
+    created_at integer not null,
+    started_at integer,
+    ended_at integer
+) strict, without rowid;
+
 CREATE TABLE secrets (
     name text primary key,
     id text not null unique,
@@ -533,6 +609,10 @@ CREATE TABLE users (
     created_at integer not null
 ) strict
 ;
+
+CREATE UNIQUE INDEX approvals_of_step on approvals (run_id, key);
+
+CREATE INDEX approvals_open on approvals (user_id, requested_at) where state = 'open';
 
 CREATE INDEX capability_audit_at on capability_audit (at);
 
@@ -618,6 +698,16 @@ CREATE INDEX people_page on people (page_id);
 CREATE INDEX people_suggested on people (owner_id, weight desc, id) where suggestion = 'open';
 
 CREATE INDEX people_weight on people (owner_id, weight desc);
+
+CREATE INDEX run_steps_due on run_steps (due_at) where due_at is not null;
+
+CREATE INDEX runs_due on runs (due_at) where due_at is not null;
+
+CREATE INDEX runs_newest on runs (created_at desc, id desc);
+
+CREATE INDEX runs_of_parent on runs (parent_id) where parent_id is not null;
+
+CREATE INDEX runs_of_worker on runs (worker) where state = 'running';
 
 CREATE INDEX sessions_expiry on sessions (expires_at);
 

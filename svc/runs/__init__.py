@@ -1,0 +1,11 @@
+"""Durable runs: work with steps that survives a crash, in the worker plane and under the eyes of its owner.
+
+Owns the tables ``runs``, ``run_steps``, ``run_attempts`` and ``approvals``. The trusted plane keeps state, results and
+timers; :mod:`svc.runs.worker` runs the code of workflows, which features add as rows (:mod:`svc.workflow`).
+"""
+
+from svc.runs.actions import Parent, begin, progress
+from svc.runs.feature import FEATURE
+from svc.runs.tokens import RunGrant, grant_of
+
+__all__ = ["FEATURE", "Parent", "RunGrant", "begin", "grant_of", "progress"]

@@ -1,0 +1,185 @@
+"""What happens to runs, each in one transaction: begun, counted, cancelled, taken up again."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from svc.errors import Conflict, Invalid, NotFound
+from svc.ids import derived_id, new_id
+from svc.principal import Principal
+from svc.runs import queries
+from svc.runs.model import (
+    KEEP_ENDED_MS,
+    MAX_DEPTH,
+    MAX_JSON_BYTES,
+    RunRow,
+    StepRow,
+)
+from svc.runs.moving import cancel_tree, move, note, tell
+from svc.runs.states import CANCELLABLE, RETRYABLE
+from svc.store import Tx, json_array
+from svc.workflow import Json, Workflow
+
+PRUNE_ROWS: Final = 200
+
+Workflows = Mapping[str, Workflow]
+"""The rows of all features, by name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parent:
+    """The step of another run that waits for this one."""
+
+    run_id: str
+    key: str
+
+
+def begin(
+    tx: Tx,
+    user_id: str | None,
+    workflow: Workflow,
+    input: Json,
+    *,
+    title: str | None = None,
+    parent: Parent | None = None,
+) -> str:
+    """Queue a run, granted what its workflow declares. The id of a child follows from its parent's step."""
+    run_id = derived_id("run", parent.run_id, parent.key) if parent else new_id("run")
+    if queries.depth(tx, parent.run_id if parent else None) >= MAX_DEPTH:
+        raise Invalid(f"Runs may begin others {MAX_DEPTH} deep.")
+    tx.run(
+        """
+        insert into runs (id, workflow, version, title, user_id, state, input, parent_id, parent_key, calls,
+            capabilities, due_at, created_at)
+        values (:id, :workflow, :version, :title, :user_id, 'queued', :input, :parent_id, :parent_key, :calls,
+            :capabilities, :now, :now)
+        on conflict (id) do nothing
+        """,
+        id=run_id,
+        workflow=workflow.name,
+        version=workflow.version,
+        title=title or workflow.title,
+        user_id=user_id,
+        input=encoded(input),
+        parent_id=parent.run_id if parent else None,
+        parent_key=parent.key if parent else None,
+        calls=json_array(workflow.calls),
+        capabilities=json_array(workflow.capabilities),
+        now=tx.now,
+    )
+    row = _existing(tx, run_id)
+    tell(tx, row)
+    note(tx, row, "run.queued")
+    return run_id
+
+
+def encoded(value: Json) -> str:
+    """As JSON. Raises :class:`svc.errors.Invalid` where it is none, or too long."""
+    try:
+        data = msgspec.json.encode(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise Invalid(f"A run keeps JSON only: {error}") from None
+    if len(data) > MAX_JSON_BYTES:
+        raise Invalid(f"A run keeps values of at most {MAX_JSON_BYTES} bytes of JSON.")
+    return data.decode()
+
+
+def input_digest(value: str) -> bytes:
+    return hashlib.sha256(value.encode()).digest()
+
+
+def count_tokens(tx: Tx, run_id: str, *, input_tokens: int | None, output_tokens: int | None) -> None:
+    """Add what a model was told and said. Unknown is not zero: it changes nothing."""
+    for column, count in (("input_tokens", input_tokens), ("output_tokens", output_tokens)):
+        if count is not None:
+            tx.run(f"update runs set {column} = coalesce({column}, 0) + :count where id = :id", count=count, id=run_id)
+
+
+def progress(tx: Tx, run_id: str, *, done: int, total: int) -> None:
+    """How far a run is, as its owner sees it."""
+    tx.run("update runs set done = :done, total = :total where id = :id", done=done, total=total, id=run_id)
+
+
+# What a person does
+
+
+def cancel(tx: Tx, principal: Principal, run_id: str) -> RunRow:
+    """Stop it. Admins may stop each run, and see nothing more of it by that."""
+    row = queries.run(tx, run_id)
+    if row is None or not (queries.owns(principal, row.user_id) or principal.is_admin):
+        raise NotFound("There is no such run.")
+    if row.state not in CANCELLABLE:
+        raise Conflict(f"This run is {row.state}.")
+    cancel_tree(tx, row)
+    return row
+
+
+def retry(tx: Tx, principal: Principal, run_id: str) -> RunRow:
+    """Go on at the first step that is not done: failed ones are tried again, with their tries counted anew."""
+    row = queries.mine(tx, principal, run_id)
+    if row is None:
+        raise NotFound("There is no such run.")
+    if row.state not in RETRYABLE:
+        raise Conflict(f"This run is {row.state}.")
+    if row.parent_id is not None:
+        raise Conflict("This run was begun by another: retry that one.", data={"parentId": row.parent_id})
+    _forget_failed(tx, row)
+    return move(tx, row, "retry", due_at=tx.now, fruitless=0, error=None, ended_at=None)
+
+
+def _forget_failed(tx: Tx, row: RunRow) -> None:
+    """Also in the children whose failure was the failure of a step: they go on themselves."""
+    for step in queries.steps(tx, row.id):
+        if step.state == "done":
+            continue
+        if step.kind == "child":
+            _retry_child(tx, row, step)
+        else:
+            tx.run("delete from approvals where run_id = :id and key = :key", id=row.id, key=step.key)
+            tx.run("delete from run_attempts where run_id = :id and key = :key", id=row.id, key=step.key)
+            tx.run("delete from run_steps where run_id = :id and key = :key", id=row.id, key=step.key)
+
+
+def _retry_child(tx: Tx, row: RunRow, step: StepRow) -> None:
+    child = queries.run(tx, derived_id("run", row.id, step.key))
+    if child is None or child.state not in RETRYABLE:
+        return
+    _forget_failed(tx, child)
+    move(tx, child, "retry", due_at=tx.now, fruitless=0, error=None, ended_at=None)
+    tx.run(
+        """
+        update run_steps set state = 'waiting', error = null, ended_at = null where run_id = :id and key = :key
+        """,
+        id=row.id,
+        key=step.key,
+    )
+
+
+def hand_over(tx: Tx, user_id: str) -> None:
+    """What was begun before there was anybody belongs to the first admin."""
+    tx.run("update runs set user_id = :user_id where user_id is null", user_id=user_id)
+    tx.run("update approvals set user_id = :user_id where user_id is null", user_id=user_id)
+
+
+def prune(tx: Tx) -> int:
+    """Forget runs that ended long ago. How many."""
+    return tx.run(
+        """
+        delete from runs where id in (
+            select id from runs where ended_at < :oldest and state in ('done', 'failed', 'cancelled') limit :limit
+        )
+        """,
+        oldest=tx.now - KEEP_ENDED_MS,
+        limit=PRUNE_ROWS,
+    )
+
+
+def _existing(tx: Tx, run_id: str) -> RunRow:
+    row = queries.run(tx, run_id)
+    assert row is not None, "it was just written"
+    return row

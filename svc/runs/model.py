@@ -1,0 +1,98 @@
+"""The records of runs and their limits. Their states stand in ``states.py``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from svc.backoff import Retries
+from svc.clock import DAY_MS, MINUTE_MS, SECOND_MS, Millis
+from svc.runs.states import RunState
+from svc.workflow import StepKind
+
+TOPIC: Final = "runs"
+PROTOCOL: Final = 1
+"""What the two planes speak. Another number is refused."""
+
+LEASE_MS: Final = MINUTE_MS
+HEARTBEAT_S: Final = 10.0
+"""A worker says this often which runs it holds; each time their leases begin anew."""
+MAX_FRUITLESS: Final = 5
+"""A run that is begun so many times without a new finished step would be begun for ever."""
+MAX_ATTEMPTS: Final = 6
+RETRIES: Final = Retries(first_s=1.0, cap_s=600.0)
+"""Of a step whose work has failed."""
+INLINE_PAUSE_MS: Final = 5 * SECOND_MS
+"""A worker waits out a pause up to this; for a longer one it lets go of the run."""
+MAX_JSON_BYTES: Final = 256 * 1024
+"""Of one input or result. What is larger belongs into a file."""
+MAX_STEPS: Final = 10_000
+"""Of one run: all are read again when it goes on after a crash. More work than that is for children."""
+MAX_NAME_CHARS: Final = 200
+MAX_KEY_CHARS: Final = 500
+MAX_ERROR_CHARS: Final = 1_000
+MAX_DEPTH: Final = 8
+"""Of children of children."""
+KEEP_ENDED_MS: Final = 90 * DAY_MS
+PAGE_ROWS: Final = 50
+LEASED_AT_ONCE: Final = 20
+
+StepState = Literal["waiting", "done", "failed"]
+ApprovalState = Literal["open", "approved", "declined", "expired", "cancelled"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRow:
+    """``input`` is JSON. ``user_id``: whose it is; ``None`` before anybody has claimed the instance."""
+
+    id: str
+    workflow: str
+    version: int
+    title: str
+    user_id: str | None
+    state: RunState
+    input: str
+    parent_id: str | None
+    parent_key: str | None
+    calls: tuple[str, ...]
+    capabilities: tuple[str, ...]
+    epoch: int
+    token_digest: bytes | None
+    worker: str | None
+    fruitless: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepRow:
+    """``due_at``: when a timer ends, a failed step is tried again, or an approval expires."""
+
+    key: str
+    parent_key: str | None
+    name: str
+    kind: StepKind
+    state: StepState
+    input: str
+    input_digest: bytes
+    output: str | None
+    error: str | None
+    attempts: int
+    due_at: Millis | None
+    started_at: Millis
+    ended_at: Millis | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunError:
+    """Why a run or step has failed, without a stack: ``type`` is a word for programs, ``message`` a sentence."""
+
+    type: str
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lease:
+    """A run that a worker is to take, with the results there are. ``token`` opens what the run was granted."""
+
+    run: RunRow
+    token: str
+    steps: tuple[StepRow, ...]

@@ -1,0 +1,118 @@
+"""Every statement that reads runs and their steps."""
+
+from __future__ import annotations
+
+from typing import Final, cast
+
+from svc.principal import Principal
+from svc.runs.model import RunRow, StepRow, StepState
+from svc.runs.states import RunState
+from svc.store import ReadTx, texts_of
+from svc.store.transaction import Row
+from svc.workflow import StepKind
+
+_RUN: Final = """
+    id, workflow, version, title, user_id, state, input, parent_id, parent_key, calls, capabilities, epoch,
+    token_digest, worker, fruitless
+"""
+_STEP: Final = """
+    key, parent_key, name, kind, state, input, input_digest, output, error, attempts, due_at, started_at, ended_at
+"""
+
+
+def run(tx: ReadTx, run_id: str) -> RunRow | None:
+    found = tx.one(f"select {_RUN} from runs where id = :id", id=run_id)
+    return _run(found) if found else None
+
+
+def due(tx: ReadTx, *, state: RunState, limit: int) -> list[RunRow]:
+    """The runs of that state whose time has come, the longest due first."""
+    rows = tx.all(
+        f"select {_RUN} from runs where due_at <= :now and state = :state order by due_at, id limit :limit",
+        now=tx.now,
+        state=state,
+        limit=limit,
+    )
+    return [_run(row) for row in rows]
+
+
+def next_due(tx: ReadTx) -> int | None:
+    """When the dispatcher has to look again."""
+    return cast("int | None", tx.value("select min(due_at) from runs where due_at is not null"))
+
+
+def held_by(tx: ReadTx, worker: str) -> list[RunRow]:
+    """The running ones that this worker was given."""
+    return [_run(row) for row in tx.all(f"select {_RUN} from runs where worker = :w and state = 'running'", w=worker)]
+
+
+def children(tx: ReadTx, run_id: str) -> list[RunRow]:
+    return [_run(row) for row in tx.all(f"select {_RUN} from runs where parent_id = :id order by id", id=run_id)]
+
+
+def steps(tx: ReadTx, run_id: str) -> tuple[StepRow, ...]:
+    """In the order in which they began."""
+    rows = tx.all(f"select {_STEP} from run_steps where run_id = :id order by position, key", id=run_id)
+    return tuple(_step(row) for row in rows)
+
+
+def step(tx: ReadTx, run_id: str, key: str) -> StepRow | None:
+    found = tx.one(f"select {_STEP} from run_steps where run_id = :id and key = :key", id=run_id, key=key)
+    return _step(found) if found else None
+
+
+def depth(tx: ReadTx, run_id: str | None) -> int:
+    """How many runs stand above."""
+    found = 0
+    while run_id is not None:
+        found += 1
+        run_id = cast("str | None", tx.value("select parent_id from runs where id = :id", id=run_id))
+    return found
+
+
+def mine(tx: ReadTx, principal: Principal, run_id: str) -> RunRow | None:
+    """The run, for whom its contents are: its owner."""
+    found = run(tx, run_id)
+    return found if found and owns(principal, found.user_id) else None
+
+
+def owns(principal: Principal, user_id: str | None) -> bool:
+    return principal.sees_everything or (user_id is not None and user_id == principal.user_id)
+
+
+def _run(row: Row) -> RunRow:
+    return RunRow(
+        id=cast(str, row[0]),
+        workflow=cast(str, row[1]),
+        version=cast(int, row[2]),
+        title=cast(str, row[3]),
+        user_id=cast("str | None", row[4]),
+        state=cast(RunState, row[5]),
+        input=cast(str, row[6]),
+        parent_id=cast("str | None", row[7]),
+        parent_key=cast("str | None", row[8]),
+        calls=texts_of(cast(str, row[9])),
+        capabilities=texts_of(cast(str, row[10])),
+        epoch=cast(int, row[11]),
+        token_digest=cast("bytes | None", row[12]),
+        worker=cast("str | None", row[13]),
+        fruitless=cast(int, row[14]),
+    )
+
+
+def _step(row: Row) -> StepRow:
+    return StepRow(
+        key=cast(str, row[0]),
+        parent_key=cast("str | None", row[1]),
+        name=cast(str, row[2]),
+        kind=cast(StepKind, row[3]),
+        state=cast(StepState, row[4]),
+        input=cast(str, row[5]),
+        input_digest=cast(bytes, row[6]),
+        output=cast("str | None", row[7]),
+        error=cast("str | None", row[8]),
+        attempts=cast(int, row[9]),
+        due_at=cast("int | None", row[10]),
+        started_at=cast(int, row[11]),
+        ended_at=cast("int | None", row[12]),
+    )

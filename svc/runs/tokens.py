@@ -1,0 +1,74 @@
+"""Run tokens: who shows one acts for a run, while the lease that it was made for lasts.
+
+Random, made anew with each lease, kept as a digest. The internal token opens the listener; only this one says for whom.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from dataclasses import dataclass, replace
+from typing import Final
+
+from svc.capability import Grants
+from svc.errors import Forbidden
+from svc.principal import UNCLAIMED, Principal
+from svc.protocol import Request
+from svc.runs import queries
+from svc.runs.model import RunRow
+from svc.store import ReadTx
+from svc.workspace import Workspace
+
+HEADER: Final = "x-svc-run"
+_TOKEN_BYTES: Final = 32
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunGrant:
+    """For whom a request of the worker plane acts, and what it may use."""
+
+    run_id: str
+    epoch: int
+    principal: Principal
+    grants: Grants
+    calls: frozenset[str]
+
+
+async def grant_of(workspace: Workspace, request: Request) -> RunGrant:
+    """The run that the request acts for. Raises :class:`svc.errors.Forbidden`."""
+    shown = request.headers.all(HEADER)
+    if len(shown) != 1:
+        raise Forbidden("This needs the token of a run in X-Svc-Run.", data={"reason": "no_run"})
+    return await workspace.store.read(grant_in, shown[0])
+
+
+def grant_in(tx: ReadTx, token: str) -> RunGrant:
+    """The run whose newest lease ``token`` is of. Raises :class:`svc.errors.Forbidden`."""
+    run_id, _, _ = token.partition(".")
+    row = queries.run(tx, run_id)
+    if row is None or row.token_digest is None or not hmac.compare_digest(row.token_digest, digest(token)):
+        raise Forbidden("No run has this token now.", data={"reason": "unknown_run"})
+    return RunGrant(
+        run_id=row.id,
+        epoch=row.epoch,
+        principal=principal_of(row),
+        grants=Grants(frozenset(row.capabilities)),
+        calls=frozenset(row.calls),
+    )
+
+
+def principal_of(row: RunRow) -> Principal:
+    """A run acts as its owner, and never as an admin."""
+    device_id = f"run:{row.id}"
+    if row.user_id is None:
+        return replace(UNCLAIMED, device_id=device_id, is_admin=False)
+    return Principal(user_id=row.user_id, device_id=device_id, is_admin=False, via="run")
+
+
+def new_token(run_id: str) -> str:
+    return f"{run_id}.{secrets.token_urlsafe(_TOKEN_BYTES)}"
+
+
+def digest(token: str) -> bytes:
+    return hashlib.sha256(token.encode()).digest()
