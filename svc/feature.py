@@ -13,6 +13,7 @@ from sqlite_utils.migrations import Migrations
 from svc.capability import Capability
 from svc.command import Command
 from svc.config import AnySetting, Rule
+from svc.erase import Erase
 from svc.job import Job
 from svc.machine import AnyMachine
 from svc.nursery import Subsystem
@@ -53,6 +54,9 @@ class Feature:
     acquire, or prefixes that end in ``*``.
     ``workflows`` have their code run in the worker plane; ``calls`` are what workflows may ask of this one.
 
+    ``erases`` let go of an account, in the order of the tables. They are called the other way round, from the last of
+    the last feature, as what stands later may refer to what stands before.
+
     ``claim`` is called in the transaction in which the first admin (by user id) claims the instance. At boot, each in
     the order of the features: ``build`` makes its services, without touching disk or network; ``boot`` runs once after
     the migrations; the ``seeds`` of the chosen world are planted; ``subsystems`` are started.
@@ -64,6 +68,7 @@ class Feature:
     rules: tuple[Rule, ...] = ()
     migrations: Migrations | None = None
     tables: tuple[str, ...] = ()
+    erases: tuple[Erase, ...] = ()
     routes: tuple[Route[RequestContext], ...] = ()
     sockets: tuple[SocketRoute[RequestContext], ...] = ()
     procedures: tuple[Procedure[RequestContext], ...] = ()
@@ -89,3 +94,8 @@ class Feature:
 def routes_of(features: Iterable[Feature], listener: Listener) -> tuple[Route[RequestContext], ...]:
     """The trusted plane's routes of one listener."""
     return tuple(row for feature in features for row in feature.routes if row.listener == listener)
+
+
+def erases_of(features: Sequence[Feature]) -> tuple[Erase, ...]:
+    """All that let go of an account, in the order in which they are called."""
+    return tuple(erase for feature in reversed(features) for erase in reversed(feature.erases))

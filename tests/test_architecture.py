@@ -18,7 +18,7 @@ ROOMS = {"nursery", "protocol", "store"}
 PURE = {"formats"}
 """What workers run: it imports the base and nothing else, and every feature may use it."""
 
-ABOVE_ROOMS = {"workspace", "feature", "settings", "reversal", "workflow", "command", "job", "capability"}
+ABOVE_ROOMS = {"workspace", "feature", "settings", "reversal", "workflow", "command", "job", "capability", "erase"}
 FIXTURES = {"demo"}
 """Data of the fakes; no feature."""
 

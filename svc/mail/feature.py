@@ -23,7 +23,7 @@ from svc.mail.labelling.reversals import REVERSAL as LABELS_REVERSAL
 from svc.mail.mending import feature as mending
 from svc.mail.mending.procedures import PROCEDURES as MENDING_PROCEDURES
 from svc.mail.migrations import MIGRATIONS
-from svc.mail.owners import TABLES
+from svc.mail.owners import ERASES, TABLES
 from svc.mail.providers.kinds import BY_OAUTH
 from svc.mail.providers.table import Providers
 from svc.mail.reading import feature as reading
@@ -94,6 +94,7 @@ FEATURE = Feature(
     settings=(*BY_OAUTH.settings, *SETTINGS, *SEARCH_SETTINGS, *SENDING_SETTINGS),
     migrations=MIGRATIONS,
     tables=TABLES,
+    erases=ERASES,
     routes=(*CONNECTING_ROUTES, *IMAGES_ROUTES),
     procedures=(
         *ACCOUNT_PROCEDURES,

@@ -13,6 +13,7 @@ from svc.mail.health.tables import TABLES as HEALTH_TABLES
 from svc.mail.images.tables import FORGETTING
 from svc.mail.images.tables import TABLES as IMAGES_TABLES
 from svc.mail.labelling.tables import TABLES as LABELLING_TABLES
+from svc.mail.search.tables import ERASED_WHEN_ASKED
 from svc.mail.search.tables import TABLES as SEARCH_TABLES
 from svc.mail.sending.tables import TABLES as SENDING_TABLES
 from svc.mail.threads.own_words.tables import TABLES as OWN_WORDS_TABLES
@@ -145,6 +146,13 @@ def m016_references(db: Database) -> None:
 def m017_drafts_apart(db: Database) -> None:
     """How many messages a thread has was told with its drafts among them."""
     for statement in DRAFTS_APART:
+        db.execute(statement)
+
+
+@MIGRATIONS(name="m018_search_erases")
+def m018_search_erases(db: Database) -> None:
+    """Search is asked to let go of an account, like every owner of tables."""
+    for statement in ERASED_WHEN_ASKED:
         db.execute(statement)
 
 

@@ -1,13 +1,21 @@
 """Whose each table of mail is: the folder that writes it, and that offers to erase an account's rows of it.
 
-``tests/test_tables.py`` reads every statement of the service against this. What ingest stores of a mailbox is one state
-that three folders keep together (``threads``, ``changes``, ``sync``), so those are named in :data:`INGEST_WRITES`.
+``tests/test_tables.py`` reads every statement of the service against this. Others that have to write a table call a
+function of its folder.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Final
+
+from svc.erase import Erase
+from svc.mail.accounts import letting_go
+from svc.mail.changes import outbox
+from svc.mail.health import erasing as health
+from svc.mail.search import actions as search
+from svc.mail.sending import erasing as sending
+from svc.mail.threads import erasing as threads
 
 OWNERS: Final[Mapping[str, tuple[str, ...]]] = {
     "accounts": ("mail_accounts", "mail_labels", "mail_ledger"),
@@ -27,7 +35,16 @@ OWNERS: Final[Mapping[str, tuple[str, ...]]] = {
     "sending": ("mail_outgoing", "mail_drafts", "mail_signatures"),
 }
 
-INGEST: Final = frozenset({"threads", "changes", "sync"})
-INGEST_WRITES: Final = frozenset({"mail_accounts", "mail_labels", "mail_ledger", "mail_messages", "mail_mirror"})
-
 TABLES: Final = tuple(table for tables in OWNERS.values() for table in tables)
+
+ERASES: Final[tuple[Erase, ...]] = (
+    letting_go.erase,
+    health.erase_events,
+    health.erase_news,
+    threads.erase,
+    outbox.erase,
+    search.erase,
+    sending.erase,
+)
+"""In the order of the folders, so the account's own row goes last. What ``images`` and ``reading`` keep belongs to
+bodies and to people: a body's rows go with the last message that has it (``images/tables.py``)."""

@@ -5,7 +5,7 @@ The store owns both tables and ``meta``. Their sequences only grow: what followe
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -71,6 +71,20 @@ def empty_news(
             value=value,
         )
     return until
+
+
+def walk(tx: Tx, *, key: str, step: Callable[[int], int | None]) -> bool:
+    """One step of a walk over numbered rows; its place is kept under ``key`` until it has come to the end.
+
+    ``step`` is told after which number to go on, and says up to which it came, or ``None`` at the end. Returns whether
+    there is more.
+    """
+    until = step(int(noted(tx, key) or 0))
+    if until is None:
+        tx.run("delete from meta where key = :key", key=key)
+        return False
+    note(tx, key=key, value=str(until))
+    return True
 
 
 def noted(tx: ReadTx, key: str) -> str | None:

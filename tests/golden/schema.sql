@@ -729,10 +729,6 @@ CREATE TRIGGER mail_search_deleted after delete on mail_search begin
     insert into mail_search_gone (id) values (old.id);
 end;
 
-CREATE TRIGGER mail_search_erased after delete on mail_accounts begin
-    update mail_search_state set erased = erased + 1 where one = 1;
-end;
-
 CREATE TRIGGER mail_search_relabelled after update of labels on mail_messages
 when new.labels is not old.labels begin
     update mail_search set labels = new.labels where message_id = new.id;

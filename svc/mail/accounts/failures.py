@@ -60,6 +60,26 @@ def forget_failures(tx: Tx, *, account_id: str, provider_message_ids: Sequence[s
         account_news.emit_account(tx, account_id, device_id=DEVICE_ID)
 
 
+def stored_after_all(tx: Tx, *, account_id: str, provider_message_id: str) -> None:
+    """It is here now; a change of it that the provider refused stays told."""
+    tx.run(
+        """
+        delete from mail_ledger where account_id = :account_id and provider_message_id = :id and step <> 'mirror'
+        """,
+        account_id=account_id,
+        id=provider_message_id,
+    )
+
+
+def forget_message(tx: Tx, *, account_id: str, provider_message_id: str) -> None:
+    """The message is deleted here; whoever does that tells the account's news."""
+    tx.run(
+        "delete from mail_ledger where account_id = :account_id and provider_message_id = :id",
+        account_id=account_id,
+        id=provider_message_id,
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Failing:
     message_id: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from svc.erase import Left
 from svc.mail.accounts import news as account_news
 from svc.mail.model import DEVICE_ID
 from svc.store import Tx
@@ -23,7 +24,7 @@ def still_granted(tx: Tx, *, account_id: str, notice: str) -> None:
         account_news.emit_account(tx, account_id, device_id=DEVICE_ID)
 
 
-def erase(tx: Tx, *, account_id: str) -> bool:
-    """The last of it: labels, snoozes, pending changes, failures and signature go with the account's row."""
+def erase(tx: Tx, *, account_id: str) -> Left:
+    """The last of it: labels, snoozes, references, failures and signature go with the account's row."""
     tx.run("delete from mail_accounts where id = :id and erasing", id=account_id)
-    return False
+    return "nothing"

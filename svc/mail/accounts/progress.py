@@ -76,6 +76,18 @@ def begin_full_sync(tx: Tx, *, account_id: str, cursor: str, total: int) -> None
     account_news.emit_account(tx, account_id, device_id=DEVICE_ID)
 
 
+def page_read(tx: Tx, *, account_id: str, next_page_token: str | None, seen: int) -> None:
+    """One more page of the full sync was stored, with so many messages on it."""
+    tx.run(
+        """
+        update mail_accounts set sweep_page_token = :token, progress_done = progress_done + :done where id = :id
+        """,
+        token=next_page_token,
+        done=seen,
+        id=account_id,
+    )
+
+
 def finish_full_sync(tx: Tx, *, account_id: str) -> None:
     """The mailbox was read to its end: polling goes on from where the full sync began. Said twice, it is done once."""
     account = account_queries.connected_account(tx, account_id)

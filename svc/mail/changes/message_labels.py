@@ -1,38 +1,12 @@
-"""The labels that one message carries, and the flags that follow from them."""
+"""The labels that a message carries once what waits for the provider has arrived there."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from svc.mail.changes import queries as change_queries
-from svc.mail.model import DRAFT, HIDDEN_LABELS, INBOX, UNREAD, Account, LabelChange, is_own
-from svc.store import Tx, json_array
-
-
-def write_labels(tx: Tx, account: Account, *, message_id: str, labels: frozenset[str]) -> None:
-    """Set one message's labels and the flags that follow from them. The caller refreshes its thread."""
-    flags = flags_of(labels)
-    tx.run(
-        """
-        update mail_messages set labels = :labels, in_inbox = :in_inbox, unread = :unread, visible = :visible,
-            own = :own
-        where id = :id and account_id = :account_id
-        """,
-        id=message_id,
-        account_id=account.id,
-        labels=encoded(labels),
-        **flags,
-    )
-
-
-def flags_of(labels: frozenset[str]) -> dict[str, int]:
-    hidden = bool(labels & HIDDEN_LABELS)
-    return {
-        "in_inbox": int(INBOX in labels and DRAFT not in labels),  # what is not sent yet was not received
-        "unread": int(UNREAD in labels and not hidden),
-        "visible": int(not hidden),
-        "own": int(is_own(labels)),
-    }
+from svc.mail.model import Account, LabelChange
+from svc.store import Tx
 
 
 def with_pending(
@@ -52,8 +26,3 @@ def with_pending(
     ):
         labels = (labels - row.remove) | row.add
     return labels
-
-
-def encoded(labels: frozenset[str]) -> str:
-    """As the column holds them."""
-    return json_array(sorted(labels))

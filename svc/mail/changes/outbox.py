@@ -10,14 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from svc.clock import Millis
+from svc.erase import Left
 from svc.mail.accounts import failures
 from svc.mail.accounts import news as account_news
 from svc.mail.accounts import queries as account_queries
 from svc.mail.accounts.failures import Passed
 from svc.mail.changes import message_labels
 from svc.mail.model import DEVICE_ID, Account, LabelChange, MessageRow
+from svc.mail.threads import message_rows, thread_rows
 from svc.mail.threads import queries as thread_queries
-from svc.mail.threads import thread_rows
 from svc.principal import Principal
 from svc.store import Tx, json_array
 
@@ -57,6 +58,35 @@ def put_off(tx: Tx, *, row_ids: Sequence[int], next_at: Millis, reason: str) -> 
     )
 
 
+def leave_out(tx: Tx, row: LabelChange, *, label_id: str) -> None:
+    """The label is no more: it is taken out of the change, and a change that has no other is done."""
+    add, remove = row.add - {label_id}, row.remove - {label_id}
+    if not add and not remove:
+        tx.run("delete from mail_mirror where id = :id", id=row.id)
+        return
+    tx.run(
+        "update mail_mirror set add_labels = :add, remove_labels = :remove where id = :id",
+        add=json_array(sorted(add)),
+        remove=json_array(sorted(remove)),
+        id=row.id,
+    )
+
+
+def forget_message(tx: Tx, *, account_id: str, provider_message_id: str) -> None:
+    """The message is gone: nothing of it can be changed any more."""
+    tx.run(
+        "delete from mail_mirror where account_id = :account_id and provider_message_id = :id",
+        account_id=account_id,
+        id=provider_message_id,
+    )
+
+
+def erase(tx: Tx, *, account_id: str) -> Left:
+    """Forget the changes that still wait; nobody tells the provider any more."""
+    tx.run("delete from mail_mirror where account_id = :id", id=account_id)
+    return "nothing"
+
+
 def take_back(tx: Tx, *, account_id: str, row: LabelChange, there: frozenset[str] | None, reason: str) -> None:
     """The provider refuses this change, or it failed for too long. ``there``: what the message carries at the provider;
     ``None`` when nobody can say, and the change counts as never made.
@@ -84,9 +114,5 @@ def _take_back_labels(tx: Tx, account: Account, row: LabelChange, there: frozens
         labels=(here - row.add - row.remove) | wanted,
     )
     if after != here:
-        message_labels.write_labels(tx, account, message_id=message_id, labels=after)
+        message_rows.write_labels(tx, account, message_id=message_id, labels=after)
         thread_rows.refresh_thread(tx, account, thread_id, device_id=DEVICE_ID)
-
-
-def _json(row_ids: Sequence[int]) -> str:
-    return json_array(row_ids)

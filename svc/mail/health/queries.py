@@ -107,9 +107,3 @@ def pending(tx: ReadTx, *, account_id: str) -> list[Pending]:
 def erasing(tx: ReadTx) -> list[str]:
     """Accounts that are to be gone."""
     return [str(account_id) for (account_id,) in tx.all("select id from mail_accounts where erasing order by id")]
-
-
-def only_on_their_way(tx: ReadTx, *, account_id: str) -> bool:
-    """Whether all that is left of an account's outgoing mail is being sent at this moment."""
-    left = tx.all("select distinct state from mail_outgoing where account_id = :id", id=account_id)
-    return left == [("transmitting",)]

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 import trio
 
+from svc.erase import Erase
 from svc.log import Log
-from svc.mail.accounts import letting_go
-from svc.mail.health import erasing, queries
-from svc.mail.sending import erasing as sending
-from svc.mail.sync import erasing as sync
+from svc.mail.health import queries
 from svc.nursery import Child, Wake
 from svc.store import Store
 
-ON_ITS_WAY_S: Final = 1.0
+NOT_YET_S: Final = 1.0
 """Between two looks whether a mail that was on its way has arrived: sending has a deadline of its own."""
 
 
 @dataclass(kw_only=True)
 class Eraser:
+    """``erases``: what the owners of tables offer, in the order in which it is called."""
+
     store: Store
     log: Log
+    erases: Sequence[Erase]
     _wake: Wake = field(default_factory=Wake)
 
     def look(self) -> None:
@@ -38,14 +40,8 @@ class Eraser:
 
     async def erase(self, account_id: str) -> None:
         """All of one account; may be cancelled anywhere and begun again. Others' writes go in between its batches."""
-        while await self.store.write(sync.erase, account_id=account_id):
-            pass
-        while await self.store.write(sending.erase, account_id=account_id):
-            if await self.store.read(queries.only_on_their_way, account_id=account_id):
-                await trio.sleep(ON_ITS_WAY_S)
-        for erase_records in (erasing.erase_events, erasing.erase_news):
-            after: int | None = 0
-            while after is not None:
-                after = await self.store.write(erase_records, account_id=account_id, after=after)
-        await self.store.write(letting_go.erase, account_id=account_id)
+        for erase in self.erases:
+            while (left := await self.store.write(erase, account_id=account_id)) != "nothing":
+                if left == "not-yet":
+                    await trio.sleep(NOT_YET_S)
         self.log.info("mail.account_erased", account=account_id)

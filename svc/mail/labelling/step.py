@@ -18,11 +18,11 @@ from svc.clock import Millis
 from svc.errors import NotFound
 from svc.mail.accounts import news as account_news
 from svc.mail.accounts import queries as account_queries
-from svc.mail.changes import message_labels, outbox
+from svc.mail.changes import outbox
 from svc.mail.labelling.queries import snoozed_until
 from svc.mail.model import DRAFT, HIDDEN_LABELS, Account, MessageRow, ThreadRow
+from svc.mail.threads import message_rows, snoozes, thread_rows
 from svc.mail.threads import queries as thread_queries
-from svc.mail.threads import snoozes, thread_rows
 from svc.principal import Principal
 from svc.store import Tx
 
@@ -95,7 +95,7 @@ class Step:
         if after == before:
             return
         added, removed = after - before, before - after
-        message_labels.write_labels(self.tx, opened.account, message_id=message.id, labels=after)
+        message_rows.write_labels(self.tx, opened.account, message_id=message.id, labels=after)
         outbox.queue(self.tx, self.principal, message, add=added, remove=removed)
         self._touched[opened.row.id] = opened
         self._changes.append(

@@ -4,7 +4,7 @@ The index is kept by a subsystem of its own (``tasks.py``), from a queue that a 
 fills (``following.py``); whoever stores messages needs to know nothing of it, and who mends one says so (:func:`queue`
 in ``actions.py``).
 
-Three triggers remain, for what has no event and must hold in the same transaction. Labels are written, and messages and
-accounts deleted, by folders that stand before this one and can't call it; and a delete cascades here by a foreign key,
-where only the database knows which rows went.
+Two triggers remain, for what has no event and must hold in the same transaction. Labels are written, and messages
+deleted, by folders that stand before this one and can't call it; and a delete cascades here by a foreign key, where
+only the database knows which rows went.
 """

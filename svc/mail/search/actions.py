@@ -11,16 +11,18 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 from svc.clock import Millis
+from svc.erase import Left
 from svc.mail.search import queries
 from svc.mail.search.model import COLUMNS, NAMED
 from svc.mail.search.plan import IDS_A_SECOND, account_word, id_floor
 from svc.mail.search.text import VERSION
 from svc.mail.threads.thread_rows import retell
-from svc.store import Tx
+from svc.store import Tx, records
 
 CONSUMER_NAME: Final = "mail-search"
 """Of the cursor: all messages before it are in the queue, or were."""
 QUEUED_AT_A_TIME: Final = 2_000
+LOOKED_AT_A_BATCH: Final = 5_000
 LARGEST_STEP_S: Final = 2**20
 PAGES_AT_A_TIME: Final = 200
 MERGED_SOMETHING: Final = 2
@@ -71,6 +73,32 @@ def take(tx: Tx, *, messages: Sequence[Words]) -> None:
             id=row_id,
         )
     tx.run("update mail_search_state set entries = :entries where one = 1", entries=entries)
+
+
+def erase(tx: Tx, *, account_id: str) -> Left:
+    """Take an account's messages out of the index. Once all are, the full-text table is made compact, since only that
+    drops their words."""
+
+    def some(after: int) -> int | None:
+        until: int | None = tx.value(
+            "select max(id) from (select id from mail_search where id > :after order by id limit :limit)",
+            after=after,
+            limit=LOOKED_AT_A_BATCH,
+        )
+        if until is not None:
+            tx.run(
+                "delete from mail_search where id > :after and id <= :until and account_id = :account_id",
+                after=after,
+                until=until,
+                account_id=account_id,
+            )
+        return until
+
+    tx.run("delete from mail_search_queue where account_id = :id", id=account_id)
+    if records.walk(tx, key=f"mail-erasing-search:{account_id}", step=some):
+        return "more"
+    tx.run("update mail_search_state set erased = erased + 1 where one = 1")
+    return "nothing"
 
 
 def clear(tx: Tx, *, limit: int) -> int:
@@ -148,11 +176,12 @@ class _Place:
 
 
 def _place(tx: Tx, message_id: str) -> _Place | None:
-    """Where the message stands now; ``None`` when it was deleted since its words were taken."""
+    """Where the message stands now; ``None`` when it was deleted since its words were taken, or is about to be."""
     row = tx.one(
         """
         select s.id, m.account_id, m.thread_id, m.labels, m.attachments, m.sent_at
-        from mail_messages m left join mail_search s on s.message_id = m.id where m.id = :id
+        from mail_messages m join mail_accounts a on a.id = m.account_id left join mail_search s on s.message_id = m.id
+        where m.id = :id and not a.erasing
         """,
         id=message_id,
     )

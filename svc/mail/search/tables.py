@@ -102,3 +102,5 @@ TABLES = (
     end
     """,
 )
+
+ERASED_WHEN_ASKED = ("drop trigger mail_search_erased",)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from svc.erase import Left
 from svc.files import delete_files
 from svc.mail.sending.model import draft_origin, outgoing_origin
 from svc.store import Tx
@@ -11,9 +12,9 @@ from svc.store import Tx
 OUTGOING_A_BATCH: Final = 100
 
 
-def erase(tx: Tx, *, account_id: str) -> bool:
+def erase(tx: Tx, *, account_id: str) -> Left:
     """Drafts, and mails that were sent or are not going to be. A mail on its way stays until it is known what became
-    of it. Returns whether there is more to do."""
+    of it."""
     drafts = tx.all(
         "select id from mail_drafts where account_id = :id limit :limit", id=account_id, limit=OUTGOING_A_BATCH
     )
@@ -30,11 +31,7 @@ def erase(tx: Tx, *, account_id: str) -> bool:
     for (outgoing_id,) in outgoing:
         delete_files(tx, origin=outgoing_origin(outgoing_id))
         tx.run("delete from mail_outgoing where id = :id", id=outgoing_id)
-    left = tx.value(
-        """
-        select exists (select 1 from mail_outgoing where account_id = :id)
-            or exists (select 1 from mail_drafts where account_id = :id)
-        """,
-        id=account_id,
-    )
-    return bool(left)
+    if len(drafts) == OUTGOING_A_BATCH or len(outgoing) == OUTGOING_A_BATCH:
+        return "more"
+    is_leaving = tx.value("select exists (select 1 from mail_outgoing where account_id = :id)", id=account_id)
+    return "not-yet" if is_leaving else "nothing"

@@ -8,22 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import Final
 
 from svc.clock import Millis
-from svc.files import delete_files
-from svc.mail.accounts import failures
+from svc.mail.accounts import failures, progress
 from svc.mail.accounts import news as account_news
 from svc.mail.accounts import queries as account_queries
 from svc.mail.accounts.failures import Passed
-from svc.mail.changes import message_labels
+from svc.mail.changes import message_labels, outbox
 from svc.mail.model import DEVICE_ID, Account, Incoming, LabelChange
 from svc.mail.providers.seam import HistoryChange
 from svc.mail.sync import storing
 from svc.mail.sync.steps import IngestStep
-from svc.mail.threads import duplicates, thread_rows
+from svc.mail.threads import message_rows, thread_rows
 from svc.mail.threads import queries as thread_queries
-from svc.store import Tx, json_array
+from svc.store import Tx
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,16 +42,9 @@ def store_page(tx: Tx, *, account_id: str, page: FullSyncPage, steps: Sequence[I
         return
     dirty = storing.store_each(tx, account, page.incoming, steps=steps, backfill=True)
     failures.note(tx, account, page.passed)
-    _mark_seen(tx, account, page.seen)
+    message_rows.mark_seen(tx, account, provider_message_ids=page.seen)
     thread_rows.refresh_threads(tx, account, dirty, device_id=DEVICE_ID)
-    tx.run(
-        """
-        update mail_accounts set sweep_page_token = :token, progress_done = progress_done + :done where id = :id
-        """,
-        token=page.next_page_token,
-        done=len(page.seen),
-        id=account.id,
-    )
+    progress.page_read(tx, account_id=account.id, next_page_token=page.next_page_token, seen=len(page.seen))
     account_news.emit_account(tx, account.id, device_id=DEVICE_ID)
 
 
@@ -78,7 +70,7 @@ def mark_seen(tx: Tx, *, account_id: str, provider_message_ids: Sequence[str]) -
     """What the running full sync met beside its pages is there, too."""
     account = account_queries.connected_account(tx, account_id)
     if account is not None:
-        _mark_seen(tx, account, provider_message_ids)
+        message_rows.mark_seen(tx, account, provider_message_ids=provider_message_ids)
 
 
 def store_one(
@@ -122,7 +114,7 @@ def apply_changes(
             after = _told(tx, account, change, before, confirmed)
             if after == before:
                 continue  # the echo of what was done here: nothing to write, and nothing to tell
-            message_labels.write_labels(tx, account, message_id=message_id, labels=after)
+            message_rows.write_labels(tx, account, message_id=message_id, labels=after)
         changed = True
         thread_rows.refresh_thread(tx, account, thread_id, device_id=DEVICE_ID)
     if changed:
@@ -158,7 +150,7 @@ def correct_labels(
             confirmed=confirmed,
         )
         if after != before:
-            message_labels.write_labels(tx, account, message_id=message_id, labels=after)
+            message_rows.write_labels(tx, account, message_id=message_id, labels=after)
             dirty.add(thread_id)
     thread_rows.refresh_threads(tx, account, sorted(dirty), device_id=DEVICE_ID)
 
@@ -192,40 +184,12 @@ def delete_unseen(tx: Tx, *, account_id: str, limit: int) -> int:
 
 def delete_message(tx: Tx, account: Account, *, message_id: str) -> None:
     """Forget one message with its files, pending changes and failures; its blobs stay until nothing refers to them."""
-    delete_files(tx, origin=f"mail:{message_id}")
-    tx.run(
-        """
-        delete from mail_mirror where account_id = :account_id and provider_message_id =
-            (select provider_message_id from mail_messages where id = :id)
-        """,
-        account_id=account.id,
-        id=message_id,
-    )
-    tx.run(
-        """
-        delete from mail_ledger where account_id = :account_id and provider_message_id =
-            (select provider_message_id from mail_messages where id = :id)
-        """,
-        account_id=account.id,
-        id=message_id,
-    )
-    thread_id = tx.value("select thread_id from mail_messages where id = :id", id=message_id)
-    gone = tx.run("delete from mail_messages where id = :id", id=message_id)
-    tx.run("update mail_accounts set messages = messages - :gone where id = :id", gone=gone, id=account.id)
-    if thread_id is not None:
-        storing.refresh_duplicates(tx, duplicates.unlink(tx, thread_id=cast(str, thread_id)))
-
-
-def _mark_seen(tx: Tx, account: Account, provider_message_ids: Sequence[str]) -> None:
-    tx.run(
-        """
-        update mail_messages set seen_sweep = :sweep
-        where account_id = :id and provider_message_id in (select value from json_each(:seen))
-        """,
-        sweep=account.sweep_no,
-        id=account.id,
-        seen=json_array(provider_message_ids),
-    )
+    stored = tx.one("select provider_message_id, thread_id from mail_messages where id = :id", id=message_id)
+    if stored is not None:
+        provider_message_id, thread_id = stored
+        outbox.forget_message(tx, account_id=account.id, provider_message_id=provider_message_id)
+        failures.forget_message(tx, account_id=account.id, provider_message_id=provider_message_id)
+        message_rows.delete(tx, account, message_id=message_id, thread_id=thread_id)
 
 
 def _told(

@@ -1,6 +1,6 @@
 """An account's labels as its provider lists them, and what becomes of those it lists no more.
 
-Owns the rows of ``mail_labels``. A label deleted at the provider vanishes from its messages there without a word in the
+A label deleted at the provider vanishes from its messages there without a word in the
 history, so it is taken from them here: thread by thread, in small transactions, and its row goes last, so that a crash
 in between loses nothing. It never invents a label: one that no listing has named yet goes by its id.
 """
@@ -8,53 +8,35 @@ in between loses nothing. It never invents a label: one that no listing has name
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, cast
+from typing import Final
 
 from svc.mail.accounts import failures
+from svc.mail.accounts import labels as label_rows
 from svc.mail.accounts import news as account_news
 from svc.mail.accounts import queries as account_queries
 from svc.mail.accounts.failures import Passed
-from svc.mail.changes import message_labels
+from svc.mail.changes import outbox
 from svc.mail.changes import queries as change_queries
 from svc.mail.model import DEVICE_ID, INBOX, Account
 from svc.mail.providers.seam import ProviderLabel
+from svc.mail.threads import message_rows, thread_rows
 from svc.mail.threads import queries as thread_queries
-from svc.mail.threads import thread_rows
-from svc.store import Tx, json_array
+from svc.store import Tx
 
 FORGET_BATCH: Final = 200  # threads of one transaction
 
 
 def store_labels(tx: Tx, *, account_id: str, labels: Iterable[ProviderLabel]) -> int:
     """The account's labels as the provider lists them now. Returns how many it lists no more: :func:`forget_gone`."""
-    listed = {label.id: label for label in labels}
-    if INBOX not in listed or account_queries.connected_account(tx, account_id) is None:
+    listed = list(labels)
+    if all(label.id != INBOX for label in listed) or account_queries.connected_account(tx, account_id) is None:
         return 0  # every mailbox has one: this is not the whole list
-    for label in listed.values():
-        store_label(tx, account_id=account_id, label=label)
-    here = {"id": account_id, "listed": json_array(listed)}
-    missing = "account_id = :id and label_id not in (select value from json_each(:listed))"
-    tx.run(f"delete from mail_labels where {missing} and system", **here)
-    tx.run(f"update mail_labels set gone = 1 where {missing}", **here)
-    tx.run("update mail_accounts set labels_at = :now where id = :id", now=tx.now, id=account_id)
-    return cast(int, tx.value("select count(*) from mail_labels where account_id = :id and gone", id=account_id))
+    return label_rows.store_listing(tx, account_id=account_id, labels=listed)
 
 
 def store_label(tx: Tx, *, account_id: str, label: ProviderLabel) -> None:
-    if account_queries.connected_account(tx, account_id) is None:
-        return
-    tx.run(
-        """
-        insert into mail_labels (account_id, label_id, name, system, color)
-        values (:account_id, :label_id, :name, :system, :color)
-        on conflict do update set name = :name, system = :system, color = :color, gone = 0
-        """,
-        account_id=account_id,
-        label_id=label.id,
-        name=label.name,
-        system=int(label.system),
-        color=label.color,
-    )
+    if account_queries.connected_account(tx, account_id) is not None:
+        label_rows.store(tx, account_id=account_id, label=label)
 
 
 def forget_gone(tx: Tx, *, account_id: str) -> bool:
@@ -77,9 +59,7 @@ def forget_gone(tx: Tx, *, account_id: str) -> bool:
     for (thread_id,) in rows:
         _take_from_thread(tx, account, thread_id, label_id)
     if len(rows) < FORGET_BATCH:
-        tx.run(
-            "delete from mail_labels where account_id = :id and label_id = :label_id", id=account_id, label_id=label_id
-        )
+        label_rows.delete(tx, account_id=account_id, label_id=label_id)
         account_news.emit_account(tx, account_id, device_id=DEVICE_ID)
     return True
 
@@ -87,9 +67,7 @@ def forget_gone(tx: Tx, *, account_id: str) -> bool:
 def _take_from_thread(tx: Tx, account: Account, thread_id: str, label_id: str) -> None:
     for message in thread_queries.messages_of(tx, thread_id):
         if label_id in message.labels:
-            message_labels.write_labels(
-                tx, account, message_id=message.id, labels=frozenset(message.labels) - {label_id}
-            )
+            message_rows.write_labels(tx, account, message_id=message.id, labels=frozenset(message.labels) - {label_id})
     thread_rows.refresh_thread(tx, account, thread_id, device_id=DEVICE_ID)
 
 
@@ -97,16 +75,8 @@ def _take_from_queue(tx: Tx, account: Account, label_id: str, *, name: str) -> N
     """What waits to set it can't be done any more, and is told; what waits to take it away is done."""
     passed = []
     for row in change_queries.pending_naming(tx, account_id=account.id, label_id=label_id):
-        tx.run(
-            "update mail_mirror set add_labels = :add, remove_labels = :remove where id = :id",
-            add=json_array(sorted(row.add - {label_id})),
-            remove=json_array(sorted(row.remove - {label_id})),
-            id=row.id,
-        )
+        outbox.leave_out(tx, row, label_id=label_id)
         if label_id in row.add:
             reason = f"The label {name} no longer exists at the provider."
             passed.append(Passed(provider_message_id=row.provider_message_id, step="mirror", reason=reason))
     failures.pass_over(tx, account_id=account.id, passed=passed)
-    tx.run(
-        "delete from mail_mirror where account_id = :id and add_labels = '[]' and remove_labels = '[]'", id=account.id
-    )

@@ -10,17 +10,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
-import msgspec
-
-from svc.mail.accounts import failures
-from svc.mail.accounts import news as account_news
-from svc.mail.accounts import queries as account_queries
+from svc.mail.accounts import counters, failures
 from svc.mail.accounts.failures import Passed
 from svc.mail.changes import message_labels
-from svc.mail.model import DEVICE_ID, Account, Incoming, LabelChange, message_id_of
+from svc.mail.model import Account, Incoming, LabelChange, message_id_of
 from svc.mail.sync.steps import IngestStep, StoredMessage
-from svc.mail.threads import duplicates, references, thread_rows
-from svc.mail.threads.duplicates import Duplicate
+from svc.mail.threads import duplicates, message_rows, references, thread_rows
 from svc.mail.threads.references import Place
 from svc.store import Tx, json_array
 
@@ -91,7 +86,7 @@ class _Batch:
         else:
             place = None
             message_id, thread_id = stored
-            message_labels.write_labels(tx, account, message_id=message_id, labels=labels)
+            message_rows.write_labels(tx, account, message_id=message_id, labels=labels)
         self._dirty[thread_id] = None
         joined = () if place is None else place.joined
         if joined:
@@ -111,12 +106,7 @@ class _Batch:
 
     def finish(self) -> list[str]:
         """Count what was added; the threads touched, in order."""
-        if self._added:
-            self.tx.run(
-                "update mail_accounts set messages = messages + :added where id = :id",
-                added=self._added,
-                id=self.account.id,
-            )
+        counters.add_messages(self.tx, account_id=self.account.id, by=self._added)
         return list(self._dirty)
 
     def _follow(self, joined: Iterable[str], thread_id: str) -> None:
@@ -131,19 +121,12 @@ class _Batch:
         tx, account = self.tx, self.account
         message_id = message_id_of(account.id, message.provider_message_id)
         place = references.place(tx, account, message)
-        refresh_duplicates(tx, place.duplicates)
-        _insert(tx, account, message, message_id=message_id, thread_id=place.thread_id, labels=labels)
+        thread_rows.refresh_duplicates(tx, place.duplicates)
+        message_rows.insert(tx, account, message, message_id=message_id, thread_id=place.thread_id, labels=labels)
         if self.has_siblings:
-            refresh_duplicates(tx, duplicates.link(tx, account, message_id=message_id))
+            thread_rows.refresh_duplicates(tx, duplicates.link(tx, account, message_id=message_id))
         if message.provider_message_id in self.failed:
-            tx.run(
-                """
-                delete from mail_ledger
-                where account_id = :account_id and provider_message_id = :id and step <> 'mirror'
-                """,
-                account_id=account.id,
-                id=message.provider_message_id,
-            )
+            failures.stored_after_all(tx, account_id=account.id, provider_message_id=message.provider_message_id)
         return message_id, place
 
 
@@ -183,50 +166,4 @@ def _batch(
             id=account.id,
         )
         == 1,
-    )
-
-
-def refresh_duplicates(tx: Tx, others: Iterable[Duplicate]) -> None:
-    """Threads of other accounts that were joined with one, or parted from it."""
-    for duplicate in others:
-        account = account_queries.account(tx, duplicate.account_id)
-        if account is not None:
-            thread_rows.refresh_thread(tx, account, duplicate.id, device_id=DEVICE_ID)
-            account_news.emit_account(tx, account.id, device_id=DEVICE_ID)
-
-
-def _insert(
-    tx: Tx, account: Account, message: Incoming, *, message_id: str, thread_id: str, labels: frozenset[str]
-) -> None:
-    tx.run(
-        """
-        insert into mail_messages (
-            id, account_id, thread_id, provider_message_id, message_id_header, sent_at, stored_at, sender_name,
-            sender_address, subject, snippet, headers, labels, in_inbox, unread, visible, own, attachments,
-            body_sha256, raw_sha256, raw_size, seen_sweep
-        ) values (
-            :id, :account_id, :thread_id, :provider_message_id, :message_id_header, :sent_at, :stored_at, :sender_name,
-            :sender_address, :subject, :snippet, :headers, :labels, :in_inbox, :unread, :visible, :own, :attachments,
-            :body_sha256, :raw_sha256, :raw_size, :seen_sweep
-        )
-        """,
-        id=message_id,
-        account_id=account.id,
-        thread_id=thread_id,
-        provider_message_id=message.provider_message_id,
-        message_id_header=message.message_id_header,
-        sent_at=message.sent_at,
-        stored_at=tx.now,
-        sender_name=message.sender.name,
-        sender_address=message.sender.address,
-        subject=message.subject,
-        snippet=message.snippet,
-        headers=msgspec.json.encode(message.headers).decode(),
-        labels=message_labels.encoded(labels),
-        attachments=sum(not one.inline for one in message.headers.attachments),
-        body_sha256=message.body_sha256,
-        raw_sha256=message.raw_sha256,
-        raw_size=message.raw_size,
-        seen_sweep=account.sweep_no,
-        **message_labels.flags_of(labels),
     )

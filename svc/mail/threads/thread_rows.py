@@ -12,9 +12,10 @@ from typing import Final, cast
 
 from svc.clock import Millis
 from svc.mail import wire as mail_wire
+from svc.mail.accounts import counters
 from svc.mail.accounts import queries as account_queries
 from svc.mail.accounts.news import emit_account
-from svc.mail.model import DRAFT, Account, has_list
+from svc.mail.model import DEVICE_ID, DRAFT, Account, has_list
 from svc.mail.threads import duplicates, snoozes
 from svc.mail.threads import queries as thread_queries
 from svc.mail.threads import wire as thread_wire
@@ -58,7 +59,7 @@ def _refresh(tx: Tx, account: Account, thread_id: str, *, device_id: str) -> boo
     if sums is None or sums[0] == 0:
         tx.run("delete from mail_threads where id = :id", id=thread_id)
         _relist(tx, account, thread_id, before=listed_before, after=_Listed(frozenset(), 0))
-        _move_badge(tx, account.id, by=-on_badge, twins_by=-(on_badge - in_unified))
+        counters.move_badge(tx, account_id=account.id, by=-on_badge, twins_by=-(on_badge - in_unified))
         if was_told:
             tx.emit(
                 topic=MAIL_TOPIC,
@@ -76,8 +77,11 @@ def _refresh(tx: Tx, account: Account, thread_id: str, *, device_id: str) -> boo
     leads_now, duplicates_now = duplicates.settle(tx, thread_id, leads=bool(leads), group=group)
     on_badge_now = int(in_inbox > 0 and unread > 0)
     in_unified_now = int(on_badge_now and leads_now)
-    _move_badge(
-        tx, account.id, by=on_badge_now - on_badge, twins_by=(on_badge_now - in_unified_now) - (on_badge - in_unified)
+    counters.move_badge(
+        tx,
+        account_id=account.id,
+        by=on_badge_now - on_badge,
+        twins_by=(on_badge_now - in_unified_now) - (on_badge - in_unified),
     )
     for duplicate in duplicates_now:
         _pass_lead(tx, duplicate, device_id=device_id)
@@ -89,9 +93,18 @@ def _pass_lead(tx: Tx, duplicate: Duplicate, *, device_id: str) -> None:
     account = account_queries.account(tx, duplicate.account_id)
     assert account is not None
     if duplicate.on_badge:
-        _move_badge(tx, account.id, by=0, twins_by=-1 if duplicate.leads else 1)
+        counters.move_badge(tx, account_id=account.id, by=0, twins_by=-1 if duplicate.leads else 1)
     emit_thread(tx, account, duplicate.id, device_id=device_id)
     emit_account(tx, account.id, device_id=device_id)
+
+
+def refresh_duplicates(tx: Tx, others: Iterable[Duplicate]) -> None:
+    """Threads of other accounts that were joined with one, or parted from it."""
+    for duplicate in others:
+        account = account_queries.account(tx, duplicate.account_id)
+        if account is not None:
+            refresh_thread(tx, account, duplicate.id, device_id=DEVICE_ID)
+            emit_account(tx, account.id, device_id=DEVICE_ID)
 
 
 def emit_thread(tx: Tx, account: Account, thread_id: str, *, device_id: str) -> None:
@@ -226,17 +239,4 @@ def _relist(tx: Tx, account: Account, thread_id: str, *, before: _Listed, after:
             label_id=label_id,
             at=after.at,
             id=thread_id,
-        )
-
-
-def _move_badge(tx: Tx, account_id: str, *, by: int, twins_by: int) -> None:
-    if by or twins_by:
-        tx.run(
-            """
-            update mail_accounts set unread_threads = unread_threads + :by, unread_twins = unread_twins + :twins_by
-            where id = :id
-            """,
-            by=by,
-            twins_by=twins_by,
-            id=account_id,
         )

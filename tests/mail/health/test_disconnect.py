@@ -22,8 +22,9 @@ from svc.mail.accounts import actions as account_actions
 from svc.mail.health import actions
 from svc.mail.health.tasks import Eraser
 from svc.mail.labelling import inbox_actions as thread_actions
-from svc.mail.sync import erasing
+from svc.mail.owners import ERASES
 from svc.mail.sync.engine import MailEngine
+from svc.mail.threads import erasing
 from svc.nursery import ThreadPool
 from svc.principal import UNCLAIMED
 from svc.store import run_fsck
@@ -240,7 +241,7 @@ async def at_every_step(
                         await watch.reached.wait()
                         await disconnected(rig, account_id, erase=erase)
                         if erase:
-                            await Eraser(store=rig.store, log=log).erase(account_id)
+                            await Eraser(store=rig.store, log=log, erases=ERASES[::-1]).erase(account_id)
                         after = await everything(rig)
                 finally:
                     trio.lowlevel.remove_instrument(watch)
@@ -292,7 +293,7 @@ async def test_an_erasure_cut_anywhere_holds_and_is_finished_later(
             async with open_rig(Path(home), clock=wall, log=log, threads=threads) as rig:
                 account_id = await rig.synced("One", "Two", "Three", "Four", "Five")
                 await disconnected(rig, account_id, erase=True)
-                eraser = Eraser(store=rig.store, log=log)
+                eraser = Eraser(store=rig.store, log=log, erases=ERASES[::-1])
                 await run(eraser.erase, account_id)
                 assert await rig.problems() == []
                 await eraser.erase(account_id)
@@ -316,7 +317,7 @@ async def test_kept_news_of_an_erased_account_say_nothing_of_its_mail(
         assert (await service.rows("select count(*) from outbox where payload like '%Zanzibar%'"))[0][0] >= 3
         await service.mutate("mail.disconnect", accountId=account_id, erase=True)
         await all_quiet()
-        await Eraser(store=service.workspace.store, log=log).erase(account_id)
+        await Eraser(store=service.workspace.store, log=log, erases=ERASES[::-1]).erase(account_id)
         assert await service.rows("select count(*) from outbox where payload like '%Zanzibar%'") == [(0,)]
         ((rows, span),) = await service.rows(told)
         assert rows == span

@@ -8,6 +8,7 @@ import trio
 from svc.clock import VirtualClock
 from svc.mail.health import actions
 from svc.mail.health.tasks import Eraser
+from svc.mail.owners import ERASES
 from tests.connections.kept_in_memory import KeptInMemory
 from tests.mail.rig import Rig
 from tests.mail.sending.stage import Outcome, Point, open_stage
@@ -55,7 +56,7 @@ async def test_an_erasure_waits_for_a_mail_on_its_way_and_leaves_nothing_of_it(
             await rig.store.write(
                 actions.disconnect, NO_SECRETS, rig.principal, account_id=stage.account_id, erase=True
             )
-            nursery.start_soon(Eraser(store=rig.store, log=rig.log).erase, stage.account_id)
+            nursery.start_soon(Eraser(store=rig.store, log=rig.log, erases=ERASES[::-1]).erase, stage.account_id)
             await trio.sleep(10)
 
         stage.script.outcomes[:] = [outcome]

@@ -13,7 +13,6 @@ from trio.testing import MockClock
 
 from svc.clock import VirtualClock
 from svc.mail.accounts import queries as account_queries
-from svc.mail.changes import message_labels
 from svc.mail.ingest_steps import INGEST_STEPS
 from svc.mail.search import actions, procedures
 from svc.mail.search.find import LIMITS, Limits
@@ -23,6 +22,7 @@ from svc.mail.search.tables import TABLES
 from svc.mail.search.tasks import BATCH, Indexer
 from svc.mail.search.wire import SearchInput
 from svc.mail.sync import ingest
+from svc.mail.threads import message_rows
 from svc.store import ReadTx, Tx
 from tests.cancel_everywhere import Interrupted, cancel_everywhere
 from tests.mail.rig import MIA, Rig, mail, open_rig, user
@@ -168,7 +168,7 @@ async def test_labels_follow_the_message_also_while_it_waits(rig: Rig, indexer: 
 
     async def relabel(message: object, *labels: str) -> None:
         await rig.store.write(
-            lambda tx: message_labels.write_labels(tx, account, message_id=str(message), labels=frozenset(labels))
+            lambda tx: message_rows.write_labels(tx, account, message_id=str(message), labels=frozenset(labels))
         )
 
     await relabel(rows[0][0], "TRASH")

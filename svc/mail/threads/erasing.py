@@ -1,27 +1,27 @@
-"""The end of an account: its threads, with all that sync stored."""
+"""The end of an account: its threads and messages."""
 
 from __future__ import annotations
 
 from typing import Final
 
+from svc.erase import Left
 from svc.mail.accounts import queries as account_queries
 from svc.mail.model import DEVICE_ID
-from svc.mail.sync import ingest
+from svc.mail.threads import message_rows, thread_rows
 from svc.mail.threads import queries as thread_queries
-from svc.mail.threads import thread_rows
 from svc.store import Tx
 
 THREADS_A_BATCH: Final = 50
 
 
-def erase(tx: Tx, *, account_id: str) -> bool:
-    """Delete some threads with all that is in them. Returns whether there is more to do.
+def erase(tx: Tx, *, account_id: str) -> Left:
+    """Delete some threads with all that is in them.
 
     Their duplicates in other accounts stand alone then, or lead.
     """
     account = account_queries.account(tx, account_id)
     if account is None:
-        return False
+        return "nothing"
     thread_ids = [
         str(thread_id)
         for (thread_id,) in tx.all(
@@ -32,6 +32,6 @@ def erase(tx: Tx, *, account_id: str) -> bool:
     ]
     for thread_id in thread_ids:
         for message in thread_queries.messages_of(tx, thread_id):
-            ingest.delete_message(tx, account, message_id=message.id)
+            message_rows.delete(tx, account, message_id=message.id, thread_id=thread_id)
         thread_rows.refresh_thread(tx, account, thread_id, device_id=DEVICE_ID)
-    return len(thread_ids) == THREADS_A_BATCH
+    return "more" if len(thread_ids) == THREADS_A_BATCH else "nothing"

@@ -1,0 +1,24 @@
+"""What an account counts: its messages, and its unread threads. Whoever writes those says by how many they changed."""
+
+from __future__ import annotations
+
+from svc.store import Tx
+
+
+def add_messages(tx: Tx, *, account_id: str, by: int) -> None:
+    if by:
+        tx.run("update mail_accounts set messages = messages + :by where id = :id", by=by, id=account_id)
+
+
+def move_badge(tx: Tx, *, account_id: str, by: int, twins_by: int) -> None:
+    """``by``: unread threads of the inbox; ``twins_by``: those of them that do not lead in Unified."""
+    if by or twins_by:
+        tx.run(
+            """
+            update mail_accounts set unread_threads = unread_threads + :by, unread_twins = unread_twins + :twins_by
+            where id = :id
+            """,
+            by=by,
+            twins_by=twins_by,
+            id=account_id,
+        )
