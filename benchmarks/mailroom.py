@@ -1,6 +1,6 @@
 """A store, a mailbox in memory and the fetcher between them, without the rest of the service; and the mails for it.
 
-The mails are the real ones of the corpus where it is in the cache (``tests/mail/corpus.py``), else made up.
+The mails are the real ones of the corpus where it is in the cache (``tests/formats/mime/corpus.py``), else made up.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from svc.nursery import ProcessPool, ThreadPool, open_task_group
 from svc.principal import UNCLAIMED
 from svc.store import Blobs, Consumer, Following, Store
 from svc.store.consumers import register
-from tests.mail import corpus
+from tests.formats.mime import corpus
 
 ADDRESS: Final = "bench@example.org"
 FIRST_ARRIVAL_MS: Final = 1_700_000_000_000

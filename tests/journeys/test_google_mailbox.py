@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.formats.mime import corpus
 from tests.journeys.harness import ServiceProcess, until
-from tests.mail import corpus
 from tests.peers.emulator import CLIENT_ID, CLIENT_SECRET, Google, google
 from tests.peers.needs import CORPUS, EMULATOR, needs
 from tests.sizes import GMAIL_HOMES, GMAIL_MAILS, HANGS_S, KILLS_A_HOME

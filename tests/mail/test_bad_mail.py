@@ -20,9 +20,9 @@ from svc.mail.providers.seam import HistoryChange, HistoryPage, ListPage, LostAn
 from svc.mail.reading.wire import MessageOut
 from svc.mail.sync.fetch import PARSE_DEADLINE_S
 from svc.mail.threads.queries import decode_headers
-from tests.mail.golden_mime import GOLDEN
-from tests.mail.hostile_html import ADDRESSES, EVENTS_AND_SCRIPTS, REMOTE_CONTENT
-from tests.mail.html_invariants import assert_harmless
+from tests.formats.html.hostile_html import ADDRESSES, EVENTS_AND_SCRIPTS, REMOTE_CONTENT
+from tests.formats.html.invariants import assert_harmless
+from tests.formats.mime.golden import GOLDEN
 from tests.mail.rig import MIA, Rig
 from tests.recorded_log import RecordedLog
 

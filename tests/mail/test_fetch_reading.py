@@ -18,8 +18,8 @@ from svc.mail.model import Body
 from svc.mail.reading import reader
 from svc.mail.reading.reader import MAX_MESSAGES_SHOWN
 from svc.mail.reading.wire import MessageOut
+from tests.formats.html.invariants import assert_harmless
 from tests.full_disk import limit_pages
-from tests.mail.html_invariants import assert_harmless
 from tests.mail.rig import MIA, Rig, user
 from tests.recorded_log import RecordedLog
 

@@ -36,7 +36,7 @@ from svc.mail.providers.seam import (
     Unreachable,
 )
 from svc.protocol.egress import Egress
-from tests.mail.corpus import paths
+from tests.formats.mime.corpus import paths
 from tests.peers.emulator import CLIENT_ID, CLIENT_SECRET, Google, google
 from tests.peers.needs import CORPUS, EMULATOR, needs
 

@@ -15,7 +15,7 @@ from svc.clock import DAY_MS, HOUR_MS, Millis
 from svc.demo.mail import FixtureMessage, mailboxes
 from svc.formats.html import plan, sanitize
 from svc.formats.mime import parse_message
-from tests.mail.html_invariants import assert_harmless
+from tests.formats.html.invariants import assert_harmless
 
 NOW: Millis = 1_793_088_000_000
 WORLD = mailboxes(NOW)

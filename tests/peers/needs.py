@@ -17,7 +17,7 @@ from typing import Final
 
 import pytest
 
-from tests.mail import corpus
+from tests.formats.mime import corpus
 from tests.peers.cache import emulator_files, peers_dir
 
 CHROMIUM_PATH: Final = Path("/usr/bin/chromium")

@@ -18,8 +18,8 @@ from svc.formats.html import CleanHtml, sanitize
 from svc.formats.html.nesting import MAX_DEPTH
 from svc.formats.html.policy import ATTRIBUTES, RENAMED, VOID
 from svc.formats.writing.outgoing_html import outgoing_html
-from tests.mail import corpus
-from tests.mail.html_invariants import visible_text
+from tests.formats.html.invariants import visible_text
+from tests.formats.mime import corpus
 from tests.peers.needs import CORPUS, needs
 from tests.sizes import SOAK, examples
 

@@ -12,7 +12,7 @@ from svc.mail.search import procedures
 from svc.mail.search.find import LIMITS
 from svc.mail.search.wire import SearchInput
 from svc.mail.search.words import body_text
-from tests.mail import corpus
+from tests.formats.mime import corpus
 from tests.mail.rig import Rig
 from tests.peers.needs import CORPUS, needs
 

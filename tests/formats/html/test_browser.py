@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import Dialog, Error, Frame, Page, Request, Route, sync_playwright
 
 from svc.formats.html import FRAME_CSP, sanitize, text_fallback
-from tests.mail import hostile_html
+from tests.formats.html import hostile_html
 from tests.peers.needs import CHROMIUM, HEADLESS_PATH, needs
 
 ORIGIN: Final = "http://workspace.example/"

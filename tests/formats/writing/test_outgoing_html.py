@@ -16,8 +16,8 @@ from svc.formats.html import sanitize
 from svc.formats.html.policy import ATTRIBUTES
 from svc.formats.writing import outgoing_html
 from svc.formats.writing.outgoing_html import MAX_IMAGES
-from tests.mail import hostile_html
-from tests.mail.html_invariants import assert_harmless, visible_text
+from tests.formats.html import hostile_html
+from tests.formats.html.invariants import assert_harmless, visible_text
 
 CID = "0.out_1@svc.invalid"
 

@@ -21,7 +21,7 @@ from svc.formats.mime.model import (
 )
 from svc.formats.snippet import MAX_SNIPPET_CHARS
 
-from .golden_mime import GOLDEN, Golden
+from .golden import GOLDEN, Golden
 
 
 @pytest.mark.parametrize("golden", GOLDEN, ids=lambda golden: golden.name)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from svc.formats.html import text_to_html
 from svc.formats.writing import outgoing_html, text_alternative
 from svc.formats.writing.text import LINE_CHARS, MAX_QUOTE_DEPTH
-from tests.mail import hostile_html
+from tests.formats.html import hostile_html
 from tests.sizes import examples
 
 LONG = "one two three four five six seven eight nine ten " * 4

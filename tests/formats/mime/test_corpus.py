@@ -15,7 +15,7 @@ from svc.formats.mime import ParsedMessage, parse_message
 from tests.peers.needs import CORPUS, needs
 
 from . import corpus
-from .test_mime_properties import check
+from .test_properties import check
 
 pytestmark = [pytest.mark.peer, needs(CORPUS)]
 

@@ -19,7 +19,7 @@ from svc.formats.mime.words import header_line
 from svc.formats.snippet import MAX_SNIPPET_CHARS
 from tests.sizes import examples
 
-from .golden_mime import GOLDEN
+from .golden import GOLDEN
 
 UNCLEAN_BODY = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 UNCLEAN_LINE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")

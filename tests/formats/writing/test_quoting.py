@@ -22,7 +22,7 @@ from svc.formats.writing import (
     reply_subject,
     text_alternative,
 )
-from tests.mail import hostile_html
+from tests.formats.html import hostile_html
 
 from .letters import ANN, BOB, composed
 from .test_headers import TEXT

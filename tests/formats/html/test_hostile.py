@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from svc.formats.html import sanitize, text_fallback, text_to_html
 from svc.formats.html.model import CleanHtml
 from svc.formats.html.policy import DROPPED, RENAMED
-from tests.mail import corpus, hostile_html
-from tests.mail.html_invariants import assert_harmless, visible_text
+from tests.formats.html import hostile_html
+from tests.formats.html.invariants import assert_harmless, visible_text
+from tests.formats.mime import corpus
 from tests.peers.needs import CORPUS, needs
 from tests.sizes import examples
 

@@ -17,7 +17,7 @@ from svc.formats.writing import (
     reply_subject,
     text_alternative,
 )
-from tests.mail import corpus
+from tests.formats.mime import corpus
 from tests.peers.needs import CORPUS, needs
 
 from .letters import composed
