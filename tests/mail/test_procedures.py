@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -237,6 +238,13 @@ async def test_a_changed_label_and_a_forgotten_history_are_caught_up_with(servic
         await service.mutate("fake.mail.syncNow", address=MIA)
     assert await inbox(service) == []
     assert await inbox(service, "skipped") == ["Moved"]
+
+
+async def test_of_mails_that_arrive_within_one_second_the_newest_stands_first(service: Service) -> None:
+    subjects = [f"Mail {number}" for number in range(8)]
+    for subject, address in zip(subjects, cycle([MIA, "hello@example.org"]), strict=False):
+        await service.synced(subject, address=address)
+    assert await inbox(service) == subjects[::-1]
 
 
 async def test_attachments_that_are_not_base64_are_refused(service: Service) -> None:

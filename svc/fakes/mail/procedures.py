@@ -12,7 +12,7 @@ from email.message import Message
 from email.mime.application import MIMEApplication
 from email.mime.multipart import MIMEMultipart
 from email.mime.text import MIMEText
-from email.utils import formatdate, parseaddr
+from email.utils import parseaddr
 from typing import Annotated, Literal
 
 import msgspec
@@ -92,13 +92,12 @@ class SentOut(Wire, frozen=True):
 async def inject(context: RequestContext, wanted: InjectInput) -> InjectOut:
     """A new message arrives in the mailbox; the next sync brings it in. An unknown address becomes a new account."""
     workspace = context.workspace
-    raw = _build(wanted, now_ms=workspace.clock.now())
     message_id, provider_thread_id = await _world(context).inject(
         address=wanted.address,
-        raw=raw,
+        raw=_build(wanted),
         thread_key=wanted.thread_key,
         labels=frozenset(wanted.labels),
-        with_id=True,
+        stamped=True,
     )
     account = await workspace.store.read(account_by_address, wanted.address)
     if account is not None:
@@ -156,7 +155,7 @@ def _world(context: RequestContext) -> FakeWorld:
     return context.workspace.service(FakeWorld)
 
 
-def _build(wanted: InjectInput, *, now_ms: int) -> bytes:
+def _build(wanted: InjectInput) -> bytes:
     """The injected message as a stranger's program would have sent it."""
     bodies: list[Message] = []
     if wanted.text is not None or wanted.html is None:
@@ -170,7 +169,6 @@ def _build(wanted: InjectInput, *, now_ms: int) -> bytes:
     root["From"] = f"{Header(name, 'utf-8').encode()} <{address}>" if name else address or _one_line(wanted.from_)
     root["To"] = wanted.address
     root["Subject"] = Header(_one_line(wanted.subject), "utf-8").encode()
-    root["Date"] = formatdate(now_ms / 1_000)
     return root.as_bytes()
 
 

@@ -11,6 +11,7 @@ import base64
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from email.utils import formatdate
 from pathlib import Path
 from typing import Final, Literal
 
@@ -47,6 +48,7 @@ from svc.nursery import ThreadPool
 HISTORY_PAGE: Final = 100
 SYSTEM_LABELS: Final = ("INBOX", "UNREAD", "STARRED", "IMPORTANT", "SENT", "DRAFT", "SPAM", "TRASH")
 RETRY_AFTER_S: Final = 1.0
+_SECOND_MS: Final = 1_000
 
 Operation = Literal["list", "get", "history", "send", "modify"]
 Fault = Literal[401, 403, 404, 429, 500, "timeout", "cut", "lost-answer"]
@@ -95,6 +97,8 @@ class FakeWorld:
     threads: ThreadPool
     _mailboxes: dict[str, _Mailbox] = field(default_factory=dict)
     _faults: dict[tuple[str, Operation], list[Fault]] = field(default_factory=lambda: defaultdict(list))
+    _newest: Millis = 0
+    """When the newest of all messages came."""
     _writing: trio.Lock = field(default_factory=trio.Lock)
 
     def load(self) -> None:
@@ -117,23 +121,26 @@ class FakeWorld:
     # The hooks
 
     async def inject(
-        self, *, address: str, raw: bytes, thread_key: str | None, labels: frozenset[str], with_id: bool = False
+        self, *, address: str, raw: bytes, thread_key: str | None, labels: frozenset[str], stamped: bool = False
     ) -> tuple[str, str]:
-        """A new message arrives. Returns the provider's ids of the message and its thread. ``with_id``: it gets a
-        Message-ID, as the server of whoever sent it would have given it; always the same for the same place here."""
+        """A new message arrives. Returns the provider's ids of the message and its thread. ``stamped``: it gets a
+        Message-ID (always the same for the same place here) and a date, as whoever sent it would have given it. That
+        date is later than all mail of this world, so that the newest mail stands first also where several arrive
+        within one second, which is as exact as the date of a mail can be."""
 
         def decide() -> Entry:
             box = self._mailboxes.get(address.lower())
             message_id = f"fake-{box.next_number if box else 1}"
-            head = f"Message-ID: <{message_id}.{address.lower()}>\n".encode() if with_id else b""
+            at = max(self.clock.now(), self._newest + _SECOND_MS) if stamped else self.clock.now()
+            head = f"Message-ID: <{message_id}.{address.lower()}>\nDate: {formatdate(at / 1_000)}\n" if stamped else ""
             return Entry(
                 op="insert",
                 address=address.lower(),
                 id=message_id,
                 thread=f"key-{thread_key}" if thread_key else f"thread-{message_id}",
                 labels=sorted(labels),
-                at=self.clock.now(),
-                raw=_b64(head + raw),
+                at=at,
+                raw=_b64(head.encode() + raw),
             )
 
         entry = await self._do(decide)
@@ -255,6 +262,7 @@ class FakeWorld:
                     received_at=message.received_at,
                     raw=message.raw,
                 )
+                self._newest = max(self._newest, message.received_at)
 
     def _apply_insert(self, entry: Entry) -> None:
         box = self._box(entry.address)
@@ -266,6 +274,7 @@ class FakeWorld:
             raw=base64.b64decode(entry.raw),
         )
         box.messages[entry.id] = message
+        self._newest = max(self._newest, message.received_at)
         box.next_number += 1
         box.change("added", message)
 
