@@ -18,6 +18,8 @@ import { TURN, frameDocument, parseInert, placeImages } from "./paper.js";
 const SANDBOX = "allow-popups allow-popups-to-escape-sandbox";
 const EXPANDED_VIEWPORTS = 0.9;
 const LENT_MS = 1_200;
+const FOLLOWED_MS = 3_000;
+const LOOK_AGAIN_MS = 20;
 
 /** @type {import("./images.js").Images} */
 const NO_IMAGES = new Map();
@@ -60,16 +62,28 @@ let lent = false;
 
 /** Begin to give the keyboard back to the page. Called once. */
 export function startFrameFocus() {
-  addEventListener("blur", () => {
-    // The frame becomes the active element only after this event.
-    setTimeout(() => {
-      if (document.activeElement instanceof HTMLIFrameElement) lastFrame = document.activeElement;
-      if (!lent) takeBack();
-    });
-  });
+  addEventListener("blur", followFocus);
   addEventListener("keydown", (event) => {
     if (event.key === "Control" || event.key === "Meta") lend();
   });
+}
+
+/**
+ * The page has lost the keyboard, perhaps to a frame. That becomes the active element only after this event, and where
+ * it lives in another process it is not said how long after.
+ */
+function followFocus() {
+  const until = performance.now() + FOLLOWED_MS;
+  const look = () => {
+    if (document.activeElement instanceof HTMLIFrameElement) {
+      lastFrame = document.activeElement;
+      if (!lent) takeBack();
+    } else if (performance.now() < until) {
+      timer = setTimeout(look, LOOK_AGAIN_MS);
+    }
+  };
+  let timer = setTimeout(look);
+  addEventListener("focus", () => clearTimeout(timer), { once: true });
 }
 
 /** What comes after Ctrl is a copy, perhaps, and only the frame has the marked text: lend it the keyboard for it. */

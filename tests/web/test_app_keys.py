@@ -111,6 +111,22 @@ def test_j_and_k_walk_from_thread_to_thread_while_one_is_open(app: App) -> None:
     app.at("/p/mail")
 
 
+def test_a_click_into_a_mail_gives_the_keyboard_back_however_late_its_frame_is_said_to_have_it(app: App) -> None:
+    page = app.open("/p/mail/t/thr_00", ready="iframe")
+    page.evaluate(
+        """() => {
+            const { get } = Object.getOwnPropertyDescriptor(Document.prototype, "activeElement");
+            let looks = 5;
+            addEventListener("blur", () => Object.defineProperty(document, "activeElement", {
+                get: () => looks-- > 0 ? document.body : get.call(document) }), { once: true });
+        }"""
+    )
+    page.locator("iframe").last.click()
+    expect(page.locator("article.card").last).to_be_focused()
+    app.press("j")
+    page.wait_for_url("**/t/thr_01")
+
+
 def test_the_overlay_lists_the_keys_that_work_and_no_others(app: App) -> None:
     page = app.open()
     app.press("?")
