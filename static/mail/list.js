@@ -92,7 +92,7 @@ export function ThreadLists({ accountId, view: listed, beside, open }) {
     if (!scroller.current || !sizes.row) return;
     showSelected(scroller.current, lists, geometry, sizes.height);
     remembered.set(address, scroller.current.scrollTop);
-  }, [selectedId.value, focusWanted.value, isAwaited(lists)]);
+  }, [selectedId.value, requestToMeet(lists)]);
 
   const onScroll = () => {
     const element = /** @type {HTMLDivElement} */ (scroller.current);
@@ -205,10 +205,14 @@ function skeletonRows(list) {
   return list.name === "skipped" ? 2 : SKELETON_ROWS;
 }
 
-/** Whether the selected row is here, of one that should have the focus and has it not. @param {ThreadList[]} lists */
-function isAwaited(lists) {
-  const id = selectedId.value;
-  return focusWanted.value !== focusMet && id !== null && lists.some((list) => list.get(id));
+/**
+ * The newest request for focus whose row is here: the row may come later than the request. It only grows, so that who
+ * scrolls away from a row that has got its focus is not taken back to it.
+ * @param {ThreadList[]} lists
+ */
+function requestToMeet(lists) {
+  const [id, wanted] = [selectedId.value, focusWanted.value];
+  return id !== null && lists.some((list) => list.get(id)) ? wanted : focusMet;
 }
 
 /**

@@ -12,17 +12,18 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from inspect import getsource
 from typing import Any, Final
 
-from playwright.sync_api import Browser, BrowserType, Locator, Page, Request, ViewportSize, expect
+from playwright.sync_api import Browser, BrowserType, Error, Locator, Page, Request, ViewportSize, expect
 from playwright.sync_api import TimeoutError as Timeout
 
 from tests.peers.needs import HEADLESS_PATH
 from tests.sizes import HANGS_S, SLOW_PROCESSOR
-from tests.web.fake_server import BASE, STATIC, World
+from tests.web.fake_server import STATIC, World
 
 FLAGS: Final = (
     "--no-sandbox",
@@ -63,7 +64,9 @@ PREPARE: Final = """held => {
     window.setTimeout = (run, ms, ...given) => held.includes(ms) ? 0 : setTimeout(run, ms, ...given);
 }"""
 """Counts the answers that the page waits for, and lets what leaves by itself stay."""
-SETTLED: Final = """async base => {
+SETTLED: Final = """async () => {
+    const app = document.querySelector("script[type=module][src$='/app.js']");
+    if (!app) return;
     const calm = async () => {
         for (let frames = 0; frames < 3; frames += 1) {
             await new Promise(requestAnimationFrame);
@@ -71,12 +74,13 @@ SETTLED: Final = """async base => {
         }
     };
     const [{ liveState }, { place }, { me, meProblem }] = await Promise.all(
-        ["live", "router", "session"].map(name => import(`${base}/${name}.js`)));
+        ["live", "router", "session"].map(name => import(app.src.replace("/app.js", `/${name}.js`))));
+    while (!me.value && !meProblem.value) await new Promise(requestAnimationFrame);
     await calm();
-    const listens = !place.value.route?.bare && (me.value || meProblem.value);
-    while (listens && liveState.value === "connecting") await new Promise(requestAnimationFrame);
+    while (!place.value.route?.bare && liveState.value === "connecting") await new Promise(requestAnimationFrame);
     await calm();
 }"""
+"""A page without the app is so at once."""
 
 
 def launch(chromium: BrowserType, *, without: Sequence[str] = ()) -> Browser:
@@ -92,6 +96,25 @@ def prepare(page: Page, *, held: Sequence[int] = HELD) -> None:
         page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOW_PROCESSOR})
 
 
+@contextmanager
+def fresh_page(browser: Browser, **options: Any) -> Iterator[Page]:
+    """Somebody's own browser, with a page that is prepared."""
+    context = browser.new_context(**{"viewport": DESKTOP, "reduced_motion": "reduce", **options})
+    context.set_default_timeout(PATIENCE_MS)
+    try:
+        page = context.new_page()
+        prepare(page)
+        yield page
+    finally:
+        context.close()
+
+
+def hear(page: Page, note: Callable[[str], None]) -> None:
+    """Whatever its console complains about, and every script that fails."""
+    page.on("console", lambda message: note(message.text) if message.type in {"error", "warning"} else None)
+    page.on("pageerror", lambda error: note(str(error)))
+
+
 def until(page: Page, holds: Callable[[], bool], *, what: str = "", tell: Callable[[], str] = str) -> None:
     """For what the page can't tell. ``what`` completes "waited for …"; without it the code is told."""
     deadline = time.monotonic() + PATIENCE_MS / 1_000
@@ -100,6 +123,21 @@ def until(page: Page, holds: Callable[[], bool], *, what: str = "", tell: Callab
             f"waited {PATIENCE_MS / 1_000:g} s for {what or getsource(holds).strip()}\n{tell()}"
         )
         page.wait_for_timeout(LOOK_AGAIN_MS)
+
+
+def settled(page: Page) -> None:
+    """Until the page has all that it asked for, listens to live updates, and has drawn what it knows."""
+    until(page, lambda: _settles(page), what="the page to have all that it asked for")
+
+
+def _settles(page: Page) -> bool:
+    try:
+        page.evaluate(SETTLED)
+    except Error as error:
+        if "navigation" not in str(error):
+            raise
+        return False  # it was left for another one
+    return True
 
 
 def drawn(page: Page) -> None:
@@ -152,17 +190,65 @@ class Traffic:
         return "\n".join(f"{one.method} {one.url}" for one in self.under_way)
 
 
-@dataclass
-class App:
-    """One page with the app, and the world that its server shows."""
+@dataclass(kw_only=True)
+class AppPage:
+    """A page of the app, as who sits before it sees and drives it."""
 
     page: Page
-    world: World
-    origin: str
     problems: list[str] = field(default_factory=list)
     """What the console said."""
     tolerated: tuple[str, ...] = ()
     """Parts of console errors that this test brings about on purpose."""
+
+    def settled(self) -> None:
+        settled(self.page)
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def chord(self, *keys: str) -> None:
+        """One key right after the other: the app waits for the second only a moment, and a busy machine is slower."""
+        self.page.evaluate(
+            """keys => keys.forEach(key => document.activeElement.dispatchEvent(
+                new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true })))""",
+            list(keys),
+        )
+
+    def selects(self, thread_id: str | None) -> None:
+        """Wait until this row is the selected one, or none is."""
+        selected = self.page.locator("[aria-selected=true][data-thread]")
+        if thread_id is None:
+            expect(selected).to_have_count(0)
+        else:
+            expect(selected).to_have_attribute("data-thread", thread_id)
+
+    def focuses(self, thread_id: str) -> None:
+        """Wait until the row of this thread has the focus."""
+        expect(self.page.locator(f"#row-{thread_id}")).to_be_focused()
+
+    def at(self, path: str) -> None:
+        """Wait until this is the address."""
+        self.until("path => location.pathname === path", path)
+
+    def until(self, expression: str, argument: Any = None) -> None:
+        try:
+            self.page.wait_for_function(expression, arg=argument)
+        except Timeout:
+            raise AssertionError(f"waited {PATIENCE_MS / 1_000:g} s for {expression} of {argument!r}") from None
+
+    def complaints(self) -> list[str]:
+        """What the console said and nobody expected."""
+        tolerated = (*self.tolerated, PLAYWRIGHTS_OWN)
+        return [one for one in self.problems if not any(part in one for part in tolerated)]
+
+
+@dataclass(kw_only=True)
+class App(AppPage):
+    """One page with the app, and the world that its server shows."""
+
+    world: World
+    origin: str
     watched: Traffic | None = None
 
     def open(self, path: str = "/p/mail", *, ready: str = "[role=option]") -> Page:
@@ -171,9 +257,6 @@ class App:
         self.page.wait_for_selector(ready)
         self.settled()
         return self.page
-
-    def settled(self) -> None:
-        self.page.evaluate(SETTLED, BASE)
 
     def another_tab(self, path: str = "/p/mail", *, ready: str = "[role=option]") -> Page:
         """In the same browser, beside this one."""
@@ -190,42 +273,8 @@ class App:
         assert self.watched is not None, "watch_traffic() first"
         return self.watched
 
-    def press(self, *keys: str) -> None:
-        for key in keys:
-            self.page.keyboard.press(key)
-
-    def chord(self, *keys: str) -> None:
-        """One key right after the other: the app waits for the second only a moment, and a busy machine is slower."""
-        self.page.evaluate(
-            """keys => keys.forEach(key => document.activeElement.dispatchEvent(
-                new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true })))""",
-            list(keys),
-        )
-
     def row(self, thread_id: str) -> Locator:
         return self.page.locator(f"#row-{thread_id}")
-
-    def selects(self, thread_id: str | None) -> None:
-        """Wait until this row is the selected one, or none is."""
-        selected = self.page.locator("[aria-selected=true][data-thread]")
-        if thread_id is None:
-            expect(selected).to_have_count(0)
-        else:
-            expect(selected).to_have_attribute("data-thread", thread_id)
-
-    def focuses(self, thread_id: str) -> None:
-        """Wait until the row of this thread has the focus."""
-        expect(self.row(thread_id)).to_be_focused()
-
-    def at(self, path: str) -> None:
-        """Wait until this is the address."""
-        self.until("path => location.pathname === path", path)
-
-    def until(self, expression: str, argument: Any = None) -> None:
-        try:
-            self.page.wait_for_function(expression, arg=argument)
-        except Timeout:
-            raise AssertionError(f"waited {PATIENCE_MS / 1_000:g} s for {expression} of {argument!r}") from None
 
     def called(self, name: str, *, times: int = 1) -> list[Any]:
         """The calls of a procedure, once there are so many. The page shows a step before the server hears of it."""

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playwright
 
 from tests.peers.needs import CHROMIUM, VENDOR, need
-from tests.support.browser import DESKTOP, HELD, PATIENCE_MS, PLAYWRIGHTS_OWN, App, launch, prepare
+from tests.support.browser import DESKTOP, HELD, PATIENCE_MS, App, hear, launch, prepare
 from tests.web.fake_server import BLANK, Stage, World, serving
 
 
@@ -29,8 +29,7 @@ class Kept:
     app: App | None = None
 
     def __post_init__(self) -> None:
-        self.page.on("console", self._hear)
-        self.page.on("pageerror", lambda error: self._note(str(error)))
+        hear(self.page, self._note)
 
     def clear(self, origin: str) -> None:
         """Leave the app, which keeps words as it goes, and then take away what it and the test left in this browser."""
@@ -50,10 +49,6 @@ class Kept:
         if self.app and self.app.watched:
             self.app.watched.end()
         self.app = None
-
-    def _hear(self, message: ConsoleMessage) -> None:
-        if message.type in {"error", "warning"}:
-            self._note(message.text)
 
     def _note(self, problem: str) -> None:
         if self.app:
@@ -136,9 +131,7 @@ def start(shared: Shared) -> Iterator[Callable[..., App]]:
 
         yield start_app
         for app in started:
-            tolerated = (*app.tolerated, PLAYWRIGHTS_OWN)
-            unexpected = [one for one in app.problems if not any(part in one for part in tolerated)]
-            assert unexpected == []
+            assert app.complaints() == []
             assert app.world.lies == []
 
 

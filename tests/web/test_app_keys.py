@@ -213,3 +213,15 @@ def test_the_keys_of_a_page_work_as_soon_as_it_is_shown(start: Callable[..., App
     page.add_init_script(f"({PRESSED_ON_SIGHT})(['h1', {'c' if path == '/p/mail' else 'Escape'!r}])")
     page.goto(app.origin + path)
     assert page.evaluate("window.afterThat.then(([pressed]) => pressed)")
+
+
+def test_who_has_gone_back_to_a_row_and_leaves_it_for_another_section_stays_there(app: App) -> None:
+    page = app.open()
+    app.press("j", "Enter")
+    page.wait_for_selector("iframe")
+    app.press("u")
+    app.focuses("thr_00")
+    page.get_by_role("button", name="Skipped the inbox", exact=True).click()
+    app.row("thr_skip5").wait_for()
+    app.settled()
+    expect(app.row("thr_skip5")).to_be_in_viewport()

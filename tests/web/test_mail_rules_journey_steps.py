@@ -32,7 +32,7 @@ def test_s_stars_and_the_star_is_listed(desk: Desk) -> None:
     desk.press("s")
     expect(row(page, thread_id).locator(".row-star")).to_be_visible()
     desk.eventually(lambda: "STARRED" in labels_of(desk.service, thread_id))
-    desk.press("g", "s")
+    desk.chord("g", "s")
     page.wait_for_url("**Starred**")
     expect(row(page, thread_id)).to_be_visible()
     desk.picture("step-starred")
@@ -66,11 +66,11 @@ def test_h_snoozes_and_the_thread_comes_back_by_itself(desk: Desk) -> None:
     dialog.get_by_role("button", name="Tomorrow").click()
     expect(row(page, thread_id)).to_have_count(0)
     desk.eventually(lambda: "INBOX" not in labels_of(desk.service, thread_id))
-    desk.press("g", "z")
+    desk.chord("g", "z")
     page.wait_for_url("**snoozed**")
     expect(row(page, thread_id)).to_be_visible()
     desk.picture("step-snoozed")
-    desk.press("g", "i")
+    desk.chord("g", "i")
     page.wait_for_url("**/p/mail")
     soon = (datetime.now(UTC) + timedelta(seconds=2)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     desk.service.mutate("mail.snooze", threadIds=[thread_id], until=soon)
@@ -122,7 +122,7 @@ def test_z_takes_back_step_after_step_also_after_a_reload(desk: Desk) -> None:
     desk.eventually(lambda: "UNREAD" not in labels_of(desk.service, thread_id))
     desk.press("e")
     desk.eventually(lambda: "INBOX" not in labels_of(desk.service, thread_id))
-    page.reload()
+    desk.reload()
     page.locator("[role=option]").first.wait_for()
     desk.press("z")
     desk.eventually(lambda: "INBOX" in labels_of(desk.service, thread_id))
@@ -186,7 +186,7 @@ def with_mail(desk: Desk, subject: str) -> tuple[Page, str]:
     thread_id = str(desk.thread(subject)["id"])
     row(page, thread_id).wait_for()
     desk.press("j")
-    assert desk.selected() == thread_id
+    desk.selects(thread_id)
     return page, thread_id
 
 

@@ -21,11 +21,11 @@ from email.policy import default
 from pathlib import Path
 from typing import Any, Final
 
-from playwright.sync_api import Browser, ConsoleMessage, Dialog, Locator, Page, Request
+from playwright.sync_api import Browser, Dialog, Locator, Page, Request
 
 from tests.journeys.harness import ServiceProcess, until
 from tests.sizes import HANGS_S
-from tests.support.browser import DESKTOP, PATIENCE_MS, PHONE, PLAYWRIGHTS_OWN, still
+from tests.support.browser import DESKTOP, PHONE, AppPage, fresh_page, hear, still
 from tests.support.browser import until as browser_until
 
 SHOTS: Final = Path(__file__).parents[2] / "shots"
@@ -40,14 +40,10 @@ HELD: Final = {"SVC_UNDO_SEND_SECONDS": "60"}
 
 
 @dataclass(kw_only=True)
-class Desk:
+class Desk(AppPage):
     """One page of the app, and the program behind it."""
 
-    page: Page
     service: ServiceProcess
-    problems: list[str] = field(default_factory=list)
-    tolerated: tuple[str, ...] = ()
-    """Parts of console errors that the test brings about on purpose."""
     went: list[str] = field(default_factory=list)
     """Every address that the browser asked for."""
 
@@ -55,12 +51,18 @@ class Desk:
 
     def go(self, path: str) -> Page:
         self.page.goto(path)
+        self.settled()
         return self.page
 
     def inbox(self, path: str = "/p/mail") -> Page:
-        self.go(path)
+        self.page.goto(path)
         self.page.locator("[role=option]").first.wait_for()
+        self.settled()
         return self.page
+
+    def reload(self) -> None:
+        self.page.reload()
+        self.settled()
 
     def open(self, subject: str) -> Page:
         """The thread of that subject, as a click on its row opens it."""
@@ -75,11 +77,24 @@ class Desk:
     def opened(self, subject: str) -> Page:
         self.page.locator(".thread-subject", has_text=subject).wait_for()
         self.frame.locator("body").wait_for()
+        self.settled()
         return self.page
 
     def press(self, *keys: str) -> None:
+        """As somebody does who looks what came of one key before they press the next."""
         for key in keys:
+            self.settled()
             self.page.keyboard.press(key)
+
+    def chord(self, *keys: str) -> None:
+        self.settled()
+        super().chord(*keys)
+
+    def dismiss_notices(self) -> None:
+        """Those that are shown: here they stay, and may lie over what is to be clicked."""
+        self.settled()
+        for close in self.page.get_by_role("button", name="Dismiss", exact=True).all()[::-1]:
+            close.click()
 
     # What is there
 
@@ -95,11 +110,6 @@ class Desk:
     def frame(self) -> Any:
         """The newest message's body."""
         return self.page.frame_locator(".card iframe").last
-
-    def selected(self) -> str | None:
-        chosen = "document.querySelector('[aria-selected=true][data-thread]')?.dataset.thread ?? null"
-        found = self.page.evaluate(chosen)
-        return None if found is None else str(found)
 
     def thread(self, subject: str, *, section: str = "inbox") -> dict[str, Any]:
         """As the server tells it."""
@@ -162,18 +172,12 @@ def accounts_read(service: ServiceProcess) -> set[str]:
 @contextmanager
 def sitting(browser: Browser, service: ServiceProcess, **options: Any) -> Iterator[Desk]:
     """Somebody before a fresh browser. When they leave, nothing may have been complained about."""
-    chosen = {"viewport": DESKTOP, "reduced_motion": "reduce", "color_scheme": "light", "locale": "en-GB", **options}
-    context = browser.new_context(base_url=service.base, **chosen)
-    context.set_default_timeout(PATIENCE_MS)
-    try:
-        desk = Desk(page=context.new_page(), service=service)
+    chosen = {"color_scheme": "light", "locale": "en-GB", "base_url": service.base, **options}
+    with fresh_page(browser, **chosen) as page:
+        desk = Desk(page=page, service=service)
         _watch(desk)
         yield desk
-        tolerated = (*desk.tolerated, PLAYWRIGHTS_OWN)
-        unexpected = [one for one in desk.problems if not any(part in one for part in tolerated)]
-        assert unexpected == []
-    finally:
-        context.close()
+        assert desk.complaints() == []
 
 
 def arrives(service: ServiceProcess, subject: str, *, address: str = MIA, **given: Any) -> dict[str, Any]:
@@ -206,10 +210,6 @@ def labels_of(service: ServiceProcess, thread_id: str) -> set[str]:
 
 
 def _watch(desk: Desk) -> None:
-    def said(message: ConsoleMessage) -> None:
-        if message.type in {"error", "warning"}:
-            desk.problems.append(message.text)
-
     def asked(request: Request) -> None:
         desk.went.append(request.url)
 
@@ -217,7 +217,6 @@ def _watch(desk: Desk) -> None:
         desk.problems.append(f"a dialog: {dialog.message}")
         dialog.dismiss()
 
-    desk.page.on("console", said)
+    hear(desk.page, desk.problems.append)
     desk.page.on("dialog", asked_back)
-    desk.page.on("pageerror", lambda error: desk.problems.append(str(error)))
     desk.page.on("request", asked)
