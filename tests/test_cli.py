@@ -220,9 +220,14 @@ def test_a_start_says_what_to_open(tmp_path: Path, host: str, shown: str) -> Non
     with Popen(arguments, cwd=ROOT, env=environ, stdout=PIPE, stderr=DEVNULL, text=True) as started:
         assert started.stdout is not None
         line = started.stdout.readline()
+        beside = svc("claim", "--email", "mia@example.org", **environ)
         started.send_signal(signal.SIGTERM)
         assert started.wait(PIECE_S) == 0
     assert re.fullmatch(rf"Open http://{re.escape(shown)}:[1-9][0-9]+ in a browser\.\n", line)
+    assert beside.stdout.startswith(f"{line.split()[1]}/login?claim=")
+    before_a_start = svc("claim", "--email", "mia@example.org", **environ)
+    assert before_a_start.stdout.startswith("/login?claim=")
+    assert "SVC_PORT is 0" in before_a_start.stderr
 
 
 # fsck

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 
 from svc.clock import rfc3339, rfc3339_or_none
 from svc.command import JSON, OK, Argument, Command, Invocation
 from svc.identity import claim_links, recovery
 from svc.identity.model import INVITE_DEFAULT_DAYS, Role
-from svc.settings import HOME, PORT, canonical_origin
+from svc.settings import HOME, PORT, PUBLIC_ORIGIN, canonical_origin
 from svc.store import Home
 
 
 def claim(call: Invocation) -> int:
     """Only leaves a file for the server to take: the one command that acts while a server holds the home."""
     token = claim_links.make(Home.spool_of(call.config[HOME]), email=call.given["email"], now=call.clock.now())
-    print(f"{canonical_origin(call.config, port=call.config[PORT])}/login?claim={token}")
+    _print_link(call, f"/login?claim={token}")
     return OK
 
 
@@ -23,8 +24,19 @@ def invite(call: Invocation) -> int:
     given = call.given
     with call.home() as opened:
         code = opened.store.write_now(recovery.invite, email=given["email"], days=given["days"], admin=given["admin"])
-    print(f"{canonical_origin(call.config, port=call.config[PORT])}/login?invite={code}")
+    _print_link(call, f"/login?invite={code}")
     return OK
+
+
+def _print_link(call: Invocation, path: str) -> None:
+    """Where the server listens if one runs, else where the settings say. Before its start nobody knows a free port."""
+    running = Home.busy(call.config[HOME])
+    port = call.config[PORT] if running is None or running.port is None else running.port
+    if port == 0 and call.config[PUBLIC_ORIGIN] is None:
+        print("SVC_PORT is 0: put the address that `svc serve` prints before this.", file=sys.stderr)
+        print(path)
+    else:
+        print(f"{canonical_origin(call.config, port=port)}{path}")
 
 
 def list_users(call: Invocation) -> int:

@@ -14,7 +14,7 @@ import gzip
 import hashlib
 import re
 from base64 import b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -30,6 +30,9 @@ IMMUTABLE: Final = "public, max-age=31536000, immutable"
 REVALIDATE: Final = "no-cache"
 SHELL_NAME: Final = "index.html"
 BASE_MARK: Final = "{{static}}"
+"""Where the tree is served, with its version."""
+STYLESHEETS_MARK: Final = "{{stylesheets}}"
+"""Where the stylesheets are linked that the shell does not link itself."""
 
 _COMPRESSIBLE: Final = frozenset({".js", ".mjs", ".css", ".html", ".txt", ".svg", ".webmanifest"})
 _VERSION_DIGITS: Final = 16
@@ -99,7 +102,7 @@ class StaticTree:
             raise BadTree(f"{path} has no {SHELL_NAME}; the web app is not there")
         version = _version(files, template)
         try:
-            page = template.decode("utf-8").replace(BASE_MARK, f"{prefix}/{version}")
+            page = shell_page(template.decode("utf-8"), files, base=f"{prefix}/{version}")
         except UnicodeDecodeError as error:
             raise BadTree(f"{SHELL_NAME} is not UTF-8") from error
         hashes = tuple(_csp_hash(match[1]) for match in _INLINE_SCRIPT.finditer(page))
@@ -122,6 +125,17 @@ class StaticTree:
     def shell(self, request: Request) -> Response:
         """The page every address of the app begins with."""
         return self._shell.respond(request.headers, extra=self._shell_headers)
+
+
+def shell_page(template: str, names: Iterable[str], *, base: str) -> str:
+    """The shell with its marks filled in; ``names`` are the files of the tree.
+
+    A feature's stylesheet is linked because it is there. They come in the order of their names, which says nothing: the
+    layers decide, and no two features style the same class.
+    """
+    sheets = [f"{BASE_MARK}/{name}" for name in sorted(names) if name.endswith(".css")]
+    links = [f'<link rel="stylesheet" href="{sheet}">' for sheet in sheets if f'"{sheet}"' not in template]
+    return template.replace(STYLESHEETS_MARK, "\n    ".join(links)).replace(BASE_MARK, base)
 
 
 def accepts_gzip(headers: Headers) -> bool:

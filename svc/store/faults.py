@@ -35,12 +35,14 @@ class CannotOpen(Exception):
 
 
 class HomeBusy(CannotOpen):
-    """Another process holds the home. ``pid`` is ``None`` in the instant before that process has written its own."""
+    """Another process holds the home. ``pid`` is ``None`` in the instant before that process has written its own;
+    ``port`` is where it listens, if it does."""
 
-    def __init__(self, home: Path, pid: int | None) -> None:
+    def __init__(self, home: Path, pid: int | None, *, port: int | None = None) -> None:
         holder = "another process" if pid is None else f"process {pid}"
         super().__init__(f"{home} is in use by {holder}; stop it, or set SVC_HOME to another directory")
         self.pid = pid
+        self.port = port
 
 
 class HomeNotWritable(CannotOpen):

@@ -104,6 +104,11 @@ class Home:
     def log(self) -> Path:
         return self.path / "log"
 
+    def note_port(self, port: int) -> None:
+        """Where this process listens: for commands that are run beside it (:meth:`busy`)."""
+        if self._lock is not None:
+            os.pwrite(self._lock, b"%d\n%d\n" % (os.getpid(), port), 0)
+
     def close(self) -> None:
         """Give the lock back. The file stays: removing it would let two processes hold two locks of one name."""
         if self._lock is not None:
@@ -169,8 +174,9 @@ def _take_lock(path: Path) -> int:
 
 
 def _held(path: Path, descriptor: int) -> HomeBusy:
-    holder = os.read(descriptor, _MAX_SMALL_FILE_BYTES).strip()
-    return HomeBusy(path, int(holder) if holder.isdigit() else None)
+    noted = [int(word) for word in os.read(descriptor, _MAX_SMALL_FILE_BYTES).split() if word.isdigit()]
+    pid, port, *_ = [*noted, None, None]
+    return HomeBusy(path, pid, port=port)
 
 
 def _own_id(path: Path) -> str:

@@ -53,6 +53,7 @@ class Surface:
         """Adopt the open listeners; from now on the port is known."""
         self.listeners = list(listeners)
         self.port = self.workspace.port = self.listeners[0].socket.getsockname()[1]
+        self.workspace.home.note_port(self.port)
 
     async def run(self, child: Child) -> None:
         listeners = self.listeners or await self._listen_again()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
+import re
 from pathlib import Path
 
 import pytest
@@ -164,6 +165,16 @@ def test_the_shell_names_the_version_and_its_policy_the_import_map(folder: Path)
     assert "default-src 'none'" in policy
     assert "frame-ancestors 'none'" in policy
     assert response.header("cache-control") == "no-cache"
+
+
+def test_the_shell_links_each_stylesheet_that_is_there_once(folder: Path) -> None:
+    (folder / "index.html").write_text('<link href="{{static}}/ui/base.css">\n{{stylesheets}}')
+    for name in ("ui/base.css", "pages/pages.css", "mail/list.css"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text("p {}")
+    tree = StaticTree.load(folder)
+    linked = re.findall(r'href="([^"]+)"', body(tree.shell(get())).decode())
+    assert linked == [f"/static/{tree.version}/{name}" for name in ("ui/base.css", "mail/list.css", "pages/pages.css")]
 
 
 def test_a_shell_that_is_known_keeps_its_policy(folder: Path) -> None:

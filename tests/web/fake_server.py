@@ -29,6 +29,8 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from svc.protocol.security import shell_csp
+from svc.protocol.served_files import served_files
+from svc.protocol.static import shell_page
 from tests.chance import seeded
 from tests.sizes import LATE_ANSWERS_MS
 from tests.web import fake_world
@@ -39,6 +41,7 @@ from tests.web.fake_truth import lies_in_answer, lies_in_news, lies_in_question
 from tests.web.refusal import Refusal as Refusal
 
 STATIC = Path(__file__).parents[2] / "static"
+SERVED = [path.relative_to(STATIC).as_posix() for path in served_files(STATIC)]
 BASE = "/static/test"
 BLANK = "/blank"
 """A page of the same origin with nothing in it."""
@@ -338,7 +341,7 @@ class Handler(BaseHTTPRequestHandler):
             return refusal.status, {"error": {"message": str(refusal), "code": -32000, "data": data}}
 
     def shell(self) -> None:
-        page = (STATIC / "index.html").read_text().replace("{{static}}", BASE)
+        page = shell_page((STATIC / "index.html").read_text(), SERVED, base=BASE)
         inline = re.findall(r"<script type=\"importmap\">(.*?)</script>", page, re.DOTALL)
         hashes = [f"sha256-{base64.b64encode(hashlib.sha256(one.encode()).digest()).decode()}" for one in inline]
         self.answer(200, "text/html; charset=utf-8", page.encode(), [("content-security-policy", shell_csp(hashes))])

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from svc.protocol.served_files import served_files
+from svc.protocol.static import shell_page
+
 STATIC = Path(__file__).parents[2] / "static"
 NOT_OURS = {"node_modules", "vendor"}
 WIDTH = 120
@@ -105,10 +108,17 @@ def test_only_what_all_share_styles_plain_elements() -> None:
 
 
 def test_the_page_links_every_stylesheet_once() -> None:
-    linked = re.findall(r'rel="stylesheet" href="\{\{static\}\}/([^"]+)"', (STATIC / "index.html").read_text())
+    names = [path.relative_to(STATIC).as_posix() for path in served_files(STATIC)]
+    page = shell_page((STATIC / "index.html").read_text(), names, base="")
+    linked = re.findall(r'rel="stylesheet" href="/([^"]+)"', page)
     assert sorted(linked) == [path.relative_to(STATIC).as_posix() for path in ours(".css")]
     declaring = [name for name in linked if "@layer base, ui, features;" in (STATIC / name).read_text()]
     assert declaring == linked[:1], "the order of the layers is declared once, before anything stands in one"
+
+
+def test_the_page_names_no_stylesheet_of_a_feature() -> None:
+    named = re.findall(r"([\w/]+)\.css", (STATIC / "index.html").read_text())
+    assert [name for name in named if name.strip("/").split("/")[0] in FEATURES] == []
 
 
 @pytest.mark.parametrize("path", ours(".css"), ids=lambda path: str(path.relative_to(STATIC)))

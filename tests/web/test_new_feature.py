@@ -1,7 +1,7 @@
 """A feature is added by one line in the service's list and one in the app's, and taken out again.
 
-The feature lies in ``habits_feature/``: a table, a setting, two procedures, a consumer, a job, a command,
-and a page in the app with its way there. It is laid into a copy of the tree, which is then served as it is from a
+The feature lies in ``habits_feature/``: a table, a setting, two procedures, a consumer, a job, a command, and a page in
+the app with its way there and its style. It is laid into a copy of the tree, which is then served as it is from a
 checkout.
 """
 
@@ -81,6 +81,7 @@ def test_a_feature_is_added_and_taken_out_by_one_line_in_each_list(
         page.goto(service.base + "/p/mail")
         page.get_by_role("link", name="Habits").click()
         expect(page.locator(".habits li")).to_have_text(["read: 1 of 2", "walk: 2 of 2"])
+        expect(page.locator(".habits")).to_have_css("list-style-type", "square")
         page.close()
         assert service.stop() == 0
 
