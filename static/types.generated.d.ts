@@ -882,6 +882,106 @@ interface PeopleTidiedOut {
   removed: number;
 }
 
+interface RunsApprovalOut {
+  id: string;
+  runId: string;
+  tool: string;
+  summary: string;
+  input: unknown;
+  requestedAt: string;
+  expiresAt: string;
+}
+
+/** `input` replaces what was asked for. */
+interface RunsDecideInput {
+  id: string;
+  approve: boolean;
+  input?: unknown;
+}
+
+interface RunsErrorOut {
+  type: string;
+  message: string;
+}
+
+interface RunsIdInput {
+  id: string;
+}
+
+interface RunsListInput {
+  state?: "cancelled" | "done" | "failed" | "queued" | "running" | "waiting" | null;
+  workflow?: string | null;
+  cursor?: string | null;
+}
+
+interface RunsProgress {
+  done: number;
+  total: number;
+}
+
+interface RunsRunDetail {
+  id: string;
+  workflow: string;
+  title: string;
+  state: "cancelled" | "done" | "failed" | "queued" | "running" | "waiting";
+  owner: string | null;
+  mine: boolean;
+  createdAt: string;
+  startedAt: string | null;
+  endedAt: string | null;
+  dueAt: string | null;
+  parentId: string | null;
+  progress: RunsProgress | null;
+  error: RunsErrorOut | null;
+  usage: RunsUsage;
+  input: unknown;
+  output: unknown;
+  children: RunsRunOut[];
+  steps: RunsStepOut[];
+}
+
+/** `due_at`: when a waiting run goes on by itself; `owner` is a user id. `mine`: its contents may be read. */
+interface RunsRunOut {
+  id: string;
+  workflow: string;
+  title: string;
+  state: "cancelled" | "done" | "failed" | "queued" | "running" | "waiting";
+  owner: string | null;
+  mine: boolean;
+  createdAt: string;
+  startedAt: string | null;
+  endedAt: string | null;
+  dueAt: string | null;
+  parentId: string | null;
+  progress: RunsProgress | null;
+}
+
+interface RunsRunsOut {
+  runs: RunsRunOut[];
+  nextCursor: string | null;
+}
+
+interface RunsStepOut {
+  id: string;
+  parentId: string | null;
+  name: string;
+  kind: "approval" | "child" | "llm" | "step" | "timer" | "tool";
+  state: "done" | "failed" | "waiting";
+  attempts: number;
+  startedAt: string;
+  endedAt: string | null;
+  dueAt: string | null;
+  input: unknown;
+  output: unknown;
+  error: RunsErrorOut | null;
+}
+
+/** `null`: the vendor did not say. */
+interface RunsUsage {
+  inputTokens: number | null;
+  outputTokens: number | null;
+}
+
 interface SurfacePong {
   version: string;
   time: string;
@@ -943,6 +1043,12 @@ interface Procedures {
   "people.tidy": { input: PeopleAddressesInput; output: PeopleTidiedOut };
   "undo.list": { input: undefined; output: UndoUndoStepOut[] };
   "undo.takeBack": { input: undefined; output: UndoTakenBackOut };
+  "runs.list": { input: RunsListInput | undefined; output: RunsRunsOut };
+  "runs.get": { input: RunsIdInput; output: RunsRunDetail };
+  "runs.cancel": { input: RunsIdInput; output: {} };
+  "runs.retry": { input: RunsIdInput; output: {} };
+  "approvals.list": { input: undefined; output: RunsApprovalOut[] };
+  "approvals.decide": { input: RunsDecideInput; output: {} };
   "mail.accounts": { input: undefined; output: MailAccountOut[] };
   "mail.setSenderName": { input: MailSenderNameInput; output: {} };
   "mail.threads": { input: MailThreadsInput | undefined; output: MailThreadsOut };

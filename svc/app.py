@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Final
+from urllib.parse import urlsplit
 
 import trio
 
@@ -41,10 +42,13 @@ from svc.mail.feature import FEATURE as MAIL
 from svc.nursery import Child, ProcessPool, Root, Subsystem, ThreadPool, open_task_group, watch_signals, watchdog
 from svc.planes import control_listener, scrubbed_workspace, worker_beside, worker_subsystems
 from svc.preflight import Role, addresses, listening_fault
+from svc.protocol import Link
 from svc.protocol.egress import Egress
 from svc.settings import (
+    BROKER_URL,
     CORE_RULES,
     CORE_SETTINGS,
+    DEFAULT_INTERNAL_PORT,
     DRAIN_S,
     HOME,
     INTERNAL_TOKEN,
@@ -249,7 +253,15 @@ async def _serve_worker(config: Config, *, clock: Clock, log: Log, signals: bool
         if signals:
             await nursery.start(partial(watch_signals, to_the_end=True), workspace.root)
         control.take(listeners)
-        subsystems = await worker_subsystems(workspace, features_of(config))
+        broker = urlsplit(config[BROKER_URL])
+        link = Link(
+            connect=partial(trio.open_tcp_stream, broker.hostname or "", broker.port or DEFAULT_INTERNAL_PORT),
+            authority=broker.netloc,
+            token=token,
+        )
+        subsystems = await worker_subsystems(
+            workspace, features_of(config), broker=link, control_url=f"http://{surface.LOOPBACK}:{control.port}"
+        )
         subsystems.append(Subsystem(name="control", run=control.run, drain_s=float(config[DRAIN_S])))
         await workspace.root.run(subsystems)
         nursery.cancel_scope.cancel()
@@ -280,8 +292,7 @@ async def run(
             subsystems += await feature.subsystems(workspace)
     subsystems += [_consumer(following, row) for row in following.rows]
     if role == "all":
-        config, clock, log = workspace.config, workspace.clock, workspace.log
-        subsystems.append(worker_beside(config, clock=clock, log=log, features=workspace.features))
+        subsystems.append(worker_beside(workspace, log=workspace.log))
     await workspace.root.run(subsystems)
 
 

@@ -197,6 +197,13 @@ WORKER_URL: Setting[str] = Setting(
     type="URL",
     help="Loopback control address of the worker plane: `svc serve --role=worker` listens there.",
 )
+BROKER_URL: Setting[str] = Setting(
+    name="SVC_BROKER_URL",
+    parse=_loopback_url,
+    default="http://127.0.0.1:4782",
+    type="URL",
+    help="Loopback address of the web plane's internal listener, for a worker that is a process of its own.",
+)
 
 CORE_SETTINGS = (
     HOME,
@@ -216,6 +223,7 @@ CORE_SETTINGS = (
     INTERNAL_PORT,
     INTERNAL_TOKEN,
     WORKER_URL,
+    BROKER_URL,
 )
 
 

@@ -13,6 +13,7 @@ from svc.app import FEATURES
 from svc.machine import AnyMachine, ForbiddenTransition, Machine, Transition
 from svc.mail.accounts.states import SYNC
 from svc.mail.sending.states import SENDING
+from svc.runs.states import RUN
 from svc.store import fresh_schema
 
 ROOT = Path(__file__).parent.parent
@@ -20,6 +21,7 @@ ROOT = Path(__file__).parent.parent
 KEPT_IN: dict[str, tuple[AnyMachine, str, str]] = {
     "mail_outgoing": (SENDING, "svc/mail/sending/moving.py", "svc/mail/sending/actions.py"),
     "mail_accounts": (SYNC, "svc/mail/accounts/progress.py", "svc/mail/accounts/actions.py"),
+    "runs": (RUN, "svc/runs/moving.py", "svc/runs/actions.py"),
 }
 """By table: its machine, the one module that moves its rows, and the one that makes them."""
 

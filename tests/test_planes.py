@@ -20,7 +20,7 @@ from svc.config import read_config
 from svc.feature import Feature, WorkerRows
 from svc.job import Job
 from svc.planes import scrubbed_workspace, worker_beside, worker_subsystems
-from svc.protocol import Request, Response, json_response
+from svc.protocol import Link, Request, Response, json_response
 from svc.settings import PORT
 from svc.store import Blobs, Home, Keyring, Secrets, Store, Tx
 from svc.workspace import ScrubbedContext, ScrubbedWorkspace, Workspace
@@ -31,6 +31,10 @@ from tests.sizes import HANGS_S
 
 TRUSTED = (Store, Blobs, Home, Keyring, Secrets, Tx, Workspace)
 TOKEN = "t" * 43
+
+
+async def _nobody() -> trio.abc.Stream:
+    raise OSError("nobody is there")
 
 
 def planted() -> dict[str, str]:
@@ -77,7 +81,10 @@ async def test_nothing_reachable_from_the_scrubbed_workspace_is_a_store_a_key_or
     environ = planted()
     config = read_config(all_settings(), environ)
     workspace = scrubbed_workspace(config, clock=wall, log=log)
-    subsystems = await worker_subsystems(workspace, service.workspace.features)
+    link = Link(connect=_nobody, authority="127.0.0.1", token=TOKEN)
+    subsystems = await worker_subsystems(
+        workspace, service.workspace.features, broker=link, control_url="http://127.0.0.1:1"
+    )
     texts = []
     for one in reachable([workspace, subsystems]):
         assert not isinstance(one, TRUSTED), type(one)
@@ -137,7 +144,8 @@ async def test_beside_the_trusted_plane_a_worker_job_runs_and_ends_with_the_drai
 
     rows = WorkerRows(jobs=(Job(name="work", summary="", run=work, every_s=60.0),))
     feature = Feature(name="scratch", summary="", worker=rows)
-    beside = worker_beside(service.workspace.config, clock=wall, log=log, features=[feature])
+    service.workspace.features = (*service.workspace.features, feature)
+    beside = worker_beside(service.workspace, log=log)
     assert service.workspace.root.states()["worker"].phase == "running"
     await service.workspace.root.remove("worker")
     await service.workspace.root.add(beside)

@@ -12,6 +12,8 @@ from svc.protocol.forwarded import NEAR_NETWORKS, Forwarded
 from svc.protocol.guard import Guard, LoopbackGuard
 from svc.protocol.http1 import serve_connection
 from svc.protocol.limits import DEFAULT_LIMITS, Limits
+from svc.protocol.link import Connect, Link, LinkAnswer, LinkFault
+from svc.protocol.memory import stream_pair
 from svc.protocol.messages import Headers, Request, Response, json_response, redirect
 from svc.protocol.router import Router
 from svc.protocol.rows import NOTHING, Access, Listener, Nothing, Procedure, Route, SocketRoute, Wire
@@ -25,6 +27,7 @@ __all__ = [
     "NOTHING",
     "Access",
     "Application",
+    "Connect",
     "Drain",
     "Egress",
     "EgressFault",
@@ -34,6 +37,9 @@ __all__ = [
     "Guard",
     "Headers",
     "Limits",
+    "Link",
+    "LinkAnswer",
+    "LinkFault",
     "Listener",
     "LoopbackGuard",
     "Nothing",
@@ -54,4 +60,5 @@ __all__ = [
     "redirect",
     "serve_connection",
     "set_cookie",
+    "stream_pair",
 ]

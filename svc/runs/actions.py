@@ -108,15 +108,20 @@ def progress(tx: Tx, run_id: str, *, done: int, total: int) -> None:
 # What a person does
 
 
-def cancel(tx: Tx, principal: Principal, run_id: str) -> RunRow:
-    """Stop it. Admins may stop each run, and see nothing more of it by that."""
+def cancel(tx: Tx, principal: Principal, run_id: str) -> list[str]:
+    """Stop it, and all that it began: their ids. Admins may stop each run, and see nothing more of it by that."""
     row = queries.run(tx, run_id)
     if row is None or not (queries.owns(principal, row.user_id) or principal.is_admin):
         raise NotFound("There is no such run.")
     if row.state not in CANCELLABLE:
         raise Conflict(f"This run is {row.state}.")
+    tree = _tree(tx, row)
     cancel_tree(tx, row)
-    return row
+    return tree
+
+
+def _tree(tx: Tx, row: RunRow) -> list[str]:
+    return [row.id, *(one for child in queries.children(tx, row.id) for one in _tree(tx, child))]
 
 
 def retry(tx: Tx, principal: Principal, run_id: str) -> RunRow:

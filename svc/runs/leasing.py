@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from svc.runs import queries
-from svc.runs.model import LEASE_MS, LEASED_AT_ONCE, MAX_FRUITLESS, Lease, RunError, RunRow, StepRow
+from svc.runs.model import LEASE_MS, LEASED_AT_ONCE, MAX_FRUITLESS, ON_ITS_WAY_MS, Lease, RunError, RunRow, StepRow
 from svc.runs.moving import encoded_error, fail, move, settle_step
 from svc.runs.tokens import digest, new_token
 from svc.store import Tx
@@ -82,17 +82,25 @@ def lease(tx: Tx, worker: str, *, limit: int = LEASED_AT_ONCE) -> list[Lease]:
 
 
 def renew(tx: Tx, worker: str, held: Mapping[str, int]) -> list[str]:
-    """A worker says which runs it holds, by id with their epochs. The others that it was given are queued again; those
-    that it should drop are returned."""
+    """A worker says which runs it holds, by id with their epochs. The others that it was given a while ago are queued
+    again (one that is on its way to it is not lost); those that it should drop are returned."""
     for row in queries.held_by(tx, worker):
         if held.get(row.id) == row.epoch:
             tx.run("update runs set due_at = :at where id = :id", at=tx.now + LEASE_MS, id=row.id)
-        else:
+        elif row.due_at is not None and row.due_at < tx.now + LEASE_MS - ON_ITS_WAY_MS:
             move(tx, row, "lose", due_at=tx.now, worker=None)
     rows = {run_id: queries.run(tx, run_id) for run_id in held}
     return [
         run_id for run_id, row in rows.items() if row is None or row.state != "running" or row.epoch != held[run_id]
     ]
+
+
+def lose_predecessors(tx: Tx, worker: str, *, url: str) -> int:
+    """The worker at this address was started anew: what it held before is queued again. How many runs."""
+    rows = [row for row in queries.held_at(tx, url) if row.worker != worker]
+    for row in rows:
+        move(tx, row, "lose", due_at=tx.now, worker=None)
+    return len(rows)
 
 
 def give_back(tx: Tx, lease: Lease) -> None:

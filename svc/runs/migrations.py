@@ -19,7 +19,7 @@ def m001_runs(db: Database) -> None:
             version integer not null,
             title text not null,
             user_id text,
-            state text not null,
+            state text not null check (state in ('queued', 'running', 'waiting', 'done', 'failed', 'cancelled')),
             input text not null,
             output text,
             error text,

@@ -15,6 +15,8 @@ PROTOCOL: Final = 1
 """What the two planes speak. Another number is refused."""
 
 LEASE_MS: Final = MINUTE_MS
+ON_ITS_WAY_MS: Final = 30 * SECOND_MS
+"""A run that was leased may take so long until its worker knows of it."""
 HEARTBEAT_S: Final = 10.0
 """A worker says this often which runs it holds; each time their leases begin anew."""
 MAX_FRUITLESS: Final = 5
@@ -59,6 +61,7 @@ class RunRow:
     epoch: int
     token_digest: bytes | None
     worker: str | None
+    due_at: Millis | None
     fruitless: int
 
 

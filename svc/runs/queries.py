@@ -13,7 +13,7 @@ from svc.workflow import StepKind
 
 _RUN: Final = """
     id, workflow, version, title, user_id, state, input, parent_id, parent_key, calls, capabilities, epoch,
-    token_digest, worker, fruitless
+    token_digest, worker, due_at, fruitless
 """
 _STEP: Final = """
     key, parent_key, name, kind, state, input, input_digest, output, error, attempts, due_at, started_at, ended_at
@@ -44,6 +44,16 @@ def next_due(tx: ReadTx) -> int | None:
 def held_by(tx: ReadTx, worker: str) -> list[RunRow]:
     """The running ones that this worker was given."""
     return [_run(row) for row in tx.all(f"select {_RUN} from runs where worker = :w and state = 'running'", w=worker)]
+
+
+def held_at(tx: ReadTx, url: str) -> list[RunRow]:
+    """The running ones that a worker at this address was given, whichever start of it."""
+    rows = tx.all(
+        f"select {_RUN} from runs where state = 'running' and worker >= :first and worker < :last",
+        first=f"{url}#",
+        last=f"{url}$",
+    )
+    return [_run(row) for row in rows]
 
 
 def children(tx: ReadTx, run_id: str) -> list[RunRow]:
@@ -96,7 +106,8 @@ def _run(row: Row) -> RunRow:
         epoch=cast(int, row[11]),
         token_digest=cast("bytes | None", row[12]),
         worker=cast("str | None", row[13]),
-        fruitless=cast(int, row[14]),
+        due_at=cast("int | None", row[14]),
+        fruitless=cast(int, row[15]),
     )
 
 

@@ -2,14 +2,56 @@
 
 from __future__ import annotations
 
-from svc.errors import Forbidden
+import random
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from svc.clock import Millis
+from svc.errors import Conflict, Forbidden
 from svc.runs import queries
-from svc.runs.actions import encoded
-from svc.runs.model import RunError, RunRow
-from svc.runs.moving import fail, move
+from svc.runs.actions import encoded, input_digest
+from svc.runs.model import MAX_ATTEMPTS, MAX_STEPS, RETRIES, RunError, RunRow, StepRow, StepState
+from svc.runs.moving import encoded_error, fail, move, tell
 from svc.runs.tokens import RunGrant
 from svc.store import Tx
-from svc.workflow import Json
+from svc.workflow import Caller, Json, StepKind, Waiting
+
+DIVERGED: Final = "Diverged"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Told:
+    """One try of a step, as a worker tells it. ``retryable``: of a failed one, whether another try may help."""
+
+    key: str
+    parent_key: str | None
+    name: str
+    kind: StepKind
+    attempt: int
+    input: Json
+    output: Json
+    error: RunError | None
+    retryable: bool
+    started_at: Millis
+    ended_at: Millis
+
+
+class StepAnswer(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What became of the step. ``retry_at``: when to try again. ``stop``: the run is over, nothing may go on."""
+
+    state: StepState
+    retry_at: Millis | None = None
+    stop: bool = False
+
+
+class CallAnswer(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """``waiting``: the result will be there later, and the run may be let go of until then."""
+
+    result: msgspec.Raw = msgspec.Raw(b"null")
+    waiting: bool = False
+    error: msgspec.Raw | None = None
 
 
 def held(tx: Tx, grant: RunGrant) -> RunRow:
@@ -20,6 +62,202 @@ def held(tx: Tx, grant: RunGrant) -> RunRow:
     return row
 
 
+# Steps
+
+
+def store_step(tx: Tx, grant: RunGrant, told: Told, *, rng: random.Random) -> StepAnswer:
+    """Keep the result of a try, once: the same try told again is answered as it was the first time.
+
+    The result of a run that was cancelled meanwhile is kept too: it did happen. Nothing follows from it.
+    """
+    row = held(tx, grant)
+    earlier = tx.value(
+        "select answer from run_attempts where run_id = :id and key = :key and attempt = :attempt",
+        id=row.id,
+        key=told.key,
+        attempt=told.attempt,
+    )
+    if earlier is not None:
+        return msgspec.json.decode(earlier, type=StepAnswer)
+    if row.state not in {"running", "cancelled"}:
+        raise Forbidden(f"This run is {row.state}.", data={"reason": "unknown_run"})
+    answer = _store_try(tx, row, told, rng)
+    tx.run(
+        """
+        insert into run_attempts (run_id, key, attempt, state, error, answer, started_at, ended_at)
+        values (:id, :key, :attempt, :state, :error, :answer, :started_at, :ended_at)
+        """,
+        id=row.id,
+        key=told.key,
+        attempt=told.attempt,
+        state="done" if told.error is None else "failed",
+        error=encoded_error(told.error) if told.error else None,
+        answer=msgspec.json.encode(answer).decode(),
+        started_at=told.started_at,
+        ended_at=told.ended_at,
+    )
+    tell(tx, row)
+    return answer
+
+
+def _store_try(tx: Tx, row: RunRow, told: Told, rng: random.Random) -> StepAnswer:
+    text = encoded(told.input)
+    before = queries.step(tx, row.id, told.key)
+    if not _is_the_same(tx, row, before, kind=told.kind, digest=input_digest(text)):
+        return StepAnswer(state="failed", stop=True)
+    if before is not None and before.state != "waiting":
+        return StepAnswer(state=before.state, stop=row.state != "running")
+    error = told.error
+    output = None
+    if error is None:
+        output = encoded(told.output)
+    state: StepState = "done" if error is None else "failed"
+    retry_at = None
+    if error is not None and told.retryable and told.attempt < MAX_ATTEMPTS and row.state == "running":
+        state = "waiting"
+        retry_at = tx.now + round(RETRIES.pause_s(told.attempt, rng) * 1_000)
+    _write_step(
+        tx,
+        row,
+        StepRow(
+            key=told.key,
+            parent_key=told.parent_key,
+            name=told.name,
+            kind=told.kind,
+            state=state,
+            input=text,
+            input_digest=input_digest(text),
+            output=output,
+            error=encoded_error(error) if error else None,
+            attempts=told.attempt,
+            due_at=retry_at,
+            started_at=told.started_at,
+            ended_at=None if state == "waiting" else told.ended_at,
+        ),
+    )
+    if state == "done":
+        tx.run("update runs set fruitless = 0 where id = :id and fruitless > 0", id=row.id)
+    return StepAnswer(state=state, retry_at=retry_at, stop=row.state != "running")
+
+
+def _is_the_same(tx: Tx, row: RunRow, before: StepRow | None, *, kind: StepKind, digest: bytes) -> bool:
+    """Whether the code does at this key what it did before. If not, the run is over: its results fit no code."""
+    if before is None:
+        if tx.value("select count(*) from run_steps where run_id = :id", id=row.id) < MAX_STEPS:
+            return True
+        message = f"It has more than {MAX_STEPS} steps. Longer work belongs into runs that it begins."
+        _end(tx, row, RunError(type="TooLong", message=message))
+        return False
+    if before.kind == kind and before.input_digest == digest:
+        return True
+    message = f"The step {before.key} was another when this run began. Its code was changed without a new version."
+    _end(tx, row, RunError(type=DIVERGED, message=message))
+    return False
+
+
+def _end(tx: Tx, row: RunRow, error: RunError) -> None:
+    if row.state == "running":
+        fail(tx, row, error)
+
+
+def _write_step(tx: Tx, row: RunRow, step: StepRow) -> None:
+    tx.run(
+        """
+        insert into run_steps (run_id, key, position, parent_key, name, kind, state, input, input_digest, output, error,
+            attempts, due_at, started_at, ended_at)
+        values (:run_id, :key, (select count(*) from run_steps where run_id = :run_id), :parent_key, :name, :kind,
+            :state, :input, :input_digest, :output, :error, :attempts, :due_at, :started_at, :ended_at)
+        on conflict (run_id, key) do update set state = excluded.state, output = excluded.output,
+            error = excluded.error, attempts = excluded.attempts, due_at = excluded.due_at, ended_at = excluded.ended_at
+        """,
+        run_id=row.id,
+        key=step.key,
+        parent_key=step.parent_key,
+        name=step.name,
+        kind=step.kind,
+        state=step.state,
+        input=step.input,
+        input_digest=step.input_digest,
+        output=step.output,
+        error=step.error,
+        attempts=step.attempts,
+        due_at=step.due_at,
+        started_at=step.started_at,
+        ended_at=step.ended_at,
+    )
+
+
+# Calls
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A call of the trusted plane, as a worker asks for it."""
+
+    key: str
+    parent_key: str | None
+    name: str
+    input: Json
+
+
+def known_answer(tx: Tx, grant: RunGrant, asked: Asked, *, kinds: frozenset[StepKind]) -> CallAnswer | None:
+    """The answer that the same key has got already. Raises :class:`svc.errors.Conflict` where it asked for another."""
+    row = held(tx, grant)
+    step = queries.step(tx, row.id, asked.key)
+    if step is None:
+        if row.state != "running":
+            raise Forbidden(f"This run is {row.state}.", data={"reason": "unknown_run"})
+        return None
+    if step.kind not in kinds or step.input_digest != input_digest(encoded(asked.input)):
+        message = f"The step {step.key} was another when this run began. Its code was changed without a new version."
+        raise Conflict(message, data={"reason": DIVERGED})
+    return _answer(step)
+
+
+def keep_answer(tx: Tx, grant: RunGrant, asked: Asked, result: Json | Waiting) -> CallAnswer:
+    """Keep what a call was answered, in its own transaction: it is never decided again."""
+    row = held(tx, grant)
+    waits = isinstance(result, Waiting)
+    text = encoded(asked.input)
+    if not _is_the_same(tx, row, None, kind="tool", digest=b""):
+        raise Conflict("The run has too many steps.", data={"reason": "TooLong"})
+    step = StepRow(
+        key=asked.key,
+        parent_key=asked.parent_key,
+        name=asked.name,
+        kind=result.kind if isinstance(result, Waiting) else "tool",
+        state="waiting" if waits else "done",
+        input=text,
+        input_digest=input_digest(text),
+        output=None if waits else encoded(result),
+        error=None,
+        attempts=1,
+        due_at=result.due_at if isinstance(result, Waiting) else None,
+        started_at=tx.now,
+        ended_at=None if waits else tx.now,
+    )
+    _write_step(tx, row, step)
+    if not waits:
+        tx.run("update runs set fruitless = 0 where id = :id and fruitless > 0", id=row.id)
+    tell(tx, row)
+    return _answer(step)
+
+
+def caller(grant: RunGrant, asked: Asked) -> Caller:
+    return Caller(run_id=grant.run_id, key=asked.key, principal=grant.principal)
+
+
+def _answer(step: StepRow) -> CallAnswer:
+    if step.state == "waiting":
+        return CallAnswer(waiting=True)
+    if step.error is not None:
+        return CallAnswer(error=msgspec.Raw(step.error.encode()))
+    return CallAnswer(result=msgspec.Raw((step.output or "null").encode()))
+
+
+# The run itself
+
+
 def finish(tx: Tx, grant: RunGrant, *, output: Json) -> None:
     row = held(tx, grant)
     if row.state == "running":
@@ -27,9 +265,7 @@ def finish(tx: Tx, grant: RunGrant, *, output: Json) -> None:
 
 
 def end_badly(tx: Tx, grant: RunGrant, *, error: RunError) -> None:
-    row = held(tx, grant)
-    if row.state == "running":
-        fail(tx, row, error)
+    _end(tx, held(tx, grant), error)
 
 
 def wait(tx: Tx, grant: RunGrant, *, keys: list[str]) -> None:

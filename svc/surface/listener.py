@@ -23,6 +23,7 @@ from svc.protocol import (
     RpcLayer,
     StaticTree,
 )
+from svc.runs import Dispatcher
 from svc.settings import DRAIN_S, HOST, INTERNAL_TOKEN, PORT, PUBLIC_ORIGIN, canonical_origin
 from svc.surface.assets import static_directory
 from svc.surface.doors import Door, max_connections, serve_port
@@ -115,6 +116,7 @@ async def boot(workspace: Workspace) -> None:
     given = workspace.config[INTERNAL_TOKEN]
     token = given if given is not None else await workspace.threads.run(new_token, workspace.home.path)
     workspace.service(Internal).trust(token)
+    workspace.service(Dispatcher).token = token
 
 
 async def subsystems(workspace: Workspace) -> Sequence[Subsystem]:

@@ -1,0 +1,152 @@
+"""A client of our own listeners: small JSON requests over connections that are kept, through a port or through memory.
+
+Outgoing requests to strangers go by :mod:`svc.protocol.egress`; this one speaks to the other plane only. Owns the idle
+connections. A request that fails on a kept connection before any answer came is not repeated: its caller knows whether
+it may be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import h11
+import msgspec
+import trio
+
+Connect = Callable[[], Awaitable[trio.abc.Stream]]
+
+ANSWER_S: Final = 60.0
+MAX_ANSWER_BYTES: Final = 8 * 1024 * 1024
+_READ_BYTES: Final = 64 * 1024
+_MAX_IDLE: Final = 8
+_OK: Final = 200
+_MULTIPLE: Final = 300
+
+
+class LinkFault(Exception):
+    """The other plane did not answer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkAnswer:
+    status: int
+    body: bytes
+
+    @property
+    def ok(self) -> bool:
+        return _OK <= self.status < _MULTIPLE
+
+    def json(self) -> Any:
+        """The body. Raises :class:`LinkFault` where it is no JSON."""
+        try:
+            return msgspec.json.decode(self.body)
+        except (msgspec.DecodeError, RecursionError) as error:
+            raise LinkFault(f"answered {self.status} with a body that is no JSON") from error
+
+    def problem(self) -> str:
+        """What a refusal says, in its own words."""
+        try:
+            said = msgspec.json.decode(self.body)
+            return str(said.get("detail") or said.get("title"))
+        except (msgspec.DecodeError, AttributeError, RecursionError):
+            return f"status {self.status}"
+
+
+@dataclass(kw_only=True)
+class Link:
+    """``authority`` is the ``Host`` that is sent, ``token`` the internal one."""
+
+    connect: Connect
+    authority: str
+    token: str = field(repr=False)
+    _idle: list[_Kept] = field(default_factory=list)
+
+    async def post(
+        self, path: str, body: object, *, headers: Mapping[str, str] | None = None, within_s: float = ANSWER_S
+    ) -> LinkAnswer:
+        """Raises :class:`LinkFault`."""
+        return await self.ask("POST", path, msgspec.json.encode(body), headers=headers, within_s=within_s)
+
+    async def ask(
+        self,
+        method: str,
+        path: str,
+        body: bytes = b"",
+        *,
+        headers: Mapping[str, str] | None = None,
+        within_s: float = ANSWER_S,
+    ) -> LinkAnswer:
+        fields = [("host", self.authority), ("authorization", f"Bearer {self.token}"), *(headers or {}).items()]
+        if body:
+            fields += [("content-type", "application/json"), ("content-length", str(len(body)))]
+        request = h11.Request(method=method, target=path, headers=fields)
+        try:
+            with trio.fail_after(within_s):
+                kept = self._idle.pop() if self._idle else _Kept(await self.connect())
+                try:
+                    answer = await kept.exchange(request, body)
+                except BaseException:
+                    await trio.aclose_forcefully(kept.stream)
+                    raise
+                await self._keep(kept)
+                return answer
+        except (OSError, trio.BrokenResourceError, trio.ClosedResourceError, h11.ProtocolError) as error:
+            raise LinkFault(str(error) or type(error).__name__) from error
+        except trio.TooSlowError:
+            raise LinkFault(f"no answer within {within_s:g} s") from None
+
+    async def aclose(self) -> None:
+        while self._idle:
+            await trio.aclose_forcefully(self._idle.pop().stream)
+
+    async def _keep(self, kept: _Kept) -> None:
+        if kept.reusable and len(self._idle) < _MAX_IDLE:
+            self._idle.append(kept)
+        else:
+            await trio.aclose_forcefully(kept.stream)
+
+
+class _Kept:
+    """One connection, one request at a time."""
+
+    def __init__(self, stream: trio.abc.Stream) -> None:
+        self.stream = stream
+        self.reusable = True
+        self._h11 = h11.Connection(h11.CLIENT)
+
+    async def exchange(self, request: h11.Request, body: bytes) -> LinkAnswer:
+        data = self._h11.send(request) or b""
+        if body:
+            data += self._h11.send(h11.Data(data=body)) or b""
+        data += self._h11.send(h11.EndOfMessage()) or b""
+        await self.stream.send_all(data)
+        status, received = 0, bytearray()
+        while True:
+            event = await self._next()
+            if isinstance(event, h11.Response):
+                status = event.status_code
+            elif isinstance(event, h11.Data):
+                received += event.data
+                if len(received) > MAX_ANSWER_BYTES:
+                    raise LinkFault(f"answered with more than {MAX_ANSWER_BYTES} bytes")
+            elif isinstance(event, h11.EndOfMessage):
+                break
+            elif isinstance(event, h11.ConnectionClosed):
+                raise LinkFault("the connection was closed before the answer")
+        self._begin_anew()
+        return LinkAnswer(status=status, body=bytes(received))
+
+    def _begin_anew(self) -> None:
+        try:
+            self._h11.start_next_cycle()
+        except h11.LocalProtocolError:
+            self.reusable = False
+
+    async def _next(self) -> object:
+        while True:
+            event = self._h11.next_event()
+            if event is not h11.NEED_DATA:
+                return event
+            self._h11.receive_data(bytes(await self.stream.receive_some(_READ_BYTES)))

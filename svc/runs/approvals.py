@@ -1,0 +1,117 @@
+"""What waits for a person: who may decide, once, and what follows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, cast
+
+import msgspec
+
+from svc.clock import Millis
+from svc.errors import Conflict, Forbidden, NotFound
+from svc.principal import Principal
+from svc.runs import queries
+from svc.runs.actions import encoded
+from svc.runs.model import ApprovalState, RunError
+from svc.runs.moving import encoded_error, note, settle_step, wake
+from svc.runs.waits import APPROVALS_TOPIC
+from svc.store import ReadTx, Tx
+from svc.store.transaction import Row
+from svc.workflow import Json
+
+MAX_LISTED: Final = 200
+_DECIDES: Final = frozenset({"session", "unclaimed", "off"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Approval:
+    """``input`` is JSON: exactly what the run asked for."""
+
+    id: str
+    run_id: str
+    key: str
+    user_id: str | None
+    tool: str
+    summary: str
+    input: str
+    state: ApprovalState
+    requested_at: Millis
+    expires_at: Millis
+
+
+_COLUMNS: Final = "id, run_id, key, user_id, tool, summary, input, state, requested_at, expires_at"
+
+
+def open_ones(tx: ReadTx, principal: Principal) -> list[Approval]:
+    """Those that the principal can decide, the oldest first."""
+    rows = tx.all(
+        f"""
+        select {_COLUMNS} from approvals
+        where state = 'open' and expires_at > :now and (:everything or user_id = :user_id)
+        order by requested_at, id limit :limit
+        """,
+        now=tx.now,
+        everything=int(principal.sees_everything),
+        user_id=principal.user_id,
+        limit=MAX_LISTED,
+    )
+    return [_approval(row) for row in rows]
+
+
+def decide(tx: Tx, principal: Principal, *, approval_id: str, approve: bool, input: Json) -> None:
+    """Once, by the owner in person. ``input`` (not ``UNSET``) replaces what was asked for."""
+    if not may_decide(principal):
+        raise Forbidden("A person decides this: in the app, or with a device that may approve.")
+    found = tx.one(f"select {_COLUMNS} from approvals where id = :id", id=approval_id)
+    approval = _approval(found) if found else None
+    if approval is None or not queries.owns(principal, approval.user_id):
+        raise NotFound("There is no such request.")
+    if approval.state != "open" or approval.expires_at <= tx.now:
+        state = "expired" if approval.state == "open" else approval.state
+        raise Conflict(f"This request is {state} already.", data={"state": state})
+    decided = approval.input if input is msgspec.UNSET else encoded(input)
+    tx.run(
+        """
+        update approvals set state = :state, decided_at = :now, decided_by = :by, decided_input = :input where id = :id
+        """,
+        state="approved" if approve else "declined",
+        now=tx.now,
+        by=principal.user_id,
+        input=decided if approve else None,
+        id=approval.id,
+    )
+    declined = encoded_error(RunError(type="Declined", message="A person has declined it."))
+    settle_step(
+        tx,
+        approval.run_id,
+        approval.key,
+        output=decided if approve else None,
+        error=None if approve else declined,
+    )
+    tx.emit(topic=APPROVALS_TOPIC, kind="approval.decided", id=approval.id, audience=approval.user_id)
+    row = queries.run(tx, approval.run_id)
+    assert row is not None, "an approval goes with its run"
+    note(tx, row, "run.approved" if approve else "run.declined")
+    wake(tx, approval.run_id)
+
+
+def may_decide(principal: Principal) -> bool:
+    """A browser's session may, and a device with the capability; a run itself never."""
+    if principal.via == "device":
+        return bool(principal.capabilities.get("approve") or principal.capabilities.get("admin"))
+    return principal.via in _DECIDES
+
+
+def _approval(row: Row) -> Approval:
+    return Approval(
+        id=cast(str, row[0]),
+        run_id=cast(str, row[1]),
+        key=cast(str, row[2]),
+        user_id=cast("str | None", row[3]),
+        tool=cast(str, row[4]),
+        summary=cast(str, row[5]),
+        input=cast(str, row[6]),
+        state=cast(ApprovalState, row[7]),
+        requested_at=cast(int, row[8]),
+        expires_at=cast(int, row[9]),
+    )

@@ -1,0 +1,192 @@
+"""Which workers there are, and giving them the runs that are due.
+
+Owns the workers that have shaken hands, in memory: a worker says again every few seconds that it is there, and which
+runs it holds. One that is silent for a lease's time is forgotten, and its runs go to another.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import msgspec
+import trio
+
+from svc.clock import SECOND_MS
+from svc.errors import Invalid
+from svc.nursery import Child, Wake
+from svc.protocol import Connect, Link, LinkFault
+from svc.runs import leasing, queries
+from svc.runs.model import LEASE_MS, LEASED_AT_ONCE, Lease
+from svc.settings import is_loopback
+from svc.workspace import Workspace
+
+LONGEST_LOOK_S: Final = 30.0
+"""The wall's clock may jump: the dispatcher looks at least so often."""
+IN_MEMORY: Final = "memory:"
+GIVE_S: Final = 10.0
+_ACCEPTED: Final = 202
+_PAUSE_S: Final = 1.0
+
+
+@dataclass(kw_only=True)
+class Worker:
+    """``instance`` is new with each start of the worker."""
+
+    url: str
+    instance: str
+    version: str
+    link: Link
+    seen: float
+    held: int = 0
+
+    @property
+    def name(self) -> str:
+        """As runs have it in their column ``worker``."""
+        return f"{self.url}#{self.instance}"
+
+
+@dataclass(kw_only=True)
+class Dispatcher:
+    """``instance`` is new with each boot of this plane: a worker sees by it that it has to shake hands again."""
+
+    workspace: Workspace
+    wake: Wake = field(default_factory=Wake)
+    instance: str = field(default_factory=lambda: secrets.token_hex(8))
+    token: str = field(default="", repr=False)
+    """The internal one, which workers are shown."""
+    in_memory: Connect | None = None
+    """How the worker within this process is reached, while there is one."""
+    _workers: dict[str, Worker] = field(default_factory=dict)
+
+    def workers(self) -> tuple[Worker, ...]:
+        """Those that were heard of lately."""
+        oldest = trio.current_time() - LEASE_MS / SECOND_MS
+        for url in [url for url, worker in self._workers.items() if worker.seen < oldest]:
+            del self._workers[url]
+        return tuple(self._workers.values())
+
+    async def meet(self, *, url: str, instance: str, version: str, held: dict[str, int]) -> list[str]:
+        """A worker is there. Returns the runs that it should drop."""
+        known = self._workers.get(url)
+        if known is None or known.instance != instance:
+            await self._forget(known)
+            known = Worker(url=url, instance=instance, version=version, link=self._link(url), seen=trio.current_time())
+            self._workers[url] = known
+            self.workspace.log.info("runs.worker_met", url=url, version=version)
+            self.wake.call()
+        known.seen, known.held = trio.current_time(), len(held)
+        dropped = await self.workspace.store.write(leasing.renew, known.name, held)
+        lost = await self.workspace.store.write(leasing.lose_predecessors, known.name, url=url)
+        if lost:
+            self.wake.call()
+        return dropped
+
+    async def _forget(self, worker: Worker | None) -> None:
+        if worker is not None:
+            del self._workers[worker.url]
+            await worker.link.aclose()
+
+    def _link(self, url: str) -> Link:
+        """Raises :class:`svc.errors.Invalid` for what is not a worker of this machine."""
+        if url.startswith(IN_MEMORY):
+            if self.in_memory is None:
+                raise Invalid("No worker runs within this process.")
+            return Link(connect=self.in_memory, authority="127.0.0.1", token=self.token)
+        parts = urlsplit(url)
+        host, port = parts.hostname, _port(url)
+        if parts.scheme != "http" or host is None or port is None or not is_loopback(host):
+            raise Invalid("controlUrl must be an http address of this machine.")
+        connect = partial(trio.open_tcp_stream, host, port)
+        return Link(connect=connect, authority=f"{host}:{port}", token=self.token)
+
+    async def run(self, child: Child) -> None:
+        """Give out what is due, until the intake is cancelled."""
+        child.started()
+        while True:
+            await self.wake.wait(at_most_s=await self.look())
+
+    async def look(self) -> float:
+        """Give out all that is due now. How many seconds until the next look."""
+        store = self.workspace.store
+        while await store.write(leasing.make_due):
+            pass
+        while worker := self._freest():
+            leases = await store.write(leasing.lease, worker.name)
+            given = [await self._give(worker, lease) for lease in leases]
+            if not all(given):
+                return _PAUSE_S
+            if len(leases) < LEASED_AT_ONCE:
+                break
+        return await self._until_due()
+
+    def _freest(self) -> Worker | None:
+        return min(self.workers(), key=lambda worker: worker.held, default=None)
+
+    async def _until_due(self) -> float:
+        if not self.workers():
+            return LONGEST_LOOK_S  # a handshake wakes
+        due_at = await self.workspace.store.read(queries.next_due)
+        if due_at is None:
+            return LONGEST_LOOK_S
+        return min(max((due_at - self.workspace.clock.now()) / SECOND_MS, 0.001), LONGEST_LOOK_S)
+
+    async def _give(self, worker: Worker, lease: Lease) -> bool:
+        """Whether the worker has taken it. One that can't be reached is met again by its next handshake."""
+        why = ""
+        try:
+            answer = await worker.link.post("/runs", order_of(lease), within_s=GIVE_S)
+            if answer.status == _ACCEPTED:
+                worker.held += 1
+                return True
+            why = answer.problem()
+        except LinkFault as fault:
+            why = str(fault)
+            self._workers.pop(worker.url, None)
+        self.workspace.log.warning("runs.not_taken", run_id=lease.run.id, worker=worker.url, why=why)
+        await self.workspace.store.write(leasing.give_back, lease)
+        return False
+
+    async def stop(self, run_ids: list[str]) -> None:
+        """Tell every worker that these were cancelled. One that does not hear it is told at its next handshake."""
+        for worker in self.workers():
+            for run_id in run_ids:
+                try:
+                    await worker.link.post(f"/runs/{run_id}/cancel", {}, within_s=GIVE_S)
+                except LinkFault as fault:
+                    self.workspace.log.info("runs.cancel_not_heard", run_id=run_id, why=str(fault))
+
+
+def order_of(lease: Lease) -> dict[str, Any]:
+    """What a worker is sent: the run, its token, and the results there are."""
+    return {
+        "runId": lease.run.id,
+        "epoch": lease.run.epoch,
+        "workflow": lease.run.workflow,
+        "version": lease.run.version,
+        "input": msgspec.Raw(lease.run.input.encode()),
+        "runToken": lease.token,
+        "steps": [
+            {
+                "stepId": step.key,
+                "kind": step.kind,
+                "state": step.state,
+                "inputDigest": step.input_digest.hex(),
+                "output": msgspec.Raw((step.output or "null").encode()),
+                "error": msgspec.Raw((step.error or "null").encode()),
+                "attempts": step.attempts,
+                "dueAt": step.due_at,
+            }
+            for step in lease.steps
+        ],
+    }
+
+
+def _port(url: str) -> int | None:
+    try:
+        return urlsplit(url).port
+    except ValueError:
+        return None

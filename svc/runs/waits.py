@@ -1,0 +1,110 @@
+"""The calls of a workflow that are answered later: a timer, another run, a person."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Annotated, Final
+
+import msgspec
+
+from svc.clock import DAY_MS, SECOND_MS
+from svc.errors import Invalid, NotFound
+from svc.ids import new_id
+from svc.protocol import Wire
+from svc.runs import actions, queries
+from svc.runs.model import MAX_NAME_CHARS
+from svc.runs.moving import note
+from svc.store import Tx
+from svc.workflow import Call, Caller, Json, Waiting
+from svc.workspace import Workspace
+
+SLEEP: Final = "runs.sleep"
+CHILD: Final = "runs.child"
+APPROVAL: Final = "approvals.request"
+LONGEST_WAIT_MS: Final = 3_650 * DAY_MS
+MAX_SUMMARY_CHARS: Final = 2_000
+APPROVALS_TOPIC: Final = "tasks"
+
+
+class SleepInput(Wire, frozen=True):
+    seconds: Annotated[float, msgspec.Meta(ge=0, le=LONGEST_WAIT_MS / SECOND_MS)]
+
+
+class ChildInput(Wire, frozen=True):
+    workflow: Annotated[str, msgspec.Meta(max_length=MAX_NAME_CHARS)]
+    input: Json = None
+
+
+class ApprovalInput(Wire, frozen=True):
+    """``input`` is exactly what would happen, and what the person is shown."""
+
+    tool: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_NAME_CHARS)]
+    summary: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_SUMMARY_CHARS)]
+    input: Json
+    expires_s: Annotated[float, msgspec.Meta(gt=0, le=LONGEST_WAIT_MS / SECOND_MS)]
+
+
+def _sleep(workspace: Workspace, tx: Tx, caller: Caller, wanted: SleepInput) -> Waiting:
+    return Waiting(kind="timer", due_at=tx.now + round(wanted.seconds * SECOND_MS))
+
+
+def _begin_child(workspace: Workspace, tx: Tx, caller: Caller, wanted: ChildInput) -> Waiting:
+    """A child has what its own workflow declares, but nothing that its parent lacks."""
+    workflow = next(
+        (row for feature in workspace.features for row in feature.workflows if row.name == wanted.workflow), None
+    )
+    if workflow is None:
+        raise NotFound(f"There is no workflow {wanted.workflow}.")
+    parent = queries.run(tx, caller.run_id)
+    assert parent is not None, "it asks"
+    beyond = sorted({*workflow.calls, *workflow.capabilities} - {*parent.calls, *parent.capabilities})
+    if beyond:
+        raise Invalid(f"{workflow.name} uses {beyond[0]}, which {parent.workflow} was not granted.")
+    actions.begin(
+        tx,
+        parent.user_id,
+        workflow,
+        wanted.input,
+        parent=actions.Parent(run_id=caller.run_id, key=caller.key),
+    )
+    return Waiting(kind="child")
+
+
+def _ask_a_person(workspace: Workspace, tx: Tx, caller: Caller, wanted: ApprovalInput) -> Waiting:
+    row = queries.run(tx, caller.run_id)
+    assert row is not None, "it asks"
+    text = actions.encoded(wanted.input)
+    expires_at = tx.now + round(wanted.expires_s * SECOND_MS)
+    approval_id = new_id("apr")
+    tx.run(
+        """
+        insert into approvals (id, run_id, key, user_id, tool, summary, input, digest, state, requested_at, expires_at)
+        values (:id, :run_id, :key, :user_id, :tool, :summary, :input, :digest, 'open', :now, :expires_at)
+        """,
+        id=approval_id,
+        run_id=row.id,
+        key=caller.key,
+        user_id=row.user_id,
+        tool=wanted.tool,
+        summary=wanted.summary,
+        input=text,
+        digest=digest(wanted.tool, text),
+        now=tx.now,
+        expires_at=expires_at,
+    )
+    tx.emit(topic=APPROVALS_TOPIC, kind="approval.requested", id=approval_id, audience=row.user_id)
+    note(tx, row, "run.approval")
+    return Waiting(kind="approval", due_at=expires_at)
+
+
+def digest(tool: str, input: str) -> bytes:
+    """What a decision is about: this tool with this input, and nothing else."""
+    return hashlib.sha256(f"{tool}\0{input}".encode()).digest()
+
+
+CALLS: Final = (
+    Call(name=SLEEP, summary="Go on later.", input=SleepInput, decide=_sleep),
+    Call(name=CHILD, summary="Begin another run, and wait for it.", input=ChildInput, decide=_begin_child),
+    Call(name=APPROVAL, summary="Ask a person, and wait.", input=ApprovalInput, decide=_ask_a_person),
+)
+ALWAYS_GRANTED: Final = frozenset(row.name for row in CALLS)

@@ -1,0 +1,49 @@
+"""What a worker is told of a run when it takes it: the results there are, and the state of what is not done."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Annotated, Literal
+
+import msgspec
+
+from svc.clock import Millis
+from svc.protocol import Wire
+from svc.workflow import Json, StepKind
+
+Id = Annotated[str, msgspec.Meta(min_length=1, max_length=500)]
+
+
+class Failure(Wire, frozen=True):
+    type: str
+    message: str
+
+
+class KnownStep(Wire, frozen=True):
+    """``due_at``: of a step that waits, when it is to be tried again."""
+
+    step_id: Id
+    kind: StepKind
+    state: Literal["waiting", "done", "failed"]
+    input_digest: str
+    output: Json = None
+    error: Failure | None = None
+    attempts: int = 0
+    due_at: Millis | None = None
+
+
+class Order(Wire, frozen=True):
+    """One run to take up, as ``POST /runs`` says it."""
+
+    run_id: Id
+    epoch: int
+    workflow: str
+    version: int
+    run_token: str
+    input: Json = None
+    steps: list[KnownStep] = []
+
+
+def input_digest(value: Json) -> str:
+    """As the trusted plane makes it: of the JSON."""
+    return hashlib.sha256(msgspec.json.encode(value)).hexdigest()

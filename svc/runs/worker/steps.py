@@ -1,0 +1,294 @@
+"""The run as the code of a workflow sees it: each step's kept result, or its work, told to the trusted plane.
+
+The code is let go of, without being asked, where all of its branches wait or the run is another worker's: its scope is
+cancelled. Trio then runs its ``finally`` blocks, as on every cancellation, and no step is begun in them: :class:`LetGo`
+is raised in its place.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, NoReturn
+
+import trio
+
+from svc.clock import Clock
+from svc.log import Log
+from svc.nursery import open_task_group
+from svc.protocol import Link, LinkAnswer, LinkFault
+from svc.runs.model import INLINE_PAUSE_MS
+from svc.runs.tokens import HEADER
+from svc.runs.waits import APPROVAL, CHILD, SLEEP
+from svc.runs.worker.history import KnownStep, Order, input_digest
+from svc.workflow import Fatal, Json, Run, StepFailed, StepKind
+
+STEP_PATH: Final = "/.well-known/workflow/v1/step"
+FLOW_PATH: Final = "/.well-known/workflow/v1/flow"
+CALL_PATH: Final = "/internal/broker/rpc"
+_TRIES: Final = 6
+_PAUSE_S: Final = 1.0
+
+
+class LetGo(Exception):
+    """The run was let go of, and its code asks for a step all the same."""
+
+
+class Diverged(Exception):
+    """The code does something else than it did when the run began."""
+
+
+class Refused(Exception):
+    """The trusted plane refuses: in its words."""
+
+
+@dataclass(kw_only=True)
+class Session:
+    """One lease of one run: its history, the way to the trusted plane, and which of its branches wait.
+
+    ``scope`` is the code's. ``waits_out``: what all branches wait for, once that is all that they do.
+    """
+
+    order: Order
+    link: Link
+    clock: Clock
+    log: Log
+    scope: trio.CancelScope = field(default_factory=trio.CancelScope)
+    branches: int = 1
+    over: bool = False
+    waits_out: tuple[str, ...] = ()
+    known: dict[str, KnownStep] = field(init=False)
+    _waits: dict[str, None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.known = {step.step_id: step for step in self.order.steps}
+
+    async def post(self, path: str, body: Mapping[str, Any]) -> LinkAnswer:
+        """Tell of a step, as :meth:`tell` does, while the run is this worker's."""
+        if self.over:
+            raise LetGo
+        answer = await self.tell(path, body)
+        if answer is None:
+            await self.leave()
+        return answer
+
+    async def tell(self, path: str, body: Mapping[str, Any]) -> LinkAnswer | None:
+        """Tell the trusted plane; again for a while where it does not answer: it may be starting anew.
+
+        Each of these may be told twice. ``None`` where the run is another worker's, or nobody answers.
+        """
+        for attempt in range(_TRIES):
+            try:
+                answer = await self.link.post(path, body, headers={HEADER: self.order.run_token})
+            except LinkFault as fault:
+                why = str(fault)
+            else:
+                if answer.status == _FORBIDDEN and _reason(answer) in {"unknown_run", "no_run"}:
+                    return None
+                if answer.status < _SERVER_FAULT:
+                    return answer
+                why = answer.problem()
+            self.log.info("runs.not_told", run_id=self.order.run_id, why=why, attempt=attempt + 1)
+            await trio.sleep(_PAUSE_S * 2**attempt)
+        return None
+
+    async def wait_for(self, key: str) -> NoReturn:
+        """What it waits for is found in the history of the next lease."""
+        self._waits[key] = None
+        try:
+            self.look()
+            await trio.sleep_forever()
+        finally:
+            del self._waits[key]
+        raise LetGo
+
+    def look(self) -> None:
+        """Let go of the run where all of its branches wait."""
+        if self._waits and len(self._waits) >= self.branches and not self.over:
+            self.waits_out = tuple(self._waits)
+            self.over = True
+            self.scope.cancel()
+
+    async def leave(self) -> NoReturn:
+        """The run is not this worker's any more."""
+        self.over = True
+        self.scope.cancel()
+        await trio.sleep_forever()
+        raise LetGo
+
+
+_FORBIDDEN: Final = 403
+_SERVER_FAULT: Final = 500
+
+
+def _reason(answer: LinkAnswer) -> str:
+    try:
+        return str(answer.json().get("reason", ""))
+    except (LinkFault, AttributeError):
+        return ""
+
+
+class Steps:
+    """One branch of the code. Implements :class:`svc.workflow.Run`."""
+
+    def __init__(self, session: Session, path: str = "") -> None:
+        self._session = session
+        self._path = path
+        self._times: Counter[str] = Counter()
+
+    @property
+    def id(self) -> str:
+        return self._session.order.run_id
+
+    async def step(
+        self, name: str, work: Callable[[str], Awaitable[Json]], *, input: Json = None, kind: StepKind = "step"
+    ) -> Json:
+        key = self._key(name)
+        known = self._known(key, input, {kind})
+        if known is not None and known.state != "waiting":
+            return _result(known)
+        attempt = known.attempts if known else 0
+        if known is not None and known.due_at is not None:
+            await self._pause(key, known.due_at)
+        while True:
+            attempt += 1
+            retry_at = await self._try(key, name, work, input=input, kind=kind, attempt=attempt)
+            if isinstance(retry_at, _Done):
+                return retry_at.output
+            await self._pause(key, retry_at)
+
+    async def _try(
+        self, key: str, name: str, work: Callable[[str], Awaitable[Json]], *, input: Json, kind: str, attempt: int
+    ) -> _Done | int:
+        """The result, or when to try again. Raises :class:`StepFailed`."""
+        began = self._session.clock.now()
+        told: dict[str, Any] = {"state": "done"}
+        try:
+            told["output"] = await work(f"{self.id}:{key}")
+        except Fatal as error:
+            told = _failed(error, retryable=False)
+        except Exception as error:  # an edge: whatever the work raises, the run keeps its words
+            told = _failed(error, retryable=True)
+        body = {
+            "runId": self.id,
+            "stepId": key,
+            "attempt": attempt,
+            "startedAt": began,
+            "endedAt": self._session.clock.now(),
+            "name": name,
+            "kind": kind,
+            "parentId": self._path or None,
+            "input": input,
+            **told,
+        }
+        answer = await self._session.post(STEP_PATH, body)
+        if not answer.ok:
+            raise StepFailed(answer.problem(), type="Refused")
+        said = answer.json()
+        if said["stop"]:
+            await self._session.leave()
+        if said["state"] == "done":
+            return _Done(told.get("output"))
+        if said["state"] == "failed":
+            raise StepFailed(told["error"]["message"], type=told["error"]["type"])
+        return int(said["retryAt"])
+
+    async def call(self, call: str, input: Json = None, *, name: str = "") -> Json:
+        return await self._ask(call, input, name or call)
+
+    async def sleep(self, name: str, seconds: float) -> None:
+        await self._ask(SLEEP, {"seconds": seconds}, name)
+
+    async def approval(self, name: str, *, tool: str, summary: str, input: Json, expires_s: float) -> Json:
+        wanted = {"tool": tool, "summary": summary, "input": input, "expiresS": expires_s}
+        return await self._ask(APPROVAL, wanted, name)
+
+    async def child(self, name: str, workflow: str, input: Json = None) -> Json:
+        return await self._ask(CHILD, {"workflow": workflow, "input": input}, name)
+
+    async def _ask(self, call: str, input: Json, name: str) -> Json:
+        key = self._key(name)
+        known = self._known(key, input, {"tool", "timer", "approval", "child"})
+        if known is not None:
+            if known.state == "waiting":
+                await self._session.wait_for(key)
+            return _result(known)
+        body = {
+            "call": call,
+            "idempotencyKey": key,
+            "input": input,
+            "name": name,
+            "parentId": self._path or None,
+        }
+        answer = await self._session.post(CALL_PATH, body)
+        if not answer.ok:
+            if _reason(answer) == "Diverged":
+                raise Diverged(answer.problem())
+            raise StepFailed(answer.problem(), type="Refused")
+        said = answer.json()
+        if said["error"] is not None:
+            raise StepFailed(said["error"]["message"], type=said["error"]["type"])
+        if said["waiting"]:
+            await self._session.wait_for(key)
+        return said["result"]
+
+    async def together(self, branches: Mapping[str, Callable[[Run], Awaitable[Json]]]) -> dict[str, Json]:
+        results: dict[str, Json] = {}
+        session = self._session
+
+        async def work(name: str, code: Callable[[Run], Awaitable[Json]], within: Steps) -> None:
+            try:
+                results[name] = await code(within)
+            finally:
+                session.branches -= 1
+                session.look()
+
+        if not branches:
+            return results
+        session.branches += len(branches) - 1  # the one that asks waits for them, and for nothing else
+        try:
+            async with open_task_group() as nursery:
+                for name, code in branches.items():
+                    nursery.start_soon(work, name, code, Steps(session, self._key(name)))
+        finally:
+            session.branches += 1
+        return {name: results[name] for name in branches}
+
+    async def _pause(self, key: str, until: int) -> None:
+        left_ms = until - self._session.clock.now()
+        if left_ms > INLINE_PAUSE_MS:
+            await self._session.wait_for(key)
+        await trio.sleep(max(left_ms, 0) / 1_000)
+
+    def _key(self, name: str) -> str:
+        if self._session.over:
+            raise LetGo
+        self._times[name] += 1
+        times = self._times[name]
+        path = f"{self._path}/{name}" if self._path else name
+        return path if times == 1 else f"{path}#{times}"
+
+    def _known(self, key: str, input: Json, kinds: set[str]) -> KnownStep | None:
+        known = self._session.known.get(key)
+        if known is not None and (known.kind not in kinds or known.input_digest != input_digest(input)):
+            raise Diverged(
+                f"The step {key} was another when this run began. Its code was changed without a new version."
+            )
+        return known
+
+
+@dataclass(frozen=True)
+class _Done:
+    output: Json
+
+
+def _failed(error: Exception, *, retryable: bool) -> dict[str, Any]:
+    words = {"type": type(error).__name__, "message": str(error) or type(error).__name__}
+    return {"state": "failed", "error": words, "retryable": retryable}
+
+
+def _result(known: KnownStep) -> Json:
+    if known.error is not None and known.state == "failed":
+        raise StepFailed(known.error.message, type=known.error.type)
+    return known.output

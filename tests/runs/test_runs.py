@@ -1,0 +1,306 @@
+"""Runs from their beginning to their end, through both planes, on virtual time."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+
+from svc.clock import DAY_MS, VirtualClock
+from svc.principal import Principal
+from svc.workflow import Fatal, Json, Run, StepFailed
+from tests.recorded_log import RecordedLog
+from tests.runs.bench import Bench, bench_of, workflow
+from tests.service import RpcError
+
+
+async def test_a_run_goes_step_by_step_and_shows_each(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> None:
+    def make(bench: Bench) -> Any:
+        async def code(run: Run, input: Json) -> Json:
+            first = await run.step("first", bench.outside, input={"n": 1})
+            second = await run.call("test.decide", {"name": input["name"]})
+            again = await run.step("first", bench.outside)
+            return [first, second, again]
+
+        return (workflow("walk", code),)
+
+    async with bench_of(tmp_path, wall, log, make) as bench:
+        run_id = await bench.begin("walk", {"name": "x"})
+        found = await bench.until(run_id, "done", "failed")
+        assert found["state"] == "done", found
+        assert found["output"] == ["first", {"decided": "x"}, "first#2"]
+        assert [(step["id"], step["kind"], step["state"]) for step in found["steps"]] == [
+            ("first", "step", "done"),
+            ("test.decide", "tool", "done"),
+            ("first#2", "step", "done"),
+        ]
+        assert found["steps"][0]["input"] == {"n": 1}
+        assert bench.did == ["first", "first#2"]
+        assert await bench.decided() == ['{"name":"x"}']
+        types = [
+            row[0] for row in await bench.service.rows("select type from events where type like 'run.%' order by seq")
+        ]
+        assert types == ["run.queued", "run.done"]
+
+
+async def test_a_timer_of_days_holds_nothing_and_ends_on_time(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog
+) -> None:
+    def make(bench: Bench) -> Any:
+        async def code(run: Run, input: Json) -> Json:
+            await run.step("before", bench.outside)
+            await run.sleep("three days", 3 * 86_400)
+            return await run.step("after", bench.outside)
+
+        return (workflow("nap", code),)
+
+    async with bench_of(tmp_path, wall, log, make) as bench:
+        run_id = await bench.begin("nap")
+        found = await bench.until(run_id, "waiting")
+        assert [step["state"] for step in found["steps"]] == ["done", "waiting"]
+        wall.offset_ms += 2 * DAY_MS
+        await trio.sleep(60)
+        assert (await bench.get(run_id))["state"] == "waiting"
+        wall.offset_ms += DAY_MS
+        await bench.until(run_id, "done")
+        assert bench.did == ["before", "after"]
+
+
+async def test_a_step_that_fails_is_tried_again_with_growing_pauses(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog
+) -> None:
+    def make(bench: Bench) -> Any:
+        async def code(run: Run, input: Json) -> Json:
+            return await run.step("flaky", bench.outside)
+
+        return (workflow("try", code),)
+
+    async with bench_of(tmp_path, wall, log, make) as bench:
+        bench.failures["flaky"] = 4
+        found = await bench.until(await bench.begin("try"), "done", "failed")
+        assert found["state"] == "done"
+        assert found["steps"][0]["attempts"] == 5
+        assert bench.did == ["flaky"] * 5
+        tried = await bench.service.rows("select attempt, state from run_attempts order by attempt")
+        assert tried == [(1, "failed"), (2, "failed"), (3, "failed"), (4, "failed"), (5, "done")]
+        began = [row[0] for row in await bench.service.rows("select started_at from run_attempts order by attempt")]
+        pauses = [later - earlier for earlier, later in pairwise(began)]
+        assert pauses == sorted(pauses)
+
+
+async def test_a_step_that_always_fails_fails_its_run_in_its_words_and_can_be_retried(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog
+) -> None:
+    def make(bench: Bench) -> Any:
+        async def code(run: Run, input: Json) -> Json:
+            await run.step("good", bench.outside)
+            return await run.step("bad", bench.outside)
+
+        return (workflow("fall", code),)
+
+    async with bench_of(tmp_path, wall, log, make) as bench:
+        bench.failures["bad"] = 6
+        run_id = await bench.begin("fall")
+        found = await bench.until(run_id, "done", "failed")
+        assert found["error"] == {"type": "OSError", "message": "bad is not there"}
+        assert bench.did.count("bad") == 6
+        await bench.service.mutate("runs.retry", id=run_id)
+        found = await bench.until(run_id, "done")
+        assert bench.did == ["good", *["bad"] * 7]
+        assert found["error"] is None
+        with pytest.raises(RpcError, match="done"):
+            await bench.service.mutate("runs.retry", id=run_id)
+
+
+async def test_a_fatal_failure_is_not_tried_again_and_code_may_go_on_after_it(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog
+) -> None:
+    def make(bench: Bench) -> Any:
+        async def refuse(key: str) -> Json:
+            bench.did.append(key)
+            raise Fatal("never")
+
+        async def code(run: Run, input: Json) -> Json:
+            try:
+                await run.step("no", refuse)
+            except StepFailed as error:
+                return str(error)
+
+        return (workflow("fatal", code),)
+
+    async with bench_of(tmp_path, wall, log, make) as bench:
+        found = await bench.until(await bench.begin("fatal"), "done", "failed")
+        assert found["output"] == "never"
+        assert len(bench.did) == 1
+
+
+async def test_a_run_that_is_cancelled_stops_with_its_children(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog
+) -> None:
+    def make(bench: Bench) -> Any:
+        async def below(run: Run, input: Json) -> Json:
+            return await run.step("long", bench.endless)
+
+        async def above(run: Run, input: Json) -> Json:
+            return await run.child("one", "below")
+
+        return (workflow("above", above), workflow("below", below))
+
+    async with bench_of(tmp_path, wall, log, make) as bench:
+        run_id = await bench.begin("above")
+        await bench.until(run_id, "waiting")
+        await bench.stuck.wait()
+        found = await bench.get(run_id)
+        child = found["children"][0]
+        assert child["state"] == "running"
+        await bench.service.mutate("runs.cancel", id=run_id)
+        assert (await bench.get(run_id))["state"] == "cancelled"
+        assert (await bench.get(child["id"]))["state"] == "cancelled"
+        with pytest.raises(RpcError, match="cancelled"):
+            await bench.service.mutate("runs.cancel", id=run_id)
+
+
+async def test_branches_work_together_and_the_result_of_a_child_comes_back(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog
+) -> None:
+    def make(bench: Bench) -> Any:
+        async def below(run: Run, input: Json) -> Json:
+            await run.sleep("a while", 60)
+            return {"got": input}
+
+        async def above(run: Run, input: Json) -> Json:
+            async def left(run: Run) -> Json:
+                await run.sleep("pause", 3_600)
+                return await run.step("work", bench.outside)
+
+            async def right(run: Run) -> Json:
+                return await run.child("ask", "below", 7)
+
+            return await run.together({"left": left, "right": right})
+
+        return (workflow("above", above), workflow("below", below))
+
+    async with bench_of(tmp_path, wall, log, make) as bench:
+        found = await bench.until(await bench.begin("above"), "done", "failed")
+        assert found["output"] == {"left": "left/work", "right": {"got": 7}}
+        assert bench.did == ["left/work"]
+        assert {step["id"] for step in found["steps"]} == {"left/pause", "left/work", "right/ask"}
+
+
+async def test_code_that_was_changed_without_a_new_version_fails_its_runs_in_words(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog
+) -> None:
+    inputs = iter([1, 2])
+
+    def make(bench: Bench) -> Any:
+        async def code(run: Run, input: Json) -> Json:
+            await run.step("first", bench.outside, input=next(inputs))
+            await run.sleep("night", 3_600)
+
+        return (workflow("changing", code),)
+
+    async with bench_of(tmp_path, wall, log, make) as bench:
+        found = await bench.until(await bench.begin("changing"), "done", "failed")
+        assert found["error"]["type"] == "Diverged"
+        assert "without a new version" in found["error"]["message"]
+
+
+async def test_a_run_of_an_older_version_ends_by_the_code_that_is_kept_or_says_that_it_is_gone(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog
+) -> None:
+    def make(bench: Bench) -> Any:
+        async def old(run: Run, input: Json) -> Json:
+            return "old"
+
+        async def new(run: Run, input: Json) -> Json:
+            return "new"
+
+        return (workflow("kept", new, version=3, older={2: old}),)
+
+    async with bench_of(tmp_path, wall, log, make) as bench:
+        ids = {}
+        for version in (1, 2, 3):
+            run_id = ids[version] = await bench.begin("kept")
+            await bench.change("update runs set version = :version where id = :id", version=version, id=run_id)
+        ends = {version: await bench.until(run_id, "done", "failed") for version, run_id in ids.items()}
+        assert ends[3]["output"] == "new"
+        assert ends[2]["output"] == "old"
+        assert ends[1]["error"]["type"] == "CodeGone"
+
+
+async def test_a_run_is_let_go_of_on_drain_and_ends_after_the_next_start(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog
+) -> None:
+    did: list[str] = []
+
+    def make(bench: Bench) -> Any:
+        async def once(key: str) -> Json:
+            did.append("once")
+
+        async def stuck(key: str) -> Json:
+            did.append("stuck")
+            if did.count("stuck") == 1:
+                await bench.endless(key)
+
+        async def code(run: Run, input: Json) -> Json:
+            await run.step("once", once)
+            await run.step("stuck", stuck)
+
+        return (workflow("drained", code),)
+
+    async with bench_of(tmp_path, wall, log, make) as bench:
+        run_id = await bench.begin("drained")
+        await bench.stuck.wait()
+    async with bench_of(tmp_path, wall, log, make) as bench:
+        await bench.until(run_id, "done")
+        assert did == ["once", "stuck", "stuck"]
+
+
+async def test_a_run_that_is_begun_again_and_again_without_getting_further_stops_in_words(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog
+) -> None:
+    def make(bench: Bench) -> Any:
+        async def code(run: Run, input: Json) -> Json:
+            await run.step("stuck", bench.endless)
+
+        return (workflow("poison", code),)
+
+    async with bench_of(tmp_path, wall, log, make) as bench:
+        run_id = await bench.begin("poison")
+        for _ in range(5):
+            await bench.until(run_id, "running")
+            await bench.change("update runs set state = 'queued', due_at = 0 where id = :id", id=run_id)
+            await trio.sleep(31)
+        found = await bench.until(run_id, "failed")
+        assert found["error"]["type"] == "Stuck"
+        assert len(bench.did) == 5
+
+
+async def test_one_sees_ones_own_runs_only(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> None:
+    def make(bench: Bench) -> Any:
+        async def code(run: Run, input: Json) -> Json:
+            return "secret"
+
+        return (workflow("own", code),)
+
+    async with bench_of(tmp_path, wall, log, make) as bench:
+        mia = Principal(user_id="usr_mia", device_id="d", is_admin=False, via="session")
+        ben = Principal(user_id="usr_ben", device_id="d", is_admin=False, via="session")
+        boss = Principal(user_id="usr_boss", device_id="d", is_admin=True, via="session")
+        run_id = await bench.begin("own", user_id="usr_mia")
+        await bench.until(run_id, "done")
+        listed = {
+            who.user_id: (await bench.service.ask_as(who, "runs.list", {})).json["result"]["data"]["runs"]
+            for who in (mia, ben, boss)
+        }
+        assert [one["id"] for one in listed["usr_mia"]] == [run_id]
+        assert listed["usr_ben"] == []
+        assert [one["mine"] for one in listed["usr_boss"]] == [False]
+        assert (await bench.service.ask_as(mia, "runs.get", {"id": run_id})).status == 200
+        assert (await bench.service.ask_as(ben, "runs.get", {"id": run_id})).status == 404
+        assert (await bench.service.ask_as(boss, "runs.get", {"id": run_id})).status == 404
+        assert (await bench.service.ask_as(ben, "runs.cancel", {"id": run_id})).status == 404
+        assert (await bench.service.ask_as(ben, "runs.retry", {"id": run_id})).status == 404
