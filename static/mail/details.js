@@ -26,11 +26,12 @@ export async function show(id) {
     const detail = await detailOf(id);
     if (opened.value?.id !== id) return null;
     opened.value = { id, detail, problem: null, gone: false };
-    return detail;
+    return detail; // of another id, where the thread was joined to another
   } catch (error) {
     if (opened.value?.id === id) {
       const gone = error instanceof RpcError && error.code === "NOT_FOUND";
-      opened.value = { ...opened.value, problem: error instanceof Error ? error.message : String(error), gone };
+      const detail = gone ? null : opened.value.detail;
+      opened.value = { id, detail, problem: error instanceof Error ? error.message : String(error), gone };
     }
     return null;
   }
@@ -76,10 +77,10 @@ export function threadMoved(thread) {
   if (current?.id === thread.id) void show(thread.id);
 }
 
-/** @param {string} id */
+/** It is gone, or has become one with another, which the server leads to. @param {string} id */
 export function threadGone(id) {
   cache.delete(id);
-  if (opened.value?.id === id) opened.value = { ...opened.value, detail: null, problem: null, gone: true };
+  if (opened.value?.id === id) void show(id);
 }
 
 /** The live updates have a gap. */

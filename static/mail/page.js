@@ -3,6 +3,7 @@
 import { effect } from "@preact/signals";
 import { useEffect, useLayoutEffect } from "preact/hooks";
 import { registerKeys } from "../keys.js";
+import { navigate } from "../router.js";
 import { mailPath } from "./address.js";
 import { html } from "../ui/html.js";
 import { split } from "../ui/media.js";
@@ -14,7 +15,7 @@ import { BulkBar } from "./bulk.js";
 import { COMMANDS, SHORTCUTS } from "./commands.js";
 import { ComposeBar } from "./compose/compose.js";
 import { ConnectDialog, ConnectPage } from "./connect.js";
-import { close, prefetch, refetchDetails, show, threadGone, threadMoved } from "./details.js";
+import { close, opened, prefetch, refetchDetails, show, threadGone, threadMoved } from "./details.js";
 import { ThreadLists } from "./list.js";
 import { applyThread, forgetThread, knownThread, refetchLists } from "./lists.js";
 import { openRow } from "./moving.js";
@@ -38,6 +39,10 @@ export function MailPage({ accountId, threadId, view }) {
     if (threadId === null) close();
     else void openThread(threadId);
   }, [threadId]);
+  const became = opened.value?.id === threadId ? opened.value?.detail?.thread.id : undefined;
+  useEffect(() => {
+    if (became !== undefined && became !== threadId) navigate(mailPath(accountId, became, view), { replace: true });
+  }, [became]); // the thread was joined to another
   useEffect(prefetchSelected, []);
   useEffect(() => clearPicks, [list]);
   useEffect(() => {

@@ -17,7 +17,7 @@ from svc.mail.search.tables import ERASED_WHEN_ASKED
 from svc.mail.search.tables import TABLES as SEARCH_TABLES
 from svc.mail.sending.tables import TABLES as SENDING_TABLES
 from svc.mail.threads.own_words.tables import TABLES as OWN_WORDS_TABLES
-from svc.mail.threads.tables import DRAFTS_APART, REFERENCES_TABLES
+from svc.mail.threads.tables import DRAFTS_APART, JOINED_TABLES, REFERENCES_TABLES
 
 MIGRATIONS = Migrations("mail")
 
@@ -153,6 +153,13 @@ def m017_drafts_apart(db: Database) -> None:
 def m018_search_erases(db: Database) -> None:
     """Search is asked to let go of an account, like every owner of tables."""
     for statement in ERASED_WHEN_ASKED:
+        db.execute(statement)
+
+
+@MIGRATIONS(name="m019_joined")
+def m019_joined(db: Database) -> None:
+    """Whoever still has the id of a thread that was joined to another is led there."""
+    for statement in JOINED_TABLES:
         db.execute(statement)
 
 

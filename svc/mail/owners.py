@@ -19,7 +19,14 @@ from svc.mail.threads import erasing as threads
 
 OWNERS: Final[Mapping[str, tuple[str, ...]]] = {
     "accounts": ("mail_accounts", "mail_labels", "mail_ledger"),
-    "threads": ("mail_threads", "mail_messages", "mail_thread_labels", "mail_snoozes", "mail_references"),
+    "threads": (
+        "mail_threads",
+        "mail_messages",
+        "mail_thread_labels",
+        "mail_snoozes",
+        "mail_references",
+        "mail_joined_threads",
+    ),
     "changes": ("mail_mirror",),
     "search": (
         "mail_search",

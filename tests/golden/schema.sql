@@ -170,6 +170,12 @@ CREATE TABLE mail_drafts (                  -- local only: no sync touches them
 ) strict
 ;
 
+CREATE TABLE mail_joined_threads (          -- ids of threads that became one with another: where they lead
+    thread_id text primary key,
+    became text not null references mail_threads (id) on delete cascade
+) strict, without rowid
+;
+
 CREATE TABLE mail_labels (
     account_id text not null references mail_accounts (id) on delete cascade,
     label_id text not null,
@@ -631,6 +637,8 @@ CREATE INDEX files_uploads on files (created_at desc, id desc) where origin = 'u
 CREATE INDEX files_uploads_of on files (owner_id, created_at desc, id desc) where origin = 'upload';
 
 CREATE INDEX mail_drafts_list on mail_drafts (owner_id, updated_at desc);
+
+CREATE INDEX mail_joined_threads_became on mail_joined_threads (became);
 
 CREATE INDEX mail_messages_body on mail_messages (body_sha256);
 

@@ -25,6 +25,7 @@ from svc.mail.labelling.reversals import REVERSAL
 from svc.mail.model import INBOX, SENT, UNREAD, Account, Incoming, MessageHeaders
 from svc.mail.sending.invariants import INVARIANTS as SENDING_INVARIANTS
 from svc.mail.sync import ingest
+from svc.mail.threads import queries as thread_queries
 from svc.mail.threads import thread_rows
 from svc.mail.threads.invariants import INVARIANTS
 from svc.principal import UNCLAIMED
@@ -273,6 +274,39 @@ def test_a_snooze_and_a_draft_follow_the_thread_that_was_joined() -> None:
     assert box.tx.all("select thread_id, until from mail_snoozes") == [(older, until)]
     assert box.tx.value("select thread_id from mail_drafts") == older
     box.check()
+
+
+def test_the_id_of_a_thread_that_was_joined_leads_to_the_one_it_became() -> None:
+    box = Box()
+    for one in (ROOT, OTHER, Mail("third", "t")):
+        box.arrive(one)
+    ids = {key: box.thread_of(key) for key in ("root", "other", "third")}
+    box.arrive(Mail("link", None, ("x", "t")))
+    assert led_to(box, ids["third"]) == box.thread_of("link")
+    box.arrive(Mail("again", None, ("a", "t")))
+    assert {led_to(box, thread_id) for thread_id in ids.values()} == {box.thread_of("root")}
+    inbox_actions.archive(box.tx, UNCLAIMED, thread_ids=[ids["third"]])
+    assert box.tx.value("select sum(in_inbox) from mail_messages") == 0
+    box.check()
+
+
+def test_a_joined_thread_that_is_empty_leads_nowhere() -> None:
+    box = Box()
+    for one in (ROOT, OTHER):
+        box.arrive(one)
+    gone = box.thread_of("other")
+    box.arrive(Mail("link", None, ("x", "a")))
+    for message_id, thread_id in box.tx.all("select id, thread_id from mail_messages"):
+        ingest.delete_message(box.tx, box.account, message_id=message_id)
+        thread_rows.refresh_thread(box.tx, box.account, thread_id, device_id="dev_test")
+    assert led_to(box, gone) is None
+    box.arrive(OTHER)
+    assert led_to(box, gone) == gone
+
+
+def led_to(box: Box, thread_id: str) -> str | None:
+    found = thread_queries.thread_for(box.tx, UNCLAIMED, thread_id=thread_id)
+    return None if found is None else found.id
 
 
 def test_a_step_is_taken_back_in_the_thread_that_its_messages_are_in_now() -> None:

@@ -57,6 +57,7 @@ class World(ComposePart, ImagePart, LabelPart):
     accounts: list[dict[str, Any]] = field(default_factory=fake_world.accounts)
     threads: list[dict[str, Any]] = field(default_factory=fake_world.threads)
     details: dict[str, dict[str, Any]] = field(default_factory=fake_world.details)
+    joined: dict[str, str] = field(default_factory=dict)
     me: dict[str, Any] = field(default_factory=fake_world.me)
     has_socket: bool = True
     calls: list[tuple[str, Any]] = field(default_factory=list)
@@ -98,6 +99,12 @@ class World(ComposePart, ImagePart, LabelPart):
             thread = self.thread(thread_id)
             self.threads.remove(thread)
             self.emit("mail", "thread.removed", thread_id, {"accountId": thread["accountId"]})
+
+    def join(self, thread_id: str, *, into: str) -> None:
+        """Two threads become one: the id of the first leads to the second."""
+        with self.lock:
+            self.joined[thread_id] = into
+            self.remove(thread_id)
 
     def set_account(self, account_id: str, **patch: Any) -> None:
         with self.lock:
@@ -153,7 +160,7 @@ class World(ComposePart, ImagePart, LabelPart):
         return {"threads": page, "nextCursor": more}
 
     def rpc_mail_thread(self, given: dict[str, Any]) -> Any:
-        thread = self.thread(given["id"])
+        thread = self.thread(self.joined.get(given["id"], given["id"]))
         return {"thread": thread, **self.details.get(thread["id"], fake_world.detail(thread))}
 
     def rpc_mail_open(self, given: dict[str, Any]) -> Any:

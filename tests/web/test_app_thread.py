@@ -197,9 +197,17 @@ def test_a_message_that_arrives_in_the_open_thread_shows_up_open(app: App) -> No
 
 
 def test_a_thread_that_is_deleted_meanwhile_says_so(app: App) -> None:
+    app.tolerated = ("404",)
     page = app.open("/p/mail/t/thr_01", ready="iframe")
     app.world.remove("thr_01")
     page.get_by_role("heading", name="This thread is gone").wait_for()
+
+
+def test_a_thread_that_is_joined_to_another_leads_there(app: App) -> None:
+    page = app.open("/p/mail/t/thr_01", ready="iframe")
+    app.world.join("thr_01", into="thr_02")
+    expect(page).to_have_url(re.compile("/p/mail/t/thr_02$"))
+    expect(page.locator(".thread-subject")).to_have_text(app.world.thread("thr_02")["subject"])
 
 
 def test_an_address_of_no_thread_says_so(app: App) -> None:

@@ -84,7 +84,7 @@ class Step:
         account = self._accounts.get(row.account_id) or account_queries.account(self.tx, row.account_id)
         assert account is not None
         self._accounts[account.id] = account
-        return Opened(account=account, row=row, messages=tuple(thread_queries.messages_of(self.tx, thread_id)))
+        return Opened(account=account, row=row, messages=tuple(thread_queries.messages_of(self.tx, row.id)))
 
     def relabel(
         self, opened: Opened, message: MessageRow, *, add: frozenset[str] = _NONE, remove: frozenset[str] = _NONE

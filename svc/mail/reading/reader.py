@@ -124,7 +124,7 @@ def _open(tx: ReadTx, principal: Principal, *, thread_id: str) -> OpenThread:
     thread = thread_queries.thread_for(tx, principal, thread_id=thread_id)
     if thread is None:
         raise NotFound("There is no such thread.")
-    messages = thread_queries.messages_of(tx, thread_id)[-MAX_MESSAGES_SHOWN:]
+    messages = thread_queries.messages_of(tx, thread.id)[-MAX_MESSAGES_SHOWN:]
     hashes = [message.body_sha256 for message in messages]
     return OpenThread(
         thread=thread,

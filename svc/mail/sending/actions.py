@@ -76,7 +76,7 @@ def accept(
             raise NotFound(drafts.NO_DRAFT)
     account = _connected(tx, principal, request.account_id)
     people = _recipients(request)
-    drafts.check_references(tx, principal, request)
+    request = drafts.with_references(tx, principal, request)
     outgoing_id = new_id("out")
     attachments = _adopted(tx, principal, account, request, outgoing_id=outgoing_id, draft=draft)
     quoted = _quoted(tx, principal, account, request.quote, outgoing_id=outgoing_id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 import msgspec
@@ -29,7 +30,7 @@ NO_DRAFT: Final = "There is no such draft."
 def save(tx: Tx, principal: Principal, *, draft_id: str | None, version: int | None, request: SendRequest) -> Draft:
     """Keep what a person has written so far. A draft of another ``version`` than the caller knew is not overwritten."""
     account = account_of(tx, principal, request.account_id)
-    check_references(tx, principal, request)
+    request = with_references(tx, principal, request)
     before = None
     if draft_id is not None:
         before = queries.draft_for(tx, principal, draft_id=draft_id)
@@ -123,15 +124,19 @@ def account_of(tx: ReadTx, principal: Principal, account_id: str) -> Account:
     return account
 
 
-def check_references(tx: Tx, principal: Principal, request: SendRequest) -> None:
-    """The thread it answers and the message it quotes are the caller's to read."""
-    if request.thread_id is not None and thread_queries.thread_for(tx, principal, thread_id=request.thread_id) is None:
-        raise NotFound("There is no such thread.")
+def with_references(tx: Tx, principal: Principal, request: SendRequest) -> SendRequest:
+    """The thread it answers and the message it quotes are the caller's to read. Returned with the id of now."""
+    if request.thread_id is not None:
+        thread = thread_queries.thread_for(tx, principal, thread_id=request.thread_id)
+        if thread is None:
+            raise NotFound("There is no such thread.")
+        request = replace(request, thread_id=thread.id)
     if (
         request.quote is not None
         and thread_queries.message_for(tx, principal, message_id=request.quote.message_id) is None
     ):
         raise NotFound("The message that is quoted is not there any more.")
+    return request
 
 
 def _refuse_sent(tx: Tx, principal: Principal, draft_id: str) -> None:

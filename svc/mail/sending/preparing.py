@@ -75,8 +75,11 @@ def _find(tx: ReadTx, principal: Principal, *, thread_id: str | None, message_id
 def _message(tx: ReadTx, principal: Principal, *, thread_id: str | None, message_id: str | None) -> MessageRow:
     if thread_id is None and message_id is None:
         raise Invalid("Say which message: threadId, or messageId.")
-    if thread_id is not None and thread_queries.thread_for(tx, principal, thread_id=thread_id) is None:
-        raise NotFound("There is no such thread.")
+    if thread_id is not None:
+        thread = thread_queries.thread_for(tx, principal, thread_id=thread_id)
+        if thread is None:
+            raise NotFound("There is no such thread.")
+        thread_id = thread.id
     if message_id is not None:
         named = thread_queries.message_for(tx, principal, message_id=message_id)
         if named is None or thread_id not in (None, named.thread_id):

@@ -158,10 +158,11 @@ def duplicates_of(tx: ReadTx, groups: Iterable[str]) -> dict[str, list[tuple[str
 
 
 def thread_for(tx: ReadTx, principal: Principal, *, thread_id: str) -> ThreadRow | None:
+    """The thread; for the id of one that was joined to another, that other one."""
     row = tx.one(
         f"""
         select {_THREAD} from mail_threads t join mail_accounts a on a.id = t.account_id
-        where t.id = :id and {MAY_SEE}
+        where t.id = coalesce((select became from mail_joined_threads where thread_id = :id), :id) and {MAY_SEE}
         """,
         id=thread_id,
         **who(principal),

@@ -6,8 +6,9 @@ without its last step, which joins what only has the same subject. Each name is 
 that comes before what it answers leaves the names of both, so the order of arrival makes no difference; a message that
 names two threads joins them. The thread that is known longer keeps its id.
 
-Owns ``mail_references`` and the making of threads. Who has rows about a thread that is joined to another follows by a
-step of the ingest transaction (``StoredMessage.joined``).
+Owns ``mail_references``, ``mail_joined_threads`` (where the id of a thread that was joined leads) and the making of
+threads. Who has rows about a thread that is joined to another follows by a step of the ingest transaction
+(``StoredMessage.joined``).
 """
 
 from __future__ import annotations
@@ -102,4 +103,6 @@ def _make(tx: Tx, account: Account, *, provider_thread_id: str) -> str:
 def _join(tx: Tx, *, gone: str, into: str) -> list[Duplicate]:
     tx.run("update mail_messages set thread_id = :into where thread_id = :gone", into=into, gone=gone)
     tx.run("update mail_references set thread_id = :into where thread_id = :gone", into=into, gone=gone)
+    tx.run("update mail_joined_threads set became = :into where became = :gone", into=into, gone=gone)
+    tx.run("insert into mail_joined_threads (thread_id, became) values (:gone, :into)", into=into, gone=gone)
     return duplicates.join(tx, gone=gone, into=into)

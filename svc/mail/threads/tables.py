@@ -1,5 +1,5 @@
-"""The tables and columns of threads that came later: ``m016_references`` and ``m017_drafts_apart``. Nothing here may
-ever change its meaning."""
+"""The tables and columns of threads that came later: ``m016_references``, ``m017_drafts_apart`` and ``m019_joined``.
+Nothing here may ever change its meaning."""
 
 from __future__ import annotations
 
@@ -24,4 +24,14 @@ DRAFTS_APART = (
     )
     where exists (select 1 from json_each(labels) where value = 'DRAFT')
     """,
+)
+
+JOINED_TABLES = (
+    """
+    create table mail_joined_threads (          -- ids of threads that became one with another: where they lead
+        thread_id text primary key,
+        became text not null references mail_threads (id) on delete cascade
+    ) strict, without rowid
+    """,
+    "create index mail_joined_threads_became on mail_joined_threads (became)",
 )
