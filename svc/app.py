@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 import trio
 
 from svc import (
+    broker,
     capabilities,
     connections,
     events,
@@ -89,6 +90,7 @@ FEATURES: Final[tuple[Feature, ...]] = (
     scheduler.FEATURE,
     undo.FEATURE,
     runs.FEATURE,
+    broker.FEATURE,
     MAIL,
     fakes.FEATURE,
     surface.FEATURE,

@@ -9,5 +9,6 @@ from svc.capabilities.broker import Broker, Door, NotGranted
 from svc.capabilities.doors import broker_of, door_of
 from svc.capabilities.feature import FEATURE
 from svc.capabilities.seeding import whole
+from svc.capabilities.settings import LLM_A_URL, LLM_B_URL
 
-__all__ = ["FEATURE", "Broker", "Door", "NotGranted", "broker_of", "door_of", "whole"]
+__all__ = ["FEATURE", "LLM_A_URL", "LLM_B_URL", "Broker", "Door", "NotGranted", "broker_of", "door_of", "whole"]

@@ -65,12 +65,16 @@ class Door:
 
         Raises :class:`NotGranted`, also audited, and :class:`svc.store.SecretUnreadable`.
         """
+        await self.demand(name, purpose=purpose)
+        return await self.broker.store.write(self.acquire_in, name, purpose=purpose)
+
+    async def demand(self, name: str, *, purpose: str) -> None:
+        """Raises :class:`NotGranted`, audited, unless this actor may acquire ``name``; acquires nothing."""
         if not self.grants.allow(name):
             await self.broker.store.write(
                 actions.note, name=name, actor=self.actor, purpose=purpose, run_id=self.run_id, outcome="refused"
             )
             raise NotGranted(self.actor, name)
-        return await self.broker.store.write(self.acquire_in, name, purpose=purpose)
 
     def acquire_in(self, tx: Tx, name: str, *, purpose: str) -> bytes | None:
         """:meth:`acquire` inside the caller's transaction."""

@@ -127,14 +127,17 @@ class Guard:
 
 
 class LoopbackGuard(Guard):
-    """For a port that programs of this machine use, and no browser: loopback's names only, and no page's request."""
+    """For a port that programs of this machine use, and no browser: loopback's names only, no page's request, and
+    nothing that somebody has forwarded."""
 
     def __init__(self, *, port: int) -> None:
         super().__init__(bind_host="127.0.0.1", port=port)
 
     def check_host(self, request: Request) -> None:
-        """Raises 421 unless ``Host`` is loopback's; 403 for whatever names an origin, be it our own."""
+        """Raises 421 unless ``Host`` is loopback's; 403 for whatever names an origin, be it our own, or a hop."""
         super().check_host(request)
+        if any(name == "forwarded" or name.startswith("x-forwarded-") for name, _ in request.headers.items()):
+            raise Forbidden("This port takes no request that was forwarded.")
         if request.headers.all("origin") or request.headers.all("sec-fetch-site"):
             raise _foreign()
 

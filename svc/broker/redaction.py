@@ -1,0 +1,74 @@
+"""Taking an injected credential out of whatever comes back: a service may quote what it was given.
+
+A piece of an answer may end in the middle of a value. So what could be the beginning of one is held back until the next
+piece tells; of all other text nothing waits. The mask is as long as what it covers, so that lengths keep their truth.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+from urllib.parse import quote, quote_plus
+
+_MASK: Final = b"*"
+
+
+class Redactor:
+    """Of one answer. ``values`` are the credentials that went out with its request."""
+
+    def __init__(self, values: Iterable[str]) -> None:
+        spellings = {spelling for value in values if value for spelling in _spellings(value)}
+        self._spellings = sorted(spellings, key=len, reverse=True)
+        self._longest = max(map(len, self._spellings), default=0)
+        self._pattern = re.compile(b"|".join(map(re.escape, self._spellings))) if self._spellings else None
+        self._held = b""
+
+    def feed(self, piece: bytes) -> bytes:
+        """What may be handed on now."""
+        masked = self._masked(self._held + piece)
+        cut = self._beginning_of_one(masked)
+        self._held = masked[cut:]
+        return masked[:cut]
+
+    def end(self) -> bytes:
+        """What was held back and turned out to be no value."""
+        held, self._held = self._held, b""
+        return held
+
+    def whole(self, data: bytes) -> bytes:
+        return self._masked(data)
+
+    def text(self, text: str) -> str:
+        return self._masked(text.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
+
+    def _masked(self, data: bytes) -> bytes:
+        return self._pattern.sub(lambda found: _MASK * len(found[0]), data) if self._pattern else data
+
+    def _beginning_of_one(self, data: bytes) -> int:
+        """From where on ``data`` may be the beginning of a value."""
+        first = max(0, len(data) - self._longest + 1)
+        starts = (
+            position
+            for spelling in self._spellings
+            for position in _occurrences(data, spelling[:1], first)
+            if spelling.startswith(data[position:])
+        )
+        return min(starts, default=len(data))
+
+
+def _occurrences(data: bytes, byte: bytes, first: int) -> Iterator[int]:
+    position = data.find(byte, first)
+    while position != -1:
+        yield position
+        position = data.find(byte, position + 1)
+
+
+def _spellings(value: str) -> Iterator[bytes]:
+    """As it is, and as JSON, addresses and Basic credentials write it."""
+    in_json = json.dumps(value)[1:-1]
+    for text in (value, in_json, in_json.replace("/", "\\/"), quote(value, safe=""), quote_plus(value)):
+        yield text.encode()
+    yield base64.b64encode(value.encode())
