@@ -532,6 +532,10 @@ interface MailQuoteOut {
   kind: "forward" | "reply";
 }
 
+interface MailReindexOut {
+  runId: string;
+}
+
 interface MailRescheduleInput {
   id: string;
   sendAt: string;
@@ -566,6 +570,14 @@ interface MailSearchOut {
   threads: MailFoundThreadOut[];
   nextCursor: string | null;
   notices: string[];
+}
+
+/** `run_id`: of the run that re-indexes, while there is one. */
+interface MailSearchStateOut {
+  messages: number;
+  indexed: number;
+  waiting: number;
+  runId: string | null;
 }
 
 /** `reply_to` is the thread that the mail answers. With a `draft_id` it may be said twice and is sent once. */
@@ -1075,6 +1087,8 @@ interface Procedures {
   "mail.undoable": { input: undefined; output: MailUndoableOut[] };
   "mail.damage": { input: MailDamageInput; output: MailDamagedOut[] };
   "mail.search": { input: MailSearchInput; output: MailSearchOut };
+  "search.reindex": { input: undefined; output: MailReindexOut };
+  "search.state": { input: undefined; output: MailSearchStateOut };
   "mail.send": { input: MailSendInput; output: MailSendOut };
   "mail.outgoing": { input: undefined; output: MailOutgoingOut[] };
   "mail.cancelSend": { input: MailOutgoingInput; output: {} };

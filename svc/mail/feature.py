@@ -32,6 +32,8 @@ from svc.mail.search import feature as search
 from svc.mail.search.following import CONSUMER as SEARCH_CONSUMER
 from svc.mail.search.invariants import INVARIANTS as SEARCH_INVARIANTS
 from svc.mail.search.procedures import PROCEDURES as SEARCH_PROCEDURES
+from svc.mail.search.reindexing import CALLS as REINDEX_CALLS
+from svc.mail.search.reindexing import WORKFLOW as REINDEX
 from svc.mail.search.settings import SETTINGS as SEARCH_SETTINGS
 from svc.mail.search.tasks import Indexer
 from svc.mail.sending import feature as sending
@@ -107,6 +109,8 @@ FEATURE = Feature(
         *SEARCH_PROCEDURES,
         *SENDING_PROCEDURES,
     ),
+    workflows=(REINDEX,),
+    calls=REINDEX_CALLS,
     commands=COMMANDS,
     topics=("mail", "accounts", "tasks"),
     invariants=(*INVARIANTS, *SEARCH_INVARIANTS, *SENDING_INVARIANTS),

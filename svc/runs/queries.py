@@ -127,3 +127,14 @@ def _step(row: Row) -> StepRow:
         started_at=cast(int, row[11]),
         ended_at=cast("int | None", row[12]),
     )
+
+
+def active(tx: ReadTx, workflow: str) -> str | None:
+    """The id of a run of that workflow that has not ended."""
+    return cast(
+        "str | None",
+        tx.value(
+            "select id from runs where workflow = :workflow and state in ('queued', 'running', 'waiting') limit 1",
+            workflow=workflow,
+        ),
+    )

@@ -13,7 +13,7 @@ from svc.errors import Conflict, Forbidden
 from svc.runs import queries
 from svc.runs.actions import encoded, input_digest
 from svc.runs.model import MAX_ATTEMPTS, MAX_STEPS, RETRIES, RunError, RunRow, StepRow, StepState
-from svc.runs.moving import encoded_error, fail, move, tell
+from svc.runs.moving import encoded_error, fail, move, settle_step, tell
 from svc.runs.tokens import RunGrant
 from svc.store import Tx
 from svc.workflow import Caller, Json, StepKind, Waiting
@@ -51,6 +51,7 @@ class CallAnswer(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     result: msgspec.Raw = msgspec.Raw(b"null")
     waiting: bool = False
+    due_at: Millis | None = None
     error: msgspec.Raw | None = None
 
 
@@ -211,6 +212,9 @@ def known_answer(tx: Tx, grant: RunGrant, asked: Asked, *, kinds: frozenset[Step
     if step.kind not in kinds or step.input_digest != input_digest(encoded(asked.input)):
         message = f"The step {step.key} was another when this run began. Its code was changed without a new version."
         raise Conflict(message, data={"reason": DIVERGED})
+    if step.kind == "timer" and step.state == "waiting" and (step.due_at or 0) <= tx.now:
+        settle_step(tx, row.id, step.key, output="null", error=None)
+        return CallAnswer()
     return _answer(step)
 
 
@@ -249,7 +253,7 @@ def caller(grant: RunGrant, asked: Asked) -> Caller:
 
 def _answer(step: StepRow) -> CallAnswer:
     if step.state == "waiting":
-        return CallAnswer(waiting=True)
+        return CallAnswer(waiting=True, due_at=step.due_at if step.kind == "timer" else None)
     if step.error is not None:
         return CallAnswer(error=msgspec.Raw(step.error.encode()))
     return CallAnswer(result=msgspec.Raw((step.output or "null").encode()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -55,10 +55,14 @@ class Bench:
     async def change(self, sql: str, **params: Any) -> None:
         await self.service.workspace.store.write(lambda tx: tx.run(sql, **params))
 
-    async def begin(self, workflow: str, input: Json = None, *, user_id: str | None = None) -> str:
+    async def begin(
+        self, workflow: str, input: Json = None, *, user_id: str | None = None, version: int | None = None
+    ) -> str:
         row = next(
             row for feature in self.service.workspace.features for row in feature.workflows if row.name == workflow
         )
+        if version is not None:
+            row = replace(row, version=version)
         run_id = await self.service.workspace.store.write(runs.begin, user_id, row, input)
         self.service.workspace.service(Dispatcher).wake.call()
         return run_id

@@ -221,10 +221,7 @@ async def test_a_run_of_an_older_version_ends_by_the_code_that_is_kept_or_says_t
         return (workflow("kept", new, version=3, older={2: old}),)
 
     async with bench_of(tmp_path, wall, log, make) as bench:
-        ids = {}
-        for version in (1, 2, 3):
-            run_id = ids[version] = await bench.begin("kept")
-            await bench.change("update runs set version = :version where id = :id", version=version, id=run_id)
+        ids = {version: await bench.begin("kept", version=version) for version in (1, 2, 3)}
         ends = {version: await bench.until(run_id, "done", "failed") for version, run_id in ids.items()}
         assert ends[3]["output"] == "new"
         assert ends[2]["output"] == "old"

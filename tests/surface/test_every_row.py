@@ -111,6 +111,8 @@ PROCEDURES: dict[str, Door] = {
     "events.recent": query("authenticated"),
     "undo.list": query("authenticated"),
     "undo.takeBack": mutation("authenticated"),
+    "search.reindex": mutation("admin"),
+    "search.state": query("admin"),
     "runs.list": query("authenticated"),
     "runs.get": query("authenticated", 404, id="run_none"),
     "runs.cancel": mutation("authenticated", 404, id="run_none"),

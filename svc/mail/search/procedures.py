@@ -12,18 +12,18 @@ import trio
 from svc.clock import Millis
 from svc.errors import NotFound, Refusal
 from svc.mail.accounts import queries as account_queries
-from svc.mail.search import queries, wire
+from svc.mail.search import queries, reindexing, wire
 from svc.mail.search.find import LIMITS, Found, Limits, find
 from svc.mail.search.language import parse
 from svc.mail.search.matching import Matcher
 from svc.mail.search.plan import IDS_A_SECOND, Scope, plan
 from svc.mail.search.snippet import snippet
 from svc.mail.search.tasks import Indexer
-from svc.mail.search.wire import FoundThreadOut, SearchInput, SearchOut
+from svc.mail.search.wire import FoundThreadOut, ReindexOut, SearchInput, SearchOut, SearchStateOut
 from svc.mail.threads import queries as thread_queries
 from svc.mail.threads.wire import SYSTEM_LABEL_NAMES, thread_summaries
 from svc.principal import Principal
-from svc.protocol import Procedure
+from svc.protocol import Nothing, Procedure
 from svc.store import ReadTx, Store
 from svc.workspace import RequestContext
 
@@ -141,5 +141,23 @@ PROCEDURES: tuple[Procedure[RequestContext], ...] = (
         output=SearchOut,
         call=search,
         summary="Find threads by words, people, dates, places and labels; the best of the newest first.",
+    ),
+    Procedure(
+        name="search.reindex",
+        kind="mutation",
+        access="admin",
+        input=Nothing,
+        output=ReindexOut,
+        call=reindexing.reindex_everything,
+        summary="Take the words of all mail anew, as a run; searching goes on meanwhile.",
+    ),
+    Procedure(
+        name="search.state",
+        kind="query",
+        access="admin",
+        input=Nothing,
+        output=SearchStateOut,
+        call=reindexing.search_state,
+        summary="How many messages can be found, how many wait, and the run that re-indexes.",
     ),
 )

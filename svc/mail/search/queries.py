@@ -202,3 +202,28 @@ def state(tx: ReadTx) -> State:
         erased=cast(int, row[4]),
         compacting=bool(row[5]),
     )
+
+
+def messages(tx: ReadTx) -> int:
+    return cast(int, tx.value("select count(*) from mail_messages"))
+
+
+def messages_after(tx: ReadTx, message_id: str, *, limit: int) -> list[str]:
+    """The ids that follow this one."""
+    rows = tx.all(
+        "select id from mail_messages where id > :after order by id limit :limit", after=message_id, limit=limit
+    )
+    return [cast(str, found) for (found,) in rows]
+
+
+def messages_up_to(tx: ReadTx, message_id: str) -> int:
+    return cast(int, tx.value("select count(*) from mail_messages where id <= :id", id=message_id))
+
+
+def indexed(tx: ReadTx) -> int:
+    return cast(int, tx.value("select count(*) from mail_search"))
+
+
+def queued(tx: ReadTx) -> int:
+    """How many messages wait for the index."""
+    return cast(int, tx.value("select count(*) from mail_search_queue"))

@@ -23,7 +23,7 @@ from svc.mail.search.actions import Words
 from svc.mail.search.queries import Waiting
 from svc.mail.search.text import VERSION
 from svc.mail.search.words import words_of
-from svc.nursery import Child, ThreadPool
+from svc.nursery import Child, ThreadPool, Wake, open_task_group
 from svc.store import BlobCorrupt, BlobMissing, Blobs, Overflowed, Store
 
 BATCH: Final = 100
@@ -45,6 +45,8 @@ class Indexer:
     log: Log
     follow: Callable[[], Awaitable[object]]
     debounce_s: float
+    wake: Wake = field(default_factory=Wake)
+    """Called where there may be work that no news tell of."""
     _bodies: dict[str, Body] = field(default_factory=dict)
     _held_chars: int = 0
     _turn: trio.Lock = field(default_factory=trio.Lock)
@@ -54,13 +56,20 @@ class Indexer:
 
     async def run(self, child: Child) -> None:
         child.started()
-        while True:
-            with self.store.outbox.subscribe() as news, suppress(Overflowed):  # overflowed: there is work all the same
+        async with open_task_group() as nursery:
+            nursery.start_soon(self._listen)
+            while True:
                 await self.catch_up()
+                await self.wake.wait()
+                await trio.sleep(self.debounce_s)
+
+    async def _listen(self) -> None:
+        while True:
+            with self.store.outbox.subscribe() as news, suppress(Overflowed):
+                self.wake.call()  # for what was told before
                 while True:
                     if any(row.topic in TOPICS for row in await news.receive()):
-                        await trio.sleep(self.debounce_s)
-                        await self.catch_up()
+                        self.wake.call()
 
     @property
     def is_synchronous(self) -> bool:

@@ -109,3 +109,29 @@ def decode_cursor(wanted: SearchInput) -> Position | None:
 
 def _asked(wanted: SearchInput) -> str:
     return hashlib.sha256(f"{wanted.account_id}\0{wanted.query}".encode()).hexdigest()[:12]
+
+
+class QueueInput(Wire, frozen=True):
+    """``after``: the last message of the batch before."""
+
+    after: str = ""
+
+
+class LeftInput(Wire, frozen=True):
+    """Up to where messages were queued, of how many."""
+
+    done: int
+    total: int
+
+
+class ReindexOut(Wire, frozen=True):
+    run_id: str
+
+
+class SearchStateOut(Wire, frozen=True):
+    """``run_id``: of the run that re-indexes, while there is one."""
+
+    messages: int
+    indexed: int
+    waiting: int
+    run_id: str | None

@@ -221,17 +221,23 @@ class Steps:
             "name": name,
             "parentId": self._path or None,
         }
+        while True:
+            said = await self._told(body)
+            if said["error"] is not None:
+                raise StepFailed(said["error"]["message"], type=said["error"]["type"])
+            if not said["waiting"]:
+                return said["result"]
+            if said["dueAt"] is None:
+                await self._session.wait_for(key)
+            await self._pause(key, said["dueAt"])  # a short time is waited out, and then asked for again
+
+    async def _told(self, body: Mapping[str, Any]) -> Any:
         answer = await self._session.post(CALL_PATH, body)
         if not answer.ok:
             if _reason(answer) == "Diverged":
                 raise Diverged(answer.problem())
             raise StepFailed(answer.problem(), type="Refused")
-        said = answer.json()
-        if said["error"] is not None:
-            raise StepFailed(said["error"]["message"], type=said["error"]["type"])
-        if said["waiting"]:
-            await self._session.wait_for(key)
-        return said["result"]
+        return answer.json()
 
     async def together(self, branches: Mapping[str, Callable[[Run], Awaitable[Json]]]) -> dict[str, Json]:
         results: dict[str, Json] = {}

@@ -1,0 +1,86 @@
+"""*Re-index everything*: a run that has the words of all messages taken anew, some thousands at a time.
+
+A message stays in the index until its new words take the place of the old ones, in one transaction: a search finds it
+throughout. New mail waits behind one batch at most.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from svc.errors import Conflict
+from svc.mail.search import actions, queries, wire
+from svc.mail.search.tasks import Indexer
+from svc.mail.search.wire import QueueInput, ReindexOut, SearchStateOut
+from svc.protocol import Nothing
+from svc.runs import Dispatcher, active, begin, progress
+from svc.store import ReadTx, Tx
+from svc.workflow import Call, Caller, Json, Run, Workflow
+from svc.workspace import RequestContext, Workspace
+
+NAME: Final = "search.reindex"
+QUEUE: Final = "search.reindex.queue"
+LEFT: Final = "search.reindex.left"
+LOOK_AGAIN_S: Final = 2.0
+
+
+async def reindex(run: Run, input: Json) -> Json:
+    """Queue a batch, wait until it is done, and so on to the last message."""
+    after = ""
+    while True:
+        batch = await run.call(QUEUE, {"after": after})
+        while (await run.call(LEFT, {"done": batch["done"], "total": batch["total"]}))["waiting"]:
+            await run.sleep("wait", LOOK_AGAIN_S)
+        if not batch["more"]:
+            return {"messages": batch["total"]}
+        after = batch["after"]
+
+
+def _queue(workspace: Workspace, tx: Tx, caller: Caller, wanted: QueueInput) -> Json:
+    batch = queries.messages_after(tx, wanted.after, limit=actions.QUEUED_AT_A_TIME)
+    actions.queue(tx, message_ids=batch)
+    total = queries.messages(tx)
+    done = queries.messages_up_to(tx, batch[-1]) if batch else total
+    more = len(batch) == actions.QUEUED_AT_A_TIME
+    return {"after": batch[-1] if batch else "", "more": more, "done": done, "total": total}
+
+
+def _left(workspace: Workspace, tx: Tx, caller: Caller, wanted: wire.LeftInput) -> Json:
+    waiting = queries.queued(tx)
+    progress(tx, caller.run_id, done=max(wanted.done - waiting, 0), total=wanted.total)
+    return {"waiting": waiting}
+
+
+def _wake(workspace: Workspace) -> None:
+    workspace.service(Indexer).wake.call()
+
+
+WORKFLOW: Final = Workflow(name=NAME, version=1, title="Re-index everything", code=reindex, calls=(QUEUE, LEFT))
+CALLS: Final = (
+    Call(name=QUEUE, summary="Queue messages for the search index.", input=QueueInput, decide=_queue, then=_wake),
+    Call(name=LEFT, summary="How many messages wait for the index.", input=wire.LeftInput, decide=_left),
+)
+
+
+def start(tx: Tx, user_id: str | None) -> str:
+    """Begin the run. Raises :class:`svc.errors.Conflict` while one is at work."""
+    if (running := active(tx, NAME)) is not None:
+        raise Conflict("The search index is being made anew already.", data={"runId": running})
+    return begin(tx, user_id, WORKFLOW, None)
+
+
+def state(tx: ReadTx) -> SearchStateOut:
+    waiting = queries.queued(tx)
+    return SearchStateOut(
+        messages=queries.messages(tx), indexed=queries.indexed(tx), waiting=waiting, run_id=active(tx, NAME)
+    )
+
+
+async def reindex_everything(context: RequestContext, wanted: Nothing) -> ReindexOut:
+    run_id = await context.workspace.store.write(start, context.principal.user_id)
+    context.workspace.service(Dispatcher).wake.call()
+    return ReindexOut(run_id=run_id)
+
+
+async def search_state(context: RequestContext, wanted: Nothing) -> SearchStateOut:
+    return await context.workspace.store.read(state)
