@@ -69,6 +69,10 @@ class Dispatcher:
             del self._workers[url]
         return tuple(self._workers.values())
 
+    def forget_all(self) -> None:
+        """No worker is known until one shakes hands again."""
+        self._workers.clear()
+
     async def meet(self, *, url: str, instance: str, version: str, held: dict[str, int]) -> list[str]:
         """A worker is there. Returns the runs that it should drop."""
         known = self._workers.get(url)
