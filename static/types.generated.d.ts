@@ -99,6 +99,19 @@ interface FilesListInput {
   limit?: number;
 }
 
+/** `detail` says what is so, or what is wrong; `remedy` what to do about it, empty where nothing is. */
+interface HealthCheckOut {
+  name: string;
+  summary: string;
+  state: "failed" | "ok" | "skipped" | "warning";
+  detail: string;
+  remedy: string;
+}
+
+interface HealthReport {
+  checks: HealthCheckOut[];
+}
+
 /** An unknown one is refused, not dropped: who asks for one believes to have it then. */
 interface IdentityCapabilities {
   admin?: boolean;
@@ -1017,6 +1030,7 @@ interface UndoUndoStepOut {
 
 /** Procedure name -> what goes in and what comes out. */
 interface Procedures {
+  "health.check": { input: undefined; output: HealthReport };
   "capabilities.list": { input: undefined; output: CapabilitiesCapabilityOut[] };
   "capabilities.set": { input: CapabilitiesSetInput; output: {} };
   "capabilities.remove": { input: CapabilitiesNameInput; output: {} };

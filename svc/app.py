@@ -23,6 +23,7 @@ from svc import (
     events,
     files,
     healing,
+    health,
     identity,
     pages,
     people,
@@ -31,18 +32,18 @@ from svc import (
     surface,
     undo,
 )
-from svc.capabilities import broker_of, whole
+from svc.capabilities import broker_of, key_source, whole
 from svc.capability import Capability
 from svc.clock import Clock
 from svc.command import OpenedHome
 from svc.config import AnySetting, BadValue, Config, Rule
 from svc.fakes import feature as fakes
 from svc.feature import Feature
+from svc.listening import Role, addresses, listening_fault
 from svc.log import Log
 from svc.mail.feature import FEATURE as MAIL
 from svc.nursery import Child, ProcessPool, Root, Subsystem, ThreadPool, open_task_group, watch_signals, watchdog
 from svc.planes import control_listener, scrubbed_workspace, worker_beside, worker_subsystems
-from svc.preflight import Role, addresses, listening_fault
 from svc.protocol import Link
 from svc.protocol.egress import Egress
 from svc.settings import (
@@ -54,7 +55,6 @@ from svc.settings import (
     HOME,
     INTERNAL_TOKEN,
     MASTER_KEY_FILE,
-    MASTER_KEY_STORE,
     SEED,
     is_fake,
 )
@@ -67,18 +67,15 @@ from svc.store import (
     HomeBusy,
     HomeNotWritable,
     Invariant,
-    KeyFile,
     KeyRefused,
-    MasterKeySource,
-    OsKeyring,
     Secrets,
     Store,
     has_secrets,
-    master_key_path,
 )
 from svc.workspace import Workspace
 
 FEATURES: Final[tuple[Feature, ...]] = (
+    health.FEATURE,
     capabilities.FEATURE,
     identity.FEATURE,
     connections.FEATURE,
@@ -152,7 +149,7 @@ def open_home(
         home.close()
         raise BootFault(str(fault), exit_code=EXIT_FAILURE) from fault
     try:
-        keys = _key_source(config, home, environ)
+        keys = key_source(config, home_id=home.id, home=home.path, environ=environ)
         keyring = keys.load(may_create=not read_only and not store.read_now(has_secrets))
     except KeyRefused as fault:
         store.close_now()
@@ -160,13 +157,6 @@ def open_home(
         raise BootFault(f"{MASTER_KEY_FILE.name}: {fault}", exit_code=EXIT_CONFIG) from fault
     blobs = Blobs.open(home.blobs, threads=threads, on_broken=store.fail, read_only=read_only)
     return OpenedHome(home=home, store=store, blobs=blobs, secrets=Secrets(keyring), keyring=keyring, keys=keys)
-
-
-def _key_source(config: Config, home: Home, environ: Mapping[str, str]) -> MasterKeySource:
-    if config[MASTER_KEY_STORE] == "keyring":
-        return OsKeyring(home_id=home.id)
-    path = master_key_path(config[MASTER_KEY_FILE], home_id=home.id, environ=environ)
-    return KeyFile(path=path, home=home.path)
 
 
 @asynccontextmanager

@@ -36,10 +36,12 @@ class CredentialField:
 
 @dataclass(frozen=True, kw_only=True)
 class ProbeResult:
-    """What the service said to a credential: whether it took it, and in which words."""
+    """What the service said to a credential: whether it took it, and in which words. ``remedy``: what a person can do,
+    where that is more than to set it anew."""
 
     ok: bool
     message: str
+    remedy: str = ""
 
 
 Probe = Callable[["Workspace", Mapping[str, str]], Awaitable[ProbeResult]]

@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from svc.clock import Clock
-from svc.config import Config
+from svc.config import Config, ConfigFault
 from svc.store import Blobs, Home, Keyring, MasterKeySource, Secrets, Store
 
 OK: Final = 0
@@ -67,6 +67,8 @@ class Invocation:
     config: Config
     clock: Clock
     open_home: OpenHome
+    faults: tuple[ConfigFault, ...] = ()
+    """Of the environment, for a command that :attr:`Command.bears_faults`."""
 
     def home(self, *, read_only: bool = False) -> AbstractContextManager[OpenedHome]:
         """The home, opened for as long as the ``with`` lasts. To write, no server may hold it."""
@@ -86,9 +88,13 @@ class Invocation:
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
-    """``name`` is one word, or two: ``user list`` stands under ``user``. ``run`` returns the exit code."""
+    """``name`` is one word, or two: ``user list`` stands under ``user``. ``run`` returns the exit code.
+
+    ``bears_faults``: it is run in a faulty environment, too, where what is at fault counts as unset.
+    """
 
     name: str
     summary: str
     run: Callable[[Invocation], int]
     arguments: tuple[Argument, ...] = ()
+    bears_faults: bool = False

@@ -32,11 +32,13 @@ from svc.app import (
 )
 from svc.clock import WallClock
 from svc.command import JSON, OK, Argument, Command, Invocation, OpenedHome
-from svc.config import Config, ConfigError, Rule, read_config, unknown_names
+from svc.config import Config, ConfigError, ConfigFault, Rule, read_config, read_config_without_faults
+from svc.doctor import doctor_command
 from svc.errors import Refusal
+from svc.listening import Role
 from svc.log import Log
 from svc.nursery import ThreadPool
-from svc.preflight import Role, serve_rules
+from svc.preflight import serve_rules
 from svc.settings import HOME, INTERNAL_PORT, INTERNAL_TOKEN, LOG, PORT
 from svc.store import Home, StoreBroken, damage, run_fsck
 
@@ -48,9 +50,15 @@ def run(name: str, given: Mapping[str, Any]) -> int:
     """Run the command of that name."""
     command = next(row for row in all_commands() if row.name == name)
     try:
-        config = read_config(all_settings(), os.environ, _rules(name, given))
+        config, faults = _read(command, _rules(name, given))
         return command.run(
-            Invocation(given=given, config=config, clock=WallClock(), open_home=partial(_opened_home, config))
+            Invocation(
+                given=given,
+                config=config,
+                clock=WallClock(),
+                open_home=partial(_opened_home, config),
+                faults=tuple(faults),
+            )
         )
     except ConfigError as error:
         return _misconfigured(name, error)
@@ -60,6 +68,16 @@ def run(name: str, given: Mapping[str, Any]) -> int:
         return _complain(EXIT_FAILURE, refusal.detail)
     except StoreBroken as fault:
         return _complain(EXIT_FAILURE, f"The store failed, and the service stopped to keep its promises: {fault}")
+
+
+def _read(command: Command, rules: tuple[Rule, ...]) -> tuple[Config, list[ConfigFault]]:
+    """The environment, and its faults for a command that bears them. Raises :class:`ConfigError` for any other."""
+    try:
+        return read_config(all_settings(), os.environ, rules), []
+    except ConfigError as error:
+        if not command.bears_faults:
+            raise
+        return read_config_without_faults(all_settings(), os.environ), error.faults
 
 
 def _rules(name: str, given: Mapping[str, Any]) -> tuple[Rule, ...]:
@@ -93,7 +111,7 @@ def serve_command(call: Invocation) -> int:
     _raise_descriptor_limit()
     clock = WallClock()
     log = Log.to_stderr(form=config[LOG], clock=clock)
-    for unknown, nearest in unknown_names(config.settings, os.environ):
+    for unknown, nearest in config.unknown():
         log.warning("config.unknown_variable", name=unknown, nearest=nearest)
     trio.run(partial(serve, config, clock=clock, log=log, role=role, announce=_announce))
     return OK
@@ -135,7 +153,7 @@ def config_command(call: Invocation) -> int:
     ]
     for row in rows:
         row["value"] = row["value"] or ("" if call.given["json"] else "(unset)")
-    for unknown, nearest in unknown_names(config.settings, os.environ):
+    for unknown, nearest in config.unknown():
         hint = f"; did you mean {nearest}?" if nearest else ""
         print(f"{unknown} is not a setting of this version{hint}", file=sys.stderr)
     call.print_rows(rows, columns=("name", "value", "source", "help"), titled=True)
@@ -180,6 +198,13 @@ CORE_COMMANDS: Final = (
         summary="print every setting with its value and source; secrets are never shown",
         run=config_command,
         arguments=(JSON,),
+    ),
+    Command(
+        name="doctor",
+        summary="say what is not well with the service, its home and its surroundings, and what to do",
+        run=doctor_command,
+        arguments=(JSON,),
+        bears_faults=True,
     ),
     Command(
         name="fsck",

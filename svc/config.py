@@ -87,8 +87,8 @@ class Config:
         self, settings: tuple[AnySetting, ...], values: Mapping[str, object], environ: Mapping[str, str]
     ) -> None:
         self.settings = settings
+        self.environ = environ
         self._values = dict(values)
-        self._environ = environ
 
     def __getitem__(self, setting: Setting[T]) -> T:
         return self._values[setting.name]  # type: ignore[return-value]  # stored under the setting's own parser
@@ -97,13 +97,17 @@ class Config:
         """The same without any secret, and without whatever else the environment holds."""
         kept = tuple(setting for setting in self.settings if not setting.secret)
         values = {setting.name: self._values[setting.name] for setting in kept}
-        names = {name for setting in kept if (name := _variable(setting, self._environ)) is not None}
-        return Config(kept, values, {name: self._environ[name] for name in names})
+        names = {name for setting in kept if (name := _variable(setting, self.environ)) is not None}
+        return Config(kept, values, {name: self.environ[name] for name in names})
 
     def source(self, setting: AnySetting) -> str:
         """``environment``, ``default``, or the name of the variable that stood in."""
-        found = _variable(setting, self._environ)
+        found = _variable(setting, self.environ)
         return "default" if found is None else "environment" if found == setting.name else found
+
+    def unknown(self) -> Iterator[tuple[str, str | None]]:
+        """Each variable that looks like a setting and is none, with the nearest name there is."""
+        return unknown_names(self.settings, self.environ)
 
     def shown(self, setting: AnySetting) -> str:
         """The value as text, with a secret replaced; empty when unset."""
@@ -139,6 +143,18 @@ def read_config(settings: Iterable[AnySetting], environ: Mapping[str, str], rule
     if faults:
         raise ConfigError(faults, values)
     return Config(rows, values, environ)
+
+
+def read_config_without_faults(settings: Iterable[AnySetting], environ: Mapping[str, str]) -> Config:
+    """What is left of a faulty environment: a variable that can't be read counts as unset."""
+    rows = tuple(settings)
+    kept = dict(environ)
+    while True:
+        try:
+            return read_config(rows, kept)
+        except ConfigError as error:
+            for fault in error.faults:
+                del kept[fault.name]
 
 
 class _NotRead(Exception):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from sqlite_utils.migrations import Migrations
 
 from svc.capability import Capability
+from svc.check import Check
 from svc.command import Command
 from svc.config import AnySetting, Rule
 from svc.erase import Erase
@@ -51,7 +52,7 @@ class Feature:
 
     ``tables`` are those that it alone writes; features after it may read them.
     ``capabilities`` are the credentials that it works with and an admin sets; ``uses`` the names of those that it may
-    acquire, or prefixes that end in ``*``.
+    acquire, or prefixes that end in ``*``. ``replaces_outside``: it stands in for every service outside.
     ``workflows`` have their code run in the worker plane; ``calls`` are what workflows may ask of this one.
 
     ``erases`` let go of an account, in the order of the tables. They are called the other way round, from the last of
@@ -74,6 +75,7 @@ class Feature:
     procedures: tuple[Procedure[RequestContext], ...] = ()
     topics: tuple[str, ...] = ()
     invariants: tuple[Invariant, ...] = ()
+    checks: tuple[Check, ...] = ()
     machines: tuple[AnyMachine, ...] = ()
     reversals: tuple[Reversal, ...] = ()
     consumers: tuple[Consumer[Workspace], ...] = ()
@@ -89,6 +91,7 @@ class Feature:
     boot: Callable[[Workspace], Awaitable[None]] | None = None
     subsystems: Callable[[Workspace], Awaitable[Sequence[Subsystem]]] | None = None
     worker: WorkerRows = WorkerRows()
+    replaces_outside: bool = False
 
 
 def routes_of(features: Iterable[Feature], listener: Listener) -> tuple[Route[RequestContext], ...]:

@@ -6,49 +6,19 @@ state, changes nothing, and keeps nothing open.
 
 from __future__ import annotations
 
-import errno
-import os
-import socket
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Literal
-from urllib.parse import urlsplit
 
 import trio
 
 from svc.clock import WallClock
 from svc.config import Config, ConfigFault, Rule
 from svc.identity import CLAIM_TOKEN, anybody_could_claim
+from svc.listening import Role, addresses, bind_once, listening_fault
 from svc.nursery import ThreadPool
-from svc.settings import HOME, HOST, INTERNAL_PORT, INTERNAL_TOKEN, PORT, WORKER_URL, is_loopback
-from svc.store import ROOMS, CannotOpen, Home, Store
-
-Role = Literal["all", "web", "worker"]
-"""Which planes a process runs: both, the trusted one, or the worker's."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Address:
-    """Where to listen, and by which settings that was said."""
-
-    host: str
-    port: int
-    port_setting: str
-    host_setting: str
-
-
-def addresses(config: Config, role: Role) -> tuple[Address, ...]:
-    """What a process of that role listens on. The first of a web plane is the public one."""
-    if role == "worker":
-        port = urlsplit(config[WORKER_URL]).port or 0
-        return (Address(host="127.0.0.1", port=port, port_setting=WORKER_URL.name, host_setting=WORKER_URL.name),)
-    internal = INTERNAL_PORT.name
-    return (
-        Address(host=config[HOST], port=config[PORT], port_setting=PORT.name, host_setting=HOST.name),
-        Address(host="127.0.0.1", port=config[INTERNAL_PORT], port_setting=internal, host_setting=internal),
-    )
+from svc.settings import HOME, HOST, INTERNAL_TOKEN, is_loopback
+from svc.store import CannotOpen, Home, Store
 
 
 def serve_rules(role: Role) -> tuple[Rule, ...]:
@@ -58,59 +28,18 @@ def serve_rules(role: Role) -> tuple[Rule, ...]:
     return (_home_is_usable, ports_are_free, _strangers_can_not_claim)
 
 
-def listening_fault(address: Address, error: OSError) -> ConfigFault:
-    """Why the address can't be listened on."""
-    host, port = address.host, address.port
-    causes = {error.errno, *(getattr(one, "errno", None) for one in getattr(error.__cause__, "exceptions", ()))}
-    if errno.EADDRINUSE in causes:
-        return ConfigFault(
-            address.port_setting, f"port {port} is in use by another program", "stop it, or set another port"
-        )
-    if errno.EACCES in causes:
-        return ConfigFault(
-            address.port_setting, f"port {port} needs more rights than this user has", "set one above 1023"
-        )
-    return ConfigFault(address.host_setting, f"can't listen on {host} port {port} ({error})", "set another address")
-
-
 def _home_is_usable(config: Config) -> Iterable[ConfigFault]:
-    home = config[HOME]
-    for path in (home, *(home / room for room in ROOMS)):
-        why = _unusable(path)
-        if why is not None:
-            remedy = "make it a directory you may write, or set SVC_HOME to another"
-            yield ConfigFault(HOME.name, f"{path} can't be used: {why}", remedy)
-            return
-
-
-def _unusable(path: Path) -> str | None:
-    """What stands against writing in ``path``, or against making it."""
-    try:
-        while not path.exists() and path != path.parent:
-            path = path.parent
-        if not path.is_dir():
-            return f"{path} is not a directory"
-    except OSError as error:
-        return error.strerror or str(error)
-    return None if os.access(path, os.W_OK | os.X_OK) else f"{path} can't be written by this user"
+    problem = Home.problem_of(config[HOME])
+    if problem is not None:
+        yield ConfigFault(HOME.name, problem, "make it a directory you may write, or set SVC_HOME to another")
 
 
 def _ports_are_free(role: Role, config: Config) -> Iterable[ConfigFault]:
     for address in addresses(config, role):
         try:
-            _bind_once(address)
+            bind_once(address)
         except OSError as error:
             yield listening_fault(address, error)
-
-
-def _bind_once(address: Address) -> None:
-    found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
-    for family, kind, protocol, _, where in found:
-        with socket.socket(family, kind, protocol) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            if family == socket.AF_INET6:
-                probe.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-            probe.bind(where)
 
 
 def _worker_is_known(config: Config) -> Iterable[ConfigFault]:

@@ -30,8 +30,8 @@ from svc.capabilities import Broker
 from svc.clock import Clock
 from svc.config import read_config
 from svc.feature import routes_of
+from svc.listening import Role
 from svc.nursery import open_task_group
-from svc.preflight import Role
 from svc.principal import Principal
 from svc.protocol import Application, Guard, Headers, Request, Router
 from svc.protocol.egress import Egress

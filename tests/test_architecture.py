@@ -18,7 +18,19 @@ ROOMS = {"nursery", "protocol", "store"}
 PURE = {"formats"}
 """What workers run: it imports the base and nothing else, and every feature may use it."""
 
-ABOVE_ROOMS = {"workspace", "feature", "settings", "reversal", "workflow", "command", "job", "capability", "erase"}
+ABOVE_ROOMS = {
+    "workspace",
+    "feature",
+    "settings",
+    "reversal",
+    "workflow",
+    "command",
+    "job",
+    "capability",
+    "check",
+    "erase",
+    "listening",
+}
 FIXTURES = {"demo"}
 """Data of the fakes; no feature."""
 
@@ -50,7 +62,7 @@ INSIDE_MAIL = (
 
 SEAMS = {"svc.mail.providers.seam"}
 """Faces for those who stand behind them: a provider is written against its seam."""
-TOP = {"app", "planes", "cli", "commands", "generate", "generate_types", "preflight", "__main__"}
+TOP = {"app", "planes", "cli", "commands", "generate", "generate_types", "preflight", "doctor", "__main__"}
 MAX_FILE_LINES = 500
 MAX_FUNCTION_LINES = 70
 

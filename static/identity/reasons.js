@@ -12,6 +12,9 @@ const TELL_OWNER = " Tell the owner of this server.";
 const REASONS = {
   "code-rejected": "The sign-in was used already or took too long. Sign in again.",
   "client-rejected": `The sign-in service does not accept this server’s client id or secret.${TELL_OWNER}`,
+  "client-type": `This server’s OAuth client is of the wrong type for signing in.${TELL_OWNER}`,
+  "client-gone": `This server’s OAuth client was deleted or disabled at the sign-in service.${TELL_OWNER}`,
+  "redirect-unknown": `The sign-in service does not know the address of this server.${TELL_OWNER}`,
   "no-consent": "You did not allow the sign-in, so you are not signed in. Try again when you want to.",
   ended: `The sign-in service ended the sign-in.${AGAIN}`,
   "another-service": "Another sign-in service answered than the one that was asked. Sign in again.",

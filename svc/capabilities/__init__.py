@@ -8,7 +8,19 @@ in nobody else's hands.
 from svc.capabilities.broker import Broker, Door, NotGranted
 from svc.capabilities.doors import broker_of, door_of
 from svc.capabilities.feature import FEATURE
+from svc.capabilities.keys import key_source
 from svc.capabilities.seeding import whole
 from svc.capabilities.settings import LLM_A_URL, LLM_B_URL
 
-__all__ = ["FEATURE", "LLM_A_URL", "LLM_B_URL", "Broker", "Door", "NotGranted", "broker_of", "door_of", "whole"]
+__all__ = [
+    "FEATURE",
+    "LLM_A_URL",
+    "LLM_B_URL",
+    "Broker",
+    "Door",
+    "NotGranted",
+    "broker_of",
+    "door_of",
+    "key_source",
+    "whole",
+]

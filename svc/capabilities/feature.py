@@ -5,6 +5,7 @@ from __future__ import annotations
 from svc.capabilities import actions
 from svc.capabilities.broker import Broker
 from svc.capabilities.catalogue import CAPABILITIES
+from svc.capabilities.checks import CHECKS
 from svc.capabilities.commands import COMMANDS
 from svc.capabilities.migrations import MIGRATIONS
 from svc.capabilities.procedures import PROCEDURES
@@ -38,6 +39,7 @@ FEATURE = Feature(
     tables=("capability_audit",),
     procedures=PROCEDURES,
     capabilities=CAPABILITIES,
+    checks=CHECKS,
     boot=_boot,
     jobs=(
         Job(

@@ -25,7 +25,7 @@ def clock_problem(headers: Headers, *, now: Millis, service: str) -> str | None:
         return None
     way = "ahead" if now > said else "behind"
     return (
-        f"The clock of this server is {_spoken(abs(now - said))} {way}, and {service} refuses access at a wrong time. "
+        f"The clock of this server is {spoken(abs(now - said))} {way}, and {service} refuses access at a wrong time. "
         "Set the clock right, then connect the account again."
     )
 
@@ -43,7 +43,7 @@ def certificate_problem(reason: str, *, service: str, what: str) -> str | None:
     )
 
 
-def _spoken(duration_ms: int) -> str:
+def spoken(duration_ms: int) -> str:
     """As people say it, in one unit."""
     for unit_ms, name in ((DAY_MS, "day"), (HOUR_MS, "hour"), (MINUTE_MS, "minute")):
         count = round(duration_ms / unit_ms)

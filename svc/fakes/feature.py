@@ -48,4 +48,5 @@ FEATURE = Feature(
     build=_build,
     boot=_boot,
     seeds=(Seed(world="mock-world", plant=_plant),),
+    replaces_outside=True,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from svc.feature import Feature
+from svc.healing.checks import CHECKS
 from svc.healing.settings import CHECK_RATE, SETTINGS
 from svc.healing.tasks import Healer
 from svc.nursery import Subsystem
@@ -32,6 +33,7 @@ async def _subsystems(workspace: Workspace) -> Sequence[Subsystem]:
 FEATURE = Feature(
     name="healing",
     summary="Finds and mends damaged blobs.",
+    checks=CHECKS,
     settings=SETTINGS,
     build=_build,
     subsystems=_subsystems,

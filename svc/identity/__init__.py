@@ -5,6 +5,8 @@ see is each feature's own business.
 """
 
 from svc.identity.actions import IDENTITY_TOPIC, anybody_could_claim
+from svc.identity.checks import NO_CLIENT, OFFLINE, has_client_stored
+from svc.identity.consent_probe import probe_consent
 from svc.identity.discovery import Discovery, OpenIdProvider, ProviderAway
 from svc.identity.feature import FEATURE
 from svc.identity.http_client import HttpClient, decoded
@@ -18,6 +20,8 @@ __all__ = [
     "CORS_ORIGINS",
     "FEATURE",
     "IDENTITY_TOPIC",
+    "NO_CLIENT",
+    "OFFLINE",
     "ROUND_TRIP_REFUSED",
     "ClientCredentials",
     "Discovery",
@@ -33,4 +37,6 @@ __all__ = [
     "decoded",
     "end_round_trip",
     "has_client",
+    "has_client_stored",
+    "probe_consent",
 ]

@@ -7,8 +7,11 @@ good; one that does not says so first (RFC 6749, section 5.2).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
 
 from svc.capability import ProbeResult
+from svc.identity.consent_probe import SET_ANEW
 from svc.identity.discovery import ProviderAway
 from svc.identity.oauth_client_row import ClientCredentials
 from svc.identity.oidc import OpenIdLogin
@@ -18,6 +21,14 @@ from svc.settings import canonical_origin
 from svc.workspace import Workspace
 
 _NO_CODE = "code-of-a-test"
+_REMEDIES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "redirect-unknown": "Add the address of this server, with /auth/idp/callback and with /oauth/mail/callback, to "
+        "the authorized redirect URIs of the OAuth client",
+        "client-type": f"Create an OAuth client of the type Web application, and {SET_ANEW}",
+        "client-gone": f"Create a new OAuth client of the type Web application, and {SET_ANEW}",
+    }
+)
 
 
 async def ask_provider(workspace: Workspace, value: Mapping[str, str]) -> ProbeResult:
@@ -36,7 +47,7 @@ async def ask_provider(workspace: Workspace, value: Mapping[str, str]) -> ProbeR
     except SignInRefused as refused:
         if refused.cause == "code-rejected":
             return ProbeResult(ok=True, message="The provider knows this client.")
-        return ProbeResult(ok=False, message=refused.detail)
+        return ProbeResult(ok=False, message=refused.detail, remedy=_REMEDIES.get(refused.cause, ""))
     except ProviderAway as away:
         return ProbeResult(ok=False, message=away.detail)
     return ProbeResult(ok=False, message="The provider redeemed a code that never was: it can't be a real one.")

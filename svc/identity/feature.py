@@ -6,6 +6,7 @@ from svc.capability import Capability, CredentialField
 from svc.config import BadValue
 from svc.feature import Feature
 from svc.identity import actions, idp_routes, queries
+from svc.identity.checks import CHECKS
 from svc.identity.client_probe import ask_provider
 from svc.identity.commands import COMMANDS
 from svc.identity.invariants import INVARIANTS
@@ -72,6 +73,7 @@ FEATURE = Feature(
         "oauth_states",
     ),
     invariants=INVARIANTS,
+    checks=CHECKS,
     routes=(*ROUTES, *idp_routes.ROUTES),
     procedures=PROCEDURES,
     commands=COMMANDS,

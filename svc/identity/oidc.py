@@ -14,6 +14,7 @@ import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Final
 from urllib.parse import quote_plus, urlencode
 
@@ -23,7 +24,7 @@ from svc.identity.discovery import ANSWER_MAX_BYTES, CALL_DEADLINE_S, Discovery,
 from svc.identity.http_client import decoded
 from svc.identity.oauth_client_row import ClientCredentials
 from svc.identity.oidc_keys import KeyCache
-from svc.identity.oidc_token import Claims, SignInRefused, verified_claims
+from svc.identity.oidc_token import Claims, RefusalCause, SignInRefused, verified_claims
 from svc.protocol import EgressFault, EgressResponse
 from svc.settings import IDP_ISSUER
 from svc.workspace import Workspace
@@ -163,6 +164,27 @@ class _OAuthError(msgspec.Struct):
 _TELL_OWNER: Final = "Tell the owner of this server."
 
 
+_CLIENT_REFUSALS: Final[Mapping[str, tuple[RefusalCause, str]]] = MappingProxyType(
+    {
+        "invalid_client": (
+            "client-rejected",
+            "The sign-in service does not accept this server's client id or secret (invalid_client).",
+        ),
+        "deleted_client": ("client-gone", "This server's OAuth client was deleted at the sign-in service."),
+        "disabled_client": ("client-gone", "This server's OAuth client was disabled at the sign-in service."),
+        "unauthorized_client": (
+            "client-type",
+            "This server's OAuth client is of the wrong type: the sign-in service gives it no access "
+            "(unauthorized_client).",
+        ),
+        "redirect_uri_mismatch": (
+            "redirect-unknown",
+            "The sign-in service does not know the redirect URI of this server (redirect_uri_mismatch).",
+        ),
+    }
+)
+
+
 def _identity(provider: OpenIdProvider, claims: Claims) -> VerifiedIdentity:
     email = claims.email if isinstance(claims.email, str) and claims.email.strip() else None
     return VerifiedIdentity(
@@ -191,8 +213,7 @@ def _exchange_fault(answer: EgressResponse) -> SignInRefused | ProviderAway:
     error = decoded(answer.body, _OAuthError)
     if answer.status in {408, 429} or not 400 <= answer.status < 500 or error is None:
         return ProviderAway(f"The sign-in service does not work at the moment (status {answer.status}).")
-    if error.error in {"invalid_client", "unauthorized_client", "deleted_client"}:
-        return SignInRefused(
-            "client-rejected", "The sign-in service does not accept this server's client id or secret. " + _TELL_OWNER
-        )
+    if error.error in _CLIENT_REFUSALS:
+        cause, why = _CLIENT_REFUSALS[error.error]
+        return SignInRefused(cause, f"{why} {_TELL_OWNER}")
     return SignInRefused("code-rejected", "The sign-in was used already or took too long. Sign in again.")

@@ -34,6 +34,9 @@ DEFAULT_ALGORITHM: Final = "RS256"
 RefusalCause = Literal[
     "code-rejected",
     "client-rejected",
+    "client-type",
+    "client-gone",
+    "redirect-unknown",
     "no-consent",
     "ended",
     "another-service",

@@ -11,6 +11,7 @@ from svc.mail.commands import COMMANDS
 from svc.mail.connecting import feature as connecting
 from svc.mail.connecting.routes import ROUTES as CONNECTING_ROUTES
 from svc.mail.health import feature as health
+from svc.mail.health.checks import CHECKS
 from svc.mail.health.procedures import PROCEDURES as HEALTH_PROCEDURES
 from svc.mail.images import feature as images
 from svc.mail.images.procedures import PROCEDURES as IMAGES_PROCEDURES
@@ -113,6 +114,7 @@ FEATURE = Feature(
     calls=REINDEX_CALLS,
     commands=COMMANDS,
     topics=("mail", "accounts", "tasks"),
+    checks=CHECKS,
     invariants=(*INVARIANTS, *SEARCH_INVARIANTS, *SENDING_INVARIANTS),
     machines=(SENDING, SYNC),
     consumers=(SEARCH_CONSUMER, TITLES_CONSUMER),

@@ -9,6 +9,8 @@ request; its text names method and origin only, since a path or query may carry 
 
 from __future__ import annotations
 
+import errno
+import socket
 import ssl
 import zlib
 from collections.abc import Iterator, Mapping
@@ -28,8 +30,9 @@ CONNECTIONS_MAX: Final = 100
 IDLE_CONNECTIONS_MAX: Final = 20
 IDLE_CONNECTION_S: Final = 15.0
 
-FaultKind = Literal["connect", "tls", "timeout", "closed", "too_large", "protocol"]
+FaultKind = Literal["connect", "name", "tls", "timeout", "closed", "too_large", "protocol"]
 
+_NO_WAY: Final = frozenset({errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EHOSTDOWN})
 _GZIP_WBITS: Final = 16 + zlib.MAX_WBITS
 _PIECE_BYTES: Final = 64 * 1024
 _SWITCHING_PROTOCOLS: Final = 101
@@ -214,10 +217,21 @@ class _Exchange:
         if tls is not None:
             return self.fault("tls", getattr(tls, "verify_message", "") or tls.reason or "the handshake failed")
         if isinstance(error, httpx2.ConnectError):
-            return self.fault("connect", "no connection")
+            return self._no_connection(error)
         if isinstance(error, httpx2.NetworkError) or str(error).startswith(_HUNG_UP):
             return self.fault("closed", "the connection broke before the answer was whole")
         return self.fault("protocol", "the exchange was not valid HTTP")
+
+    def _no_connection(self, error: BaseException) -> EgressFault:
+        """Nobody was reached: because of the name, the other machine, or the way to it."""
+        causes = list(_causes(error))
+        if any(isinstance(one, socket.gaierror) for one in causes):
+            return self.fault("name", "its name can't be resolved")
+        if any(isinstance(one, ConnectionRefusedError) for one in causes):
+            return self.fault("connect", "it refuses connections")
+        if any(isinstance(one, OSError) and one.errno in _NO_WAY for one in causes):
+            return self.fault("connect", "there is no way to it")
+        return self.fault("connect", "no connection")
 
     def fault(self, kind: FaultKind, detail: str) -> EgressFault:
         return EgressFault(kind, f"{self._method} {self._origin}: {detail}", may_have_happened=self._has_left)
@@ -278,12 +292,20 @@ class _Gunzip:
             raise zlib.error("bytes after the end")
 
 
-def _tls_error(error: BaseException | None) -> ssl.SSLError | None:
+def _tls_error(error: BaseException) -> ssl.SSLError | None:
     """The TLS failure behind a library's exception, if one is."""
+    return next((one for one in _causes(error) if isinstance(one, ssl.SSLError)), None)
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """An exception, what is behind it, and the members of the groups among these."""
     seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        if isinstance(error, ssl.SSLError):
-            return error
-        seen.add(id(error))
-        error = error.__cause__ or error.__context__
-    return None
+    waiting = [error]
+    while waiting:
+        one = waiting.pop()
+        if one is None or id(one) in seen:
+            continue
+        seen.add(id(one))
+        yield one
+        waiting.append(one.__cause__ or one.__context__)
+        waiting.extend(one.exceptions if isinstance(one, BaseExceptionGroup) else ())

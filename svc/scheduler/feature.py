@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from svc.feature import Feature
 from svc.nursery import Subsystem
+from svc.scheduler.checks import CHECKS
 from svc.scheduler.tasks import Scheduler
 from svc.workspace import Workspace
 
@@ -25,6 +26,7 @@ async def _subsystems(workspace: Workspace) -> Sequence[Subsystem]:
 FEATURE = Feature(
     name="scheduler",
     summary="Does what is due: scheduled mail and everything else that waits for its time.",
+    checks=CHECKS,
     build=_build,
     subsystems=_subsystems,
 )

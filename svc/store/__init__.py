@@ -7,7 +7,7 @@ This face is all that others import. The central rule: an action is a plain func
 from svc.store import damage, records
 from svc.store.arrays import json_array, texts_of
 from svc.store.blob_files import BlobCorrupt, BlobMissing, BlobRef, Harm
-from svc.store.blobs import Blobs
+from svc.store.blobs import ROOM_BYTES, Blobs
 from svc.store.consumers import Consumer, Event, Lag, lags
 from svc.store.faults import (
     CannotOpen,
@@ -16,12 +16,13 @@ from svc.store.faults import (
     HomeNotWritable,
     KeyRefused,
     NewerDatabase,
+    OlderDatabase,
     StoreBroken,
     disk_faults,
 )
 from svc.store.following import Following
-from svc.store.fsck import Invariant, run_fsck
-from svc.store.home import ROOMS, Home, write_durably
+from svc.store.fsck import Invariant, quick_problem, run_fsck
+from svc.store.home import INTERNAL_PORT_FILE, INTERNAL_TOKEN_FILE, ROOMS, Home, write_durably
 from svc.store.keyring import KeyFile, Keyring, MasterKeySource, master_key_path, open_keyring
 from svc.store.migrate import fresh_schema, schema_sql
 from svc.store.os_keyring import OsKeyring
@@ -37,7 +38,7 @@ from svc.store.outbox import (
     prune,
     rows_after,
 )
-from svc.store.secrets import SecretRow, Secrets, SecretSource, SecretUnreadable, has_secrets
+from svc.store.secrets import SecretRow, Secrets, SecretSource, SecretUnreadable, has_secret, has_secrets
 from svc.store.store import Store
 from svc.store.tables import TABLES
 from svc.store.threads import RunsInThreads
@@ -45,8 +46,11 @@ from svc.store.transaction import ReadTx, Row, Tx, Value
 
 __all__ = [
     "EVERYONE",
+    "INTERNAL_PORT_FILE",
+    "INTERNAL_TOKEN_FILE",
     "PRUNE_ROWS",
     "ROOMS",
+    "ROOM_BYTES",
     "TABLES",
     "BlobCorrupt",
     "BlobMissing",
@@ -68,6 +72,7 @@ __all__ = [
     "Lag",
     "MasterKeySource",
     "NewerDatabase",
+    "OlderDatabase",
     "OsKeyring",
     "Outbox",
     "OutboxRow",
@@ -87,6 +92,7 @@ __all__ = [
     "damage",
     "disk_faults",
     "fresh_schema",
+    "has_secret",
     "has_secrets",
     "json_array",
     "lags",
@@ -95,6 +101,7 @@ __all__ = [
     "oldest_kept",
     "open_keyring",
     "prune",
+    "quick_problem",
     "records",
     "rows_after",
     "run_fsck",

@@ -57,6 +57,10 @@ class NewerDatabase(CannotOpen):
     """A newer version of the program has migrated this database."""
 
 
+class OlderDatabase(CannotOpen):
+    """The database waits for this version's migrations, which only a start applies."""
+
+
 class KeyRefused(CannotOpen):
     """The master key is missing, readable by others, or no key."""
 

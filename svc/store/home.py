@@ -23,6 +23,10 @@ PRIVATE_DIRECTORY: Final = 0o700
 PRIVATE_UMASK: Final = 0o077
 ROOMS: Final = ("db", "blobs", "okf", "spool", "log")
 
+INTERNAL_TOKEN_FILE: Final = "internal.token"  # noqa: S105  a name of a file
+INTERNAL_PORT_FILE: Final = "internal.port"
+"""Under ``run/``: how commands find the internal listener of a running service, and what it asks for."""
+
 _LOCK_NAME: Final = "lock"
 _ID_NAME: Final = "home-id"
 _ID_PATTERN: Final = re.compile(r"home_[0-9a-z]{20}")
@@ -85,6 +89,35 @@ class Home:
             os.close(descriptor)  # and with it the lock
         return None
 
+    @staticmethod
+    def id_of(path: Path) -> str:
+        """Of an existing home. Raises :class:`CannotOpen`."""
+        return _existing_id(path)
+
+    @staticmethod
+    def exists(path: Path) -> bool:
+        """Whether a service has made its home there."""
+        return (path / _ID_NAME).exists()
+
+    @staticmethod
+    def last_holder(path: Path) -> int | None:
+        """The process that took the lock last, whether or not it has ended since."""
+        try:
+            with open(path / _LOCK_NAME, "rb") as file:
+                noted = file.read(_MAX_SMALL_FILE_BYTES).split()
+        except OSError:
+            return None
+        return int(noted[0]) if noted and noted[0].isdigit() else None
+
+    @staticmethod
+    def problem_of(path: Path) -> str | None:
+        """What stands against using ``path`` as a home, or making one there; ``None`` where nothing does."""
+        for wanted in (path, *(path / room for room in ROOMS)):
+            why = _unusable(wanted)
+            if why is not None:
+                return f"{wanted} can't be used: {why}"
+        return None
+
     @property
     def blobs(self) -> Path:
         return self.path / "blobs"
@@ -99,6 +132,20 @@ class Home:
         _make_private(path)
         _make_private(path / "spool")
         return path / "spool"
+
+    @staticmethod
+    def tell(path: Path, name: str, value: str) -> None:
+        """Write down what holds for this boot, for commands beside the service: in ``run/``, for this user alone."""
+        _make_private(path / "run")
+        write_durably(path / "run" / name, value.encode())
+
+    @staticmethod
+    def told(path: Path, name: str) -> str | None:
+        """What :meth:`tell` was given last, in this boot or an earlier one."""
+        try:
+            return (path / "run" / name).read_text("ascii").strip()
+        except (OSError, UnicodeDecodeError):
+            return None
 
     @property
     def log(self) -> Path:
@@ -155,6 +202,18 @@ def _make_private(path: Path) -> None:
         sync_directory(path.parent)
     if path.stat().st_mode & PRIVATE_UMASK:
         path.chmod(PRIVATE_DIRECTORY)
+
+
+def _unusable(path: Path) -> str | None:
+    """What stands against writing in ``path``, or against making it."""
+    try:
+        while not path.exists() and path != path.parent:
+            path = path.parent
+        if not path.is_dir():
+            return f"{path} is not a directory"
+    except OSError as error:
+        return error.strerror or str(error)
+    return None if os.access(path, os.W_OK | os.X_OK) else f"{path} can't be written by this user"
 
 
 def _take_lock(path: Path) -> int:

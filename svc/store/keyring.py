@@ -88,6 +88,10 @@ class MasterKeySource(Protocol):
         """``may_create`` is false once the home has secrets. Raises :class:`KeyRefused`."""
         ...
 
+    def exists(self) -> bool:
+        """Whether anything is kept there, right or wrong. Raises :class:`KeyRefused` where that can't be told."""
+        ...
+
     def replace(self, keyring: Keyring) -> None:
         """Keep ``keyring`` instead, durably and as a whole. Raises :class:`KeyRefused`."""
         ...
@@ -102,6 +106,9 @@ class KeyFile:
 
     def load(self, *, may_create: bool) -> Keyring:
         return open_keyring(self.path, home=self.home, may_create=may_create)
+
+    def exists(self) -> bool:
+        return self.path.exists()
 
     def replace(self, keyring: Keyring) -> None:
         try:

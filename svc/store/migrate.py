@@ -13,7 +13,7 @@ from typing import Final
 from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
 
-from svc.store.faults import CannotOpen, NewerDatabase
+from svc.store.faults import CannotOpen, NewerDatabase, OlderDatabase
 from svc.store.migrations import STORE_MIGRATIONS
 
 _BOOKKEEPING: Final = ("sqlite_", Migrations.migrations_table)
@@ -44,7 +44,7 @@ def refuse_unmigrated(connection: sqlite3.Connection, sets: Sequence[Migrations]
     database = _wrapped(connection)
     _refuse_newer(database, sets)
     if pending := _pending(database, sets):
-        raise CannotOpen(
+        raise OlderDatabase(
             f"the database is older than this version ({pending[0]} is missing); run `svc serve` once first"
         )
 

@@ -37,6 +37,9 @@ class OsKeyring:
             raise KeyRefused(f"the entry {SERVICE!r} for {self.home_id} in the system's keyring is damaged; restore it")
         return found
 
+    def exists(self) -> bool:
+        return self._get() is not None
+
     def replace(self, keyring: Keyring) -> None:
         library = _library()
         try:

@@ -53,6 +53,11 @@ def has_secrets(tx: ReadTx) -> bool:
     return tx.one("select 1 from secrets limit 1") is not None
 
 
+def has_secret(tx: ReadTx, name: str) -> bool:
+    """Whether there is one of that name, whatever it is encrypted under."""
+    return tx.one("select 1 from secrets where name = :name", name=name) is not None
+
+
 class Secrets:
     """Reads and writes secrets under one keyring."""
 
@@ -119,7 +124,7 @@ class Secrets:
         return [SecretRow(name, cast(SecretSource, source), version, at) for name, source, version, at in found]
 
     def has(self, tx: ReadTx, name: str) -> bool:
-        return tx.one("select 1 from secrets where name = :name", name=name) is not None
+        return has_secret(tx, name)
 
     def names(self, tx: ReadTx) -> list[str]:
         return [row.name for row in self.rows(tx)]

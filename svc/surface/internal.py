@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import os
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -26,7 +25,7 @@ from svc.log import Log
 from svc.nursery import Child
 from svc.principal import Principal, system
 from svc.protocol import Application, LoopbackGuard, Request, Route, Router
-from svc.store import write_durably
+from svc.store import INTERNAL_TOKEN_FILE, Home
 from svc.surface.doors import Door, serve_port
 
 C = TypeVar("C")
@@ -86,11 +85,8 @@ class Internal(Generic[C]):
 
 def new_token(home: Path) -> str:
     """A token for this boot, in ``run/internal.token`` of the home, where only its owner reads it."""
-    directory = home / "run"
-    directory.mkdir(mode=0o700, exist_ok=True)
-    os.chmod(directory, 0o700)
     token = secrets.token_urlsafe(_TOKEN_BYTES)
-    write_durably(directory / "internal.token", token.encode())
+    Home.tell(home, INTERNAL_TOKEN_FILE, token)
     return token
 
 

@@ -25,6 +25,7 @@ from svc.protocol import (
 )
 from svc.runs import Dispatcher
 from svc.settings import DRAIN_S, HOST, INTERNAL_TOKEN, PORT, PUBLIC_ORIGIN, canonical_origin
+from svc.store import INTERNAL_PORT_FILE, Home
 from svc.surface.assets import static_directory
 from svc.surface.doors import Door, max_connections, serve_port
 from svc.surface.internal import Internal, new_token
@@ -113,9 +114,12 @@ def build(workspace: Workspace) -> None:
 
 async def boot(workspace: Workspace) -> None:
     """Whoever may read the home may speak to the internal listener, unless the environment says another token."""
+    internal = workspace.service(Internal)
     given = workspace.config[INTERNAL_TOKEN]
     token = given if given is not None else await workspace.threads.run(new_token, workspace.home.path)
-    workspace.service(Internal).trust(token)
+    internal.trust(token)
+    if internal.port:
+        await workspace.threads.run(Home.tell, workspace.home.path, INTERNAL_PORT_FILE, str(internal.port))
     workspace.service(Dispatcher).token = token
 
 

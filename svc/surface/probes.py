@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from svc.nursery import Root
+from svc.health import Found, checks_of, context_of, engine_state, run_checks
 from svc.protocol import Request, Response, Route, json_response
-from svc.store import Following, Lag, ReadTx, damage, lags
 from svc.workspace import RequestContext, ScrubbedContext
-
-_NOT_SERVING = frozenset({"failed", "restarting"})
 
 
 async def livez(context: RequestContext, request: Request) -> Response:
@@ -17,72 +14,22 @@ async def livez(context: RequestContext, request: Request) -> Response:
 async def readyz(context: RequestContext, request: Request) -> Response:
     """200 only while everything that a request may need is there. One account's trouble is not the service's.
 
-    On a full disk the service is ready all the same: who reads, or signs out, is served; ``database`` says ``full``.
+    The checks are rows of the features, those that want to be told here. On a full disk the service is ready all the
+    same: who reads, or signs out, is served; ``database`` says ``full``.
     """
-    database = await _database(context)
-    checks = {
-        "database": database,
-        "migrations": "ok",  # the database is open, so they were applied: nothing runs on an older schema
-        "engine": engine_state(context.workspace.root, no_room=database == "full"),
-        "consumers": "failed" if database == "failed" else await _consumers(context),
-    }
-    if database != "failed" and (damaged := await _damaged(context)):
-        checks["blobs"] = damaged
+    workspace = context.workspace
+    rows = [row for row in checks_of(workspace.features) if row.readyz != "never"]
+    found = await run_checks(context_of(workspace), rows)
+    checks = {one.check.name: word for one in found if (word := _public(one))}
     status = _status(checks)
     return json_response({"status": status, "checks": checks}, status=200 if status == "ready" else 503)
 
 
-async def _database(context: RequestContext) -> str:
-    if context.workspace.store.broken:
-        return "failed"
-    try:
-        await context.workspace.store.read(_answers)
-        no_room = await context.workspace.blobs.is_full()
-    except Exception as error:  # an edge: whatever it is, the answer is that it does not answer
-        context.workspace.log.error("readyz.database_failed", error)
-        return "failed"
-    return "full" if no_room or context.workspace.store.full else "ok"
-
-
-async def _damaged(context: RequestContext) -> str:
-    """In words, if there is any: a damaged item is that item's trouble, and the service's readiness is not in it."""
-    found = await context.workspace.store.read(damage.counts)
-    if not found.damaged:
+def _public(found: Found) -> str:
+    """What everybody may read of a finding: never why, and of some nothing while all is well."""
+    if found.finding.state == "ok" and found.check.readyz == "trouble":
         return ""
-    return f"{found.damaged} damaged, {found.lost} of them can't be mended"
-
-
-async def _consumers(context: RequestContext) -> str:
-    """Which durable consumers are behind: that delays, it keeps nobody from being served. Why one fails, the log tells:
-    everybody may read this."""
-    following = context.workspace.service(Following)
-    behind = [_told(lag) for lag in await context.workspace.store.read(lags, following.rows) if _is_behind(lag)]
-    return "; ".join(behind) or "ok"
-
-
-def _is_behind(lag: Lag) -> bool:
-    return lag.events > 0 or lag.passed_over > 0
-
-
-def _told(lag: Lag) -> str:
-    waiting = f"{lag.name}: {lag.events} events wait" + (", it fails and tries again" if lag.problem else "")
-    return waiting + (f", {lag.passed_over} could not be dealt with" if lag.passed_over else "")
-
-
-def _answers(tx: ReadTx) -> None:
-    tx.value("select 1")
-
-
-def engine_state(root: Root, *, no_room: bool = False) -> str:
-    """``no_room``: who only starts again because nothing can be written has not failed."""
-    if root.draining:
-        return "draining"
-    phases = {name: state.phase for name, state in root.states().items() if not name.startswith("mail:")}
-    if any(phase == "starting" for phase in phases.values()):
-        return "starting"
-    if any(phase in _NOT_SERVING and not (no_room and phase == "restarting") for phase in phases.values()):
-        return "failed"
-    return "ok"
+    return found.finding.public or ("failed" if found.finding.state == "failed" else "ok")
 
 
 def _status(checks: dict[str, str]) -> str:

@@ -459,7 +459,9 @@ async def test_a_token_that_is_not_for_this_sign_in_opens_nothing(
     ("token_answer", "said"),
     [
         (answer({"error": "invalid_client"}, status=401), "client-rejected"),
-        (answer({"error": "unauthorized_client"}, status=400), "client-rejected"),
+        (answer({"error": "unauthorized_client"}, status=400), "client-type"),
+        (answer({"error": "deleted_client"}, status=401), "client-gone"),
+        (answer({"error": "redirect_uri_mismatch"}, status=400), "redirect-unknown"),
         (answer({"error": "invalid_grant"}, status=400), "code-rejected"),
         (answer({"error": "slow_down"}, status=429), "provider-away"),
         (answer({"error": "invalid_grant"}, status=500), "provider-away"),

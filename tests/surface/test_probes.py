@@ -120,7 +120,7 @@ async def test_a_database_that_does_not_answer_is_not_ready(service: Service) ->
     assert reply.json["checks"]["database"] == "failed"
     assert str(store.path) not in reply.body.decode()
     assert (await service.get("/livez")).status == 200
-    assert "readyz.database_failed" in service.log.events("error")
+    assert "health.check_failed" in service.log.events("error")
 
 
 async def test_one_accounts_crash_is_not_the_services(service: Service, log: RecordedLog) -> None:
@@ -138,6 +138,7 @@ async def test_a_draining_service_says_so_to_who_was_already_asking(service: Ser
     await stream.send_all(b"GET /readyz HTTP/1.1\r\n")
     await all_quiet()
     service.workspace.root.drain("test")
+    await service.listener.closed.wait()
     await stream.send_all(f"host: {HOST}\r\n\r\n".encode())
     (reply,) = replies(await read_to_end(stream))
     assert (reply.status, reply.json["status"]) == (503, "draining")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from svc.config import AnySetting
+from svc.config import AnySetting, Setting
 from svc.connections import Terms, TokenSource
 from svc.mail.providers.seam import Provider
 from svc.workspace import Workspace
@@ -15,11 +15,12 @@ from svc.workspace import Workspace
 class OAuthKind:
     """A provider whose accounts are connected by OAuth. ``open`` gives the mailbox of an address with its tokens.
 
-    ``dotless_domains``: where dots before the @ make no other mailbox.
+    ``api`` says where it is asked; ``dotless_domains``: where dots before the @ make no other mailbox.
     """
 
     name: str
     terms: Terms
     open: Callable[[Workspace, str, TokenSource], Provider]
+    api: Setting[str]
     settings: tuple[AnySetting, ...] = ()
     dotless_domains: frozenset[str] = frozenset()

@@ -28,6 +28,7 @@ KIND: Final = OAuthKind(
     name="gmail",
     terms=GMAIL_TERMS,
     open=_open,
+    api=MAIL_API_URL,
     settings=SETTINGS,
     dotless_domains=frozenset({"gmail.com", "googlemail.com"}),
 )

@@ -1,0 +1,16 @@
+"""The rows that health contributes."""
+
+from __future__ import annotations
+
+from svc.feature import Feature
+from svc.health import engine, house, kept, tools
+from svc.health.procedures import PROCEDURES
+from svc.health.routes import ROUTES
+
+FEATURE = Feature(
+    name="health",
+    summary="Whether the service and its surroundings are well, and what to do where they are not.",
+    routes=ROUTES,
+    procedures=PROCEDURES,
+    checks=(*house.CHECKS, *kept.CHECKS, *engine.CHECKS, *tools.CHECKS),
+)

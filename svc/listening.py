@@ -1,0 +1,63 @@
+"""Where a process listens, by its role and its settings, and why an address can't be listened on. Owns no socket."""
+
+from __future__ import annotations
+
+import errno
+import socket
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import urlsplit
+
+from svc.config import Config, ConfigFault
+from svc.settings import HOST, INTERNAL_PORT, PORT, WORKER_URL
+
+Role = Literal["all", "web", "worker"]
+"""Which planes a process runs: both, the trusted one, or the worker's."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Address:
+    """Where to listen, and by which settings that was said."""
+
+    host: str
+    port: int
+    port_setting: str
+    host_setting: str
+
+
+def addresses(config: Config, role: Role) -> tuple[Address, ...]:
+    """What a process of that role listens on. The first of a web plane is the public one."""
+    if role == "worker":
+        port = urlsplit(config[WORKER_URL]).port or 0
+        return (Address(host="127.0.0.1", port=port, port_setting=WORKER_URL.name, host_setting=WORKER_URL.name),)
+    internal = INTERNAL_PORT.name
+    return (
+        Address(host=config[HOST], port=config[PORT], port_setting=PORT.name, host_setting=HOST.name),
+        Address(host="127.0.0.1", port=config[INTERNAL_PORT], port_setting=internal, host_setting=internal),
+    )
+
+
+def listening_fault(address: Address, error: OSError) -> ConfigFault:
+    """Why the address can't be listened on."""
+    host, port = address.host, address.port
+    causes = {error.errno, *(getattr(one, "errno", None) for one in getattr(error.__cause__, "exceptions", ()))}
+    if errno.EADDRINUSE in causes:
+        return ConfigFault(
+            address.port_setting, f"port {port} is in use by another program", "stop it, or set another port"
+        )
+    if errno.EACCES in causes:
+        return ConfigFault(
+            address.port_setting, f"port {port} needs more rights than this user has", "set one above 1023"
+        )
+    return ConfigFault(address.host_setting, f"can't listen on {host} port {port} ({error})", "set another address")
+
+
+def bind_once(address: Address) -> None:
+    """Raises ``OSError`` where nobody can listen there now."""
+    found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
+    for family, kind, protocol, _, where in found:
+        with socket.socket(family, kind, protocol) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                probe.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            probe.bind(where)

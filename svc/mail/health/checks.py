@@ -1,0 +1,94 @@
+"""Whether mail comes in and goes out: the provider's address, its consent screen, and each account with its cause."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+from svc.check import Check, CheckContext, Finding, failed, ok, skipped, warning
+from svc.connections import ConnectionFault
+from svc.health import reachable
+from svc.identity import NO_CLIENT, OFFLINE, OAuthState, has_client_stored, probe_consent
+from svc.mail.accounts import queries
+from svc.mail.connecting.connection import Connections
+from svc.mail.connecting.routes import CALLBACK_PATH
+from svc.mail.model import Account, Trouble
+from svc.mail.providers.kinds import BY_OAUTH
+from svc.settings import canonical_origin
+from svc.store import ReadTx
+
+_FAKED: Final = "Fakes stand in for the mail provider"
+_RECONNECT: Final = "Connect the account again, under Settings > Accounts"
+_REMEDIES: Final[Mapping[Trouble, str]] = MappingProxyType(
+    {
+        "testing-expired": "Publish the OAuth app at the provider's console, so that access does not end after 7 "
+        f"days. {_RECONNECT}",
+        "api-off": "Enable the API in the project of the OAuth client, at the provider's console",
+        "clock": "Set the clock of this machine; if the account does not go on then, connect it again",
+        "scope": f"{_RECONNECT}, and leave every box ticked on the consent screen",
+        "revoked": _RECONNECT,
+    }
+)
+
+
+async def _api(context: CheckContext) -> Sequence[Finding]:
+    if not context.asks_outside:
+        return [skipped(_FAKED)]
+    if context.store is None or not await context.store.read(_uses_provider):
+        return [skipped("No account is connected there")]
+    setting = BY_OAUTH.api
+    return [await reachable(context, context.config[setting], what="The mail provider", setting=setting.name)]
+
+
+def _uses_provider(tx: ReadTx) -> bool:
+    return any(account.provider == BY_OAUTH.name for account in queries.connected_accounts(tx))
+
+
+async def _consent(context: CheckContext) -> Sequence[Finding]:
+    """Whether a person who wants to connect an account would get past the first screen."""
+    if not context.asks_outside:
+        return [skipped(_FAKED)]
+    if not await has_client_stored(context):
+        return [skipped(NO_CLIENT)]
+    workspace = context.workspace
+    if workspace is None:
+        return [skipped(OFFLINE, "Start the service, then ask again")]
+    redirect_uri = canonical_origin(context.config, port=workspace.port) + CALLBACK_PATH
+    try:
+        url = await workspace.service(Connections).grants.consent_url(_nobodys_trip(), redirect_uri=redirect_uri)
+    except ConnectionFault as fault:
+        return [skipped(fault.detail)]
+    return [await probe_consent(context.egress, url, redirect_uri=redirect_uri)]
+
+
+def _nobodys_trip() -> OAuthState:
+    """A round trip that nobody began, and that no callback ends."""
+    return OAuthState(state=secrets.token_urlsafe(), browser_key=secrets.token_urlsafe(), hint="")
+
+
+async def _accounts(context: CheckContext) -> Sequence[Finding]:
+    if context.store is None:
+        return [skipped("The database is not open")]
+    accounts = await context.store.read(queries.connected_accounts)
+    if not accounts:
+        return [skipped("No account is connected")]
+    ailing = [_ailing(account) for account in accounts if account.state in {"waiting", "reconnect"}]
+    return ailing or [ok(f"{len(accounts)} accounts are in step with their providers")]
+
+
+def _ailing(account: Account) -> Finding:
+    detail = f"{account.address}: {account.problem or 'it does not sync at the moment'}"
+    lost = account.state == "reconnect"
+    remedy = _REMEDIES.get(account.cause or "other", _RECONNECT if lost else "It is tried again by itself")
+    return failed(detail, remedy) if lost or account.cause == "api-off" else warning(detail, remedy)
+
+
+CHECKS: Final = (
+    Check(name="mail-provider", summary="The mail provider answers.", run=_api),
+    Check(
+        name="mail-consent", summary="An account can be connected: the consent screen takes our request.", run=_consent
+    ),
+    Check(name="accounts", summary="Every account is in step with its provider.", run=_accounts),
+)

@@ -1,0 +1,1 @@
+"""Health: the checks, whoever runs them."""

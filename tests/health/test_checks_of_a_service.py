@@ -1,0 +1,405 @@
+"""The checks of a running service: each fault outside is staged, and named with what to do, wherever somebody asks."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from email.utils import formatdate
+from pathlib import Path
+from typing import Final
+
+import pytest
+import trio
+
+from svc.clock import DAY_MS, HOUR_MS, SECOND_MS, Millis, VirtualClock
+from svc.health import CHECK_PATH
+from svc.job import Job
+from svc.protocol.egress import EgressFault
+from svc.scheduler import Scheduler
+from svc.store import damage
+from svc.workspace import Workspace
+from tests.health.outside import CLIENT_ID, DOCUMENT, MAIL_API, MODELS, Outside, refused_by_google
+from tests.journeys.harness import ServiceProcess
+from tests.mail.scripted_google import ISSUER
+from tests.mail.scripted_http import answer, google_error
+from tests.mail.test_connection import begin, connected_to
+from tests.recorded_log import RecordedLog
+from tests.service import ORIGIN, Service, open_service
+
+Rows = list[dict[str, str]]
+
+
+@dataclass(kw_only=True)
+class World:
+    service: Service
+    outside: Outside
+    wall: VirtualClock
+
+    async def connected(self) -> None:
+        """A mailbox, in step."""
+        await (await begin(self.service, self.outside)).consented()
+        await trio.sleep(60)
+
+    async def rows(self) -> Rows:
+        _as_of(self.service.workspace.home.path, self.wall.now())
+        found: Rows = (await self.service.mutate("health.check"))["checks"]
+        return found
+
+
+Stage = Callable[[World], Awaitable[None]]
+
+
+@asynccontextmanager
+async def world_of(directory: Path, wall: VirtualClock, log: RecordedLog, **settings: str) -> AsyncIterator[World]:
+    outside = Outside()
+    settings = {"IDP_CLIENT_ID": CLIENT_ID, **settings}
+    async with connected_to(outside, directory, wall, log, **settings) as service:
+        yield World(service=service, outside=outside, wall=wall)
+
+
+@pytest.fixture
+async def world(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> AsyncIterator[World]:
+    async with world_of(tmp_path, wall, log, LLM_A_API_KEY="canary-key") as opened:
+        opened.outside.says[MODELS] = answer({"data": []})
+        yield opened
+
+
+def _as_of(home: Path, now: Millis) -> None:
+    """The files were made on the wall of this machine, and the service has another one."""
+    for path in (home, *home.rglob("*")):
+        os.utime(path, (now / SECOND_MS, now / SECOND_MS))
+
+
+async def test_where_all_is_well_nothing_is_complained_of(world: World) -> None:
+    await world.connected()
+    rows = await world.rows()
+    assert {row["name"]: row["state"] for row in rows if row["state"] not in {"ok", "skipped"}} == {}
+    assert {"provider", "sign-in", "mail-provider", "mail-consent", "accounts", "credentials", "jobs", "engine"} <= {
+        row["name"] for row in rows if row["state"] == "ok"
+    }
+    assert all(row["summary"] and row["detail"] for row in rows)
+
+
+# What is staged
+
+
+def consent_says(said: object) -> Stage:
+    async def stage(world: World) -> None:
+        world.outside.consent = said  # type: ignore[assignment]
+
+    return stage
+
+
+def says(url: str, said: object) -> Stage:
+    async def stage(world: World) -> None:
+        world.outside.says[url] = said  # type: ignore[assignment]
+
+    return stage
+
+
+def no_tokens(error: str, status: int = 400) -> Stage:
+    async def stage(world: World) -> None:
+        world.outside.refusal = answer({"error": error}, status=status)
+
+    return stage
+
+
+def unreached(kind: str, why: str) -> EgressFault:
+    return EgressFault(kind, f"GET {ISSUER}: {why}", may_have_happened=False)  # type: ignore[arg-type]
+
+
+async def seven_days_of_testing(world: World) -> None:
+    await world.connected()
+    world.wall.offset_ms = 7 * DAY_MS - HOUR_MS
+    await trio.sleep(60)
+    world.outside.refusal = answer({"error": "invalid_grant"}, status=400)
+    world.wall.offset_ms += 2 * HOUR_MS
+    await trio.sleep(60)
+
+
+def mailbox_says(reason: str) -> Stage:
+    async def stage(world: World) -> None:
+        await world.connected()
+        world.outside.trouble = google_error(403, reason=reason)
+        await trio.sleep(40)
+
+    return stage
+
+
+async def revoked(world: World) -> None:
+    await world.connected()
+    world.outside.refusal = answer({"error": "invalid_grant"}, status=400)
+    world.wall.offset_ms = 2 * HOUR_MS
+    await trio.sleep(40)
+
+
+async def mail_provider_is_broken(world: World) -> None:
+    await world.connected()
+    world.outside.says[MAIL_API] = answer(b"", status=503)
+
+
+async def clock_is_ahead(world: World) -> None:
+    date = formatdate((world.wall.now() - 3 * HOUR_MS) / SECOND_MS, usegmt=True)
+    world.outside.says[DOCUMENT] = answer({"issuer": ISSUER}, date=date)
+
+
+async def a_blob_is_damaged(world: World) -> None:
+    await world.service.workspace.store.write(damage.record, {"ab" * 32: "missing"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    stage: Stage
+    check: str
+    cause: str
+    remedy: str
+    state: str = "failed"
+
+
+_CALLBACK: Final = f"{ORIGIN}/auth/idp/callback"
+_MAIL_CALLBACK: Final = f"{ORIGIN}/oauth/mail/callback"
+_POLICY: Final = "You can't sign in to this app because it doesn't comply with Google's OAuth 2.0 policy."
+
+FAULTS: Final = {
+    "Google does not know the redirect URI": Fault(
+        stage=consent_says(refused_by_google("redirect_uri_mismatch", _POLICY)),
+        check="sign-in",
+        cause=f"does not know the redirect URI {_CALLBACK} (redirect_uri_mismatch)",
+        remedy=f"Add exactly {_CALLBACK} to the authorized redirect URIs",
+    ),
+    "Google does not know the redirect URI of mail": Fault(
+        stage=consent_says(refused_by_google("redirect_uri_mismatch", _POLICY)),
+        check="mail-consent",
+        cause=f"does not know the redirect URI {_MAIL_CALLBACK} (redirect_uri_mismatch)",
+        remedy=f"Add exactly {_MAIL_CALLBACK} to the authorized redirect URIs",
+    ),
+    "another provider does not know the redirect URI": Fault(
+        stage=consent_says(answer(b"<p>Invalid parameter: <b>redirect_uri</b></p>", status=400)),
+        check="sign-in",
+        cause="redirect_uri_mismatch",
+        remedy=_CALLBACK,
+    ),
+    "the client is unknown": Fault(
+        stage=consent_says(refused_by_google("invalid_client", "The OAuth client was not found.")),
+        check="sign-in",
+        cause="does not know the OAuth client (invalid_client)",
+        remedy="Copy the client id from the provider's console again",
+    ),
+    "the client was deleted": Fault(
+        stage=consent_says(refused_by_google("deleted_client", "The OAuth client was deleted.")),
+        check="sign-in",
+        cause="was deleted or disabled",
+        remedy="Create a new OAuth client of the type Web application",
+    ),
+    "the client is of the wrong type": Fault(
+        stage=consent_says(answer(b"", status=302, location=f"{_CALLBACK}?error=unauthorized_client&state=x")),
+        check="sign-in",
+        cause="of the wrong type: it may not send people to a consent screen (unauthorized_client)",
+        remedy="Create an OAuth client of the type Web application",
+    ),
+    "the app is its organisation's own": Fault(
+        stage=consent_says(
+            refused_by_google("org_internal", "This client is restricted to users within its organization.")
+        ),
+        check="sign-in",
+        cause="The OAuth app is internal",
+        remedy="make it external",
+        state="warning",
+    ),
+    "the consent screen has a reason of its own": Fault(
+        stage=consent_says(refused_by_google("invalid_request", "device_id and device_name are required")),
+        check="sign-in",
+        cause="refuses the request for",
+        remedy="Compare the OAuth client at the provider with this server",
+    ),
+    "the secret of the client is wrong": Fault(
+        stage=no_tokens("invalid_client", 401),
+        check="credentials",
+        cause="does not accept this server's client id or secret (invalid_client)",
+        remedy="Set it anew under Settings > Credentials",
+    ),
+    "the token endpoint takes no client of that type": Fault(
+        stage=no_tokens("unauthorized_client"),
+        check="credentials",
+        cause="OAuth client is of the wrong type",
+        remedy="of the type Web application",
+    ),
+    "the token endpoint does not know the redirect URI": Fault(
+        stage=no_tokens("redirect_uri_mismatch"),
+        check="credentials",
+        cause="does not know the redirect URI of this server",
+        remedy="/oauth/mail/callback, to the authorized redirect URIs",
+    ),
+    "a model vendor does not take the key": Fault(
+        stage=says(MODELS, answer({"error": {"message": "invalid x-api-key canary-key"}}, status=401)),
+        check="credentials",
+        cause="Model vendor A (Anthropic): The service answered 401: invalid x-api-key ********",
+        remedy="Where to get it: console.anthropic.com",
+    ),
+    "the certificate of the provider is not trusted": Fault(
+        stage=says(DOCUMENT, unreached("tls", "self-signed certificate")),
+        check="provider",
+        cause="can't be reached: GET https://accounts.google.com: self-signed certificate",
+        remedy="Check the clock of this machine, and whether something in between",
+    ),
+    "the provider does not answer in time": Fault(
+        stage=says(DOCUMENT, unreached("timeout", "no whole answer within 15 s")),
+        check="provider",
+        cause="no whole answer within 15 s",
+        remedy="Check the network of this machine",
+    ),
+    "the provider has trouble of its own": Fault(
+        stage=says(DOCUMENT, answer(b"", status=503)),
+        check="provider",
+        cause="has trouble of its own (status 503)",
+        remedy="goes on by itself once it works again",
+    ),
+    "somebody answers in the provider's place": Fault(
+        stage=says(DOCUMENT, answer(b"<html>Hotel WiFi</html>")),
+        check="provider",
+        cause="does not answer as an OpenID provider",
+        remedy="look who answers in its place",
+    ),
+    "the clock is hours ahead": Fault(
+        stage=clock_is_ahead,
+        check="clock",
+        cause="The clock of this machine is 3 hours ahead",
+        remedy="timedatectl set-ntp true",
+    ),
+    "the mail provider is broken": Fault(
+        stage=mail_provider_is_broken,
+        check="mail-provider",
+        cause="The mail provider has trouble of its own (status 503)",
+        remedy="goes on by itself",
+    ),
+    "the API is disabled": Fault(
+        stage=mailbox_says("accessNotConfigured"),
+        check="accounts",
+        cause="API is switched off in the Google Cloud project",
+        remedy="Enable the API in the project of the OAuth client",
+    ),
+    "the service is disabled, in Google's new manner": Fault(
+        stage=mailbox_says("SERVICE_DISABLED"),
+        check="accounts",
+        cause="API is switched off in the Google Cloud project",
+        remedy="Enable the API in the project of the OAuth client",
+    ),
+    "a testing grant is over": Fault(
+        stage=seven_days_of_testing,
+        check="accounts",
+        cause="mia@example.org: Access ended seven days after it was granted",
+        remedy="Publish the OAuth app at the provider's console, so that access does not end after 7 days",
+    ),
+    "a box was left unticked": Fault(
+        stage=mailbox_says("insufficientPermissions"),
+        check="accounts",
+        cause="Access to the mailbox was not granted",
+        remedy="leave every box ticked",
+    ),
+    "access was revoked": Fault(
+        stage=revoked,
+        check="accounts",
+        cause="it was revoked, or the password was changed",
+        remedy="Connect the account again, under Settings > Accounts",
+    ),
+    "stored content is known to be damaged": Fault(
+        stage=a_blob_is_damaged, check="blobs", cause="1 damaged", remedy="svc fsck --deep", state="warning"
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
+async def test_a_fault_is_named_with_what_to_do(world: World, fault: Fault) -> None:
+    await fault.stage(world)
+    rows = await world.rows()
+    found = [row for row in rows if (row["name"], row["state"]) == (fault.check, fault.state)]
+    assert [row for row in found if fault.cause in row["detail"] and fault.remedy in row["remedy"]], rows
+    assert "canary" not in json.dumps(rows)
+
+
+async def test_an_id_that_is_no_oauth_clients_is_the_wrong_type(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog
+) -> None:
+    async with world_of(tmp_path, wall, log, IDP_CLIENT_ID="104857600000000000000") as world:
+        (found,) = [row for row in await world.rows() if row["name"] == "sign-in"]
+    assert found["state"] == "failed"
+    assert "A service account is of the wrong type" in found["detail"].replace("An API key or a", "A")
+    assert "of the type Web application" in found["remedy"]
+
+
+async def test_a_job_that_fails_is_named(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> None:
+    async def fail(workspace: Workspace) -> None:
+        raise RuntimeError("it broke")
+
+    def add(workspace: Workspace) -> None:
+        workspace.service(Scheduler).add(Job(name="breaking", summary="Breaks.", run=fail))
+
+    async with open_service(tmp_path, clock=wall, log=log, before=add, PROVIDERS="fake") as service:
+        await trio.sleep(1)
+        rows = (await service.mutate("health.check"))["checks"]
+    (found,) = [row for row in rows if row["name"] == "jobs"]
+    assert (found["state"], "breaking" in found["detail"], "it broke" in found["detail"]) == ("warning", True, True)
+
+
+# Under the fakes nobody outside is asked
+
+
+async def test_the_fakes_stand_in_for_every_service_outside(service: Service) -> None:
+    rows = {row["name"]: row for row in (await service.mutate("health.check"))["checks"]}
+    for name in ("provider", "sign-in", "credentials", "mail-provider", "mail-consent"):
+        assert rows[name]["state"] == "skipped"
+        assert "Fakes stand in" in rows[name]["detail"]
+
+
+# The same, whoever asks
+
+
+async def test_readyz_settings_and_doctor_tell_of_the_same_rows(service: Service) -> None:
+    await service.workspace.store.write(damage.record, {"ab" * 32: "missing"})
+    told = await service.mutate("health.check")
+    token = (service.workspace.home.path / "run" / "internal.token").read_text()
+    fields = {"authorization": f"Bearer {token}"}
+    asked = await service.ask("POST", CHECK_PATH, host="127.0.0.1:4780", fields=fields, listener=service.internal)
+    assert [(row["name"], row["state"]) for row in asked.json["checks"]] == [
+        (row["name"], row["state"]) for row in told["checks"]
+    ]
+    ready = (await service.get("/readyz")).json["checks"]
+    rows = {row["name"]: row for row in told["checks"]}
+    assert set(ready) <= set(rows)
+    assert ready["blobs"] == "1 damaged, 0 of them can't be mended"
+    assert ready["blobs"] in rows["blobs"]["detail"]
+    assert rows["blobs"]["state"] == "warning"
+
+
+async def test_nobody_but_an_admin_and_this_machine_gets_the_reasons(service: Service) -> None:
+    assert (await service.ask("POST", CHECK_PATH)).status == 404
+    nobody = await service.ask("POST", CHECK_PATH, host="127.0.0.1:4780", listener=service.internal)
+    assert nobody.status == 401
+
+
+def test_a_running_service_is_asked(tmp_path: Path) -> None:
+    with ServiceProcess(tmp_path) as process:
+        process.start(PROVIDERS="fake")
+        done = process.command("doctor", "--json")
+        verdict = json.loads(done.stdout)
+        assert (done.returncode, verdict["ok"], verdict["running"]) == (0, True, True), done.stdout
+        rows = {row["name"]: row for row in verdict["checks"]}
+        assert rows["service"]["detail"] == f"The service runs, as process {process.pid}"
+        assert rows["ports"]["detail"] == f"It is served at http://127.0.0.1:{process.port}"
+        (tmp_path / "config" / "svc" / "keys").chmod(0o700)
+        (key,) = (tmp_path / "config" / "svc" / "keys").iterdir()
+        key.chmod(0o644)
+        done = process.command("doctor")
+        assert done.returncode == 1
+        assert f"-> Run: chmod 600 {key}" in done.stdout
+        assert done.stdout.splitlines()[-1].endswith("The running service was asked.")
+        (tmp_path / "home" / "run" / "internal.token").write_text("another")
+        done = process.command("doctor", "--json")
+        verdict = json.loads(done.stdout)
+        (found,) = [row for row in verdict["checks"] if row["name"] == "service"]
+        assert (verdict["running"], found["state"]) == (False, "failed")
+        assert f"Process {process.pid} holds the home, and has another internal token" in found["detail"]
+        assert "Set SVC_INTERNAL_TOKEN here as it has it" in found["remedy"]
