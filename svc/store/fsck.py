@@ -61,7 +61,7 @@ def quick_problem(tx: ReadTx) -> str | None:
         verdict = tx.value("pragma quick_check(1)")
     except sqlite3.DatabaseError as error:
         return str(error)
-    return None if verdict == "ok" else str(verdict)
+    return None if verdict == "ok" else " ".join(str(verdict).split())
 
 
 def _found(tx: ReadTx, invariant: Invariant, blobs: Blobs, deep: bool, known: Mapping[str, Damage]) -> Iterator[str]:

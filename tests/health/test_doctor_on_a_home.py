@@ -18,7 +18,7 @@ import pytest
 from tests.health.homes import Staged, live
 from tests.journeys.harness import ServiceProcess
 
-Undo = Callable[[], None]
+_PAGE: Final = 4_096
 
 
 @pytest.fixture(scope="module")
@@ -93,8 +93,11 @@ def sql(statement: str) -> Callable[[Staged], None]:
 
 
 def torn_page(staged: Staged) -> None:
+    """One that holds rows: without those of the schema nothing could be opened."""
+    with closing(sqlite3.connect(staged.database)) as connection:
+        ((number,),) = connection.execute("select rootpage from sqlite_schema where name = 'outbox'").fetchall()
     whole = staged.database.read_bytes()
-    staged.database.write_bytes(whole[:8_192] + b"\xff" * 4_096 + whole[12_288:])
+    staged.database.write_bytes(whole[: (number - 1) * _PAGE] + b"\xff" * _PAGE + whole[number * _PAGE :])
 
 
 def wrong_key(staged: Staged) -> None:
