@@ -109,7 +109,7 @@ async def test_a_token_of_the_environment_is_the_one_and_no_file_is_written(
 ) -> None:
     token = "t" * 43
     async with open_service(tmp_path, clock=wall, log=log, SVC_INTERNAL_TOKEN=token) as service:
-        assert not (service.workspace.home.path / "run").exists()
+        assert not (service.workspace.home.path / "run" / "internal.token").exists()
         assert (await ask(service, "/livez", token=token)).status == 200
         assert (await ask(service, "/livez", token="u" * 43)).status == 401
 
