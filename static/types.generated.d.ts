@@ -907,9 +907,16 @@ interface PeopleTidiedOut {
   removed: number;
 }
 
+interface RunsAncestor {
+  id: string;
+  title: string;
+}
+
+/** `step_id`: the step of the run that waits for it. */
 interface RunsApprovalOut {
   id: string;
   runId: string;
+  stepId: string;
   tool: string;
   summary: string;
   input: unknown;
@@ -944,6 +951,7 @@ interface RunsProgress {
   total: number;
 }
 
+/** `ancestors`: the runs above it, the outermost first. */
 interface RunsRunDetail {
   id: string;
   workflow: string;
@@ -961,6 +969,7 @@ interface RunsRunDetail {
   usage: RunsUsage;
   input: unknown;
   output: unknown;
+  ancestors: RunsAncestor[];
   children: RunsRunOut[];
   steps: RunsStepOut[];
 }
@@ -986,6 +995,7 @@ interface RunsRunsOut {
   nextCursor: string | null;
 }
 
+/** `child_id`: the run that a step of the kind `child` waits for. */
 interface RunsStepOut {
   id: string;
   parentId: string | null;
@@ -999,6 +1009,7 @@ interface RunsStepOut {
   input: unknown;
   output: unknown;
   error: RunsErrorOut | null;
+  childId: string | null;
 }
 
 /** `null`: the vendor did not say. */

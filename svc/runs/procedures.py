@@ -8,6 +8,7 @@ import msgspec
 
 from svc.clock import Millis, rfc3339, rfc3339_or_none
 from svc.errors import Invalid, NotFound
+from svc.ids import derived_id
 from svc.principal import Principal
 from svc.protocol import NOTHING, Nothing, Procedure, Wire
 from svc.runs import actions, approvals, queries
@@ -57,6 +58,8 @@ class RunOut(Wire, frozen=True):
 
 
 class StepOut(Wire, frozen=True):
+    """``child_id``: the run that a step of the kind ``child`` waits for."""
+
     id: str
     parent_id: str | None
     name: str
@@ -69,13 +72,22 @@ class StepOut(Wire, frozen=True):
     input: msgspec.Raw
     output: msgspec.Raw
     error: ErrorOut | None
+    child_id: str | None
+
+
+class Ancestor(Wire, frozen=True):
+    id: str
+    title: str
 
 
 class RunDetail(RunOut, frozen=True):
+    """``ancestors``: the runs above it, the outermost first."""
+
     error: ErrorOut | None
     usage: Usage
     input: msgspec.Raw
     output: msgspec.Raw
+    ancestors: tuple[Ancestor, ...]
     children: tuple[RunOut, ...]
     steps: tuple[StepOut, ...]
 
@@ -96,8 +108,11 @@ class IdInput(Wire, frozen=True):
 
 
 class ApprovalOut(Wire, frozen=True):
+    """``step_id``: the step of the run that waits for it."""
+
     id: str
     run_id: str
+    step_id: str
     tool: str
     summary: str
     input: msgspec.Raw
@@ -155,9 +170,18 @@ def get_run(tx: ReadTx, principal: Principal, *, run_id: str) -> RunDetail:
         usage=Usage(input_tokens=cast("int | None", row[13]), output_tokens=cast("int | None", row[14])),
         input=_raw(cast(str, row[15])),
         output=_raw(cast("str | None", row[16])),
+        ancestors=_ancestors(tx, cast("str | None", row[8])),
         children=tuple(_run_out(child, principal) for child in children),
-        steps=tuple(_step_out(step) for step in queries.steps(tx, run_id)),
+        steps=tuple(_step_out(run_id, step) for step in queries.steps(tx, run_id)),
     )
+
+
+def _ancestors(tx: ReadTx, run_id: str | None) -> tuple[Ancestor, ...]:
+    found: list[Ancestor] = []
+    while run_id is not None and (row := tx.one("select title, parent_id from runs where id = :id", id=run_id)):
+        found.append(Ancestor(id=run_id, title=cast(str, row[0])))
+        run_id = cast("str | None", row[1])
+    return tuple(reversed(found))
 
 
 def _place(cursor: str | None) -> tuple[Millis | None, str]:
@@ -189,7 +213,7 @@ def _run_out(row: Row, principal: Principal) -> RunOut:
     )
 
 
-def _step_out(step: StepRow) -> StepOut:
+def _step_out(run_id: str, step: StepRow) -> StepOut:
     return StepOut(
         id=step.key,
         parent_id=step.parent_key,
@@ -203,6 +227,7 @@ def _step_out(step: StepRow) -> StepOut:
         input=_raw(step.input),
         output=_raw(step.output),
         error=_error(step.error),
+        child_id=derived_id("run", run_id, step.key) if step.kind == "child" else None,
     )
 
 
@@ -240,6 +265,7 @@ async def _approvals(context: RequestContext, wanted: Nothing) -> list[ApprovalO
         ApprovalOut(
             id=one.id,
             run_id=one.run_id,
+            step_id=one.key,
             tool=one.tool,
             summary=one.summary,
             input=_raw(one.input),
