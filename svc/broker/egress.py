@@ -16,11 +16,12 @@ from svc.broker.asking import Call, call_of, wanted
 from svc.broker.forwarding import refuse
 from svc.broker.in_flight import MAX_BODY_BYTES
 from svc.broker.llm import PREFIX
+from svc.broker.outside import Outside
 from svc.broker.redaction import Redactor
 from svc.capability import Reach
 from svc.errors import Forbidden, Invalid
 from svc.protocol import Headers, Request, Response, Route, Wire, json_response
-from svc.protocol.pinned import PinnedAnswer, PinnedEgress, PinnedFault, pinned_url
+from svc.protocol.pinned import PinnedAnswer, PinnedFault, pinned_url
 from svc.workspace import RequestContext
 
 DEADLINE_S: Final = 60.0
@@ -84,7 +85,7 @@ async def _answered(call: Call, asked: EgressInput) -> EgressOut:
     fields = [name for _, name, _, _ in Formatter().parse(reach.form) if name]
     redactor = Redactor(value[name] for name in fields)
     try:
-        answer = await call.workspace.service(PinnedEgress).request(
+        answer = await call.workspace.service(Outside).pinned.request(
             asked.method,
             asked.url,
             headers={**passed, reach.header: reach.form.format_map(value)},

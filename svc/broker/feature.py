@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from svc.broker import available, egress, llm, mcp
 from svc.broker.in_flight import InFlight
 from svc.broker.mcp_servers import McpServers
+from svc.broker.outside import Outside
 from svc.broker.vendors import Vendors
 from svc.feature import Feature
 from svc.nursery import Subsystem
@@ -17,7 +18,7 @@ from svc.workspace import Workspace
 def _build(workspace: Workspace) -> None:
     workspace.provide(InFlight())
     workspace.provide(McpServers())
-    workspace.provide(PinnedEgress())
+    workspace.provide(Outside(PinnedEgress()))
     workspace.provide(Vendors(workspace))
 
 

@@ -13,10 +13,10 @@ from svc.broker.forwarding import HEAD_S, IDLE_S, Passing, Streamed, forwarded
 from svc.broker.in_flight import MAX_BODY_BYTES, InFlight
 from svc.broker.llm import PREFIX
 from svc.broker.mcp_servers import FromCapability, LocalServer, McpServers, RemoteServer, Value
+from svc.broker.outside import Outside
 from svc.broker.redaction import Redactor
 from svc.errors import Conflict, Forbidden
 from svc.protocol import Request, Response, Route, Wire, json_response
-from svc.protocol.pinned import PinnedEgress
 from svc.protocol.rows import Method
 from svc.settings import PROFILE
 from svc.workspace import RequestContext
@@ -67,7 +67,7 @@ async def _send(
     workspace = call.workspace
     if server.by_admin and workspace.config[PROFILE] == "local":
         return await workspace.egress.open(method, url, headers=fields, body=body, head_s=HEAD_S, idle_s=IDLE_S)
-    pinned = workspace.service(PinnedEgress)
+    pinned = workspace.service(Outside).pinned
     return await pinned.open(method, url, headers=fields, body=body, head_s=HEAD_S, idle_s=IDLE_S)
 
 

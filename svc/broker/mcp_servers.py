@@ -6,15 +6,18 @@ Where nobody declares anything, there is none. Owns the permissions to spawn, to
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
+
+import trio
 
 from svc.errors import Forbidden, NotFound, Unavailable
 from svc.principal import Principal
 
 MAX_SPAWNS: Final = 1_000
+SPAWN_S: Final = 60.0
+"""How long a permission to start a server waits for its use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +54,17 @@ Server = RemoteServer | LocalServer
 Lookup = Callable[[Principal, str], Awaitable[Server | None]]
 
 
+@dataclass(frozen=True, slots=True)
+class _Spawn:
+    run_id: str
+    name: str
+    until: float
+
+
 class McpServers:
     def __init__(self) -> None:
         self._lookups: list[Lookup] = []
-        self._spawns: Counter[tuple[str, str]] = Counter()
+        self._spawns: list[_Spawn] = []
 
     def declare(self, lookup: Lookup) -> None:
         """Ask ``lookup`` too. The first that knows a server is right."""
@@ -69,22 +79,23 @@ class McpServers:
         raise NotFound(f"No MCP server {name!r} is declared.")
 
     def allow_spawn(self, run_id: str, name: str) -> None:
-        """The run may start this server once, and get its environment for it."""
-        if self._spawns.total() >= MAX_SPAWNS:
+        """The run may start this server once, soon, and get its environment for it."""
+        self._drop_late()
+        if len(self._spawns) >= MAX_SPAWNS:
             raise Unavailable("Too many MCP servers are about to be started.")
-        self._spawns[run_id, name] += 1
+        self._spawns.append(_Spawn(run_id, name, trio.current_time() + SPAWN_S))
 
     def use_spawn(self, run_id: str, name: str) -> None:
         """Raises 403 where no permission is left."""
-        if not self._spawns[run_id, name]:
-            raise Forbidden(
-                f"This run was not allowed to start {name}, or has been given its environment already.",
-                data={"reason": "not_granted"},
-            )
-        self._spawns[run_id, name] -= 1
-        self._spawns += Counter()  # drops those at zero
+        self._drop_late()
+        for spawn in self._spawns:
+            if (spawn.run_id, spawn.name) == (run_id, name):
+                self._spawns.remove(spawn)
+                return
+        raise Forbidden(
+            f"This run was not allowed to start {name}, or has been given its environment already.",
+            data={"reason": "not_granted"},
+        )
 
-    def forget(self, run_id: str) -> None:
-        """A run that ended starts nothing any more."""
-        for key in [key for key in self._spawns if key[0] == run_id]:
-            del self._spawns[key]
+    def _drop_late(self) -> None:
+        self._spawns = [spawn for spawn in self._spawns if spawn.until > trio.current_time()]
