@@ -12,7 +12,7 @@ import { mailPlace } from "./address.js";
 import { plural } from "../ui/format.js";
 import { toast } from "../ui/toast.js";
 import { moveUnread } from "./accounts.js";
-import { opened, threadMoved } from "./details.js";
+import { latest, opened, threadMoved } from "./details.js";
 import { labelNamed, makeLabel } from "./labels.js";
 import { applyThread, knownThread, refetchLists } from "./lists.js";
 import { welcome } from "./returned.js";
@@ -177,8 +177,9 @@ export async function undo() {
   told = mine.catch(() => undefined);
   try {
     const undone = await mine;
+    const words = undone ? await undoneWords(undone) : "There is nothing to take back.";
     dropOffer();
-    dropOffer = toast(undone ? undoneWords(undone) : "There is nothing to take back.");
+    dropOffer = toast(words);
     if (liveState.value !== "live") refetchLists();
     return undone;
   } catch (error) {
@@ -335,13 +336,14 @@ const UNDONE = {
     send: "Not sent: your message is open again",
 };
 
-/** @param {Undone} undone */
-function undoneWords({ what, threadIds }) {
+/** A thread that comes back from where no list shows it is not known before the news of it. @param {Undone} undone */
+async function undoneWords({ what, threadIds }) {
   const words = UNDONE[what] ?? "Taken back";
   if (what === "send") return `${words}.`;
-  const subject = threadIds.length === 1 ? knownThread(threadIds[0] ?? "")?.subject : "";
-  const about = subject ? `: ${subject}` : threadIds.length > 1 ? `: ${plural(threadIds.length, "thread")}` : "";
-  return `${words}${about}`;
+  const [first = ""] = threadIds;
+  if (threadIds.length !== 1) return threadIds.length ? `${words}: ${plural(threadIds.length, "thread")}` : words;
+  const thread = knownThread(first) ?? await latest(first);
+  return thread?.subject ? `${words}: ${thread.subject}` : words;
 }
 
 /** @param {unknown} error */

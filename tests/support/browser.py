@@ -227,6 +227,10 @@ class AppPage:
         """Wait until the row of this thread has the focus."""
         expect(self.page.locator(f"#row-{thread_id}")).to_be_focused()
 
+    def go_to_section(self, title: str) -> None:
+        """By the first letters in its head: notices may lie over the middle."""
+        self.page.get_by_role("button", name=title, exact=True).click(position={"x": 16, "y": 16})
+
     def at(self, path: str) -> None:
         """Wait until this is the address."""
         self.until("path => location.pathname === path", path)

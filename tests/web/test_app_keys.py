@@ -57,7 +57,7 @@ def test_e_archives_the_selected_row_and_goes_on_with_the_next(app: App) -> None
     app.selects("thr_02")
     assert app.called("mail.archive") == [{"threadIds": ["thr_01"]}]
     skipped = page.get_by_role("listbox", name="Skipped the inbox")
-    page.get_by_role("button", name="Skipped the inbox", exact=True).click()
+    app.go_to_section("Skipped the inbox")
     skipped.locator("#row-thr_01").wait_for()
 
 
@@ -221,7 +221,7 @@ def test_who_has_gone_back_to_a_row_and_leaves_it_for_another_section_stays_ther
     page.wait_for_selector("iframe")
     app.press("u")
     app.focuses("thr_00")
-    page.get_by_role("button", name="Skipped the inbox", exact=True).click()
+    app.go_to_section("Skipped the inbox")
     app.row("thr_skip5").wait_for()
     app.settled()
     expect(app.row("thr_skip5")).to_be_in_viewport()

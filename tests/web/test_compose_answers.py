@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from tests.support.browser import App
 from tests.web.fake_server import Refusal
-from tests.web.writer import chips, only, ready, saved, text, window
+from tests.web.writer import chips, draft, ready, text, window
 
 pytestmark = pytest.mark.browser
 
@@ -73,8 +73,7 @@ def test_the_quoted_original_is_folded_shown_in_a_frame_without_rights_and_can_b
     expect(page.frame_locator(".compose iframe").get_by_text("they love the tern silhouettes")).to_be_visible()
     page.get_by_role("button", name="Leave the quoted message out").click()
     expect(window(page).locator(".quote")).to_have_count(0)
-    saved(page)
-    assert only(app.world.drafts)["quote"] is None
+    draft(app, quote=None)
 
 
 @pytest.mark.parametrize(("kind", "reply_to"), [("reply", "thr_00"), ("forward", None)])

@@ -9,20 +9,14 @@ from playwright.sync_api import Page, expect
 
 from tests.support.browser import PATIENCE_MS, App
 from tests.web.fake_server import Refusal
-from tests.web.writer import compose, fill, only, ready, saved, text, window
+from tests.web.writer import compose, draft, fill, ready, saved, taken, text, window
 
 pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
 def another_tab(app: App) -> Callable[[], Page]:
-    def opened() -> Page:
-        page = app.page.context.new_page()
-        page.goto(f"{app.origin}/p/mail")
-        page.wait_for_selector("[role=option]")
-        return page
-
-    return opened
+    return app.another_tab
 
 
 def draft_from_the_list(page: Page, subject: str) -> None:
@@ -40,7 +34,7 @@ def test_what_is_typed_is_saved_and_closed_it_stands_under_drafts(app: App) -> N
     draft_from_the_list(page, "Tides")
     expect(text(page)).to_contain_text("High at nine.")
     expect(text(page)).to_be_focused()
-    assert only(app.world.drafts)["html"] == "<div>High at nine.</div>"
+    draft(app, html="<div>High at nine.</div>")
 
 
 def test_closing_saves_what_was_typed_last(app: App) -> None:
@@ -48,7 +42,7 @@ def test_closing_saves_what_was_typed_last(app: App) -> None:
     fill(page)
     app.press("Escape")
     expect(window(page)).to_have_count(0)
-    assert only(app.world.drafts)["subject"] == "Tides"
+    draft(app, subject="Tides")
     page.get_by_role("button", name="Continue").click()
     ready(page)
 
@@ -62,7 +56,7 @@ def test_a_browser_that_was_closed_offers_what_was_being_written(app: App) -> No
     page.get_by_role("button", name="Continue").click()
     ready(page)
     expect(text(page)).to_contain_text("High at nine.")
-    assert len(app.world.drafts) == 1
+    draft(app)
     app.press("Control+Enter")
     page.locator(".sending").wait_for()
     page.reload()
@@ -82,7 +76,7 @@ def test_words_that_never_reached_the_server_outlive_a_crash_of_the_browser(app:
     ready(page)
     expect(page.get_by_label("Subject")).to_have_value("Unsaved")
     saved(page)
-    assert only(app.world.drafts)["subject"] == "Unsaved"
+    draft(app, subject="Unsaved")
 
 
 def test_a_message_that_cannot_be_saved_does_not_close(app: App) -> None:
@@ -112,11 +106,11 @@ def test_two_tabs_that_write_the_same_draft_are_told_and_nothing_is_overwritten_
     saved(other)
     text(page).fill("mine")
     page.get_by_text("This draft was changed in another window").wait_for()
-    assert only(app.world.drafts)["html"] == "<div>theirs</div>"
+    draft(app, html="<div>theirs</div>")
     page.get_by_role("button", name=choice).click()
     expect(text(page)).to_have_text(kept)
     saved(page)
-    assert only(app.world.drafts)["html"] == f"<div>{kept}</div>"
+    draft(app, html=f"<div>{kept}</div>")
     other.close()
 
 
@@ -134,8 +128,8 @@ def test_a_draft_that_another_tab_has_sent_can_be_kept_as_a_new_one(app: App, an
     page.get_by_text("This draft was sent or deleted in another window.").wait_for()
     page.get_by_role("button", name="Keep mine as a new draft").click()
     saved(page)
-    assert only(app.world.drafts)["html"] == "<div>and more</div>"
-    assert len(app.world.outgoing) == 1
+    draft(app, html="<div>and more</div>")
+    taken(app)
 
 
 def test_a_message_that_is_open_in_one_tab_is_not_offered_in_another(app: App, another_tab: Callable[[], Page]) -> None:
@@ -156,7 +150,7 @@ def test_beginning_another_message_keeps_the_first_as_a_draft(app: App) -> None:
     ready(page)
     expect(page.get_by_label("Subject")).to_have_value("")
     expect(window(page)).to_have_count(1)
-    assert only(app.world.drafts)["subject"] == "One"
+    draft(app, subject="One")
 
 
 def test_a_send_whose_answer_was_lost_goes_out_once_when_it_is_sent_again(app: App) -> None:
@@ -169,4 +163,4 @@ def test_a_send_whose_answer_was_lost_goes_out_once_when_it_is_sent_again(app: A
     page.unroute("**/trpc/mail.send*")
     app.press("Control+Enter")
     expect(window(page)).to_have_count(0)
-    assert len(app.world.outgoing) == 1
+    taken(app)

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from tests.support.browser import App
 from tests.web import fake_compose
-from tests.web.writer import chips, compose, only, paste, ready, saved, text, window
+from tests.web.writer import chips, compose, draft, paste, ready, saved, text, window
 
 pytestmark = pytest.mark.browser
 
@@ -59,7 +59,7 @@ def test_pasted_html_keeps_its_words_and_nothing_that_acts(app: App) -> None:
     expect(text(page).get_by_role("link", name="good")).to_have_attribute("href", "https://good.example/")
     nothing_happened(app)
     saved(page)
-    kept = only(app.world.drafts)["html"]
+    kept = draft(app)["html"]
     assert not any(word in kept.lower() for word in ("script", "onerror", "style", "img", "broken", "data-thread"))
 
 
@@ -118,7 +118,7 @@ def test_a_huge_paste_comes_as_text_within_bounds_and_says_so(app: App, kind: st
     paste(text(page), **(given if kind == "html" else {"plain": words}))
     page.get_by_text("the first 400,000 letters were pasted").wait_for()
     saved(page)
-    assert len(only(app.world.drafts)["html"]) < 420_000
+    assert len(draft(app)["html"]) < 420_000
     app.press("Control+Home")
     page.keyboard.type("still here ")
     expect(text(page)).to_contain_text("still here")

@@ -116,6 +116,20 @@ def test_z_takes_back_step_by_step_also_after_a_reload(app: App) -> None:
     page.get_by_text("There is nothing to take back.").wait_for()
 
 
+def test_what_comes_back_is_called_by_its_subject_also_before_the_news_of_it(app: App) -> None:
+    trashed = app.world.thread("thr_01")
+    trashed.update(inInbox=False, hidden=True)
+
+    def undo(given: dict[str, Any]) -> Any:
+        trashed.update(inInbox=True, hidden=False)
+        return {"undone": {"id": "1", "what": "trash", "threadIds": ["thr_01"], "draftId": None}}
+
+    app.world.rpc_mail_undo = undo  # type: ignore[method-assign]
+    page = app.open()
+    app.press("z")
+    page.get_by_text("Back from the trash: Paint samples").wait_for()
+
+
 def test_undo_waits_for_the_step_that_is_still_being_told(app: App) -> None:
     page = app.open()
     app.press("j", "e", "z")

@@ -118,8 +118,8 @@ def test_e_archives_the_selected_row_and_the_open_thread_into_the_other_section(
     desk.eventually(lambda: "INBOX" not in labels_of(desk.service, opened["id"]))
     expect(page.locator(".thread-subject")).not_to_have_text("Archived while open")  # the next one opened
     desk.press("u")
-    desk.dismiss_notices()
-    page.locator("[data-section=skipped] h2 button").click()
+    desk.settled()
+    desk.go_to_section("Skipped the inbox")
     for thread in (listed, opened):
         expect(desk.section("skipped").and_(page.locator(f"#row-{thread['id']}"))).to_be_visible()
     desk.picture("rule-11-skipped")

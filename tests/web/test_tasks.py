@@ -13,7 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.support.browser import App
 from tests.web.fake_compose import instant
 from tests.web.fake_server import Refusal
-from tests.web.writer import ready, text, window
+from tests.web.writer import draft, ready, text, window
 
 pytestmark = pytest.mark.browser
 
@@ -88,7 +88,7 @@ def test_cancel_asks_and_leaves_a_draft(app: App) -> None:
     page.get_by_role("button", name="Cancel: Soon").click()
     page.get_by_role("button", name="Don’t send it").click()
     expect(page.get_by_text("It is among your drafts.")).to_be_visible()
-    assert len(app.world.drafts) == 1
+    draft(app)
 
 
 def test_what_failed_is_written_anew_or_put_away(app: App) -> None:
@@ -165,7 +165,7 @@ def test_a_signature_is_written_in_the_settings_and_used(app: App) -> None:
     page.keyboard.type("Tern")
     page.get_by_role("button", name="Save the signature of mia@ternandtide.example").click()
     expect(page.get_by_text("Signature saved.")).to_be_visible()
-    assert app.world.signatures["acc_mia"] == "<div>Mia&nbsp;<b>Tern</b></div>"
+    assert app.called("mail.setSignature") == [{"accountId": "acc_mia", "html": "<div>Mia&nbsp;<b>Tern</b></div>"}]
     page.get_by_role("link", name="svc, to the inbox").click()
     page.wait_for_selector("[role=option]")
     app.press("c")

@@ -85,6 +85,32 @@ def give_file(target: Locator, event: str, name: str, mime: str, content: str) -
     )
 
 
-def only(records: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    (record,) = records.values()
-    return record
+def draft(app: App, **fields: Any) -> dict[str, Any]:
+    """The one draft there is at the server, once it is this one."""
+    app.wait(
+        lambda: any(_is(one, fields) for one in _only(app.world.drafts)),
+        what=f"a draft with {fields}",
+        tell=lambda: str(app.world.drafts),
+    )
+    return _only(app.world.drafts)[0]
+
+
+def taken(app: App, **fields: Any) -> dict[str, Any]:
+    """The one mail that the server has taken, once it is so, and nothing more is under way to it."""
+    app.wait(
+        lambda: any(_is(one, fields) for one in _only(app.world.outgoing)),
+        what=f"a mail with {fields}",
+        tell=lambda: str(app.world.outgoing),
+    )
+    app.settled()
+    (mail,) = app.world.outgoing.values()
+    return mail
+
+
+def _only(records: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Where there is one. The server puts another dictionary in the place of this one, it changes none."""
+    return list(records.values()) if len(records) == 1 else []
+
+
+def _is(record: dict[str, Any], fields: dict[str, Any]) -> bool:
+    return all(record[name] == value for name, value in fields.items())
