@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.journeys.harness import ServiceProcess
-from tests.support.browser import DESKTOP, PATIENCE_MS, PHONE
+from tests.journeys.harness import ServiceProcess, until
+from tests.sizes import HANGS_S
+from tests.support.browser import DESKTOP, PHONE, AppPage, fresh_page, hear, still
 from tests.support.browser import until as browser_until
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]
@@ -25,48 +26,59 @@ LEAST_THREADS = 40
 def test_a_day_with_the_inbox(browser: Browser, tmp_path: Path) -> None:
     with ServiceProcess(tmp_path) as service:
         service.start(**SETTINGS)
-        with reader(browser, service) as (page, problems):
-            everything_is_there(page)
-            reads_and_archives(page, service)
-            new_mail_shows_itself_and_spam_does_not(page, service)
-            assert problems == []
-            survives_a_crash(page, service)
+        until(lambda: is_read(service), what="all mail to be read", deadline_s=HANGS_S, tell=service.log)
+        with reader(browser, service) as seat:
+            everything_is_there(seat)
+            reads_and_archives(seat, service)
+            new_mail_shows_itself_and_spam_does_not(seat, service)
+            assert seat.problems == []
+            survives_a_crash(seat, service)
         pictures(browser, service)
         assert service.stop() == 0
 
 
-def everything_is_there(page: Page) -> None:
+def is_read(service: ServiceProcess) -> bool:
+    accounts = service.query("mail.accounts")
+    return len(accounts) == 3 and all(one["state"] == "caught-up" for one in accounts)
+
+
+def everything_is_there(seat: AppPage) -> None:
+    page = seat.page
     page.goto("/")
     page.wait_for_url("**/p/mail")
-    page.wait_for_function(f"() => {count_of('inbox')} >= {LEAST_THREADS}")
+    seat.until(f"() => {count_of('inbox')} >= {LEAST_THREADS}")
     tabs = page.get_by_role("tab")
     expect(tabs).to_have_count(4)
+    seat.settled()
     badges = [int((text or "·0").rpartition("·")[2]) for text in tabs.all_text_contents()]
     assert badges[0] == sum(badges[1:])
-    page.wait_for_function(f"() => {count_of('skipped')} > 10")
+    seat.until(f"() => {count_of('skipped')} > 10")
 
 
-def reads_and_archives(page: Page, service: ServiceProcess) -> None:
-    unread = service.query("mail.accounts")
-    page.keyboard.press("j")
-    thread_id = page.locator("[aria-selected=true][data-thread]").get_attribute("data-thread")
-    page.keyboard.press("Enter")
+def reads_and_archives(seat: AppPage, service: ServiceProcess) -> None:
+    page = seat.page
+    unread = total(service.query("mail.accounts"))
+    (thread,) = service.query("mail.threads", section="inbox", limit=1)["threads"]
+    seat.press("j")
+    seat.selects(thread["id"])
+    seat.press("Enter")
     page.wait_for_selector("iframe")
-    eventually(page, lambda: total(service.query("mail.accounts")) == total(unread) - 1)
+    eventually(page, lambda: total(service.query("mail.accounts")) == unread - 1)
 
     def in_inbox() -> bool:
-        return bool(service.query("mail.thread", id=thread_id)["thread"]["inInbox"])
+        return bool(service.query("mail.thread", id=thread["id"])["thread"]["inInbox"])
 
-    page.keyboard.press("e")
-    page.get_by_role("button", name="Undo").hover()  # so that it stays until the server has archived
+    seat.press("e")
     eventually(page, lambda: not in_inbox())
     page.get_by_role("button", name="Undo").click()
     eventually(page, in_inbox)
-    page.keyboard.press("u")
-    page.locator(f"#row-{thread_id}").wait_for()
+    seat.settled()
+    seat.press("u")
+    page.get_by_role("listbox", name="Inbox").locator(f"#row-{thread['id']}").wait_for()
 
 
-def new_mail_shows_itself_and_spam_does_not(page: Page, service: ServiceProcess) -> None:
+def new_mail_shows_itself_and_spam_does_not(seat: AppPage, service: ServiceProcess) -> None:
+    page = seat.page
     page.evaluate("() => { document.querySelector('.lists').scrollTop = 0; }")
     skipped = page.evaluate(count_of("skipped"))
     arrives(service, "You have won", "SPAM")
@@ -76,7 +88,8 @@ def new_mail_shows_itself_and_spam_does_not(page: Page, service: ServiceProcess)
     expect(page.get_by_text("You have won")).to_have_count(0)
 
 
-def survives_a_crash(page: Page, service: ServiceProcess) -> None:
+def survives_a_crash(seat: AppPage, service: ServiceProcess) -> None:
+    page = seat.page
     service.kill()
     page.get_by_text("Reconnecting to the server.").wait_for()
     service.start(**SETTINGS)
@@ -102,23 +115,20 @@ def pictures(browser: Browser, service: ServiceProcess) -> None:
         ("phone", {"viewport": PHONE, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}),
     ]
     for name, options in looks:
-        with reader(browser, service, **options) as (page, problems):
-            page.goto("/p/mail")
-            page.wait_for_selector("[role=option]")
-            page.screenshot(path=SHOTS / f"world-{name}.png")
-            assert problems == []
+        with reader(browser, service, **options) as seat:
+            seat.page.goto("/p/mail")
+            seat.page.wait_for_selector("[role=option]")
+            still(seat.page)
+            seat.page.screenshot(path=SHOTS / f"world-{name}.png")
+            assert seat.problems == []
 
 
 @contextmanager
-def reader(browser: Browser, service: ServiceProcess, **options: Any) -> Iterator[tuple[Page, list[str]]]:
-    context = browser.new_context(base_url=service.base, **{"viewport": DESKTOP, **options})
-    context.set_default_timeout(PATIENCE_MS)
-    page = context.new_page()
-    problems: list[str] = []
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    page.on("console", lambda said: problems.append(said.text) if said.type in {"error", "warning"} else None)
-    yield page, problems
-    context.close()
+def reader(browser: Browser, service: ServiceProcess, **options: Any) -> Iterator[AppPage]:
+    with fresh_page(browser, base_url=service.base, **options) as page:
+        seat = AppPage(page=page)
+        hear(page, seat.problems.append)
+        yield seat
 
 
 def count_of(section: str) -> str:

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.journeys.harness import ServiceProcess
-from tests.support.browser import DESKTOP, PATIENCE_MS
+from tests.support.browser import fresh_page, settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.wall_clock]
 
@@ -54,11 +54,7 @@ def vendor() -> Iterator[str]:
 def test_a_credential_is_set_tested_replaced_and_removed_and_never_seen_again(browser: Browser, tmp_path: Path) -> None:
     with vendor() as url, ServiceProcess(tmp_path) as service:
         service.start(PROVIDERS="fake", SVC_LLM_A_URL=url)
-        context = browser.new_context(viewport=DESKTOP, base_url=service.base)
-        context.set_default_timeout(PATIENCE_MS * 2)
-        expect.set_options(timeout=PATIENCE_MS * 2)
-        try:
-            page = context.new_page()
+        with fresh_page(browser, base_url=service.base) as page:
             page.goto("/settings/credentials")
             row = page.get_by_role("listitem").filter(has_text="Model vendor A")
             expect(row).to_contain_text("not set")
@@ -72,13 +68,12 @@ def test_a_credential_is_set_tested_replaced_and_removed_and_never_seen_again(br
             expect(row).to_contain_text("by settings")
             page.reload()
             expect(page.get_by_role("table").get_by_text("test by an admin")).to_have_count(2)
+            settled(page)
             for canary in (GOOD, WRONG):
                 assert canary not in page.content()
             row.get_by_role("button", name="Remove").click()
             row.get_by_role("button", name="Remove").click()
             expect(row).to_contain_text("not set")
-        finally:
-            context.close()
         assert service.stop() == 0
         kept = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
         assert not any(canary.encode() in content for canary in (GOOD, WRONG) for content in kept)

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.journeys.harness import Reply, ServiceProcess
-from tests.support.browser import DESKTOP, PATIENCE_MS
+from tests.support.browser import fresh_page, settled
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]
 
@@ -76,7 +76,8 @@ def jonas_reads_nothing(page: Page, *, link: str, thread: str) -> None:
     page.get_by_label("Development login").fill(JONAS)
     page.get_by_role("button", name="Sign in").click()
     page.get_by_role("heading", name="Connect your mail").wait_for()
-    assert page.locator("[role=option]").count() == 0
+    settled(page)
+    expect(page.locator("[role=option]")).to_have_count(0)
     assert ask_for(page, thread) == 404
     page.goto("/settings/users")
     page.get_by_text("Only the admins of this workspace see this.").wait_for()
@@ -101,7 +102,8 @@ def jonas_reads_and_edits(page: Page) -> None:
     assert ask(page, "pages.get", path=UNSHARED) == ask(page, "pages.get", path="never-written") == 404
     page.goto("/p/")
     page.locator(".tree").get_by_role("link", name="harbour").wait_for()
-    assert page.get_by_role("link", name=UNSHARED).count() == 0
+    settled(page)
+    expect(page.get_by_role("link", name=UNSHARED)).to_have_count(0)
 
 
 def jonas_shares_his_own(page: Page) -> None:
@@ -114,7 +116,7 @@ def mia_may_read_it(page: Page) -> None:
     page.goto(f"/p/{HIS}")
     expect(page.locator(".prose")).to_have_text("Berth seven is free.")
     page.get_by_text("you may read it").wait_for()
-    assert page.get_by_role("button", name="Edit").count() == 0
+    expect(page.get_by_role("button", name="Edit")).to_have_count(0)
 
 
 def write_new(page: Page, path: str, text: str) -> None:
@@ -219,9 +221,5 @@ def accounts(service: ServiceProcess, headers: dict[str, str]) -> Reply:
 @contextmanager
 def visitor(browser: Browser, service: ServiceProcess) -> Iterator[Page]:
     """Somebody with a browser of their own."""
-    context = browser.new_context(viewport=DESKTOP, reduced_motion="reduce", base_url=service.base)
-    context.set_default_timeout(PATIENCE_MS * 2)
-    try:
-        yield context.new_page()
-    finally:
-        context.close()
+    with fresh_page(browser, base_url=service.base) as page:
+        yield page

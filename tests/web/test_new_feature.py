@@ -17,6 +17,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.journeys.harness import ServiceProcess, until
 from tests.sizes import HANGS_S
+from tests.support.browser import fresh_page
 
 ROOT: Final = Path(__file__).parent.parent.parent
 HABITS: Final = Path(__file__).parent / "habits_feature"
@@ -77,12 +78,11 @@ def test_a_feature_is_added_and_taken_out_by_one_line_in_each_list(
         )
         listed = service.command("habits", "list", "--json")
         assert json.loads(listed.stdout) == [{"name": "read", "done": "1"}, {"name": "walk", "done": "2"}]
-        page = browser.new_page()
-        page.goto(service.base + "/p/mail")
-        page.get_by_role("link", name="Habits").click()
-        expect(page.locator(".habits li")).to_have_text(["read: 1 of 2", "walk: 2 of 2"])
-        expect(page.locator(".habits")).to_have_css("list-style-type", "square")
-        page.close()
+        with fresh_page(browser, base_url=service.base) as page:
+            page.goto("/p/mail")
+            page.get_by_role("link", name="Habits").click()
+            expect(page.locator(".habits li")).to_have_text(["read: 1 of 2", "walk: 2 of 2"])
+            expect(page.locator(".habits")).to_have_css("list-style-type", "square")
         assert service.stop() == 0
 
     take_out(tree)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.journeys.harness import ServiceProcess
 from tests.peers.needs import AXE, needs
-from tests.support.browser import PATIENCE_MS, PHONE
+from tests.support.browser import PHONE, fresh_page, settled, until
 from tests.web.test_app_looks import check
 
 pytestmark = pytest.mark.browser
@@ -56,19 +57,17 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess
 @pytest.fixture
 def visit(browser: Browser, service: ServiceProcess) -> Iterator[Callable[..., Page]]:
     """Open the app at a path. After the test no script may have failed."""
-    opened, failures = [], list[str]()
+    failures = list[str]()
+    with ExitStack() as stack:
 
-    def visit_path(path: str, **context: Any) -> Page:
-        opened.append(browser.new_context(**{"viewport": {"width": 1360, "height": 860}, **context}))
-        opened[-1].set_default_timeout(PATIENCE_MS)
-        page = opened[-1].new_page()
-        page.on("pageerror", lambda error: failures.append(str(error)))
-        page.goto(service.base + path)
-        return page
+        def visit_path(path: str, **context: Any) -> Page:
+            page = stack.enter_context(fresh_page(browser, **context))
+            page.on("pageerror", lambda error: failures.append(str(error)))
+            page.goto(service.base + path)
+            settled(page)
+            return page
 
-    yield visit_path
-    for context in opened:
-        context.close()
+        yield visit_path
     assert failures == []
 
 
@@ -84,12 +83,11 @@ def test_a_page_that_is_not_there_is_created_read_and_edited_by_keyboard(
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_have_text("by hand")
     expect(page.locator("article .prose h2")).to_have_text("Hello")
+    settled(page)
     page.keyboard.press("e")
     page.get_by_label("Text, in Markdown").fill("changed")
-    with page.expect_response("**/trpc/pages.save"):  # the words "Saved." are still there from the first time
-        page.keyboard.press("Control+s")
-    saved = service.query("pages.get", path="made/by hand")
-    assert (saved["body"], saved["revision"]) == ("changed", 2)
+    page.keyboard.press("Control+s")
+    until(page, lambda: kept(service, "made/by hand") == ("changed", 2))
 
 
 def test_the_tree_opens_to_the_page_and_a_link_leads_there_without_a_reload(
@@ -99,6 +97,7 @@ def test_the_tree_opens_to_the_page_and_a_link_leads_there_without_a_reload(
         service.mutate("pages.save", path=path, body=body)
     page = visit("/p/")
     page.get_by_role("navigation", name="Pages").get_by_role("link", name="walk").click()
+    page.locator(".prose a").wait_for()
     page.evaluate("window.stayed = true")
     page.locator(".prose a").click()
     expect(page.locator(".prose")).to_have_text("here")
@@ -109,11 +108,11 @@ def test_the_tree_opens_to_the_page_and_a_link_leads_there_without_a_reload(
     expect(page.get_by_role("heading", level=1)).to_have_text("walk")
 
 
-@pytest.mark.parametrize(("choice", "kept"), [("Keep mine", "mine"), ("Load theirs", "theirs")])
+@pytest.mark.parametrize(("choice", "chosen"), [("Keep mine", "mine"), ("Load theirs", "theirs")])
 def test_who_was_slower_chooses_between_theirs_and_mine(
-    visit: Callable[..., Page], service: ServiceProcess, choice: str, kept: str
+    visit: Callable[..., Page], service: ServiceProcess, choice: str, chosen: str
 ) -> None:
-    path = f"contested/{kept}"
+    path = f"contested/{chosen}"
     service.mutate("pages.save", path=path, body="first")
     page = visit(f"/p/{path}")
     page.get_by_role("button", name="Edit").click()
@@ -123,8 +122,8 @@ def test_who_was_slower_chooses_between_theirs_and_mine(
     page.keyboard.press("Control+s")
     page.get_by_role("button", name=choice).click()
     expect(page.get_by_role("button", name=choice)).to_have_count(0)
-    expect(text).to_have_value(kept)
-    assert service.query("pages.get", path=path)["body"] == kept
+    expect(text).to_have_value(chosen)
+    until(page, lambda: service.query("pages.get", path=path)["body"] == chosen)
 
 
 def test_the_page_of_a_correspondent_tells_of_their_mail(visit: Callable[..., Page], service: ServiceProcess) -> None:
@@ -164,11 +163,7 @@ def test_an_old_revision_is_restored_and_a_page_moved_shared_and_deleted(
     page.get_by_label("Everyone who is signed in").select_option("read")
     page.locator("dialog[open]").get_by_role("button", name="Save").click()
     expect(page.locator("dialog[open]")).to_have_count(0)
-    shared = service.query("pages.get", path="old")
-    assert (shared["access"], [(one["to"], one["level"]) for one in shared["grants"]]) == (
-        "explicit",
-        [("everyone", "read")],
-    )
+    until(page, lambda: shared(service, "old") == ("explicit", [("everyone", "read")]))
     page.get_by_role("button", name="Move or delete").click()
     page.get_by_label("New path").fill("archive/old")
     page.get_by_role("button", name="Move", exact=True).click()
@@ -177,7 +172,7 @@ def test_an_old_revision_is_restored_and_a_page_moved_shared_and_deleted(
     page.get_by_role("button", name="Delete the page").click()
     page.get_by_role("button", name="Delete", exact=True).click()
     page.wait_for_url("**/p/archive")
-    assert service.rows("select path from pages where path like '%old'") == []
+    until(page, lambda: service.rows("select path from pages where path like '%old'") == [])
 
 
 def test_files_come_by_picker_paste_and_drop_and_stand_at_the_caret(
@@ -225,6 +220,7 @@ def test_an_upload_that_finds_no_server_says_so_and_one_shows_how_far_it_is(visi
     page.get_by_role("button", name="Create this page").click()
     page.set_input_files("input[type=file]", {"name": "a.bin", "mimeType": "", "buffer": os.urandom(1000)})
     expect(page.get_by_role("progressbar", name="Uploading a.bin")).to_be_visible()
+    until(page, lambda: bool(held), what="the upload to be held")
     held[0].abort()
     expect(page.get_by_role("alert")).to_contain_text("can’t be reached")
 
@@ -262,7 +258,18 @@ def test_pages_pass_axe_and_fit(
 def test_on_a_phone_text_and_preview_stand_one_above_the_other(visit: Callable[..., Page]) -> None:
     page = visit("/p/small", viewport=PHONE, has_touch=True, is_mobile=True)
     page.get_by_role("button", name="Create this page").click()
-    text, preview = page.locator("textarea").bounding_box(), page.locator(".editor-preview").bounding_box()
-    assert text
-    assert preview
-    assert preview["y"] >= text["y"] + text["height"]
+    page.locator(".editor-preview").wait_for()
+    page.wait_for_function(
+        """() => document.querySelector(".editor-preview").getBoundingClientRect().top
+            >= document.querySelector("textarea").getBoundingClientRect().bottom"""
+    )
+
+
+def kept(service: ServiceProcess, path: str) -> tuple[str, int]:
+    found = service.query("pages.get", path=path)
+    return found["body"], found["revision"]
+
+
+def shared(service: ServiceProcess, path: str) -> tuple[str, list[tuple[str, str]]]:
+    found = service.query("pages.get", path=path)
+    return found["access"], [(one["to"], one["level"]) for one in found["grants"]]

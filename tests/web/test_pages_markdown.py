@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from tests.journeys.harness import ServiceProcess
-from tests.support.browser import PATIENCE_MS
+from tests.support.browser import fresh_page, settled
 
 pytestmark = pytest.mark.browser
 
@@ -89,12 +89,10 @@ PAST_THE_GRAMMAR: dict[str, tuple[str, str]] = {
 def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     with ServiceProcess(tmp_path_factory.mktemp("markdown")) as service:
         service.start(PROVIDERS="fake")
-        context = browser.new_context()
-        context.set_default_timeout(PATIENCE_MS)
-        opened = context.new_page()
-        opened.goto(f"{service.base}/p/")
-        yield opened
-        context.close()
+        with fresh_page(browser, base_url=service.base) as opened:
+            opened.goto("/p/")
+            settled(opened)
+            yield opened
 
 
 @pytest.fixture
