@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
+from svc.broker import Vendors
+from svc.fakes.llm import procedures as llm_procedures
+from svc.fakes.llm.vendor import answer
+from svc.fakes.llm.world import FakeModels
 from svc.fakes.mail import procedures as mail_procedures
 from svc.fakes.mail.provider import FakeWorld
 from svc.feature import Feature, Seed
@@ -13,6 +18,7 @@ from svc.principal import system
 from svc.workspace import Workspace
 
 MAIL_JOURNAL: Final = "fake.jsonl"
+LLM_JOURNAL: Final = "fake-llm.jsonl"
 
 
 def _build(workspace: Workspace) -> None:
@@ -21,11 +27,15 @@ def _build(workspace: Workspace) -> None:
     workspace.provide(world)
     workspace.service(Providers).replace_all("fake", lambda account: world.provider(account.address))
     workspace.service(Identity).dev_login = True
+    models = FakeModels(journal=workspace.home.spool / LLM_JOURNAL, threads=workspace.threads)
+    workspace.provide(models)
+    workspace.service(Vendors).replace_all(partial(answer, models))
 
 
 async def _boot(workspace: Workspace) -> None:
     """Rebuild the fake mailboxes, and connect those that are not."""
     workspace.service(FakeWorld).load()
+    workspace.service(FakeModels).load()
     _connect(workspace)
 
 
@@ -44,7 +54,7 @@ def _connect(workspace: Workspace) -> None:
 FEATURE = Feature(
     name="fakes",
     summary="Deterministic stand-ins of outside systems, on under PROVIDERS=fake.",
-    procedures=mail_procedures.PROCEDURES,
+    procedures=(*mail_procedures.PROCEDURES, *llm_procedures.PROCEDURES),
     build=_build,
     boot=_boot,
     seeds=(Seed(world="mock-world", plant=_plant),),

@@ -176,6 +176,8 @@ PROCEDURES: dict[str, Door] = {
     "fake.mail.expireHistory": mutation("admin", address=MIA),
     "fake.mail.syncNow": mutation("admin", address=MIA),
     "fake.mail.sent": query("admin", address=MIA),
+    "fake.llm.script": mutation("admin", replies=[{"text": "Hi"}]),
+    "fake.llm.calls": query("admin"),
     "fake.mail.fault": mutation("admin", address=MIA, operation="send", fault=500),
 }
 

@@ -28,14 +28,19 @@ class Entry(msgspec.Struct, omit_defaults=True):
 
 
 def read(path: Path) -> list[Entry]:
-    """What the journal holds. A last line that a crash tore is dropped: nobody was told of it."""
+    """What the journal holds."""
+    return [msgspec.json.decode(line, type=Entry) for line in lines(path)]
+
+
+def lines(path: Path) -> list[bytes]:
+    """Of any journal. A last line that a crash tore is dropped: nobody was told of it."""
     if not path.exists():
         return []
     data = path.read_bytes()
     whole = data[: data.rfind(b"\n") + 1]
     if len(whole) != len(data):
         os.truncate(path, len(whole))
-    return [msgspec.json.decode(line, type=Entry) for line in whole.splitlines()]
+    return whole.splitlines()
 
 
 def append(path: Path, line: bytes) -> None:
