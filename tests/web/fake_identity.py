@@ -54,6 +54,24 @@ def invites() -> list[dict[str, Any]]:
 CONNECTED = "idp.oauth.mia@ternandtide.example"
 
 
+KEY = "/home/mia/.config/svc/keys/home_kag3nk5m1uj3mb17jb0a"
+CHECKS = [
+    {"name": name, "summary": summary, "state": state, "detail": detail, "remedy": remedy}
+    for name, summary, state, detail, remedy in (
+        ("settings", "Every variable is understood.", "ok", "52 settings, all of them understood", ""),
+        (
+            "keys",
+            "The key is private.",
+            "failed",
+            f"The master key {KEY} can be read by others",
+            f"Run: chmod 600 {KEY}",
+        ),
+        ("disk", "The disk has room.", "warning", "The disk is nearly full: 195 MiB are free", "Delete something"),
+        ("worker", "How the worker plane is kept apart.", "skipped", "Nothing runs there yet", ""),
+    )
+]
+
+
 def credentials() -> list[dict[str, Any]]:
     def one(name: str, title: str, *fields: str, at: str | None = None, **more: Any) -> dict[str, Any]:
         return {
@@ -160,6 +178,9 @@ class IdentityWorld(World):
     def rpc_capabilities_audit(self, given: dict[str, Any]) -> Any:
         use = {"name": "llm.a", "actor": "agents", "purpose": "ask a model", "runId": None, "outcome": "granted"}
         return {"rows": [{"at": ahead(hours=-1), **use}], "nextCursor": None}
+
+    def rpc_health_check(self, given: dict[str, Any]) -> Any:
+        return {"checks": CHECKS}
 
     def rpc_users_list(self, given: dict[str, Any]) -> Any:
         return self.users

@@ -1,0 +1,15 @@
+// @ts-check
+/** Health, as the app's list has it: a section of the settings, for admins. */
+import { HealthSection } from "./health.js";
+
+/** @type {import("../feature.js").Feature} */
+export const FEATURE = {
+  name: "health",
+  settings: [
+    { name: "health", label: "Health", title: "Health", icon: "health", order: 80, adminOnly: true,
+      show: HealthSection },
+  ],
+  icons: {
+    health: "M3 10.5h3.5l2-5 3 9 2-4H17",
+  },
+};
