@@ -52,10 +52,11 @@ export function query(name, input) {
  * @template {ProcedureName} Name
  * @param {Name} name
  * @param {InputOf<Name>} [input]
+ * @param {{ signal?: AbortSignal }} [options] signal: nobody wants the answer any more; the server gives it up, too
  * @returns {Promise<OutputOf<Name>>}
  */
-export function queryAlone(name, input) {
-  return new Promise((resolve, reject) => void send("query", [{ name, input, resolve, reject }]));
+export function queryAlone(name, input, { signal } = {}) {
+  return new Promise((resolve, reject) => void send("query", [{ name, input, resolve, reject }], signal));
 }
 
 /**
@@ -126,10 +127,11 @@ function flush(kind) {
 /**
  * @param {"query" | "mutation"} kind
  * @param {Pending[]} calls
+ * @param {AbortSignal} [unwanted]
  */
-async function send(kind, calls) {
+async function send(kind, calls, unwanted) {
   try {
-    const envelopes = await exchange(kind, calls);
+    const envelopes = await exchange(kind, calls, unwanted);
     calls.forEach((call, index) => settle(call, envelopes[index]));
   } catch (error) {
     const failure = error instanceof RpcError ? error : new RpcError("OFFLINE", "The server can't be reached.");
@@ -140,11 +142,13 @@ async function send(kind, calls) {
 /**
  * @param {"query" | "mutation"} kind
  * @param {Pending[]} calls
+ * @param {AbortSignal} [unwanted]
  * @returns {Promise<Envelope[]>}
  */
-async function exchange(kind, calls) {
+async function exchange(kind, calls, unwanted) {
   const { url, init } = kind === "query" ? queryRequest(calls) : mutationRequest(calls);
-  const signal = AbortSignal.timeout(QUERY_TIMEOUT_MS);
+  const tooLate = AbortSignal.timeout(QUERY_TIMEOUT_MS);
+  const signal = unwanted ? AbortSignal.any([tooLate, unwanted]) : tooLate;
   const response = await fetch(url, { ...init, signal, credentials: "same-origin", cache: "no-store" });
   const body = await response.json().catch(() => {
     throw new RpcError("UNREADABLE", `The server answered ${response.status} without a readable body.`);

@@ -125,24 +125,31 @@ export function SearchNotices({ accountId, view }) {
 function useSearch(accountId) {
   const newest = useRef("");
   const timer = useRef(/** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined));
+  const underWay = useRef(/** @type {import("./lists.js").ThreadList | null} */ (null));
   const [searching, setSearching] = useState(false);
   useEffect(() => () => clearTimeout(timer.current), []);
+  /** The answer to what was typed before is not wanted any more. @param {string} text */
+  const supersede = (text) => {
+    clearTimeout(timer.current);
+    if (text !== newest.current) underWay.current?.source.stop?.();
+    newest.current = text;
+  };
   /** @param {string} text */
   const searchNow = (text) => {
-    clearTimeout(timer.current);
-    newest.current = text;
+    supersede(text);
     setSearching(false);
     if (text.trim()) showFound(text, accountId);
   };
   /** @param {string} text */
   const searchSoon = (text) => {
-    clearTimeout(timer.current);
-    newest.current = text;
+    supersede(text);
     if (!text.trim()) return;
     timer.current = setTimeout(async () => {
       setSearching(true);
       const [list] = listsOf({ kind: "search", query: text }, accountId);
+      underWay.current = list ?? null;
       if (list?.state === "fresh" || list?.state === "failed") await list.more();
+      if (underWay.current === list) underWay.current = null;
       if (newest.current !== text) return; // another one is newer
       setSearching(false);
       showFound(text, accountId);

@@ -4,7 +4,7 @@
  *
  * Several accounts together show a mail that more than one of them received once: of its duplicates the leading one.
  */
-import { query } from "../rpc.js";
+import { RpcError, query, queryAlone } from "../rpc.js";
 
 /**
  * @typedef {{ threads: Thread[], nextCursor: string | null, notices?: string[] }} ListPage
@@ -18,6 +18,7 @@ import { query } from "../rpc.js";
  * words
  * @property {(thread: Thread) => boolean} belongs
  * @property {(cursor: string | null, limit: number) => Promise<ListPage>} page
+ * @property {() => void} [stop] the page that is being asked for is not wanted any more
  */
 
 /** The provider's own labels: id -> what people call it. @type {Record<string, string>} */
@@ -93,6 +94,7 @@ export function snoozedSource(accountId) {
  */
 export function searchSource(text, accountId) {
   const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  let wanted = new AbortController();
   return {
     key: `search ${accountId ?? ""} ${text}`,
     name: "search",
@@ -103,9 +105,33 @@ export function searchSource(text, accountId) {
     belongs: () => false,
     page: async (cursor, limit) => {
       if (!text.trim()) return { threads: [], nextCursor: null, notices: [] };
-      return query("mail.search", { query: text, limit, timeZone, ...within(accountId), ...after(cursor) });
+      const { signal } = wanted;
+      const input = { query: text, limit, timeZone, ...within(accountId), ...after(cursor) };
+      return oncePatiently(() => queryAlone("mail.search", input, { signal }), signal);
+    },
+    stop: () => {
+      wanted.abort();
+      wanted = new AbortController();
     },
   };
+}
+
+/**
+ * Ask; where the server is busy and says when to come back, do so once.
+ * @template T
+ * @param {() => Promise<T>} ask
+ * @param {AbortSignal} signal
+ */
+async function oncePatiently(ask, signal) {
+  try {
+    return await ask();
+  } catch (error) {
+    const waitS = error instanceof RpcError && error.code === "SERVICE_UNAVAILABLE" ? error.data.retryAfter : null;
+    if (typeof waitS !== "number" || signal.aborted) throw error;
+    await new Promise((resolve) => setTimeout(resolve, waitS * 1_000));
+    if (signal.aborted) throw error;
+    return ask();
+  }
 }
 
 /** @param {string | null} accountId */

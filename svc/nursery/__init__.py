@@ -16,6 +16,7 @@ from svc.nursery.signals import watch_signals
 from svc.nursery.subsystem import Child, ChildState, Phase, Subsystem
 from svc.nursery.task_group import open_task_group
 from svc.nursery.thread_pool import ThreadPool
+from svc.nursery.turns import Turns
 from svc.nursery.wake import Wake
 from svc.nursery.watchdog import watchdog
 
@@ -28,6 +29,7 @@ __all__ = [
     "Root",
     "Subsystem",
     "ThreadPool",
+    "Turns",
     "Wake",
     "WorkerCrashed",
     "WorkerTimeout",

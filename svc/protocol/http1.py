@@ -146,6 +146,7 @@ class _Connection:
             body=body or _NO_BODY,
             peer=self._peer,
             secure=self._secure,
+            gone=self._gone if body is None else None,
         )
         if head.is_http11 and head.fields.wants_websocket:
             outcome = await self._application.upgrade(request)
@@ -166,6 +167,13 @@ class _Connection:
         if not keep:
             await self._linger()
         return keep
+
+    async def _gone(self) -> None:
+        """Return once the client has closed the connection. What it sends ahead meanwhile is kept, within bounds."""
+        while len(self.wire.buffer) < self._limits.head_bytes:
+            if not await self.wire.receive():
+                return
+        await trio.sleep_forever()
 
     def _body_of(self, head: Head) -> StreamBody | None:
         length = head.fields.length

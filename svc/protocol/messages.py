@@ -5,7 +5,7 @@ Owns the two records, header access, and the JSON and problem bodies (RFC 9457).
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 from urllib.parse import parse_qsl, unquote
@@ -83,6 +83,7 @@ class Request:
     secure: bool = False  # it came over TLS (or a trusted proxy says so)
     params: Mapping[str, str] = field(default_factory=dict)  # of the matched route
     logged: str = ""  # what a log may show of the target (logged.py), once a row is found
+    gone: Callable[[], Awaitable[None]] | None = None  # returns once the client has closed; only for one who waits
     opens_socket: bool = False  # a checked WebSocket upgrade, and the matched route is a socket's
 
     @property

@@ -62,7 +62,10 @@ class SocketRoute(Generic[C]):
 
 @dataclass(frozen=True, kw_only=True)
 class Procedure(Generic[C]):
-    """One tRPC procedure. ``call`` gets the decoded ``input`` and returns an ``output`` (:class:`Wire` or lists)."""
+    """One tRPC procedure. ``call`` gets the decoded ``input`` and returns an ``output`` (:class:`Wire` or lists).
+
+    ``is_costly``: a query that is given up once its client has closed the connection.
+    """
 
     name: str
     kind: ProcedureKind
@@ -71,3 +74,4 @@ class Procedure(Generic[C]):
     output: object  # a type msgspec can encode, named in the generated documentation
     call: Callable[[C, Any], Awaitable[object]]  # the edge: takes what `input` decodes to
     summary: str
+    is_costly: bool = False

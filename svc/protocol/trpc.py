@@ -38,6 +38,7 @@ JSONL: Final = "application/jsonl"
 _OK: Final = 200
 _NO_CONTENT: Final = 204
 _MULTI_STATUS: Final = 207
+_CLIENT_GONE: Final = 499
 _METHODS: Final[Mapping[ProcedureKind, str]] = {"query": "GET", "mutation": "POST"}
 RETRY_AFTER: Final = "retry-after"
 _NO_FIELDS: Final = b"{}"
@@ -94,11 +95,16 @@ class RpcLayer(Generic[C]):
         async def perform(call: _Call[C]) -> _Outcome:
             return await self._perform(call, context, request)
 
+        async def answer() -> Response:
+            if not is_batch:
+                return _single(await perform(calls[0]))
+            return _array(await _perform_all(calls, perform, width=CONCURRENT_QUERIES if kind == "query" else 1))
+
         if is_stream:
             return Response(headers=list(_FIELDS), body=_lines(calls, perform))
-        if not is_batch:
-            return _single(await perform(calls[0]))
-        return _array(await _perform_all(calls, perform, width=CONCURRENT_QUERIES if kind == "query" else 1))
+        if request.gone is not None and kind == "query" and any(call.is_costly for call in calls):
+            return await _while_wanted(answer, gone=request.gone)
+        return await answer()
 
     def _find(self, name: str, request: Request, principal: Principal | None) -> _Call[C]:
         """The procedure of that name, or why it may not be called, said before any input is read."""
@@ -161,6 +167,10 @@ class _Call(Generic[C]):
     compiled: _Compiled[C] | None
     refusal: Refusal | None = None
     raw_input: bytes | Refusal | None = None
+
+    @property
+    def is_costly(self) -> bool:
+        return self.compiled is not None and self.compiled.row.is_costly
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,6 +276,22 @@ def _decode(decode: Callable[[bytes], T], data: bytes) -> T:
 
 
 # The calls, and the answer.
+
+
+async def _while_wanted(answer: Callable[[], Awaitable[Response]], *, gone: Callable[[], Awaitable[None]]) -> Response:
+    """The answer; its making ends where its client closes the connection, and then nobody reads what is returned."""
+    response = Response(status=_CLIENT_GONE)
+
+    async with trio.open_nursery() as nursery:
+
+        async def watch() -> None:
+            await gone()
+            nursery.cancel_scope.cancel()
+
+        nursery.start_soon(watch)
+        response = await answer()
+        nursery.cancel_scope.cancel()
+    return response
 
 
 async def _perform_all(

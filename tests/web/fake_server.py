@@ -344,7 +344,7 @@ class Handler(BaseHTTPRequestHandler):
                 raise Refusal("UNAUTHORIZED", 401, "Log in first.")
             return 200, {"result": {"data": self.world.call(name, given)}}
         except Refusal as refusal:
-            data = {"code": refusal.code, "httpStatus": refusal.status, "path": name}
+            data = {**refusal.data, "code": refusal.code, "httpStatus": refusal.status, "path": name}
             return refusal.status, {"error": {"message": str(refusal), "code": -32000, "data": data}}
 
     def shell(self) -> None:

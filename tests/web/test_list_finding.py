@@ -73,8 +73,8 @@ def test_the_answer_to_an_older_query_is_dropped(app: App) -> None:
     page.keyboard.type("teal")
     page.wait_for_url(re.compile(r"search\?q=teal$"))
     app.row("thr_01").wait_for()
+    assert older.value.failure, "nobody waits for the older search any more"
     let_go.set()
-    older.value.response()  # its end, be it an answer or that the page gave it up
     app.traffic.quiet()
     expect(page).to_have_url(re.compile("q=teal$"))
     expect(app.row("thr_00")).to_have_count(0)
@@ -96,6 +96,19 @@ def test_nothing_found_failures_and_notices_are_said(app: App) -> None:
     page.get_by_role("combobox", name="Search mail").focus()
     app.press("Escape")
     page.wait_for_url("**/p/mail")
+
+
+def test_a_search_that_finds_the_server_busy_is_asked_once_more(app: App) -> None:
+    app.tolerated = ("503",)
+    page = app.open()
+    app.world.failing["mail.search"] = Refusal("SERVICE_UNAVAILABLE", 503, "Too many at once.", retry_after_s=1)
+    app.press("/")
+    with page.expect_response(lambda response: "mail.search" in response.url) as first:
+        page.keyboard.type("teal")
+    app.world.failing.clear()
+    assert first.value.status == 503
+    app.row("thr_01").wait_for()
+    expect(page.get_by_text("Too many at once.")).to_have_count(0)
 
 
 def test_the_field_offers_what_it_understands(app: App) -> None:

@@ -7,15 +7,11 @@ sees in the picture's place.
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from typing import Final
-
-import trio
 
 from svc.errors import Refusal
 from svc.mail.images.picture import Picture, kind_of
+from svc.nursery import Turns
 from svc.principal import Principal
 from svc.protocol.pinned import PinnedAnswer, PinnedEgress, PinnedFault
 
@@ -36,11 +32,15 @@ _CODES: Final = {"timeout": "gateway_timeout", "too_large": "too_large"}
 class ImageProxy:
     def __init__(self, egress: PinnedEgress) -> None:
         self.egress = egress
-        self._turns = _Turns()
+        self._turns = Turns(at_a_time=MAX_AT_A_TIME, each=MAX_AT_A_TIME_EACH)
 
     async def fetch(self, principal: Principal, url: str) -> Picture:
         """The picture at ``url``. Raises a :class:`Refusal` (413, 415, 429, 502 or 504) in its place."""
-        async with self._turns.turn(principal.user_id or principal.device_id):
+        who = principal.user_id or principal.device_id
+        if self._turns.asked(who) >= MAX_ASKED_EACH:
+            retry = {"retry-after": str(RETRY_AFTER_S)}
+            raise Refusal("Too many images are being loaded at once.", code="rate_limited", headers=retry)
+        async with self._turns.turn(who):
             try:
                 answer = await self.egress.get(
                     over_tls(url), accept=ACCEPT, deadline_s=DEADLINE_S, limit_bytes=MAX_BYTES
@@ -64,32 +64,3 @@ def _picture(answer: PinnedAnswer) -> Picture:
     if kind is None:
         raise Refusal("The image was not loaded: it is no picture that is shown.", code="unsupported_media_type")
     return Picture(mime=kind, data=answer.body)
-
-
-@dataclass
-class _Queue:
-    limiter: trio.CapacityLimiter = field(default_factory=lambda: trio.CapacityLimiter(MAX_AT_A_TIME_EACH))
-    asked: int = 0
-
-
-class _Turns:
-    """Who may fetch now. One person's newsletter does not make another wait for more than what is under way."""
-
-    def __init__(self) -> None:
-        self._all = trio.CapacityLimiter(MAX_AT_A_TIME)
-        self._queues: dict[str, _Queue] = {}
-
-    @asynccontextmanager
-    async def turn(self, who: str) -> AsyncIterator[None]:
-        queue = self._queues.setdefault(who, _Queue())
-        if queue.asked >= MAX_ASKED_EACH:
-            retry = {"retry-after": str(RETRY_AFTER_S)}
-            raise Refusal("Too many images are being loaded at once.", code="rate_limited", headers=retry)
-        queue.asked += 1
-        try:
-            async with queue.limiter, self._all:
-                yield
-        finally:
-            queue.asked -= 1
-            if not queue.asked:
-                del self._queues[who]

@@ -22,6 +22,7 @@ from svc.mail.search.tasks import Indexer
 from svc.mail.search.wire import FoundThreadOut, ReindexOut, SearchInput, SearchOut, SearchStateOut
 from svc.mail.threads import queries as thread_queries
 from svc.mail.threads.wire import SYSTEM_LABEL_NAMES, thread_summaries
+from svc.nursery import Turns
 from svc.principal import Principal
 from svc.protocol import Nothing, Procedure
 from svc.store import ReadTx, Store
@@ -30,8 +31,8 @@ from svc.workspace import RequestContext
 SEARCHES_AT_A_TIME: Final = 2
 """Of all people together: half of the database's readers stay free for the inbox."""
 
-TURN_WAIT_S: Final = 2.0
-"""Turns are given in order; who has waited so long is told so, and when to come back."""
+TURN_WAIT_S: Final = 4.0
+"""Who has waited so long for a turn is told so, and when to come back. Turns go round by person."""
 
 RETRY_AFTER_S: Final = 2
 
@@ -41,24 +42,20 @@ class Search:
     store: Store
     indexer: Indexer
     limits: Limits = LIMITS
-    _turns: trio.CapacityLimiter = field(default_factory=lambda: trio.CapacityLimiter(SEARCHES_AT_A_TIME))
+    turns: Turns = field(default_factory=lambda: Turns(at_a_time=SEARCHES_AT_A_TIME, each=SEARCHES_AT_A_TIME))
 
     async def ask(self, principal: Principal, wanted: SearchInput) -> SearchOut:
         if self.indexer.is_synchronous:
             await self.indexer.catch_up()
-        turn = object()
-        with trio.move_on_after(TURN_WAIT_S):
-            await self._turns.acquire_on_behalf_of(turn)
-        if turn not in self._turns.statistics().borrowers:
+        try:
+            async with self.turns.turn(principal.user_id or principal.device_id, wait_s=TURN_WAIT_S):
+                return await self.store.read(answer, principal, wanted=wanted, limits=self.limits)
+        except trio.TooSlowError:
             raise Refusal(
                 "Too many searches at once. Try again in a moment.",
                 code="unavailable",
                 headers={"retry-after": str(RETRY_AFTER_S)},
-            )
-        try:
-            return await self.store.read(answer, principal, wanted=wanted, limits=self.limits)
-        finally:
-            self._turns.release_on_behalf_of(turn)
+            ) from None
 
 
 async def search(context: RequestContext, wanted: SearchInput) -> SearchOut:
@@ -140,6 +137,7 @@ PROCEDURES: tuple[Procedure[RequestContext], ...] = (
         input=SearchInput,
         output=SearchOut,
         call=search,
+        is_costly=True,
         summary="Find threads by words, people, dates, places and labels; the best of the newest first.",
     ),
     Procedure(

@@ -2,26 +2,89 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+
 import pytest
 import trio
 
 from svc.mail.search.procedures import SEARCHES_AT_A_TIME, TURN_WAIT_S, Search
+from svc.nursery import Turns
+from svc.principal import UNCLAIMED
+from tests.protocol.http_world import HOST, read_to_end, replies
+from tests.quiet import all_quiet
 from tests.service import RpcError, Service
+
+ME = UNCLAIMED.user_id or UNCLAIMED.device_id
+
+
+@asynccontextmanager
+async def all_turns_taken(search: Search, who: str = "somebody") -> AsyncIterator[None]:
+    async with AsyncExitStack() as held:
+        for _ in range(SEARCHES_AT_A_TIME):
+            await held.enter_async_context(search.turns.turn(who))
+        yield
 
 
 async def test_a_search_that_gets_no_turn_is_refused_in_time_and_the_next_one_is_served(service: Service) -> None:
-    turns = service.workspace.service(Search)._turns
-    holders = [object() for _ in range(SEARCHES_AT_A_TIME)]
-    for holder in holders:
-        await turns.acquire_on_behalf_of(holder)
+    search = service.workspace.service(Search)
     began = trio.current_time()
     with pytest.raises(RpcError, match="Too many searches"):
-        await service.query("mail.search", query="hello")
+        async with all_turns_taken(search):
+            await service.query("mail.search", query="hello")
     assert trio.current_time() - began == TURN_WAIT_S
-    for holder in holders:
-        turns.release_on_behalf_of(holder)
     assert (await service.query("mail.search", query="hello"))["threads"] == []
-    assert turns.borrowed_tokens == 0
+
+
+async def test_who_asks_once_waits_for_a_few_of_who_asks_much() -> None:
+    turns = Turns(at_a_time=2, each=2)
+    ended: list[str] = []
+
+    async def one(who: str) -> None:
+        async with turns.turn(who):
+            await trio.sleep(1)
+        ended.append(who)
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(64):
+            nursery.start_soon(one, "mia")
+        await trio.sleep(0.5)
+        nursery.start_soon(one, "noa")
+        await trio.sleep(2)
+        assert sorted(ended) == ["mia", "mia", "mia", "noa"]
+        nursery.cancel_scope.cancel()
+    assert turns.asked("mia") == turns.asked("noa") == 0
+
+
+async def test_a_search_whose_client_has_gone_waits_no_longer(service: Service) -> None:
+    search, began = service.workspace.service(Search), trio.current_time()
+    async with all_turns_taken(search):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(partial(service.query, "mail.search", query="hello"))
+            await all_quiet()
+            assert search.turns.asked(ME) == 1
+            nursery.cancel_scope.cancel()  # it closes its connection
+        await all_quiet()
+        assert search.turns.asked(ME) == 0
+    assert trio.current_time() - began < TURN_WAIT_S
+
+
+async def test_what_a_client_sends_ahead_while_its_search_waits_is_answered_in_order(service: Service) -> None:
+    search = service.workspace.service(Search)
+    stream = await service.listener.connect()
+    async with all_turns_taken(search):
+        await stream.send_all(get("/trpc/mail.search?input=%7B%22query%22%3A%22hello%22%7D") + get("/livez"))
+        await trio.sleep(1)
+    await stream.send_all(get("/no-such-route", connection="close"))
+    found, bare, missing = replies(await read_to_end(stream), ["GET"] * 3)
+    assert found.json["result"]["data"]["threads"] == []
+    assert (bare.status, missing.status) == (200, 404)
+
+
+def get(target: str, **fields: str) -> bytes:
+    lines = [f"GET {target} HTTP/1.1", f"host: {HOST}", *(f"{name}: {value}" for name, value in fields.items())]
+    return "\r\n".join(lines).encode() + b"\r\n\r\n"
 
 
 async def test_searches_at_once_share_one_look_at_what_waits_for_the_index(service: Service) -> None:

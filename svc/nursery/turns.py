@@ -1,0 +1,50 @@
+"""Turns at something that only a few may do at a time, fair to each person.
+
+Of one person only so many stand in the line of all; the others wait behind them. So whoever comes to a line that
+another has filled waits for a few of that one's, not for all.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+import trio
+
+
+@dataclass(kw_only=True)
+class _Line:
+    places: trio.Semaphore
+    asked: int = 0
+
+
+class Turns:
+    """``each``: how many of one person's may have a turn, or stand in the line of all for one."""
+
+    def __init__(self, *, at_a_time: int, each: int) -> None:
+        self._each = each
+        self._all = trio.Semaphore(at_a_time)
+        self._lines: dict[str, _Line] = {}
+
+    def asked(self, who: str) -> int:
+        """How many of this person's have a turn or wait for one."""
+        line = self._lines.get(who)
+        return 0 if line is None else line.asked
+
+    @asynccontextmanager
+    async def turn(self, who: str, *, wait_s: float = math.inf) -> AsyncIterator[None]:
+        """Raises :class:`trio.TooSlowError` where no turn comes within ``wait_s``."""
+        line = self._lines.setdefault(who, _Line(places=trio.Semaphore(self._each)))
+        line.asked += 1
+        try:
+            async with AsyncExitStack() as held:
+                with trio.fail_after(wait_s):
+                    await held.enter_async_context(line.places)
+                    await held.enter_async_context(self._all)
+                yield
+        finally:
+            line.asked -= 1
+            if not line.asked:
+                del self._lines[who]
