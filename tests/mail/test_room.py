@@ -12,6 +12,7 @@ from svc.fakes.mail.provider import FakeProvider
 from svc.mail.providers.seam import MessageGone, RawMessage, Unreachable
 from svc.mail.sync import fetch
 from svc.mail.sync.room import FETCH_CONCURRENCY, Room
+from svc.nursery import give_back_memory
 from tests.mail.rig import MIA, Rig, mail
 
 KIB = 1024
@@ -137,3 +138,20 @@ async def test_what_does_not_come_leaves_its_room_to_others(rig: Rig) -> None:
     gauge = await swept(rig, mail_bytes=25 * KIB, gone="fake-20 fake-19 fake-18 fake-17 fake-16", bad="fake-3")
     assert gauge.peak <= 64 * KIB + 26 * KIB  # and a witness, which is let go at once
     assert gauge.now == 0
+
+
+@pytest.mark.parametrize(("mail_bytes", "times"), [(25 * KIB, 1), (100, 0)])
+async def test_the_memory_of_large_mails_is_given_back_once_they_are_here(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch, mail_bytes: int, times: int
+) -> None:
+    given_back: list[int] = []
+    monkeypatch.setattr(fetch, "LARGE_BYTES", 200 * KIB)
+    monkeypatch.setattr(fetch, "give_back_memory", lambda: given_back.append(1))
+    await swept(rig, mail_bytes=mail_bytes)
+    assert len(given_back) == times
+
+
+def test_giving_memory_back_costs_nothing_that_is_in_use() -> None:
+    kept = [bytes([number]) * KIB for number in range(200)]
+    give_back_memory()
+    assert kept == [bytes([number]) * KIB for number in range(200)]

@@ -23,7 +23,7 @@ from svc.mail.providers.seam import MessageRef, Provider, ProviderFault, RawMess
 from svc.mail.sync.getting import Getter, Got, Witness, no_witness
 from svc.mail.sync.ingest import sent_at_of
 from svc.mail.sync.room import Room
-from svc.nursery import ProcessPool, ThreadPool, WorkerCrashed, WorkerTimeout
+from svc.nursery import ProcessPool, ThreadPool, WorkerCrashed, WorkerTimeout, give_back_memory
 from svc.store import Blobs
 
 HELD_MESSAGES: Final = 24
@@ -31,6 +31,9 @@ HELD_MESSAGES: Final = 24
 
 DURABLE_TOGETHER_BYTES: Final = 16 * 1024 * 1024
 """From so many bytes on raw messages are made durable, and let go, before more are parsed: parts are copies."""
+
+LARGE_BYTES: Final = 64 * 1024 * 1024
+"""Where the raw messages of one call were so many, their memory is given back to the system at its end."""
 
 THREAD_MAX_BYTES: Final = 256 * 1024
 """A larger message is parsed in a worker process, which can be killed: parsing holds the interpreter's lock."""
@@ -134,6 +137,12 @@ class Fetcher(Preparer):
         self, refs: Sequence[MessageRef], *, failed_before: Set[str] = frozenset(), witness: Witness = no_witness
     ) -> Fetched:
         """Each of ``refs`` that comes, in their order. See :meth:`Getter.get`."""
+        fetched = await self._fetch(refs, failed_before=failed_before, witness=witness)
+        if sum(one.raw_size for one in fetched.incoming) >= LARGE_BYTES:
+            await self.threads.run(give_back_memory)
+        return fetched
+
+    async def _fetch(self, refs: Sequence[MessageRef], *, failed_before: Set[str], witness: Witness) -> Fetched:
         incoming: list[Incoming] = []
         passed: list[Passed] = []
         doubt: ProviderFault | None = None

@@ -109,6 +109,7 @@ async def found_one(service: Service) -> None:
 
 
 async def test_a_turn_that_failed_is_shared_by_nobody(service: Service) -> None:
+    await all_quiet()  # the indexer's own first look is over
     indexer = service.workspace.service(Search).indexer
     follow, began, ended = indexer.follow, [], []
 
