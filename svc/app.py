@@ -11,6 +11,7 @@ import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
+from types import MappingProxyType
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -56,6 +57,7 @@ from svc.settings import (
     INTERNAL_TOKEN,
     MASTER_KEY_FILE,
     SEED,
+    WORKER_PROCESS,
     is_fake,
 )
 from svc.store import (
@@ -72,6 +74,7 @@ from svc.store import (
     Store,
     has_secrets,
 )
+from svc.worker_process import worker_process
 from svc.workspace import Workspace
 
 FEATURES: Final[tuple[Feature, ...]] = (
@@ -230,7 +233,7 @@ async def serve(
         if signals:
             await nursery.start(partial(watch_signals, to_the_end=True), workspace.root)
         workspace.service(surface.Surface).announce = announce
-        await run(workspace, public, internal=internal, role=role)
+        await run(workspace, public, internal=internal, role=role, environ=os.environ if environ is None else environ)
         nursery.cancel_scope.cancel()
 
 
@@ -265,6 +268,7 @@ async def run(
     *,
     internal: Sequence[trio.SocketListener] = (),
     role: Role = "all",
+    environ: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
     """Seed, start every subsystem in order, serve on the listeners until drained. Returns when all have ended."""
     workspace.service(surface.Surface).take(listeners)
@@ -284,7 +288,9 @@ async def run(
             subsystems += await feature.subsystems(workspace)
     subsystems += [_consumer(following, row) for row in following.rows]
     if role == "all":
-        subsystems.append(worker_beside(workspace, log=workspace.log))
+        apart = workspace.config[WORKER_PROCESS]
+        worker = worker_process(workspace, environ=environ) if apart else worker_beside(workspace, log=workspace.log)
+        subsystems.append(worker)
     await workspace.root.run(subsystems)
 
 

@@ -33,13 +33,14 @@ from svc.app import (
 from svc.clock import WallClock
 from svc.command import JSON, OK, Argument, Command, Invocation, OpenedHome
 from svc.config import Config, ConfigError, ConfigFault, Rule, read_config, read_config_without_faults
+from svc.confinement import give_up_rights, let_nobody_read
 from svc.doctor import doctor_command
 from svc.errors import Refusal
 from svc.listening import Role
 from svc.log import Log
 from svc.nursery import ThreadPool
 from svc.preflight import serve_rules
-from svc.settings import HOME, INTERNAL_PORT, INTERNAL_TOKEN, LOG, PORT
+from svc.settings import HOME, INTERNAL_PORT, INTERNAL_TOKEN, LOG, PORT, WORKER_PROCESS
 from svc.store import Home, StoreBroken, damage, run_fsck
 
 ROLES: Final = get_args(Role)
@@ -108,6 +109,9 @@ def serve_command(call: Invocation) -> int:
     role = _role(call.given)
     if role == "worker":
         _leave_secrets_behind()
+        give_up_rights()
+    elif role == "web" or config[WORKER_PROCESS]:
+        let_nobody_read()
     _raise_descriptor_limit()
     clock = WallClock()
     log = Log.to_stderr(form=config[LOG], clock=clock)

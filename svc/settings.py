@@ -65,6 +65,12 @@ def _loopback_url(value: str) -> str:
     return f"http://127.0.0.1:{parts.port}"
 
 
+def _switch(value: str) -> bool:
+    if value not in {"0", "1"}:
+        raise BadValue(f"{value!r} is not a switch; use 1 for on and 0 for off")
+    return value == "1"
+
+
 HOME: Setting[Path] = Setting(
     name="SVC_HOME",
     parse=directory,
@@ -204,6 +210,13 @@ BROKER_URL: Setting[str] = Setting(
     type="URL",
     help="Loopback address of the web plane's internal listener, for a worker that is a process of its own.",
 )
+WORKER_PROCESS: Setting[bool] = Setting(
+    name="SVC_WORKER_PROCESS",
+    parse=_switch,
+    default=False,
+    type="0 or 1",
+    help="With 1, `svc serve` runs its worker plane as a child process instead of beside it.",
+)
 
 CORE_SETTINGS = (
     HOME,
@@ -224,6 +237,7 @@ CORE_SETTINGS = (
     INTERNAL_TOKEN,
     WORKER_URL,
     BROKER_URL,
+    WORKER_PROCESS,
 )
 
 

@@ -43,6 +43,9 @@ SENDING_STRIDE: Final = _size(3, 1)
 """A round kills a process at the steps of a send, a dozen and more: at each, or at each third from one of the first."""
 GMAIL_MAILS: Final = _size(200, 500)
 
+RUN_STRIDE: Final = _size(61, 1)
+"""A run of 20 steps is killed before, in and after each step: at each of these 80 places, or at two of them."""
+
 HOSTILE_WAYS: Final = _size(1, 9)
 """By which a hostile page tries a row that has nothing to show; what has is tried by all, which are nine at most."""
 

@@ -73,6 +73,12 @@ class Dispatcher:
         """No worker is known until one shakes hands again."""
         self._workers.clear()
 
+    async def all_died(self) -> None:
+        """The only worker there was has died: what it held is queued again at once."""
+        self.forget_all()
+        await self.workspace.store.write(leasing.lose_all)
+        self.wake.call()
+
     async def meet(self, *, url: str, instance: str, version: str, held: dict[str, int]) -> list[str]:
         """A worker is there. Returns the runs that it should drop."""
         known = self._workers.get(url)

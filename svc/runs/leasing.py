@@ -103,6 +103,12 @@ def lose_predecessors(tx: Tx, worker: str, *, url: str) -> int:
     return len(rows)
 
 
+def lose_all(tx: Tx) -> None:
+    """No worker holds any run now."""
+    for row in queries.running(tx):
+        move(tx, row, "lose", due_at=tx.now, worker=None)
+
+
 def give_back(tx: Tx, lease: Lease) -> None:
     """The worker did not take it."""
     row = queries.run(tx, lease.run.id)

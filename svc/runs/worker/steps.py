@@ -27,8 +27,10 @@ from svc.workflow import Fatal, Json, Run, StepFailed, StepKind
 STEP_PATH: Final = "/.well-known/workflow/v1/step"
 FLOW_PATH: Final = "/.well-known/workflow/v1/flow"
 CALL_PATH: Final = "/internal/broker/rpc"
-_TRIES: Final = 6
-_PAUSE_S: Final = 1.0
+_TRIES: Final = 15
+_PAUSE_S: Final = 0.5
+_LONGEST_PAUSE_S: Final = 4.0
+"""Together a minute: as long as a lease."""
 
 
 class LetGo(Exception):
@@ -90,7 +92,7 @@ class Session:
                     return answer
                 why = answer.problem()
             self.log.info("runs.not_told", run_id=self.order.run_id, why=why, attempt=attempt + 1)
-            await trio.sleep(_PAUSE_S * 2**attempt)
+            await trio.sleep(min(_PAUSE_S * 2**attempt, _LONGEST_PAUSE_S))
         return None
 
     async def wait_for(self, key: str) -> NoReturn:

@@ -1,0 +1,98 @@
+"""A run of 20 steps, its processes killed at every place of every step: each effect happens once."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from contextlib import suppress
+from http.client import HTTPException
+from pathlib import Path
+
+import pytest
+
+from tests.journeys.harness import ServiceProcess, free_port, until
+from tests.journeys.run_program import MOMENTS, PLACES, STEPS
+from tests.sizes import HANGS_S, RUN_STRIDE
+
+pytestmark = pytest.mark.journey
+PROGRAM = ("-m", "tests.journeys.run_program", "serve")
+TOKEN = "t" * 43
+DEATH = -9
+
+
+def begin(service: ServiceProcess) -> None:
+    with suppress(OSError, HTTPException):  # the death may come before the answer
+        service.mutate("test.begin")
+
+
+def check(service: ServiceProcess, directory: Path) -> None:
+    """Each call was decided once. What a step does outside is done again only by the step that was cut off in it."""
+    ((run_id,),) = service.rows("select id from runs")
+    until(
+        lambda: service.query("runs.get", id=run_id)["state"] in {"done", "failed", "cancelled"},
+        what="the run to end",
+        deadline_s=HANGS_S,
+        tell=service.log,
+    )
+    found = service.query("runs.get", id=run_id)
+    assert (found["state"], found["output"]) == ("done", STEPS), found["error"]
+    noted = service.rows("select payload from events where type = 'test.noted' order by seq")
+    assert [json.loads(payload)["number"] for (payload,) in noted] == list(range(STEPS))
+    effects = Counter((directory / "effects").read_text().split("\n")[:-1])
+    assert set(effects) == {f"step {number}" for number in range(STEPS)}
+    assert sum(effects.values()) <= STEPS + 1
+    assert (directory / "died").exists()
+
+
+@pytest.mark.parametrize("place", range(0, PLACES, RUN_STRIDE))
+def test_one_process_for_both_planes_killed_at(place: int, tmp_path: Path) -> None:
+    (tmp_path / "place").write_text(str(place))
+    settings = {"PROVIDERS": "fake", "PATH_OF_TEST": str(tmp_path)}
+    with ServiceProcess(tmp_path, program=PROGRAM) as service:
+        service.start(**settings)
+        begin(service)
+        assert service.wait() == DEATH
+        service.start(**settings)
+        check(service, tmp_path)
+        assert service.stop() == 0
+
+
+@pytest.mark.parametrize("place", range(1, PLACES, RUN_STRIDE))
+def test_two_processes_and_one_of_them_killed_at(place: int, tmp_path: Path) -> None:
+    """Whoever comes to the place dies: the worker in its own steps, the trusted plane in its calls."""
+    (tmp_path / "place").write_text(str(place))
+    shared = {"PROVIDERS": "fake", "PATH_OF_TEST": str(tmp_path), "SVC_INTERNAL_TOKEN": TOKEN}
+    port = free_port()
+    of_web = {**shared, "SVC_INTERNAL_PORT": str(port)}
+    of_worker = {**shared, "SVC_BROKER_URL": f":{port}", "SVC_WORKER_URL": f":{free_port()}"}
+    (tmp_path / "apart").mkdir()
+    web = ServiceProcess(tmp_path, program=(*PROGRAM, "--role=web"))
+    worker = ServiceProcess(tmp_path / "apart", program=(*PROGRAM, "--role=worker"))
+    with web, worker:
+        web.start(**of_web)
+        worker.spawn(**of_worker)
+        begin(web)
+        dying, settings = (worker, of_worker) if MOMENTS[place % len(MOMENTS)] in {"before", "after"} else (web, of_web)
+        assert dying.wait() == DEATH, worker.log()
+        dying.spawn(**settings)
+        until(web.is_ready, what="the trusted plane to be ready", deadline_s=HANGS_S, tell=web.log)
+        check(web, tmp_path)
+        assert worker.stop() == 0
+        assert web.stop() == 0
+        assert not worker.home.exists()
+
+
+def test_a_worker_that_the_trusted_plane_starts_is_started_again_when_it_dies(tmp_path: Path) -> None:
+    (tmp_path / "place").write_text("4")
+    settings = {"PROVIDERS": "fake", "SVC_WORKER_PROCESS": "1", "LLM_A_KEY": "canary"}
+    with ServiceProcess(tmp_path, program=PROGRAM) as service:
+        service.start(**settings)
+        first = service.events("worker.started")[0]["pid"]
+        environ = Path(f"/proc/{first}/environ").read_text()
+        assert "canary" not in environ
+        assert (service.home / "run" / "internal.token").read_text() not in environ
+        begin(service)
+        check(service, tmp_path)
+        assert len(service.events("worker.started")) == 2
+        assert service.stop() == 0
+    assert "canary" not in service.log()
