@@ -23,6 +23,7 @@ NAMES: Final = (
     "large_mails",
     "principal",
     "refusals",
+    "broker",
     "files",
     "boot",
     "corpus",

@@ -51,9 +51,10 @@ def _passing(call: Call, slot: Slot, redactor: Redactor, answer: Streamed, *, co
     is_counted = costs and answer.status in _SUCCESSES
 
     async def settle(usage: Usage) -> None:
-        await call.workspace.store.write(
-            count_tokens, call.grant.run_id, input_tokens=usage.input_tokens, output_tokens=usage.output_tokens
-        )
+        if usage.is_known:
+            await call.workspace.store.write(
+                count_tokens, call.grant.run_id, input_tokens=usage.input_tokens, output_tokens=usage.output_tokens
+            )
 
     return Passing(
         answer=answer,
