@@ -74,6 +74,7 @@ from svc.store import (
     Store,
     has_secrets,
 )
+from svc.switches import SWITCH_SETTINGS
 from svc.worker_process import worker_process
 from svc.workspace import Workspace
 
@@ -120,7 +121,7 @@ def features_of(config: Config) -> tuple[Feature, ...]:
 
 
 def all_settings() -> tuple[AnySetting, ...]:
-    return (*CORE_SETTINGS, *(setting for feature in FEATURES for setting in feature.settings))
+    return (*CORE_SETTINGS, *SWITCH_SETTINGS, *(setting for feature in FEATURES for setting in feature.settings))
 
 
 def all_rules() -> tuple[Rule, ...]:

@@ -116,6 +116,8 @@ class Config:
             return ""
         if setting.secret:
             return REDACTED
+        if isinstance(value, bool):
+            return str(int(value))  # as one writes it
         return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
@@ -234,6 +236,12 @@ def one_of(*choices: str) -> Callable[[str], str]:
         return value
 
     return parse
+
+
+def on_off(value: str) -> bool:
+    if value not in {"0", "1"}:
+        raise BadValue(f"{value!r} is neither 0 nor 1; use 1 for on, 0 for off")
+    return value == "1"
 
 
 def directory(value: str) -> Path:

@@ -20,6 +20,7 @@ from svc.config import (
     directory,
     file_path,
     http_url,
+    on_off,
     one_of,
     text,
     whole_number,
@@ -63,12 +64,6 @@ def _loopback_url(value: str) -> str:
     if parts.scheme != "http" or parts.path or parts.port is None or parts.hostname not in {"127.0.0.1", "localhost"}:
         raise BadValue(f"{value!r} is not loopback's; write it as http://127.0.0.1:<port> or :<port>")
     return f"http://127.0.0.1:{parts.port}"
-
-
-def _switch(value: str) -> bool:
-    if value not in {"0", "1"}:
-        raise BadValue(f"{value!r} is not a switch; use 1 for on and 0 for off")
-    return value == "1"
 
 
 HOME: Setting[Path] = Setting(
@@ -212,8 +207,9 @@ BROKER_URL: Setting[str] = Setting(
 )
 WORKER_PROCESS: Setting[bool] = Setting(
     name="SVC_WORKER_PROCESS",
-    parse=_switch,
+    parse=on_off,
     default=False,
+    shown_default="`0`",
     type="0 or 1",
     help="With 1, `svc serve` runs its worker plane as a child process instead of beside it.",
 )

@@ -30,6 +30,7 @@ ABOVE_ROOMS = {
     "check",
     "erase",
     "listening",
+    "switches",
 }
 FIXTURES = {"demo"}
 """Data of the fakes; no feature."""

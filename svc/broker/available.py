@@ -10,7 +10,7 @@ from svc.broker.mcp import KEPT_FOR_SERVERS
 from svc.broker.mcp_servers import LocalServer, McpServers
 from svc.errors import NotFound
 from svc.protocol import Request, Response, Route, Wire, json_response
-from svc.settings import PROFILE
+from svc.switches import STDIO_MCP, is_on
 from svc.workspace import RequestContext
 
 Reason = Literal["not_granted", "not_configured", "profile"]
@@ -42,7 +42,7 @@ async def _reason(call: Call, name: str) -> Reason | None:
 
 async def _is_off(call: Call, name: str) -> bool:
     """A server that would run as a program does not under cloud."""
-    if call.workspace.config[PROFILE] != "cloud" or not name.startswith(KEPT_FOR_SERVERS):
+    if is_on(call.workspace.config, STDIO_MCP) or not name.startswith(KEPT_FOR_SERVERS):
         return False
     servers = call.workspace.service(McpServers)
     try:

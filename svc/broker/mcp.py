@@ -19,6 +19,7 @@ from svc.errors import Conflict, Forbidden
 from svc.protocol import Request, Response, Route, Wire, json_response
 from svc.protocol.rows import Method
 from svc.settings import PROFILE
+from svc.switches import STDIO_MCP, is_on
 from svc.workspace import RequestContext
 
 KEPT_FOR_SERVERS: Final = "mcp."
@@ -104,7 +105,7 @@ async def stdio_env(context: RequestContext, request: Request) -> Response:
     call = await call_of(context, request)
     name = (await wanted(request, StdioEnvInput)).server
     await call.demand(KEPT_FOR_SERVERS + name, purpose="stdio-env")
-    if call.workspace.config[PROFILE] == "cloud":
+    if not is_on(call.workspace.config, STDIO_MCP):
         raise Forbidden("MCP servers run as programs under SVC_PROFILE=local only.", data={"reason": "profile"})
     servers = call.workspace.service(McpServers)
     server = await servers.find(call.grant.principal, name)

@@ -10,8 +10,9 @@ from typing import Final
 from svc.check import Check, CheckContext, Finding, failed, ok, refused, warning
 from svc.health.neighbours import who_listens
 from svc.listening import Address, addresses, bind_once, listening_fault
-from svc.settings import canonical_origin
+from svc.settings import PROFILE, canonical_origin
 from svc.store import ROOM_BYTES, ROOMS, Home
+from svc.switches import overruled
 
 LITTLE_ROOM_BYTES: Final = 512 * 1024 * 1024
 _MEBIBYTE: Final = 1024 * 1024
@@ -22,6 +23,14 @@ _WRITABLE: Final = "Make it a directory that this user may write, or set SVC_HOM
 async def _settings(context: CheckContext) -> Sequence[Finding]:
     found = [failed(f"{fault.name}: {fault.problem}", fault.remedy) for fault in context.faults]
     found += [_unknown(name, nearest) for name, nearest in context.config.unknown()]
+    found += [
+        warning(
+            f"{row.setting.name} has no effect: {row.name} is off under SVC_PROFILE={context.config[PROFILE]}",
+            "Unset it; a public cell does not let anybody reach into its machine",
+        )
+        for row in overruled(context.config)
+        if row.setting is not None
+    ]
     return found or [ok(f"{len(context.config.settings)} settings, all of them understood")]
 
 
