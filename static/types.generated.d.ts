@@ -323,7 +323,7 @@ interface MailDuplicateOut {
   threadId: string;
 }
 
-/** `message_id` is the provider's. `step`: `fetch`, `store` or `mirror` (a change that was taken back). */
+/** `message_id` is the provider's. `step`: `fetch`, `store` or `change` (a change that was taken back). */
 interface MailFailureOut {
   messageId: string;
   step: string;

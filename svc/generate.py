@@ -1,5 +1,5 @@
-"""The generated files: ``docs/{configuration,routes,commands,states}.md``, the wire's types for the web app
-(``static/types.generated.d.ts``) and the golden ``tests/golden/schema.sql``.
+"""The generated files: ``docs/{configuration,routes,commands,states}.md``; for the web app the wire's types and the
+bounds of its numbers (``static/types.generated.d.ts``, ``inputs.generated.js``), and ``tests/golden/schema.sql``.
 
 ``python -m svc.generate`` writes them, ``--check`` only compares and names what is stale.
 """
@@ -15,6 +15,7 @@ from svc.app import FAKES, FEATURES, all_settings
 from svc.command import Argument, Command
 from svc.commands import all_commands
 from svc.feature import routes_of
+from svc.generate_bounds import bounds
 from svc.generate_types import declarations
 from svc.machine import AnyMachine
 from svc.protocol import Route
@@ -33,6 +34,7 @@ def pages() -> dict[Path, str]:
         ROOT / "docs" / "commands.md": _commands(),
         ROOT / "docs" / "states.md": _states(),
         ROOT / "static" / "types.generated.d.ts": declarations(feature for feature in FEATURES if feature is not FAKES),
+        ROOT / "static" / "inputs.generated.js": bounds(feature for feature in FEATURES if feature is not FAKES),
         ROOT / "tests" / "golden" / "schema.sql": fresh_schema(
             [feature.migrations for feature in FEATURES if feature.migrations]
         ),

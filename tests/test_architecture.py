@@ -70,6 +70,7 @@ TOP = {
     "cli",
     "commands",
     "generate",
+    "generate_bounds",
     "generate_types",
     "preflight",
     "doctor",

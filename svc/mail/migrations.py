@@ -163,6 +163,34 @@ def m019_joined(db: Database) -> None:
         db.execute(statement)
 
 
+@MIGRATIONS(name="m020_failed_changes")
+def m020_failed_changes(db: Database) -> None:
+    """The step of a change that was taken back is called so. A check names the steps, so the table is made anew."""
+    for statement in (
+        """
+        create table mail_failed (              -- what failed alone, and was passed over
+            account_id text not null references mail_accounts (id) on delete cascade,
+            provider_message_id text not null,
+            step text not null check (step in ('fetch', 'store', 'change')),
+            reason text not null,
+            attempts integer not null,
+            first_at integer not null,
+            last_at integer not null,
+            primary key (account_id, provider_message_id, step)
+        ) strict, without rowid
+        """,
+        """
+        insert into mail_failed (account_id, provider_message_id, step, reason, attempts, first_at, last_at)
+        select account_id, provider_message_id, iif(step = 'mirror', 'change', step), reason, attempts, first_at,
+            last_at
+        from mail_ledger
+        """,
+        "drop table mail_ledger",
+        "alter table mail_failed rename to mail_ledger",
+    ):
+        db.execute(statement)
+
+
 _TABLES = (
     """
     create table mail_accounts (

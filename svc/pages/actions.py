@@ -38,7 +38,7 @@ from svc.pages.model import (
     paths_above,
 )
 from svc.principal import Principal, system
-from svc.store import Tx
+from svc.store import Tx, json_array
 
 NO_PAGE: Final = "There is no such page."
 NOT_EXISTING: Final = 0
@@ -327,9 +327,9 @@ def _store_text(tx: Tx, principal: Principal, *, page_id: str, revision: int, ti
     tx.run(
         "insert into page_links (target_path, page_id) select value, :id from json_each(:paths)",
         id=page_id,
-        paths=queries.json_list(links),
+        paths=json_array(links),
     )
-    _refer_to_files(tx, principal, page_id=page_id, file_ids=queries.json_list(files))
+    _refer_to_files(tx, principal, page_id=page_id, file_ids=json_array(files))
 
 
 def _refer_to_files(tx: Tx, principal: Principal, *, page_id: str, file_ids: str) -> None:

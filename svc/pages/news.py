@@ -16,10 +16,10 @@ from typing import Final, Literal, cast
 import msgspec
 
 from svc.pages.model import paths_above
-from svc.pages.queries import SUBTREE, json_list
+from svc.pages.queries import SUBTREE
 from svc.principal import Principal
 from svc.store import EVERYONE as EVERYBODY_SIGNED_IN
-from svc.store import ReadTx, Tx
+from svc.store import ReadTx, Tx, json_array
 
 TOPIC: Final = "pages"
 PAGE_CHANGED: Final = "page-changed"
@@ -117,7 +117,7 @@ def _readers_by_source(tx: ReadTx, source_ids: Set[str]) -> dict[str, frozenset[
         select g.page_id, iif(g.grantee = 'everyone', '*', g.grantee) from page_grants g
         where g.page_id in (select value from json_each(:ids))
         """,
-        ids=json_list(source_ids),
+        ids=json_array(source_ids),
     )
     found: dict[str, set[str]] = {}
     for source_id, reader in rows:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, cast
 
-import msgspec
-
 from svc.pages.access import READABLE, WRITABLE, who
 from svc.pages.model import (
     MAX_LISTED_BACKLINKS,
@@ -21,7 +19,7 @@ from svc.pages.model import (
     paths_above,
 )
 from svc.principal import Principal
-from svc.store import ReadTx, Row
+from svc.store import ReadTx, Row, json_array
 
 _PAGE: Final = f"""
     p.id, p.path, p.title, p.kind, p.owner_id, p.access, p.source_id, p.revision, p.updated_at, {WRITABLE}
@@ -46,7 +44,7 @@ def readable_titles(tx: ReadTx, principal: Principal, page_ids: Iterable[str]) -
         select p.id, p.path, p.title from pages p
         where p.id in (select value from json_each(:ids)) and {READABLE}
         """,
-        ids=json_list(page_ids),
+        ids=json_array(page_ids),
         **who(principal),
     )
     return {str(page_id): (str(path), str(title)) for page_id, path, title in rows}
@@ -73,7 +71,7 @@ def first_file_readable_through_a_page(tx: ReadTx, principal: Principal, file_id
         join page_files f on f.file_id = wanted.value join pages p on p.id = f.page_id
         where {READABLE} order by wanted.key limit 1
         """,
-        ids=json_list(file_ids),
+        ids=json_array(file_ids),
         **who(principal),
     )
     return cast("str | None", found)
@@ -132,7 +130,7 @@ def nearest_above(tx: ReadTx, path: str) -> tuple[str, str | None] | None:
         select path, source_id from pages where path in (select value from json_each(:above))
         order by length(path) desc limit 1
         """,
-        above=json_list(paths_above(path)),
+        above=json_array(paths_above(path)),
     )
     return None if row is None else (str(row[0]), cast("str | None", row[1]))
 
@@ -232,12 +230,10 @@ def grants(tx: ReadTx, page_id: str) -> list[Grant]:
 
 def user_names(tx: ReadTx, user_ids: Iterable[str]) -> dict[str, str]:
     """The names of those users who exist."""
-    rows = tx.all("select id, name from users where id in (select value from json_each(:ids))", ids=json_list(user_ids))
+    rows = tx.all(
+        "select id, name from users where id in (select value from json_each(:ids))", ids=json_array(user_ids)
+    )
     return {str(user_id): str(name) for user_id, name in rows}
-
-
-def json_list(values: Iterable[str]) -> str:
-    return msgspec.json.encode(list(values)).decode()
 
 
 def _revision_row(tx: ReadTx, *, page_id: str, revision: int) -> Row:

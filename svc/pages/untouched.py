@@ -10,9 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from svc.pages import news, queries, tree
-from svc.pages.queries import json_list
 from svc.principal import Principal
-from svc.store import ReadTx, Tx
+from svc.store import ReadTx, Tx, json_array
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +36,7 @@ def untouched(tx: ReadTx, maker: Principal, *, page_ids: Iterable[str]) -> dict[
             and not exists (select 1 from pages b where b.path > p.path || '/' and b.path < p.path || '0')
             and not exists (select 1 from page_links l where l.target_path = p.path)
         """,
-        ids=json_list(page_ids),
+        ids=json_array(page_ids),
         maker=maker.device_id,
     )
     return {row[0]: MadePage(id=row[0], path=row[1], title=row[2], body=row[3]) for row in rows}

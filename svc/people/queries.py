@@ -6,13 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final, cast
 
-import msgspec
-
 from svc.pages import readable_titles
 from svc.people.model import Correspondent, Filing, PageRef, Person, Suggestion, plain_address
 from svc.people.words import END, are_of
 from svc.principal import Principal, system
-from svc.store import ReadTx, Row, Value
+from svc.store import ReadTx, Row, Value, json_array
 
 MAKER: Final = system("people")
 """Who makes the pages."""
@@ -135,7 +133,7 @@ def filed_under(tx: ReadTx, *, page_ids: Iterable[str]) -> frozenset[Corresponde
     """Everybody's correspondents who are filed under one of these pages."""
     rows = tx.all(
         "select owner_id, address from people where page_id in (select value from json_each(:ids))",
-        ids=_json(page_ids),
+        ids=json_array(page_ids),
     )
     return frozenset(Correspondent(owner_id, address) for owner_id, address in rows)
 
@@ -155,7 +153,7 @@ def _known(tx: ReadTx, *, owner_id: str | None, addresses: Iterable[str]) -> dic
         where p.owner_id is :owner_id and p.address in (select value from json_each(:addresses))
         """,
         owner_id=owner_id,
-        addresses=_json(dict.fromkeys(plain_address(one) for one in addresses)),
+        addresses=json_array(dict.fromkeys(plain_address(one) for one in addresses)),
     )
     return {one.address: one for one in map(_person, rows)}
 
@@ -212,7 +210,7 @@ def _weighed(tx: ReadTx, ids: Sequence[int]) -> Iterator[Person]:
         select {_PERSON} from people p where p.id in (select value from json_each(:ids))
         order by p.weight desc, p.address
         """,
-        ids=_json(ids),
+        ids=json_array(ids),
     )
     return map(_person, rows)
 
@@ -235,10 +233,6 @@ def _owners(tx: ReadTx, principal: Principal) -> list[str | None]:
 
 def _who(principal: Principal) -> dict[str, Value]:
     return {"everything": int(principal.sees_everything), "user_id": principal.user_id}
-
-
-def _json(values: Iterable[object]) -> str:
-    return msgspec.json.encode(list(values)).decode()
 
 
 def _person(row: Row) -> Person:

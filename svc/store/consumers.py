@@ -18,9 +18,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar, cast
 
-import msgspec
-
 from svc.clock import MINUTE_MS, Millis
+from svc.store.arrays import json_array
 from svc.store.transaction import ReadTx, Tx
 
 C = TypeVar("C")
@@ -119,7 +118,7 @@ def waiting(tx: ReadTx, consumer: Consumer[C]) -> tuple[Cursor, list[Event]]:
         where seq > :seq and type in (select value from json_each(:types)) order by seq limit :limit
         """,
         seq=cursor.seq,
-        types=_json(sorted(consumer.types)),
+        types=json_array(sorted(consumer.types)),
         limit=1 if cursor.failures else BATCH,
     )
     events = [
@@ -196,11 +195,7 @@ def _lag(tx: ReadTx, consumer: Consumer[C]) -> Lag:
         )
         """,
         seq=cursor.seq,
-        types=_json(sorted(consumer.types)),
+        types=json_array(sorted(consumer.types)),
     )
     passed_over = tx.value("select count(*) from consumer_failures where name = :name", name=consumer.name)
     return Lag(name=consumer.name, events=cast(int, behind), passed_over=cast(int, passed_over), problem=cursor.problem)
-
-
-def _json(values: Sequence[str]) -> str:
-    return msgspec.json.encode(list(values)).decode()

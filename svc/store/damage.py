@@ -9,9 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Literal, cast
 
-import msgspec
-
 from svc.clock import DAY_MS, Millis
+from svc.store.arrays import json_array
 from svc.store.blob_files import Harm
 from svc.store.suspects import News
 from svc.store.transaction import ReadTx, Tx
@@ -80,7 +79,7 @@ def damaged_among(tx: ReadTx, names: Iterable[str]) -> frozenset[str]:
     """Those of ``names`` that are damaged still."""
     rows = tx.all(
         "select sha256 from blob_damage where state <> 'mended' and sha256 in (select value from json_each(:names))",
-        names=msgspec.json.encode(list(names)).decode(),
+        names=json_array(names),
     )
     return frozenset(str(sha256) for (sha256,) in rows)
 

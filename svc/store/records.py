@@ -10,6 +10,7 @@ from typing import Final
 
 import msgspec
 
+from svc.store.arrays import json_array
 from svc.store.transaction import ReadTx, Tx
 
 LOOKED_AT_A_BATCH: Final = 5_000
@@ -67,7 +68,7 @@ def empty_news(
             until=until,
             payload=msgspec.json.encode(payload).decode(),
             kinds=msgspec.json.encode(kinds).decode(),
-            fields=msgspec.json.encode(fields).decode(),
+            fields=json_array(fields),
             value=value,
         )
     return until

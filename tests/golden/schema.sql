@@ -186,10 +186,10 @@ CREATE TABLE mail_labels (
 ) strict, without rowid
 ;
 
-CREATE TABLE mail_ledger (                  -- what failed alone, and was passed over
+CREATE TABLE "mail_ledger" (              -- what failed alone, and was passed over
     account_id text not null references mail_accounts (id) on delete cascade,
     provider_message_id text not null,
-    step text not null check (step in ('fetch', 'store', 'mirror')),
+    step text not null check (step in ('fetch', 'store', 'change')),
     reason text not null,
     attempts integer not null,
     first_at integer not null,

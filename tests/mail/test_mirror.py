@@ -178,7 +178,7 @@ async def test_a_refused_change_stands_on_the_ledger_and_holds_up_nobody(rig: Ri
     rig.world.fault(address=MIA, operation="modify", fault=403, times=1)
     await rig.loop_of(account_id).sync_now()
     assert await rig.pending() == []
-    assert await rig.failures() == [("fake-1", "mirror", "The provider refuses this (403).")]
+    assert await rig.failures() == [("fake-1", "change", "The provider refuses this (403).")]
     assert await rig.labels_at_provider("fake-2") == {"UNREAD"}
     assert (await rig.account(account_id)).state == "caught-up"
 
@@ -251,7 +251,7 @@ async def test_a_change_that_failed_often_and_for_a_week_is_given_up_and_shown(r
         assert len(await rig.pending()) == 1
         await trio.sleep(4 * 3_600)
     assert await rig.pending() == []
-    assert await rig.failures() == [("fake-1", "mirror", "The provider did not answer in time.")]
+    assert await rig.failures() == [("fake-1", "change", "The provider did not answer in time.")]
 
 
 async def test_a_pending_change_is_not_undone_by_what_the_provider_tells_meanwhile(rig: Rig) -> None:

@@ -1,6 +1,7 @@
 // @ts-check
 /** Invites: mint one (its link is shown once), see what became of the others, take back what is still open. */
 import { useState } from "preact/hooks";
+import { INPUTS } from "../../inputs.generated.js";
 import { now } from "../../now.js";
 import { mutate } from "../../rpc.js";
 import { ConfirmButton } from "../../ui/confirm.js";
@@ -11,8 +12,7 @@ import { Icon } from "../../ui/icons.js";
 import { day, until } from "../../settings/dates.js";
 import { Pending, reasonOf, useFetched } from "../../settings/fetched.js";
 
-const DEFAULT_DAYS = 7;
-const MOST_DAYS = 365;
+const DAYS = INPUTS["auth.createInvite"].expiresInDays;
 
 /** @typedef {{ url: string, expiresAt: string, email: string }} Minted */
 
@@ -37,7 +37,7 @@ export function Invites() {
 /** @param {{ done: (minted: Minted) => void }} props */
 function InviteForm({ done }) {
   const [email, setEmail] = useState("");
-  const [days, setDays] = useState(String(DEFAULT_DAYS));
+  const [days, setDays] = useState(String(DAYS.default));
   const [problem, setProblem] = useState("");
   const [busy, setBusy] = useState(false);
   const submit = async (/** @type {SubmitEvent} */ event) => {
@@ -62,7 +62,7 @@ function InviteForm({ done }) {
         onInput=${(/** @type {InputEvent} */ event) =>
           setEmail(/** @type {HTMLInputElement} */ (event.target).value)} /></label>
     <label class="field"><span>Good for days</span>
-      <input type="number" required min="1" max=${MOST_DAYS} step="1" value=${days}
+      <input type="number" required min=${DAYS.least} max=${DAYS.most} step="1" value=${days}
         onInput=${(/** @type {InputEvent} */ event) => setDays(/** @type {HTMLInputElement} */ (event.target).value)} />
         </label>
     <button class="button primary" type="submit" aria-busy=${busy}>Create invite link</button>

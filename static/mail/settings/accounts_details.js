@@ -10,7 +10,7 @@ import { Icon } from "../../ui/icons.js";
 import { reasonOf } from "../../settings/fetched.js";
 
 /** @type {Record<string, string>} */
-const STEPS = { fetch: "could not be read", store: "could not be stored", mirror: "a change was taken back" };
+const STEPS = { fetch: "could not be read", store: "could not be stored", change: "a change was taken back" };
 
 /** @param {{ accountId: string, count: number }} props */
 export function PendingList({ accountId, count }) {

@@ -23,7 +23,7 @@ from svc.formats.text import clean_line, cut
 from svc.formats.writing.headers import mailbox_words, shown_name
 
 MAX_RECIPIENTS: Final = MAX_ADDRESSES
-"""Of To, Cc and Bcc together. Gmail takes 500 a message."""
+"""Of To, Cc and Bcc together: as many as large providers take a message."""
 MAX_RECIPIENT_CHARS: Final = 128 * 1024
 """Of all of them, as the header has them: half of what any reader, our own included, reads of a header."""
 MAX_TYPED_CHARS: Final = 256 * 1024

@@ -64,7 +64,7 @@ def stored_after_all(tx: Tx, *, account_id: str, provider_message_id: str) -> No
     """It is here now; a change of it that the provider refused stays told."""
     tx.run(
         """
-        delete from mail_ledger where account_id = :account_id and provider_message_id = :id and step <> 'mirror'
+        delete from mail_ledger where account_id = :account_id and provider_message_id = :id and step <> 'change'
         """,
         account_id=account_id,
         id=provider_message_id,

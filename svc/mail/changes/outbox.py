@@ -97,7 +97,7 @@ def take_back(tx: Tx, *, account_id: str, row: LabelChange, there: frozenset[str
     if account is None or not tx.run("delete from mail_mirror where id = :id", id=row.id):
         return  # disconnected, or the message was deleted meanwhile, and its changes with it
     _take_back_labels(tx, account, row, there)
-    passed = Passed(provider_message_id=row.provider_message_id, step="mirror", reason=reason)
+    passed = Passed(provider_message_id=row.provider_message_id, step="change", reason=reason)
     failures.pass_over(tx, account_id=account_id, passed=[passed])
 
 

@@ -67,7 +67,7 @@ class HealthOut(Wire, frozen=True):
 
 
 class FailureOut(Wire, frozen=True):
-    """``message_id`` is the provider's. ``step``: ``fetch``, ``store`` or ``mirror`` (a change that was taken back)."""
+    """``message_id`` is the provider's. ``step``: ``fetch``, ``store`` or ``change`` (a change that was taken back)."""
 
     message_id: str
     step: str

@@ -78,5 +78,5 @@ def _take_from_queue(tx: Tx, account: Account, label_id: str, *, name: str) -> N
         outbox.leave_out(tx, row, label_id=label_id)
         if label_id in row.add:
             reason = f"The label {name} no longer exists at the provider."
-            passed.append(Passed(provider_message_id=row.provider_message_id, step="mirror", reason=reason))
+            passed.append(Passed(provider_message_id=row.provider_message_id, step="change", reason=reason))
     failures.pass_over(tx, account_id=account.id, passed=passed)

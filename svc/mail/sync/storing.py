@@ -159,7 +159,7 @@ def _batch(
         confirmed=confirmed,
         stored={one: (message_id, thread_id) for one, message_id, thread_id in among("id, thread_id", "mail_messages")},
         pending=frozenset([one for one, _ in among("id", "mail_mirror")]),
-        failed=frozenset([one for one, step in among("step", "mail_ledger") if step != "mirror"]),
+        failed=frozenset([one for one, step in among("step", "mail_ledger") if step != "change"]),
         has_siblings=tx.value(
             "select exists (select 1 from mail_accounts where owner_id is :owner_id and id <> :id)",
             owner_id=account.owner_id,

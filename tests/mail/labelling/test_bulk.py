@@ -226,7 +226,7 @@ async def test_a_message_deleted_at_the_provider_takes_its_failures_along(rig: R
     await loop.sync_now()
     await rig.inject("never fetched")
     await loop.sync_now()
-    assert [row[:2] for row in await rig.failures()] == [("fake-1", "mirror"), ("fake-2", "fetch")]
+    assert [row[:2] for row in await rig.failures()] == [("fake-1", "change"), ("fake-2", "fetch")]
     await rig.world.delete(address=MIA, message_id="fake-1")
     await rig.world.delete(address=MIA, message_id="fake-2")
     await loop.sync_now()

@@ -95,7 +95,7 @@ async def test_what_was_on_its_way_to_a_label_that_is_gone_is_told_and_the_rest_
     await rig.world.delete_label(address=MIA, label_id=label_id)
     await loop.sync_now()
     assert await rig.pending() == []
-    assert await rig.failures() == [("fake-1", "mirror", "The label Clients no longer exists at the provider.")]
+    assert await rig.failures() == [("fake-1", "change", "The label Clients no longer exists at the provider.")]
     assert await rig.labels_here(account_id, "fake-1") == {"INBOX", "UNREAD", "STARRED"}
     assert await rig.labels_at_provider("fake-1") == {"INBOX", "UNREAD", "STARRED"}
     assert await known(rig, account_id) == {}
