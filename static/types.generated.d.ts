@@ -549,6 +549,11 @@ interface MailReindexOut {
   runId: string;
 }
 
+interface MailReindexProgress {
+  done: number;
+  total: number;
+}
+
 interface MailRescheduleInput {
   id: string;
   sendAt: string;
@@ -585,12 +590,13 @@ interface MailSearchOut {
   notices: string[];
 }
 
-/** `run_id`: of the run that re-indexes, while there is one. */
+/** `run_id`: of the run that re-indexes, while there is one; `progress`: how far it is, once it says so. */
 interface MailSearchStateOut {
   messages: number;
   indexed: number;
   waiting: number;
   runId: string | null;
+  progress: MailReindexProgress | null;
 }
 
 /** `reply_to` is the thread that the mail answers. With a `draft_id` it may be said twice and is sent once. */

@@ -12,6 +12,7 @@ import { paletteCommands } from "./palette_commands.js";
 import { PLACES } from "./places.js";
 import { AccountsSection } from "./settings/accounts.js";
 import { ImagesSection } from "./settings/images.js";
+import { SearchSection } from "./settings/search.js";
 import { SignaturesSection } from "./settings/signatures.js";
 import { SyncStatus } from "./sync.js";
 import { Tabs } from "./tabs.js";
@@ -37,6 +38,7 @@ export const FEATURE = {
     { name: "accounts", label: "Accounts", title: "Mail accounts", icon: "inbox", order: 10, show: AccountsSection },
     { name: "signatures", label: "Signatures", title: "Signatures", icon: "edit", order: 20, show: SignaturesSection },
     { name: "images", label: "Images", title: "Images in mail", icon: "image", order: 30, show: ImagesSection },
+    { name: "search", label: "Search", title: "Search", icon: "search", order: 58, adminOnly: true, show: SearchSection },
   ],
   commands: paletteCommands,
   prepare: () => void wantLabels(),

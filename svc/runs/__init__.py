@@ -7,7 +7,7 @@ timers; :mod:`svc.runs.worker` runs the code of workflows, which features add as
 from svc.runs.actions import Parent, begin, count_tokens, progress
 from svc.runs.dispatch import IN_MEMORY, Dispatcher
 from svc.runs.feature import FEATURE
-from svc.runs.queries import active
+from svc.runs.queries import active, progress_of
 from svc.runs.tokens import RunGrant, grant_of
 from svc.runs.worker.executor import Executor
 
@@ -23,4 +23,5 @@ __all__ = [
     "count_tokens",
     "grant_of",
     "progress",
+    "progress_of",
 ]

@@ -142,3 +142,9 @@ def active(tx: ReadTx, workflow: str) -> str | None:
             workflow=workflow,
         ),
     )
+
+
+def progress_of(tx: ReadTx, run_id: str) -> tuple[int, int] | None:
+    """How much is done, of how much; ``None`` where the run has not said."""
+    found = tx.one("select done, total from runs where id = :id and total is not null", id=run_id)
+    return (cast(int, found[0]), cast(int, found[1])) if found else None

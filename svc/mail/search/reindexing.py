@@ -13,7 +13,7 @@ from svc.mail.search import actions, queries, wire
 from svc.mail.search.tasks import Indexer
 from svc.mail.search.wire import QueueInput, ReindexOut, SearchStateOut
 from svc.protocol import Nothing
-from svc.runs import Dispatcher, active, begin, progress
+from svc.runs import Dispatcher, active, begin, progress, progress_of
 from svc.store import ReadTx, Tx
 from svc.workflow import Call, Caller, Json, Run, Workflow
 from svc.workspace import RequestContext, Workspace
@@ -70,9 +70,14 @@ def start(tx: Tx, user_id: str | None) -> str:
 
 
 def state(tx: ReadTx) -> SearchStateOut:
-    waiting = queries.queued(tx)
+    run_id = active(tx, NAME)
+    told = progress_of(tx, run_id) if run_id else None
     return SearchStateOut(
-        messages=queries.messages(tx), indexed=queries.indexed(tx), waiting=waiting, run_id=active(tx, NAME)
+        messages=queries.messages(tx),
+        indexed=queries.indexed(tx),
+        waiting=queries.queued(tx),
+        run_id=run_id,
+        progress=wire.ReindexProgress(done=told[0], total=told[1]) if told else None,
     )
 
 

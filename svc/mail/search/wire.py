@@ -128,10 +128,16 @@ class ReindexOut(Wire, frozen=True):
     run_id: str
 
 
+class ReindexProgress(Wire, frozen=True):
+    done: int
+    total: int
+
+
 class SearchStateOut(Wire, frozen=True):
-    """``run_id``: of the run that re-indexes, while there is one."""
+    """``run_id``: of the run that re-indexes, while there is one; ``progress``: how far it is, once it says so."""
 
     messages: int
     indexed: int
     waiting: int
     run_id: str | None
+    progress: ReindexProgress | None
