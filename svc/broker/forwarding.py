@@ -56,24 +56,24 @@ async def pause(seconds: float) -> None:
 
 async def opened(send: Callable[[], Awaitable[Streamed]], *, redactor: Redactor) -> Streamed:
     """Begin a call, again only where not a byte of it had left. Raises 502 and 504."""
-    for pause_s in PAUSES_S:
+    pauses_s = iter(PAUSES_S)
+    while True:
         try:
             return await send()
-        except EgressFault as fault:
-            if fault.kind != "connect" or fault.may_have_happened:
+        except (EgressFault, PinnedFault) as fault:
+            pause_s = next(pauses_s, None)
+            if pause_s is None or not _never_left(fault):
                 refuse(fault, redactor=redactor)
-        except PinnedFault as fault:
-            refuse(fault, redactor=redactor)
         await pause(pause_s)
-    try:
-        return await send()
-    except (EgressFault, PinnedFault) as fault:
-        refuse(fault, redactor=redactor)
+
+
+def _never_left(fault: EgressFault | PinnedFault) -> bool:
+    return isinstance(fault, EgressFault) and fault.kind == "connect" and not fault.may_have_happened
 
 
 def refuse(fault: EgressFault | PinnedFault, *, redactor: Redactor) -> NoReturn:
     """Say in words why there is no answer."""
-    code = {"timeout": "gateway_timeout", "too_large": "bad_gateway"}.get(fault.kind, "bad_gateway")
+    code = "gateway_timeout" if fault.kind == "timeout" else "bad_gateway"
     raise Refusal(f"The service gave no answer: {redactor.text(fault.detail)}.", code=code) from None
 
 
@@ -102,9 +102,10 @@ async def forwarded(
 
 @dataclass
 class Passing:
-    """One answer on its way, as the body of ours. ``settle`` is told what it cost, once, also where it was cut.
+    """One answer on its way, as the body of ours.
 
-    ``counted``: the rest is worth reading when nobody listens any more.
+    ``settle`` is told what it cost, once, also where it was cut. An answer that nobody wants to count has none, and is
+    not read on when nobody listens any more.
     """
 
     answer: Streamed

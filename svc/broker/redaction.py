@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 from urllib.parse import quote, quote_plus
 
+MIN_CHARS: Final = 8
+"""What is shorter is no secret, but a word like another: masking it would spoil answers."""
 _MASK: Final = b"*"
 
 
@@ -20,7 +22,7 @@ class Redactor:
     """Of one answer. ``values`` are the credentials that went out with its request."""
 
     def __init__(self, values: Iterable[str]) -> None:
-        spellings = {spelling for value in values if value for spelling in _spellings(value)}
+        spellings = {spelling for value in values if len(value) >= MIN_CHARS for spelling in _spellings(value)}
         self._spellings = sorted(spellings, key=len, reverse=True)
         self._longest = max(map(len, self._spellings), default=0)
         self._pattern = re.compile(b"|".join(map(re.escape, self._spellings))) if self._spellings else None

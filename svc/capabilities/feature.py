@@ -12,7 +12,7 @@ from svc.capabilities.procedures import PROCEDURES
 from svc.capabilities.rotation import rewrap_all
 from svc.capabilities.seeding import seed
 from svc.capabilities.settings import SETTINGS
-from svc.clock import DAY_MS
+from svc.clock import HOUR_MS, SECOND_MS
 from svc.feature import Feature
 from svc.job import Job
 from svc.workspace import Workspace
@@ -46,7 +46,7 @@ FEATURE = Feature(
             name="capability-audit",
             summary="Forgets what is old in the audit of credentials.",
             run=_prune,
-            every_s=DAY_MS / 1_000,
+            every_s=HOUR_MS / SECOND_MS,
         ),
     ),
     commands=COMMANDS,
