@@ -8,9 +8,10 @@ never shown.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
@@ -22,6 +23,7 @@ PREFIX: Final = "SVC_"
 REDACTED: Final = "********"
 FILE_SUFFIX: Final = "_FILE"
 SECRET_FILE_MAX_BYTES: Final = 64 * 1024
+_USER_IN_URL: Final = re.compile(r"//[^/]*@")
 
 
 class BadValue(ValueError):
@@ -63,9 +65,12 @@ class ConfigFault:
     name: str
     problem: str
     remedy: str
+    value: str = ""
+    """What it is set to, redacted; empty where it is unset."""
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.problem}; {self.remedy}"
+        shown = f" (it is set to {self.value!r})" if self.value and self.value not in self.problem else ""
+        return f"{self.name}: {self.problem}{shown}; {self.remedy}"
 
 
 class ConfigError(Exception):
@@ -143,7 +148,7 @@ def read_config(settings: Iterable[AnySetting], environ: Mapping[str, str], rule
         with suppress(_NotRead):
             faults.extend(rule(config))
     if faults:
-        raise ConfigError(faults, values)
+        raise ConfigError([_with_value(fault, rows, environ) for fault in faults], values)
     return Config(rows, values, environ)
 
 
@@ -157,6 +162,17 @@ def read_config_without_faults(settings: Iterable[AnySetting], environ: Mapping[
         except ConfigError as error:
             for fault in error.faults:
                 del kept[fault.name]
+
+
+def _with_value(fault: ConfigFault, rows: tuple[AnySetting, ...], environ: Mapping[str, str]) -> ConfigFault:
+    """A secret's is not even shown as set: its problem says so."""
+    secret = any(row.secret and fault.name == row.name for row in rows)
+    return fault if secret else replace(fault, value=without_password(environ.get(fault.name, "")))
+
+
+def without_password(value: str) -> str:
+    """An address may carry one, where it does not belong."""
+    return _USER_IN_URL.sub(f"//{REDACTED}@", value)
 
 
 class _NotRead(Exception):
@@ -263,7 +279,9 @@ def http_url(value: str) -> str:
     except ValueError:
         valid = False
     if not valid or parts.username or parts.query or parts.fragment:
-        raise BadValue(f"{value!r} is not a plain http or https URL; write it as https://host[:port][/path]")
+        raise BadValue(
+            f"{without_password(value)!r} is not a plain http or https URL; write it as https://host[:port][/path]"
+        )
     if parts.scheme == "http" and parts.hostname not in {"localhost", "127.0.0.1", "::1"}:
         raise BadValue(f"{value!r} would carry secrets unencrypted; use https, or http on this machine only")
     return value.rstrip("/")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import socket
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ from typing import Final
 
 import pytest
 
+from svc import __version__
 from tests.health.homes import Staged, live
 from tests.journeys.harness import ServiceProcess
 
@@ -370,7 +372,7 @@ def test_a_port_that_another_instance_has(staged: Staged, tmp_path: Path) -> Non
         staged.settings |= {"SVC_PORT": str(other.port), "SVC_INTERNAL_PORT": str(internal)}
         told = [row for row in staged.examined() if row["name"] == "ports"]
     assert [row["state"] for row in told] == ["failed", "failed"]
-    assert f"SVC_PORT: another svc (version 0.1.0) listens on port {other.port}" in told[0]["detail"]
+    assert f"SVC_PORT: another svc (version {__version__}) listens on port {other.port}" in told[0]["detail"]
     assert told[0]["remedy"] == "Stop it, or set SVC_PORT to another port"
     assert f"another svc, with its internal port, listens on port {internal}" in told[1]["detail"]
 
@@ -400,7 +402,7 @@ def test_the_table_for_people_has_what_needs_them_last(staged: Staged) -> None:
     staged.key.chmod(0o644)
     staged.settings["SVC_PROT"] = "1"
     lines = staged.said().splitlines()
-    assert lines[-1] == "1 failed, 1 warning, 16 ok, 8 skipped. No service was asked."
+    assert re.fullmatch(r"1 failed, 1 warning, \d+ ok, \d+ skipped\. No service was asked\.", lines[-1])
     assert lines[-3].strip() == f"-> Run: chmod 600 {staged.key}"
     assert lines[-4].split()[:2] == ["failed", "keys"]
     states = [line.split()[0] for line in lines[:-2] if not line.startswith(" ")]
