@@ -7,6 +7,8 @@ import threading
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.sizes import HANGS_S
+
 Answer = tuple[int, str, bytes]
 
 
@@ -24,7 +26,7 @@ class ImagePart:
     def proxied(self, url: str) -> Answer:
         self.fetched.append(url)
         if self.held is not None:
-            self.held.wait(timeout=30)
+            self.held.wait(HANGS_S)
         return self.images.get(url) or no_image(404, "There is no such image in your mail.")
 
     def rpc_mail_trustsender(self, given: dict[str, Any]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -42,9 +43,12 @@ def opened(start: Callable[..., App], world: World, **options: Any) -> App:
     return app
 
 
-def images_in_frame(app: App) -> list[dict[str, Any]]:
-    frame = app.page.frame_locator("iframe")
-    found: list[dict[str, Any]] = frame.locator("img").evaluate_all(
+def images_in_frame(app: App, count: int) -> list[dict[str, Any]]:
+    """Once so many are there and drawn."""
+    images = app.page.frame_locator("iframe").locator("img[src^='data:']")
+    expect(images).to_have_count(count)
+    app.wait(lambda: bool(images.evaluate_all("all => all.every(one => one.complete)")), what="the images to be drawn")
+    found: list[dict[str, Any]] = images.evaluate_all(
         """all => all.map(one => ({
             src: one.src.slice(0, 15), wide: one.offsetWidth, high: one.offsetHeight, there: one.naturalWidth,
         }))"""
@@ -60,11 +64,14 @@ def test_nothing_is_fetched_before_it_is_asked_for(start: Callable[..., App]) ->
 
 def test_the_frame_has_room_for_images_before_and_after_they_load(start: Callable[..., App]) -> None:
     app = opened(start, world_with(html="<p>Look:</p><img data-remote='0' width='300' height='400'><p>x</p>"))
-    height = "() => document.querySelector('.frame-box').offsetHeight"
-    assert 440 < app.page.evaluate(height) < 620
+    has_room = """() => {
+        const { offsetHeight } = document.querySelector(".frame-box");
+        return 440 < offsetHeight && offsetHeight < 620;
+    }"""
+    app.until(has_room)
     app.page.get_by_role("button", name="Load images").click()
     app.until(f"() => ({SOURCE})().includes('data:image/png')")
-    assert 440 < app.page.evaluate(height) < 620
+    app.until(has_room)
 
 
 def test_an_image_without_a_size_gets_room_for_its_own(start: Callable[..., App]) -> None:
@@ -72,16 +79,15 @@ def test_an_image_without_a_size_gets_room_for_its_own(start: Callable[..., App]
     app = opened(start, world)
     app.page.get_by_role("button", name="Load images").click()
     app.until(f"() => ({SOURCE})().includes('data:image/png')")
-    assert images_in_frame(app)[0]["high"] == 300
-    assert app.page.evaluate("() => document.querySelector('.frame-box').offsetHeight") > 300
+    assert images_in_frame(app, 1)[0]["high"] == 300
+    app.until("() => document.querySelector('.frame-box').offsetHeight > 300")
 
 
 def test_images_load_through_the_proxy_and_are_shown_as_data(start: Callable[..., App]) -> None:
     app = opened(start, world_with())
     app.page.get_by_role("button", name="Load images").click()
-    app.until(f"() => ({SOURCE})().includes('data:image/gif')")
+    first, second = images_in_frame(app, 2)
     assert sorted(app.world.fetched) == [A, B], "what only counts readers is not fetched"
-    first, second = images_in_frame(app)
     assert (first["src"], first["wide"], first["high"], first["there"]) == ("data:image/png;", 300, 150, 2)
     assert (second["src"], second["there"]) == ("data:image/gif;", 1)
     source = app.page.evaluate(SOURCE)
@@ -154,7 +160,7 @@ def test_the_settings_list_whose_images_load_and_ask_again(start: Callable[..., 
     expect(page.locator(".thing").first).to_contain_text("20 Nov 2026")
     page.get_by_role("button", name="Ask again: noa@example.org").click()
     page.get_by_text("noa@example.org").wait_for(state="detached")
-    assert world.trusted == ["news@example.org"]
+    app.wait(lambda: world.trusted == ["news@example.org"], what="one to be trusted still")
 
 
 def test_loading_shows_its_progress_and_can_be_stopped(start: Callable[..., App]) -> None:
@@ -216,14 +222,14 @@ def test_what_may_deceive_is_told_above_the_message(start: Callable[..., App]) -
 def test_mail_is_on_light_paper_in_the_dark_unless_somebody_asks(start: Callable[..., App]) -> None:
     app = opened(start, world_with(), color_scheme="dark")
     box = app.page.locator(".frame-box")
-    assert box.evaluate("one => getComputedStyle(one).filter") == "none"
+    expect(box).to_have_css("filter", "none")
     app.page.get_by_role("button", name="Dark paper").click()
-    assert "invert" in box.evaluate("one => getComputedStyle(one).filter")
+    expect(box).to_have_css("filter", re.compile("invert"))
     app.page.reload()
     app.page.wait_for_selector("iframe")
-    assert "invert" in app.page.locator(".frame-box").evaluate("one => getComputedStyle(one).filter")
+    expect(box).to_have_css("filter", re.compile("invert"))
     app.page.get_by_role("button", name="Light paper").click()
-    assert box.evaluate("one => getComputedStyle(one).filter") == "none"
+    expect(box).to_have_css("filter", "none")
 
 
 def test_in_the_light_there_is_no_such_choice(start: Callable[..., App]) -> None:

@@ -31,6 +31,7 @@ def undo(page: Page) -> Locator:
 def archived(timed: App) -> Page:
     """The first thread is archived, at the server too: a clock that jumps ends what is under way."""
     page = timed.open()
+    page.clock.pause_at(page.evaluate("Date.now()") + 1_000)
     with page.expect_request_finished(lambda request: request.url.endswith("mail.archive")):
         timed.press("j", "e")
     undo(page).wait_for()
