@@ -121,6 +121,7 @@ def test_new_mail_appears_without_a_reload_and_leaves_selection_and_scroll_where
     app.press(*"jjjjjjjjjj")
     app.focuses("thr_09")
     page.evaluate("() => { document.querySelector('.lists').scrollTop = 200; }")
+    app.settled()
     before = page.evaluate("document.querySelector('#row-thr_09').getBoundingClientRect().top")
     fresh = app.world.add(subject="The ferry is late", name="Harbour Office")
     app.until("() => document.querySelector('[data-section=inbox]').textContent === 'Inbox45'")

@@ -233,6 +233,7 @@ def test_on_a_phone_the_thread_takes_the_page_and_the_list_comes_back_where_it_w
     app = start(viewport=PHONE, has_touch=True, is_mobile=True)
     page = app.open()
     page.evaluate("() => { document.querySelector('.lists').scrollTop = 300; }")
+    app.settled()
     app.row("thr_06").tap()
     page.wait_for_selector("iframe")
     expect(page.locator(".list-pane")).to_have_attribute("inert", "")

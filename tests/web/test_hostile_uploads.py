@@ -65,6 +65,10 @@ class Watch:
     answered: set[tuple[str, int]] = field(default_factory=set)
     """The ways that an upload was asked for, and the status that came."""
 
+    def reached(self) -> set[str]:
+        """The ways by which an upload came."""
+        return {way for way, status in self.answered if status == 200}
+
     def ran(self) -> set[tuple[str, str]]:
         return {(one["name"], one["way"]) for one in self.heard if one["what"].startswith("ran in ")}
 
@@ -195,8 +199,8 @@ def test_whoever_embeds_or_opens_it_nothing_runs(
     with window(browser, service, cookie) as watch:
         page = vantage(watch.context, name, service.base)
         open_from(page, service.base, kept, chance)
+        browser_until(page, lambda: watch.reached() >= REACHES[name], tell=lambda: str(watch.reached()))
         assert (watch.heard, watch.asked, watch.alerts) == ([], [], [])
-        assert {way for way, status in watch.answered if status == 200} >= REACHES[name]
     assert written(service) == before
 
 

@@ -25,8 +25,6 @@ pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.peer, pytest
 
 MIA = "mia@acme.test"
 TEAM = "team@acme.test"
-POLL_MS = 60_000
-"""One poll interval and what it takes on a busy machine."""
 
 
 @dataclass(kw_only=True)
@@ -130,7 +128,7 @@ def sees_one_row_for_one_mail(desk: Desk) -> None:
 
 def new_mail_comes_by_itself(desk: Desk, town: Town) -> None:
     town.google.insert(MIA, letter("Just now", message_id="now.1@harbour.test"))
-    desk.row("Just now").wait_for(timeout=POLL_MS)
+    desk.row("Just now").wait_for()
     desk.picture("rule-04-arrived")
 
 

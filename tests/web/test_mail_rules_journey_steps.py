@@ -72,7 +72,7 @@ def test_h_snoozes_and_the_thread_comes_back_by_itself(desk: Desk) -> None:
     desk.picture("step-snoozed")
     desk.chord("g", "i")
     page.wait_for_url("**/p/mail")
-    soon = (datetime.now(UTC) + timedelta(seconds=2)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    soon = (datetime.now(UTC) + timedelta(seconds=10)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     desk.service.mutate("mail.snooze", threadIds=[thread_id], until=soon)
     page.get_by_text("Back from snooze: Not before Monday").wait_for()
     expect(desk.section("inbox").and_(row(page, thread_id))).to_contain_text("Back from snooze")
