@@ -15,6 +15,7 @@ from hypercorn.typing import ASGIFramework
 from trio_websocket import ConnectionRejected, open_websocket_url
 
 from svc.protocol.asgi import AsgiFace, Message
+from tests.sizes import HANGS_S
 
 from .http_world import HOST, Reply, World, read_to_end, replies, request_bytes
 
@@ -157,7 +158,7 @@ async def exchange(world: World, data: bytes) -> Reply:
 
 @pytest.mark.wall_clock
 async def test_hypercorn_serves_the_same_answers() -> None:
-    with trio.fail_after(20):
+    with trio.fail_after(HANGS_S):
         async with hypercorn() as world:
             ours = {"host": "localhost", "connection": "close"}
             hello = await exchange(world, request_bytes("GET", "/hello", **ours))
@@ -174,7 +175,7 @@ async def test_hypercorn_serves_the_same_answers() -> None:
 
 @pytest.mark.wall_clock
 async def test_hypercorn_carries_a_socket_and_its_refusal() -> None:
-    with trio.fail_after(20):
+    with trio.fail_after(HANGS_S):
         async with hypercorn() as world:
             url = f"ws://127.0.0.1:{world.port}/ws"
             async with open_websocket_url(url, extra_headers=[(b"x-as", b"member")]) as client:

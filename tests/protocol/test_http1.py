@@ -10,6 +10,7 @@ from svc.protocol.limits import Limits
 from svc.protocol.messages import Response
 from svc.protocol.response_head import encode_head
 from tests.cancel_everywhere import Interrupted, cancel_everywhere
+from tests.sizes import HANGS_S
 
 from .http_world import HOST, World, read_to_end, replies, request_bytes
 from .test_strict import SMUGGLING
@@ -232,7 +233,7 @@ async def test_a_body_that_ends_early_is_refused(world: World) -> None:
 async def test_a_refused_upload_is_not_reset_before_the_client_has_read_why(world: World) -> None:
     """Over real sockets: a close on unread bytes would make the client's system drop our answer."""
     listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
-    with trio.fail_after(20):
+    with trio.fail_after(HANGS_S):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(trio.serve_listeners, world.serve, listeners)
             async with await trio.testing.open_stream_to_socket_listener(listeners[0]) as ours:

@@ -23,7 +23,7 @@ from tests.protocol.socket_world import served, upgrade_request
 from tests.quiet import all_quiet
 from tests.recorded_log import RecordedLog
 from tests.service import LiveSocket, Service, open_service
-from tests.sizes import SHARES_FIXTURES, examples
+from tests.sizes import HANGS_S, SHARES_FIXTURES, examples
 
 BOTH = ("mail", "accounts")
 
@@ -311,7 +311,7 @@ async def test_the_public_client_hears_the_same_over_a_real_socket(
     listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
     port = listeners[0].socket.getsockname()[1]
     async with open_service(tmp_path, clock=wall, log=log, listeners=listeners, PROVIDERS="fake") as service:
-        with trio.fail_after(20):
+        with trio.fail_after(HANGS_S):
             async with open_websocket("127.0.0.1", port, "/ws", use_ssl=False) as socket:
                 assert '"ready"' in await socket.get_message()
                 await socket.send_message('{"type":"subscribe","topics":["mail"],"after":0}')

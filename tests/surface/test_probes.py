@@ -22,6 +22,7 @@ from tests.protocol.http_world import read_to_end, replies
 from tests.quiet import all_quiet
 from tests.recorded_log import RecordedLog
 from tests.service import HOST, Service
+from tests.sizes import HANGS_S
 
 PROBES = ("/livez", "/readyz", "/health")
 
@@ -105,7 +106,7 @@ async def test_a_database_that_does_not_answer_is_not_ready(service: Service) ->
     moved = Barrier(READERS, action=partial(os.rename, store.path, store.path.with_name("moved")))
 
     def lose_the_connection(tx: ReadTx) -> None:
-        moved.wait(timeout=60)
+        moved.wait(HANGS_S)
         raise ZeroDivisionError
 
     async def read_and_fail() -> None:

@@ -32,7 +32,7 @@ from svc.protocol.security import shell_csp
 from svc.protocol.served_files import served_files
 from svc.protocol.static import shell_page
 from tests.chance import seeded
-from tests.sizes import LATE_ANSWERS_MS
+from tests.sizes import HANGS_S, LATE_ANSWERS_MS
 from tests.web import fake_world
 from tests.web.fake_compose import ComposePart
 from tests.web.fake_images import ImagePart
@@ -46,7 +46,6 @@ BASE = "/static/test"
 BLANK = "/blank"
 """A page of the same origin with nothing in it."""
 TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
-SETTLE_S = 3.0
 WS_MAGIC = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
 
@@ -223,7 +222,7 @@ class Stage:
 
     def settle(self) -> None:
         """The page is closed: end what it left open (browsers open connections ahead of need), so that no thread is."""
-        deadline = time.monotonic() + SETTLE_S
+        deadline = time.monotonic() + HANGS_S
         while _connection_threads() and time.monotonic() < deadline:
             self.hang_up()
             time.sleep(0.005)
