@@ -21,7 +21,7 @@ from tests import sizes, virtual_time
 from tests.chance import seeded
 from tests.peers.needs import check_marked
 from tests.recorded_log import RecordedLog, StoppedClock
-from tests.service import Service, open_service
+from tests.support.service import Service, open_service
 
 settings.register_profile("ours", max_examples=sizes.EXAMPLES, deadline=None, suppress_health_check=sizes.NO_SPEED)
 settings.load_profile("ours")

@@ -16,8 +16,8 @@ from typing import Final
 import pytest
 
 from svc.store import Tx
-from tests.journeys.harness import ROOT
 from tests.sizes import HANGS_S
+from tests.support.process import ROOT
 
 _NAMESPACE: Final = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c")
 

@@ -18,10 +18,10 @@ from svc.config import read_config
 from svc.feature import Feature, Seed
 from svc.store import StoreBroken
 from svc.workspace import Workspace
-from tests.protocol.http_world import read_to_end, replies
 from tests.quiet import all_quiet
 from tests.recorded_log import RecordedLog
-from tests.service import ANSWER_DEADLINE_S, HOST, Service, open_service
+from tests.support.http import read_to_end, replies
+from tests.support.service import ANSWER_DEADLINE_S, HOST, Service, open_service
 
 CLIENT = {"IDP_CLIENT_ID": "id", "IDP_CLIENT_SECRET": "canary-client-secret"}
 

@@ -23,10 +23,10 @@ from svc.app import all_settings
 from svc.cli import EXIT_PIPE_CLOSED
 from svc.clock import VirtualClock
 from svc.nursery import ThreadPool
-from tests.journeys.harness import ROOT, ServiceProcess, until
 from tests.recorded_log import RecordedLog
-from tests.service import Service, open_service
 from tests.sizes import HANGS_S
+from tests.support.process import ROOT, ServiceProcess, until
+from tests.support.service import Service, open_service
 
 DRAIN_S = 120  # as long as may be: no machine is so slow that a request does not finish within it
 

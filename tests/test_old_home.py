@@ -17,7 +17,7 @@ from svc.app import all_invariants
 from svc.clock import VirtualClock
 from svc.store import run_fsck
 from tests.recorded_log import RecordedLog
-from tests.service import Service, open_service
+from tests.support.service import Service, open_service
 
 ARCHIVE: Final = Path(__file__).parent / "golden" / "home-of-2026-11-22.tar.xz"
 LEFT_AT_MS: Final = 1_795_349_700_000  # 2026-11-22T12:15:00Z, soon after it was made

@@ -24,10 +24,10 @@ from svc.protocol import Link, Request, Response, json_response
 from svc.settings import PORT
 from svc.store import Blobs, Home, Keyring, Secrets, Store, Tx
 from svc.workspace import ScrubbedContext, ScrubbedWorkspace, Workspace
-from tests.journeys.harness import ServiceProcess, until
 from tests.recorded_log import RecordedLog
-from tests.service import Service, open_service
 from tests.sizes import HANGS_S
+from tests.support.process import ServiceProcess, until
+from tests.support.service import Service, open_service
 
 TRUSTED = (Store, Blobs, Home, Keyring, Secrets, Tx, Workspace)
 TOKEN = "t" * 43

@@ -17,11 +17,11 @@ from svc.runs import begin
 from svc.runs.leasing import lease
 from svc.store import Tx
 from svc.workflow import Json, Run, Workflow
-from tests.protocol.http_world import Reply
 from tests.protocol.raw_server import Script, Server, served
 from tests.recorded_log import RecordedLog
-from tests.service import Service, open_service
 from tests.sizes import HANGS_S
+from tests.support.http import Reply
+from tests.support.service import Service, open_service
 
 OWN: Final = "127.0.0.1:4782"
 BROKER: Final = "/internal/broker"

@@ -14,8 +14,8 @@ from svc.runs.moving import move
 from svc.runs.queries import run as run_row
 from svc.store import Tx
 from tests.broker.broker_world import BROKER, OWN, ask, audited, internal_fields, run_token
-from tests.protocol.http_world import read_to_end
-from tests.service import HOST, Service
+from tests.support.http import read_to_end
+from tests.support.service import HOST, Service
 
 SLACK = {"capability": "im-a.send", "method": "GET", "url": "https://slack.com/api/auth.test"}
 CALLS: list[tuple[str, str, object, str]] = [

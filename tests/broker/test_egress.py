@@ -11,9 +11,9 @@ import trio
 
 from svc.broker.outside import Outside
 from tests.broker.broker_world import Heard, ask, audited, run_token
-from tests.protocol.http_world import Reply
 from tests.protocol.pinned_world import PUBLIC, Internet, answer, certificates, moved
-from tests.service import Service
+from tests.support.http import Reply
+from tests.support.service import Service
 
 SLACK = "slack.com"
 BOT = "xoxb-canary"

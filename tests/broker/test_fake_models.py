@@ -11,9 +11,9 @@ import trio
 
 from svc.clock import VirtualClock
 from tests.broker.broker_world import ask, run_token, usage
-from tests.protocol.http_world import Reply
 from tests.recorded_log import RecordedLog
-from tests.service import RpcError, Service, open_service
+from tests.support.http import Reply
+from tests.support.service import RpcError, Service, open_service
 
 MESSAGES = "/llm-a/v1/messages"
 CHAT = "/llm-b/v1/chat/completions"

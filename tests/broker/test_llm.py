@@ -28,8 +28,8 @@ from tests.broker.broker_world import (
 from tests.broker.test_usage import A_END, A_START, A_TEXT, B_DONE, B_END, B_TEXT
 from tests.protocol.raw_server import Script, Server, says
 from tests.recorded_log import RecordedLog
-from tests.service import Service
 from tests.sizes import HANGS_S
+from tests.support.service import Service
 
 pytestmark = pytest.mark.wall_clock
 

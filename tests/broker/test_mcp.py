@@ -20,7 +20,7 @@ from tests.broker.broker_world import Heard, ask, audited, open_broker, run_toke
 from tests.protocol.pinned_world import PUBLIC, Internet, answer, certificates
 from tests.protocol.raw_server import says, served
 from tests.recorded_log import RecordedLog
-from tests.service import Service
+from tests.support.service import Service
 
 TOKEN = "canary-of-notes"
 HOST = "mcp.example"

@@ -13,7 +13,7 @@ from svc.capability import Grants
 from svc.clock import DAY_MS, VirtualClock
 from svc.store import Tx
 from tests.recorded_log import RecordedLog
-from tests.service import Service, open_service
+from tests.support.service import Service, open_service
 
 CANARY = b"canary-5d81-token"
 

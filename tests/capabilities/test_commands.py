@@ -10,7 +10,7 @@ import pytest
 from svc.clock import VirtualClock
 from svc.store import KeyRefused, Keyring, OsKeyring
 from tests.recorded_log import RecordedLog
-from tests.service import Service, open_service
+from tests.support.service import Service, open_service
 from tests.test_cli import svc
 
 NAMES = ("llm.a", "llm.b", "stt")

@@ -11,7 +11,7 @@ from svc.capabilities import Broker, NotGranted
 from svc.clock import VirtualClock
 from tests.capabilities.scripted_service import Answer, ScriptedService
 from tests.recorded_log import RecordedLog
-from tests.service import RpcError, Service, open_service
+from tests.support.service import RpcError, Service, open_service
 
 CANARY = "canary-77ab-key"
 

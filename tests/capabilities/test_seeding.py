@@ -11,7 +11,7 @@ from svc.clock import VirtualClock
 from svc.config import ConfigError, read_config
 from svc.store import Keyring, Secrets
 from tests.recorded_log import RecordedLog
-from tests.service import open_service
+from tests.support.service import open_service
 
 VARIABLES = {
     "IM_A_BOT_TOKEN": "im-a.send",

@@ -12,7 +12,7 @@ from svc.connections import Credentials, KeptTokens, Tokens, credentials_of, kee
 from svc.store import Store
 from tests.connections.kept_in_memory import KeptInMemory
 from tests.recorded_log import RecordedLog
-from tests.service import Service, open_service
+from tests.support.service import Service, open_service
 
 NAME = "idp.oauth.mia@example.org"
 

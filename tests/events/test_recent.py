@@ -12,7 +12,7 @@ from svc.clock import DAY_MS, VirtualClock
 from svc.events.feature import PRUNE_S, RecentInput, recent
 from svc.principal import UNCLAIMED, Principal
 from svc.store import Tx
-from tests.service import RpcError, Service
+from tests.support.service import RpcError, Service
 
 
 async def record(service: Service, *types: str, audience: str | None = "*") -> None:

@@ -11,8 +11,8 @@ import pytest
 from svc.principal import AUTH_OFF
 from tests.files.uploads import uploaded
 from tests.identity.people import Person, pair, sign_in
-from tests.protocol.http_world import Reply
-from tests.service import MIA, Service
+from tests.support.http import Reply
+from tests.support.service import MIA, Service
 
 SECRET = b"what only Mia has"
 YEAR = "private, max-age=31536000, immutable"

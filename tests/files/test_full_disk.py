@@ -14,7 +14,7 @@ import trio
 from svc.clock import WallClock
 from tests.files.uploads import kept, upload
 from tests.recorded_log import RecordedLog
-from tests.service import open_service
+from tests.support.service import open_service
 
 async def main():
     clock = WallClock()
@@ -50,7 +50,7 @@ from svc.clock import WallClock
 from svc.store.blobs import ROOM_BYTES
 from tests.files.uploads import upload
 from tests.recorded_log import RecordedLog
-from tests.service import open_service
+from tests.support.service import open_service
 
 async def main():
     clock = WallClock()

@@ -11,7 +11,7 @@ from svc.files import queries
 from svc.store import Value
 from tests.files.uploads import uploaded
 from tests.identity.people import Person, sign_in
-from tests.service import MIA, RpcError, Service
+from tests.support.service import MIA, RpcError, Service
 
 
 async def sign_in_both(service: Service) -> tuple[Person, Person]:

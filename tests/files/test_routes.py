@@ -9,8 +9,8 @@ from itertools import product
 from pathlib import Path
 
 from svc.principal import Principal
-from tests.protocol.http_world import Reply
-from tests.service import HOST, Service
+from tests.support.http import Reply
+from tests.support.service import HOST, Service
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 4
 STRANGER = Principal(user_id="usr_other", device_id="dev_other", is_admin=True, via="session")

@@ -17,7 +17,7 @@ from svc.scheduler import Scheduler
 from svc.store import Invariant, ReadTx, run_fsck
 from tests.files.uploads import uploaded
 from tests.quiet import all_quiet
-from tests.service import Service
+from tests.support.service import Service
 
 
 def sha(content: bytes) -> str:

@@ -22,7 +22,7 @@ from tests.cancel_everywhere import Interrupted, cancel_everywhere
 from tests.files.uploads import NOTHING, final, kept, say, settled, upload, uploaded
 from tests.identity.people import Person, pair, sign_in
 from tests.recorded_log import RecordedLog
-from tests.service import HOST, Service, open_service
+from tests.support.service import HOST, Service, open_service
 
 CEILING = 1_000
 

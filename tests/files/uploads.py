@@ -8,9 +8,9 @@ import trio
 import trio.testing
 
 from tests.identity.people import Person
-from tests.protocol.http_world import Reply, read_to_end, replies
 from tests.quiet import all_quiet
-from tests.service import ANSWER_DEADLINE_S, HOST, Service
+from tests.support.http import Reply, read_to_end, replies
+from tests.support.service import ANSWER_DEADLINE_S, HOST, Service
 
 Kept = tuple[int, list[str], list[str]]
 NOTHING: Final[Kept] = (0, [], [])

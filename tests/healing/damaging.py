@@ -8,7 +8,7 @@ from typing import Final
 
 import trio
 
-from tests.service import Service
+from tests.support.service import Service
 
 
 def delete(path: Path) -> None:

@@ -18,7 +18,7 @@ from tests.files.uploads import uploaded
 from tests.full_disk import limit_pages
 from tests.healing.damaging import WAYS, Harming, blob_of, damages, delete, flip, healed, truncate
 from tests.recorded_log import RecordedLog
-from tests.service import Service, open_service
+from tests.support.service import Service, open_service
 
 CONTENT = b"what somebody uploaded"
 NAME = hashlib.sha256(CONTENT).hexdigest()

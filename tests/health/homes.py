@@ -15,9 +15,9 @@ from trio.testing import MockClock
 
 from svc.cli import main
 from svc.clock import VirtualClock
-from tests.journeys.harness import free_port
 from tests.recorded_log import RecordedLog
-from tests.service import Service, open_service
+from tests.support.process import free_port
+from tests.support.service import Service, open_service
 
 CLIENT: Final = {"IDP_CLIENT_ID": "id.example", "IDP_CLIENT_SECRET": "canary-client-secret"}
 

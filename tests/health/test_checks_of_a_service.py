@@ -21,12 +21,12 @@ from svc.scheduler import Scheduler
 from svc.store import damage
 from svc.workspace import Workspace
 from tests.health.outside import CLIENT_ID, DOCUMENT, MAIL_API, MODELS, Outside, refused_by_google
-from tests.journeys.harness import ServiceProcess
 from tests.mail.scripted_google import ISSUER
 from tests.mail.scripted_http import answer, google_error
 from tests.mail.test_connection import begin, connected_to
 from tests.recorded_log import RecordedLog
-from tests.service import ORIGIN, Service, open_service
+from tests.support.process import ServiceProcess
+from tests.support.service import ORIGIN, Service, open_service
 
 Rows = list[dict[str, str]]
 

@@ -18,7 +18,7 @@ import pytest
 
 from svc import __version__
 from tests.health.homes import Staged, live
-from tests.journeys.harness import ServiceProcess
+from tests.support.process import ServiceProcess
 
 _PAGE: Final = 4_096
 

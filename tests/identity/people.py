@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
-from tests.protocol.http_world import Reply
-from tests.service import RpcError, Service
+from tests.support.http import Reply
+from tests.support.service import RpcError, Service
 
 JSON = {"content-type": "application/json"}
 

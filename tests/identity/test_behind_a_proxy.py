@@ -13,9 +13,9 @@ from svc.config import ConfigError, read_config
 from svc.identity.settings import SETTINGS
 from svc.protocol.security import HSTS
 from tests.identity.people import JSON, sign_in
-from tests.protocol.http_world import Reply
 from tests.recorded_log import RecordedLog
-from tests.service import HOST, MIA, ORIGIN, Service, open_service
+from tests.support.http import Reply
+from tests.support.service import HOST, MIA, ORIGIN, Service, open_service
 
 TLS_ORIGIN = f"https://{HOST}"
 SAYS_TLS = {"x-forwarded-proto": "https"}

@@ -8,7 +8,7 @@ from svc.clock import VirtualClock
 from svc.identity import recovery
 from tests.identity.people import sign_in
 from tests.recorded_log import RecordedLog
-from tests.service import MIA, Service, open_service
+from tests.support.service import MIA, Service, open_service
 
 
 async def test_a_used_invite_names_who_came_in_by_it_and_an_open_one_nobody(service: Service) -> None:

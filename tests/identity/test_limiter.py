@@ -11,7 +11,7 @@ from svc.errors import Refusal
 from svc.identity.limiter import WINDOW_S, RateLimiter
 from svc.protocol import NEAR_NETWORKS, Forwarded, Headers, Request
 from tests.identity.people import Person
-from tests.service import Service
+from tests.support.service import Service
 
 
 def request(peer: str, **fields: str) -> Request:

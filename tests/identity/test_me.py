@@ -8,7 +8,7 @@ import pytest
 
 from svc.clock import VirtualClock
 from tests.recorded_log import RecordedLog
-from tests.service import Service, open_service
+from tests.support.service import Service, open_service
 
 CLIENT = {"IDP_CLIENT_ID": "id", "IDP_CLIENT_SECRET": "secret"}
 

@@ -13,7 +13,7 @@ from svc.identity import OAuthState, begin_round_trip, end_round_trip
 from svc.identity.oauth_states import MAX_OPEN_STATES
 from svc.principal import UNCLAIMED, Principal
 from svc.store import Tx
-from tests.service import Service
+from tests.support.service import Service
 
 MIA = Principal(user_id="usr_mia", device_id="dev_mia", is_admin=False, via="session")
 TEN_MINUTES_MS = 600_000

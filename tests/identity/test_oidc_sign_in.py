@@ -25,9 +25,9 @@ from svc.workspace import Workspace
 from tests.identity.oidc_world import ABSENT, CLIENT_ID, CLIENT_SECRET, ISSUER, ScriptedProvider, key, signed
 from tests.identity.people import Person
 from tests.mail.scripted_http import Answer, answer, no_answer
-from tests.protocol.http_world import Reply
 from tests.recorded_log import RecordedLog
-from tests.service import HOST, ORIGIN, Service, open_service
+from tests.support.http import Reply
+from tests.support.service import HOST, ORIGIN, Service, open_service
 
 NOT_ADMITTED = "not-admitted"
 MIA = {"sub": "sub-1", "email": "mia@example.org", "name": "Mia"}

@@ -19,8 +19,8 @@ from svc.clock import DAY_MS, VirtualClock
 from svc.store import ReadTx, Tx
 from tests.files.uploads import uploaded
 from tests.identity.people import Person, sign_in
-from tests.protocol.http_world import Reply
-from tests.service import MIA, Service
+from tests.support.http import Reply
+from tests.support.service import MIA, Service
 
 SECRET = b"what only Mia has"
 Ask = tuple[str, str, object]

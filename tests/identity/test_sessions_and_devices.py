@@ -16,7 +16,7 @@ from svc.principal import Principal
 from svc.store import Tx
 from tests.identity.people import Person, pair, sign_in
 from tests.recorded_log import RecordedLog
-from tests.service import RpcError, Service, open_service
+from tests.support.service import RpcError, Service, open_service
 
 
 async def is_in(person: Person) -> bool:

@@ -12,7 +12,7 @@ from svc.clock import DAY_MS, VirtualClock
 from svc.identity import Identity
 from tests.identity.people import Person, cookie_of, sign_in
 from tests.recorded_log import RecordedLog
-from tests.service import HOST, RpcError, Service, open_service
+from tests.support.service import HOST, RpcError, Service, open_service
 
 
 async def test_a_fresh_instance_is_everybodys_and_has_no_sign_in(service: Service) -> None:

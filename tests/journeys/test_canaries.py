@@ -10,8 +10,8 @@ from typing import Any, Final
 import pytest
 
 from svc.app import all_capabilities, all_settings
-from tests.journeys.harness import ServiceProcess, until
 from tests.sizes import HANGS_S
+from tests.support.process import ServiceProcess, until
 
 pytestmark = pytest.mark.journey
 NOT_PLANTED: Final = {"SVC_INTERNAL_TOKEN", "SVC_CLAIM_TOKEN"}

@@ -17,10 +17,10 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.formats.mime import corpus
-from tests.journeys.harness import ServiceProcess, until
 from tests.peers.emulator import CLIENT_ID, CLIENT_SECRET, Google, google
 from tests.peers.needs import CORPUS, EMULATOR, needs
 from tests.sizes import GMAIL_HOMES, GMAIL_MAILS, HANGS_S, KILLS_A_HOME
+from tests.support.process import ServiceProcess, until
 
 pytestmark = [
     pytest.mark.journey,

@@ -24,10 +24,10 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Frame, Route, sync_playwright
 
-from tests.journeys.harness import READY_DEADLINE_S, ServiceProcess, free_port, until
 from tests.peers.needs import CHROMIUM, HEADLESS_PATH, need
 from tests.sizes import HOSTILE_WAYS
 from tests.support.browser import FLAGS
+from tests.support.process import READY_DEADLINE_S, ServiceProcess, free_port, until
 from tests.surface.test_every_row import PROBES, doors, target_of
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser]

@@ -9,11 +9,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from tests.journeys.harness import Reply, ServiceProcess
 from tests.peers import emulator
 from tests.peers.emulator import google
 from tests.peers.needs import EMULATOR, OPENID, needs
 from tests.peers.oidc_provider import CLIENT_ID, CLIENT_SECRET, OpenId, openid_provider
+from tests.support.process import Reply, ServiceProcess
 
 pytestmark = [pytest.mark.journey, pytest.mark.peer]
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.journeys.harness import ServiceProcess, free_port, until
 from tests.journeys.run_program import MOMENTS, PLACES, STEPS
 from tests.sizes import HANGS_S, RUN_STRIDE
+from tests.support.process import ServiceProcess, free_port, until
 
 pytestmark = pytest.mark.journey
 PROGRAM = ("-m", "tests.journeys.run_program", "serve")

@@ -18,12 +18,12 @@ from typing import Final
 
 import pytest
 
-from tests.journeys.harness import ServiceProcess, until
 from tests.journeys.test_google_mailbox import FAST, _connect, _start
 from tests.peers.emulator import CLIENT_ID, CLIENT_SECRET, Google, google
 from tests.peers.needs import EMULATOR, needs
-from tests.service import MIA
 from tests.sizes import HANGS_S, SENDING_ROUNDS, SENDING_STRIDE
+from tests.support.process import ServiceProcess, until
+from tests.support.service import MIA
 
 pytestmark = pytest.mark.journey
 

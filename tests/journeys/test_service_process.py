@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.journeys.harness import ServiceProcess
+from tests.support.process import ServiceProcess
 
 pytestmark = pytest.mark.journey
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.journeys.harness import HTTP_DEADLINE_S, ServiceProcess, until
+from tests.support.process import HTTP_DEADLINE_S, ServiceProcess, until
 
 pytestmark = pytest.mark.journey
 

@@ -10,7 +10,7 @@ import pytest
 from svc.clock import VirtualClock
 from svc.log import Log
 from svc.nursery import ThreadPool
-from tests.mail.rig import Rig, open_rig
+from tests.support.mailbox import Rig, open_rig
 
 
 @pytest.fixture

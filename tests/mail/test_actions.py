@@ -13,7 +13,7 @@ from svc.mail.labelling import inbox_actions
 from svc.mail.sync import ingest
 from svc.principal import Principal
 from svc.store import Tx
-from tests.mail.rig import MIA, Rig, user
+from tests.support.mailbox import MIA, Rig, user
 
 OWNER = user("mia")
 STRANGER = user("noa")

@@ -23,8 +23,8 @@ from svc.mail.threads.queries import decode_headers
 from tests.formats.html.hostile_html import ADDRESSES, EVENTS_AND_SCRIPTS, REMOTE_CONTENT
 from tests.formats.html.invariants import assert_harmless
 from tests.formats.mime.golden import GOLDEN
-from tests.mail.rig import MIA, Rig
 from tests.recorded_log import RecordedLog
+from tests.support.mailbox import MIA, Rig
 
 YEAR_33658_MS: Final = 10**15
 

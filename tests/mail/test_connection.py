@@ -19,9 +19,9 @@ from svc.mail.connecting.connection import ConnectCause
 from svc.surface.assets import static_directory
 from tests.mail.scripted_google import CLIENT_ID, CLIENT_SECRET, CODE, CONSENT, MAIL_SCOPE, ScriptedGoogle
 from tests.mail.scripted_http import answer
-from tests.protocol.http_world import Reply
 from tests.recorded_log import RecordedLog
-from tests.service import HOST, MIA, ORIGIN, PORT, Service, open_service
+from tests.support.http import Reply
+from tests.support.service import HOST, MIA, ORIGIN, PORT, Service, open_service
 
 START = "/oauth/mail/start"
 CALLBACK = "/oauth/mail/callback"

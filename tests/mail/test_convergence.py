@@ -19,9 +19,9 @@ from svc.fakes.mail.provider import FakeProvider, FakeWorld, Operation
 from svc.mail.labelling import inbox_actions
 from svc.mail.providers.seam import HistoryPage, ListPage, ProviderFault
 from svc.nursery import ThreadPool
-from tests.mail.rig import MIA, Rig, mail, open_rig
 from tests.recorded_log import RecordedLog
 from tests.sizes import examples
+from tests.support.mailbox import MIA, Rig, mail, open_rig
 
 MADE_LABEL: Final = "Label_9"
 LABELS: Final = ("INBOX", "UNREAD", "STARRED", "SPAM", "TRASH", "SENT", MADE_LABEL)

@@ -20,10 +20,10 @@ from svc.clock import WallClock
 from svc.fakes.mail.provider import FakeWorld
 from svc.nursery import ThreadPool
 from svc.store import ReadTx
-from tests.journeys.harness import ServiceProcess
-from tests.mail.rig import MIA, State, mail, open_rig, state_of
 from tests.recorded_log import RecordedLog, StoppedClock
 from tests.sizes import KILLS_A_HOME, SYNC_HOMES
+from tests.support.mailbox import MIA, State, mail, open_rig, state_of
+from tests.support.process import ServiceProcess
 
 MESSAGES: Final = 300
 SYNCS: Final = "mail:"

@@ -20,8 +20,8 @@ from svc.mail.reading.reader import MAX_MESSAGES_SHOWN
 from svc.mail.reading.wire import MessageOut
 from tests.formats.html.invariants import assert_harmless
 from tests.full_disk import limit_pages
-from tests.mail.rig import MIA, Rig, user
 from tests.recorded_log import RecordedLog
+from tests.support.mailbox import MIA, Rig, user
 
 OWNER = user("mia")
 HOSTILE = (

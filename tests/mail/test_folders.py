@@ -20,10 +20,10 @@ from svc.mail.providers.table import Providers
 from svc.mail.sync.engine import MailEngine
 from svc.principal import UNCLAIMED
 from tests.mail.folder_provider import FolderMailbox, FolderProvider
-from tests.mail.rig import mail
-from tests.mail.sending.desk import Desk
+from tests.mail.sending.mailer import Mailer
 from tests.recorded_log import RecordedLog
-from tests.service import MIA, Service, open_service
+from tests.support.mailbox import mail
+from tests.support.service import MIA, Service, open_service
 
 FOLDERS = (*ROLES, ARCHIVE, "Boats")
 a_place = st.builds(
@@ -199,9 +199,9 @@ async def test_a_mail_larger_than_its_provider_takes_fails_and_says_so(office: O
     loop = office.service.workspace.service(MailEngine).loop(office.account_id)
     assert loop is not None
     object.__setattr__(loop.provider, "capabilities", replace(loop.provider.capabilities, max_message_bytes=100))
-    desk = Desk(office.service, account_id=office.account_id)
-    sent = await desk.send(subject="Boats")
-    row = await desk.until(sent["outgoingId"], "failed")
+    mailer = Mailer(office.service, account_id=office.account_id)
+    sent = await mailer.send(subject="Boats")
+    row = await mailer.until(sent["outgoingId"], "failed")
     assert "larger than" in row["lastError"]
     assert all(b"Boats" not in one.raw for one in office.box.kept.values())
 
@@ -219,9 +219,9 @@ async def test_a_place_that_the_server_forgot_is_made_good_by_a_sweep(office: Of
 
 async def test_a_mail_that_is_sent_lies_in_sent_once_and_answers_stand_below_it(office: Office) -> None:
     await office.synced()
-    desk = Desk(office.service, account_id=office.account_id)
-    sent = await desk.send(subject="Boats")
-    await desk.until(sent["outgoingId"], "sent")
+    mailer = Mailer(office.service, account_id=office.account_id)
+    sent = await mailer.send(subject="Boats")
+    await mailer.until(sent["outgoingId"], "sent")
     await office.agreed()
     (kept,) = [one for one in office.box.kept.values() if b"Subject: Boats" in one.raw]
     assert kept.place == Place(folder=SENT)

@@ -11,7 +11,7 @@ import trio
 from svc.fakes.mail.provider import FakeProvider
 from svc.mail.providers.seam import GrantLost, LostAnswer, ProviderFault, RawMessage, Throttled, Unreachable
 from svc.mail.sync.getting import ATTEMPTS_MAX
-from tests.mail.rig import MIA, Rig
+from tests.support.mailbox import MIA, Rig
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,8 +18,8 @@ from svc.mail.labelling import inbox_actions
 from svc.mail.providers.seam import HistoryPage, Throttled, Unreachable
 from svc.mail.sync import tasks
 from svc.nursery import ThreadPool
-from tests.mail.rig import MIA, Rig, open_rig
 from tests.recorded_log import RecordedLog
+from tests.support.mailbox import MIA, Rig, open_rig
 
 Labels = frozenset[str]
 

@@ -16,7 +16,7 @@ from svc.principal import Principal
 from svc.protocol import Procedure
 from svc.workspace import RequestContext
 from tests.recorded_log import RecordedLog
-from tests.service import MIA, RpcError, Service, open_service
+from tests.support.service import MIA, RpcError, Service, open_service
 
 STRANGER = Principal(user_id="usr_other", device_id="dev_other", is_admin=True, via="session")
 INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")

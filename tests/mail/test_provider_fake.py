@@ -30,9 +30,9 @@ from svc.mail.providers.seam import (
 )
 from svc.nursery import ThreadPool
 from tests.full_disk import files_end_at
-from tests.mail.rig import MIA, Rig, mail
 from tests.recorded_log import StoppedClock
 from tests.sizes import examples
+from tests.support.mailbox import MIA, Rig, mail
 
 NONE: Final[frozenset[str]] = frozenset()
 STARRED: Final = frozenset({"STARRED"})

@@ -32,7 +32,7 @@ from svc.principal import UNCLAIMED
 from svc.store import Tx
 from tests.mail.bare import bare_tx
 from tests.mail.folder_provider import FolderMailbox, FolderProvider
-from tests.mail.rig import Rig
+from tests.support.mailbox import Rig
 
 MIA = "mia@example.org"
 BOTH = frozenset({INBOX, UNREAD})

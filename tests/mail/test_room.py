@@ -13,7 +13,7 @@ from svc.mail.providers.seam import MessageGone, RawMessage, Unreachable
 from svc.mail.sync import fetch
 from svc.mail.sync.room import FETCH_CONCURRENCY, Room
 from svc.nursery import give_back_memory
-from tests.mail.rig import MIA, Rig, mail
+from tests.support.mailbox import MIA, Rig, mail
 
 KIB = 1024
 MAILS = 24

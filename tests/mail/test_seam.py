@@ -14,7 +14,7 @@ from svc.mail.accounts import actions as account_actions
 from svc.mail.labelling import inbox_actions as thread_actions
 from svc.mail.providers.seam import Capabilities, Refused
 from svc.mail.providers.table import Providers
-from tests.mail.rig import MIA, Rig
+from tests.support.mailbox import MIA, Rig
 
 MAIL = Path(__file__).parent.parent.parent / "svc" / "mail"
 LIST = MAIL / "providers" / "kinds.py"

@@ -12,9 +12,9 @@ from svc.mail.accounts import sender_names
 from svc.mail.accounts.sender_names import MAX_SENDER_NAME_CHARS
 from svc.mail.health import actions as health_actions
 from svc.mail.providers.seam import GrantLost, Provider, ProviderFault, Refused, Throttled, Unreachable
-from tests.mail.rig import MIA, Rig
-from tests.mail.sending.desk import Desk, desk_of
-from tests.service import RpcError, Service
+from tests.mail.sending.mailer import Mailer, mailer_of
+from tests.support.mailbox import MIA, Rig
+from tests.support.service import RpcError, Service
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,31 +135,31 @@ async def test_the_fake_mailboxes_bear_the_names_of_the_demo_world(rig: Rig) -> 
 # In the mail that leaves
 
 
-async def from_of(desk: Desk) -> str:
-    sent = await desk.send()
-    await desk.until(sent["outgoingId"], "sent")
-    raw = desk.world.mailbox(desk.address).sent[-1].raw
+async def from_of(mailer: Mailer) -> str:
+    sent = await mailer.send()
+    await mailer.until(sent["outgoingId"], "sent")
+    raw = mailer.world.mailbox(mailer.address).sent[-1].raw
     head = raw.partition(b"\r\n\r\n")[0].decode("ascii")
     assert not re.search("(?im)^(bcc|x-evil):", head)
     (value,) = re.findall(r"(?m)^From: (.*(?:\r\n[ \t].*)*)", head)
     return str(value).strip()
 
 
-async def set_name(desk: Desk, name: str) -> None:
-    await desk.service.mutate("mail.setSenderName", accountId=desk.account_id, name=name)
+async def set_name(mailer: Mailer, name: str) -> None:
+    await mailer.service.mutate("mail.setSenderName", accountId=mailer.account_id, name=name)
 
 
 async def test_mail_leaves_under_the_name_that_was_set_and_under_none_again(service: Service) -> None:
-    desk = await desk_of(service)
-    assert await from_of(desk) in {MIA, f"<{MIA}>"}
-    await set_name(desk, "  Mia   Lindqvist ")
+    mailer = await mailer_of(service)
+    assert await from_of(mailer) in {MIA, f"<{MIA}>"}
+    await set_name(mailer, "  Mia   Lindqvist ")
     (account,) = await service.query("mail.accounts")
     assert account["senderName"] == "Mia Lindqvist"
-    assert await from_of(desk) == f"Mia Lindqvist <{MIA}>"
-    await set_name(desk, "")
+    assert await from_of(mailer) == f"Mia Lindqvist <{MIA}>"
+    await set_name(mailer, "")
     (account,) = await service.query("mail.accounts")
     assert account["senderName"] is None
-    assert "Mia" not in await from_of(desk)
+    assert "Mia" not in await from_of(mailer)
 
 
 @pytest.mark.parametrize(
@@ -168,10 +168,10 @@ async def test_mail_leaves_under_the_name_that_was_set_and_under_none_again(serv
 async def test_any_one_line_comes_back_as_it_was_said_beside_the_accounts_own_address(
     service: Service, name: str
 ) -> None:
-    desk = await desk_of(service)
-    await set_name(desk, name)
-    await from_of(desk)
-    senders = [(one.sender.name, one.sender.address) for one in desk.accepted() if one.sender is not None]
+    mailer = await mailer_of(service)
+    await set_name(mailer, name)
+    await from_of(mailer)
+    senders = [(one.sender.name, one.sender.address) for one in mailer.accepted() if one.sender is not None]
     assert senders == [(name, MIA)]
 
 
@@ -188,10 +188,10 @@ async def test_any_one_line_comes_back_as_it_was_said_beside_the_accounts_own_ad
     ],
 )
 async def test_what_is_no_name_is_refused_and_changes_nothing(service: Service, name: str) -> None:
-    desk = await desk_of(service)
-    await set_name(desk, "Mia")
+    mailer = await mailer_of(service)
+    await set_name(mailer, "Mia")
     with pytest.raises(RpcError) as refused:
-        await set_name(desk, name)
+        await set_name(mailer, name)
     assert refused.value.code == "BAD_REQUEST"
     (account,) = await service.query("mail.accounts")
     assert account["senderName"] == "Mia"

@@ -13,9 +13,9 @@ from sqlite_utils import Database
 from svc.fakes.mail.provider import FakeWorld
 from svc.mail.migrations import MIGRATIONS
 from svc.undo.migrations import MIGRATIONS as UNDO
-from tests.mail.rig import MIA, Rig, mail
-from tests.service import MIA as SERVICE_MIA
-from tests.service import Service
+from tests.support.mailbox import MIA, Rig, mail
+from tests.support.service import MIA as SERVICE_MIA
+from tests.support.service import Service
 
 NOA = "noa@example.org"
 SENT = ["SENT"]

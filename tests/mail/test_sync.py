@@ -15,7 +15,7 @@ from svc.mail.providers.seam import HistoryPage, ListPage, MessageRef, RawMessag
 from svc.nursery import ThreadPool
 from svc.store import Tx
 from tests.cancel_everywhere import Interrupted, cancel_everywhere
-from tests.mail.rig import MIA, Rig, State, mail, open_rig
+from tests.support.mailbox import MIA, Rig, State, mail, open_rig
 
 
 async def test_a_first_sweep_stores_every_message_once_with_its_labels(rig: Rig) -> None:

@@ -16,8 +16,8 @@ from svc.mail.accounts.wire import AccountOut
 from svc.mail.providers.seam import GrantLost, HistoryPage, Throttled, Unreachable
 from svc.mail.sync import tasks
 from svc.nursery import Subsystem
-from tests.mail.rig import MIA, Rig
 from tests.recorded_log import RecordedLog
+from tests.support.mailbox import MIA, Rig
 
 NOA = "noa@example.org"
 ACCOUNTS = 200

@@ -18,9 +18,9 @@ from svc.mail.threads import queries as thread_queries
 from svc.mail.threads import wire as thread_wire
 from svc.nursery import ThreadPool
 from svc.store import ReadTx
-from tests.mail.rig import MIA, Rig, open_rig
 from tests.recorded_log import RecordedLog
 from tests.sizes import examples
+from tests.support.mailbox import MIA, Rig, open_rig
 
 WORK: Final = "mia@work.example"
 BOTH: Final = (MIA, WORK)

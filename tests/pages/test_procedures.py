@@ -19,7 +19,7 @@ from svc.protocol.messages import BytesBody
 from svc.store import Tx
 from tests.pages.rig import MIA, NOA, OLE
 from tests.recorded_log import RecordedLog
-from tests.service import HOST, RpcError, Service, open_service
+from tests.support.service import HOST, RpcError, Service, open_service
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from svc.store import Following, ReadTx
 from svc.workspace import Workspace
 from tests.identity.people import Person, sign_in
 from tests.recorded_log import RecordedLog
-from tests.service import MIA, RpcError, Service, open_service
+from tests.support.service import MIA, RpcError, Service, open_service
 
 RUTH = "Ruth Adeyemi <ruth@harbour.example>"
 HOME = "mia@home.example"

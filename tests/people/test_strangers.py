@@ -10,7 +10,7 @@ from svc.clock import VirtualClock
 from tests.identity.people import sign_in
 from tests.people.test_meeting import NOA, RUTH, connect, from_stranger, people, problems, row_title, sends
 from tests.recorded_log import RecordedLog
-from tests.service import MIA, RpcError, Service, open_service
+from tests.support.service import MIA, RpcError, Service, open_service
 from tests.test_cli import svc
 
 RUTH_AT = "ruth@harbour.example"

@@ -7,8 +7,7 @@ import json
 import pytest
 
 from svc.protocol.security import DEFAULT_CSP
-
-from .http_world import World
+from tests.support.http import HttpWorld
 
 SECURITY = {
     "x-content-type-options": "nosniff",
@@ -41,7 +40,7 @@ SECURITY = {
     ],
 )
 async def test_every_answer_carries_the_security_headers_once(method: str, target: str, status: int) -> None:
-    reply = await World().ask(method, target)
+    reply = await HttpWorld().ask(method, target)
     assert reply.status == status
     names = [name for name, _ in reply.headers if name != "vary"]  # a list, which may be spread over fields
     assert {name: reply.header(name) for name in SECURITY} == SECURITY
@@ -52,13 +51,13 @@ async def test_every_answer_carries_the_security_headers_once(method: str, targe
 
 
 async def test_request_ids_are_never_the_same() -> None:
-    world = World()
+    world = HttpWorld()
     ids = {(await world.ask("GET", "/hello")).header("x-request-id") for _ in range(20)}
     assert len(ids) == 20
 
 
 async def test_options_and_405_say_what_is_possible() -> None:
-    world = World()
+    world = HttpWorld()
     assert (await world.ask("OPTIONS", "/hello")).header("allow") == "GET, HEAD, OPTIONS"
     reply = await world.ask("POST", "/hello")
     assert reply.header("allow") == "GET, HEAD, OPTIONS"
@@ -66,17 +65,17 @@ async def test_options_and_405_say_what_is_possible() -> None:
 
 
 async def test_a_plain_request_to_a_socket_is_told_to_upgrade() -> None:
-    reply = await World().ask("GET", "/ws", x_as="member")
+    reply = await HttpWorld().ask("GET", "/ws", x_as="member")
     assert (reply.status, reply.header("upgrade")) == (426, "websocket")
 
 
 async def test_an_upgrade_of_something_that_is_no_socket_is_an_ordinary_request() -> None:
-    reply = await World().ask("GET", "/hello", connection="upgrade", upgrade="websocket")
+    reply = await HttpWorld().ask("GET", "/hello", connection="upgrade", upgrade="websocket")
     assert reply.status == 200
 
 
 async def test_each_request_has_one_access_line() -> None:
-    world = World()
+    world = HttpWorld()
     await world.ask("GET", "/mine?code=verysecret", x_as="member")
     await world.ask("GET", "/nowhere")
     lines = [json.loads(line) for line in world.log_text.splitlines()]
@@ -91,7 +90,7 @@ async def test_each_request_has_one_access_line() -> None:
 
 @pytest.mark.parametrize(("kind", "status"), [("alone", 409), ("bug", 500)])
 async def test_a_refusal_from_a_nursery_is_a_refusal_unless_a_bug_came_with_it(kind: str, status: int) -> None:
-    world = World()
+    world = HttpWorld()
     assert (await world.ask("GET", f"/together/{kind}")).status == status
     assert ("beside it" in world.log_text) is (kind == "bug")
 
@@ -100,7 +99,7 @@ async def test_a_refusal_from_a_nursery_is_a_refusal_unless_a_bug_came_with_it(k
     "target", ["/hello/q9V-2kHc3Jx8sLw0TzYb", "/7KQ2M-XW4RT", "/hello%3Finvite=canary", "/q9V?x", "//"]
 )
 async def test_the_log_shows_no_word_of_a_path_that_is_not_ours(target: str) -> None:
-    world = World()
+    world = HttpWorld()
     assert (await world.ask("GET", target)).status in (400, 404)
     (line,) = [json.loads(line) for line in world.log_text.splitlines()]
     assert line["path"] in ("/hello/…", "/…")

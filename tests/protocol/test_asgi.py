@@ -16,11 +16,10 @@ from trio_websocket import ConnectionRejected, open_websocket_url
 
 from svc.protocol.asgi import AsgiFace, Message
 from tests.sizes import HANGS_S
+from tests.support.http import HOST, HttpWorld, Reply, read_to_end, replies, request_bytes
 
-from .http_world import HOST, Reply, World, read_to_end, replies, request_bytes
 
-
-async def call(world: World, scope: dict[str, Any], events: Sequence[Message] = ()) -> list[Message]:
+async def call(world: HttpWorld, scope: dict[str, Any], events: Sequence[Message] = ()) -> list[Message]:
     """What the face sends when it is called with ``events`` to receive."""
     waiting, sent = list(events), []
 
@@ -62,7 +61,7 @@ def body_of(sent: Sequence[Message]) -> bytes:
 
 
 async def test_a_request_is_answered_with_every_header() -> None:
-    sent = await call(World(), http_scope("GET", "/hello"))
+    sent = await call(HttpWorld(), http_scope("GET", "/hello"))
     headers = dict(sent[0]["headers"])
     assert sent[0]["status"] == 200
     assert headers[b"content-length"] == b"18"
@@ -80,13 +79,13 @@ async def test_a_body_comes_in_pieces_and_a_head_has_none() -> None:
         http_scope("POST", "/upload", transfer_encoding="chunked"),
         http_scope("POST", "/upload", http_version="2"),
     ):
-        assert body_of(await call(World(), scope, events)) == b'{"size":5,"text":"hello"}'
-    assert body_of(await call(World(), http_scope("HEAD", "/hello"))) == b""
-    assert body_of(await call(World(), http_scope("GET", "/stream"))) == b"one two three"
+        assert body_of(await call(HttpWorld(), scope, events)) == b'{"size":5,"text":"hello"}'
+    assert body_of(await call(HttpWorld(), http_scope("HEAD", "/hello"))) == b""
+    assert body_of(await call(HttpWorld(), http_scope("GET", "/stream"))) == b"one two three"
 
 
 async def test_a_client_that_leaves_in_the_middle_of_its_body_has_uploaded_nothing() -> None:
-    world = World()
+    world = HttpWorld()
     events: list[Message] = [{"type": "http.request", "body": b"hel", "more_body": True}]
     sent = await call(world, http_scope("POST", "/upload", content_length="5"), events)
     assert sent[0]["status"] == 400
@@ -98,16 +97,16 @@ async def test_a_client_that_leaves_in_the_middle_of_its_body_has_uploaded_nothi
 )
 async def test_the_host_is_as_strictly_read_as_on_our_own_connection(hosts: list[str], status: int) -> None:
     scope = {**http_scope("GET", "/hello"), "headers": [(b"host", host.encode()) for host in hosts]}
-    assert (await call(World(), scope))[0]["status"] == status
+    assert (await call(HttpWorld(), scope))[0]["status"] == status
 
 
 async def test_lifespan_is_agreed_to() -> None:
-    sent = await call(World(), {"type": "lifespan"}, [{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}])
+    sent = await call(HttpWorld(), {"type": "lifespan"}, [{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}])
     assert [message["type"] for message in sent] == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
 
 
 async def test_a_refused_upgrade_is_an_answer_where_the_front_can_carry_one() -> None:
-    world = World()
+    world = HttpWorld()
     connect: Message = {"type": "websocket.connect"}
     sent = await call(world, socket_scope("/ws", extensions={"websocket.http.response": {}}), [connect])
     assert (sent[0]["type"], sent[0]["status"]) == ("websocket.http.response.start", 401)
@@ -121,7 +120,7 @@ async def test_a_socket_echoes_until_its_peer_goes() -> None:
         {"type": "websocket.receive", "bytes": b"\x00"},
         {"type": "websocket.disconnect", "code": 1000},
     ]
-    sent = await call(World(), socket_scope("/ws", x_as="member"), events)
+    sent = await call(HttpWorld(), socket_scope("/ws", x_as="member"), events)
     assert [message["type"] for message in sent] == ["websocket.accept", "websocket.send", "websocket.send"]
     assert (sent[1]["text"], sent[2]["bytes"]) == ("hello", b"\x00")
 
@@ -130,10 +129,10 @@ async def test_a_socket_echoes_until_its_peer_goes() -> None:
 
 
 @asynccontextmanager
-async def hypercorn() -> AsyncIterator[World]:
+async def hypercorn() -> AsyncIterator[HttpWorld]:
     """A world behind Hypercorn's trio worker, on ``world.port`` of the loopback."""
     listener = socket.create_server(("127.0.0.1", 0))
-    world = World(port=listener.getsockname()[1])
+    world = HttpWorld(port=listener.getsockname()[1])
     config = Config()
     config.bind = [f"fd://{listener.detach()}"]
     config.graceful_timeout = 1
@@ -150,7 +149,7 @@ async def hypercorn() -> AsyncIterator[World]:
         stop.set()
 
 
-async def exchange(world: World, data: bytes) -> Reply:
+async def exchange(world: HttpWorld, data: bytes) -> Reply:
     async with await trio.open_tcp_stream("127.0.0.1", world.port) as stream:
         await stream.send_all(data)
         return replies(await read_to_end(stream), [data.split(b" ")[0].decode()])[0]

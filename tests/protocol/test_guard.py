@@ -7,8 +7,7 @@ import pytest
 from svc.errors import Refusal
 from svc.protocol.guard import Guard
 from svc.protocol.messages import Headers, Request
-
-from .http_world import HOST, LISTED, World, request_bytes
+from tests.support.http import HOST, LISTED, HttpWorld, request_bytes
 
 PORT = 4780
 OURS = f"http://{HOST}"
@@ -127,7 +126,7 @@ def test_only_our_names_are_answered_and_those_of_this_machine_on_any_port(
 
 @pytest.mark.parametrize("target", ["/hello", "/nowhere", "/trpc/health.ping", "/mine", "/ws"])
 async def test_another_host_is_refused_on_every_path_before_anything_else(target: str) -> None:
-    world = World()
+    world = HttpWorld()
     reply = await world.ask("GET", target, host="evil.example", x_as="admin")
     assert reply.status == 421
     assert world.seen == []
@@ -135,14 +134,14 @@ async def test_another_host_is_refused_on_every_path_before_anything_else(target
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 async def test_a_probe_answers_to_any_host_and_asks_nobody_who_it_is(method: str) -> None:
-    world = World()
+    world = HttpWorld()
     assert (await world.ask(method, "/livez", host="10.0.0.7:1234")).status == 200
     assert "resolve" not in world.seen
 
 
 async def test_options_is_guarded_by_host_too() -> None:
-    assert (await World().ask("OPTIONS", "/hello", host="evil.example")).status == 421
-    assert (await World().ask("OPTIONS", "*", host="evil.example")).status == 421
+    assert (await HttpWorld().ask("OPTIONS", "/hello", host="evil.example")).status == 421
+    assert (await HttpWorld().ask("OPTIONS", "*", host="evil.example")).status == 421
 
 
 # Origin. Headers a request brings, and whether a POST passes without and with a device token.
@@ -180,7 +179,7 @@ ORIGINS: list[tuple[dict[str, str], bool, bool]] = [
 async def test_another_site_can_change_nothing(
     headers: dict[str, str], without_token: bool, with_token: bool, who: str
 ) -> None:
-    world = World()
+    world = HttpWorld()
     reply = await world.ask("POST", "/ignore", x_as=who, **headers)
     allowed = with_token if who == "device" else without_token
     assert reply.status == (200 if allowed else 403)
@@ -198,29 +197,29 @@ async def test_another_site_can_open_no_socket(
         "sec_websocket_version": "13",
         "sec_websocket_key": "AAAAAAAAAAAAAAAAAAAAAA==",
     }
-    world = World()
+    world = HttpWorld()
     raw = await world.talk(request_bytes("GET", "/ws", x_as=who, **handshake, **headers), half_close=True)
     allowed = with_token if who == "device" else without_token
     assert raw.split(b" ")[1] == (b"101" if allowed else b"403")
 
 
 async def test_two_origins_are_no_origin_of_ours() -> None:
-    world = World()
+    world = HttpWorld()
     raw = await world.talk(request_bytes("POST", "/ignore")[:-2] + f"origin: {OURS}\r\norigin: {OURS}\r\n\r\n".encode())
     assert raw.startswith(b"HTTP/1.1 403 ")
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS"])
 async def test_a_safe_method_may_come_from_anywhere(method: str) -> None:
-    assert (await World().ask(method, "/hello", origin="https://evil.example")).status < 300
+    assert (await HttpWorld().ask(method, "/hello", origin="https://evil.example")).status < 300
 
 
 async def test_an_exempt_route_may_come_from_anywhere() -> None:
-    assert (await World().ask("POST", "/hook", origin="https://evil.example")).status == 200
+    assert (await HttpWorld().ask("POST", "/hook", origin="https://evil.example")).status == 200
 
 
 async def test_the_refusal_comes_before_the_body_is_read() -> None:
-    world = World()
+    world = HttpWorld()
     raw = await world.talk(
         request_bytes("POST", "/upload", expect="100-continue", content_length="5", origin="https://evil.example")
     )
@@ -229,7 +228,7 @@ async def test_the_refusal_comes_before_the_body_is_read() -> None:
 
 
 async def test_the_canonical_origin_is_ours_also_behind_a_proxy_that_rewrites_the_host() -> None:
-    world = World(public_origin="https://mail.example.org")
+    world = HttpWorld(public_origin="https://mail.example.org")
     assert (await world.ask("POST", "/ignore", origin="https://mail.example.org")).status == 200
     both = {"host": "mail.example.org", "origin": "https://mail.example.org"}
     assert (await world.ask("POST", "/ignore", **both)).status == 200
@@ -239,7 +238,7 @@ async def test_the_canonical_origin_is_ours_also_behind_a_proxy_that_rewrites_th
 @pytest.mark.parametrize("name", ["localhost", "127.0.0.1", "[::1]"])
 async def test_behind_a_forwarded_port_our_origin_is_the_host_the_request_came_with(name: str) -> None:
     """``ssh -L 9999:127.0.0.1:4780``: the browser knows us by the port at its own end."""
-    world = World()
+    world = HttpWorld()
     forwarded = f"{name}:9999"
     assert (await world.ask("POST", "/ignore", host=forwarded, origin=f"http://{forwarded}")).status == 200
     assert (await world.ask("POST", "/ignore", host=forwarded, origin=f"http://{name}:{PORT}")).status == 403
@@ -250,7 +249,7 @@ async def test_behind_a_forwarded_port_our_origin_is_the_host_the_request_came_w
 
 
 async def test_over_tls_our_origin_is_https() -> None:
-    world = World(secure=True)
+    world = HttpWorld(secure=True)
     assert (await world.ask("POST", "/ignore", origin=f"https://{HOST}")).status == 200
     assert (await world.ask("POST", "/ignore", origin=OURS)).status == 403
     assert (await world.ask("GET", "/hello")).header("strict-transport-security")
@@ -277,26 +276,26 @@ async def test_over_tls_our_origin_is_https() -> None:
 )
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 async def test_access_is_what_the_row_says_for_head_as_for_get(target: str, who: str, status: int, method: str) -> None:
-    reply = await World().ask(method, target, x_as=who)
+    reply = await HttpWorld().ask(method, target, x_as=who)
     assert reply.status == status
 
 
 async def test_a_refusal_under_trpc_is_shaped_as_trpc() -> None:
-    reply = await World().ask("GET", "/trpc/mail.threads")
+    reply = await HttpWorld().ask("GET", "/trpc/mail.threads")
     assert reply.status == 401
     assert reply.json == {
         "error": {"message": "Sign in first.", "code": -32001, "data": {"code": "UNAUTHORIZED", "httpStatus": 401}}
     }
-    post = await World().ask("POST", "/trpc/x", origin="https://evil.example")
+    post = await HttpWorld().ask("POST", "/trpc/x", origin="https://evil.example")
     assert post.json["error"]["data"]["httpStatus"] == 403
-    wrong = await World().ask("DELETE", "/trpc/x")
+    wrong = await HttpWorld().ask("DELETE", "/trpc/x")
     assert (wrong.status, wrong.header("allow")) == (405, "GET, HEAD, POST, OPTIONS")
     assert "error" in wrong.json
 
 
 @pytest.mark.parametrize(("target", "who", "status"), [("/ws", "", 401), ("/pty", "member", 403), ("/pty", "", 401)])
 async def test_an_upgrade_is_refused_before_the_handshake(target: str, who: str, status: int) -> None:
-    raw = await World().talk(
+    raw = await HttpWorld().talk(
         request_bytes(
             "GET",
             target,
@@ -314,7 +313,7 @@ async def test_an_upgrade_is_refused_before_the_handshake(target: str, who: str,
 
 
 async def test_a_listed_origin_may_read_what_its_token_asked_for() -> None:
-    reply = await World().ask("GET", "/trpc/x", origin=LISTED, x_as="device", x_svc_device_token="sdt_x")
+    reply = await HttpWorld().ask("GET", "/trpc/x", origin=LISTED, x_as="device", x_svc_device_token="sdt_x")
     assert reply.header("access-control-allow-origin") == LISTED
     assert reply.header("access-control-allow-credentials") is None
     assert reply.header("vary") == "Origin"
@@ -333,14 +332,14 @@ async def test_a_listed_origin_may_read_what_its_token_asked_for() -> None:
     ],
 )
 async def test_nobody_else_may_read_across_origins(target: str, headers: dict[str, str]) -> None:
-    reply = await World().ask("GET", target, **headers)
+    reply = await HttpWorld().ask("GET", target, **headers)
     assert reply.status == 200
     assert reply.header("access-control-allow-origin") is None
     assert reply.header("cross-origin-resource-policy") == "same-origin"
 
 
 async def test_a_refusal_is_readable_to_a_listed_origin_that_brought_a_token() -> None:
-    reply = await World().ask("GET", "/trpc/x", origin=LISTED, x_svc_device_token="sdt_revoked")
+    reply = await HttpWorld().ask("GET", "/trpc/x", origin=LISTED, x_svc_device_token="sdt_revoked")
     assert (reply.status, reply.header("access-control-allow-origin")) == (401, LISTED)
 
 
@@ -357,7 +356,7 @@ async def test_a_refusal_is_readable_to_a_listed_origin_that_brought_a_token() -
 async def test_a_preflight_is_granted_to_listed_origins_on_token_routes_only(
     target: str, origin: str, allowed: bool
 ) -> None:
-    reply = await World().ask("OPTIONS", target, origin=origin, access_control_request_method="POST")
+    reply = await HttpWorld().ask("OPTIONS", target, origin=origin, access_control_request_method="POST")
     assert reply.status == 204
     assert reply.header("access-control-allow-origin") == (origin if allowed else None)
     assert reply.header("access-control-allow-methods") == ("GET, POST" if allowed else None)

@@ -11,20 +11,20 @@ from svc.protocol.messages import Response
 from svc.protocol.response_head import encode_head
 from tests.cancel_everywhere import Interrupted, cancel_everywhere
 from tests.sizes import HANGS_S
+from tests.support.http import HOST, HttpWorld, read_to_end, replies, request_bytes
 
-from .http_world import HOST, World, read_to_end, replies, request_bytes
 from .test_strict import SMUGGLING
 
 PIECES = [1, 65536]
 
 
 @pytest.fixture
-def world() -> World:
-    return World()
+def world() -> HttpWorld:
+    return HttpWorld()
 
 
 @pytest.mark.parametrize("piece", PIECES)
-async def test_requests_on_one_connection_are_answered_in_order(world: World, piece: int) -> None:
+async def test_requests_on_one_connection_are_answered_in_order(world: HttpWorld, piece: int) -> None:
     data = b"".join(
         [
             request_bytes("GET", "/hello?1"),
@@ -45,7 +45,7 @@ async def test_requests_on_one_connection_are_answered_in_order(world: World, pi
 
 
 @pytest.mark.parametrize("piece", PIECES)
-async def test_a_chunked_body_is_read_and_the_next_request_found_behind_it(world: World, piece: int) -> None:
+async def test_a_chunked_body_is_read_and_the_next_request_found_behind_it(world: HttpWorld, piece: int) -> None:
     body = b"5;x=y\r\nhello\r\n6\r\n world\r\n0\r\nX: y\r\n\r\n"
     data = request_bytes("POST", "/upload", transfer_encoding="chunked") + body + request_bytes("GET", "/hello?2")
     found = replies(await world.talk(data, piece=piece), ["POST", "GET"])
@@ -55,7 +55,7 @@ async def test_a_chunked_body_is_read_and_the_next_request_found_behind_it(world
 
 @pytest.mark.parametrize("piece", PIECES)
 @pytest.mark.parametrize("name", SMUGGLING)
-async def test_nothing_behind_a_malformed_head_takes_effect(world: World, name: str, piece: int) -> None:
+async def test_nothing_behind_a_malformed_head_takes_effect(world: HttpWorld, name: str, piece: int) -> None:
     data = SMUGGLING[name] + b"0\r\n\r\n" + request_bytes("POST", "/ignore") * 2
     raw = await world.talk(data, piece=piece)
     assert raw.startswith(b"HTTP/1.1 400 Bad Request\r\n")
@@ -64,7 +64,7 @@ async def test_nothing_behind_a_malformed_head_takes_effect(world: World, name: 
 
 
 @pytest.mark.parametrize("body", [b"5;a\rb\r\nhello\r\n", b"5\nhello\r\n", b"zz\r\n", b"5\r\nhelloGET"])
-async def test_nothing_behind_a_malformed_body_takes_effect(world: World, body: bytes) -> None:
+async def test_nothing_behind_a_malformed_body_takes_effect(world: HttpWorld, body: bytes) -> None:
     head = request_bytes("POST", "/upload", transfer_encoding="chunked")
     raw = await world.talk(head + body + b"0\r\n\r\n" + request_bytes("POST", "/ignore"))
     assert [reply.status for reply in replies(raw, ["POST", "POST"])] == [400]
@@ -78,7 +78,7 @@ MALFORMED = [b"5;a\rb\r\nhello\r\n0\r\n\r\n", b"5\r\nhello\r\n2;\r\n", b"zz\r\n"
 @pytest.mark.parametrize("body", MALFORMED)
 @pytest.mark.parametrize("target", ["/ignore", "/nowhere", "/hello", "/trpc/mail.send"])
 async def test_a_malformed_body_that_nobody_reads_is_refused_all_the_same(
-    world: World, target: str, body: bytes, piece: int
+    world: HttpWorld, target: str, body: bytes, piece: int
 ) -> None:
     head = request_bytes("POST", target, transfer_encoding="chunked")
     raw = await world.talk(head + body + request_bytes("POST", "/hook"), piece=piece)
@@ -87,7 +87,7 @@ async def test_a_malformed_body_that_nobody_reads_is_refused_all_the_same(
     assert found[0].json["code"] == "invalid"
 
 
-async def test_the_answer_waits_a_moment_only_for_a_body_that_nobody_reads(world: World) -> None:
+async def test_the_answer_waits_a_moment_only_for_a_body_that_nobody_reads(world: HttpWorld) -> None:
     """A client that wants its answer before it sends on gets it; what it sends then is still not trusted."""
     ours, theirs = trio.testing.memory_stream_pair()
     async with trio.open_nursery() as nursery:
@@ -102,20 +102,20 @@ async def test_the_answer_waits_a_moment_only_for_a_body_that_nobody_reads(world
 
 
 @pytest.mark.parametrize("piece", PIECES)
-async def test_a_streamed_answer_that_a_malformed_body_replaces_is_closed(world: World, piece: int) -> None:
+async def test_a_streamed_answer_that_a_malformed_body_replaces_is_closed(world: HttpWorld, piece: int) -> None:
     head = request_bytes("GET", "/stream", transfer_encoding="chunked")
     found = replies(await world.talk(head + b"zz\r\n", piece=piece))
     assert [reply.status for reply in found] == [400]
 
 
-async def test_a_handler_that_shrugs_at_a_broken_body_does_not_keep_the_connection(world: World) -> None:
+async def test_a_handler_that_shrugs_at_a_broken_body_does_not_keep_the_connection(world: HttpWorld) -> None:
     head = request_bytes("POST", "/swallow", transfer_encoding="chunked")
     raw = await world.talk(head + b"zz\r\n" + request_bytes("POST", "/ignore"))
     found = replies(raw, ["POST", "POST"])
     assert [(reply.status, reply.header("connection")) for reply in found] == [(200, "close")]
 
 
-async def test_a_fault_is_a_problem_document_with_a_request_id_and_the_security_headers(world: World) -> None:
+async def test_a_fault_is_a_problem_document_with_a_request_id_and_the_security_headers(world: HttpWorld) -> None:
     reply = replies(await world.talk(b"GET / HTTP/1.1\r\n\r\n"))[0]
     assert reply.status == 400
     assert reply.header("content-type") == "application/problem+json"
@@ -125,23 +125,23 @@ async def test_a_fault_is_a_problem_document_with_a_request_id_and_the_security_
     assert reply.json["code"] == "invalid"
 
 
-async def test_any_400_closes_the_connection(world: World) -> None:
+async def test_any_400_closes_the_connection(world: HttpWorld) -> None:
     data = request_bytes("GET", "/hello/%zz") + request_bytes("GET", "/hello")
     raw = await world.talk(data)
     assert [reply.status for reply in replies(raw, ["GET", "GET"])] == [400]
 
 
-async def test_a_request_id_from_outside_is_not_taken_over(world: World) -> None:
+async def test_a_request_id_from_outside_is_not_taken_over(world: HttpWorld) -> None:
     reply = await world.ask("GET", "/hello", x_request_id="mine")
     assert reply.header("x-request-id") != "mine"
 
 
-async def test_the_client_may_close_after_its_request_and_still_reads_the_answer(world: World) -> None:
+async def test_the_client_may_close_after_its_request_and_still_reads_the_answer(world: HttpWorld) -> None:
     raw = await world.talk(request_bytes("GET", "/hello"), half_close=True)
     assert replies(raw)[0].status == 200
 
 
-async def test_connection_close_is_honoured_and_echoed(world: World) -> None:
+async def test_connection_close_is_honoured_and_echoed(world: HttpWorld) -> None:
     began = trio.current_time()
     raw = await world.talk(request_bytes("GET", "/hello", connection="close") + request_bytes("GET", "/hello"))
     assert replies(raw)[0].header("connection") == "close"
@@ -149,7 +149,7 @@ async def test_connection_close_is_honoured_and_echoed(world: World) -> None:
     assert trio.current_time() - began <= world.limits.linger_silence_s
 
 
-async def test_http_1_0_gets_an_unchunked_answer_and_the_end(world: World) -> None:
+async def test_http_1_0_gets_an_unchunked_answer_and_the_end(world: HttpWorld) -> None:
     raw = await world.talk(f"GET /stream HTTP/1.0\r\nHost: {HOST}\r\n\r\n".encode())
     head, _, body = raw.partition(b"\r\n\r\n")
     assert body == b"one two three"
@@ -157,7 +157,7 @@ async def test_http_1_0_gets_an_unchunked_answer_and_the_end(world: World) -> No
     assert b"connection: close" in head
 
 
-async def test_head_says_what_get_would_and_does_not_run_the_body(world: World) -> None:
+async def test_head_says_what_get_would_and_does_not_run_the_body(world: HttpWorld) -> None:
     get = await world.ask("GET", "/hello")
     head = await world.ask("HEAD", "/hello")
     assert head.header("content-length") == get.header("content-length") == str(len(get.body))
@@ -167,7 +167,7 @@ async def test_head_says_what_get_would_and_does_not_run_the_body(world: World) 
 
 
 async def test_the_number_of_requests_on_a_connection_is_bounded() -> None:
-    world = World(limits=Limits(requests_per_connection=3))
+    world = HttpWorld(limits=Limits(requests_per_connection=3))
     found = replies(await world.talk(request_bytes("GET", "/hello") * 5), ["GET"] * 5)
     assert [reply.header("connection") for reply in found] == [None, None, "close"]
 
@@ -175,7 +175,7 @@ async def test_the_number_of_requests_on_a_connection_is_bounded() -> None:
 # Bodies
 
 
-async def test_100_continue_is_sent_when_the_body_is_asked_for(world: World) -> None:
+async def test_100_continue_is_sent_when_the_body_is_asked_for(world: HttpWorld) -> None:
     async with trio.open_nursery() as nursery:
         ours, theirs = trio.testing.memory_stream_pair()
         nursery.start_soon(world.serve, theirs)
@@ -187,20 +187,20 @@ async def test_100_continue_is_sent_when_the_body_is_asked_for(world: World) -> 
 
 
 @pytest.mark.parametrize("length", ["100001", "99999999999999"])
-async def test_a_body_declared_too_large_is_refused_before_100_continue(world: World, length: str) -> None:
+async def test_a_body_declared_too_large_is_refused_before_100_continue(world: HttpWorld, length: str) -> None:
     raw = await world.talk(request_bytes("POST", "/upload", expect="100-continue", content_length=length))
     assert raw.startswith(b"HTTP/1.1 413 ")
     assert b"connection: close" in raw
     assert b"100 Continue" not in raw
 
 
-async def test_a_chunked_body_is_refused_with_the_byte_that_passes_the_limit(world: World) -> None:
+async def test_a_chunked_body_is_refused_with_the_byte_that_passes_the_limit(world: HttpWorld) -> None:
     chunk = b"%x\r\n%b\r\n" % (50_001, b"a" * 50_001)
     raw = await world.talk(request_bytes("POST", "/upload", transfer_encoding="chunked") + chunk * 2)
     assert [reply.status for reply in replies(raw, ["POST"])] == [413]
 
 
-async def test_an_expectation_nobody_wants_closes_the_connection(world: World) -> None:
+async def test_an_expectation_nobody_wants_closes_the_connection(world: HttpWorld) -> None:
     data = request_bytes("POST", "/ignore", expect="100-continue", content_length="5")
     raw = await world.talk(data + b"hello" + request_bytes("GET", "/hello"))
     found = replies(raw, ["POST", "GET"])
@@ -209,13 +209,13 @@ async def test_an_expectation_nobody_wants_closes_the_connection(world: World) -
 
 @pytest.mark.parametrize(("size", "answers"), [(60_000, 2), (70_000, 1)])
 async def test_an_unread_body_is_skipped_if_it_is_small_else_the_connection_closes(
-    world: World, size: int, answers: int
+    world: HttpWorld, size: int, answers: int
 ) -> None:
     data = request_bytes("POST", "/ignore", b"a" * size) + request_bytes("GET", "/hello")
     assert len(replies(await world.talk(data), ["POST", "GET"])) == answers
 
 
-async def test_an_unread_chunked_body_is_skipped_up_to_the_bound(world: World) -> None:
+async def test_an_unread_chunked_body_is_skipped_up_to_the_bound(world: HttpWorld) -> None:
     small = b"5\r\nhello\r\n0\r\n\r\n"
     large = b"%x\r\n%b\r\n" % (40_000, b"a" * 40_000)
     head = request_bytes("POST", "/ignore", transfer_encoding="chunked")
@@ -224,13 +224,13 @@ async def test_an_unread_chunked_body_is_skipped_up_to_the_bound(world: World) -
     assert len(replies(await world.talk(head + large * 2 + b"0\r\n\r\n" + again), ["POST", "GET"])) == 1
 
 
-async def test_a_body_that_ends_early_is_refused(world: World) -> None:
+async def test_a_body_that_ends_early_is_refused(world: HttpWorld) -> None:
     raw = await world.talk(request_bytes("POST", "/upload", content_length="10") + b"half", half_close=True)
     assert [reply.status for reply in replies(raw, ["POST"])] == [400]
 
 
 @pytest.mark.wall_clock
-async def test_a_refused_upload_is_not_reset_before_the_client_has_read_why(world: World) -> None:
+async def test_a_refused_upload_is_not_reset_before_the_client_has_read_why(world: HttpWorld) -> None:
     """Over real sockets: a close on unread bytes would make the client's system drop our answer."""
     listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
     with trio.fail_after(HANGS_S):
@@ -255,7 +255,7 @@ async def drip(stream: trio.abc.SendStream, data: bytes, *, every_s: float, size
         pass
 
 
-async def test_a_head_has_five_seconds_in_total_however_it_drips(world: World) -> None:
+async def test_a_head_has_five_seconds_in_total_however_it_drips(world: HttpWorld) -> None:
     async with trio.open_nursery() as nursery:
         ours, theirs = trio.testing.memory_stream_pair()
         nursery.start_soon(world.serve, theirs)
@@ -270,7 +270,7 @@ async def test_a_head_has_five_seconds_in_total_however_it_drips(world: World) -
     assert world.seen == []
 
 
-async def test_the_second_head_of_a_connection_has_its_own_five_seconds(world: World) -> None:
+async def test_the_second_head_of_a_connection_has_its_own_five_seconds(world: HttpWorld) -> None:
     async with trio.open_nursery() as nursery:
         ours, theirs = trio.testing.memory_stream_pair()
         nursery.start_soon(world.serve, theirs)
@@ -282,13 +282,13 @@ async def test_the_second_head_of_a_connection_has_its_own_five_seconds(world: W
         nursery.cancel_scope.cancel()
 
 
-async def test_an_idle_connection_is_closed_without_a_word(world: World) -> None:
+async def test_an_idle_connection_is_closed_without_a_word(world: HttpWorld) -> None:
     began = trio.current_time()
     assert await world.talk(b"") == b""
     assert trio.current_time() - began == pytest.approx(world.limits.idle_s)
 
 
-async def upload_at(world: World, *, rate: int, size: int) -> bytes:
+async def upload_at(world: HttpWorld, *, rate: int, size: int) -> bytes:
     async with trio.open_nursery() as nursery:
         ours, theirs = trio.testing.memory_stream_pair()
         nursery.start_soon(world.serve, theirs)
@@ -299,7 +299,7 @@ async def upload_at(world: World, *, rate: int, size: int) -> bytes:
     return raw
 
 
-async def test_a_body_slower_than_its_pace_is_cut_with_408(world: World) -> None:
+async def test_a_body_slower_than_its_pace_is_cut_with_408(world: HttpWorld) -> None:
     began = trio.current_time()
     raw = await upload_at(world, rate=900, size=90_000)
     assert raw.startswith(b"HTTP/1.1 408 ")
@@ -307,18 +307,18 @@ async def test_a_body_slower_than_its_pace_is_cut_with_408(world: World) -> None
     assert "upload 90000" not in world.seen
 
 
-async def test_a_body_that_keeps_the_pace_may_take_its_time(world: World) -> None:
+async def test_a_body_that_keeps_the_pace_may_take_its_time(world: HttpWorld) -> None:
     raw = await upload_at(world, rate=1200, size=90_000)
     assert raw.startswith(b"HTTP/1.1 200 ")
     assert "upload 90000" in world.seen
 
 
-async def test_a_slow_handler_is_no_fault_of_its_client(world: World) -> None:
+async def test_a_slow_handler_is_no_fault_of_its_client(world: HttpWorld) -> None:
     assert (await world.ask("GET", "/slow")).body == b"done"
 
 
 @pytest.mark.parametrize("target", ["/big", "/stream"])
-async def test_a_client_that_never_reads_is_cut(world: World, target: str) -> None:
+async def test_a_client_that_never_reads_is_cut(world: HttpWorld, target: str) -> None:
     began = trio.current_time()
     ours, theirs = trio.testing.lockstep_stream_pair()
     async with trio.open_nursery() as nursery:
@@ -328,7 +328,7 @@ async def test_a_client_that_never_reads_is_cut(world: World, target: str) -> No
     assert "http.slow_reader" in world.log_text
 
 
-async def test_a_client_that_reads_slowly_but_steadily_gets_everything(world: World) -> None:
+async def test_a_client_that_reads_slowly_but_steadily_gets_everything(world: HttpWorld) -> None:
     ours, theirs = trio.testing.lockstep_stream_pair()
     got = 0
     async with trio.open_nursery() as nursery:
@@ -343,7 +343,7 @@ async def test_a_client_that_reads_slowly_but_steadily_gets_everything(world: Wo
 # Answers
 
 
-async def test_a_bug_is_logged_whole_and_shown_as_internal(world: World) -> None:
+async def test_a_bug_is_logged_whole_and_shown_as_internal(world: HttpWorld) -> None:
     reply = await world.ask("GET", "/bug")
     assert reply.status == 500
     assert reply.json["code"] == "internal"
@@ -352,12 +352,12 @@ async def test_a_bug_is_logged_whole_and_shown_as_internal(world: World) -> None
     assert str(reply.header("x-request-id")) in world.log_text
 
 
-async def test_a_refusal_brings_its_data(world: World) -> None:
+async def test_a_refusal_brings_its_data(world: HttpWorld) -> None:
     reply = await world.ask("GET", "/conflict")
     assert (reply.status, reply.json["revision"]) == (409, 7)
 
 
-async def test_a_header_value_with_a_line_break_is_never_sent(world: World) -> None:
+async def test_a_header_value_with_a_line_break_is_never_sent(world: HttpWorld) -> None:
     raw = await world.talk(request_bytes("GET", "/break"))
     assert raw.startswith(b"HTTP/1.1 500 ")
     assert b"evil" not in raw
@@ -371,21 +371,21 @@ def test_no_header_of_ours_breaks_out_of_its_line(value: str, in_name: bool) -> 
         encode_head(Response(headers=[field]), is_http11=True, keep=True)
 
 
-async def test_an_answer_that_breaks_off_is_visibly_cut(world: World) -> None:
+async def test_an_answer_that_breaks_off_is_visibly_cut(world: HttpWorld) -> None:
     raw = await world.talk(request_bytes("GET", "/halfway") + request_bytes("GET", "/hello"))
     assert raw.endswith(b"first half\r\n")
     assert "the disk is gone" in world.log_text
 
 
 @pytest.mark.parametrize("length", [5, 50])
-async def test_an_answer_of_another_length_than_announced_ends_the_connection(world: World, length: int) -> None:
+async def test_an_answer_of_another_length_than_announced_ends_the_connection(world: HttpWorld, length: int) -> None:
     raw = await world.talk(request_bytes("GET", f"/stream?length={length}") + request_bytes("GET", "/hello"))
     assert raw.count(b"HTTP/1.1 ") == 1
     assert len(raw.partition(b"\r\n\r\n")[2]) <= length
     assert "stream closed" in world.seen
 
 
-async def test_a_small_answer_leaves_in_one_piece(world: World) -> None:
+async def test_a_small_answer_leaves_in_one_piece(world: HttpWorld) -> None:
     ours, theirs = trio.testing.memory_stream_pair()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(world.serve, theirs)
@@ -394,7 +394,7 @@ async def test_a_small_answer_leaves_in_one_piece(world: World) -> None:
         nursery.cancel_scope.cancel()
 
 
-async def test_the_log_holds_no_query_value(world: World) -> None:
+async def test_the_log_holds_no_query_value(world: HttpWorld) -> None:
     await world.ask("GET", "/hello?ticket=verysecret")
     assert '"path":"/hello?' in world.log_text.replace(": ", ":")
     assert "verysecret" not in world.log_text
@@ -403,7 +403,7 @@ async def test_the_log_holds_no_query_value(world: World) -> None:
 # Drain
 
 
-async def test_on_drain_an_idle_connection_closes_at_once(world: World) -> None:
+async def test_on_drain_an_idle_connection_closes_at_once(world: HttpWorld) -> None:
     async with trio.open_nursery() as nursery:
         ours, theirs = trio.testing.memory_stream_pair()
         nursery.start_soon(world.serve, theirs)
@@ -415,7 +415,7 @@ async def test_on_drain_an_idle_connection_closes_at_once(world: World) -> None:
         assert trio.current_time() == began
 
 
-async def test_on_drain_a_busy_connection_finishes_its_answer_and_says_close(world: World) -> None:
+async def test_on_drain_a_busy_connection_finishes_its_answer_and_says_close(world: HttpWorld) -> None:
     async with trio.open_nursery() as nursery:
         ours, theirs = trio.testing.memory_stream_pair()
         nursery.start_soon(world.serve, theirs)
@@ -426,14 +426,14 @@ async def test_on_drain_a_busy_connection_finishes_its_answer_and_says_close(wor
     assert [(reply.status, reply.header("connection")) for reply in found] == [(200, "close")]
 
 
-async def test_a_connection_made_during_the_drain_is_closed(world: World) -> None:
+async def test_a_connection_made_during_the_drain_is_closed(world: HttpWorld) -> None:
     world.drain.begin()
     began = trio.current_time()
     assert await world.talk(b"") == b""
     assert trio.current_time() == began
 
 
-async def test_a_client_that_vanishes_ends_the_connection_quietly(world: World) -> None:
+async def test_a_client_that_vanishes_ends_the_connection_quietly(world: HttpWorld) -> None:
     ours, theirs = trio.testing.memory_stream_pair()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(world.serve, theirs)
@@ -444,7 +444,7 @@ async def test_a_client_that_vanishes_ends_the_connection_quietly(world: World) 
     assert "stream closed" in world.seen
 
 
-async def test_cancelling_the_task_closes_the_stream(world: World) -> None:
+async def test_cancelling_the_task_closes_the_stream(world: HttpWorld) -> None:
     ours, theirs = trio.testing.memory_stream_pair()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(world.serve, theirs)
@@ -454,7 +454,7 @@ async def test_cancelling_the_task_closes_the_stream(world: World) -> None:
     assert await read_to_end(ours) == b""
 
 
-async def test_a_client_that_resets_its_upload_is_no_bug_of_ours(world: World) -> None:
+async def test_a_client_that_resets_its_upload_is_no_bug_of_ours(world: HttpWorld) -> None:
     ours, theirs = trio.testing.memory_stream_pair()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(world.serve, theirs)
@@ -465,7 +465,7 @@ async def test_a_client_that_resets_its_upload_is_no_bug_of_ours(world: World) -
     assert not any(line.startswith("upload") for line in world.seen)
 
 
-async def test_a_client_gone_before_100_continue_is_no_bug_of_ours(world: World) -> None:
+async def test_a_client_gone_before_100_continue_is_no_bug_of_ours(world: HttpWorld) -> None:
     ours, theirs = trio.testing.memory_stream_pair()
     await ours.send_all(request_bytes("POST", "/upload", expect="100-continue", content_length="5"))
     await ours.aclose()
@@ -492,7 +492,7 @@ HELLO_FRAME = bytes([0x81, 0x85, 0, 0, 0, 0]) + b"hello"  # masked with zeros
 
 
 @pytest.mark.parametrize("piece", PIECES)
-async def test_a_socket_takes_over_behind_answered_requests_and_loses_no_byte(world: World, piece: int) -> None:
+async def test_a_socket_takes_over_behind_answered_requests_and_loses_no_byte(world: HttpWorld, piece: int) -> None:
     data = request_bytes("GET", "/hello") + handshake() + HELLO_FRAME
     raw = await world.talk(data, piece=piece, half_close=True)
     first, _, rest = raw.partition(b"HTTP/1.1 101 ")
@@ -502,7 +502,7 @@ async def test_a_socket_takes_over_behind_answered_requests_and_loses_no_byte(wo
     assert frames.startswith(b"\x81\x05hello")
 
 
-async def test_on_drain_a_socket_is_closed_with_1001(world: World) -> None:
+async def test_on_drain_a_socket_is_closed_with_1001(world: HttpWorld) -> None:
     async with trio.open_nursery() as nursery:
         ours, theirs = trio.testing.memory_stream_pair()
         nursery.start_soon(world.serve, theirs)
@@ -516,12 +516,12 @@ async def test_on_drain_a_socket_is_closed_with_1001(world: World) -> None:
     assert int.from_bytes(frame[2:4], "big") == 1001
 
 
-async def test_an_upgrade_with_a_body_is_refused(world: World) -> None:
+async def test_an_upgrade_with_a_body_is_refused(world: HttpWorld) -> None:
     raw = await world.talk(handshake()[:-2] + b"content-length: 5\r\n\r\nhello")
     assert raw.startswith(b"HTTP/1.1 400 ")
 
 
-async def test_http_1_0_can_not_upgrade(world: World) -> None:
+async def test_http_1_0_can_not_upgrade(world: HttpWorld) -> None:
     raw = await world.talk(handshake().replace(b"HTTP/1.1", b"HTTP/1.0"))
     assert raw.split(b" ")[1] == b"426"
 
@@ -529,9 +529,9 @@ async def test_http_1_0_can_not_upgrade(world: World) -> None:
 # Cancellation
 
 
-async def test_wherever_a_connection_is_cancelled_it_closes_and_nothing_is_left(world: World) -> None:
+async def test_wherever_a_connection_is_cancelled_it_closes_and_nothing_is_left(world: HttpWorld) -> None:
     async def attempt(run: Interrupted) -> None:
-        fresh = World()
+        fresh = HttpWorld()
         ours, theirs = trio.testing.memory_stream_pair()
         await ours.send_all(request_bytes("POST", "/upload", b"hello") + request_bytes("GET", "/stream"))
         await ours.send_eof()

@@ -19,7 +19,7 @@ from svc.store import Tx
 from svc.workflow import Call, Caller, Json, Run, Workflow
 from svc.workspace import Workspace
 from tests.recorded_log import RecordedLog
-from tests.service import Service, open_service
+from tests.support.service import Service, open_service
 
 LONGEST_S: Final = 40 * 86_400.0
 

@@ -14,7 +14,7 @@ from svc.principal import Principal
 from svc.workflow import Json, Run, StepFailed
 from tests.recorded_log import RecordedLog
 from tests.runs.bench import Bench, bench_of, workflow
-from tests.service import RpcError
+from tests.support.service import RpcError
 
 DAY_S: Final = 86_400.0
 

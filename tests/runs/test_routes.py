@@ -16,9 +16,9 @@ from svc.clock import VirtualClock
 from svc.runs import Dispatcher, leasing
 from svc.runs.model import Lease
 from svc.workflow import Json, Run
-from tests.protocol.http_world import Reply
 from tests.recorded_log import RecordedLog
 from tests.runs.bench import Bench, bench_of, workflow
+from tests.support.http import Reply
 
 STEP: Final = "/.well-known/workflow/v1/step"
 FLOW: Final = "/.well-known/workflow/v1/flow"

@@ -14,7 +14,7 @@ from svc.principal import Principal
 from svc.workflow import Fatal, Json, Run, StepFailed
 from tests.recorded_log import RecordedLog
 from tests.runs.bench import Bench, bench_of, workflow
-from tests.service import RpcError
+from tests.support.service import RpcError
 
 
 async def test_a_run_goes_step_by_step_and_shows_each(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> None:

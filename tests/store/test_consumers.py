@@ -49,7 +49,7 @@ def keeping(apply: Callable[[Tx, Sequence[Event]], None] = keep) -> Consumer[lis
     return Consumer(name="keeping", types=frozenset({"word-said"}), summary="Keeps.", apply=apply)
 
 
-class World:
+class Processes:
     """A store whose writer runs, and the consumers of one process after the other."""
 
     def __init__(self, store: Store, wall: VirtualClock, log: RecordedLog) -> None:
@@ -76,26 +76,26 @@ class World:
 
 
 @pytest.fixture
-async def world(store: Store, wall: VirtualClock, log: RecordedLog) -> World:
+async def world(store: Store, wall: VirtualClock, log: RecordedLog) -> Processes:
     await store.write(register, names=["hearing", "keeping"])
-    return World(store, wall, log)
+    return Processes(store, wall, log)
 
 
-async def test_a_consumer_is_handed_what_is_recorded_soon_after_it_was(world: World) -> None:
+async def test_a_consumer_is_handed_what_is_recorded_soon_after_it_was(world: Processes) -> None:
     async with world.process(hearing()):
         await world.store.write(record, "one", "two")
         await trio.sleep(SOON_S)
         assert world.heard == ["one", "two"]
 
 
-async def test_what_was_recorded_while_no_process_ran_is_handed_over_later_in_order(world: World) -> None:
+async def test_what_was_recorded_while_no_process_ran_is_handed_over_later_in_order(world: Processes) -> None:
     expected = [f"word {number}" for number in range(BATCH * 2 + 1)]
     await world.store.write(record, *expected)
     await world.following(hearing()).catch_up("hearing")
     assert world.heard == expected
 
 
-async def test_a_consumer_hears_only_its_types(world: World) -> None:
+async def test_a_consumer_hears_only_its_types(world: Processes) -> None:
     await world.store.write(record, "wrong", type="word-thought")
     await world.store.write(record, "right")
     await world.following(hearing()).catch_up("hearing")
@@ -105,7 +105,7 @@ async def test_a_consumer_hears_only_its_types(world: World) -> None:
 async def test_a_new_consumer_follows_what_comes_not_what_was(
     store: Store, wall: VirtualClock, log: RecordedLog
 ) -> None:
-    world = World(store, wall, log)
+    world = Processes(store, wall, log)
     await store.write(record, "before")
     await store.write(register, names=["hearing"])
     await store.write(record, "after")
@@ -114,7 +114,7 @@ async def test_a_new_consumer_follows_what_comes_not_what_was(
     assert world.heard == ["after"]
 
 
-async def test_what_was_handed_over_when_the_process_died_comes_again_under_the_same_key(world: World) -> None:
+async def test_what_was_handed_over_when_the_process_died_comes_again_under_the_same_key(world: Processes) -> None:
     keys: list[str] = []
 
     async def die(heard: list[str], events: Sequence[Event]) -> None:
@@ -131,7 +131,7 @@ async def test_what_was_handed_over_when_the_process_died_comes_again_under_the_
 
 
 async def test_what_is_applied_in_the_cursors_transaction_happens_once_however_often_the_process_dies(
-    world: World,
+    world: Processes,
 ) -> None:
     for number in range(5):
         await world.store.write(record, f"word {number}")
@@ -142,7 +142,7 @@ async def test_what_is_applied_in_the_cursors_transaction_happens_once_however_o
 
 
 async def test_one_event_that_always_fails_is_passed_over_on_record_and_takes_no_neighbour_with_it(
-    world: World,
+    world: Processes,
 ) -> None:
     tried: list[str] = []
 
@@ -161,7 +161,7 @@ async def test_one_event_that_always_fails_is_passed_over_on_record_and_takes_no
     assert rows == [("keeping", "ValueError: bad word")]
 
 
-async def test_pauses_after_failures_grow_and_news_does_not_shorten_them(world: World) -> None:
+async def test_pauses_after_failures_grow_and_news_does_not_shorten_them(world: Processes) -> None:
     times: list[float] = []
 
     async def fail(heard: list[str], events: Sequence[Event]) -> None:
@@ -178,7 +178,7 @@ async def test_pauses_after_failures_grow_and_news_does_not_shorten_them(world: 
 
 
 @pytest.mark.parametrize("fault", [Unavailable("away"), Refusal("full", code="insufficient_storage")])
-async def test_no_event_is_passed_over_for_what_is_not_its_fault(world: World, fault: Refusal) -> None:
+async def test_no_event_is_passed_over_for_what_is_not_its_fault(world: Processes, fault: Refusal) -> None:
     attempts = 0
 
     async def away(heard: list[str], events: Sequence[Event]) -> None:
@@ -194,7 +194,7 @@ async def test_no_event_is_passed_over_for_what_is_not_its_fault(world: World, f
     assert world.heard == ["one"]
 
 
-async def test_a_wall_clock_that_jumps_back_holds_up_no_retry(world: World) -> None:
+async def test_a_wall_clock_that_jumps_back_holds_up_no_retry(world: Processes) -> None:
     attempts = 0
 
     async def thrice(heard: list[str], events: Sequence[Event]) -> None:
@@ -212,7 +212,7 @@ async def test_a_wall_clock_that_jumps_back_holds_up_no_retry(world: World) -> N
     assert world.heard == ["one"]
 
 
-async def test_two_loops_of_one_consumer_hand_nothing_over_twice(world: World) -> None:
+async def test_two_loops_of_one_consumer_hand_nothing_over_twice(world: Processes) -> None:
     async with world.process(hearing()) as following:
         await world.store.write(record, "one")
         async with trio.open_nursery() as nursery:
@@ -221,7 +221,7 @@ async def test_two_loops_of_one_consumer_hand_nothing_over_twice(world: World) -
     assert world.heard == ["one"]
 
 
-async def test_the_lag_counts_what_waits_and_what_was_passed_over(world: World) -> None:
+async def test_the_lag_counts_what_waits_and_what_was_passed_over(world: Processes) -> None:
     def lag(tx: ReadTx) -> tuple[int, int]:
         (one,) = lags(tx, [hearing()])
         return one.events, one.passed_over

@@ -16,7 +16,7 @@ from svc.clock import VirtualClock
 from svc.protocol import Access
 from tests.identity.people import Person, pair, sign_in
 from tests.recorded_log import RecordedLog
-from tests.service import MIA, Service, open_service
+from tests.support.service import MIA, Service, open_service
 from tests.surface.test_every_row import SOCKETS, doors, knock, target_of
 
 OUTSIDE: dict[Access, int] = {"public": 0, "authenticated": 401, "admin": 401}

@@ -15,8 +15,8 @@ import pytest
 
 from tests.files.uploads import uploaded
 from tests.identity.people import Person, pair, sign_in
-from tests.protocol.http_world import Reply
-from tests.service import MIA, Service
+from tests.support.http import Reply
+from tests.support.service import MIA, Service
 
 SECRET = b"what only Mia has"
 CORRESPONDENT = "ruth@harbour.example"

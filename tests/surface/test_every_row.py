@@ -18,9 +18,9 @@ from svc.feature import routes_of
 from svc.principal import UNCLAIMED, Principal
 from svc.protocol import Access, Headers, Request, Response
 from svc.protocol.messages import BytesBody
-from tests.protocol.http_world import Reply
 from tests.protocol.socket_world import upgrade_request
-from tests.service import HOST, MIA, ORIGIN, PORT, Service
+from tests.support.http import Reply
+from tests.support.service import HOST, MIA, ORIGIN, PORT, Service
 
 MEMBER = Principal(user_id="usr_m", device_id="dev_m", is_admin=False, via="session")
 Verb = Literal["GET", "POST"]

@@ -12,9 +12,9 @@ from svc.app import FEATURES
 from svc.clock import VirtualClock
 from svc.feature import routes_of
 from svc.protocol import Route
-from tests.protocol.http_world import Reply, read_to_end
 from tests.recorded_log import RecordedLog
-from tests.service import HOST, Service, open_service
+from tests.support.http import Reply, read_to_end
+from tests.support.service import HOST, Service, open_service
 
 OWN = "127.0.0.1:4782"
 

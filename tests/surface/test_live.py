@@ -22,8 +22,8 @@ from svc.surface.live import MAX_BYTES_BEHIND, MAX_FRAMES_BEHIND, MAX_TOPICS, li
 from tests.protocol.socket_world import served, upgrade_request
 from tests.quiet import all_quiet
 from tests.recorded_log import RecordedLog
-from tests.service import LiveSocket, Service, open_service
 from tests.sizes import HANGS_S, SHARES_FIXTURES, examples
+from tests.support.service import LiveSocket, Service, open_service
 
 BOTH = ("mail", "accounts")
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pytest
 
 from tests.identity.people import Person, sign_in
-from tests.service import MIA, Service
+from tests.support.service import MIA, Service
 from tests.surface.test_every_resource import MISSING, Ask, House, Things, house, mutation, query, told
 
 __all__ = ["house"]  # the fixture

@@ -14,7 +14,7 @@ from svc.surface.overload import RESERVED_CONNECTIONS
 from svc.workspace import Workspace
 from tests.quiet import all_quiet
 from tests.recorded_log import RecordedLog
-from tests.service import Service, open_service
+from tests.support.service import Service, open_service
 
 BOUND = 3
 

@@ -18,11 +18,11 @@ from svc.clock import VirtualClock, rfc3339
 from svc.nursery import Child, Root, Subsystem, open_task_group
 from svc.store import ReadTx
 from svc.store.store import READERS
-from tests.protocol.http_world import read_to_end, replies
 from tests.quiet import all_quiet
 from tests.recorded_log import RecordedLog
-from tests.service import HOST, Service
 from tests.sizes import HANGS_S
+from tests.support.http import read_to_end, replies
+from tests.support.service import HOST, Service
 
 PROBES = ("/livez", "/readyz", "/health")
 

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.identity.people import JSON, Person, pair, sign_in
-from tests.service import MIA, Service
+from tests.support.service import MIA, Service
 from tests.surface.test_every_row import PROCEDURES, SOCKETS, doors, knock
 
 UPGRADES: list[dict[str, str]] = [

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playw
 
 from tests.peers.needs import CHROMIUM, VENDOR, need
 from tests.support.browser import DESKTOP, HELD, PATIENCE_MS, App, hear, launch, prepare
-from tests.web.fake_server import BLANK, Stage, World, serving
+from tests.web.fake_server import BLANK, Served, World, serving
 
 
 @dataclass
@@ -60,7 +60,7 @@ class Shared:
     """What a module's tests share."""
 
     browser: Browser
-    stage: Stage
+    stage: Served
     kept: dict[str, Kept] = field(default_factory=dict)
 
     def page(self, options: dict[str, Any]) -> Kept:

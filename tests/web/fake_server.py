@@ -208,7 +208,7 @@ def _key(thread: dict[str, Any]) -> str:
 
 
 @dataclass
-class Stage:
+class Served:
     """A running server, and the world that it shows now. Browsers keep what they have fetched of one origin."""
 
     origin: str = ""
@@ -239,9 +239,9 @@ def _connection_threads() -> list[threading.Thread]:
 
 
 @contextmanager
-def serving(world: World | None = None) -> Iterator[Stage]:
+def serving(world: World | None = None) -> Iterator[Served]:
     """Serve ``world``, or what is put on the stage later."""
-    stage = Stage(world=world or World())
+    stage = Served(world=world or World())
     server = Server(("127.0.0.1", 0), type("Bound", (Handler,), {"stage": stage}))
     stage.origin = f"http://127.0.0.1:{server.server_address[1]}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
@@ -264,7 +264,7 @@ class Server(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    stage: Stage
+    stage: Served
     protocol_version = "HTTP/1.1"
 
     world: World

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.journeys.harness import ServiceProcess, until
 from tests.sizes import HANGS_S
 from tests.support.browser import DESKTOP, PHONE, AppPage, fresh_page, hear, still
 from tests.support.browser import until as browser_until
+from tests.support.process import ServiceProcess, until
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]
 

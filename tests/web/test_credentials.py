@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.journeys.harness import ServiceProcess
 from tests.support.browser import fresh_page, settled
+from tests.support.process import ServiceProcess
 
 pytestmark = [pytest.mark.browser, pytest.mark.wall_clock]
 

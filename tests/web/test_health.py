@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.journeys.harness import ServiceProcess
 from tests.support.browser import DESKTOP, PATIENCE_MS
+from tests.support.process import ServiceProcess
 
 pytestmark = [pytest.mark.browser, pytest.mark.wall_clock]
 

@@ -21,11 +21,11 @@ from typing import Any, Final
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Dialog, Error, Page, Request, Response, Route, sync_playwright
 
-from tests.journeys.harness import ServiceProcess, free_port
 from tests.peers.needs import CHROMIUM, CHROMIUM_PATH, need
 from tests.sizes import UPLOAD_ADDRESSES
 from tests.support.browser import FLAGS, PATIENCE_MS
 from tests.support.browser import until as browser_until
+from tests.support.process import ServiceProcess, free_port
 from tests.web.hostile_uploads import TOLD, Upload, linked, sheet, uploads
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser]

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.journeys.harness import Reply, ServiceProcess
 from tests.support.browser import fresh_page, settled
+from tests.support.process import Reply, ServiceProcess
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]
 

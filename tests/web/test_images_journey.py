@@ -25,8 +25,8 @@ from tests.peers.needs import CHROMIUM, VENDOR, needs
 from tests.protocol.pinned_world import PICTURES, PUBLIC, Internet, answer, certificates, drip, moved
 from tests.protocol.pinned_world import Page as Said
 from tests.recorded_log import RecordedLog
-from tests.service import MIA, open_service
 from tests.support.browser import DESKTOP, PATIENCE_MS, launch
+from tests.support.service import MIA, open_service
 
 pytestmark = [
     pytest.mark.browser,

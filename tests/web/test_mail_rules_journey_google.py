@@ -15,10 +15,10 @@ from urllib.parse import parse_qs, quote, urlsplit
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.journeys.harness import ServiceProcess
 from tests.peers.emulator import CLIENT_ID, CLIENT_SECRET, Google, google
 from tests.peers.needs import EMULATOR, needs
-from tests.web.mail_rules.stage import Desk, parsed, sitting
+from tests.support.process import ServiceProcess
+from tests.web.mail_rules.desk import Desk, parsed, sitting
 from tests.web.writer import ready, text
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.peer, pytest.mark.wall_clock, needs(EMULATOR)]

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.journeys.harness import ServiceProcess
-from tests.web.mail_rules.stage import HOME, MIA, STUDIO, Desk, account, arrives, labels_of, mock_world, sitting
+from tests.support.process import ServiceProcess
+from tests.web.mail_rules.desk import HOME, MIA, STUDIO, Desk, account, arrives, labels_of, mock_world, sitting
 from tests.web.writer import chips, ready, text, window
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.journeys.harness import ServiceProcess
 from tests.support.browser import PHONE
-from tests.web.mail_rules.stage import MIA, Desk, account, arrives, labels_of, mock_world, sitting
+from tests.support.process import ServiceProcess
+from tests.web.mail_rules.desk import MIA, Desk, account, arrives, labels_of, mock_world, sitting
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]
 

@@ -12,8 +12,8 @@ from zoneinfo import ZoneInfo
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.journeys.harness import ServiceProcess
-from tests.web.mail_rules.stage import MIA, Desk, mock_world, sent_from, sitting, start_world
+from tests.support.process import ServiceProcess
+from tests.web.mail_rules.desk import MIA, Desk, mock_world, sent_from, sitting, start_world
 from tests.web.writer import address, ready, text, window
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]

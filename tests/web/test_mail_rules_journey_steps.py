@@ -9,8 +9,8 @@ from functools import partial
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.journeys.harness import ServiceProcess
-from tests.web.mail_rules.stage import HOME, MIA, Desk, account, arrives, labels_of, mock_world, sitting
+from tests.support.process import ServiceProcess
+from tests.web.mail_rules.desk import HOME, MIA, Desk, account, arrives, labels_of, mock_world, sitting
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]
 

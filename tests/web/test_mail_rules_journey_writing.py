@@ -8,8 +8,8 @@ from email.message import EmailMessage
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.journeys.harness import ServiceProcess
-from tests.web.mail_rules.stage import HOME, MIA, STUDIO, Desk, account, arrives, mock_world, sent_from, sitting
+from tests.support.process import ServiceProcess
+from tests.web.mail_rules.desk import HOME, MIA, STUDIO, Desk, account, arrives, mock_world, sent_from, sitting
 from tests.web.writer import address, chips, ready, saved, text, window
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]

@@ -15,9 +15,9 @@ from typing import Final
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.journeys.harness import ServiceProcess, until
 from tests.sizes import HANGS_S
 from tests.support.browser import fresh_page
+from tests.support.process import ServiceProcess, until
 
 ROOT: Final = Path(__file__).parent.parent.parent
 HABITS: Final = Path(__file__).parent / "habits_feature"

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.journeys.harness import ServiceProcess
 from tests.peers.needs import AXE, needs
 from tests.support.browser import PHONE, fresh_page, settled, until
+from tests.support.process import ServiceProcess
 from tests.web.test_app_looks import check
 
 pytestmark = pytest.mark.browser

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.journeys.harness import ServiceProcess
 from tests.support.browser import fresh_page, settled
+from tests.support.process import ServiceProcess
 
 pytestmark = pytest.mark.browser
 

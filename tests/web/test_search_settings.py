@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.support.browser import until
-from tests.web.mail_rules.stage import mock_world, sitting
+from tests.web.mail_rules.desk import mock_world, sitting
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]
 

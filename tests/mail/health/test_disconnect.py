@@ -30,10 +30,10 @@ from svc.principal import UNCLAIMED
 from svc.store import run_fsck
 from tests.cancel_everywhere import Interrupted, cancel_everywhere
 from tests.connections.kept_in_memory import KeptInMemory
-from tests.mail.rig import MIA, Rig, mail, open_rig
 from tests.quiet import all_quiet
 from tests.recorded_log import RecordedLog
-from tests.service import RpcError, Service, open_service
+from tests.support.mailbox import MIA, Rig, mail, open_rig
+from tests.support.service import RpcError, Service, open_service
 
 WORK = "mia@work.example"
 NO_SECRETS = KeptInMemory()

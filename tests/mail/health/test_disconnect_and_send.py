@@ -10,8 +10,8 @@ from svc.mail.health import actions
 from svc.mail.health.tasks import Eraser
 from svc.mail.owners import ERASES
 from tests.connections.kept_in_memory import KeptInMemory
-from tests.mail.rig import Rig
 from tests.mail.sending.stage import Outcome, Point, open_stage
+from tests.support.mailbox import Rig
 
 NO_SECRETS = KeptInMemory()
 POINTS: tuple[Point, ...] = ("built", "leaving", "accepted", "answered")

@@ -8,7 +8,7 @@ from pathlib import Path
 import trio
 
 from tests.full_disk import limit_pages, on_a_small_disk
-from tests.service import MIA, Service
+from tests.support.service import MIA, Service
 
 
 async def test_sync_waits_on_a_full_database_and_goes_on_by_itself(service: Service) -> None:
@@ -47,7 +47,7 @@ from pathlib import Path
 import trio
 from svc.clock import WallClock
 from tests.recorded_log import RecordedLog
-from tests.service import MIA, RpcError, open_service
+from tests.support.service import MIA, RpcError, open_service
 
 async def main():
     clock = WallClock()

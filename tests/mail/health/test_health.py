@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import trio
 
-from tests.service import MIA, RpcError, Service
+from tests.support.service import MIA, RpcError, Service
 
 NOA = "Noa <noa@example.org>"
 

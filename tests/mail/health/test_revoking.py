@@ -15,7 +15,7 @@ from tests.mail.scripted_google import REVOKE, ScriptedGoogle
 from tests.mail.scripted_http import answer
 from tests.mail.test_connection import begin, connected_to
 from tests.recorded_log import RecordedLog
-from tests.service import MIA, Service
+from tests.support.service import MIA, Service
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from svc.mail.images.proxy import ImageProxy
 from svc.workspace import Workspace
 from tests.protocol.pinned_world import ELSEWHERE, PICTURES, Internet, certificates
 from tests.recorded_log import RecordedLog
-from tests.service import Service, open_service
+from tests.support.service import Service, open_service
 
 
 @dataclass

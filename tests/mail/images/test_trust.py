@@ -10,8 +10,8 @@ import pytest
 from svc.principal import Principal
 from tests.mail.images.conftest import Gallery
 from tests.mail.images.pictures import PNG
-from tests.mail.rig import Rig
-from tests.service import RpcError, Service
+from tests.support.mailbox import Rig
+from tests.support.service import RpcError, Service
 
 OWNER = Principal(user_id="usr_m", device_id="dev_m", is_admin=False, via="session")
 OTHER = Principal(user_id="usr_o", device_id="dev_o", is_admin=True, via="session")

@@ -15,7 +15,7 @@ from svc.log import Log
 from svc.mail.labelling import actions
 from svc.mail.labelling import inbox_actions as thread_actions
 from svc.nursery import ThreadPool
-from tests.mail.rig import MIA, Rig, open_rig
+from tests.support.mailbox import MIA, Rig, open_rig
 
 Labels = frozenset[str]
 MANY = 25

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from svc.fakes.mail.provider import FakeWorld
-from tests.service import MIA, RpcError, Service
+from tests.support.service import MIA, RpcError, Service
 
 NOA = "noa@example.org"
 

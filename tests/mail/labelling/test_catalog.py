@@ -16,8 +16,8 @@ from svc.mail.providers.seam import LostAnswer, ProviderLabel
 from svc.mail.sync import account_sync, label_catalog
 from svc.mail.threads import queries as thread_queries
 from svc.principal import UNCLAIMED
-from tests.mail.rig import MIA, Rig
-from tests.service import RpcError, Service
+from tests.support.mailbox import MIA, Rig
+from tests.support.service import RpcError, Service
 
 NONE: frozenset[str] = frozenset()
 

@@ -11,7 +11,7 @@ from svc.fakes.mail.provider import FakeProvider
 from svc.mail.labelling import actions
 from svc.mail.providers.seam import HistoryPage, ListPage, RawMessage
 from svc.mail.sync.tasks import AccountLoop
-from tests.mail.rig import MIA, Rig
+from tests.support.mailbox import MIA, Rig
 
 NONE: frozenset[str] = frozenset()
 

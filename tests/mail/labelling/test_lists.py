@@ -6,9 +6,9 @@ import trio
 
 from svc.mail.labelling import actions
 from svc.mail.threads import queries as thread_queries
-from tests.mail.rig import MIA, Rig, mail
-from tests.service import MIA as SERVICE_MIA
-from tests.service import RpcError, Service
+from tests.support.mailbox import MIA, Rig, mail
+from tests.support.service import MIA as SERVICE_MIA
+from tests.support.service import RpcError, Service
 
 NOA = "noa@example.org"
 

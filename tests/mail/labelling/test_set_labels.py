@@ -13,7 +13,7 @@ from svc.mail.labelling import inbox_actions as thread_actions
 from svc.mail.threads import queries as thread_queries
 from svc.mail.threads import wire as thread_wire
 from svc.mail.threads.wire import ThreadOut
-from tests.mail.rig import MIA, Rig, user
+from tests.support.mailbox import MIA, Rig, user
 
 NOA = "noa@example.org"
 

@@ -15,8 +15,8 @@ from svc.mail.labelling import actions
 from svc.mail.labelling import inbox_actions as thread_actions
 from svc.nursery import ThreadPool
 from svc.principal import system
-from tests.mail.rig import MIA, Rig, open_rig, user
-from tests.service import RpcError, Service
+from tests.support.mailbox import MIA, Rig, open_rig, user
+from tests.support.service import RpcError, Service
 
 
 async def snooze(rig: Rig, provider_id: str, *, ms: int = HOUR_MS) -> int:

@@ -22,10 +22,10 @@ from svc.principal import Principal
 from svc.store import Tx
 from svc.undo import TakenBack
 from svc.undo.actions import hand_over
-from tests.mail.rig import MIA, Rig, open_rig, user
 from tests.recorded_log import RecordedLog
-from tests.service import Service
 from tests.sizes import examples
+from tests.support.mailbox import MIA, Rig, open_rig, user
+from tests.support.service import Service
 
 Act = Callable[[Tx, Principal, Sequence[str]], None]
 

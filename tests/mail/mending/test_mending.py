@@ -14,7 +14,7 @@ from svc.mail.providers.seam import Provider, RawMessage
 from svc.mail.sync.engine import MailEngine
 from svc.store import run_fsck
 from tests.healing.damaging import WAYS, Harming, blob_of, damages, delete, flip, healed, truncate
-from tests.service import MIA, Service
+from tests.support.service import MIA, Service
 
 PDF = b"%PDF-1.7 the plans of the harbour"
 DAMAGED = "This part of the message is damaged"

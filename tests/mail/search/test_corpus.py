@@ -13,8 +13,8 @@ from svc.mail.search.find import LIMITS
 from svc.mail.search.wire import SearchInput
 from svc.mail.search.words import body_text
 from tests.formats.mime import corpus
-from tests.mail.rig import Rig
 from tests.peers.needs import CORPUS, needs
+from tests.support.mailbox import Rig
 
 WORDS_TRIED = 300
 PAIRS_TRIED = 100

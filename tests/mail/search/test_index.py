@@ -25,9 +25,9 @@ from svc.mail.sync import ingest
 from svc.mail.threads import message_rows
 from svc.store import ReadTx, Tx
 from tests.cancel_everywhere import Interrupted, cancel_everywhere
-from tests.mail.rig import MIA, Rig, mail, open_rig, user
 from tests.recorded_log import RecordedLog
-from tests.service import Service, open_service
+from tests.support.mailbox import MIA, Rig, mail, open_rig, user
+from tests.support.service import Service, open_service
 
 WORDS = "mail_search_named"
 

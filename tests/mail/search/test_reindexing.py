@@ -10,7 +10,7 @@ import trio
 from svc.clock import VirtualClock
 from svc.mail.search import actions
 from tests.recorded_log import RecordedLog
-from tests.service import MIA, RpcError, Service, open_service
+from tests.support.service import MIA, RpcError, Service, open_service
 
 ENDED = {"done", "failed", "cancelled"}
 

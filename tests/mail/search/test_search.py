@@ -10,7 +10,7 @@ import trio
 
 from svc.clock import VirtualClock
 from tests.recorded_log import RecordedLog
-from tests.service import MIA, RpcError, Service, open_service
+from tests.support.service import MIA, RpcError, Service, open_service
 
 NOA = "Noa Brandt <noa@example.org>"
 

@@ -12,9 +12,9 @@ import trio
 from svc.mail.search.procedures import SEARCHES_AT_A_TIME, TURN_WAIT_S, Search
 from svc.nursery import Turns
 from svc.principal import UNCLAIMED
-from tests.protocol.http_world import HOST, read_to_end, replies
 from tests.quiet import all_quiet
-from tests.service import RpcError, Service
+from tests.support.http import HOST, read_to_end, replies
+from tests.support.service import RpcError, Service
 
 ME = UNCLAIMED.user_id or UNCLAIMED.device_id
 

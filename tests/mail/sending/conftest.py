@@ -1,4 +1,4 @@
-"""A desk to send from, with and without a pause for second thoughts."""
+"""A mailer to send from, with and without a pause for second thoughts."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from pathlib import Path
 import pytest
 
 from svc.clock import VirtualClock
-from tests.mail.sending.desk import Desk, desk_of
+from tests.mail.sending.mailer import Mailer, mailer_of
 from tests.recorded_log import RecordedLog
-from tests.service import Service, open_service
+from tests.support.service import Service, open_service
 
 
 @pytest.fixture
-async def desk(service: Service) -> Desk:
-    return await desk_of(service)
+async def mailer(service: Service) -> Mailer:
+    return await mailer_of(service)
 
 
 @pytest.fixture
-async def hasty(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> AsyncIterator[Desk]:
+async def hasty(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> AsyncIterator[Mailer]:
     """Who sends from here sends at once."""
     async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake", SVC_UNDO_SEND_SECONDS="0") as opened:
-        yield await desk_of(opened)
+        yield await mailer_of(opened)

@@ -53,8 +53,8 @@ from svc.principal import UNCLAIMED
 from svc.scheduler import Scheduler
 from svc.store import ReadTx
 from svc.workspace import Workspace
-from tests.mail.rig import MIA, Rig
 from tests.quiet import all_quiet
+from tests.support.mailbox import MIA, Rig
 
 Outcome = Literal["ok", "lost", "lost-blind", "cut", "hung", "hung-accepted", "401", "403", "429", "unreachable"]
 Point = Literal["built", "leaving", "accepted", "answered"]

@@ -10,8 +10,8 @@ from svc.formats import mime
 from svc.formats.person import Person
 from svc.mail.model import MessageHeaders, MessageRow
 from svc.mail.sending.answering import answer_to
-from tests.mail.sending.desk import Desk, desk_of
-from tests.service import MIA, RpcError
+from tests.mail.sending.mailer import Mailer, mailer_of
+from tests.support.service import MIA, RpcError
 
 OWN = frozenset({"mia@example.org", "mia.k@gmail.com"})
 
@@ -85,18 +85,18 @@ def test_an_answer_goes_where_it_should(
 # Over the procedures
 
 
-async def arrived(desk: Desk, subject: str = "Plans", **more: object) -> str:
+async def arrived(mailer: Mailer, subject: str = "Plans", **more: object) -> str:
     """A mail that came in; its thread."""
-    (thread,) = await desk.service.synced(subject, address=desk.address, **more)
+    (thread,) = await mailer.service.synced(subject, address=mailer.address, **more)
     return thread
 
 
-async def prepared(desk: Desk, thread: str, kind: str, **more: object) -> dict[str, Any]:
-    found: dict[str, Any] = await desk.service.query("mail.prepare", threadId=thread, kind=kind, **more)
+async def prepared(mailer: Mailer, thread: str, kind: str, **more: object) -> dict[str, Any]:
+    found: dict[str, Any] = await mailer.service.query("mail.prepare", threadId=thread, kind=kind, **more)
     return found
 
 
-async def test_a_reply_begins_with_whom_what_and_the_original(hasty: Desk) -> None:
+async def test_a_reply_begins_with_whom_what_and_the_original(hasty: Mailer) -> None:
     thread = await arrived(hasty, "AW: Re: Plans", html="<p>See you <b>there</b><script>x</script></p>")
     ready = await prepared(hasty, thread, "reply")
     assert (ready["accountId"], ready["to"], ready["cc"]) == (hasty.account_id, ['"Noa" <noa@example.org>'], [])
@@ -107,7 +107,7 @@ async def test_a_reply_begins_with_whom_what_and_the_original(hasty: Desk) -> No
     assert (await prepared(hasty, thread, "forward"))["subject"] == "Fwd: Plans"
 
 
-async def test_a_named_message_needs_no_thread_and_belongs_to_the_one_that_is_named(hasty: Desk) -> None:
+async def test_a_named_message_needs_no_thread_and_belongs_to_the_one_that_is_named(hasty: Mailer) -> None:
     thread, other = await arrived(hasty, "Plans"), await arrived(hasty, "Others")
     ready = await prepared(hasty, thread, "forward")
     message = ready["quote"]["messageId"]
@@ -120,7 +120,7 @@ async def test_a_named_message_needs_no_thread_and_belongs_to_the_one_that_is_na
         await hasty.service.query("mail.prepare", kind="forward")
 
 
-async def test_a_mail_that_a_hook_puts_in_can_be_answered_by_name_as_any_other(hasty: Desk) -> None:
+async def test_a_mail_that_a_hook_puts_in_can_be_answered_by_name_as_any_other(hasty: Mailer) -> None:
     thread = await arrived(hasty, "Plans")
     ready = await prepared(hasty, thread, "reply")
     await hasty.send(to=ready["to"], subject=ready["subject"], replyTo=thread)
@@ -132,7 +132,7 @@ async def test_a_mail_that_a_hook_puts_in_can_be_answered_by_name_as_any_other(h
     assert (sent.in_reply_to, sent.references) == (parent, (parent,))
 
 
-async def test_a_reply_stands_in_its_thread_here_and_there(hasty: Desk) -> None:
+async def test_a_reply_stands_in_its_thread_here_and_there(hasty: Mailer) -> None:
     raw = b"From: noa@example.org\r\nTo: mia@example.org\r\nSubject: Plans\r\nMessage-ID: <plans@x>\r\n\r\nHi."
     await hasty.world.inject(address=MIA, raw=raw, thread_key="plans", labels=frozenset({"INBOX"}))
     await hasty.sync()
@@ -157,7 +157,7 @@ async def test_a_reply_stands_in_its_thread_here_and_there(hasty: Desk) -> None:
     assert "> Hi." in sent.text
 
 
-async def test_references_follow_the_threads_last_message(hasty: Desk) -> None:
+async def test_references_follow_the_threads_last_message(hasty: Mailer) -> None:
     raw = (
         b"From: noa@example.org\r\nTo: mia@example.org\r\nSubject: Long\r\nDate: Tue, 27 Oct 2026 07:00:00 +0000\r\n"
         b"Message-ID: <%s>\r\nReferences: <first@x> <second@x>\r\n\r\nHi.\r\n"
@@ -175,8 +175,8 @@ async def test_references_follow_the_threads_last_message(hasty: Desk) -> None:
     assert sent.references == ("first@x", "second@x", sent.in_reply_to)
 
 
-async def test_a_reply_leaves_from_the_account_that_received_the_mail(hasty: Desk) -> None:
-    other = await desk_of(hasty.service, "work@example.org")
+async def test_a_reply_leaves_from_the_account_that_received_the_mail(hasty: Mailer) -> None:
+    other = await mailer_of(hasty.service, "work@example.org")
     thread = await arrived(other)
     ready = await prepared(other, thread, "replyAll")
     assert ready["accountId"] == other.account_id
@@ -185,8 +185,8 @@ async def test_a_reply_leaves_from_the_account_that_received_the_mail(hasty: Des
     assert hasty.accepted() == []
 
 
-async def test_a_reply_from_another_account_is_one_but_that_mailbox_does_not_know_the_thread(hasty: Desk) -> None:
-    other = await desk_of(hasty.service, "work@example.org")
+async def test_a_reply_from_another_account_is_one_but_that_mailbox_does_not_know_the_thread(hasty: Mailer) -> None:
+    other = await mailer_of(hasty.service, "work@example.org")
     thread = await arrived(hasty)
     await other.send(replyTo=thread)
     box = other.world.mailbox("work@example.org")
@@ -194,7 +194,7 @@ async def test_a_reply_from_another_account_is_one_but_that_mailbox_does_not_kno
     assert box.messages[sent.provider_message_id].thread_id == f"thread-{sent.provider_message_id}"
 
 
-async def test_a_forward_carries_its_files_and_the_pictures_of_its_text(hasty: Desk) -> None:
+async def test_a_forward_carries_its_files_and_the_pictures_of_its_text(hasty: Mailer) -> None:
     picture = b"\x89PNG\r\n\x1a\n picture"
     raw = (
         b"From: noa@example.org\r\nTo: mia@example.org\r\nSubject: Pictures\r\nMIME-Version: 1.0\r\n"
@@ -224,20 +224,20 @@ async def test_a_forward_carries_its_files_and_the_pictures_of_its_text(hasty: D
     assert await hasty.problems() == []
 
 
-async def test_what_is_quoted_stays_though_the_message_goes(desk: Desk) -> None:
-    thread = await arrived(desk, html="<p>Remember me</p>")
-    ready = await prepared(desk, thread, "reply")
-    answer = await desk.send(quote=ready["quote"], replyTo=thread)
-    ((message_there,),) = await desk.service.rows(
+async def test_what_is_quoted_stays_though_the_message_goes(mailer: Mailer) -> None:
+    thread = await arrived(mailer, html="<p>Remember me</p>")
+    ready = await prepared(mailer, thread, "reply")
+    answer = await mailer.send(quote=ready["quote"], replyTo=thread)
+    ((message_there,),) = await mailer.service.rows(
         "select provider_message_id from mail_messages where id = :id", id=ready["quote"]["messageId"]
     )
-    await desk.world.delete(address=MIA, message_id=message_there)
-    await desk.sync()
-    await desk.until(answer["outgoingId"], "sent")
-    assert "Remember me" in desk.accepted()[-1].text
+    await mailer.world.delete(address=MIA, message_id=message_there)
+    await mailer.sync()
+    await mailer.until(answer["outgoingId"], "sent")
+    assert "Remember me" in mailer.accepted()[-1].text
 
 
-async def test_a_signature_is_kept_clean_and_offered(hasty: Desk) -> None:
+async def test_a_signature_is_kept_clean_and_offered(hasty: Mailer) -> None:
     await hasty.service.mutate(
         "mail.setSignature", accountId=hasty.account_id, html="<p>Mia</p><script>alert(1)</script>"
     )
@@ -248,7 +248,7 @@ async def test_a_signature_is_kept_clean_and_offered(hasty: Desk) -> None:
     assert (await prepared(hasty, thread, "reply"))["signature"] == kept
 
 
-async def test_hostile_text_from_a_stranger_becomes_no_header(hasty: Desk) -> None:
+async def test_hostile_text_from_a_stranger_becomes_no_header(hasty: Mailer) -> None:
     evil = "=?utf-8?q?Hi=0D=0ABcc:_victim@x.example?="
     raw = (
         f"From: {evil} <noa@example.org>\r\nTo: mia@example.org\r\nSubject: {evil}\r\nMessage-ID: <a@x\r\n b>\r\n\r\nHi"

@@ -10,8 +10,8 @@ import trio
 
 from svc.clock import VirtualClock
 from svc.nursery import Root, Subsystem, open_task_group
-from tests.mail.rig import Rig
 from tests.mail.sending.stage import Stage, open_stage
+from tests.support.mailbox import Rig
 
 DRAIN_S = 10.0
 

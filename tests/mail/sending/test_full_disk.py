@@ -11,26 +11,26 @@ import pytest
 import trio
 
 from tests.full_disk import limit_pages
-from tests.journeys.harness import ROOT
-from tests.mail.sending.desk import Desk
+from tests.mail.sending.mailer import Mailer
+from tests.support.process import ROOT
 
 LONG = "<p>" + "A long letter. " * 4_000 + "</p>"
 
 
-async def test_a_mail_that_finds_no_room_says_so_and_goes_when_there_is_some(desk: Desk) -> None:
-    answer = await desk.send(html=LONG)
-    await desk.service.workspace.store.write(limit_pages, 0)
+async def test_a_mail_that_finds_no_room_says_so_and_goes_when_there_is_some(mailer: Mailer) -> None:
+    answer = await mailer.send(html=LONG)
+    await mailer.service.workspace.store.write(limit_pages, 0)
     await trio.sleep(120)
-    row = await desk.outgoing(answer["outgoingId"])
+    row = await mailer.outgoing(answer["outgoingId"])
     assert (row["state"], row["attempts"]) in {("held", 0), ("scheduled", 0)}
     assert "The disk is full" in row["lastError"]
-    assert desk.accepted() == []
+    assert mailer.accepted() == []
 
-    await desk.service.workspace.store.write(limit_pages, None)
-    row = await desk.until(answer["outgoingId"], "sent", within_s=300)
+    await mailer.service.workspace.store.write(limit_pages, None)
+    row = await mailer.until(answer["outgoingId"], "sent", within_s=300)
     assert row["lastError"] is None
-    assert len(desk.accepted()) == 1
-    assert await desk.problems() == []
+    assert len(mailer.accepted()) == 1
+    assert await mailer.problems() == []
 
 
 # In a mount namespace of its own, which ends with the process: 200 KB for all that is stored beside the database.
@@ -39,18 +39,18 @@ import json, sys
 from pathlib import Path
 import trio
 from svc.clock import WallClock
-from tests.mail.sending.desk import desk_of
+from tests.mail.sending.mailer import mailer_of
 from tests.recorded_log import RecordedLog
-from tests.service import open_service
+from tests.support.service import open_service
 
 async def main():
     clock = WallClock()
     settings = {"PROVIDERS": "fake", "SVC_UNDO_SEND_SECONDS": "0"}
     async with open_service(Path(sys.argv[1]), clock=clock, log=RecordedLog(clock), **settings) as service:
-        desk = await desk_of(service)
-        answer = await desk.send(html="<p>" + "A long letter. " * 20_000 + "</p>")
-        row = await desk.outgoing(answer["outgoingId"])
-        print(json.dumps([row["state"], row["attempts"], row["lastError"], len(desk.accepted())]))
+        mailer = await mailer_of(service)
+        answer = await mailer.send(html="<p>" + "A long letter. " * 20_000 + "</p>")
+        row = await mailer.outgoing(answer["outgoingId"])
+        print(json.dumps([row["state"], row["attempts"], row["lastError"], len(mailer.accepted())]))
 
 trio.run(main)
 """

@@ -13,9 +13,9 @@ from typing import Final, get_args
 import pytest
 
 from svc.clock import VirtualClock
-from tests.mail.rig import Rig
 from tests.mail.sending.stage import POINTS, Action, Outcome, Point, Stage, open_stage
 from tests.sizes import SOAK, STORY_ANY, STORY_JUMPS, STORY_TELLING
+from tests.support.mailbox import Rig
 
 OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
 BESIDE: Final[tuple[Action, ...]] = ("cancel", "reschedule", "retry", "poll", "tick")

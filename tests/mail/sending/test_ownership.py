@@ -6,8 +6,8 @@ import pytest
 
 from svc.mail.sending.procedures import PROCEDURES
 from tests.identity.people import Person, sign_in
-from tests.mail.sending.desk import TO
-from tests.service import MIA, RpcError, Service
+from tests.mail.sending.mailer import TO
+from tests.support.service import MIA, RpcError, Service
 
 LATER = "2026-12-24T08:00:00.000Z"
 SECRET = "Only Mia knows"

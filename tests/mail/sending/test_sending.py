@@ -8,8 +8,8 @@ import trio
 from svc.clock import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Millis, VirtualClock, rfc3339
 from svc.mail.model import message_id_of
 from svc.mail.sending.tasks import Delivery
-from tests.mail.sending.desk import TO, Desk, desk_of
-from tests.service import MIA, RpcError, Service
+from tests.mail.sending.mailer import TO, Mailer, mailer_of
+from tests.support.service import MIA, RpcError, Service
 from tests.surface.test_every_row import MEMBER
 
 BEN = "ben@example.org"
@@ -22,8 +22,8 @@ def at(wall: VirtualClock, in_ms: Millis) -> str:
 # The straight way
 
 
-async def test_a_mail_is_held_ten_seconds_and_then_sent_once(desk: Desk, wall: VirtualClock) -> None:
-    answer = await desk.send()
+async def test_a_mail_is_held_ten_seconds_and_then_sent_once(mailer: Mailer, wall: VirtualClock) -> None:
+    answer = await mailer.send()
     assert answer == {
         "outgoingId": answer["outgoingId"],
         "state": "held",
@@ -31,17 +31,17 @@ async def test_a_mail_is_held_ten_seconds_and_then_sent_once(desk: Desk, wall: V
         "sendAt": at(wall, 10 * SECOND_MS),
     }
     await trio.sleep(9.5)
-    assert (await desk.state(answer["outgoingId"]), desk.accepted()) == ("held", [])
+    assert (await mailer.state(answer["outgoingId"]), mailer.accepted()) == ("held", [])
     await trio.sleep(1.5)
-    assert await desk.state(answer["outgoingId"]) == "sent"
-    (mail,) = desk.accepted()
+    assert await mailer.state(answer["outgoingId"]) == "sent"
+    (mail,) = mailer.accepted()
     assert [(one.name, one.address) for one in mail.to] == [("Noa", "noa@example.org")]
     assert (mail.subject, mail.text.strip(), mail.outgoing_mark) == ("Hello", "Hi.", answer["outgoingId"])
     await trio.sleep(300)
-    assert len(desk.accepted()) == 1
+    assert len(mailer.accepted()) == 1
 
 
-async def test_without_a_pause_the_answer_says_what_came_of_it(hasty: Desk) -> None:
+async def test_without_a_pause_the_answer_says_what_came_of_it(hasty: Mailer) -> None:
     answer = await hasty.send()
     assert answer["state"] == "sent"
     assert answer["sendAt"] is None
@@ -54,7 +54,7 @@ async def test_without_a_pause_the_answer_says_what_came_of_it(hasty: Desk) -> N
     assert [message["id"] for message in shown["messages"]] == [answer["messageId"]]
 
 
-async def test_our_own_copy_is_stored_with_it_and_the_poll_that_meets_it_changes_nothing(hasty: Desk) -> None:
+async def test_our_own_copy_is_stored_with_it_and_the_poll_that_meets_it_changes_nothing(hasty: Mailer) -> None:
     answer = await hasty.send()
     before = await hasty.service.dump()
     await hasty.sync()
@@ -72,18 +72,18 @@ async def test_our_own_copy_is_stored_with_it_and_the_poll_that_meets_it_changes
     )
 
 
-async def test_a_poll_that_meets_it_before_the_answer_came_settles_it_as_well(desk: Desk) -> None:
+async def test_a_poll_that_meets_it_before_the_answer_came_settles_it_as_well(mailer: Mailer) -> None:
     """The answer is lost, the mailbox is read at once: one row, one event."""
-    await desk.fault("lost-answer")
-    answer = await desk.send()
-    row = await desk.until(answer["outgoingId"], "sent")
+    await mailer.fault("lost-answer")
+    answer = await mailer.send()
+    row = await mailer.until(answer["outgoingId"], "sent")
     assert row["attempts"] == 1
-    assert len(desk.accepted()) == 1
-    assert len(await desk.service.query("events.recent", type="mail-sent")) == 1
-    assert await desk.problems() == []
+    assert len(mailer.accepted()) == 1
+    assert len(await mailer.service.query("events.recent", type="mail-sent")) == 1
+    assert await mailer.problems() == []
 
 
-async def test_the_clients_hear_of_every_state(hasty: Desk) -> None:
+async def test_the_clients_hear_of_every_state(hasty: Mailer) -> None:
     socket = await hasty.service.live("tasks")
     answer = await hasty.send()
     frames = [frame for frame in await socket.hear_all() if frame["type"] == "event"]
@@ -97,20 +97,20 @@ async def test_the_clients_hear_of_every_state(hasty: Desk) -> None:
 # Second thoughts and other times
 
 
-async def test_a_held_mail_can_be_taken_back_and_is_a_draft_again(desk: Desk) -> None:
-    answer = await desk.send(subject="Too early", cc=[BEN])
-    await desk.service.mutate("mail.cancelSend", id=answer["outgoingId"])
+async def test_a_held_mail_can_be_taken_back_and_is_a_draft_again(mailer: Mailer) -> None:
+    answer = await mailer.send(subject="Too early", cc=[BEN])
+    await mailer.service.mutate("mail.cancelSend", id=answer["outgoingId"])
     await trio.sleep(60)
-    assert (await desk.state(answer["outgoingId"]), desk.accepted()) == ("cancelled", [])
-    draft_id = (await desk.service.query("mail.outgoingDraft", id=answer["outgoingId"]))["draftId"]
-    draft = await desk.service.query("mail.draft", id=draft_id)
+    assert (await mailer.state(answer["outgoingId"]), mailer.accepted()) == ("cancelled", [])
+    draft_id = (await mailer.service.query("mail.outgoingDraft", id=answer["outgoingId"]))["draftId"]
+    draft = await mailer.service.query("mail.draft", id=draft_id)
     assert (draft["subject"], draft["cc"], draft["html"]) == ("Too early", [BEN], "<p>Hi.</p>")
-    again = await desk.send(subject="Now", draftId=draft_id)
-    await desk.until(again["outgoingId"], "sent")
-    assert [mail.subject for mail in desk.accepted()] == ["Now"]
+    again = await mailer.send(subject="Now", draftId=draft_id)
+    await mailer.until(again["outgoingId"], "sent")
+    assert [mail.subject for mail in mailer.accepted()] == ["Now"]
 
 
-async def test_what_has_left_can_not_be_taken_back(hasty: Desk) -> None:
+async def test_what_has_left_can_not_be_taken_back(hasty: Mailer) -> None:
     answer = await hasty.send()
     for procedure in ("mail.cancelSend", "mail.retrySend"):
         with pytest.raises(RpcError) as refused:
@@ -118,51 +118,51 @@ async def test_what_has_left_can_not_be_taken_back(hasty: Desk) -> None:
         assert refused.value.code == "CONFLICT"
 
 
-async def test_a_scheduled_mail_goes_at_its_time(desk: Desk, wall: VirtualClock) -> None:
+async def test_a_scheduled_mail_goes_at_its_time(mailer: Mailer, wall: VirtualClock) -> None:
     later = at(wall, HOUR_MS)
-    answer = await desk.send(sendAt=later)
+    answer = await mailer.send(sendAt=later)
     assert (answer["state"], answer["sendAt"]) == ("scheduled", later)
     await trio.sleep(HOUR_MS / 1_000 - 5)
-    assert desk.accepted() == []
+    assert mailer.accepted() == []
     await trio.sleep(10)
-    assert await desk.state(answer["outgoingId"]) == "sent"
+    assert await mailer.state(answer["outgoingId"]) == "sent"
 
 
-async def test_another_time_and_a_time_that_has_passed_is_now(desk: Desk, wall: VirtualClock) -> None:
-    first = await desk.send(sendAt=at(wall, DAY_MS), subject="Moved")
-    second = await desk.send(sendAt=at(wall, DAY_MS), subject="Now after all")
-    await desk.service.mutate("mail.reschedule", id=first["outgoingId"], sendAt=at(wall, HOUR_MS))
-    await desk.service.mutate("mail.reschedule", id=second["outgoingId"], sendAt=at(wall, -HOUR_MS))
+async def test_another_time_and_a_time_that_has_passed_is_now(mailer: Mailer, wall: VirtualClock) -> None:
+    first = await mailer.send(sendAt=at(wall, DAY_MS), subject="Moved")
+    second = await mailer.send(sendAt=at(wall, DAY_MS), subject="Now after all")
+    await mailer.service.mutate("mail.reschedule", id=first["outgoingId"], sendAt=at(wall, HOUR_MS))
+    await mailer.service.mutate("mail.reschedule", id=second["outgoingId"], sendAt=at(wall, -HOUR_MS))
     await trio.sleep(5)
-    assert [mail.subject for mail in desk.accepted()] == ["Now after all"]
+    assert [mail.subject for mail in mailer.accepted()] == ["Now after all"]
     await trio.sleep(HOUR_MS / 1_000)
-    assert [mail.subject for mail in desk.accepted()] == ["Now after all", "Moved"]
+    assert [mail.subject for mail in mailer.accepted()] == ["Now after all", "Moved"]
 
 
-async def test_a_time_in_the_past_is_a_send_like_any_other(desk: Desk, wall: VirtualClock) -> None:
-    assert (await desk.send(sendAt=at(wall, -DAY_MS)))["state"] == "held"
+async def test_a_time_in_the_past_is_a_send_like_any_other(mailer: Mailer, wall: VirtualClock) -> None:
+    assert (await mailer.send(sendAt=at(wall, -DAY_MS)))["state"] == "held"
 
 
-async def test_the_same_draft_is_sent_once_however_often_it_is_said(desk: Desk) -> None:
-    draft = await desk.service.mutate(
-        "mail.saveDraft", accountId=desk.account_id, to=[TO], subject="Once", html="<p>Hi.</p>"
+async def test_the_same_draft_is_sent_once_however_often_it_is_said(mailer: Mailer) -> None:
+    draft = await mailer.service.mutate(
+        "mail.saveDraft", accountId=mailer.account_id, to=[TO], subject="Once", html="<p>Hi.</p>"
     )
     answers: list[dict[str, object]] = []
 
     async def say() -> None:
-        answers.append(await desk.send(subject="Once", draftId=draft["id"]))
+        answers.append(await mailer.send(subject="Once", draftId=draft["id"]))
 
     async with trio.open_nursery() as nursery:
         for _ in range(5):
             nursery.start_soon(say)
     assert len({answer["outgoingId"] for answer in answers}) == 1
     await trio.sleep(60)
-    assert (await desk.send(subject="Once", draftId=draft["id"]))["state"] == "sent"
-    assert len(desk.accepted()) == 1
-    assert await desk.service.query("mail.drafts") == []
+    assert (await mailer.send(subject="Once", draftId=draft["id"]))["state"] == "sent"
+    assert len(mailer.accepted()) == 1
+    assert await mailer.service.query("mail.drafts") == []
     with pytest.raises(RpcError) as late:  # a save that was under way
-        await desk.service.mutate(
-            "mail.saveDraft", id=draft["id"], accountId=desk.account_id, to=[TO], subject="Once", html=""
+        await mailer.service.mutate(
+            "mail.saveDraft", id=draft["id"], accountId=mailer.account_id, to=[TO], subject="Once", html=""
         )
     assert late.value.code == "CONFLICT"
 
@@ -171,47 +171,47 @@ async def test_the_same_draft_is_sent_once_however_often_it_is_said(desk: Desk) 
 
 
 @pytest.mark.parametrize("fault", [429, [401, 401]])
-async def test_what_provably_did_not_leave_is_tried_again(desk: Desk, fault: object) -> None:
+async def test_what_provably_did_not_leave_is_tried_again(mailer: Mailer, fault: object) -> None:
     for one in fault if isinstance(fault, list) else [fault]:
-        await desk.fault(one)
-    answer = await desk.send()
-    row = await desk.until(answer["outgoingId"], "scheduled")
+        await mailer.fault(one)
+    answer = await mailer.send()
+    row = await mailer.until(answer["outgoingId"], "scheduled")
     assert row["attempts"] == 1
     assert row["lastError"]
     assert row["nextAttemptAt"] is not None
-    row = await desk.until(answer["outgoingId"], "sent")
+    row = await mailer.until(answer["outgoingId"], "sent")
     assert (row["attempts"], row["lastError"]) == (2, None)
-    assert len(desk.accepted()) == 1
+    assert len(mailer.accepted()) == 1
 
 
-async def test_an_account_whose_grant_is_lost_while_sending_asks_to_be_connected_again(desk: Desk) -> None:
-    await desk.fault(401, times=2)
-    answer = await desk.send()
-    await desk.until(answer["outgoingId"], "scheduled")
-    (account,) = await desk.service.query("mail.accounts")
+async def test_an_account_whose_grant_is_lost_while_sending_asks_to_be_connected_again(mailer: Mailer) -> None:
+    await mailer.fault(401, times=2)
+    answer = await mailer.send()
+    await mailer.until(answer["outgoingId"], "scheduled")
+    (account,) = await mailer.service.query("mail.accounts")
     assert account["state"] == "reconnect"
 
 
-async def test_a_401_that_a_fresh_token_cures_is_no_trouble(hasty: Desk) -> None:
+async def test_a_401_that_a_fresh_token_cures_is_no_trouble(hasty: Mailer) -> None:
     await hasty.fault(401)
     assert (await hasty.send())["state"] == "sent"
 
 
-async def test_after_ten_tries_it_has_failed_and_a_word_sends_it_after_all(desk: Desk) -> None:
-    await desk.fault(429, times=10)
-    answer = await desk.send()
-    row = await desk.until(answer["outgoingId"], "failed", within_s=DAY_MS / 1_000)
-    assert (row["attempts"], row["nextAttemptAt"], desk.accepted()) == (10, None, [])
-    (event,) = await desk.service.query("events.recent", type="mail-send-failed")
+async def test_after_ten_tries_it_has_failed_and_a_word_sends_it_after_all(mailer: Mailer) -> None:
+    await mailer.fault(429, times=10)
+    answer = await mailer.send()
+    row = await mailer.until(answer["outgoingId"], "failed", within_s=DAY_MS / 1_000)
+    assert (row["attempts"], row["nextAttemptAt"], mailer.accepted()) == (10, None, [])
+    (event,) = await mailer.service.query("events.recent", type="mail-send-failed")
     assert (event["payload"]["outgoingId"], event["deviceId"]) == (answer["outgoingId"], "dev_local")
-    await desk.service.mutate("mail.retrySend", id=answer["outgoingId"])
-    row = await desk.until(answer["outgoingId"], "sent")
+    await mailer.service.mutate("mail.retrySend", id=answer["outgoingId"])
+    row = await mailer.until(answer["outgoingId"], "sent")
     assert row["attempts"] == 1
-    assert len(desk.accepted()) == 1
+    assert len(mailer.accepted()) == 1
 
 
 @pytest.mark.parametrize("fault", [403, 404])
-async def test_what_is_refused_has_failed_at_once_with_its_reason(hasty: Desk, fault: int) -> None:
+async def test_what_is_refused_has_failed_at_once_with_its_reason(hasty: Mailer, fault: int) -> None:
     await hasty.fault(fault)
     answer = await hasty.send()
     assert answer["state"] == "failed"
@@ -224,7 +224,7 @@ async def test_what_is_refused_has_failed_at_once_with_its_reason(hasty: Desk, f
 
 @pytest.mark.parametrize("fault", [500, "timeout", "cut"])
 async def test_what_nobody_knows_the_end_of_is_uncertain_and_never_sent_again_by_itself(
-    hasty: Desk, fault: object
+    hasty: Mailer, fault: object
 ) -> None:
     await hasty.fault(fault)
     answer = await hasty.send()
@@ -236,7 +236,7 @@ async def test_what_nobody_knows_the_end_of_is_uncertain_and_never_sent_again_by
     assert len(hasty.accepted()) == 1
 
 
-async def test_an_uncertain_mail_that_turns_up_among_sent_mail_is_sent(hasty: Desk) -> None:
+async def test_an_uncertain_mail_that_turns_up_among_sent_mail_is_sent(hasty: Mailer) -> None:
     await hasty.fault("lost-answer")
     await hasty.fault(500, operation="history", times=3)  # and the mailbox can't be read either
     answer = await hasty.send()
@@ -246,7 +246,7 @@ async def test_an_uncertain_mail_that_turns_up_among_sent_mail_is_sent(hasty: De
     assert len(hasty.accepted()) == 1
 
 
-async def test_the_word_to_send_again_is_not_followed_where_the_mailbox_says_that_it_was_sent(hasty: Desk) -> None:
+async def test_the_word_to_send_again_is_not_followed_where_the_mailbox_says_that_it_was_sent(hasty: Mailer) -> None:
     await hasty.fault("lost-answer")
     await hasty.fault(500, operation="history", times=1)
     answer = await hasty.send()
@@ -257,7 +257,7 @@ async def test_the_word_to_send_again_is_not_followed_where_the_mailbox_says_tha
     assert len(hasty.accepted()) == 1
 
 
-async def test_once_in_doubt_it_is_never_said_not_to_have_been_sent(hasty: Desk, wall: VirtualClock) -> None:
+async def test_once_in_doubt_it_is_never_said_not_to_have_been_sent(hasty: Mailer, wall: VirtualClock) -> None:
     await hasty.fault("cut")
     answer = await hasty.send()
     await hasty.fault(429)
@@ -273,7 +273,7 @@ async def test_once_in_doubt_it_is_never_said_not_to_have_been_sent(hasty: Desk,
     assert await hasty.problems() == []
 
 
-async def test_a_failed_mail_can_be_put_away_as_a_draft_or_for_good(hasty: Desk) -> None:
+async def test_a_failed_mail_can_be_put_away_as_a_draft_or_for_good(hasty: Mailer) -> None:
     await hasty.fault(403, times=2)
     first, second = await hasty.send(subject="Keep"), await hasty.send(subject="Away")
     socket = await hasty.service.live("tasks")
@@ -290,32 +290,32 @@ async def test_a_failed_mail_can_be_put_away_as_a_draft_or_for_good(hasty: Desk)
     assert await hasty.problems() == []
 
 
-async def test_undo_takes_a_held_mail_back_too(desk: Desk) -> None:
-    answer = await desk.send()
-    undone = (await desk.service.mutate("mail.undo"))["undone"]
+async def test_undo_takes_a_held_mail_back_too(mailer: Mailer) -> None:
+    answer = await mailer.send()
+    undone = (await mailer.service.mutate("mail.undo"))["undone"]
     assert undone["what"] == "send"
-    assert (await desk.service.query("mail.draft", id=undone["draftId"]))["subject"] == "Hello"
+    assert (await mailer.service.query("mail.draft", id=undone["draftId"]))["subject"] == "Hello"
     await trio.sleep(60)
-    assert (await desk.state(answer["outgoingId"]), desk.accepted()) == ("cancelled", [])
-    assert (await desk.service.mutate("mail.undo"))["undone"] is None
+    assert (await mailer.state(answer["outgoingId"]), mailer.accepted()) == ("cancelled", [])
+    assert (await mailer.service.mutate("mail.undo"))["undone"] is None
 
 
-async def test_of_a_disconnected_account_what_waits_has_failed_and_says_why(desk: Desk, wall: VirtualClock) -> None:
-    held = await desk.send()
-    scheduled = await desk.send(sendAt=at(wall, HOUR_MS))
-    await desk.service.mutate("mail.disconnect", accountId=desk.account_id)
+async def test_of_a_disconnected_account_what_waits_has_failed_and_says_why(mailer: Mailer, wall: VirtualClock) -> None:
+    held = await mailer.send()
+    scheduled = await mailer.send(sendAt=at(wall, HOUR_MS))
+    await mailer.service.mutate("mail.disconnect", accountId=mailer.account_id)
     await trio.sleep(2 * HOUR_MS / 1_000)
     for answer in (held, scheduled):
-        row = await desk.outgoing(answer["outgoingId"])
+        row = await mailer.outgoing(answer["outgoingId"])
         assert row["state"] == "failed"
         assert row["lastError"]
-    assert desk.accepted() == []
+    assert mailer.accepted() == []
     with pytest.raises(RpcError) as refused:
-        await desk.service.mutate("mail.retrySend", id=held["outgoingId"])
+        await mailer.service.mutate("mail.retrySend", id=held["outgoingId"])
     assert refused.value.code == "CONFLICT"
 
 
-async def test_what_is_done_with_is_shown_for_a_day_and_kept_for_thirty(hasty: Desk, wall: VirtualClock) -> None:
+async def test_what_is_done_with_is_shown_for_a_day_and_kept_for_thirty(hasty: Mailer, wall: VirtualClock) -> None:
     await hasty.send()
     assert len(await hasty.service.query("mail.outgoing")) == 1
     wall.offset_ms += DAY_MS + HOUR_MS
@@ -331,70 +331,70 @@ async def test_what_is_done_with_is_shown_for_a_day_and_kept_for_thirty(hasty: D
 
 @pytest.mark.parametrize("late_ms", [HOUR_MS, 12 * HOUR_MS - MINUTE_MS])
 async def test_what_came_due_while_the_machine_slept_goes_when_it_wakes(
-    desk: Desk, wall: VirtualClock, late_ms: int
+    mailer: Mailer, wall: VirtualClock, late_ms: int
 ) -> None:
-    answer = await desk.send(sendAt=at(wall, HOUR_MS))
+    answer = await mailer.send(sendAt=at(wall, HOUR_MS))
     wall.offset_ms += HOUR_MS + late_ms
     await trio.sleep(31)
-    assert await desk.state(answer["outgoingId"]) == "sent"
-    assert len(desk.accepted()) == 1
+    assert await mailer.state(answer["outgoingId"]) == "sent"
+    assert len(mailer.accepted()) == 1
 
 
-async def test_after_more_than_twelve_hours_it_waits_for_a_word(desk: Desk, wall: VirtualClock) -> None:
-    scheduled = await desk.send(sendAt=at(wall, HOUR_MS), subject="Scheduled")
-    held = await desk.send(subject="Held")
+async def test_after_more_than_twelve_hours_it_waits_for_a_word(mailer: Mailer, wall: VirtualClock) -> None:
+    scheduled = await mailer.send(sendAt=at(wall, HOUR_MS), subject="Scheduled")
+    held = await mailer.send(subject="Held")
     wall.offset_ms += 14 * HOUR_MS
     await trio.sleep(31)
     for answer in (scheduled, held):
-        assert (await desk.outgoing(answer["outgoingId"]))["state"] == "overdue"
-    assert desk.accepted() == []
-    await desk.service.mutate("mail.retrySend", id=scheduled["outgoingId"])
-    await desk.service.mutate("mail.cancelSend", id=held["outgoingId"])
+        assert (await mailer.outgoing(answer["outgoingId"]))["state"] == "overdue"
+    assert mailer.accepted() == []
+    await mailer.service.mutate("mail.retrySend", id=scheduled["outgoingId"])
+    await mailer.service.mutate("mail.cancelSend", id=held["outgoingId"])
     await trio.sleep(5)
-    assert [mail.subject for mail in desk.accepted()] == ["Scheduled"]
+    assert [mail.subject for mail in mailer.accepted()] == ["Scheduled"]
 
 
 @pytest.mark.parametrize(("late_ms", "state"), [(-1, "sent"), (0, "sent"), (1, "overdue"), (HOUR_MS, "overdue")])
-async def test_twelve_hours_late_is_just_in_time(desk: Desk, wall: VirtualClock, late_ms: int, state: str) -> None:
+async def test_twelve_hours_late_is_just_in_time(mailer: Mailer, wall: VirtualClock, late_ms: int, state: str) -> None:
     """To the millisecond: the tick that finds it due comes when the loop begins anew."""
-    answer = await desk.send(sendAt=at(wall, HOUR_MS))
-    ((due_at,),) = await desk.service.rows("select next_at from mail_outgoing")
+    answer = await mailer.send(sendAt=at(wall, HOUR_MS))
+    ((due_at,),) = await mailer.service.rows("select next_at from mail_outgoing")
     wall.offset_ms += int(str(due_at)) + 12 * HOUR_MS + late_ms - wall.now()
-    await desk.service.workspace.service(Delivery).tick()
+    await mailer.service.workspace.service(Delivery).tick()
     await trio.sleep(0.5)
-    assert await desk.state(answer["outgoingId"]) == state
+    assert await mailer.state(answer["outgoingId"]) == state
 
 
 async def test_what_seemed_late_while_the_clock_was_wrong_goes_back_to_its_schedule(
-    desk: Desk, wall: VirtualClock
+    mailer: Mailer, wall: VirtualClock
 ) -> None:
-    scheduled = await desk.send(sendAt=at(wall, HOUR_MS), subject="Scheduled")
-    held = await desk.send(subject="Held")
-    past = await desk.send(sendAt=at(wall, MINUTE_MS), subject="Past")
+    scheduled = await mailer.send(sendAt=at(wall, HOUR_MS), subject="Scheduled")
+    held = await mailer.send(subject="Held")
+    past = await mailer.send(sendAt=at(wall, MINUTE_MS), subject="Past")
     wall.offset_ms += 10 * 365 * DAY_MS
     await trio.sleep(31)
     for answer in (scheduled, held, past):
-        assert await desk.state(answer["outgoingId"]) == "overdue"
+        assert await mailer.state(answer["outgoingId"]) == "overdue"
     wall.offset_ms -= 10 * 365 * DAY_MS
     await trio.sleep(120)
-    assert await desk.state(scheduled["outgoingId"]) == "scheduled"
-    assert sorted(mail.subject for mail in desk.accepted()) == ["Held", "Past"]
+    assert await mailer.state(scheduled["outgoingId"]) == "scheduled"
+    assert sorted(mail.subject for mail in mailer.accepted()) == ["Held", "Past"]
     await trio.sleep(3_600)
-    assert await desk.state(scheduled["outgoingId"]) == "sent"
-    assert len(desk.accepted()) == 3
-    assert await desk.problems() == []
+    assert await mailer.state(scheduled["outgoingId"]) == "sent"
+    assert len(mailer.accepted()) == 3
+    assert await mailer.problems() == []
 
 
 async def test_a_clock_that_jumps_back_sends_nothing_twice_and_holds_nothing_for_hours(
-    desk: Desk, wall: VirtualClock
+    mailer: Mailer, wall: VirtualClock
 ) -> None:
-    sent = await desk.send(subject="Sent")
-    await desk.until(sent["outgoingId"], "sent")
-    held = await desk.send(subject="Held")
+    sent = await mailer.send(subject="Sent")
+    await mailer.until(sent["outgoingId"], "sent")
+    held = await mailer.send(subject="Held")
     wall.offset_ms -= 10 * HOUR_MS
     await trio.sleep(60)
-    assert [mail.subject for mail in desk.accepted()] == ["Sent", "Held"]
-    assert await desk.state(held["outgoingId"]) == "sent"
+    assert [mail.subject for mail in mailer.accepted()] == ["Sent", "Held"]
+    assert await mailer.state(held["outgoingId"]) == "sent"
 
 
 # What is refused before anything happens
@@ -417,22 +417,22 @@ async def test_a_clock_that_jumps_back_sends_nothing_twice_and_holds_nothing_for
     ],
 )
 async def test_what_can_not_be_sent_is_refused_when_it_is_said(
-    desk: Desk, wanted: dict[str, object], code: str
+    mailer: Mailer, wanted: dict[str, object], code: str
 ) -> None:
-    before = await desk.service.dump()
-    base = {"accountId": desk.account_id, "subject": "x", "html": ""}
+    before = await mailer.service.dump()
+    base = {"accountId": mailer.account_id, "subject": "x", "html": ""}
     with pytest.raises(RpcError) as refused:
-        await desk.service.mutate("mail.send", **{**base, **wanted})
+        await mailer.service.mutate("mail.send", **{**base, **wanted})
     assert refused.value.code == code
-    assert await desk.service.dump() == before
+    assert await mailer.service.dump() == before
 
 
 async def test_an_account_whose_owner_is_another_can_not_be_sent_from(service: Service) -> None:
     """The matrix of every resource holds the rest; here is the one that would be worst."""
-    desk = await desk_of(service)
+    mailer = await mailer_of(service)
     await service.workspace.store.write(
-        lambda tx: tx.run("update mail_accounts set owner_id = 'usr_other' where id = :id", id=desk.account_id)
+        lambda tx: tx.run("update mail_accounts set owner_id = 'usr_other' where id = :id", id=mailer.account_id)
     )
-    wanted = {"accountId": desk.account_id, "to": [TO], "subject": "x", "html": ""}
+    wanted = {"accountId": mailer.account_id, "to": [TO], "subject": "x", "html": ""}
     reply = await service.ask_as(MEMBER, "mail.send", wanted)
     assert reply.status == 404

@@ -10,13 +10,13 @@ import trio
 from svc.fakes.mail.provider import FakeWorld
 from svc.formats import mime
 from svc.store import Invariant, ReadTx
-from tests.service import MIA, Service
+from tests.support.service import MIA, Service
 
 TO = "Noa <noa@example.org>"
 
 
 @dataclass
-class Desk:
+class Mailer:
     service: Service
     address: str = MIA
     account_id: str = field(default="")
@@ -76,8 +76,8 @@ def _problems(tx: ReadTx, invariant: Invariant) -> list[str]:
     return list(invariant.check(tx))
 
 
-async def desk_of(service: Service, address: str = MIA) -> Desk:
+async def mailer_of(service: Service, address: str = MIA) -> Mailer:
     """An account with a mail in it, caught up."""
     await service.synced("Welcome", address=address)
     (account,) = [row for row in await service.query("mail.accounts") if row["address"] == address]
-    return Desk(service, address=address, account_id=account["id"])
+    return Mailer(service, address=address, account_id=account["id"])

@@ -23,10 +23,10 @@ from typing import Any, Final
 
 from playwright.sync_api import Browser, Dialog, Locator, Page, Request
 
-from tests.journeys.harness import ServiceProcess, until
 from tests.sizes import HANGS_S
 from tests.support.browser import DESKTOP, PHONE, AppPage, fresh_page, hear, still
 from tests.support.browser import until as browser_until
+from tests.support.process import ServiceProcess, until
 
 SHOTS: Final = Path(__file__).parents[2] / "shots"
 TAKES_PICTURES: Final = os.environ.get("SVC_SHOTS") == "1"

@@ -54,7 +54,7 @@ class Reply:
 
 
 @dataclass
-class World:
+class HttpWorld:
     """``seen`` is what handlers did, in order; ``log_text`` what was logged."""
 
     limits: Limits = field(default_factory=Limits)

@@ -39,9 +39,9 @@ from svc.protocol.messages import BytesBody
 from svc.store import Home, ReadTx, Secrets, Value
 from svc.workspace import RequestContext, Workspace
 from tests.migrated import lay_database
-from tests.protocol.http_world import Reply, read_to_end, replies
 from tests.protocol.socket_world import KEY, Client
 from tests.recorded_log import RecordedLog
+from tests.support.http import Reply, read_to_end, replies
 
 PORT: Final = 4780
 HOST: Final = f"127.0.0.1:{PORT}"
