@@ -46,6 +46,12 @@ type DraftDetail = MailDraftOut;
 type Prepared = MailPreparedOut;
 type Suggestion = PeopleSuggestionOut;
 
+type Run = RunsRunOut;
+type RunState = Run["state"];
+type RunDetail = RunsRunDetail;
+type RunStep = RunsStepOut;
+type Approval = RunsApprovalOut;
+
 /** What /auth/me answers. */
 interface Me {
   user: { id: string; email: string; name: string; role: Role } | null;

@@ -1,9 +1,13 @@
 // @ts-check
-/** The task queue: mail that is scheduled, held, in trouble or just gone, and what a person can do about each. */
+/**
+ * The task queue: what waits for a decision, mail that is scheduled, held, in trouble or just gone, and what a person
+ * can do about each.
+ */
 import { useEffect, useLayoutEffect } from "preact/hooks";
 import { registerKeys } from "../keys.js";
 import { now } from "../now.js";
 import { navigate } from "../router.js";
+import { WaitingApprovals } from "../runs/approval_card.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { loadOutgoing, outgoing, outgoingProblem } from "./outgoing.js";
@@ -34,6 +38,7 @@ export function TasksPage() {
       <span>Could not load the tasks: ${outgoingProblem.value}</span>
       <button class="button small" onClick=${() => void loadOutgoing()}>Try again</button></div>`}
     ${rows === null && !outgoingProblem.value && html`<p class="quiet-text" role="status">Loading the tasks</p>`}
+    <${WaitingApprovals} />
     ${rows && SECTIONS.map(({ id, title, states }) =>
       html`<${Section} key=${id} id=${id} title=${title} rows=${rows.filter((one) => states.includes(one.state))} />`)}
   </div></main>`;

@@ -37,6 +37,7 @@ from tests.web import fake_world
 from tests.web.fake_compose import ComposePart
 from tests.web.fake_images import ImagePart
 from tests.web.fake_labels import LabelPart
+from tests.web.fake_runs import RunPart
 from tests.web.fake_truth import lies_in_answer, lies_in_news, lies_in_question
 from tests.web.refusal import Refusal as Refusal
 
@@ -50,7 +51,7 @@ WS_MAGIC = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
 
 @dataclass
-class World(ComposePart, ImagePart, LabelPart):
+class World(ComposePart, ImagePart, LabelPart, RunPart):
     """Accounts and threads as the RPC shows them, and what goes wrong next."""
 
     accounts: list[dict[str, Any]] = field(default_factory=fake_world.accounts)

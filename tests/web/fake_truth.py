@@ -17,6 +17,7 @@ from svc.mail.accounts.wire import AccountOut
 from svc.mail.sending.wire import OutgoingOut
 from svc.mail.threads.wire import ThreadOut
 from svc.protocol import Procedure
+from svc.runs.states import RunState
 
 IN_THE_NEWS: Final[dict[str, dict[str, Any]]] = {
     "thread.changed": {"accountId": str, "thread": ThreadOut},
@@ -24,6 +25,9 @@ IN_THE_NEWS: Final[dict[str, dict[str, Any]]] = {
     "account.changed": {"account": AccountOut},
     "account.removed": {},
     "task.changed": {"outgoing": OutgoingOut | None},
+    "run.changed": {"state": RunState, "workflow": str, "parentId": str | None},
+    "approval.requested": {},
+    "approval.decided": {},
 }
 """What the payload of each kind of live update holds."""
 
@@ -66,7 +70,7 @@ def _lies(value: Any, wanted: Any) -> list[str]:
 
 def _told(value: Any, wanted: Any) -> Any:
     """What is left of a value once the product has read and written it."""
-    return json.loads(msgspec.json.encode(msgspec.convert(value, wanted)))
+    return json.loads(msgspec.json.encode(msgspec.json.decode(json.dumps(value), type=wanted)))
 
 
 def _differences(fake: Any, told: Any, at: str) -> Iterator[str]:

@@ -1,0 +1,29 @@
+// @ts-check
+/** Runs and approvals, as the app's list has them. */
+import { html } from "../ui/html.js";
+import { Shell } from "../ui/shell.js";
+import { parseRunsAddress } from "./address.js";
+import { loadApprovals, onApprovalNews } from "./approvals.js";
+import { RunsPage } from "./list.js";
+import { onRunNews, refetchRuns } from "./news.js";
+import { RunPage } from "./run.js";
+
+/** @type {import("../feature.js").Feature} */
+export const FEATURE = {
+  name: "runs",
+  routes: [{ parse: parseRunsAddress, show: ({ id, filter }) => html`<${Shell}>${
+    id ? html`<${RunPage} key=${id} id=${id} />` : html`<${RunsPage} filter=${filter} />`}</${Shell}>` }],
+  nav: [{ at: "top", title: "Runs", icon: "runs", href: () => "/p/runs" }],
+  topics: ["runs", "tasks"],
+  onEvent(event) {
+    if (event.topic === "runs") onRunNews(event);
+    onApprovalNews(event);
+  },
+  refetch() {
+    refetchRuns();
+    void loadApprovals();
+  },
+  icons: {
+    runs: "M10 3.5a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13zM8.5 7.3l4.3 2.7-4.3 2.7z",
+  },
+};

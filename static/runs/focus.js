@@ -1,0 +1,10 @@
+// @ts-check
+/** Moving the focus by key among things of one kind. */
+
+/** @param {string} selector @param {1 | -1} step from the one that has the focus, or from the first */
+export function focusNext(selector, step) {
+  const all = /** @type {HTMLElement[]} */ ([...document.querySelectorAll(selector)]);
+  const at = all.findIndex((one) => one === document.activeElement);
+  const next = at === -1 ? 0 : Math.min(Math.max(at + step, 0), all.length - 1);
+  all[next]?.focus();
+}

@@ -1,0 +1,123 @@
+// @ts-check
+/** The runs: what works, waits, has ended, by state and workflow, the newest first. */
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
+import { registerKeys } from "../keys.js";
+import { now } from "../now.js";
+import { navigate } from "../router.js";
+import { mutate } from "../rpc.js";
+import { isAdmin } from "../session.js";
+import { Pending, useFetched } from "../settings/fetched.js";
+import { ConfirmButton } from "../ui/confirm.js";
+import { fullTime } from "../ui/format.js";
+import { html } from "../ui/html.js";
+import { Icon } from "../ui/icons.js";
+import { runHref, runsHref, STATES } from "./address.js";
+import { Progress, State } from "./badge.js";
+import { focusNext } from "./focus.js";
+import { useRuns } from "./reading.js";
+import { hasEnded, runTimes, STATE_WORDS } from "./words.js";
+
+/** @typedef {import("./address.js").Filter} Filter */
+
+const LINKS = ".run-link";
+/** @type {import("../keys.js").Shortcut[]} */
+const SHORTCUTS = [
+  { keys: ["j"], label: "Next run", run: () => focusNext(LINKS, 1), repeats: true },
+  { keys: ["k"], label: "Previous run", run: () => focusNext(LINKS, -1), repeats: true },
+  { keys: ["u", "Escape"], label: "Back to the inbox", run: () => navigate("/p/mail") },
+];
+
+/** @param {{ filter: Filter }} props */
+export function RunsPage({ filter }) {
+  const [workflows, setWorkflows] = useState(/** @type {string[]} */ ([]));
+  useLayoutEffect(() => registerKeys("Runs", SHORTCUTS), []);
+  useEffect(() => {
+    document.title = "Runs – svc";
+  }, []);
+  const seen = (/** @type {Run[]} */ runs) => setWorkflows((known) => {
+    const all = [...new Set([...known, ...runs.map(({ workflow }) => workflow)])].sort();
+    return all.length === known.length ? known : all;
+  });
+  return html`<main class="panel runs"><div class="runs-frame">
+    <h1>Runs</h1>
+    <${Filters} filter=${filter} workflows=${workflows} />
+    <${List} key=${runsHref(filter)} filter=${filter} seen=${seen} />
+  </div></main>`;
+}
+
+/** @param {{ filter: Filter, workflows: string[] }} props */
+function Filters({ filter, workflows }) {
+  const { state, workflow } = filter;
+  const offered = workflow && !workflows.includes(workflow) ? [workflow, ...workflows] : workflows;
+  return html`<div class="runs-filters">
+    <nav class="runs-states" aria-label="By state">${[null, ...STATES].map((one) => html`<a key=${one}
+      href=${runsHref({ ...filter, state: one })} aria-current=${one === state ? "page" : undefined}>${
+        one ? STATE_WORDS[one].title : "All"}</a>`)}</nav>
+    <label class="runs-workflow"><span>Workflow</span>
+      <select value=${workflow ?? ""} onChange=${(/** @type {Event} */ event) => navigate(runsHref({ ...filter,
+        workflow: /** @type {HTMLSelectElement} */ (event.target).value || null }))}>
+        <option value="">All</option>
+        ${offered.map((one) => html`<option key=${one} value=${one}>${one}</option>`)}
+      </select></label>
+  </div>`;
+}
+
+/** @param {{ filter: Filter, seen: (runs: Run[]) => void }} props */
+function List({ filter, seen }) {
+  const found = useRuns(filter);
+  const runs = found.data?.runs ?? [];
+  useEffect(() => seen(runs), [found.data]);
+  const users = useFetched("users.list", isAdmin() && runs.some((run) => !run.mine));
+  const more = async () => {
+    const before = runs.length;
+    await found.more();
+    requestAnimationFrame(() => /** @type {HTMLElement | undefined} */ (
+      document.querySelectorAll(".run-row")[before]?.querySelector("a, button"))?.focus());
+  };
+  return html`<section class="setting runs-list" aria-label="Runs">
+    <${Pending} of=${found} what="the runs" />
+    ${found.data && !runs.length && html`<${Nothing} filter=${filter} />`}
+    <ul class="things">${runs.map((run) =>
+      html`<${RunRow} key=${run.id} run=${run} owner=${ownerOf(run, users.data)} changed=${found.load} />`)}</ul>
+    ${found.data?.nextCursor && html`<button class="button" onClick=${() => void more()}>Show more</button>`}
+  </section>`;
+}
+
+/** @param {{ filter: Filter }} props */
+function Nothing({ filter }) {
+  if (filter.state || filter.workflow) {
+    return html`<p class="quiet-text">No such run. <a href="/p/runs">Show all</a></p>`;
+  }
+  return html`<p class="quiet-text runs-none"><${Icon} name="runs" size=${16} /> Nothing has run yet. Long work that
+    goes on after a restart appears here, such as reading the whole mail anew for the search.</p>`;
+}
+
+/** "" for one's own. @param {Run} run @param {Member[] | null} users */
+function ownerOf({ mine, owner }, users) {
+  if (mine) return "";
+  const user = users?.find((one) => one.id === owner);
+  return user?.name || user?.email || "somebody else";
+}
+
+/**
+ * An admin sees of others' runs that they are there, and may stop them.
+ * @param {{ run: Run, owner: string, changed: () => Promise<void> }} props
+ */
+export function RunRow({ run, owner, changed }) {
+  const { id, title, workflow, state, mine, createdAt } = run;
+  const cancel = async () => {
+    await mutate("runs.cancel", { id });
+    await changed();
+  };
+  return html`<li class="thing run-row">
+    <div class="thing-text">
+      <p class="thing-title">${mine ? html`<a class="run-link" href=${runHref(id)}><bdi>${title}</bdi></a>`
+        : html`<bdi>${title}</bdi>`} <${State} ...${STATE_WORDS[state]} /></p>
+      <p class="fine"><code>${workflow}</code> · <span title=${`Queued ${fullTime(createdAt)}`}>${
+        runTimes(run, now.value)}</span>${owner && html` · of <bdi>${owner}</bdi>`}</p>
+      <${Progress} run=${run} />
+    </div>
+    ${!mine && !hasEnded(state) && html`<${ConfirmButton} label="Cancel" what=${title} run=${cancel}
+      question="It stops, and so does all that it began." sure="Stop it" />`}
+  </li>`;
+}

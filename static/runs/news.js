@@ -1,0 +1,69 @@
+// @ts-check
+/** News of runs from /ws, handed to whatever is on the screen. Keeps nothing. */
+import { useEffect, useRef } from "preact/hooks";
+
+/** A run tells of each of its steps: what is told within this time is fetched once. */
+const GATHER_MS = 300;
+
+/** @typedef {{ id: string, parentId: string | null }} Changed */
+
+/** @type {Set<(changed: Changed | null) => void>} */
+const hearers = new Set();
+
+/** @param {LiveEvent} event */
+export function onRunNews(event) {
+  const parentId = /** @type {{ parentId?: string | null } | null} */ (event.payload)?.parentId ?? null;
+  tell({ id: event.id, parentId });
+}
+
+export function refetchRuns() {
+  tell(null);
+}
+
+/**
+ * While the component is there: `load` again for news that concern it, and when the window is looked at again. At most
+ * one at a time.
+ * @param {(changed: Changed) => boolean} concerns
+ * @param {() => Promise<void>} load never throws
+ */
+export function useRunNews(concerns, load) {
+  const latest = useRef({ concerns, load });
+  latest.current = { concerns, load };
+  useEffect(() => {
+    const again = calmly(() => latest.current.load());
+    const hear = (/** @type {Changed | null} */ changed) => {
+      if (changed === null || latest.current.concerns(changed)) again();
+    };
+    const look = () => {
+      if (document.visibilityState === "visible") again();
+    };
+    hearers.add(hear);
+    document.addEventListener("visibilitychange", look);
+    return () => {
+      hearers.delete(hear);
+      document.removeEventListener("visibilitychange", look);
+    };
+  }, []);
+}
+
+/** @param {Changed | null} changed null: anything may have */
+function tell(changed) {
+  for (const hear of hearers) hear(changed);
+}
+
+/** `work` soon, and once more where it is asked for meanwhile. @param {() => Promise<void>} work */
+function calmly(work) {
+  let asked = false;
+  let busy = false;
+  return async () => {
+    asked = true;
+    if (busy) return;
+    busy = true;
+    while (asked) {
+      await new Promise((done) => setTimeout(done, GATHER_MS));
+      asked = false;
+      await work();
+    }
+    busy = false;
+  };
+}

@@ -1,0 +1,99 @@
+// @ts-check
+/** One run: how it stands, its steps and the runs that it began, and what can be done about it. */
+import { useEffect, useLayoutEffect } from "preact/hooks";
+import { registerKeys } from "../keys.js";
+import { now } from "../now.js";
+import { navigate } from "../router.js";
+import { mutate } from "../rpc.js";
+import { Pending } from "../settings/fetched.js";
+import { ConfirmButton } from "../ui/confirm.js";
+import { fullTime } from "../ui/format.js";
+import { html } from "../ui/html.js";
+import { Icon } from "../ui/icons.js";
+import { runHref, runsHref } from "./address.js";
+import { loadApprovals } from "./approvals.js";
+import { Progress, State } from "./badge.js";
+import { focusNext } from "./focus.js";
+import { RunRow } from "./list.js";
+import { useRun } from "./reading.js";
+import { StepTree } from "./steps.js";
+import { treeOf } from "./tree.js";
+import { Value } from "./value.js";
+import { hasEnded, runTimes, STATE_WORDS, tokens } from "./words.js";
+
+const HEADS = ".run-step-head";
+
+/** @param {{ id: string }} props */
+export function RunPage({ id }) {
+  const found = useRun(id);
+  const run = found.data;
+  const parentId = run?.parentId ?? null;
+  useLayoutEffect(() => registerKeys("Run", [
+    { keys: ["j"], label: "Next step", run: () => focusNext(HEADS, 1), repeats: true },
+    { keys: ["k"], label: "Previous step", run: () => focusNext(HEADS, -1), repeats: true },
+    { keys: ["u", "Escape"], label: parentId ? "Up to the run that began it" : "Back to the runs",
+      run: () => navigate(parentId ? runHref(parentId) : "/p/runs") },
+  ]), [parentId]);
+  useEffect(() => {
+    document.title = `${run?.title ?? "Run"} – svc`;
+  }, [run?.title]);
+  useEffect(() => void loadApprovals(), []);
+  return html`<main class="panel runs"><div class="runs-frame">
+    <nav class="runs-path" aria-label="Where this run stands"><ol>
+      <li><a href="/p/runs">Runs</a></li>
+      ${run?.ancestors.map((one) => html`<li key=${one.id}>
+        <a href=${runHref(one.id)}><bdi>${one.title}</bdi></a></li>`)}
+    </ol></nav>
+    ${found.missing
+      ? html`<div class="empty"><p class="empty-title">There is no such run here</p>
+          <p>It may be somebody else’s, or was forgotten 90 days after its end.</p></div>`
+      : html`<${Pending} of=${found} what="the run" />`}
+    ${run && !found.missing && html`<${Head} run=${run} changed=${found.load} /><${Body} run=${run} />`}
+  </div></main>`;
+}
+
+/** @param {{ run: RunDetail, changed: () => Promise<void> }} props */
+function Head({ run, changed }) {
+  const { id, title, state, error, workflow, parentId, createdAt, usage } = run;
+  const act = (/** @type {"runs.cancel" | "runs.retry"} */ name) => async () => {
+    await mutate(name, { id });
+    await changed();
+  };
+  const canRetry = state === "failed" || state === "cancelled";
+  return html`<header class="setting run-head">
+    <h1><bdi>${title}</bdi> <${State} ...${STATE_WORDS[state]} /></h1>
+    ${error && html`<div class=${`notice ${state === "failed" ? "bad" : ""}`} role="status">
+      <${Icon} name="warning" /><span>${error.message} <code>${error.type}</code></span></div>`}
+    <${Progress} run=${run} />
+    <dl class="run-facts">
+      <dt>Workflow</dt><dd><a href=${runsHref({ workflow })}><code>${workflow}</code></a></dd>
+      <dt>Time</dt><dd><span title=${`Queued ${fullTime(createdAt)}`}>${runTimes(run, now.value)}</span></dd>
+      <dt>Tokens</dt><dd>${tokens(usage)}</dd>
+    </dl>
+    ${!hasEnded(state) && html`<${ConfirmButton} label="Cancel" what=${title} run=${act("runs.cancel")}
+      question="It stops, and so does all that it began." sure="Stop it" />`}
+    ${canRetry && !parentId && html`<${ConfirmButton} label="Retry" what=${title} run=${act("runs.retry")} />
+      <p class="fine">It goes on at its first step that is not done.</p>`}
+    ${canRetry && parentId && html`<p class="fine">Another run began it:
+      ${" "}<a href=${runHref(parentId)}>retry that one</a>.</p>`}
+  </header>`;
+}
+
+/** @param {{ run: RunDetail }} props */
+function Body({ run }) {
+  const { id, steps, children, input, output, state } = run;
+  return html`<section class="setting" aria-labelledby="run-steps">
+      <h2 id="run-steps">Steps</h2>
+      ${steps.length ? html`<${StepTree} runId=${id} nodes=${treeOf(steps)} />`
+        : html`<p class="quiet-text">${hasEnded(state) ? "It took no step." : "No step is done yet."}</p>`}
+    </section>
+    ${children.length > 0 && html`<section class="setting" aria-labelledby="run-children">
+      <h2 id="run-children">Runs that it began</h2>
+      <ul class="things">${children.map((one) => html`<${RunRow} key=${one.id} run=${one} owner="" />`)}</ul>
+    </section>`}
+    <section class="setting" aria-labelledby="run-values">
+      <h2 id="run-values">Input and output</h2>
+      <${Value} label="Input of the run" value=${input} />
+      ${state === "done" && html`<${Value} label="Output of the run" value=${output} />`}
+    </section>`;
+}

@@ -1,0 +1,66 @@
+// @ts-check
+/** The steps of a run as a tree: each with how it stands, and opened with what it was given and what came of it. */
+import { useState } from "preact/hooks";
+import { now } from "../now.js";
+import { fullTime, number } from "../ui/format.js";
+import { html } from "../ui/html.js";
+import { Icon } from "../ui/icons.js";
+import { runHref } from "./address.js";
+import { ApprovalCard } from "./approval_card.js";
+import { approvals } from "./approvals.js";
+import { State } from "./badge.js";
+import { KIND_WORDS, stepFacts, stepState } from "./words.js";
+import { Value } from "./value.js";
+
+/** @typedef {import("./tree.js").Node} Node */
+
+/** Of those side by side, shown at first. */
+const SHOWN = 100;
+
+/** @param {{ runId: string, nodes: Node[] }} props */
+export function StepTree({ runId, nodes }) {
+  const [all, setAll] = useState(false);
+  const hidden = all ? 0 : nodes.length - SHOWN;
+  return html`<ol class="run-steps">
+    ${(hidden > 0 ? nodes.slice(0, SHOWN) : nodes).map((node) =>
+      html`<${StepNode} key=${node.id} runId=${runId} node=${node} />`)}
+    ${hidden > 0 && html`<li><button class="button small" onClick=${() => setAll(true)}>Show ${number(hidden)} more
+      steps</button></li>`}
+  </ol>`;
+}
+
+/** @param {{ runId: string, node: Node }} props */
+function StepNode({ runId, node }) {
+  const { id, name, step, below } = node;
+  const approval = approvals.value?.find((one) => one.runId === runId && one.stepId === id);
+  return html`<li class="run-step" data-step=${id}>
+    ${step ? html`<${Step} name=${name} step=${step} />`
+      : html`<p class="run-branch"><span class="sr-only">Branch </span><bdi>${name}</bdi></p>`}
+    ${step?.childId && html`<p class="fine run-step-more"><a href=${runHref(step.childId)}>${
+      step.state === "waiting" ? "Open the run that it waits for" : "Open the run that it waited for"}</a></p>`}
+    ${approval && html`<${ApprovalCard} key=${approval.id} approval=${approval} />`}
+    ${below.length > 0 && html`<${StepTree} runId=${runId} nodes=${below} />`}
+  </li>`;
+}
+
+/** @param {{ name: string, step: RunStep }} props */
+function Step({ name, step }) {
+  const [open, setOpen] = useState(false);
+  const { error, state, startedAt } = step;
+  return html`<details onToggle=${(/** @type {Event} */ event) =>
+    setOpen(/** @type {HTMLDetailsElement} */ (event.currentTarget).open)}>
+    <summary class="run-step-head">
+      <${Icon} name="chevron" size=${16} />
+      <span class="run-step-name"><bdi>${name}</bdi></span>
+      <span class="quiet-text">${KIND_WORDS[step.kind]}</span>
+      <${State} ...${stepState(step)} />
+      <span class="fine" title=${fullTime(startedAt)}>${stepFacts(step, now.value)}</span>
+    </summary>
+    ${open && html`<div class="run-step-body">
+      ${error && html`<p class=${state === "failed" ? "form-problem" : "quiet-text"}>${state === "failed" ? ""
+        : "The last try: "}${error.message} <code>${error.type}</code></p>`}
+      <${Value} label=${`Input of ${name}`} value=${step.input} />
+      ${state === "done" && html`<${Value} label=${`Output of ${name}`} value=${step.output} />`}
+    </div>`}
+  </details>`;
+}

@@ -1,0 +1,64 @@
+"""How runs and decisions look and read: axe-core, light, dark, phone, screenshots in tests/shots/."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.support.browser import App
+from tests.web.fake_identity import JONAS, IdentityWorld, signed_in
+from tests.web.fake_runs import moment, step
+from tests.web.test_app_looks import small_targets
+from tests.web.test_identity_looks import SIZES, check_in_both_lights
+
+pytestmark = pytest.mark.browser
+
+ERROR = {"type": "OSError", "message": "The provider did not answer within 30 seconds."}
+
+
+def busy_world() -> tuple[IdentityWorld, str]:
+    """A world of runs, and one of them with much in it."""
+    world = IdentityWorld()
+    world.me = signed_in()
+    world.add_run("Re-index everything", workflow="search.reindex", state="done")
+    world.add_run("Import post.example", state="failed", error=ERROR)
+    world.add_run("Import a mailbox of somebody with a long name", mine=False, owner=JONAS["id"])
+    waits: dict[str, Any] = {"kind": "child", "state": "waiting", "endedAt": None, "childId": "run_0005"}
+    steps = [
+        step("list the folders of the mailbox", input={"folder": "INBOX"}, output=["a", "b"]),
+        step("mia@ternandtide.example/count", attempts=3),
+        step("mia@ternandtide.example/pause", kind="timer", state="waiting", endedAt=None, dueAt=moment(hours=2.5)),
+        step("post.example/read", **waits),
+        step("post.example/tell", state="failed", error=ERROR),
+    ]
+    run_id = world.add_run("Import all mailboxes", steps=steps, progress={"done": 3_120, "total": 48_211})
+    world.add_run("Import mia.tern@post.example", parentId=run_id)
+    world.ask(run_id, "remove what is left", summary="Remove 3,120 mails that are here twice")
+    return world, run_id
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_runs_and_decisions_pass_axe_and_fit(start: Callable[..., App], size: str) -> None:
+    world, run_id = busy_world()
+    app = start(world, **SIZES[size])
+    page = app.open("/p/runs", ready=".run-row")
+    page.get_by_role("button", name="Cancel: Import a mailbox").click()
+    check_in_both_lights(page, f"{size}-runs")
+    page = app.open(f"/p/runs/{run_id}", ready=".approval")
+    page.locator("[data-step^=list] summary").click()
+    page.locator("[data-step$=tell] summary").click()
+    check_in_both_lights(page, f"{size}-run")
+    page = app.open("/p/tasks", ready=".approval")
+    page.get_by_role("button", name="Change it first").click()
+    page.get_by_label("What it is given").fill("{")
+    page.get_by_role("button", name="Approve as changed").click()
+    check_in_both_lights(page, f"{size}-decision")
+
+
+def test_what_a_finger_presses_there_is_large_enough(start: Callable[..., App]) -> None:
+    world, run_id = busy_world()
+    app = start(world, **SIZES["phone"])
+    for path, ready in (("/p/runs", ".run-row"), (f"/p/runs/{run_id}", ".approval"), ("/p/tasks", ".approval")):
+        assert "\n".join(small_targets(app.open(path, ready=ready))) == ""
