@@ -28,6 +28,7 @@ ABOVE_ROOMS = {
     "job",
     "capability",
     "check",
+    "confinement",
     "erase",
     "listening",
     "switches",

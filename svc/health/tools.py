@@ -11,6 +11,8 @@ from functools import partial
 from typing import Final
 
 from svc.check import Check, CheckContext, Finding, ok, skipped, warning
+from svc.confinement import PROTECTED
+from svc.settings import WORKER_PROCESS
 
 _ANSWER_S: Final = 10
 _VERSION: Final = re.compile(r"(\d+)\.(\d+)")
@@ -76,8 +78,22 @@ def _version_of(program: str) -> tuple[int, int] | None:
 
 
 async def _worker(context: CheckContext) -> Sequence[Finding]:
-    """What keeps the worker plane from the rest of this machine, by the platform."""
-    return [skipped("Nothing runs in the worker plane yet that would have to be kept from the rest")]
+    """What keeps the worker plane from the rest of this process and of this machine."""
+    if context.config[WORKER_PROCESS] and PROTECTED:
+        return [ok("The worker is a process of its own, which the system keeps from reading the memory of the service")]
+    if context.config[WORKER_PROCESS]:
+        return [
+            warning(
+                "The worker is a process of its own, but this system lets it read the memory of the service",
+                "Run the worker as another user, or the service on Linux",
+            )
+        ]
+    return [
+        skipped(
+            "The worker runs in the process of the service, without database and keys, but in the same memory",
+            f"To keep it apart, set {WORKER_PROCESS.name}=1, or run: svc serve --role=web, and svc serve --role=worker",
+        )
+    ]
 
 
 CHECKS: Final = (
