@@ -76,11 +76,12 @@ class ProcessPool:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """End all workers: idle ones by themselves, busy ones by force. Later calls raise ``ClosedResourceError``."""
+        """End all workers: idle ones by themselves, busy ones and those that take too long for it by force. Later calls
+        raise ``ClosedResourceError``."""
         self._workers = None
         for call in self._calls:
             call.cancel()
-        with autojump_held():
+        with autojump_held(), suppress(trio_parallel.BrokenWorkerError):  # some had to be forced; they have ended
             await self._stack.aclose()
 
     async def run(self, fn: Callable[..., T], *args: object, deadline_s: float) -> T:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -198,6 +199,14 @@ async def test_processor_time_ends_a_worker_whose_deadline_nobody_watches(proces
     """Virtual time stands still, so only the system's own limit is left."""
     with pytest.raises(WorkerCrashed):
         await processes.run(jobs.spin, deadline_s=0.1)
+
+
+async def test_an_idle_worker_that_does_not_end_by_itself_is_ended_by_force() -> None:
+    async with ProcessPool(limit=1, name="test") as pool:
+        stuck = await pool.run(jobs.pid, deadline_s=LONG_S)
+        os.kill(stuck, signal.SIGSTOP)
+    with pytest.raises(ProcessLookupError):
+        os.kill(stuck, 0)
 
 
 async def test_sigterm_to_the_whole_group_does_not_break_a_call(processes: ProcessPool) -> None:
