@@ -9,6 +9,7 @@ from svc.feature import Feature, WorkerRows
 from svc.job import Job
 from svc.nursery import Subsystem
 from svc.runs import actions
+from svc.runs.checks import CHECKS
 from svc.runs.dispatch import Dispatcher
 from svc.runs.migrations import MIGRATIONS
 from svc.runs.model import TOPIC
@@ -40,6 +41,7 @@ FEATURE = Feature(
     tables=("runs", "run_steps", "run_attempts", "approvals"),
     machines=(RUN,),
     claim=actions.hand_over,
+    checks=CHECKS,
     routes=ROUTES,
     procedures=PROCEDURES,
     topics=(TOPIC,),

@@ -36,6 +36,16 @@ def due(tx: ReadTx, *, state: RunState, limit: int) -> list[RunRow]:
     return [_run(row) for row in rows]
 
 
+def due_before(tx: ReadTx, instant: int) -> list[str]:
+    """The ids of queued runs that were due before."""
+    return [
+        cast(str, found)
+        for (found,) in tx.all(
+            "select id from runs where due_at < :instant and state = 'queued' limit 1000", instant=instant
+        )
+    ]
+
+
 def next_due(tx: ReadTx) -> int | None:
     """When the dispatcher has to look again."""
     return cast("int | None", tx.value("select min(due_at) from runs where due_at is not null"))
