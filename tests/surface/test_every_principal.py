@@ -41,8 +41,8 @@ TO_A_DEVICE = {"POST /auth/socket-ticket": 200, "devices.createPairingCode": 403
 EXCEPTIONS: dict[str, dict[str, int]] = {
     "member": TO_A_SESSION,
     "admin": TO_A_SESSION,
-    "device of a member": TO_A_DEVICE,
-    "device of an admin": TO_A_DEVICE,
+    "device of a member": {**TO_A_DEVICE, "approvals.decide": 403},
+    "device of an admin": {**TO_A_DEVICE, "approvals.decide": 403},
     "device of an admin, as an admin": TO_A_DEVICE,
 }
 """Rows that tell one principal from another beyond their access: what is for a cookie, and what is for a token."""
