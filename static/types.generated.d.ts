@@ -116,6 +116,7 @@ interface HealthReport {
 interface IdentityCapabilities {
   admin?: boolean;
   shell?: boolean;
+  approve?: boolean;
   extensionAutomation?: boolean;
   mobilePush?: boolean;
   terminal?: boolean;

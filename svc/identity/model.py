@@ -21,7 +21,7 @@ TICKET_LIFETIME_S: Final = 30.0
 
 WEB_SESSION: Final = "web-session"
 """The kind of a device that stands for a session: it has no token, and no device is paired as one."""
-CAPABILITIES: Final = ("admin", "shell", "extensionAutomation", "mobilePush", "terminal")
+CAPABILITIES: Final = ("admin", "approve", "shell", "extensionAutomation", "mobilePush", "terminal")
 ADMINS_CAPABILITIES: Final = frozenset({"admin", "shell"})
 """What only an admin may give a device: their own rights on this server, and its shell."""
 MAX_OPEN_PAIRING_CODES: Final = 10

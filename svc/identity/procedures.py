@@ -38,6 +38,7 @@ class Capabilities(Wire, frozen=True, forbid_unknown_fields=True):
 
     admin: bool = False
     shell: bool = False
+    approve: bool = False
     extension_automation: bool = False
     mobile_push: bool = False
     terminal: bool = False

@@ -337,7 +337,7 @@ async def test_an_admins_device_acts_as_an_admin_only_where_that_was_ticked(serv
     mia = await sign_in(service, "mia@example.org")
     noa = await sign_in(service, "noa@example.org", invite=(await mia.mutate("auth.createInvite"))["code"])
     noas = (await noa.me())["user"]["id"]
-    every_other = {"shell": True, "terminal": True, "extensionAutomation": True, "mobilePush": True}
+    every_other = {"approve": True, "shell": True, "terminal": True, "extensionAutomation": True, "mobilePush": True}
     for phone in (await pair(mia), await pair(mia, **every_other), await pair(mia, admin=False)):
         with pytest.raises(RpcError) as refused:
             await phone.mutate("users.setRole", id=noas, role="admin")

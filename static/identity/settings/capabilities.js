@@ -7,6 +7,8 @@ export const CAPABILITIES = [
   { flag: "extensionAutomation", title: "Automate its browser",
     note: "For the browser extension: agents act in its tabs.", short: "automate its browser" },
   { flag: "terminal", title: "Use terminals", note: "See and type into terminal sessions.", short: "use terminals" },
+  { flag: "approve", title: "Decide for you",
+    note: "Let through, or decline, what runs ask you for.", short: "decide what runs may do" },
   {
     flag: "admin",
     title: "Act as an admin",
