@@ -1,13 +1,14 @@
 """A client of our own listeners: small JSON requests over connections that are kept, through a port or through memory.
 
-Outgoing requests to strangers go by :mod:`svc.protocol.egress`; this one speaks to the other plane only. Owns the idle
-connections. A request that fails on a kept connection before any answer came is not repeated: its caller knows whether
-it may be.
+Outgoing requests to strangers go by :mod:`svc.protocol.egress`; this one speaks to the other plane only, whose routes
+may all be asked twice. Owns the idle connections. The other end closes one that was idle for long, perhaps just as it
+is used again: such a request is repeated once, on a connection of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -84,18 +85,23 @@ class Link:
         request = h11.Request(method=method, target=path, headers=fields)
         try:
             with trio.fail_after(within_s):
-                kept = self._idle.pop() if self._idle else _Kept(await self.connect())
-                try:
-                    answer = await kept.exchange(request, body)
-                except BaseException:
-                    await trio.aclose_forcefully(kept.stream)
-                    raise
-                await self._keep(kept)
-                return answer
+                if self._idle:
+                    with suppress(_Stale):
+                        return await self._exchange(self._idle.pop(), request, body)
+                return await self._exchange(_Kept(await self.connect()), request, body)
         except (OSError, trio.BrokenResourceError, trio.ClosedResourceError, h11.ProtocolError) as error:
             raise LinkFault(str(error) or type(error).__name__) from error
         except trio.TooSlowError:
             raise LinkFault(f"no answer within {within_s:g} s") from None
+
+    async def _exchange(self, kept: _Kept, request: h11.Request, body: bytes) -> LinkAnswer:
+        try:
+            answer = await kept.exchange(request, body)
+        except BaseException:
+            await trio.aclose_forcefully(kept.stream)
+            raise
+        await self._keep(kept)
+        return answer
 
     async def aclose(self) -> None:
         while self._idle:
@@ -108,12 +114,17 @@ class Link:
             await trio.aclose_forcefully(kept.stream)
 
 
+class _Stale(LinkFault):
+    """A connection that was used before is closed, and nothing of an answer came."""
+
+
 class _Kept:
     """One connection, one request at a time."""
 
     def __init__(self, stream: trio.abc.Stream) -> None:
         self.stream = stream
         self.reusable = True
+        self._used = False
         self._h11 = h11.Connection(h11.CLIENT)
 
     async def exchange(self, request: h11.Request, body: bytes) -> LinkAnswer:
@@ -121,10 +132,10 @@ class _Kept:
         if body:
             data += self._h11.send(h11.Data(data=body)) or b""
         data += self._h11.send(h11.EndOfMessage()) or b""
-        await self.stream.send_all(data)
         status, received = 0, bytearray()
         while True:
-            event = await self._next()
+            event = await self._first(data) if data else await self._next()
+            data = b""
             if isinstance(event, h11.Response):
                 status = event.status_code
             elif isinstance(event, h11.Data):
@@ -138,7 +149,21 @@ class _Kept:
         self._begin_anew()
         return LinkAnswer(status=status, body=bytes(received))
 
+    async def _first(self, data: bytes) -> object:
+        """Send the request; the first that is heard of its answer."""
+        try:
+            await self.stream.send_all(data)
+            event = await self._next()
+        except (trio.BrokenResourceError, trio.ClosedResourceError, h11.RemoteProtocolError) as error:
+            if self._used:
+                raise _Stale("the connection was closed while it was idle") from error
+            raise
+        if self._used and isinstance(event, h11.ConnectionClosed):
+            raise _Stale("the connection was closed while it was idle")
+        return event
+
     def _begin_anew(self) -> None:
+        self._used = True
         try:
             self._h11.start_next_cycle()
         except h11.LocalProtocolError:

@@ -28,6 +28,7 @@ LONGEST_LOOK_S: Final = 30.0
 """The wall's clock may jump: the dispatcher looks at least so often."""
 IN_MEMORY: Final = "memory:"
 GIVE_S: Final = 10.0
+STOP_S: Final = 2.0
 _ACCEPTED: Final = 202
 _PAUSE_S: Final = 1.0
 
@@ -162,12 +163,14 @@ class Dispatcher:
 
     async def stop(self, run_ids: list[str]) -> None:
         """Tell every worker that these were cancelled. One that does not hear it is told at its next handshake."""
-        for worker in self.workers():
-            for run_id in run_ids:
-                try:
-                    await worker.link.post(f"/runs/{run_id}/cancel", {}, within_s=GIVE_S)
-                except LinkFault as fault:
-                    self.workspace.log.info("runs.cancel_not_heard", run_id=run_id, why=str(fault))
+        with trio.move_on_after(STOP_S):
+            for worker in self.workers():
+                for run_id in run_ids:
+                    try:
+                        await worker.link.post(f"/runs/{run_id}/cancel", {})
+                    except LinkFault as fault:
+                        self.workspace.log.info("runs.cancel_not_heard", run_id=run_id, why=str(fault))
+                        break
 
 
 def order_of(lease: Lease) -> dict[str, Any]:

@@ -123,8 +123,7 @@ class Executor:
         try:
             flow = await self._flow(held)
             if flow is not None:
-                with trio.CancelScope(shield=True):  # bounded: it tries so many times
-                    await held.session.tell(FLOW_PATH, {"runId": held.session.order.run_id, **flow})
+                await held.session.tell(FLOW_PATH, {"runId": held.session.order.run_id, **flow})
         finally:
             run_id = held.session.order.run_id
             if self._held.get(run_id) is held:
