@@ -24,6 +24,7 @@ NAMES: Final = (
     "principal",
     "refusals",
     "broker",
+    "runs",
     "files",
     "boot",
     "corpus",

@@ -91,7 +91,7 @@ def _table(title: str, times: Mapping[str, list[list[float]]], rounds: int, call
 async def _in_one_process(
     home: Path, run_token: str, vendor_port: int, rounds: int, calls: int
 ) -> dict[str, list[list[float]]]:
-    async with _opened(home) as workspace, open_task_group() as nursery:
+    async with opened(home) as workspace, open_task_group() as nursery:
         internal = workspace.service(Internal)
         internal.trust(TOKEN)
         internal.port = 4782
@@ -181,7 +181,7 @@ async def _timed(ways: Mapping[str, Ask], rounds: int, calls: int) -> dict[str, 
 
 
 @asynccontextmanager
-async def _opened(home: Path) -> AsyncIterator[Workspace]:
+async def opened(home: Path) -> AsyncIterator[Workspace]:
     """A home with its writer at work."""
     async with open_workspace(home) as workspace, open_task_group() as nursery:
         started = trio.Event()
@@ -193,7 +193,7 @@ async def _opened(home: Path) -> AsyncIterator[Workspace]:
 
 async def _planted(home: Path) -> str:
     """The token of a run whose lease lasts, in a home where the key is set."""
-    async with _opened(home) as workspace:
+    async with opened(home) as workspace:
         broker = workspace.service(Broker)
 
         def plant(tx: Tx) -> str:

@@ -56,12 +56,16 @@ class Executor:
 
     async def run(self, child: Child) -> None:
         """Shake hands again and again, until the intake is cancelled. What is held is let go of on drain."""
-        self._nursery = child.work
+        self.work_in(child.work)
         child.work.start_soon(self._let_go_on_drain, child)
         child.started()
         while True:
             await self.shake_hands()
             await self._wake.wait(at_most_s=HEARTBEAT_S)
+
+    def work_in(self, nursery: trio.Nursery) -> None:
+        """Where the runs that it takes are worked on."""
+        self._nursery = nursery
 
     async def _let_go_on_drain(self, child: Child) -> None:
         await child.wait_draining()
