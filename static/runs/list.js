@@ -1,6 +1,6 @@
 // @ts-check
 /** The runs: what works, waits, has ended, by state and workflow, the newest first. */
-import { useEffect, useLayoutEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { registerKeys } from "../keys.js";
 import { now } from "../now.js";
 import { navigate } from "../router.js";
@@ -68,18 +68,26 @@ function List({ filter, seen }) {
   const runs = found.data?.runs ?? [];
   useEffect(() => seen(runs), [found.data]);
   const users = useFetched("users.list", isAdmin() && runs.some((run) => !run.mine));
-  const more = async () => {
-    const before = runs.length;
-    await found.more();
-    requestAnimationFrame(() => /** @type {HTMLElement | undefined} */ (
-      document.querySelectorAll(".run-row")[before]?.querySelector("a, button"))?.focus());
+  const list = useRef(/** @type {HTMLUListElement | null} */ (null));
+  const next = useRef(Infinity);
+  const more = () => {
+    next.current = runs.length;
+    void found.more();
   };
+  // The first of those that were asked for gets the focus, once they are drawn: the button may be gone.
+  useLayoutEffect(() => {
+    if (runs.length <= next.current) return;
+    const first = /** @type {HTMLElement | null | undefined} */ (
+      list.current?.children[next.current]?.querySelector("a, button"));
+    next.current = Infinity;
+    first?.focus();
+  }, [runs.length]);
   return html`<section class="setting runs-list" aria-label="Runs">
     <${Pending} of=${found} what="the runs" />
     ${found.data && !runs.length && html`<${Nothing} filter=${filter} />`}
-    <ul class="things">${runs.map((run) =>
+    <ul class="things" ref=${list}>${runs.map((run) =>
       html`<${RunRow} key=${run.id} run=${run} owner=${ownerOf(run, users.data)} changed=${found.load} />`)}</ul>
-    ${found.data?.nextCursor && html`<button class="button" onClick=${() => void more()}>Show more</button>`}
+    ${found.data?.nextCursor && html`<button class="button" onClick=${more}>Show more</button>`}
   </section>`;
 }
 

@@ -215,6 +215,7 @@ class Served:
     origin: str = ""
     world: World = field(default_factory=World)
     connections: set[socket.socket] = field(default_factory=set)
+    server: Server | None = None
     chance: random.Random | None = field(default_factory=lambda: seeded() if LATE_ANSWERS_MS else None)
 
     def be_late(self) -> None:
@@ -224,7 +225,8 @@ class Served:
     def settle(self) -> None:
         """The page is closed: end what it left open (browsers open connections ahead of need), so that no thread is."""
         deadline = time.monotonic() + HANGS_S
-        while _connection_threads() and time.monotonic() < deadline:
+        while self.server is not None and self.server.under_way:
+            assert time.monotonic() < deadline, f"waited {HANGS_S:g} s for {self.server.under_way} connections to end"
             self.hang_up()
             time.sleep(0.005)
 
@@ -234,16 +236,12 @@ class Served:
                 connection.shutdown(socket.SHUT_RDWR)
 
 
-def _connection_threads() -> list[threading.Thread]:
-    """Those about to start, too: a connection may come while its neighbours are ended."""
-    return [thread for thread in threading.enumerate() if "process_request_thread" in thread.name]
-
-
 @contextmanager
 def serving(world: World | None = None) -> Iterator[Served]:
     """Serve ``world``, or what is put on the stage later."""
     stage = Served(world=world or World())
     server = Server(("127.0.0.1", 0), type("Bound", (Handler,), {"stage": stage}))
+    stage.server = server
     stage.origin = f"http://127.0.0.1:{server.server_address[1]}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
@@ -259,6 +257,23 @@ def serving(world: World | None = None) -> Iterator[Served]:
 class Server(ThreadingHTTPServer):
     daemon_threads = False
     request_queue_size = 64
+    under_way = 0
+    """Its connections, those whose thread is about to start too: one may come while its neighbours are ended."""
+    _counting = threading.Lock()
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self._count(1)
+        super().process_request(request, client_address)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._count(-1)
+
+    def _count(self, change: int) -> None:
+        with self._counting:
+            self.under_way += change
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A connection that the browser dropped is no news."""

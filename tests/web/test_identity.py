@@ -342,7 +342,7 @@ def test_acting_as_an_admin_is_off_until_an_admin_ticks_it_and_says_what_it_mean
     page = app.open("/settings/devices", ready=".thing")
     page.get_by_role("button", name="Pair a device").click()
     choices = page.get_by_role("dialog").get_by_role("checkbox")
-    expect(choices).to_have_count(5)
+    expect(choices).to_have_count(6)
     for choice in choices.all():
         expect(choice).not_to_be_checked()
     page.get_by_text("All that you may do as an admin here").wait_for()
