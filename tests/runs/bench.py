@@ -22,6 +22,7 @@ from tests.recorded_log import RecordedLog
 from tests.support.service import Service, open_service
 
 LONGEST_S: Final = 40 * 86_400.0
+LONGEST_PAUSE_S: Final = 600.0
 
 
 class Named(Wire, frozen=True):
@@ -72,9 +73,11 @@ class Bench:
 
     async def until(self, run_id: str, *states: str) -> Any:
         """The run, once it is in one of these states."""
+        pause_s = 0.5
         with trio.fail_after(LONGEST_S):
-            while (found := await self.get(run_id))["state"] not in states:  # noqa: ASYNC110  virtual time
-                await trio.sleep(0.5)
+            while (found := await self.get(run_id))["state"] not in states:
+                await trio.sleep(pause_s)
+                pause_s = min(pause_s * 1.2, LONGEST_PAUSE_S)
         return found
 
     async def decided(self) -> list[str]:
