@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 from http.client import HTTPException
 from pathlib import Path
@@ -80,6 +81,33 @@ def test_two_processes_and_one_of_them_killed_at(place: int, tmp_path: Path) -> 
         assert worker.stop() == 0
         assert web.stop() == 0
         assert not worker.home.exists()
+
+
+def test_two_workers_serve_one_trusted_plane_and_one_goes_on_when_the_other_is_killed(tmp_path: Path) -> None:
+    shared = {"PROVIDERS": "fake", "PATH_OF_TEST": str(tmp_path), "SVC_INTERNAL_TOKEN": TOKEN}
+    port = free_port()
+    web = ServiceProcess(tmp_path, program=(*PROGRAM, "--role=web"))
+    workers = [ServiceProcess(tmp_path / name, program=(*PROGRAM, "--role=worker")) for name in ("one", "two")]
+    with web, workers[0], workers[1]:
+        web.start(**shared, SVC_INTERNAL_PORT=str(port))
+        for worker in workers:
+            worker.directory.mkdir()
+            worker.spawn(**shared, SVC_BROKER_URL=f":{port}", SVC_WORKER_URL=f":{free_port()}")
+        _wait(lambda: len(web.events("runs.worker_met")) == len(workers), "both workers to be met", web)
+        for _ in range(4):
+            web.mutate("test.begin")
+        _wait(lambda: web.rows("select count(*) from runs where state = 'done'") == [(4,)], "four runs to end", web)
+        assert web.rows("select count(distinct worker) from runs") == [(2,)]
+        workers[0].kill()
+        web.mutate("test.begin")
+        web.mutate("test.begin")
+        _wait(lambda: web.rows("select count(*) from runs where state = 'done'") == [(6,)], "six runs to end", web)
+        assert workers[1].stop() == 0
+        assert web.stop() == 0
+
+
+def _wait(holds: Callable[[], bool], what: str, service: ServiceProcess) -> None:
+    until(holds, what=what, deadline_s=HANGS_S, tell=service.log)
 
 
 def test_a_worker_that_the_trusted_plane_starts_is_started_again_when_it_dies(tmp_path: Path) -> None:
