@@ -38,6 +38,7 @@ from svc.mail.search.reindexing import WORKFLOW as REINDEX
 from svc.mail.search.settings import SETTINGS as SEARCH_SETTINGS
 from svc.mail.search.tasks import Indexer
 from svc.mail.sending import feature as sending
+from svc.mail.sending.calls import CALLS as SENDING_CALLS
 from svc.mail.sending.holding_back import REVERSAL as SEND_REVERSAL
 from svc.mail.sending.invariants import INVARIANTS as SENDING_INVARIANTS
 from svc.mail.sending.procedures import PROCEDURES as SENDING_PROCEDURES
@@ -111,7 +112,7 @@ FEATURE = Feature(
         *SENDING_PROCEDURES,
     ),
     workflows=(REINDEX,),
-    calls=REINDEX_CALLS,
+    calls=(*REINDEX_CALLS, *SENDING_CALLS),
     commands=COMMANDS,
     topics=("mail", "accounts", "tasks"),
     checks=CHECKS,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 import msgspec
 
 from svc import __version__
+from svc.clock import Millis
 from svc.errors import Conflict, Forbidden, Invalid, NotFound
 from svc.protocol import Request, Response, Route, Wire, json_response
 from svc.runs import telling
@@ -26,6 +28,8 @@ CALL_KINDS: Final = frozenset[StepKind]({"tool", "timer", "approval", "child"})
 
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_NAME_CHARS)]
 Key = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_KEY_CHARS)]
+Instant = Annotated[int, msgspec.Meta(ge=0)] | Annotated[datetime, msgspec.Meta(tz=True)]
+"""Milliseconds since the epoch, or RFC 3339."""
 T = TypeVar("T")
 
 
@@ -60,8 +64,8 @@ class StepInput(Wire, frozen=True):
     step_id: Key
     attempt: Annotated[int, msgspec.Meta(ge=1, le=1_000)]
     state: Literal["done", "failed"]
-    started_at: Annotated[int, msgspec.Meta(ge=0)]
-    ended_at: Annotated[int, msgspec.Meta(ge=0)]
+    started_at: Instant
+    ended_at: Instant
     output: Json = None
     error: ErrorIn | None = None
     retryable: bool = True
@@ -165,8 +169,8 @@ async def step(context: RequestContext, request: Request) -> Response:
         output=None if failed else wanted.output,
         error=RunError(type=given.type, message=given.message) if failed else None,
         retryable=wanted.retryable,
-        started_at=wanted.started_at,
-        ended_at=wanted.ended_at,
+        started_at=_millis(wanted.started_at),
+        ended_at=_millis(wanted.ended_at),
     )
     answer: StepAnswer = await workspace.store.write(telling.store_step, grant, told, rng=workspace.rng)
     return json_response(answer)
@@ -190,6 +194,10 @@ async def flow(context: RequestContext, request: Request) -> Response:
         await store.write(telling.let_go, grant)
     workspace.service(Dispatcher).wake.call()
     return json_response({})
+
+
+def _millis(instant: int | datetime) -> Millis:
+    return instant if isinstance(instant, int) else round(instant.timestamp() * 1_000)
 
 
 def _demand_own(grant: RunGrant, run_id: str) -> None:

@@ -99,7 +99,11 @@ def workflow(name: str, code: Callable[[Run, Json], Awaitable[Json]], *, version
 
 @asynccontextmanager
 async def bench_of(
-    directory: Path, wall: VirtualClock, log: RecordedLog, make: Callable[[Bench], tuple[Workflow, ...]]
+    directory: Path,
+    wall: VirtualClock,
+    log: RecordedLog,
+    make: Callable[[Bench], tuple[Workflow, ...]],
+    **environ: str,
 ) -> AsyncIterator[Bench]:
     """``make`` is given the bench on which its steps leave what they did."""
     made: list[Bench] = []
@@ -110,6 +114,6 @@ async def bench_of(
         feature = Feature(name="scratch", summary="", workflows=make(bench), calls=(DECIDE,))
         workspace.features = (*workspace.features, feature)
 
-    async with open_service(directory, clock=wall, log=log, before=add) as service:
+    async with open_service(directory, clock=wall, log=log, before=add, environ=environ) as service:
         made[0].service = service
         yield made[0]

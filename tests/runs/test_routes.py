@@ -104,6 +104,16 @@ async def test_the_same_try_told_again_is_answered_as_the_first_time_and_stored_
         assert [step["output"] for step in steps] == [1]
 
 
+async def test_times_are_milliseconds_or_rfc_3339(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> None:
+    async with hostile(tmp_path, wall, log) as worker:
+        times = {"startedAt": "2026-11-22T10:00:00.500Z", "endedAt": "2026-11-22T11:00:01+01:00"}
+        assert (await worker.say(STEP, worker.step(**times))).status == 200
+        (step,) = (await worker.bench.get(worker.lease.run.id))["steps"]
+        assert (step["startedAt"], step["endedAt"]) == ("2026-11-22T10:00:00.500Z", "2026-11-22T10:00:01.000Z")
+        assert (await worker.say(STEP, worker.step(stepId="b", startedAt="yesterday"))).status == 400
+        assert (await worker.say(STEP, worker.step(stepId="b", startedAt="2026-11-22T10:00:00"))).status == 400
+
+
 async def test_a_call_with_the_same_key_is_decided_once(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> None:
     async with hostile(tmp_path, wall, log) as worker:
         asked = {"call": "test.decide", "idempotencyKey": "k", "input": {"name": "x"}}

@@ -168,7 +168,8 @@ class Executor:
         row = self.workflows.get(order.workflow)
         if row is None:
             return None
-        return row.code if row.version == order.version else row.older.get(order.version)
+        version = row.version if order.version is None else order.version
+        return row.code if row.version == version else row.older.get(version)
 
 
 def _failed(type_: str, message: str) -> dict[str, object]:

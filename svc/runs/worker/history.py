@@ -33,13 +33,13 @@ class KnownStep(Wire, frozen=True):
 
 
 class Order(Wire, frozen=True):
-    """One run to take up, as ``POST /runs`` says it."""
+    """One run to take up, as ``POST /runs`` says it. Without ``version``: the newest."""
 
     run_id: Id
-    epoch: int
     workflow: str
-    version: int
     run_token: str
+    epoch: int = 0
+    version: int | None = None
     input: Json = None
     steps: list[KnownStep] = []
 
