@@ -63,6 +63,7 @@ class Application(Generic[C]):
     """``resolve`` says who asks (once a request); ``context`` makes what a row's function is handed.
 
     ``known_names`` are those of procedures: words of ours that a log may show where a path has a parameter.
+    ``logged_as``: the event of the access log.
     """
 
     def __init__(
@@ -75,6 +76,7 @@ class Application(Generic[C]):
         log: Log,
         clock: Clock,
         known_names: Set[str] = frozenset(),
+        logged_as: str = "http.request",
     ) -> None:
         self._router = router
         self._guard = guard
@@ -83,6 +85,7 @@ class Application(Generic[C]):
         self._log = log
         self._clock = clock
         self._known_names = known_names
+        self._logged_as = logged_as
         self._probes = frozenset(row.path for row in router.rows() if isinstance(row, Route) and row.host_exempt)
         self._date = (0, "")
 
@@ -193,7 +196,7 @@ class Application(Generic[C]):
     def _access_line(self, request: Request, visit: _Visit, *, status: int) -> None:
         say = self._log.debug if status < _CLIENT_ERROR else self._log.info
         say(
-            "http.request",
+            self._logged_as,
             request_id=request.id,
             method=request.method,
             path=self._logged(request),

@@ -73,6 +73,7 @@ class Internal(Generic[C]):
             context=self.context,
             log=self.log,
             clock=self.clock,
+            logged_as=f"{self.name}.request",
         )
 
     async def _resolve(self, request: Request) -> Principal | None:
