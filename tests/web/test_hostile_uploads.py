@@ -222,9 +222,16 @@ def test_served_bare_in_our_origin_the_same_uploads_run_and_read(
         open_directly(watch.context, service.base, [chance.choice(one.addresses) for one in kept])
         page = vantage(watch.context, "our origin without a policy", service.base)
         open_from(page, service.base, kept, chance)
+
+        def all_ran() -> bool:
+            """Who goes on to the next address at once may cut off what one would say: such a visit is made again."""
+            unsaid = [name for name, way in expected - watch.ran() if way == "top"]
+            open_directly(watch.context, service.base, [one.addresses[0] for one in kept if one.upload.name in unsaid])
+            return expected <= watch.ran()
+
         browser_until(
             page,
-            lambda: expected <= watch.ran(),
+            all_ran,
             what="every upload to run in the browser",
             tell=lambda: f"missing: {sorted(expected - watch.ran())}",
         )
