@@ -33,6 +33,7 @@ type PageEntry = PagesTreeEntryOut;
 type PageGrant = PagesGrantOut;
 type PageDetail = PagesPageOut;
 type PageRevision = PagesRevisionOut;
+type PageInTrash = PagesTrashEntryOut;
 type PageLevel = PageGrant["level"];
 type PageAccess = PageDetail["access"];
 

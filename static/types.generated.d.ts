@@ -795,6 +795,10 @@ interface PagesPathInput {
   path: string;
 }
 
+interface PagesPathOut {
+  path: string;
+}
+
 interface PagesPersonOut {
   id: string;
   name: string;
@@ -832,6 +836,17 @@ interface PagesSetAccessInput {
   grants?: PagesGrantInput[];
 }
 
+/** `pages`: how many come back with it, itself included. `goes_at`: when it is deleted for good. */
+interface PagesTrashEntryOut {
+  id: string;
+  path: string;
+  title: string;
+  pages: number;
+  deletedAt: string;
+  deletedBy: PagesPersonOut | null;
+  goesAt: string;
+}
+
 interface PagesTreeEntryOut {
   id: string;
   path: string;
@@ -845,6 +860,12 @@ interface PagesTreeEntryOut {
 
 interface PagesTreeInput {
   path?: string | null;
+}
+
+/** `to`: another path than the one it was deleted from. */
+interface PagesUndeleteInput {
+  id: string;
+  to?: string | null;
 }
 
 interface PeopleAddressInput {
@@ -1070,6 +1091,8 @@ interface Procedures {
   "pages.save": { input: PagesSaveInput; output: PagesSavedOut };
   "pages.move": { input: PagesMoveInput; output: {} };
   "pages.delete": { input: PagesPathInput; output: {} };
+  "pages.trash": { input: undefined; output: PagesTrashEntryOut[] };
+  "pages.undelete": { input: PagesUndeleteInput; output: PagesPathOut };
   "pages.history": { input: PagesPathInput; output: PagesRevisionOut[] };
   "pages.restore": { input: PagesRestoreInput; output: PagesSavedOut };
   "pages.setAccess": { input: PagesSetAccessInput; output: {} };

@@ -28,7 +28,7 @@ IN_SCHEMA = frozenset(re.findall(r'^create (?:virtual )?table "?(\w+)', SCHEMA, 
 INSIDE_SQLITE = re.compile(r"mail_search_fts_\w+|sqlite_\w+")
 
 READS_LATER = {
-    ("svc/pages/actions.py", "files"): "a page may show only files that its writer may read. The insert decides it for"
+    ("svc/pages/writing.py", "files"): "a page may show only files that its writer may read. The insert decides it for"
     " all files of a page in one statement; files stand after pages, since who reads a page reads its files",
     ("svc/mail/accounts/queries.py", "mail_mirror"): "an account tells how many changes wait. A column that counts them"
     " would be one more write for each change queued and confirmed; the table is short",

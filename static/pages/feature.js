@@ -7,17 +7,19 @@ import { Shell } from "../ui/shell.js";
 import { onPagesEvent, refetchPages } from "./news.js";
 import { PagesPage } from "./page.js";
 import { pageHref } from "./paths.js";
+import { TRASH_HREF } from "./trash.js";
 
 const PAGES = /^\/p(?:\/(.*))?$/;
 
 /** @type {import("../feature.js").Feature} */
 export const FEATURE = {
   name: "pages",
-  routes: [{ parse, show: ({ path }) => html`<${Shell}><${PagesPage} path=${path} /></${Shell}>` }],
+  routes: [{ parse, show: (at) => html`<${Shell}><${PagesPage} ...${at} /></${Shell}>` }],
   nav: [{ at: "top", title: "Pages", icon: "page", href: () => "/p/" }],
   topics: ["pages"],
   onEvent: onPagesEvent,
   refetch: refetchPages,
+  commands: () => [{ id: "pages trash", label: "Deleted pages", group: "Go to", run: () => navigate(TRASH_HREF) }],
   lookup,
   icons: {
     history: "M4 10a6 6 0 1 0 2-4.5L4 7.3M4 3.8v3.5h3.5M10 7v3.3l2.2 1.4",
@@ -25,10 +27,12 @@ export const FEATURE = {
   },
 };
 
-/** `/p/` is the list of pages; `/p/<path>` any other page. @param {URL} url */
-function parse({ pathname }) {
+/** `/p/` is the list of pages, `/p/?trash` the deleted ones; `/p/<path>` any other page. @param {URL} url */
+function parse({ pathname, searchParams }) {
   const match = PAGES.exec(pathname);
-  return match && { path: (match[1] ?? "").replace(/\/$/, "").split("/").map(decodePart).join("/") };
+  if (!match) return null;
+  const path = (match[1] ?? "").replace(/\/$/, "").split("/").map(decodePart).join("/");
+  return { path, trash: path === "" && searchParams.has("trash") };
 }
 
 /** @returns {Promise<import("../feature.js").Command[]>} */

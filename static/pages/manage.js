@@ -8,6 +8,7 @@ import { html } from "../ui/html.js";
 import { toast } from "../ui/toast.js";
 import { Dialog } from "./dialog.js";
 import { pageHref, pathsAbove } from "./paths.js";
+import { toastOfDeleted } from "./trash.js";
 
 /** @param {{ page: PageDetail, close: () => void }} props */
 export function ManageDialog({ page, close }) {
@@ -30,7 +31,7 @@ export function ManageDialog({ page, close }) {
     await mutate("pages.delete", { path: page.path });
     close();
     navigate(pageHref(pathsAbove(page.path)[0] ?? ""), { replace: true });
-    toast("The page was deleted.");
+    toastOfDeleted(page);
   };
   return html`<${Dialog} id="manage-title" title="Move or delete" close=${close}>
     <form class="page-form" onSubmit=${move}>
@@ -43,8 +44,8 @@ export function ManageDialog({ page, close }) {
     </form>
     <p class="fine">Pages below it move along. Links to the old path are not rewritten.</p>
     ${page.canShare && html`<div class="page-danger">
-      <p>Deleting a page deletes all pages below it, and their history.</p>
-      <${ConfirmButton} label="Delete the page" question="It can’t be undone." sure="Delete" run=${remove} />
+      <p>A deleted page lies in the trash for 30 days, with all pages below it.</p>
+      <${ConfirmButton} label="Delete the page" question="Move it to the trash?" sure="Delete" run=${remove} />
     </div>`}
   </${Dialog}>`;
 }

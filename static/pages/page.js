@@ -9,20 +9,24 @@ import { Editor } from "./editor.js";
 import { MissingPage } from "./missing.js";
 import { usePagesNews } from "./news.js";
 import { isAtOrBelow, lastPart, pageHref } from "./paths.js";
+import { TRASH_HREF, TrashPage } from "./trash.js";
 import { PageTree } from "./tree.js";
 import { PageView } from "./view.js";
 
-/** @param {{ path: string }} props */
-export function PagesPage({ path }) {
+/** @param {{ path: string, trash: boolean }} props */
+export function PagesPage({ path, trash }) {
   useEffect(() => {
-    document.title = `${path ? lastPart(path) : "Pages"} – svc`;
-  }, [path]);
-  return html`<div class=${`panel pages ${path ? "with-page" : ""}`}>
+    document.title = `${path ? lastPart(path) : trash ? "Trash" : "Pages"} – svc`;
+  }, [path, trash]);
+  return html`<div class=${`panel pages ${path || trash ? "with-page" : ""}`}>
     <aside class="pages-side">
-      <p class="pages-side-title"><a href="/p/" aria-current=${path ? undefined : "page"}>All pages</a></p>
+      <p class="pages-side-title"><a href="/p/" aria-current=${path || trash ? undefined : "page"}>All pages</a></p>
       <${PageTree} current=${path} />
+      <p class="pages-side-end"><a href=${TRASH_HREF} aria-current=${trash ? "page" : undefined}>Trash</a></p>
     </aside>
-    <main class="pages-main">${path ? html`<${OnePage} key=${path} path=${path} />` : html`<${NewPage} />`}</main>
+    <main class="pages-main">${
+      trash ? html`<${TrashPage} />` : path ? html`<${OnePage} key=${path} path=${path} />` : html`<${NewPage} />`
+    }</main>
   </div>`;
 }
 

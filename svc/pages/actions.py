@@ -1,7 +1,7 @@
 """What a principal may do with pages: plain functions over a transaction.
 
     save, move, restore        who may write the page
-    set_access, delete         its owner
+    set_access, delete         its owner; of a deleted page, undelete
     move, delete               besides, only if each page below may be written: nobody's page is taken along unseen
 
 A page that the caller may not read is as missing as one that never was. Two things can be noticed: that a name is
@@ -11,15 +11,12 @@ in a move: a link names a path, and finds whatever page is there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from svc.errors import Conflict, Forbidden, Invalid, NotFound
-from svc.ids import new_id
-from svc.pages import news, queries, tree
-from svc.pages.access import READABLE, is_own, who
-from svc.pages.links import files_in, pages_in
+from svc.pages import news, queries, trash, tree
+from svc.pages.access import is_own
 from svc.pages.model import (
     EVERYONE,
     MAX_DEPTH,
@@ -29,7 +26,6 @@ from svc.pages.model import (
     SHARED_SURFACES,
     Access,
     Grant,
-    Kind,
     Page,
     is_below,
     page_body,
@@ -37,18 +33,13 @@ from svc.pages.model import (
     page_title,
     paths_above,
 )
+from svc.pages.writing import Saved, insert, revise
 from svc.principal import Principal, system
-from svc.store import Tx, json_array
+from svc.store import Tx
 
 NO_PAGE: Final = "There is no such page."
 NOT_EXISTING: Final = 0
 """As the revision a save starts from: there must be no page yet."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Saved:
-    id: str
-    revision: int
 
 
 def save(
@@ -67,7 +58,7 @@ def save(
     if revision is not None and revision != page.revision:
         raise _stale(page.revision)
     wanted = page.title if title is None else page_title(title, path=path)
-    return _revise(tx, principal, page, title=wanted, body=body)
+    return revise(tx, principal, page, title=wanted, body=body)
 
 
 def make_private(
@@ -87,7 +78,7 @@ def make_private(
     path = page_path(path)
     if queries.exists(tx, path):
         return None
-    page_id = _insert(
+    page_id = insert(
         tx,
         principal,
         path=path,
@@ -108,7 +99,7 @@ def restore(tx: Tx, principal: Principal, *, path: str, revision: int) -> Saved:
     if not queries.revision_exists(tx, page_id=page.id, revision=revision):
         raise NotFound("The page has no such revision.")
     title, body = queries.revision_text(tx, page_id=page.id, revision=revision)
-    return _revise(tx, principal, page, title=title, body=body)
+    return revise(tx, principal, page, title=title, body=body)
 
 
 def move(tx: Tx, principal: Principal, *, path: str, to: str) -> None:
@@ -119,7 +110,7 @@ def move(tx: Tx, principal: Principal, *, path: str, to: str) -> None:
     if is_below(to, page.path):
         raise Invalid("A page can't be moved below itself.")
     _must_have_subtree(tx, principal, page)
-    _must_fit(tx, page, to)
+    _must_fit(top=page.path, paths=queries.subtree_paths(tx, page.path), to=to)
     _must_be_free(tx, principal, to)
     before = news.reach_of(tx, page.path)
     tree.relocate(tx, page, to=to)
@@ -128,14 +119,33 @@ def move(tx: Tx, principal: Principal, *, path: str, to: str) -> None:
 
 
 def delete(tx: Tx, principal: Principal, *, path: str) -> None:
-    """Delete a page with all below it, and with their revisions: nothing is kept to restore them from."""
+    """Move a page with all below it into the trash, where it lies for ``trash.KEEP_MS``."""
     page = _seen(tx, principal, path)
     _must_own(principal, page, "Only its owner may delete a page.")
     _must_not_be_surface(page)
     _must_have_subtree(tx, principal, page)
     before = news.reach_of(tx, page.path)
-    tree.remove(tx, page)
+    trash.put(tx, principal, page)
     news.tell(tx, principal, "page.removed", before)
+
+
+def undelete(tx: Tx, principal: Principal, *, page_id: str, to: str | None = None) -> str:
+    """Bring a deleted page of the caller's back with what was deleted below it: with ids, histories and grants.
+
+    It comes to ``to``, or to where it was, and the new path is returned. What inherits, inherits from the new place.
+    """
+    page = trash.own(tx, principal, page_id)
+    if page is None:
+        raise NotFound("There is no such page of yours in the trash.")
+    path = page.path if to is None else page_path(to)
+    found = trash.with_it(tx, page)
+    _must_fit(top=page.path, paths=[old for _, old, _ in found], to=path)
+    _must_have_room(tx, principal, path, [path + old.removeprefix(page.path) for _, old, _ in found])
+    if any(explicit for _, _, explicit in found) and queries.unshared_of_others_below(tx, principal, path):
+        raise Conflict("Below that path lie pages of others, who have shared them with nobody. Restore it elsewhere.")
+    trash.take_out(tx, page, to=path, page_ids=[one for one, _, _ in found])
+    news.tell(tx, principal, "page.changed", news.reach_of(tx, path))
+    return path
 
 
 def set_access(tx: Tx, principal: Principal, *, path: str, access: Access, grants: Sequence[Grant]) -> None:
@@ -160,9 +170,10 @@ def claim(tx: Tx, user_id: str) -> None:
     """The first admin claims the instance: every page becomes theirs, the shared surfaces are open to everyone."""
     principal = system("claim")
     tx.run("update pages set owner_id = :user_id", user_id=user_id)
+    trash.hand_over(tx, user_id)
     for path, title in SHARED_SURFACES:
         if not queries.exists(tx, path):
-            _insert(tx, principal, path=path, title=title, body="", owner_id=user_id, kind="surface")
+            insert(tx, principal, path=path, title=title, body="", owner_id=user_id, kind="surface")
         tx.run("update pages set kind = 'surface' where path = :path", path=path)
         surface = _seen(tx, principal, path)
         tree.set_access(tx, surface, access="explicit", grants=[Grant(to=EVERYONE, level="write")])
@@ -197,15 +208,14 @@ def _must_not_be_surface(page: Page) -> None:
 def _must_have_subtree(tx: Tx, principal: Principal, page: Page) -> None:
     if queries.unwritable_below(tx, principal, page.path):
         raise Conflict("Below it lie pages of others, which are not yours to take along.")
-    if queries.subtree_measures(tx, page.path)[0] > MAX_SUBTREE_PAGES:
+    if queries.subtree_size(tx, page.path) > MAX_SUBTREE_PAGES:
         raise Conflict(f"More than {MAX_SUBTREE_PAGES} pages can't be changed at once.")
 
 
-def _must_fit(tx: Tx, page: Page, to: str) -> None:
+def _must_fit(*, top: str, paths: Iterable[str], to: str) -> None:
     """No path below may become longer or deeper than a path can be."""
-    _, longest, deepest = queries.subtree_measures(tx, page.path)
-    too_long = longest - len(page.path.encode()) + len(to.encode()) > MAX_PATH_BYTES
-    if too_long or deepest - page.path.count("/") + to.count("/") > MAX_DEPTH:
+    moved = [to + path.removeprefix(top) for path in paths]
+    if any(len(path.encode()) > MAX_PATH_BYTES or path.count("/") >= MAX_DEPTH for path in moved):
         raise Invalid("Paths below it would become too long there.")
 
 
@@ -230,6 +240,17 @@ def _must_be_allowed_at(tx: Tx, principal: Principal, path: str) -> None:
         raise NotFound(NO_PAGE)
 
 
+def _must_have_room(tx: Tx, principal: Principal, path: str, paths: Sequence[str]) -> None:
+    """Pages may come back at ``paths``, below ``path``: none is taken, and the caller may add one at ``path``."""
+    taken = queries.first_taken(tx, paths)
+    if taken is not None:
+        raise Conflict(f"There is a page at {taken} now. Move that one, or restore to another path.")
+    try:
+        _must_be_allowed_at(tx, principal, path)
+    except (NotFound, Forbidden) as error:
+        raise Conflict("You may not add pages at that path any more. Restore it to another one.") from error
+
+
 def _check_grants(tx: Tx, access: Access, grants: Sequence[Grant]) -> None:
     if access == "inherited" and grants:
         raise Invalid("Grants are given with explicit access only.")
@@ -247,111 +268,10 @@ def _stale(current: int) -> Conflict:
     return Conflict("The page was changed meanwhile.", data={"revision": current})
 
 
-# Writing a page
-
-
 def _create(tx: Tx, principal: Principal, *, path: str, title: str, body: str, revision: int | None) -> Saved:
     if revision not in {None, NOT_EXISTING}:
         raise _stale(NOT_EXISTING)  # also where there is one that the caller may not see
     _must_be_allowed_at(tx, principal, path)
-    page_id = _insert(tx, principal, path=path, title=title, body=body, owner_id=principal.user_id, kind="page")
+    page_id = insert(tx, principal, path=path, title=title, body=body, owner_id=principal.user_id, kind="page")
     news.tell(tx, principal, "page.changed", news.reach_of(tx, path, alone=True))
     return Saved(id=page_id, revision=1)
-
-
-def _insert(
-    tx: Tx,
-    principal: Principal,
-    *,
-    path: str,
-    title: str,
-    body: str,
-    owner_id: str | None,
-    kind: Kind,
-    access: Access = "inherited",
-) -> str:
-    page_id = new_id("pag")
-    above = queries.nearest_above(tx, path) if access == "inherited" else None
-    tx.run(
-        """
-        insert into pages (id, path, title, kind, owner_id, access, source_id, revision, created_at, updated_at)
-        values (:id, :path, :title, :kind, :owner_id, :access, :source_id, 1, :now, :now)
-        """,
-        id=page_id,
-        path=path,
-        title=title,
-        kind=kind,
-        owner_id=owner_id,
-        access=access,
-        source_id=page_id if access == "explicit" else above and above[1],
-        now=tx.now,
-    )
-    _store_text(tx, principal, page_id=page_id, revision=1, title=title, body=body)
-    return page_id
-
-
-def _revise(tx: Tx, principal: Principal, page: Page, *, title: str, body: str) -> Saved:
-    if (title, body) == queries.revision_text(tx, page_id=page.id, revision=page.revision):
-        return Saved(id=page.id, revision=page.revision)
-    revision = page.revision + 1
-    tx.run(
-        "update pages set title = :title, revision = :revision, updated_at = :now where id = :id",
-        id=page.id,
-        title=title,
-        revision=revision,
-        now=tx.now,
-    )
-    _store_text(tx, principal, page_id=page.id, revision=revision, title=title, body=body)
-    news.tell(tx, principal, "page.changed", news.reach_of(tx, page.path, alone=True))
-    return Saved(id=page.id, revision=revision)
-
-
-def _store_text(tx: Tx, principal: Principal, *, page_id: str, revision: int, title: str, body: str) -> None:
-    tx.run(
-        """
-        insert into page_revisions (page_id, revision, title, author_id, device_id, at, body)
-        values (:id, :revision, :title, :author_id, :device_id, :now, :body)
-        """,
-        id=page_id,
-        revision=revision,
-        title=title,
-        author_id=principal.user_id,
-        device_id=principal.device_id,
-        now=tx.now,
-        body=body,
-    )
-    links, files = pages_in(body), files_in(body)
-    if revision == 1 and not links and not files:
-        return  # there is nothing to replace either: pages come by the thousand with a mailbox
-    tx.run("delete from page_links where page_id = :id", id=page_id)
-    tx.run(
-        "insert into page_links (target_path, page_id) select value, :id from json_each(:paths)",
-        id=page_id,
-        paths=json_array(links),
-    )
-    _refer_to_files(tx, principal, page_id=page_id, file_ids=json_array(files))
-
-
-def _refer_to_files(tx: Tx, principal: Principal, *, page_id: str, file_ids: str) -> None:
-    """Keep which files the page shows. A new one counts only if the writer may read it: who merely knows a file's id
-    can't read it by naming it in a page of their own."""
-    tx.run(
-        "delete from page_files where page_id = :id and file_id not in (select value from json_each(:files))",
-        id=page_id,
-        files=file_ids,
-    )
-    tx.run(
-        f"""
-        insert into page_files (file_id, page_id)
-        select f.id, :id from files f
-        where f.id in (select value from json_each(:files)) and (
-            :everything or f.owner_id = :user_id or exists (
-                select 1 from page_files o join pages p on p.id = o.page_id where o.file_id = f.id and {READABLE}
-            )
-        )
-        on conflict do nothing
-        """,
-        id=page_id,
-        files=file_ids,
-        **who(principal),
-    )

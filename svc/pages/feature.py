@@ -3,6 +3,7 @@
 from svc.feature import Feature
 from svc.pages.actions import claim
 from svc.pages.invariants import INVARIANTS
+from svc.pages.jobs import JOB
 from svc.pages.migrations import MIGRATIONS
 from svc.pages.news import TOPIC
 from svc.pages.procedures import PROCEDURES
@@ -11,9 +12,20 @@ FEATURE = Feature(
     name="pages",
     summary="A tree of Markdown pages, shared by grants.",
     migrations=MIGRATIONS,
-    tables=("pages", "page_revisions", "page_grants", "page_links", "page_files"),
+    tables=(
+        "pages",
+        "page_revisions",
+        "page_grants",
+        "page_links",
+        "page_files",
+        "page_trash",
+        "page_trash_revisions",
+        "page_trash_grants",
+        "page_trash_files",
+    ),
     procedures=PROCEDURES,
     topics=(TOPIC,),
     invariants=INVARIANTS,
     claim=claim,
+    jobs=(JOB,),
 )

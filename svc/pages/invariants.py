@@ -71,6 +71,19 @@ def _references(tx: ReadTx) -> Iterator[str]:
             yield f"page {page_id} opens a file that its text does not show"
 
 
+def _trash(tx: ReadTx) -> Iterator[str]:
+    """What is in the trash can come back: with its revisions, and under an id that no page has."""
+    rows = tx.all(
+        """
+        select t.id from page_trash t where t.id in (select id from pages)
+            or t.revision <> (select count(*) from page_trash_revisions r where r.page_id = t.id)
+            or not exists (select 1 from page_trash_revisions r where r.page_id = t.id and r.revision = t.revision)
+        """
+    )
+    for (page_id,) in rows:
+        yield f"page {page_id} in the trash misses a revision, or is no deleted page"
+
+
 INVARIANTS = (
     Invariant(name="a page's path is spelled in one way", check=_paths),
     Invariant(name="a page's grants come from the nearest explicit page", check=_sources),
@@ -78,4 +91,5 @@ INVARIANTS = (
     Invariant(name="a page's owner is a user", check=_owners),
     Invariant(name="a page shows its newest revision", check=_revisions),
     Invariant(name="a page's links and files are those of its text", check=_references),
+    Invariant(name="a page in the trash can come back", check=_trash),
 )

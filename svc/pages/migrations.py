@@ -69,3 +69,59 @@ _PAGES = (
     """,
     "create index page_files_page on page_files (page_id)",
 )
+
+
+@MIGRATIONS(name="m002_trash")
+def m002_trash(db: Database) -> None:
+    for statement in _TRASH:
+        db.execute(statement)
+
+
+_TRASH = (
+    """
+    create table page_trash (           -- deleted pages, in no other table and in no answer but the trash's
+        id text primary key,
+        deletion_id text not null,      -- what was deleted together
+        is_top integer not null,        -- nothing of the same owner above it was deleted with it
+        path text not null,
+        title text not null,
+        owner_id text,
+        access text not null check (access in ('inherited', 'explicit')),
+        revision integer not null,
+        created_at integer not null,
+        updated_at integer not null,
+        deleted_at integer not null,
+        deleted_by text,                -- a user id; null: nobody's hand, or nobody's instance
+        unique (deletion_id, path)
+    ) strict
+    """,
+    "create index page_trash_deleted on page_trash (deleted_at)",
+    "create index page_trash_owner on page_trash (owner_id, deleted_at) where is_top = 1",
+    """
+    create table page_trash_revisions (
+        page_id text not null references page_trash (id) on delete cascade,
+        revision integer not null,
+        title text not null,
+        author_id text,
+        device_id text not null,
+        at integer not null,
+        body text not null,
+        primary key (page_id, revision)
+    ) strict
+    """,
+    """
+    create table page_trash_grants (
+        page_id text not null references page_trash (id) on delete cascade,
+        grantee text not null,
+        level text not null check (level in ('read', 'write')),
+        primary key (page_id, grantee)
+    ) strict, without rowid
+    """,
+    """
+    create table page_trash_files (     -- files in the bodies, put there by somebody who could read them
+        page_id text not null references page_trash (id) on delete cascade,
+        file_id text not null,
+        primary key (page_id, file_id)
+    ) strict, without rowid
+    """,
+)

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from svc.errors import NotFound
-from svc.pages import actions, queries, wire
+from svc.pages import actions, queries, trash, wire
 from svc.pages.actions import NO_PAGE
 from svc.pages.model import Page, page_path
 from svc.pages.wire import (
     MoveInput,
     PageOut,
     PathInput,
+    PathOut,
     RestoreInput,
     RevisionOut,
     SavedOut,
     SaveInput,
     SetAccessInput,
+    TrashEntryOut,
     TreeEntryOut,
     TreeInput,
+    UndeleteInput,
 )
 from svc.principal import Principal
 from svc.protocol import NOTHING, Nothing, Procedure
@@ -54,6 +57,15 @@ async def delete(context: RequestContext, wanted: PathInput) -> Nothing:
     return NOTHING
 
 
+async def trash_listed(context: RequestContext, wanted: Nothing) -> list[TrashEntryOut]:
+    return await context.workspace.store.read(_trash, context.principal)
+
+
+async def undelete(context: RequestContext, wanted: UndeleteInput) -> PathOut:
+    path = await context.workspace.store.write(actions.undelete, context.principal, page_id=wanted.id, to=wanted.to)
+    return PathOut(path=path)
+
+
 async def history(context: RequestContext, wanted: PathInput) -> list[RevisionOut]:
     return await context.workspace.store.read(_history, context.principal, wanted.path)
 
@@ -87,6 +99,10 @@ def _get(tx: ReadTx, principal: Principal, path: str) -> PageOut:
 
 def _history(tx: ReadTx, principal: Principal, path: str) -> list[RevisionOut]:
     return [wire.revision_entry(revision) for revision in queries.history(tx, _seen(tx, principal, path).id)]
+
+
+def _trash(tx: ReadTx, principal: Principal) -> list[TrashEntryOut]:
+    return wire.trash_entries(tx, trash.listed(tx, principal))
 
 
 def _seen(tx: ReadTx, principal: Principal, path: str) -> Page:
@@ -140,7 +156,25 @@ PROCEDURES: tuple[Procedure[RequestContext], ...] = (
         input=PathInput,
         output=Nothing,
         call=delete,
-        summary="Delete a page with all below it, history included. Its owner only.",
+        summary="Move a page with all below it into the trash, for 30 days. Its owner only.",
+    ),
+    Procedure(
+        name="pages.trash",
+        kind="query",
+        access="authenticated",
+        input=Nothing,
+        output=list[TrashEntryOut],
+        call=trash_listed,
+        summary="One's own deleted pages, the last deleted first.",
+    ),
+    Procedure(
+        name="pages.undelete",
+        kind="mutation",
+        access="authenticated",
+        input=UndeleteInput,
+        output=PathOut,
+        call=undelete,
+        summary="Bring a deleted page back, with what was deleted below it. Its owner only.",
     ),
     Procedure(
         name="pages.history",

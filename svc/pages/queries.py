@@ -156,16 +156,21 @@ def unshared_of_others_below(tx: ReadTx, principal: Principal, path: str) -> boo
     return found is not None
 
 
-def subtree_measures(tx: ReadTx, path: str) -> tuple[int, int, int]:
-    """How many pages a subtree has, and the most bytes and parts that one of their paths has."""
-    row = tx.one(
-        f"""
-        select count(*), max(length(cast(p.path as blob))), max(length(p.path) - length(replace(p.path, '/', '')) + 1)
-        from pages p where {SUBTREE}
-        """,
-        path=path,
+def subtree_size(tx: ReadTx, path: str) -> int:
+    return int(tx.value(f"select count(*) from pages p where {SUBTREE}", path=path))
+
+
+def subtree_paths(tx: ReadTx, path: str) -> list[str]:
+    return [str(one) for (one,) in tx.all(f"select p.path from pages p where {SUBTREE}", path=path)]
+
+
+def first_taken(tx: ReadTx, paths: Iterable[str]) -> str | None:
+    """The first of these paths at which there is a page, whoever may read it."""
+    found = tx.value(
+        "select path from pages where path in (select value from json_each(:paths)) order by path limit 1",
+        paths=json_array(paths),
     )
-    return cast("tuple[int, int, int]", row)
+    return cast("str | None", found)
 
 
 def body(tx: ReadTx, *, page_id: str, revision: int) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from svc.pages import queries
-from svc.pages.model import Access, Grant, Page
+from svc.pages.model import Access, Grant, Page, paths_above
 from svc.pages.queries import BELOW, SUBTREE
 from svc.store import Tx
 
@@ -41,6 +41,20 @@ def relocate(tx: Tx, page: Page, *, to: str) -> None:
 
 def remove(tx: Tx, page: Page) -> None:
     tx.run(f"delete from pages as p where {SUBTREE}", path=page.path)
+
+
+def settle_sources(tx: Tx, path: str) -> None:
+    """Set ``source_id`` in a whole subtree anew, whatever it was: pages came back into it."""
+    above = _inherited(tx, path)
+    settled: dict[str, str | None] = {}  # by path; what is above comes first
+    wrong = []
+    rows = tx.all(f"select p.id, p.path, p.access, p.source_id from pages p where {SUBTREE} order by p.path", path=path)
+    for page_id, page_path, access, source_id in rows:
+        nearest = next((settled[higher] for higher in paths_above(page_path) if higher in settled), above)
+        settled[page_path] = page_id if access == "explicit" else nearest
+        if source_id != settled[page_path]:
+            wrong.append({"id": page_id, "source_id": settled[page_path]})
+    tx.run_many("update pages set source_id = :source_id where id = :id", wrong)
 
 
 def _inherited(tx: Tx, path: str) -> str | None:

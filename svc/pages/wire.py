@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
@@ -10,6 +11,7 @@ from svc.clock import rfc3339
 from svc.pages import queries
 from svc.pages.access import is_own
 from svc.pages.model import MAX_GRANTS, Access, Grant, Kind, Level, Page, Revision
+from svc.pages.trash import Trashed
 from svc.principal import Principal
 from svc.protocol.rows import Wire
 from svc.store import ReadTx
@@ -41,6 +43,13 @@ class SaveInput(Wire, frozen=True):
 class MoveInput(Wire, frozen=True):
     path: Path
     to: Path
+
+
+class UndeleteInput(Wire, frozen=True):
+    """``to``: another path than the one it was deleted from."""
+
+    id: Annotated[str, msgspec.Meta(max_length=100)]
+    to: Path | None = None
 
 
 class RestoreInput(Wire, frozen=True):
@@ -114,6 +123,22 @@ class SavedOut(Wire, frozen=True):
     revision: int
 
 
+class TrashEntryOut(Wire, frozen=True):
+    """``pages``: how many come back with it, itself included. ``goes_at``: when it is deleted for good."""
+
+    id: str
+    path: str
+    title: str
+    pages: int
+    deleted_at: str
+    deleted_by: PersonOut | None
+    goes_at: str
+
+
+class PathOut(Wire, frozen=True):
+    path: str
+
+
 class RevisionOut(Wire, frozen=True):
     revision: int
     title: str
@@ -159,6 +184,22 @@ def page_detail(tx: ReadTx, principal: Principal, page: Page) -> PageOut:
         ),
         updated_at=rfc3339(page.updated_at),
     )
+
+
+def trash_entries(tx: ReadTx, entries: Sequence[tuple[Trashed, int]]) -> list[TrashEntryOut]:
+    names = queries.user_names(tx, {page.deleted_by for page, _ in entries if page.deleted_by})
+    return [
+        TrashEntryOut(
+            id=page.id,
+            path=page.path,
+            title=page.title,
+            pages=below + 1,
+            deleted_at=rfc3339(page.deleted_at),
+            deleted_by=_person(page.deleted_by, names.get(page.deleted_by or "")),
+            goes_at=rfc3339(page.goes_at),
+        )
+        for page, below in entries
+    ]
 
 
 def revision_entry(revision: Revision) -> RevisionOut:

@@ -8,10 +8,10 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import msgspec
 
-from svc.pages import actions, file_is_readable_through_a_page, queries, readable_page
-from svc.pages.actions import Saved
+from svc.pages import actions, file_is_readable_through_a_page, queries, readable_page, trash
 from svc.pages.invariants import INVARIANTS
 from svc.pages.model import EVERYONE, Access, Grant, Level
+from svc.pages.writing import Saved
 from svc.principal import Principal, system
 from svc.store import OutboxRow, ReadTx, Store, Tx, Value, rows_after
 
@@ -63,6 +63,13 @@ class Pages:
     def delete(self, who: Principal, path: str) -> None:
         self.do(actions.delete, who, path=path)
 
+    def undelete(self, who: Principal, page_id: str, to: str | None = None) -> str:
+        return self.do(actions.undelete, who, page_id=page_id, to=to)
+
+    def trash(self, who: Principal) -> list[tuple[str, int]]:
+        """``(path, pages below)`` of the entries."""
+        return [(page.path, below) for page, below in self.ask(trash.listed, who)]
+
     def add_file(self, owner: Principal, file_id: str) -> None:
         self.do(
             lambda tx: tx.run(
@@ -97,7 +104,11 @@ class Pages:
 
     def state(self) -> list[list[tuple[Any, ...]]]:
         """Every row of pages, and what was told."""
-        tables = ("pages", "page_revisions", "page_grants", "page_links", "page_files", "outbox")
+        return [*self.kept(), self.rows("select * from outbox order by 1, 2")]
+
+    def kept(self) -> list[list[tuple[Any, ...]]]:
+        """Every row of pages."""
+        tables = ("pages", "page_revisions", "page_grants", "page_links", "page_files")
         return [self.rows(f"select * from {table} order by 1, 2") for table in tables]
 
     def head(self) -> int:

@@ -58,7 +58,7 @@ def test_every_page_is_read_and_written_by_whom_the_naive_rule_names(
 def _follow(tx: Tx, forest: dict[str, dict[str, Any]], program: list[tuple[Any, ...]]) -> None:
     naive = NaiveTree()
     for path, standing in forest.items():  # in any order, so also a page above older ones of others
-        _plant(tx, naive, path, **standing)
+        plant(tx, naive, path, **standing)
     _compare(tx, naive)
     for step in program:
         before, told = _view(tx), tx.value("select max(seq) from outbox") or 0
@@ -71,7 +71,7 @@ def _follow(tx: Tx, forest: dict[str, dict[str, Any]], program: list[tuple[Any, 
     raise _Over
 
 
-def _plant(tx: Tx, naive: NaiveTree, path: str, *, owner: Principal, grants: list[Grant] | None) -> None:
+def plant(tx: Tx, naive: NaiveTree, path: str, *, owner: Principal, grants: list[Grant] | None) -> None:
     """A page of ``owner``, whatever is around it; ``grants`` make its access explicit."""
     actions.save(tx, UNCLAIMED, path=path, title=None, body="")
     tx.run("update pages set owner_id = :owner where path = :path", owner=owner.user_id, path=path)

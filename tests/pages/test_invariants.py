@@ -15,6 +15,7 @@ DAMAGE = {
     "a page's owner is a user": "update pages set owner_id = 'usr_x' where path = 'a'",
     "a page shows its newest revision": "delete from page_revisions where revision = 1",
     "a page's links and files are those of its text": "delete from page_links",
+    "a page in the trash can come back": "delete from page_trash_revisions where revision = 1",
 }
 
 
@@ -24,6 +25,8 @@ def test_damage_is_found_by_the_invariant_that_it_breaks_and_by_no_other(pages: 
         pages.save(NOA, path, "one")
         pages.save(NOA, path, "two [[a]]")
     pages.share(NOA, "a", grant(OLE))
+    pages.save(NOA, "gone")
+    pages.delete(NOA, "gone")
     assert pages.problems() == []
     pages.do(lambda tx: tx.run(DAMAGE[name]))
     assert [one.name for one in INVARIANTS if pages.ask(problems, one)] == [name]

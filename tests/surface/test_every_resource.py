@@ -106,6 +106,7 @@ LISTS = (
     query("mail.threads", section="inbox"),
     query("files.list"),
     query("pages.tree"),
+    query("pages.trash"),
     query("people.suggest", text=""),
     query("events.recent"),
     query("auth.sessions"),

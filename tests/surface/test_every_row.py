@@ -106,6 +106,8 @@ PROCEDURES: dict[str, Door] = {
     "pages.save": mutation("authenticated", 409, path="none", body="", revision=7),
     "pages.move": mutation("authenticated", 404, path="none", to="other"),
     "pages.delete": mutation("authenticated", 404, path="none"),
+    "pages.trash": query("authenticated"),
+    "pages.undelete": mutation("authenticated", 404, id="pag_none"),
     "pages.history": query("authenticated", 404, path="none"),
     "pages.restore": mutation("authenticated", 404, path="none", revision=1),
     "pages.setAccess": mutation("authenticated", 404, path="none", access="inherited"),

@@ -175,6 +175,36 @@ def test_an_old_revision_is_restored_and_a_page_moved_shared_and_deleted(
     until(page, lambda: service.rows("select path from pages where path like '%old'") == [])
 
 
+def delete_in_the_app(page: Page) -> None:
+    page.get_by_role("button", name="Move or delete").click()
+    page.get_by_role("button", name="Delete the page").click()
+    page.get_by_role("button", name="Delete", exact=True).click()
+    expect(page.get_by_text("The page is in the trash.")).to_be_visible()
+
+
+def test_a_deleted_page_comes_back_by_undo_and_from_the_trash(
+    visit: Callable[..., Page], service: ServiceProcess
+) -> None:
+    service.mutate("pages.save", path="drafts/letter", title="A letter", body="Dear Ruth")
+    service.mutate("pages.save", path="drafts/letter/notes", body="below")
+    page = visit("/p/drafts/letter")
+    delete_in_the_app(page)
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator(".prose")).to_have_text("Dear Ruth")
+    delete_in_the_app(page)
+    page.get_by_role("link", name="Trash").click()
+    entry = page.locator(".trash .thing").filter(has_text="A letter")
+    expect(entry).to_contain_text("drafts/letter · 1 page below")
+    service.mutate("pages.save", path="drafts/letter", body="another one by now")
+    entry.get_by_role("button", name="Restore").click()
+    expect(entry.get_by_role("alert")).to_contain_text("There is a page at drafts/letter now")
+    entry.get_by_label("Restore to").fill("drafts/old letter")
+    entry.get_by_role("button", name="Restore").click()
+    page.wait_for_url("**/p/drafts/old%20letter")
+    expect(page.locator(".prose")).to_have_text("Dear Ruth")
+    assert kept(service, "drafts/old letter/notes")[0] == "below"
+
+
 def test_files_come_by_picker_paste_and_drop_and_stand_at_the_caret(
     visit: Callable[..., Page], service: ServiceProcess
 ) -> None:
@@ -239,6 +269,11 @@ def test_pages_pass_axe_and_fit(
     page = visit("/p/", **context)
     page.wait_for_selector(".tree a")
     check(page, f"{name}-pages-tree")
+    service.mutate("pages.save", path="gone", title="Gone", body="")
+    service.mutate("pages.delete", path="gone")
+    page.goto(f"{service.base}/p/?trash")
+    page.wait_for_selector(".trash .thing")
+    check(page, f"{name}-pages-trash")
     page.goto(f"{service.base}/p/clients/harbour")
     page.wait_for_selector(".prose table")
     check(page, f"{name}-pages-view")

@@ -1,0 +1,241 @@
+"""The trash: deleted pages with their history, grants and files, kept for 30 days in tables that nothing else reads.
+
+A page and all below it are deleted together and come back together, each with its id. Of what was deleted together,
+everybody gets back what is theirs: an entry of the trash is a page whose owner has no other page above it that went
+along. Nothing here asks who may do it, but for the two queries; ``actions.py`` has, before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, cast
+
+from svc.clock import DAY_MS, Millis
+from svc.ids import new_id
+from svc.pages import tree
+from svc.pages.links import pages_in
+from svc.pages.model import Page, paths_above
+from svc.pages.queries import SUBTREE
+from svc.pages.writing import link_to
+from svc.principal import Principal
+from svc.store import ReadTx, Row, Tx, json_array
+
+KEEP_MS: Final = 30 * DAY_MS
+MAX_LISTED: Final = 500
+PURGED_AT_ONCE: Final = 200
+
+_OWN: Final = "(:everything or t.owner_id = :user_id)"
+_WITH_IT: Final = "(t.path = :path or (t.path > :path || '/' and t.path < :path || '0'))"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trashed:
+    """A deleted page. ``goes_at``: when it is deleted for good."""
+
+    id: str
+    deletion_id: str
+    path: str
+    title: str
+    deleted_at: Millis
+    deleted_by: str | None
+
+    @property
+    def goes_at(self) -> Millis:
+        return self.deleted_at + KEEP_MS
+
+
+def put(tx: Tx, principal: Principal, page: Page) -> None:
+    """Move the page and all below it into the trash."""
+    deletion_id = new_id("del")
+    rows = tx.all(f"select p.id, p.path, p.owner_id from pages p where {SUBTREE} order by p.path", path=page.path)
+    tx.run(
+        f"""
+        insert into page_trash (
+            id, deletion_id, is_top, path, title, owner_id, access, revision, created_at, updated_at, deleted_at,
+            deleted_by
+        )
+        select p.id, :deletion_id, p.id in (select value from json_each(:tops)), p.path, p.title, p.owner_id, p.access,
+            p.revision, p.created_at, p.updated_at, :now, :user_id
+        from pages p where {SUBTREE}
+        """,
+        deletion_id=deletion_id,
+        tops=json_array(_tops(rows)),
+        path=page.path,
+        now=tx.now,
+        user_id=principal.user_id,
+    )
+    tx.run(
+        f"""
+        insert into page_trash_revisions (page_id, revision, title, author_id, device_id, at, body)
+        select r.page_id, r.revision, r.title, r.author_id, r.device_id, r.at, r.body
+        from pages p join page_revisions r on r.page_id = p.id where {SUBTREE}
+        """,
+        path=page.path,
+    )
+    tx.run(
+        f"""
+        insert into page_trash_grants (page_id, grantee, level)
+        select g.page_id, g.grantee, g.level from pages p join page_grants g on g.page_id = p.id where {SUBTREE}
+        """,
+        path=page.path,
+    )
+    tx.run(
+        f"""
+        insert into page_trash_files (page_id, file_id)
+        select f.page_id, f.file_id from pages p join page_files f on f.page_id = p.id where {SUBTREE}
+        """,
+        path=page.path,
+    )
+    tree.remove(tx, page)
+
+
+def listed(tx: ReadTx, principal: Principal) -> list[tuple[Trashed, int]]:
+    """The caller's entries, the last deleted first, each with the number of pages that come back with it."""
+    rows = tx.all(
+        f"""
+        select t.id, t.deletion_id, t.path, t.title, t.deleted_at, t.deleted_by, (
+            select count(*) from page_trash w where w.deletion_id = t.deletion_id
+                and w.path > t.path || '/' and w.path < t.path || '0'
+        )
+        from page_trash t where t.is_top = 1 and t.deleted_at > :oldest and {_OWN}
+        order by t.deleted_at desc, t.path limit :most
+        """,
+        oldest=tx.now - KEEP_MS,
+        most=MAX_LISTED,
+        everything=int(principal.sees_everything),
+        user_id=principal.user_id,
+    )
+    return [(_trashed(row), cast(int, row[6])) for row in rows]
+
+
+def own(tx: ReadTx, principal: Principal, page_id: str) -> Trashed | None:
+    """A page in the trash that is the caller's."""
+    row = tx.one(
+        f"""
+        select t.id, t.deletion_id, t.path, t.title, t.deleted_at, t.deleted_by from page_trash t
+        where t.id = :id and t.deleted_at > :oldest and {_OWN}
+        """,
+        id=page_id,
+        oldest=tx.now - KEEP_MS,
+        everything=int(principal.sees_everything),
+        user_id=principal.user_id,
+    )
+    return None if row is None else _trashed(row)
+
+
+def with_it(tx: ReadTx, page: Trashed) -> list[tuple[str, str, bool]]:
+    """``(id, path, whether its access is explicit)`` of the page and what was deleted with it below, by path."""
+    rows = tx.all(
+        f"""
+        select t.id, t.path, t.access = 'explicit' from page_trash t
+        where t.deletion_id = :deletion_id and {_WITH_IT} order by t.path
+        """,
+        deletion_id=page.deletion_id,
+        path=page.path,
+    )
+    return [(str(page_id), str(path), bool(explicit)) for page_id, path, explicit in rows]
+
+
+def take_out(tx: Tx, page: Trashed, *, to: str, page_ids: Sequence[str]) -> None:
+    """Put ``page_ids``, which are :func:`with_it`, back into the tree, the page itself at ``to``, where all is free.
+
+    A grant to somebody who is no user any more is left out.
+    """
+    ids = json_array(page_ids)
+    tx.run(
+        """
+        insert into pages (id, path, title, kind, owner_id, access, source_id, revision, created_at, updated_at)
+        select id, :to || substr(path, length(:path) + 1), title, 'page', owner_id, access, null, revision, created_at,
+            updated_at
+        from page_trash where id in (select value from json_each(:ids))
+        """,
+        to=to,
+        path=page.path,
+        ids=ids,
+    )
+    tx.run(
+        """
+        insert into page_revisions (page_id, revision, title, author_id, device_id, at, body)
+        select page_id, revision, title, author_id, device_id, at, body
+        from page_trash_revisions where page_id in (select value from json_each(:ids))
+        """,
+        ids=ids,
+    )
+    tx.run(
+        """
+        insert into page_grants (page_id, grantee, level)
+        select page_id, grantee, level from page_trash_grants where page_id in (select value from json_each(:ids))
+            and (grantee = 'everyone' or grantee in (select id from users))
+        """,
+        ids=ids,
+    )
+    tx.run(
+        """
+        insert into page_files (file_id, page_id)
+        select file_id, page_id from page_trash_files where page_id in (select value from json_each(:ids))
+        """,
+        ids=ids,
+    )
+    _link_again(tx, ids)
+    tree.settle_sources(tx, to)
+    tx.run("delete from page_trash where id in (select value from json_each(:ids))", ids=ids)
+
+
+def purge(tx: Tx) -> int:
+    """Delete for good what has lain there long enough, a bounded batch; how many pages went."""
+    return tx.run(
+        """
+        delete from page_trash where id in (
+            select id from page_trash where deleted_at <= :oldest order by deleted_at limit :most
+        )
+        """,
+        oldest=tx.now - KEEP_MS,
+        most=PURGED_AT_ONCE,
+    )
+
+
+def next_purge(tx: ReadTx) -> Millis | None:
+    """When the oldest goes."""
+    oldest = tx.value("select min(deleted_at) from page_trash")
+    return None if oldest is None else cast(Millis, oldest) + KEEP_MS
+
+
+def hand_over(tx: Tx, user_id: str) -> None:
+    """What was deleted before there was anybody is the first admin's too."""
+    tx.run("update page_trash set owner_id = :user_id", user_id=user_id)
+
+
+def _tops(rows: Sequence[Row]) -> list[str]:
+    """Of ``(id, path, owner)``, each after what is above it: the pages whose owner has none above among them."""
+    owners: dict[str, str | None] = {}
+    tops = []
+    for page_id, path, owner_id in rows:
+        above = {owners[higher] for higher in paths_above(path) if higher in owners}
+        if owner_id not in above:
+            tops.append(str(page_id))
+        owners[path] = owner_id
+    return tops
+
+
+def _link_again(tx: Tx, ids: str) -> None:
+    bodies = tx.each(
+        """
+        select p.id, r.body from pages p join page_revisions r on r.page_id = p.id and r.revision = p.revision
+        where p.id in (select value from json_each(:ids)) and instr(r.body, '/p/') + instr(r.body, '[[') > 0
+        """,
+        ids=ids,
+    )
+    for page_id, body in bodies:
+        link_to(tx, page_id=page_id, links=pages_in(body))
+
+
+def _trashed(row: Row) -> Trashed:
+    return Trashed(
+        id=cast(str, row[0]),
+        deletion_id=cast(str, row[1]),
+        path=cast(str, row[2]),
+        title=cast(str, row[3]),
+        deleted_at=cast(Millis, row[4]),
+        deleted_by=cast("str | None", row[5]),
+    )
