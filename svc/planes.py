@@ -96,6 +96,8 @@ def worker_beside(trusted: Workspace, *, log: Log) -> Subsystem:
 
         def through_memory(application: Application[Any]) -> Connect:
             async def connect() -> trio.abc.Stream:
+                if drain():
+                    raise trio.ClosedResourceError("this plane has ended")
                 ours, theirs = stream_pair()
                 serve = partial(serve_connection, log=log, peer=LOOPBACK, drain=drain)
                 child.work.start_soon(serve, theirs, application)

@@ -57,7 +57,7 @@ def _long_token(value: str) -> str:
     return value
 
 
-def _loopback_url(value: str) -> str:
+def loopback_url(value: str) -> str:
     """``:4781`` stands for ``http://127.0.0.1:4781``."""
     url = http_url(f"http://127.0.0.1{value}" if value.startswith(":") else value)
     parts = urlsplit(url)
@@ -193,14 +193,14 @@ INTERNAL_TOKEN: Setting[str | None] = Setting(
 )
 WORKER_URL: Setting[str] = Setting(
     name="SVC_WORKER_URL",
-    parse=_loopback_url,
+    parse=loopback_url,
     default="http://127.0.0.1:4781",
     type="URL",
     help="Loopback control address of the worker plane: `svc serve --role=worker` listens there.",
 )
 BROKER_URL: Setting[str] = Setting(
     name="SVC_BROKER_URL",
-    parse=_loopback_url,
+    parse=loopback_url,
     default="http://127.0.0.1:4782",
     type="URL",
     help="Loopback address of the web plane's internal listener, for a worker that is a process of its own.",

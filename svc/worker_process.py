@@ -88,7 +88,7 @@ async def _watch(child: Child, process: trio.Process, dispatcher: Dispatcher) ->
             status = await process.wait()
             nursery.cancel_scope.cancel()
         if not child.draining:
-            await dispatcher.all_died()
+            await dispatcher.forget_dead()
             raise WorkerDied(f"the worker process ended with status {status}")
     finally:
         with trio.CancelScope(shield=True):  # bounded: nothing survives a kill

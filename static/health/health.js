@@ -16,8 +16,8 @@ export function HealthSection() {
   const troubled = checks?.filter((one) => one.state === "failed" || one.state === "warning").length ?? 0;
   return html`<section class="setting" aria-labelledby="health-title" aria-busy=${busy}>
     <h2 id="health-title">Checks</h2>
-    <p class="fine">The same as <code>svc doctor</code> tells on the machine. To ask a service whether it takes a
-      credential is to use it, so that is written down with the other uses.</p>
+    <p class="fine">The command <code>svc doctor</code> shows the same. Some checks ask a service whether it
+      takes a credential: each counts as a use of it, and stands in its log.</p>
     <div class="health-steps">
       <button class="button" aria-busy=${busy} onClick=${() => void ask()}>Check again</button>
       <p class="quiet-text" role="status">${told(checks, busy, troubled)}</p>

@@ -59,6 +59,7 @@ function Head({ run, changed }) {
     await mutate(name, { id });
     await changed();
   };
+  const asksModels = usage.inputTokens || usage.outputTokens || run.steps.some((step) => step.kind === "llm");
   const canRetry = state === "failed" || state === "cancelled";
   return html`<header class="setting run-head">
     <h1><bdi>${title}</bdi> <${State} ...${STATE_WORDS[state]} /></h1>
@@ -68,7 +69,7 @@ function Head({ run, changed }) {
     <dl class="run-facts">
       <dt>Workflow</dt><dd><a href=${runsHref({ workflow })}><code>${workflow}</code></a></dd>
       <dt>Time</dt><dd><span title=${`Queued ${fullTime(createdAt)}`}>${runTimes(run, now.value)}</span></dd>
-      <dt>Tokens</dt><dd>${tokens(usage)}</dd>
+      ${asksModels && html`<dt>Tokens</dt><dd>${tokens(usage)}</dd>`}
     </dl>
     ${!hasEnded(state) && html`<${ConfirmButton} label="Cancel" what=${title} run=${act("runs.cancel")}
       question="It stops, and so does all that it began." sure="Stop it" />`}
@@ -93,7 +94,7 @@ function Body({ run }) {
     </section>`}
     <section class="setting" aria-labelledby="run-values">
       <h2 id="run-values">Input and output</h2>
-      <${Value} label="Input of the run" value=${input} />
+      ${input !== null && html`<${Value} label="Input of the run" value=${input} />`}
       ${state === "done" && html`<${Value} label="Output of the run" value=${output} />`}
     </section>`;
 }

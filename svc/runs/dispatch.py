@@ -10,18 +10,18 @@ import secrets
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import msgspec
 import trio
 
 from svc.clock import SECOND_MS
+from svc.config import BadValue
 from svc.errors import Invalid
 from svc.nursery import Child, Wake
 from svc.protocol import Connect, Link, LinkFault
 from svc.runs import leasing, queries
 from svc.runs.model import LEASE_MS, LEASED_AT_ONCE, Lease
-from svc.settings import is_loopback
+from svc.settings import loopback_url
 from svc.workspace import Workspace
 
 LONGEST_LOOK_S: Final = 30.0
@@ -29,6 +29,8 @@ LONGEST_LOOK_S: Final = 30.0
 IN_MEMORY: Final = "memory:"
 GIVE_S: Final = 10.0
 STOP_S: Final = 2.0
+ALIVE_S: Final = 2.0
+"""A worker that lives says so within this time."""
 _ACCEPTED: Final = 202
 _PAUSE_S: Final = 1.0
 
@@ -66,25 +68,28 @@ class Dispatcher:
     def workers(self) -> tuple[Worker, ...]:
         """Those that were heard of lately."""
         oldest = trio.current_time() - LEASE_MS / SECOND_MS
-        for url in [url for url, worker in self._workers.items() if worker.seen < oldest]:
-            del self._workers[url]
-        return tuple(self._workers.values())
+        return tuple(worker for worker in self._workers.values() if worker.seen >= oldest)
 
-    def forget_all(self) -> None:
-        """No worker is known until one shakes hands again."""
-        self._workers.clear()
+    async def forget_dead(self) -> None:
+        """A worker has died: what those held that do not answer any more is queued again at once."""
+        for worker in tuple(self._workers.values()):
+            if not await self._lives(worker):
+                await self._forget(worker)
+                await self.workspace.store.write(leasing.lose_of, worker.name)
+                self.wake.call()
 
-    async def all_died(self) -> None:
-        """The only worker there was has died: what it held is queued again at once."""
-        self.forget_all()
-        await self.workspace.store.write(leasing.lose_all)
-        self.wake.call()
+    async def _lives(self, worker: Worker) -> bool:
+        try:
+            return (await worker.link.ask("GET", "/livez", within_s=ALIVE_S)).ok
+        except LinkFault:
+            return False
 
     async def meet(self, *, url: str, instance: str, version: str, held: dict[str, int]) -> list[str]:
         """A worker is there. Returns the runs that it should drop."""
         known = self._workers.get(url)
         if known is None or known.instance != instance:
-            await self._forget(known)
+            if known is not None:
+                await self._forget(known)
             known = Worker(url=url, instance=instance, version=version, link=self._link(url), seen=trio.current_time())
             self._workers[url] = known
             self.workspace.log.info("runs.worker_met", url=url, version=version)
@@ -96,10 +101,11 @@ class Dispatcher:
             self.wake.call()
         return dropped
 
-    async def _forget(self, worker: Worker | None) -> None:
-        if worker is not None:
+    async def _forget(self, worker: Worker) -> None:
+        """Unless another start of it has shaken hands meanwhile."""
+        if self._workers.get(worker.url) is worker:
             del self._workers[worker.url]
-            await worker.link.aclose()
+        await worker.link.aclose()
 
     def _link(self, url: str) -> Link:
         """Raises :class:`svc.errors.Invalid` for what is not a worker of this machine."""
@@ -107,12 +113,12 @@ class Dispatcher:
             if self.in_memory is None:
                 raise Invalid("No worker runs within this process.")
             return Link(connect=self.in_memory, authority="127.0.0.1", token=self.token)
-        parts = urlsplit(url)
-        host, port = parts.hostname, _port(url)
-        if parts.scheme != "http" or host is None or port is None or not is_loopback(host):
-            raise Invalid("controlUrl must be an http address of this machine.")
-        connect = partial(trio.open_tcp_stream, host, port)
-        return Link(connect=connect, authority=f"{host}:{port}", token=self.token)
+        try:
+            authority = loopback_url(url).removeprefix("http://")
+        except BadValue as error:
+            raise Invalid(f"controlUrl: {error}") from None
+        host, _, port = authority.partition(":")
+        return Link(connect=partial(trio.open_tcp_stream, host, int(port)), authority=authority, token=self.token)
 
     async def run(self, child: Child) -> None:
         """Give out what is due, until the intake is cancelled."""
@@ -156,7 +162,7 @@ class Dispatcher:
             why = answer.problem()
         except LinkFault as fault:
             why = str(fault)
-            self._workers.pop(worker.url, None)
+            await self._forget(worker)
         self.workspace.log.warning("runs.not_taken", run_id=lease.run.id, worker=worker.url, why=why)
         await self.workspace.store.write(leasing.give_back, lease)
         return False
@@ -196,10 +202,3 @@ def order_of(lease: Lease) -> dict[str, Any]:
             for step in lease.steps
         ],
     }
-
-
-def _port(url: str) -> int | None:
-    try:
-        return urlsplit(url).port
-    except ValueError:
-        return None

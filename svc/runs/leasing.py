@@ -103,9 +103,9 @@ def lose_predecessors(tx: Tx, worker: str, *, url: str) -> int:
     return len(rows)
 
 
-def lose_all(tx: Tx) -> None:
-    """No worker holds any run now."""
-    for row in queries.running(tx):
+def lose_of(tx: Tx, worker: str) -> None:
+    """That worker is gone: what it held is queued again."""
+    for row in queries.held_by(tx, worker):
         move(tx, row, "lose", due_at=tx.now, worker=None)
 
 

@@ -11,6 +11,8 @@ from svc.runs.states import RunState
 from svc.workflow import StepKind
 
 TOPIC: Final = "runs"
+DIVERGED: Final = "Diverged"
+"""The type of an error: the code does something else than it did when the run began."""
 PROTOCOL: Final = 1
 """What the two planes speak. Another number is refused."""
 
@@ -41,6 +43,11 @@ LEASED_AT_ONCE: Final = 20
 
 StepState = Literal["waiting", "done", "failed"]
 ApprovalState = Literal["open", "approved", "declined", "expired", "cancelled"]
+
+
+def diverged(key: str) -> str:
+    """What is said where the step with that key is another now."""
+    return f"The step {key} was another when this run began. Its code was changed without a new version."
 
 
 @dataclass(frozen=True, kw_only=True)

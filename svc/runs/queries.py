@@ -66,10 +66,6 @@ def held_at(tx: ReadTx, url: str) -> list[RunRow]:
     return [_run(row) for row in rows]
 
 
-def running(tx: ReadTx) -> list[RunRow]:
-    return [_run(row) for row in tx.all(f"select {_RUN} from runs where state = 'running'")]
-
-
 def children(tx: ReadTx, run_id: str) -> list[RunRow]:
     return [_run(row) for row in tx.all(f"select {_RUN} from runs where parent_id = :id order by id", id=run_id)]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from typing import Final
 
 import msgspec
 
@@ -12,13 +11,21 @@ from svc.clock import Millis
 from svc.errors import Conflict, Forbidden
 from svc.runs import queries
 from svc.runs.actions import encoded, input_digest
-from svc.runs.model import MAX_ATTEMPTS, MAX_STEPS, RETRIES, RunError, RunRow, StepRow, StepState
+from svc.runs.model import (
+    DIVERGED,
+    MAX_ATTEMPTS,
+    MAX_STEPS,
+    RETRIES,
+    RunError,
+    RunRow,
+    StepRow,
+    StepState,
+    diverged,
+)
 from svc.runs.moving import encoded_error, fail, move, settle_step, tell
 from svc.runs.tokens import RunGrant
 from svc.store import Tx
 from svc.workflow import Caller, Json, StepKind, Waiting
-
-DIVERGED: Final = "Diverged"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,8 +111,10 @@ def store_step(tx: Tx, grant: RunGrant, told: Told, *, rng: random.Random) -> St
 def _store_try(tx: Tx, row: RunRow, told: Told, rng: random.Random) -> StepAnswer:
     text = encoded(told.input)
     before = queries.step(tx, row.id, told.key)
-    if not _is_the_same(tx, row, before, kind=told.kind, digest=input_digest(text)):
-        return StepAnswer(state="failed", stop=True)
+    if before is None and (full := _no_room(tx, row)) is not None:
+        return _over(tx, row, full)
+    if before is not None and (before.kind != told.kind or before.input_digest != input_digest(text)):
+        return _over(tx, row, RunError(type=DIVERGED, message=diverged(before.key)))
     if before is not None and before.state != "waiting":
         return StepAnswer(state=before.state, stop=row.state != "running")
     error = told.error
@@ -141,19 +150,18 @@ def _store_try(tx: Tx, row: RunRow, told: Told, rng: random.Random) -> StepAnswe
     return StepAnswer(state=state, retry_at=retry_at, stop=row.state != "running")
 
 
-def _is_the_same(tx: Tx, row: RunRow, before: StepRow | None, *, kind: StepKind, digest: bytes) -> bool:
-    """Whether the code does at this key what it did before. If not, the run is over: its results fit no code."""
-    if before is None:
-        if tx.value("select count(*) from run_steps where run_id = :id", id=row.id) < MAX_STEPS:
-            return True
-        message = f"It has more than {MAX_STEPS} steps. Longer work belongs into runs that it begins."
-        _end(tx, row, RunError(type="TooLong", message=message))
-        return False
-    if before.kind == kind and before.input_digest == digest:
-        return True
-    message = f"The step {before.key} was another when this run began. Its code was changed without a new version."
-    _end(tx, row, RunError(type=DIVERGED, message=message))
-    return False
+def _no_room(tx: Tx, row: RunRow) -> RunError | None:
+    """Why the run may have no further step."""
+    if tx.value("select count(*) from run_steps where run_id = :id", id=row.id) < MAX_STEPS:
+        return None
+    message = f"It has more than {MAX_STEPS} steps. Longer work belongs into runs that it begins."
+    return RunError(type="TooLong", message=message)
+
+
+def _over(tx: Tx, row: RunRow, error: RunError) -> StepAnswer:
+    """The run ends with it: no step may follow."""
+    _end(tx, row, error)
+    return StepAnswer(state="failed", stop=True)
 
 
 def _end(tx: Tx, row: RunRow, error: RunError) -> None:
@@ -210,8 +218,7 @@ def known_answer(tx: Tx, grant: RunGrant, asked: Asked, *, kinds: frozenset[Step
             raise Forbidden(f"This run is {row.state}.", data={"reason": "unknown_run"})
         return None
     if step.kind not in kinds or step.input_digest != input_digest(encoded(asked.input)):
-        message = f"The step {step.key} was another when this run began. Its code was changed without a new version."
-        raise Conflict(message, data={"reason": DIVERGED})
+        raise Conflict(diverged(step.key), data={"reason": DIVERGED})
     if step.kind == "timer" and step.state == "waiting" and (step.due_at or 0) <= tx.now:
         settle_step(tx, row.id, step.key, output="null", error=None)
         return CallAnswer()
@@ -223,8 +230,8 @@ def keep_answer(tx: Tx, grant: RunGrant, asked: Asked, result: Json | Waiting) -
     row = held(tx, grant)
     waits = isinstance(result, Waiting)
     text = encoded(asked.input)
-    if not _is_the_same(tx, row, None, kind="tool", digest=b""):
-        raise Conflict("The run has too many steps.", data={"reason": "TooLong"})
+    if (full := _no_room(tx, row)) is not None:
+        raise Conflict(full.message, data={"reason": full.type})
     step = StepRow(
         key=asked.key,
         parent_key=asked.parent_key,

@@ -7,9 +7,9 @@ from pathlib import Path
 import trio
 
 from svc.clock import VirtualClock
-from svc.runs import Dispatcher
+from svc.runs import Dispatcher, leasing
 from tests.recorded_log import RecordedLog
-from tests.runs.bench import Bench
+from tests.runs.bench import Bench, bench_of
 from tests.runs.test_routes import hostile
 
 
@@ -29,6 +29,35 @@ async def test_runs_that_no_worker_takes_are_told_with_what_to_start(
         state, detail, remedy = await said(worker.bench)
         assert (state, detail) == ("warning", "2 runs wait, and no worker is there")
         assert remedy == "Start one: svc serve --role=worker"
+
+
+async def test_a_worker_plane_that_ended_is_found_gone_and_what_it_held_is_queued_again(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog
+) -> None:
+    async with hostile(tmp_path, wall, log) as worker:
+        service = worker.bench.service
+        dispatcher = service.workspace.service(Dispatcher)
+        assert dispatcher.workers() == ()
+        await dispatcher.meet(url="memory:worker", instance="gone", version="0", held={})
+        await service.workspace.store.write(leasing.give_back, worker.lease)
+        with trio.fail_after(3_600):
+            while dispatcher.workers():  # noqa: ASYNC110  virtual time
+                await trio.sleep(1)
+        assert (await worker.bench.get(worker.lease.run.id))["state"] == "queued"
+        assert "subsystem.crashed" not in log.events()
+
+
+async def test_only_a_worker_that_does_not_answer_is_forgotten(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog
+) -> None:
+    async with bench_of(tmp_path, wall, log, lambda bench: ()) as bench:
+        dispatcher = bench.service.workspace.service(Dispatcher)
+        with trio.fail_after(60):
+            while not dispatcher.workers():  # noqa: ASYNC110  virtual time
+                await trio.sleep(1)
+        await dispatcher.meet(url="http://127.0.0.1:1", instance="dead", version="0", held={})
+        await dispatcher.forget_dead()
+        assert [worker.url for worker in dispatcher.workers()] == ["memory:worker"]
 
 
 async def test_a_worker_that_is_there_is_counted(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> None:

@@ -62,7 +62,7 @@ async def hostile(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> Async
 
     async with bench_of(tmp_path, wall, log, make) as bench:
         await bench.service.workspace.root.remove("worker")
-        bench.service.workspace.service(Dispatcher).forget_all()
+        await bench.service.workspace.service(Dispatcher).forget_dead()
         await bench.begin("empty")
         (lease,) = await bench.service.workspace.store.write(leasing.lease, "test#1")
         yield Hostile(bench=bench, lease=lease)

@@ -301,3 +301,54 @@ async def test_one_sees_ones_own_runs_only(tmp_path: Path, wall: VirtualClock, l
         assert (await bench.service.ask_as(boss, "runs.get", {"id": run_id})).status == 404
         assert (await bench.service.ask_as(ben, "runs.cancel", {"id": run_id})).status == 404
         assert (await bench.service.ask_as(ben, "runs.retry", {"id": run_id})).status == 404
+
+
+async def test_the_code_gets_a_result_as_it_would_get_it_after_a_crash(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog
+) -> None:
+    def make(bench: Bench) -> Any:
+        async def pair(key: str) -> Any:
+            return (1, {"n": 2})
+
+        async def code(run: Run, input: Json) -> Json:
+            return type(await run.step("pair", pair)).__name__
+
+        return (workflow("pair", code),)
+
+    async with bench_of(tmp_path, wall, log, make) as bench:
+        assert (await bench.until(await bench.begin("pair"), "done"))["output"] == "list"
+
+
+async def test_a_result_that_is_no_json_fails_its_step_in_words_and_is_not_tried_again(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog
+) -> None:
+    def make(bench: Bench) -> Any:
+        async def no_json(key: str) -> Any:
+            bench.did.append(key)
+            return object()
+
+        async def code(run: Run, input: Json) -> Json:
+            return await run.step("odd", no_json)
+
+        return (workflow("odd", code),)
+
+    async with bench_of(tmp_path, wall, log, make) as bench:
+        found = await bench.until(await bench.begin("odd"), "failed")
+        assert "no JSON" in found["error"]["message"]
+        assert len(bench.did) == 1
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "a#2"])
+async def test_a_step_s_name_can_t_be_mistaken_for_another_s_key(
+    name: str, tmp_path: Path, wall: VirtualClock, log: RecordedLog
+) -> None:
+    def make(bench: Bench) -> Any:
+        async def code(run: Run, input: Json) -> Json:
+            return await run.step(name, bench.outside)
+
+        return (workflow("named", code),)
+
+    async with bench_of(tmp_path, wall, log, make) as bench:
+        found = await bench.until(await bench.begin("named"), "failed")
+        assert "name" in found["error"]["message"]
+        assert bench.did == []

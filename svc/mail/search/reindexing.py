@@ -28,8 +28,9 @@ async def reindex(run: Run, input: Json) -> Json:
     """Queue a batch, wait until it is done, and so on to the last message."""
     after = ""
     while True:
-        batch = await run.call(QUEUE, {"after": after})
-        while (await run.call(LEFT, {"done": batch["done"], "total": batch["total"]}))["waiting"]:
+        batch = await run.call(QUEUE, {"after": after}, name="queue a batch")
+        done = {"done": batch["done"], "total": batch["total"]}
+        while (await run.call(LEFT, done, name="count what waits"))["waiting"]:
             await run.sleep("wait", LOOK_AGAIN_S)
         if not batch["more"]:
             return {"messages": batch["total"]}

@@ -19,7 +19,7 @@ from svc.errors import Invalid, NotFound, Unavailable
 from svc.log import Log
 from svc.nursery import Child, Wake
 from svc.protocol import Link, LinkFault, Request, Response, Route, json_response
-from svc.runs.model import HEARTBEAT_S, PROTOCOL
+from svc.runs.model import DIVERGED, HEARTBEAT_S, PROTOCOL
 from svc.runs.worker.history import Order
 from svc.runs.worker.steps import FLOW_PATH, Diverged, Session, Steps
 from svc.workflow import Code, StepFailed, Workflow
@@ -154,7 +154,7 @@ class Executor:
         try:
             output = await code(Steps(session), order.input)
         except Diverged as error:
-            return _failed("Diverged", str(error))
+            return _failed(DIVERGED, str(error))
         except StepFailed as error:
             return _failed(error.type, str(error))
         except Exception as error:  # an edge: the author's code; its words are the run's, its stack the log's

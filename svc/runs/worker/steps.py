@@ -12,13 +12,14 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
 
+import msgspec
 import trio
 
 from svc.clock import Clock
 from svc.log import Log
 from svc.nursery import open_task_group
 from svc.protocol import Link, LinkAnswer, LinkFault
-from svc.runs.model import INLINE_PAUSE_MS
+from svc.runs.model import DIVERGED, INLINE_PAUSE_MS, diverged
 from svc.runs.tokens import HEADER
 from svc.runs.waits import APPROVAL, CHILD, SLEEP
 from svc.runs.worker.history import KnownStep, Order, input_digest
@@ -27,6 +28,8 @@ from svc.workflow import Fatal, Json, Run, StepFailed, StepKind
 STEP_PATH: Final = "/.well-known/workflow/v1/step"
 FLOW_PATH: Final = "/.well-known/workflow/v1/flow"
 CALL_PATH: Final = "/internal/broker/rpc"
+_NOT_IN_NAMES: Final = frozenset("/#")
+"""They join the parts of a step's key."""
 _TRIES: Final = 15
 _PAUSE_S: Final = 0.5
 _LONGEST_PAUSE_S: Final = 4.0
@@ -167,7 +170,7 @@ class Steps:
         began = self._session.clock.now()
         told: dict[str, Any] = {"state": "done"}
         try:
-            told["output"] = await work(f"{self.id}:{key}")
+            told["output"] = _as_json(await work(f"{self.id}:{key}"))
         except Fatal as error:
             told = _failed(error, retryable=False)
         except Exception as error:  # an edge: whatever the work raises, the run keeps its words
@@ -236,7 +239,7 @@ class Steps:
     async def _told(self, body: Mapping[str, Any]) -> Any:
         answer = await self._session.post(CALL_PATH, body)
         if not answer.ok:
-            if _reason(answer) == "Diverged":
+            if _reason(answer) == DIVERGED:
                 raise Diverged(answer.problem())
             raise StepFailed(answer.problem(), type="Refused")
         return answer.json()
@@ -272,6 +275,8 @@ class Steps:
     def _key(self, name: str) -> str:
         if self._session.over:
             raise LetGo
+        if not name or _NOT_IN_NAMES & set(name):
+            raise ValueError(f"A step's name may not be empty or hold '/' or '#': {name!r}")
         self._times[name] += 1
         times = self._times[name]
         path = f"{self._path}/{name}" if self._path else name
@@ -280,15 +285,21 @@ class Steps:
     def _known(self, key: str, input: Json, kinds: set[str]) -> KnownStep | None:
         known = self._session.known.get(key)
         if known is not None and (known.kind not in kinds or known.input_digest != input_digest(input)):
-            raise Diverged(
-                f"The step {key} was another when this run began. Its code was changed without a new version."
-            )
+            raise Diverged(diverged(key))
         return known
 
 
 @dataclass(frozen=True)
 class _Done:
     output: Json
+
+
+def _as_json(output: object) -> Json:
+    """As the code gets it again after a crash. Raises :class:`svc.workflow.Fatal` for what is no JSON."""
+    try:
+        return msgspec.json.decode(msgspec.json.encode(output))
+    except (TypeError, ValueError, msgspec.MsgspecError, RecursionError) as error:
+        raise Fatal(f"The step's result is no JSON: {error}") from error
 
 
 def _failed(error: Exception, *, retryable: bool) -> dict[str, Any]:

@@ -43,7 +43,7 @@ async def test_all_words_are_taken_anew_batch_by_batch_and_searches_find_meanwhi
         assert run["progress"] == {"done": 5, "total": 5}
         assert await service.rows("select message_id, id from mail_search order by message_id") == before
         assert await service.rows("select distinct version from mail_search") != [(0,)]
-        queued = [step for step in run["steps"] if step["name"] == "search.reindex.queue"]  # type: ignore[attr-defined]
+        queued = [step for step in run["steps"] if step["name"] == "queue a batch"]  # type: ignore[attr-defined]
         assert [step["output"]["more"] for step in queued] == [True, True, False]
         state = await service.query("search.state")
         assert state == {"messages": 5, "indexed": 5, "waiting": 0, "runId": None, "progress": None}
