@@ -9,6 +9,7 @@ is what the intake began and somebody waits for. To *drain* is to end the intake
 """
 
 from svc.backoff import Backoff
+from svc.nursery.autojump import autojump_held
 from svc.nursery.memory import give_back_memory
 from svc.nursery.process_pool import ProcessPool, WorkerCrashed, WorkerTimeout
 from svc.nursery.root import Root
@@ -34,6 +35,7 @@ __all__ = [
     "Wake",
     "WorkerCrashed",
     "WorkerTimeout",
+    "autojump_held",
     "every",
     "give_back_memory",
     "open_task_group",

@@ -1,0 +1,115 @@
+"""What can go wrong with git, in a few kinds, and how a call that failed is told apart and worded.
+
+The words are for an admin: a sentence of ours, then the end of what git said, bounded, on one line and without the
+credential. What a remote says is a stranger's text: it is shown as text, and decides nothing but the kind.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+from typing import Final, Literal
+
+from svc.log import redact
+
+GitFaultKind = Literal[
+    "no_git",  # the program is missing
+    "refused",  # the remote does not take the credential, or asks for one
+    "missing",  # there is no such repository
+    "no_branch",
+    "unreachable",  # no connection, or one that broke
+    "redirected",
+    "moved",  # the branch is not where the push expected it
+    "hostile",  # objects that git itself refuses
+    "damaged",  # the copy here can't be read any more
+    "full",  # no room on the disk
+    "too_large",
+    "too_slow",
+    "failed",  # anything else
+]
+
+SAID_CHARS: Final = 300
+
+
+class GitFault(Exception):
+    """``words`` are for an admin, and without any credential."""
+
+    def __init__(self, kind: GitFaultKind, words: str) -> None:
+        super().__init__(words)
+        self.kind: GitFaultKind = kind
+        self.words = words
+
+
+_SENTENCES: Final[dict[GitFaultKind, str]] = {
+    "no_git": "Git can't be started: install it, and have it in PATH.",
+    "refused": "The remote does not let us in: check the token (Settings > Credentials), its rights and the user name.",
+    "missing": "There is no repository at that address that we may see.",
+    "no_branch": "The repository has no such branch.",
+    "unreachable": "The remote can't be reached.",
+    "redirected": "The remote sends us to another address, where the token must not go: set its new address.",
+    "moved": "The branch has moved on meanwhile.",
+    "hostile": "The repository holds objects that git refuses.",
+    "damaged": "The copy of the repository here is damaged.",
+    "full": "There is no room left on the disk.",
+    "too_large": "The repository is larger than a workspace follows.",
+    "failed": "Git failed.",
+}
+
+# In this order: the first that matches decides.
+_SIGNS: Final[tuple[tuple[GitFaultKind, str], ...]] = (
+    ("full", r"no space left on device|disk quota exceeded"),
+    ("too_large", r"file size limit|file too large|signal 25|died of signal xfsz"),
+    ("redirected", r"returned error: 30\d|unable to update url base from redirection"),
+    (
+        "refused",
+        r"authentication failed|could not read (?:username|password)|returned error: 40[13]|permission denied"
+        r"|invalid credentials|terminal prompts disabled|host key verification failed|access denied|not authorized",
+    ),
+    ("no_branch", r"couldn't find remote ref|remote branch .* not found"),
+    ("moved", r"non-fast-forward|fetch first|\[rejected\]|stale info|failed to update ref|cannot lock ref"),
+    ("hostile", r"fsck error|error in object|unpack-objects failed|index-pack failed|remote did not send all"),
+    (
+        "missing",
+        r"repository .* (?:not found|does not exist)|not appear to be a git repository|returned error: 404"
+        r"|does not exist|not a git repository",
+    ),
+    (
+        "unreachable",
+        r"could not resolve|couldn't resolve|failed to connect|connection|timed out|timeout|returned error: (?:429|5)"
+        r"|early eof|hung up|unexpected disconnect|network is unreachable|couldn't connect|empty reply|ssl|tls"
+        r"|could not read from remote|protocol error|bad line length|invalid (?:server )?response|rpc failed",
+    ),
+    ("damaged", r"corrupt|bad object|missing (?:blob|tree|commit)|unable to read|invalid sha1 pointer"),
+)
+
+
+def too_large(at_most_bytes: int) -> GitFault:
+    return GitFault("too_large", f"{_SENTENCES['too_large']} Git had more than {at_most_bytes} bytes to say.")
+
+
+def too_slow(seconds: float) -> GitFault:
+    return GitFault("too_slow", f"Git took longer than {seconds:g} seconds, and was ended.")
+
+
+def lacks_program(why: str) -> GitFault:
+    return GitFault("no_git", f"{_SENTENCES['no_git']} {_one_line(why)}")
+
+
+def fault_of(status: int, complaint: bytes, *, secret: str | None) -> GitFault:
+    """Of a call that ended with ``status`` (negative: by that signal) and complained so."""
+    text = complaint.decode(errors="replace")
+    if secret:
+        text = text.replace(secret, "********")
+    said = _one_line(redact(text))
+    if status == 127:
+        return lacks_program(said)
+    if status in {-signal.SIGXFSZ, 128 + signal.SIGXFSZ}:
+        return GitFault("too_large", _SENTENCES["too_large"])
+    kind: GitFaultKind = next((kind for kind, sign in _SIGNS if re.search(sign, text, re.IGNORECASE)), "failed")
+    return GitFault(kind, f"{_SENTENCES[kind]} Git says: {said or f'nothing, and ends with status {status}'}")
+
+
+def _one_line(text: str) -> str:
+    """The end of it, where git's own complaint stands, as one printable line."""
+    line = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
+    return line if len(line) <= SAID_CHARS else f"…{line[-SAID_CHARS:]}"
