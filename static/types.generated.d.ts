@@ -769,12 +769,21 @@ interface PagesGrantOut {
   name: string | null;
 }
 
+/** The page is a file of a repository. `commit` is the one it was last the same in. `editable`: it may be */
+interface PagesManagedOut {
+  file: string;
+  commit: string;
+  url: string | null;
+  editable: boolean;
+  inConflict: boolean;
+}
+
 interface PagesMoveInput {
   path: string;
   to: string;
 }
 
-/** `can_share`: the caller may share and delete the page. */
+/** `can_share`: the caller may share and delete the page. Of a managed one that is not editable they may not. */
 interface PagesPageOut {
   id: string;
   path: string;
@@ -788,6 +797,7 @@ interface PagesPageOut {
   canWrite: boolean;
   canShare: boolean;
   backlinks: PagesBacklinkOut[];
+  managed: PagesManagedOut | null;
   updatedAt: string;
 }
 

@@ -4,6 +4,7 @@ Owns the tables ``pages``, ``page_*`` and the topic ``pages``. A page that the c
 that never was, for everybody: an admin is no exception. Start reading at ``model.py`` and ``access.py``.
 """
 
+from svc.pages import alone, edits, managed
 from svc.pages.actions import NO_PAGE, make_private
 from svc.pages.feature import FEATURE
 from svc.pages.model import EVERYONE, Grant, Page, page_path
@@ -24,9 +25,12 @@ __all__ = [
     "Grant",
     "MadePage",
     "Page",
+    "alone",
+    "edits",
     "file_is_readable_through_a_page",
     "first_file_readable_through_a_page",
     "make_private",
+    "managed",
     "page_path",
     "readable_page",
     "readable_titles",

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from svc.errors import Conflict, Forbidden, Invalid, NotFound
-from svc.pages import news, queries, trash, tree
+from svc.pages import edits, managed, news, queries, trash, tree
 from svc.pages.access import is_own
 from svc.pages.model import (
     EVERYONE,
@@ -58,7 +58,7 @@ def save(
     if revision is not None and revision != page.revision:
         raise _stale(page.revision)
     wanted = page.title if title is None else page_title(title, path=path)
-    return revise(tx, principal, page, title=wanted, body=body)
+    return _revise(tx, principal, page, title=wanted, body=body)
 
 
 def make_private(
@@ -99,7 +99,7 @@ def restore(tx: Tx, principal: Principal, *, path: str, revision: int) -> Saved:
     if not queries.revision_exists(tx, page_id=page.id, revision=revision):
         raise NotFound("The page has no such revision.")
     title, body = queries.revision_text(tx, page_id=page.id, revision=revision)
-    return revise(tx, principal, page, title=title, body=body)
+    return _revise(tx, principal, page, title=title, body=body)
 
 
 def move(tx: Tx, principal: Principal, *, path: str, to: str) -> None:
@@ -112,8 +112,10 @@ def move(tx: Tx, principal: Principal, *, path: str, to: str) -> None:
     _must_have_subtree(tx, principal, page)
     _must_fit(top=page.path, paths=queries.subtree_paths(tx, page.path), to=to)
     _must_be_free(tx, principal, to)
-    before = news.reach_of(tx, page.path)
+    managed.must_be_editable(tx, principal, page.path, below=True)
+    before, files = news.reach_of(tx, page.path), edits.in_subtree(tx, principal, page.path)
     tree.relocate(tx, page, to=to)
+    edits.note_moved(tx, principal, files, top=page.path, to=to)
     news.tell(tx, principal, "page.removed", before)
     news.tell(tx, principal, "page.changed", news.reach_of(tx, to))
 
@@ -124,8 +126,10 @@ def delete(tx: Tx, principal: Principal, *, path: str) -> None:
     _must_own(principal, page, "Only its owner may delete a page.")
     _must_not_be_surface(page)
     _must_have_subtree(tx, principal, page)
-    before = news.reach_of(tx, page.path)
+    managed.must_be_editable(tx, principal, page.path, below=True)
+    before, files = news.reach_of(tx, page.path), edits.in_subtree(tx, principal, page.path)
     trash.put(tx, principal, page)
+    edits.note_deleted(tx, principal, files)
     news.tell(tx, principal, "page.removed", before)
 
 
@@ -143,7 +147,9 @@ def undelete(tx: Tx, principal: Principal, *, page_id: str, to: str | None = Non
     _must_have_room(tx, principal, path, [path + old.removeprefix(page.path) for _, old, _ in found])
     if any(explicit for _, _, explicit in found) and queries.unshared_of_others_below(tx, principal, path):
         raise Conflict("Below that path lie pages of others, who have shared them with nobody. Restore it elsewhere.")
-    trash.take_out(tx, page, to=path, page_ids=[one for one, _, _ in found])
+    page_ids = [one for one, _, _ in found]
+    trash.take_out(tx, page, to=path, page_ids=page_ids)
+    edits.note_undeleted(tx, principal, page_ids)
     news.tell(tx, principal, "page.changed", news.reach_of(tx, path))
     return path
 
@@ -159,8 +165,10 @@ def set_access(tx: Tx, principal: Principal, *, path: str, access: Access, grant
         and queries.unshared_of_others_below(tx, principal, page.path)
     ):
         raise Conflict("Below it lie pages of others, who have shared them with nobody.")
+    managed.must_be_editable(tx, principal, page.path)
     before, *_ = news.reach_of(tx, page.path)
     tree.set_access(tx, page, access=access, grants=grants)
+    edits.note_access(tx, principal, page)
     after = news.reach_of(tx, page.path)
     news.tell_the_excluded(tx, principal, before=before, after=after[0])
     news.tell(tx, principal, "page.changed", after)
@@ -273,5 +281,15 @@ def _create(tx: Tx, principal: Principal, *, path: str, title: str, body: str, r
         raise _stale(NOT_EXISTING)  # also where there is one that the caller may not see
     _must_be_allowed_at(tx, principal, path)
     page_id = insert(tx, principal, path=path, title=title, body=body, owner_id=principal.user_id, kind="page")
+    managed.join(tx, principal, page_id=page_id, path=path)
+    edits.note_saved(tx, principal, page_id=page_id, is_new=True)
     news.tell(tx, principal, "page.changed", news.reach_of(tx, path, alone=True))
     return Saved(id=page_id, revision=1)
+
+
+def _revise(tx: Tx, principal: Principal, page: Page, *, title: str, body: str) -> Saved:
+    managed.must_be_editable(tx, principal, page.path)
+    saved = revise(tx, principal, page, title=title, body=body)
+    if saved.revision != page.revision:
+        edits.note_saved(tx, principal, page_id=page.id, is_new=False)
+    return saved

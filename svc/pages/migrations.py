@@ -125,3 +125,55 @@ _TRASH = (
     ) strict, without rowid
     """,
 )
+
+
+@MIGRATIONS(name="m003_managed")
+def m003_managed(db: Database) -> None:
+    for statement in _MANAGED:
+        db.execute(statement)
+
+
+_MANAGED = (
+    """
+    create table page_managers (        -- loops of the service that keep pages in step with another place
+        id text primary key,            -- the device id of the loop
+        editable integer not null       -- whether people may change its pages here, too
+    ) strict
+    """,
+    """
+    create table page_managed (
+        page_id text primary key references pages (id) on delete cascade,
+        manager_id text not null references page_managers (id) on delete cascade,
+        file text,                      -- null, as the commit: made here, and not there yet
+        commit_id text,
+        url text,
+        in_conflict integer not null default 0      -- here and there differ, and a person has to choose
+    ) strict
+    """,
+    "create index page_managed_manager on page_managed (manager_id)",
+    """
+    create table page_edits (           -- what people did to managed pages, until the manager has done it there
+        seq integer primary key autoincrement,
+        id text not null unique,
+        manager_id text not null references page_managers (id) on delete cascade,
+        kind text not null check (kind in ('save', 'move', 'delete', 'access', 'undelete')),
+        author_id text,                 -- null: nobody, or the service itself
+        at integer not null
+    ) strict
+    """,
+    """
+    create table page_edit_pages (      -- null where the edit leaves something as it was
+        seq integer not null references page_edits (seq) on delete cascade,
+        page_id text not null,
+        was_path text,                  -- null: the page is new
+        path text,                      -- null: it is deleted
+        title text,
+        body text,
+        access text,
+        grants text,                    -- JSON: [[address or 'everyone', level], …]
+        primary key (seq, page_id)
+    ) strict, without rowid
+    """,
+    "create index page_edit_pages_page on page_edit_pages (page_id)",
+    "alter table page_trash add column manager_id text",  # whose it becomes again when it comes back
+)

@@ -45,49 +45,52 @@ class Trashed:
         return self.deleted_at + KEEP_MS
 
 
-def put(tx: Tx, principal: Principal, page: Page) -> None:
-    """Move the page and all below it into the trash."""
-    deletion_id = new_id("del")
-    rows = tx.all(f"select p.id, p.path, p.owner_id from pages p where {SUBTREE} order by p.path", path=page.path)
+def put(tx: Tx, principal: Principal, page: Page, *, alone: bool = False) -> None:
+    """Move the page into the trash; unless ``alone``, with all below it."""
+    deletion_id, place = new_id("del"), "p.path = :path" if alone else SUBTREE
+    rows = tx.all(f"select p.id, p.path, p.owner_id from pages p where {place} order by p.path", path=page.path)
     tx.run(
         f"""
         insert into page_trash (
             id, deletion_id, is_top, path, title, owner_id, access, revision, created_at, updated_at, deleted_at,
-            deleted_by
+            deleted_by, manager_id
         )
         select p.id, :deletion_id, p.id in (select value from json_each(:tops)), p.path, p.title, p.owner_id, p.access,
-            p.revision, p.created_at, p.updated_at, :now, :user_id
-        from pages p where {SUBTREE}
+            p.revision, p.created_at, p.updated_at, :now, :user_id, (
+                select d.manager_id from page_managed d where d.page_id = p.id and d.manager_id <> :me
+            )
+        from pages p where {place}
         """,
         deletion_id=deletion_id,
         tops=json_array(_tops(rows)),
         path=page.path,
         now=tx.now,
         user_id=principal.user_id,
+        me=principal.device_id,
     )
     tx.run(
         f"""
         insert into page_trash_revisions (page_id, revision, title, author_id, device_id, at, body)
         select r.page_id, r.revision, r.title, r.author_id, r.device_id, r.at, r.body
-        from pages p join page_revisions r on r.page_id = p.id where {SUBTREE}
+        from pages p join page_revisions r on r.page_id = p.id where {place}
         """,
         path=page.path,
     )
     tx.run(
         f"""
         insert into page_trash_grants (page_id, grantee, level)
-        select g.page_id, g.grantee, g.level from pages p join page_grants g on g.page_id = p.id where {SUBTREE}
+        select g.page_id, g.grantee, g.level from pages p join page_grants g on g.page_id = p.id where {place}
         """,
         path=page.path,
     )
     tx.run(
         f"""
         insert into page_trash_files (page_id, file_id)
-        select f.page_id, f.file_id from pages p join page_files f on f.page_id = p.id where {SUBTREE}
+        select f.page_id, f.file_id from pages p join page_files f on f.page_id = p.id where {place}
         """,
         path=page.path,
     )
-    tree.remove(tx, page)
+    tx.run(f"delete from pages as p where {place}", path=page.path)
 
 
 def listed(tx: ReadTx, principal: Principal) -> list[tuple[Trashed, int]]:
@@ -174,6 +177,14 @@ def take_out(tx: Tx, page: Trashed, *, to: str, page_ids: Sequence[str]) -> None
         """
         insert into page_files (file_id, page_id)
         select file_id, page_id from page_trash_files where page_id in (select value from json_each(:ids))
+        """,
+        ids=ids,
+    )
+    tx.run(
+        """
+        insert into page_managed (page_id, manager_id) select t.id, m.id from page_trash t
+            join page_managers m on m.id = t.manager_id
+        where m.editable and t.id in (select value from json_each(:ids))
         """,
         ids=ids,
     )

@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 
 from svc.clock import rfc3339
-from svc.pages import queries
+from svc.pages import managed, queries
 from svc.pages.access import is_own
 from svc.pages.model import MAX_GRANTS, Access, Grant, Kind, Level, Page, Revision
 from svc.pages.trash import Trashed
@@ -100,8 +100,19 @@ class BacklinkOut(Wire, frozen=True):
     title: str
 
 
+class ManagedOut(Wire, frozen=True):
+    """The page is a file of a repository. ``commit`` is the one it was last the same in. ``editable``: it may be
+    changed here, too. ``in_conflict``: here and there differ, and somebody has to choose."""
+
+    file: str
+    commit: str
+    url: str | None
+    editable: bool
+    in_conflict: bool
+
+
 class PageOut(Wire, frozen=True):
-    """``can_share``: the caller may share and delete the page."""
+    """``can_share``: the caller may share and delete the page. Of a managed one that is not editable they may not."""
 
     id: str
     path: str
@@ -115,6 +126,7 @@ class PageOut(Wire, frozen=True):
     can_write: bool
     can_share: bool
     backlinks: tuple[BacklinkOut, ...]
+    managed: ManagedOut | None
     updated_at: str
 
 
@@ -182,6 +194,7 @@ def page_detail(tx: ReadTx, principal: Principal, page: Page) -> PageOut:
         backlinks=tuple(
             BacklinkOut(path=path, title=title) for path, title in queries.backlinks(tx, principal, page.path)
         ),
+        managed=_managed(tx, page.id),
         updated_at=rfc3339(page.updated_at),
     )
 
@@ -218,3 +231,12 @@ def grants_of(wanted: SetAccessInput) -> list[Grant]:
 
 def _person(user_id: str | None, name: str | None) -> PersonOut | None:
     return None if user_id is None else PersonOut(id=user_id, name=name or "")
+
+
+def _managed(tx: ReadTx, page_id: str) -> ManagedOut | None:
+    file = managed.managed(tx, page_id)
+    if file is None:
+        return None
+    return ManagedOut(
+        file=file.file, commit=file.commit, url=file.url, editable=file.editable, in_conflict=file.in_conflict
+    )

@@ -428,6 +428,29 @@ CREATE TABLE outbox (
     device_id text
 ) strict;
 
+CREATE TABLE page_edit_pages (      -- null where the edit leaves something as it was
+    seq integer not null references page_edits (seq) on delete cascade,
+    page_id text not null,
+    was_path text,                  -- null: the page is new
+    path text,                      -- null: it is deleted
+    title text,
+    body text,
+    access text,
+    grants text,                    -- JSON: [[address or 'everyone', level], …]
+    primary key (seq, page_id)
+) strict, without rowid
+;
+
+CREATE TABLE page_edits (           -- what people did to managed pages, until the manager has done it there
+    seq integer primary key autoincrement,
+    id text not null unique,
+    manager_id text not null references page_managers (id) on delete cascade,
+    kind text not null check (kind in ('save', 'move', 'delete', 'access', 'undelete')),
+    author_id text,                 -- null: nobody, or the service itself
+    at integer not null
+) strict
+;
+
 CREATE TABLE page_files (           -- files in the current bodies, put there by somebody who could read them
     file_id text not null,
     page_id text not null references pages (id) on delete cascade,
@@ -448,6 +471,22 @@ CREATE TABLE page_links (           -- what the current bodies say
     page_id text not null references pages (id) on delete cascade,
     primary key (target_path, page_id)
 ) strict, without rowid
+;
+
+CREATE TABLE page_managed (
+    page_id text primary key references pages (id) on delete cascade,
+    manager_id text not null references page_managers (id) on delete cascade,
+    file text,                      -- null, as the commit: made here, and not there yet
+    commit_id text,
+    url text,
+    in_conflict integer not null default 0      -- here and there differ, and a person has to choose
+) strict
+;
+
+CREATE TABLE page_managers (        -- loops of the service that keep pages in step with another place
+    id text primary key,            -- the device id of the loop
+    editable integer not null       -- whether people may change its pages here, too
+) strict
 ;
 
 CREATE TABLE page_revisions (
@@ -474,7 +513,7 @@ CREATE TABLE page_trash (           -- deleted pages, in no other table and in n
     created_at integer not null,
     updated_at integer not null,
     deleted_at integer not null,
-    deleted_by text,                -- a user id; null: nobody's hand, or nobody's instance
+    deleted_by text, manager_id text,                -- a user id; null: nobody's hand, or nobody's instance
     unique (deletion_id, path)
 ) strict
 ;
@@ -733,11 +772,15 @@ CREATE UNIQUE INDEX mail_trusted_senders_nobodys on mail_trusted_senders (addres
 
 CREATE INDEX oauth_states_expiry on oauth_states (expires_at);
 
+CREATE INDEX page_edit_pages_page on page_edit_pages (page_id);
+
 CREATE INDEX page_files_page on page_files (page_id);
 
 CREATE INDEX page_grants_grantee on page_grants (grantee);
 
 CREATE INDEX page_links_page on page_links (page_id);
+
+CREATE INDEX page_managed_manager on page_managed (manager_id);
 
 CREATE INDEX page_trash_deleted on page_trash (deleted_at);
 

@@ -88,6 +88,7 @@ async def test_a_page_is_saved_and_shown_with_its_grants_and_backlinks(claimed: 
         "canWrite": True,
         "canShare": True,
         "backlinks": [{"path": "notes/a", "title": "A"}],
+        "managed": None,
         "updatedAt": "2026-10-27T08:00:00.000Z",
     }
     assert saved == {"id": saved["id"], "revision": 1}

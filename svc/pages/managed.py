@@ -1,0 +1,126 @@
+"""Pages that also live elsewhere (files in a git repository), kept in step by a loop of the service: their manager.
+
+Owns the tables ``page_managers`` and ``page_managed``. Where the manager says so, people may change its pages here, and
+each change is an edit (``edits.py``), which the manager carries out there. Where not, its pages are refused to others.
+
+A page that is made below a managed one and inherits its access is managed too; one with an access of its own, or with
+nothing managed above it, stays here alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from svc.errors import Forbidden
+from svc.pages.model import paths_above
+from svc.pages.queries import SUBTREE
+from svc.principal import Principal
+from svc.store import ReadTx, Tx, json_array
+
+READONLY: Final = "It follows a git repository, and is changed there."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Managed:
+    file: str
+    commit: str
+    url: str | None
+    editable: bool
+    in_conflict: bool
+
+
+# For the manager
+
+
+def set_manager(tx: Tx, manager: Principal, *, editable: bool) -> None:
+    """There is such a manager; ``editable``: people may change its pages here."""
+    tx.run(
+        """
+        insert into page_managers (id, editable) values (:id, :editable)
+        on conflict (id) do update set editable = excluded.editable
+        """,
+        id=manager.device_id,
+        editable=int(editable),
+    )
+
+
+def forget_manager(tx: Tx, manager: Principal) -> None:
+    """Its pages stay, and are like all others."""
+    tx.run("delete from page_managers where id = :id", id=manager.device_id)
+    tx.run("update page_trash set manager_id = null where manager_id = :id", id=manager.device_id)
+
+
+def manage(tx: Tx, manager: Principal, page_id: str, *, file: str, commit: str, url: str | None) -> None:
+    """The page is that file, as of that commit."""
+    tx.run(
+        """
+        insert into page_managed (page_id, manager_id, file, commit_id, url)
+        values (:page_id, :manager, :file, :commit, :url)
+        on conflict (page_id) do update set file = excluded.file, commit_id = excluded.commit_id, url = excluded.url
+        """,
+        page_id=page_id,
+        manager=manager.device_id,
+        file=file,
+        commit=commit,
+        url=url,
+    )
+
+
+def unmanage(tx: Tx, page_ids: Iterable[str]) -> None:
+    tx.run("delete from page_managed where page_id in (select value from json_each(:ids))", ids=json_array(page_ids))
+
+
+def set_in_conflict(tx: Tx, page_id: str, in_conflict: bool) -> None:
+    tx.run("update page_managed set in_conflict = :yes where page_id = :id", id=page_id, yes=int(in_conflict))
+
+
+def managed(tx: ReadTx, page_id: str) -> Managed | None:
+    """Where the page is a file; ``None`` also while it is not there yet."""
+    row = tx.one(
+        """
+        select d.file, d.commit_id, d.url, m.editable, d.in_conflict
+        from page_managed d join page_managers m on m.id = d.manager_id where d.page_id = :id and d.file is not null
+        """,
+        id=page_id,
+    )
+    if row is None:
+        return None
+    return Managed(file=row[0], commit=row[1], url=row[2], editable=bool(row[3]), in_conflict=bool(row[4]))
+
+
+# For who changes pages
+
+
+def must_be_editable(tx: ReadTx, principal: Principal, path: str, *, below: bool = False) -> None:
+    """The page (and those ``below`` it) belongs to no manager, other than the caller, that lets nobody change it."""
+    place = SUBTREE if below else "p.path = :path"
+    found = tx.value(
+        f"""
+        select 1 from pages p join page_managed d on d.page_id = p.id join page_managers m on m.id = d.manager_id
+        where {place} and not m.editable and m.id <> :me limit 1
+        """,
+        path=path,
+        me=principal.device_id,
+    )
+    if found is not None:
+        raise Forbidden(READONLY)
+
+
+def join(tx: Tx, principal: Principal, *, page_id: str, path: str) -> None:
+    """A new page of somebody's, which inherits its access: it belongs to whose page stands above."""
+    tx.run(
+        """
+        insert into page_managed (page_id, manager_id)
+        select :id, m.id from pages p join page_managed d on d.page_id = p.id
+            join page_managers m on m.id = d.manager_id
+        where p.id = (
+            select a.id from pages a where a.path in (select value from json_each(:above)) order by length(a.path) desc
+            limit 1
+        ) and m.editable and m.id <> :me
+        """,
+        id=page_id,
+        above=json_array(paths_above(path)),
+        me=principal.device_id,
+    )
