@@ -14,7 +14,7 @@ import math
 import os
 import signal
 import subprocess
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -116,10 +116,12 @@ class Git:
         at_most_bytes: int = AT_MOST_BYTES,
         file_at_most_bytes: int = FILE_AT_MOST_BYTES,
         extra: Mapping[str, str] | None = None,
+        statuses: Container[int] = (0,),
     ) -> bytes:
         """What ``git <args>`` prints, of this repository alone: it reaches no remote and has no credential.
 
-        ``extra`` are variables for git, such as ``GIT_AUTHOR_NAME``. Raises :class:`GitFault`.
+        ``extra`` are variables for git, such as ``GIT_AUTHOR_NAME``; ``statuses`` those that are an answer, no fault.
+        Raises :class:`GitFault`.
         """
         call = _Call(
             command=self._command(args, config=_ALWAYS, file_at_most_bytes=file_at_most_bytes),
@@ -127,6 +129,7 @@ class Git:
             directory=self.directory,
             input=input,
             at_most_bytes=at_most_bytes,
+            statuses=statuses,
         )
         with _within(within_s):
             return await call.run()
@@ -204,6 +207,7 @@ class _Call:
     input: bytes
     at_most_bytes: int
     token: str | None = field(default=None, repr=False)
+    statuses: Container[int] = (0,)
     _out: bytearray = field(default_factory=bytearray)
     _err: bytearray = field(default_factory=bytearray)
     _too_large: bool = False
@@ -226,7 +230,7 @@ class _Call:
             status = await self._follow(process)
         if self._too_large:
             raise too_large(self.at_most_bytes)
-        if status != 0:
+        if status not in self.statuses:
             raise fault_of(status, bytes(self._err), secret=self.token)
         return bytes(self._out)
 

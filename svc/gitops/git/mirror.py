@@ -27,7 +27,14 @@ LS_REMOTE_AT_MOST_BYTES: Final = 64 * 1024
 TIDY_WITHIN_S: Final = 600.0
 _TIDY_FROM_OBJECTS: Final = 4_000
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-_LEFTOVERS: Final = ("*.lock", "objects/pack/tmp_*", "objects/tmp_*", "objects/??/tmp_*", "objects/incoming-*")
+_LEFTOVERS: Final = (
+    "*.lock",
+    "tmp_merge_*",
+    "objects/pack/tmp_*",
+    "objects/tmp_*",
+    "objects/??/tmp_*",
+    "objects/incoming-*",
+)
 
 
 @dataclass(frozen=True, kw_only=True)

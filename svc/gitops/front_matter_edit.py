@@ -1,0 +1,183 @@
+"""Front matter as lines: what of a file a page shows as its body, and changing one key without touching another.
+
+Theory. A file may begin with a block between two lines ``---``. To write such a block from its values would lose
+comments, quotes and the spelling of dates, so nothing here does: a block is a row of *entries*, each the lines of one
+key at the top level with the comments right above it, and an edit replaces the lines of one entry. Keys that are fields
+of a page (:data:`HIDDEN`) do not stand in its body; all others do. :func:`with_body` puts both together again, each
+hidden entry where it was: after the same entry as before, as far as that is still there.
+
+Texts here have LF line ends and no byte order mark; ``line_ends.py`` brings back what the file had. Pure functions,
+linear in the text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from svc.gitops import line_ends
+
+HIDDEN: Final = frozenset({"title", "access", "grants", "tags", "id", "owner", "revision"})
+
+_FENCE: Final = "---"
+_KEY: Final = re.compile(
+    r"""(?:"(?P<double>[^"\\\n]*)"|'(?P<single>[^'\n]*)'|(?P<plain>[^\s#\-\]}"',\[{&*!|>%@`?:][^\n]*?))\s*:(?:\s|$)"""
+)
+_SCALAR: Final = r"""(?P<value>"(?:[^"\\\n]|\\.)*"|'(?:[^'\n]|'')*'|[^\s"'\[{&*!|>#%@`][^\n#]*?)"""
+_ONE_LINE: Final = re.compile(rf"(?P<head>[^:\n]+:[ \t]+){_SCALAR}(?P<tail>[ \t]+#[^\n]*)?[ \t]*\n?")
+_PLAIN: Final = re.compile(r"[A-Za-z][\w ()/.,+&%;-]*[\w).]|[A-Za-z]", re.ASCII)
+"""What needs no quotes, whichever YAML reads it: no indicator, no colon or comment inside."""
+_MEANS_MORE: Final = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n", "nan", "inf"})
+
+
+@dataclass(frozen=True)
+class Entry:
+    """``lines`` with their ends; ``key`` is empty for what stands before the first key."""
+
+    key: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Block:
+    """A file's front matter, and the text after it. ``entries`` is ``None`` where there is none."""
+
+    entries: tuple[Entry, ...] | None
+    rest: str
+    fences: tuple[str, str] = ("---\n", "---\n")
+
+    def written(self, entries: Sequence[Entry]) -> str:
+        """The file with these entries instead."""
+        inside = "".join(line for entry in entries for line in entry.lines)
+        end = self.fences[1] if self.fences[1].endswith("\n") or not self.rest else f"{self.fences[1]}\n"
+        return f"{self.fences[0]}{inside}{end}{self.rest}"
+
+
+def parse(text: str) -> Block:
+    """Only a block that has both its fences is one, and only where its first line of content can be a key."""
+    lines = line_ends.lines(text)
+    if not lines or lines[0].rstrip("\n").rstrip(" \t") != _FENCE:
+        return Block(None, text)
+    end = next((n for n, line in enumerate(lines[1:], 1) if line.rstrip() in {_FENCE, "..."}), None)
+    if end is None:
+        return Block(None, text)
+    entries = _entries(lines[1:end])
+    if entries and not any(entry.key for entry in entries) and any(_is_content(line) for line in lines[1:end]):
+        return Block(None, text)  # a thematic break, and a heading underlined further down
+    return Block(tuple(entries), "".join(lines[end + 1 :]), (lines[0], lines[end]))
+
+
+def shown(text: str) -> str:
+    """The body of the page that the file is."""
+    block = parse(text)
+    if block.entries is None:
+        return block.rest
+    left = [entry for entry in block.entries if entry.key not in HIDDEN]
+    if not left:
+        return block.rest.lstrip("\n")
+    return block.written(left)
+
+
+def with_body(text: str, body: str) -> str:
+    """The file with another body: where that is the same as before, the same file."""
+    if body == shown(text):
+        return text
+    old, new = parse(text), parse(body)
+    hidden = [entry for entry in old.entries or () if entry.key in HIDDEN]
+    mine = [entry for entry in new.entries or () if entry.key not in HIDDEN]
+    if not hidden and not mine:
+        return f"{_FENCE}\n{_FENCE}\n{body}" if parse(body).entries is not None else body
+    if new.entries is None:
+        gap = old.rest[: len(old.rest) - len(old.rest.lstrip("\n"))] if old.entries is not None else "\n"
+        new = Block(None, gap + body, old.fences)
+    return new.written(_merged(old.entries or (), mine))
+
+
+def with_key(text: str, key: str, lines: Sequence[str] | None) -> str:
+    """The file with the entry of one key replaced, added as the last one, or (``None``) taken away."""
+    block = parse(text)
+    if block.entries is None:
+        return text if lines is None else with_body(f"---\n{''.join(lines)}---\n\n", text)
+    found = next((entry for entry in block.entries if entry.key == key), None)
+    if found is None:
+        added = [] if lines is None else [Entry(key, tuple(lines))]
+        return text if lines is None else block.written([*block.entries, *added])
+    comments = tuple(line for line in found.lines if line.lstrip().startswith("#"))[: _comments_above(found)]
+    kept = Entry(key, (*comments, *(lines or ())))
+    entries = [kept if entry is found else entry for entry in block.entries]
+    entries = [entry for entry in entries if entry.lines]
+    return block.written(entries) if entries else block.rest.lstrip("\n")
+
+
+def with_value(text: str, key: str, value: str) -> str:
+    """The file with a key of one line set to a string: in the quotes it had, before the comment it had."""
+    found = next((entry for entry in parse(text).entries or () if entry.key == key), None)
+    line = f"{key}: {quoted(value)}\n"
+    if found is not None and len(found.lines) - _comments_above(found) == 1:
+        match = _ONE_LINE.fullmatch(found.lines[-1])
+        if match is not None:
+            line = f"{match['head']}{quoted(value, like=match['value'])}{match['tail'] or ''}\n"
+    return with_key(text, key, [line])
+
+
+def quoted(value: str, *, like: str = "") -> str:
+    """A YAML scalar that reads as this string, in double quotes where it would be anything else without."""
+    if like.startswith("'") and "\n" not in value and value.isprintable():
+        return "'" + value.replace("'", "''") + "'"
+    if not like.startswith('"') and _PLAIN.fullmatch(value) and value.lower() not in _MEANS_MORE:
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _entries(lines: Sequence[str]) -> list[Entry]:
+    """Lines that begin no key belong to the one above; comments right above a key to that key."""
+    found: list[tuple[str, list[str]]] = []
+    above: list[str] = []  # comments that wait for what they stand above
+    for line in lines:
+        match = _KEY.match(line)
+        if match is not None:
+            key = next(group for group in match.groups() if group is not None).strip()
+            found.append((key, [*above, line]))
+            above = []
+        elif line.startswith("#"):
+            above.append(line)
+        else:
+            if not found:
+                found.append(("", []))
+            found[-1][1].extend([*above, line])
+            above = []
+    if above:
+        if not found:
+            found.append(("", []))
+        found[-1][1].extend(above)
+    return [Entry(key, tuple(lines)) for key, lines in found]
+
+
+def _merged(old: Sequence[Entry], mine: Sequence[Entry]) -> list[Entry]:
+    """``mine`` in their order, and each hidden entry of ``old`` after the one it stood behind, if that is there."""
+    behind: dict[str | None, list[Entry]] = {}
+    keys = {entry.key for entry in mine}
+    last: str | None = None
+    for entry in old:
+        if entry.key in HIDDEN:
+            behind.setdefault(last, []).append(entry)
+        elif entry.key in keys:
+            last = entry.key
+    merged = [*behind.pop(None, [])]
+    for entry in mine:
+        merged += [entry, *behind.pop(entry.key, [])]
+    return merged
+
+
+def _comments_above(entry: Entry) -> int:
+    count = 0
+    while count < len(entry.lines) and entry.lines[count].startswith("#"):
+        count += 1
+    return count
+
+
+def _is_content(line: str) -> bool:
+    return bool(line.strip()) and not line.startswith("#")
