@@ -176,10 +176,13 @@ def far_away(tx: ReadTx, *, hold_ms: int) -> list[Outgoing]:
 
 
 def forgettable(tx: ReadTx) -> list[str]:
+    """The ids of those that ended or were put away a while ago."""
     rows = tx.all(
         """
         select id from mail_outgoing
-        where state in ('sent', 'cancelled') and changed_at < :old limit 500
+        where state in ('sent', 'cancelled', 'failed', 'uncertain') and changed_at < :old
+            and (state in ('sent', 'cancelled') or dismissed_at is not null)
+        limit 500
         """,
         old=tx.now - KEEP_ENDED_MS,
     )

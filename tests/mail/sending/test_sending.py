@@ -222,6 +222,20 @@ async def test_what_is_refused_has_failed_at_once_with_its_reason(hasty: Mailer,
     assert (await hasty.state(answer["outgoingId"]), hasty.accepted()) == ("failed", [])
 
 
+@pytest.mark.parametrize(("fault", "kept"), [(403, True), (404, False)])
+async def test_a_refused_reply_is_sent_into_its_thread_later_unless_the_thread_is_gone(
+    hasty: Mailer, fault: int, kept: bool
+) -> None:
+    (thread,) = await hasty.service.synced("Plans", address=MIA)
+    await hasty.fault(fault)
+    answer = await hasty.send(subject="Re: Plans", replyTo=thread)
+    await hasty.service.mutate("mail.retrySend", id=answer["outgoingId"])
+    await hasty.until(answer["outgoingId"], "sent")
+    box = hasty.world.mailbox(MIA)
+    threads = [message.thread_id for message in box.messages.values()]
+    assert (len(set(threads)) < len(threads)) == kept
+
+
 @pytest.mark.parametrize("fault", [500, "timeout", "cut"])
 async def test_what_nobody_knows_the_end_of_is_uncertain_and_never_sent_again_by_itself(
     hasty: Mailer, fault: object
@@ -326,6 +340,21 @@ async def test_what_is_done_with_is_shown_for_a_day_and_kept_for_thirty(hasty: M
     assert await hasty.problems() == []
 
 
+async def test_what_was_put_away_for_good_is_forgotten_after_thirty_days_with_its_files(
+    hasty: Mailer, wall: VirtualClock
+) -> None:
+    fields = {"content-type": "text/plain", "x-svc-filename": "a.txt"}
+    file = (await hasty.service.ask("POST", "/files", b"content", fields=fields)).json
+    await hasty.fault(403)
+    answer = await hasty.send(attachments=[file["id"]])
+    await hasty.service.mutate("mail.dismissOutgoing", id=answer["outgoingId"])
+    wall.offset_ms += 31 * DAY_MS
+    await trio.sleep(31)
+    assert await hasty.service.rows("select id from mail_outgoing") == []
+    assert await hasty.service.rows("select id from files where origin like 'outgoing:%'") == []
+    assert await hasty.problems() == []
+
+
 # Sleep and the clock
 
 
@@ -395,6 +424,17 @@ async def test_a_clock_that_jumps_back_sends_nothing_twice_and_holds_nothing_for
     await trio.sleep(60)
     assert [mail.subject for mail in mailer.accepted()] == ["Sent", "Held"]
     assert await mailer.state(held["outgoingId"]) == "sent"
+
+
+async def test_after_the_clock_jumped_back_a_held_mail_can_still_be_taken_back(
+    mailer: Mailer, wall: VirtualClock
+) -> None:
+    held = await mailer.send()
+    wall.offset_ms -= 10 * HOUR_MS
+    with trio.fail_after(60):
+        while (await mailer.outgoing(held["outgoingId"]))["nextAttemptAt"] > at(wall, HOUR_MS):
+            await trio.sleep(0.1)
+    assert (await mailer.outgoing(held["outgoingId"]))["nextAttemptAt"] > at(wall, 9 * SECOND_MS)
 
 
 # What is refused before anything happens
