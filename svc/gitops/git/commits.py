@@ -2,8 +2,8 @@
 
 ``fast-import`` makes a whole row of commits in one process. With the same parent, content, people and times they have
 the same ids, however often they are made; each bears the name of what it carries out, by which a later look at the
-branch knows it again. A push names the commit and the branch and nothing else: the remote takes it only where the branch is
-still at what the commits were made on, or it says ``moved``. Nothing here ever forces.
+branch knows it again. A push names the commit and the branch and nothing else: the remote takes it only where the
+branch is still at what the commits were made on, or it says ``moved``. Nothing here ever forces.
 """
 
 from __future__ import annotations

@@ -432,7 +432,7 @@ async def test_after_the_clock_jumped_back_a_held_mail_can_still_be_taken_back(
     held = await mailer.send()
     wall.offset_ms -= 10 * HOUR_MS
     with trio.fail_after(60):
-        while (await mailer.outgoing(held["outgoingId"]))["nextAttemptAt"] > at(wall, HOUR_MS):
+        while (await mailer.outgoing(held["outgoingId"]))["nextAttemptAt"] > at(wall, HOUR_MS):  # noqa: ASYNC110  virtual time
             await trio.sleep(0.1)
     assert (await mailer.outgoing(held["outgoingId"]))["nextAttemptAt"] > at(wall, 9 * SECOND_MS)
 
