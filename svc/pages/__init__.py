@@ -7,7 +7,7 @@ that never was, for everybody: an admin is no exception. Start reading at ``mode
 from svc.pages import alone, edits, managed
 from svc.pages.actions import NO_PAGE, make_private
 from svc.pages.feature import FEATURE
-from svc.pages.model import EVERYONE, Grant, Page, page_path
+from svc.pages.model import EVERYONE, SHARED_SURFACES, Grant, Page, page_path, page_title
 from svc.pages.news import PAGE_CHANGED, tell_of_below
 from svc.pages.queries import (
     file_is_readable_through_a_page,
@@ -22,6 +22,7 @@ __all__ = [
     "FEATURE",
     "NO_PAGE",
     "PAGE_CHANGED",
+    "SHARED_SURFACES",
     "Grant",
     "MadePage",
     "Page",
@@ -32,6 +33,7 @@ __all__ = [
     "make_private",
     "managed",
     "page_path",
+    "page_title",
     "readable_page",
     "readable_titles",
     "take_away",

@@ -96,6 +96,43 @@ CREATE TABLE files (
 ) strict
 ;
 
+CREATE TABLE gitops_files (         -- files of the repository that are something here, or should be
+    file text primary key,          -- from the followed folder: pages/a/b.md
+    kind text not null check (kind in ('page', 'file', 'other')),
+    page_id text unique,            -- null: it is no page here yet; the page may be gone
+    file_id text unique,            -- of one beside the pages
+    path text,                      -- of the page, as the file's name gives it
+    blob text,                      -- whose text is here; null: none yet
+    seen_blob text not null,        -- in the newest tree; another than `blob` while it can't be read
+    commit_id text,
+    author text,
+    author_address text,
+    committed_at integer,
+    digest text not null default '',            -- of all that the page was given; empty: look at it again
+    strangers text not null default '[]',       -- JSON: addresses of grants that nobody here has
+    problem text,
+    line integer
+) strict, without rowid
+;
+
+CREATE TABLE gitops_state (         -- one row, once something was followed
+    id integer primary key check (id = 1),
+    source text not null,           -- repository, branch and folder: of others nothing here says anything
+    reading integer not null,       -- by which version of our own reading
+    commit_id text,                 -- the one that the pages here are of
+    synced_at integer,
+    added integer not null default 0,
+    changed integer not null default 0,
+    removed integer not null default 0,
+    was_forced integer not null default 0,      -- the branch was moved to where it had not been
+    plugins text,                   -- plugins.json of that commit
+    checked_at integer,             -- when the remote answered last
+    problem text,                   -- of the last time, in words for an admin; null: it went well
+    problem_kind text,
+    problem_at integer              -- since when
+) strict
+;
+
 CREATE TABLE identities (
     issuer text not null,
     subject text not null,
@@ -718,6 +755,8 @@ CREATE INDEX files_sha256 on files (sha256);
 CREATE INDEX files_uploads on files (created_at desc, id desc) where origin = 'upload';
 
 CREATE INDEX files_uploads_of on files (owner_id, created_at desc, id desc) where origin = 'upload';
+
+CREATE INDEX gitops_files_problem on gitops_files (file) where problem is not null;
 
 CREATE INDEX mail_drafts_list on mail_drafts (owner_id, updated_at desc);
 

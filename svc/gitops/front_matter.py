@@ -1,0 +1,219 @@
+"""Front matter: the few words of YAML at the head of a page's file, read strictly.
+
+Only the plain part of YAML is read: texts, lists and mappings. Aliases, anchors, tags, more documents, keys that are
+said twice and anything deep or large are refused before anything is built, so no bomb and no type of a language gets
+through. Every scalar is the text that stands there: ``title: 2024`` is "2024", and ``no`` is "no". It is parsed by
+libyaml's events (PyYAML); what becomes of them is decided here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, cast
+
+import yaml
+
+from svc.gitops.model import Access, Broken, FrontMatter, Level
+
+MAX_BYTES: Final = 16 * 1024
+MAX_DEPTH: Final = 8
+MAX_NODES: Final = 2_000
+MAX_TAGS: Final = 50
+MAX_TAG_CHARS: Final = 100
+MAX_ADDRESS_CHARS: Final = 254
+MAX_GRANTS: Final = 200
+EVERYONE: Final = "everyone"
+FENCE: Final = "---"
+_LOADER: Final = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+
+
+class Refused(Exception):
+    """``line`` counts from 1, in the file."""
+
+    def __init__(self, reason: str, line: int) -> None:
+        super().__init__(reason)
+        self.broken = Broken(reason=reason, line=line)
+
+
+@dataclass(frozen=True)
+class Node:
+    """A scalar, list or mapping, and the line of the file that it begins at."""
+
+    value: str | list[Node] | dict[str, Node]
+    line: int
+
+
+def head_of(text: str) -> tuple[str, int]:
+    """The YAML at the head of a file, without its fences, and where the rest begins; ``("", 0)`` where there is none.
+
+    ``text`` has line ends of one character. Raises :class:`Refused`.
+    """
+    first, found, _ = text.partition("\n")
+    if first.rstrip(" \t") != FENCE or not found:
+        return "", 0
+    start = place = len(first) + 1
+    while place < len(text):
+        end = text.find("\n", place)
+        stop = len(text) if end < 0 else end
+        if text[place:stop].rstrip(" \t") in {FENCE, "..."}:
+            return text[start:place], min(stop + 1, len(text))
+        if stop - start > MAX_BYTES:
+            break
+        place = stop + 1
+    raise Refused(
+        f"the front matter does not end: a line {FENCE} is missing, or it is longer than {MAX_BYTES} bytes", 1
+    )
+
+
+def front_matter(text: str) -> FrontMatter:
+    """What the head of a file says. Raises :class:`Refused`, with the line."""
+    head, _ = head_of(text)
+    if len(head.encode()) > MAX_BYTES:
+        raise Refused(f"the front matter is longer than {MAX_BYTES} bytes", 1)
+    top = tree_of(head)
+    if top is None:
+        return FrontMatter()
+    if not isinstance(top.value, dict):
+        raise Refused("the front matter is no mapping of keys to values", top.line)
+    keys = top.value
+    grants = _grants(keys.get("grants"))
+    access = _access(keys.get("access"))
+    if access == "inherited" and grants:
+        raise Refused("grants are given with access: explicit only", keys["grants"].line)
+    return FrontMatter(
+        title=_text(keys.get("title"), "title"),
+        access=access or ("explicit" if "grants" in keys else None),
+        grants=grants,
+        tags=_tags(keys.get("tags")),
+        grants_line=keys["grants"].line if "grants" in keys else None,
+    )
+
+
+def tree_of(head: str) -> Node | None:
+    """The YAML as nodes; ``None`` where it says nothing. Raises :class:`Refused`."""
+    events = _events(head)
+    for event in events:
+        if isinstance(event, yaml.StreamStartEvent | yaml.DocumentStartEvent):
+            continue
+        if isinstance(event, yaml.StreamEndEvent):
+            return None
+        node = _node(event, events, depth=1)
+        for after in events:
+            if isinstance(after, yaml.DocumentStartEvent):
+                raise Refused("the front matter holds more than one document", _line(after))
+        return None if node.value == "" else node
+    return None
+
+
+def _events(head: str) -> Iterator[yaml.Event]:
+    count = 0
+    try:
+        for event in yaml.parse(head, Loader=_LOADER):
+            count += 1
+            if count > MAX_NODES:
+                raise Refused("the front matter has too many parts", _line(event))
+            if isinstance(event, yaml.AliasEvent):
+                raise Refused("an alias (*name) has no place in front matter", _line(event))
+            if isinstance(event, yaml.NodeEvent) and event.anchor is not None:
+                raise Refused("an anchor (&name) has no place in front matter", _line(event))
+            if isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent) and event.tag is not None:
+                raise Refused("a tag (!name) has no place in front matter", _line(event))
+            yield event
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        reason = error.problem or "it can't be read"
+        raise Refused(f"the front matter is no YAML: {reason}", mark.line + 2 if mark else 1) from error
+    except yaml.YAMLError as error:
+        raise Refused("the front matter is no YAML: it holds a character that may not be there", 1) from error
+
+
+def _node(event: yaml.Event, events: Iterator[yaml.Event], *, depth: int) -> Node:
+    if depth > MAX_DEPTH:
+        raise Refused("the front matter is nested too deeply", _line(event))
+    line = _line(event)
+    if isinstance(event, yaml.ScalarEvent):
+        return Node(str(event.value), line)
+    if isinstance(event, yaml.SequenceStartEvent):
+        items: list[Node] = []
+        while not isinstance(inner := next(events), yaml.SequenceEndEvent):
+            items.append(_node(inner, events, depth=depth + 1))
+        return Node(items, line)
+    keys: dict[str, Node] = {}
+    while not isinstance(inner := next(events), yaml.MappingEndEvent):
+        if not isinstance(inner, yaml.ScalarEvent):
+            raise Refused("a key must be a plain text", _line(inner))
+        key = str(inner.value)
+        if key in keys:
+            raise Refused(f"the key {_shown(key)} is said twice", _line(inner))
+        keys[key] = _node(next(events), events, depth=depth + 1)
+    return Node(keys, line)
+
+
+def _line(event: yaml.Event) -> int:
+    """In the file: YAML counts from 0, and begins behind the fence."""
+    return int(event.start_mark.line) + 2 if event.start_mark is not None else 1
+
+
+def _text(node: Node | None, key: str) -> str | None:
+    if node is None:
+        return None
+    if not isinstance(node.value, str):
+        raise Refused(f"{key} must be a text", node.line)
+    return node.value.strip() or None
+
+
+def _access(node: Node | None) -> Access | None:
+    said = _text(node, "access")
+    if said is None:
+        return None
+    if said not in {"inherited", "explicit"}:
+        assert node is not None, "it was said"
+        raise Refused(f"access is inherited or explicit, not {_shown(said)}", node.line)
+    return cast(Access, said)
+
+
+def _grants(node: Node | None) -> tuple[tuple[str, Level], ...]:
+    if node is None or node.value == "":
+        return ()
+    if not isinstance(node.value, list):
+        raise Refused("grants must be a list of {to: …, level: …}", node.line)
+    if len(node.value) > MAX_GRANTS:
+        raise Refused(f"a page has at most {MAX_GRANTS} grants", node.line)
+    grants = [_grant(item) for item in node.value]
+    seen: set[str] = set()
+    for item, (to, _) in zip(node.value, grants, strict=True):
+        if to in seen:
+            raise Refused(f"{_shown(to)} is granted twice", item.line)
+        seen.add(to)
+    return tuple(grants)
+
+
+def _grant(node: Node) -> tuple[str, Level]:
+    if not isinstance(node.value, dict) or set(node.value) != {"to", "level"}:
+        raise Refused("a grant is {to: everyone or an address, level: read or write}", node.line)
+    to, level = _text(node.value["to"], "to"), _text(node.value["level"], "level")
+    if level not in {"read", "write"}:
+        raise Refused("a grant's level is read or write", node.value["level"].line)
+    if to is None or len(to) > MAX_ADDRESS_CHARS or not (to == EVERYONE or ("@" in to and to.isprintable())):
+        raise Refused("a grant is to everyone, or to an address", node.value["to"].line)
+    return to.lower(), cast(Level, level)
+
+
+def _tags(node: Node | None) -> tuple[str, ...]:
+    if node is None or node.value == "":
+        return ()
+    items = node.value if isinstance(node.value, list) else [node]
+    if len(items) > MAX_TAGS:
+        raise Refused(f"a page has at most {MAX_TAGS} tags", node.line)
+    tags = []
+    for item in items:
+        tag = _text(item, "a tag")
+        if tag is None or len(tag) > MAX_TAG_CHARS or not tag.isprintable():
+            raise Refused(f"a tag is a text of at most {MAX_TAG_CHARS} characters on one line", item.line)
+        tags.append(tag)
+    return tuple(dict.fromkeys(tags))
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 60 else f"{text[:60]}…")

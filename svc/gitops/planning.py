@@ -1,0 +1,293 @@
+"""What a sync has to do, from what is here and what the newest tree has. Pure: no git, no database, no clock.
+
+Two steps, for the texts are read between them: :func:`to_read` says which, :func:`plan` what becomes of them. A plan is
+made from the rows that earlier syncs and exports have left, never from an older tree, so that it does not matter where
+the branch was before: a move by force is planned like any other.
+
+A page keeps its id, and with it history and grants, when its file is renamed: the file whose name is gone and the one
+that is new are matched by, in this order, the page's path, git's own finding, equal content, and the title.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final, TypeVar
+from urllib.parse import quote
+
+import msgspec
+
+from svc.errors import Refusal
+from svc.gitops.model import (
+    MAX_FILES_BYTES,
+    Broken,
+    FilePut,
+    Found,
+    Known,
+    PagePut,
+    Plan,
+    Written,
+)
+from svc.gitops.naming import INDEX, key_of
+from svc.ids import derived_id
+from svc.pages import page_title
+
+LOOK_AGAIN: Final = ""
+"""As a digest: whatever stood in the way may be gone."""
+NEVER_READ: Final = "-"
+"""As a digest: there is nothing here of that file, and it can't be read as it is."""
+T = TypeVar("T", bound=Hashable)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tree:
+    """The newest tree, with what its files are called here. ``addresses`` are by file."""
+
+    found: Mapping[str, Found]
+    addresses: Mapping[str, str]
+    moved: bool
+    """Some file has another address than before, or is new or gone: links to it read otherwise."""
+
+
+def tree_of(found: Iterable[Found], known: Mapping[str, Known]) -> Tree:
+    """The tree, with clashes between its own files told: two that would be one page are the one that is it already."""
+    judged = _within_bounds(_without_clashes(_by_name(found), known))
+    addresses = {
+        file: address for file, one in judged.items() if (address := _address(one, known.get(file))) is not None
+    }
+    before = {file: address for file, one in known.items() if (address := _known_address(one)) is not None}
+    return Tree(found=judged, addresses=addresses, moved=addresses != before)
+
+
+def to_read(tree: Tree, known: Mapping[str, Known], *, everything: bool = False) -> list[Found]:
+    """The pages whose text is needed to plan."""
+    wanted = []
+    for file, one in tree.found.items():
+        if one.kind != "page" or one.problem is not None:
+            continue
+        row = known.get(file)
+        is_known = row is not None and row.digest != LOOK_AGAIN and row.seen_blob == one.blob
+        is_as_there = row is not None and (row.blob == one.blob or row.problem is not None)
+        if everything or tree.moved or not (is_known and is_as_there):
+            wanted.append(one)
+    return wanted
+
+
+def plan(
+    tree: Tree,
+    known: Mapping[str, Known],
+    texts: Mapping[str, Written | Broken],
+    *,
+    similar: Mapping[str, str] | None = None,
+) -> Plan:
+    """``texts``: of the files that :func:`to_read` named, their links as they are here. ``similar``: old name to new
+    one, of files that git takes for renamed."""
+    renamed = _renames(tree.found, known, texts, similar or {})
+    left = set(renamed.values())
+    broken = {file: Broken(reason=one.problem) for file, one in tree.found.items() if one.problem is not None}
+    pages: list[PagePut] = []
+    read: set[str] = set()
+    for file, text in texts.items():
+        one = tree.found[file]
+        row = known.get(renamed.get(file, file))
+        put = text if isinstance(text, Broken) else _page_put(one, text, row)
+        if isinstance(put, Broken):
+            broken[file] = put
+            continue
+        read.add(file)
+        if row is None or row.page_id is None or row.digest != put.digest:
+            pages.append(put)
+    return Plan(
+        found=tree.found,
+        renamed=renamed,
+        pages=tuple(pages),
+        read=frozenset(read),
+        files=_file_puts(tree.found, known),
+        broken=broken,
+        gone=tuple(row for file, row in known.items() if file not in tree.found and file not in left),
+    )
+
+
+def file_id_of(file: str) -> str:
+    """The id here of a file beside pages: the same as often as it comes back."""
+    return derived_id("fil", "gitops", file)
+
+
+def file_address(file_id: str) -> str:
+    return f"/files/{file_id}/content"
+
+
+def page_address(path: str) -> str:
+    return f"/p/{quote(path, safe='/-._~')}"
+
+
+def digest_of(put: PagePut) -> str:
+    """Changes with whatever of it the page shows or obeys."""
+    said = [put.path, put.title, put.body, put.access, put.grants, put.tags]
+    return hashlib.sha256(msgspec.json.encode(said)).hexdigest()
+
+
+# One tree by itself
+
+
+def _by_name(found: Iterable[Found]) -> dict[str, Found]:
+    """Names that were shortened to be shown may be equal: one of them is enough to tell."""
+    named: dict[str, Found] = {}
+    for one in sorted(found, key=lambda one: one.file):
+        named.setdefault(one.file, one)
+    return named
+
+
+def _without_clashes(found: Mapping[str, Found], known: Mapping[str, Known]) -> dict[str, Found]:
+    rivals: dict[str, list[Found]] = {}
+    for one in found.values():
+        if one.path is not None:
+            rivals.setdefault(key_of(one.path), []).append(one)
+    judged = dict(found)
+    for group in rivals.values():
+        if len(group) > 1:
+            first, *others = sorted(group, key=lambda one: _precedence(one, known))
+            for one in others:
+                judged[one.file] = replace(one, problem=f"it would be the same page as {first.file}")
+    return judged
+
+
+def _precedence(one: Found, known: Mapping[str, Known]) -> tuple[bool, bool, str]:
+    """Who is the page already comes first, then ``a.md`` before ``a/index.md``."""
+    row = known.get(one.file)
+    is_it = row is not None and row.page_id is not None and row.path == one.path
+    return not is_it, one.file.endswith(f"/{INDEX}.md"), one.file
+
+
+def _within_bounds(found: Mapping[str, Found]) -> dict[str, Found]:
+    judged, total = dict(found), 0
+    for one in found.values():
+        if one.kind == "file" and one.problem is None:
+            total += one.size
+            if total > MAX_FILES_BYTES:
+                judged[one.file] = replace(
+                    one, problem=f"files beside pages have at most {MAX_FILES_BYTES} bytes together"
+                )
+    return judged
+
+
+def _address(one: Found, row: Known | None) -> str | None:
+    if one.problem is not None:
+        return None if row is None else _known_address(row)  # what it was stays
+    if one.kind == "page":
+        assert one.path is not None, "a page's name gives its path"
+        return page_address(one.path)
+    return file_address(file_id_of(one.file)) if one.kind == "file" else None
+
+
+def _known_address(row: Known) -> str | None:
+    if row.file_id is not None:
+        return file_address(row.file_id)
+    return page_address(row.path) if row.path is not None else None
+
+
+# What becomes of it
+
+
+def _page_put(one: Found, text: Written, row: Known | None) -> PagePut | Broken:
+    assert one.path is not None, "a page's name gives its path"
+    try:
+        page_title(text.front.title, path=one.path)
+    except Refusal as refusal:
+        return Broken(reason=refusal.detail, line=1)
+    put = PagePut(
+        file=one.file,
+        page_id=None if row is None else row.page_id,
+        path=one.path,
+        title=text.front.title,
+        body=text.body,
+        access=text.front.access or "inherited",
+        grants=text.front.grants,
+        tags=text.front.tags,
+        grants_line=text.front.grants_line,
+        blob=one.blob,
+        digest="",
+    )
+    return replace(put, digest=digest_of(put))
+
+
+def _file_puts(found: Mapping[str, Found], known: Mapping[str, Known]) -> tuple[FilePut, ...]:
+    puts = []
+    for file, one in found.items():
+        row = known.get(file)
+        if one.kind == "file" and one.problem is None and (row is None or row.file_id is None or row.blob != one.blob):
+            is_known = row is not None and row.file_id is not None
+            puts.append(FilePut(file=file, file_id=file_id_of(file), blob=one.blob, size=one.size, known=is_known))
+    return tuple(puts)
+
+
+# Renames
+
+
+def _renames(
+    found: Mapping[str, Found],
+    known: Mapping[str, Known],
+    texts: Mapping[str, Written | Broken],
+    similar: Mapping[str, str],
+) -> dict[str, str]:
+    """New name to old name. Each old and each new one is in at most one pair."""
+    old = {file: row for file, row in known.items() if row.page_id is not None and file not in found}
+    new = {
+        file: one
+        for file, one in found.items()
+        if one.kind == "page" and one.path is not None and (file not in known or known[file].page_id is None)
+    }
+    pairs: dict[str, str] = {}
+
+    def take(matched: Iterable[tuple[str, str]]) -> None:
+        for before, after in matched:
+            if before in old and after in new:
+                pairs[after] = before
+                del old[before], new[after]
+
+    take(_matched(old, new, of_old=lambda row: row.path, of_new=lambda one: one.path))
+    take((before, after) for before, after in similar.items() if before in old and after in new)
+    take(
+        _matched(
+            old, new, of_old=lambda row: (row.blob, _last(row.file)), of_new=lambda one: (one.blob, _last(one.file))
+        )
+    )
+    take(_matched(old, new, of_old=lambda row: row.blob, of_new=lambda one: one.blob, twins=True))
+    take(_matched(old, new, of_old=lambda row: row.title, of_new=lambda one: _title(one, texts.get(one.file))))
+    return pairs
+
+
+def _matched(
+    old: Mapping[str, Known],
+    new: Mapping[str, Found],
+    *,
+    of_old: Callable[[Known], T | None],
+    of_new: Callable[[Found], T | None],
+    twins: bool = False,
+) -> list[tuple[str, str]]:
+    """Pairs of equal keys: of those that only one old and one new file has, or also of ``twins``, in their order."""
+    there: dict[T, list[str]] = {}
+    for file in sorted(new):
+        if (key := of_new(new[file])) is not None:
+            there.setdefault(key, []).append(file)
+    here: dict[T, list[str]] = {}
+    for file in sorted(old):
+        if (known_key := of_old(old[file])) is not None:
+            here.setdefault(known_key, []).append(file)
+    return [
+        pair
+        for key, files in here.items()
+        if twins or (len(files) == 1 and len(there.get(key, ())) == 1)
+        for pair in zip(files, there.get(key, ()), strict=False)
+    ]
+
+
+def _last(file: str) -> str:
+    return file.rpartition("/")[2]
+
+
+def _title(one: Found, text: Written | Broken | None) -> str | None:
+    if not isinstance(text, Written) or one.path is None:
+        return None
+    return text.front.title or _last(one.path)
