@@ -20,6 +20,8 @@ from typing import Final
 
 from svc.gitops import line_ends
 
+HEAD: Final = ""
+END: Final = "#"
 HIDDEN: Final = frozenset({"title", "access", "grants", "tags", "id", "owner", "revision"})
 
 _FENCE: Final = "---"
@@ -35,7 +37,7 @@ _MEANS_MORE: Final = frozenset({"true", "false", "yes", "no", "on", "off", "null
 
 @dataclass(frozen=True)
 class Entry:
-    """``lines`` with their ends; ``key`` is empty for what stands before the first key."""
+    """``lines`` with their ends. ``key`` is :data:`HEAD` before the first key, :data:`END` for last comments."""
 
     key: str
     lines: tuple[str, ...]
@@ -65,7 +67,7 @@ def parse(text: str) -> Block:
     if end is None:
         return Block(None, text)
     entries = _entries(lines[1:end])
-    if entries and not any(entry.key for entry in entries) and any(_is_content(line) for line in lines[1:end]):
+    if not any(entry.key not in {HEAD, END} for entry in entries) and any(_is_content(line) for line in lines[1:end]):
         return Block(None, text)  # a thematic break, and a heading underlined further down
     return Block(tuple(entries), "".join(lines[end + 1 :]), (lines[0], lines[end]))
 
@@ -75,10 +77,10 @@ def shown(text: str) -> str:
     block = parse(text)
     if block.entries is None:
         return block.rest
-    left = [entry for entry in block.entries if entry.key not in HIDDEN]
-    if not left:
+    hidden = _hidden(block.entries)
+    if len(hidden) == len(block.entries):
         return block.rest.lstrip("\n")
-    return block.written(left)
+    return block.written([entry for entry in block.entries if entry not in hidden])
 
 
 def with_body(text: str, body: str) -> str:
@@ -86,14 +88,14 @@ def with_body(text: str, body: str) -> str:
     if body == shown(text):
         return text
     old, new = parse(text), parse(body)
-    hidden = [entry for entry in old.entries or () if entry.key in HIDDEN]
+    hidden = _hidden(old.entries or ())
     mine = [entry for entry in new.entries or () if entry.key not in HIDDEN]
     if not hidden and not mine:
         return f"{_FENCE}\n{_FENCE}\n{body}" if parse(body).entries is not None else body
     if new.entries is None:
         gap = old.rest[: len(old.rest) - len(old.rest.lstrip("\n"))] if old.entries is not None else "\n"
         new = Block(None, gap + body, old.fences)
-    return new.written(_merged(old.entries or (), mine))
+    return new.written(_merged(old.entries or (), hidden, mine))
 
 
 def with_key(text: str, key: str, lines: Sequence[str] | None) -> str:
@@ -103,8 +105,9 @@ def with_key(text: str, key: str, lines: Sequence[str] | None) -> str:
         return text if lines is None else with_body(f"---\n{''.join(lines)}---\n\n", text)
     found = next((entry for entry in block.entries if entry.key == key), None)
     if found is None:
-        added = [] if lines is None else [Entry(key, tuple(lines))]
-        return text if lines is None else block.written([*block.entries, *added])
+        end = [entry for entry in block.entries if entry.key == END]
+        before = [entry for entry in block.entries if entry.key != END]
+        return text if lines is None else block.written([*before, Entry(key, tuple(lines)), *end])
     comments = tuple(line for line in found.lines if line.lstrip().startswith("#"))[: _comments_above(found)]
     kept = Entry(key, (*comments, *(lines or ())))
     entries = [kept if entry is found else entry for entry in block.entries]
@@ -146,30 +149,37 @@ def _entries(lines: Sequence[str]) -> list[Entry]:
             above.append(line)
         else:
             if not found:
-                found.append(("", []))
+                found.append((HEAD, []))
             found[-1][1].extend([*above, line])
             above = []
     if above:
-        if not found:
-            found.append(("", []))
-        found[-1][1].extend(above)
+        found.append((END, above))
     return [Entry(key, tuple(lines)) for key, lines in found]
 
 
-def _merged(old: Sequence[Entry], mine: Sequence[Entry]) -> list[Entry]:
-    """``mine`` in their order, and each hidden entry of ``old`` after the one it stood behind, if that is there."""
-    behind: dict[str | None, list[Entry]] = {}
-    keys = {entry.key for entry in mine}
-    last: str | None = None
+def _hidden(entries: Sequence[Entry]) -> list[Entry]:
+    """All, where nothing but comments is left beside fields of a page."""
+    hidden = [entry for entry in entries if entry.key in HIDDEN]
+    is_all = all(entry.key in HIDDEN | {HEAD, END} for entry in entries)
+    return list(entries) if is_all else hidden
+
+
+def _merged(old: Sequence[Entry], hidden: Sequence[Entry], mine: Sequence[Entry]) -> list[Entry]:
+    """``mine`` in their order, and each ``hidden`` one of ``old`` after the one it stood behind, if that is there."""
+    behind: dict[str, list[Entry]] = {}
+    keys = {entry.key for entry in mine} - {END}
+    last = HEAD
     for entry in old:
-        if entry.key in HIDDEN:
-            behind.setdefault(last, []).append(entry)
+        if entry in hidden:
+            behind.setdefault(END if entry.key == END else last, []).append(entry)
         elif entry.key in keys:
             last = entry.key
-    merged = [*behind.pop(None, [])]
+    head = [entry for entry in mine if entry.key == HEAD]
+    merged = [*head, *behind.pop(HEAD, [])]
     for entry in mine:
-        merged += [entry, *behind.pop(entry.key, [])]
-    return merged
+        if entry.key not in {HEAD, END}:
+            merged += [entry, *behind.pop(entry.key, [])]
+    return [*merged, *behind.pop(END, []), *(entry for entry in mine if entry.key == END)]
 
 
 def _comments_above(entry: Entry) -> int:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from svc.gitops.front_matter_edit import HIDDEN, parse, quoted, shown, with_body, with_key, with_value
+from svc.gitops.front_matter_edit import END, HEAD, HIDDEN, parse, quoted, shown, with_body, with_key, with_value
 from svc.gitops.line_ends import as_it_was, in_lf
 from tests.sizes import examples
 
@@ -50,7 +50,7 @@ def test_a_changed_key_of_the_body_leaves_the_hidden_ones_where_they_were() -> N
     assert added.replace("ask: 'who?'\n", "") == FILE
     gone = with_body(FILE, body.replace("order: 3\ndue: 2026-11-23\n", ""))
     assert parse(gone).entries is not None
-    assert [entry.key for entry in parse(gone).entries or ()] == ["title", "grants", "when"]
+    assert [entry.key for entry in parse(gone).entries or ()] == ["title", "grants", "when", END]
     assert with_body(FILE, "just text").endswith("  level: read\n---\n\njust text")
 
 
@@ -111,8 +111,12 @@ def test_what_is_written_shows_as_the_body_that_was_meant(file: str, body: str) 
     assert with_body(file, shown(file)) == file
     written = with_body(file, body)
     meant = parse(body)
-    if any(entry.key in HIDDEN for entry in meant.entries or ()) or meant.entries == ():
-        return  # fields of the page do not stand in a body
+    keys = {entry.key for entry in meant.entries or ()}
+    if meant.entries is not None and (keys & HIDDEN or not keys - {HEAD, END}):
+        return  # fields of the page do not stand in a body, and neither does a block without any key
+    there = {entry.key for entry in parse(file).entries or ()}
+    if keys and there & {HEAD, END} and not there - HIDDEN - {HEAD, END}:
+        return  # comments that stood between fields only are shown with the first key beside them
     if body.startswith("\n") and meant.entries is None:
         return  # blank lines at the head of a text are the block's end
     assert shown(written) == body
