@@ -203,14 +203,15 @@ async def test_a_forward_carries_its_files_and_the_pictures_of_its_text(hasty: M
         b"Content-Type: image/png\r\n"
         b"Content-ID: <pic@x>\r\nContent-Disposition: inline; filename=pic.png\r\n\r\n" + picture + b"\r\n--r--\r\n"
         b"--m\r\nContent-Type: text/plain\r\nContent-Disposition: attachment; filename=notes.txt\r\n\r\n"
-        b"Notes.\r\n--m--\r\n"
+        b"Notes.\r\n--m\r\nContent-Type: image/png\r\nContent-Disposition: inline; filename=shown-below.png\r\n\r\n"
+        b"no text names it\r\n--m--\r\n"
     )
     await hasty.world.inject(address=MIA, raw=raw, thread_key="pics", labels=frozenset({"INBOX"}))
     await hasty.sync()
     threads = (await hasty.service.query("mail.threads", section="inbox"))["threads"]
     (thread,) = [row["id"] for row in threads if row["subject"] == "Pictures"]
     ready = await prepared(hasty, thread, "forward")
-    assert [one["filename"] for one in ready["attachments"]] == ["notes.txt"]
+    assert [one["filename"] for one in ready["attachments"]] == ["notes.txt", "shown-below.png"]
     await hasty.send(
         subject=ready["subject"],
         quote=ready["quote"],
@@ -220,7 +221,7 @@ async def test_a_forward_carries_its_files_and_the_pictures_of_its_text(hasty: M
     inline = [one for one in sent.attachments if one.inline]
     assert [one.content.strip() for one in inline] == [picture.strip()]
     assert f"cid:{inline[0].content_id}" in (sent.html or "").replace("%40", "@")
-    assert [one.filename for one in sent.attachments if not one.inline] == ["notes.txt"]
+    assert [one.filename for one in sent.attachments if not one.inline] == ["notes.txt", "shown-below.png"]
     assert await hasty.problems() == []
 
 
@@ -235,6 +236,14 @@ async def test_what_is_quoted_stays_though_the_message_goes(mailer: Mailer) -> N
     await mailer.sync()
     await mailer.until(answer["outgoingId"], "sent")
     assert "Remember me" in mailer.accepted()[-1].text
+
+
+async def test_of_an_original_that_is_damaged_here_the_quote_says_so(hasty: Mailer) -> None:
+    thread = await arrived(hasty, html="<p>Lost words</p>")
+    for path in (hasty.service.workspace.home.path / "blobs").rglob("*"):
+        if path.is_file():
+            path.unlink()
+    assert "damaged" in (await prepared(hasty, thread, "reply"))["quotedHtml"]
 
 
 async def test_a_signature_is_kept_clean_and_offered(hasty: Mailer) -> None:

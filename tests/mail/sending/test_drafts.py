@@ -31,6 +31,13 @@ async def test_a_draft_is_kept_as_it_was_typed(mailer: Mailer) -> None:
     assert (draft["html"], draft["version"]) == ("<p>So far</p>", 1)
 
 
+async def test_a_draft_stays_with_its_account_and_its_thread(mailer: Mailer) -> None:
+    (thread,) = await mailer.service.synced("Plans", address=mailer.address)
+    saved = await save(mailer, replyTo=thread)
+    draft = await mailer.service.query("mail.draft", id=saved["id"])
+    assert (draft["accountId"], draft["replyTo"]) == (mailer.account_id, thread)
+
+
 async def test_the_line_of_a_draft_is_made_of_its_beginning_alone(mailer: Mailer) -> None:
     """However long the draft, saving it parses no more than that: it is saved as one types."""
     blank = "<i></i>" * (SNIPPET_SOURCE_CHARS // 7)

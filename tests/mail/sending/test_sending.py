@@ -184,6 +184,22 @@ async def test_what_provably_did_not_leave_is_tried_again(mailer: Mailer, fault:
     assert len(mailer.accepted()) == 1
 
 
+async def test_a_retry_comes_neither_sooner_than_its_pause_nor_after_a_clock_that_jumped_back(
+    mailer: Mailer, wall: VirtualClock
+) -> None:
+    await mailer.fault(429, times=8)
+    answer = await mailer.send()
+    while (await mailer.outgoing(answer["outgoingId"]))["attempts"] < 8:  # noqa: ASYNC110  virtual time
+        await trio.sleep(10)
+    next_at = (await mailer.outgoing(answer["outgoingId"]))["nextAttemptAt"]
+    assert next_at > at(wall, MINUTE_MS)
+    await trio.sleep(45)
+    assert (await mailer.outgoing(answer["outgoingId"]))["nextAttemptAt"] == next_at
+    wall.offset_ms -= 2 * DAY_MS
+    await trio.sleep(45)
+    assert await mailer.state(answer["outgoingId"]) == "sent"
+
+
 async def test_an_account_whose_grant_is_lost_while_sending_asks_to_be_connected_again(mailer: Mailer) -> None:
     await mailer.fault(401, times=2)
     answer = await mailer.send()
