@@ -945,6 +945,119 @@ interface PeopleTidiedOut {
   removed: number;
 }
 
+/** `rights`: the ids of those that the admin has seen. */
+interface PluginsAgreeInput {
+  name: string;
+  rights: string[];
+}
+
+interface PluginsBringsOut {
+  pages: PluginsPageOut[];
+  mcp: PluginsServerOut[];
+  palette: PluginsEntryOut[];
+  themes: PluginsThemeOut[];
+}
+
+/** A palette entry: it opens the note `note` of the plugin, or the workspace's page at `path`. */
+interface PluginsCommandOut {
+  plugin: string;
+  title: string;
+  note: string | null;
+  path: string | null;
+}
+
+interface PluginsEntryOut {
+  title: string;
+}
+
+/** What the plugins that are on bring to everybody. */
+interface PluginsOffersOut {
+  palette: PluginsCommandOut[];
+  themes: PluginsStyleOut[];
+  pages: PluginsTextOut[];
+}
+
+interface PluginsPageInput {
+  plugin: string;
+  name: string;
+}
+
+interface PluginsPageOut {
+  kind: "agent" | "note" | "rule" | "template";
+  name: string;
+  title: string;
+}
+
+interface PluginsPageTextOut {
+  plugin: string;
+  pluginTitle: string;
+  kind: "agent" | "note" | "rule" | "template";
+  name: string;
+  title: string;
+  body: string;
+}
+
+/** `wanted`: as the list names it; `null` for one that is wanted no more. `rights`: what needs a yes. */
+interface PluginsPluginOut {
+  name: string;
+  version: string | null;
+  wanted: string | null;
+  state: "failed" | "off" | "on";
+  problem: string | null;
+  brings: PluginsBringsOut;
+  title: string;
+  about: string;
+  rights: PluginsRightOut[];
+}
+
+interface PluginsRightOut {
+  id: string;
+  words: string;
+  agreed: boolean;
+}
+
+/** `target`: the program or the address. `why_not`: why it may not be used. */
+interface PluginsServerOut {
+  name: string;
+  target: string;
+  whyNot: string | null;
+}
+
+interface PluginsSetInput {
+  name: string;
+  on: boolean;
+}
+
+/** `source`: whose list holds. `busy`: a set is being made. */
+interface PluginsStatusOut {
+  source: "environment" | "none" | "repository";
+  registry: string;
+  busy: boolean;
+  problem: string | null;
+}
+
+/** A theme: names of the app's tokens with their CSS values. */
+interface PluginsStyleOut {
+  plugin: string;
+  name: string;
+  title: string;
+  tokens: Record<string, string>;
+}
+
+/** A page of a plugin, without its text. */
+interface PluginsTextOut {
+  plugin: string;
+  pluginTitle: string;
+  kind: "agent" | "note" | "rule" | "template";
+  name: string;
+  title: string;
+}
+
+interface PluginsThemeOut {
+  name: string;
+  title: string;
+}
+
 interface RunsAncestor {
   id: string;
   title: string;
@@ -1126,6 +1239,13 @@ interface Procedures {
   "runs.retry": { input: RunsIdInput; output: {} };
   "approvals.list": { input: undefined; output: RunsApprovalOut[] };
   "approvals.decide": { input: RunsDecideInput; output: {} };
+  "plugins.list": { input: undefined; output: PluginsPluginOut[] };
+  "plugins.set": { input: PluginsSetInput; output: {} };
+  "plugins.agree": { input: PluginsAgreeInput; output: {} };
+  "plugins.update": { input: undefined; output: {} };
+  "plugins.status": { input: undefined; output: PluginsStatusOut };
+  "plugins.offers": { input: undefined; output: PluginsOffersOut };
+  "plugins.page": { input: PluginsPageInput; output: PluginsPageTextOut };
   "mail.accounts": { input: undefined; output: MailAccountOut[] };
   "mail.setSenderName": { input: MailSenderNameInput; output: {} };
   "mail.threads": { input: MailThreadsInput | undefined; output: MailThreadsOut };

@@ -1,11 +1,13 @@
-"""The generated files: ``docs/{configuration,routes,commands,states}.md``; for the web app the wire's types and the
-bounds of its numbers (``static/types.generated.d.ts``, ``inputs.generated.js``), and ``tests/golden/schema.sql``.
+"""The generated files: ``docs/{configuration,routes,commands,states}.md`` and ``docs/plugin-manifest.schema.json``; for
+the web app the wire's types and the bounds of its numbers (``static/types.generated.d.ts``, ``inputs.generated.js``);
+and ``tests/golden/schema.sql``.
 
 ``python -m svc.generate`` writes them, ``--check`` only compares and names what is stale.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,6 +20,7 @@ from svc.feature import routes_of
 from svc.generate_bounds import bounds
 from svc.generate_types import declarations
 from svc.machine import AnyMachine
+from svc.plugins import schema
 from svc.protocol import Route
 from svc.store import fresh_schema
 from svc.switches import SWITCHES, Switch
@@ -33,6 +36,7 @@ def pages() -> dict[Path, str]:
         ROOT / "docs" / "routes.md": _routes(),
         ROOT / "docs" / "commands.md": _commands(),
         ROOT / "docs" / "states.md": _states(),
+        ROOT / "docs" / "plugin-manifest.schema.json": json.dumps(schema(), indent=2) + "\n",
         ROOT / "static" / "types.generated.d.ts": declarations(feature for feature in FEATURES if feature is not FAKES),
         ROOT / "static" / "inputs.generated.js": bounds(feature for feature in FEATURES if feature is not FAKES),
         ROOT / "tests" / "golden" / "schema.sql": fresh_schema(

@@ -77,6 +77,11 @@ REFUSALS: Final = {
         "SVC_MASTER_KEY_FILE", "/key", "keyring keeps no file", SVC_MASTER_KEY_STORE="keyring"
     ),
     "another place for the key": one("SVC_MASTER_KEY_STORE", "vault", "'vault' is not known"),
+    "a plugin that no registry has": one("SVC_PLUGINS", "a@1 github:b/c", "names no package of a registry"),
+    "a plugin at an address": one("SVC_PLUGINS", "https://evil.example/a.tgz", "names no package of a registry"),
+    "a plugin by a tag": one("SVC_PLUGINS", "a@latest", "is neither a version nor a range"),
+    "a plugin twice": one("SVC_PLUGINS", "a@1, a@2", "a is named twice"),
+    "a registry without TLS": one("SVC_PLUGINS_REGISTRY", "http://npm.example", "would carry secrets unencrypted"),
     # Secrets: told without their value
     "a claim token that can be guessed": one("SVC_CLAIM_TOKEN", SECRET, "fewer than 16 characters"),
     "an internal token that can be guessed": one("SVC_INTERNAL_TOKEN", SECRET, "too short"),

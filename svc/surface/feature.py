@@ -40,7 +40,7 @@ def _surface(context: RequestContext) -> Surface:
     return context.workspace.service(Surface)
 
 
-_SHELL_PATHS = ("/", "/login", "/p", "/p/*page", "/settings", "/settings/*section")
+_SHELL_PATHS = ("/", "/login", "/p", "/p/*page", "/settings", "/settings/*section", "/plugins/*note")
 
 _ROUTES: tuple[Route[RequestContext], ...] = (
     *(

@@ -635,6 +635,18 @@ CREATE TABLE people_words (                 -- what each is found by: `words.py`
 ) strict, without rowid
 ;
 
+CREATE TABLE plugin_pins (
+    id integer primary key check (id = 1),
+    text text,                      -- the last good plugins.json; null: the repository has none
+    problem text                    -- of the newest one
+) strict;
+
+CREATE TABLE plugins (
+    name text primary key,          -- of the package; one without a row is on, and may do nothing special
+    is_on integer not null check (is_on in (0, 1)),
+    agreed text not null            -- JSON: the ids of the rights that an admin said yes to
+) strict, without rowid;
+
 CREATE TABLE run_attempts (
     run_id text not null references runs (id) on delete cascade,
     key text not null,

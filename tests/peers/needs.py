@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Final
 
 import pytest
 
+from svc.plugins.npm import OLDEST
 from tests.formats.mime import corpus
 from tests.peers.cache import emulator_files, peers_dir
 
@@ -43,6 +45,14 @@ def _packages(*names: str) -> bool:
     return all((peers_dir() / "node_modules" / name).is_dir() for name in names)
 
 
+def _npm_version() -> tuple[int, ...]:
+    program = shutil.which("npm")
+    if program is None:
+        return ()
+    said = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout
+    return tuple(int(part) for part in said.strip().split(".")[:2] if part.isdigit())
+
+
 _FROM_PEERS: Final = f"run .ci/peers, which puts it into {peers_dir()} (SVC_PEERS)"
 
 CHROMIUM: Final = Need(
@@ -53,6 +63,11 @@ NODE: Final = Need(
     name="Node.js",
     get="run .ci/peers as root, or install Node.js 20 or newer",
     is_there=lambda: bool(shutil.which("node")),
+)
+NPM: Final = Need(
+    name=f"npm {OLDEST[0]}.{OLDEST[1]}",
+    get="install Node.js with it, or run: npm install -g npm@11",
+    is_there=lambda: _npm_version() >= OLDEST,
 )
 COMMONMARK_SPEC: Final = Need(
     name="commonmark-spec in static/node_modules",

@@ -1,0 +1,27 @@
+"""The tables of plugins: what was decided about each, and the list that a repository pins."""
+
+from __future__ import annotations
+
+from sqlite_utils import Database
+from sqlite_utils.migrations import Migrations
+
+MIGRATIONS = Migrations("plugins")
+
+
+@MIGRATIONS()
+def m001_plugins(db: Database) -> None:
+    db.executescript(
+        """
+        create table plugins (
+            name text primary key,          -- of the package; one without a row is on, and may do nothing special
+            is_on integer not null check (is_on in (0, 1)),
+            agreed text not null            -- JSON: the ids of the rights that an admin said yes to
+        ) strict, without rowid;
+
+        create table plugin_pins (
+            id integer primary key check (id = 1),
+            text text,                      -- the last good plugins.json; null: the repository has none
+            problem text                    -- of the newest one
+        ) strict;
+        """
+    )

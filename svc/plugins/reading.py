@@ -1,0 +1,105 @@
+"""What an installed package brings, read from its folder: its manifest and the texts that it names.
+
+Nothing of a package is ever run here. One that is no plugin, or a bad one, says why and brings nothing; the others go
+on. Blocks: for threads.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+import msgspec
+
+from svc.plugins.manifest import MAX_MANIFEST_BYTES, BadManifest, Manifest, Right, manifest_of, rights_of
+
+MAX_TEXT_BYTES: Final = 256 * 1024
+MAX_TEXTS_BYTES: Final = 2 * 1024 * 1024
+_MAX_VERSION_CHARS: Final = 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plugin:
+    """One that is installed. ``problem``: why it brings nothing. ``bodies``: the texts of its pages, by their files."""
+
+    name: str
+    version: str | None
+    manifest: Manifest | None = None
+    bodies: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
+    rights: tuple[Right, ...] = ()
+    problem: str | None = None
+
+
+class _Package(msgspec.Struct, frozen=True):
+    name: str
+    version: str
+    svc: Any = None
+
+
+def read_plugin(installed: Path, name: str) -> Plugin:
+    """The package ``name`` of a set."""
+    folder = installed / "node_modules" / name
+    try:
+        package = _package(folder, name)
+    except BadManifest as fault:
+        return Plugin(name=name, version=None, problem=str(fault))
+    try:
+        if package.svc is None:
+            raise BadManifest("It is no plugin: its package.json has no `svc`")
+        manifest = manifest_of(package.svc)
+        bodies = _bodies(folder, manifest)
+    except BadManifest as fault:
+        return Plugin(name=name, version=package.version, problem=str(fault))
+    return Plugin(
+        name=name, version=package.version, manifest=manifest, bodies=bodies, rights=rights_of(manifest, bodies)
+    )
+
+
+def _package(folder: Path, name: str) -> _Package:
+    data = _read(folder, "package.json", at_most=MAX_MANIFEST_BYTES)
+    try:
+        package = msgspec.json.decode(data, type=_Package)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise BadManifest(f"Its package.json is not understood: {error}") from error
+    if package.name != name or not package.version.isprintable() or len(package.version) > _MAX_VERSION_CHARS:
+        raise BadManifest("Its package.json has another name or no proper version")
+    return package
+
+
+def _bodies(folder: Path, manifest: Manifest) -> Mapping[str, str]:
+    bodies: dict[str, str] = {}
+    left = MAX_TEXTS_BYTES
+    for row in manifest.pages:
+        if row.file in bodies:
+            continue
+        data = _read(folder, row.file, at_most=MAX_TEXT_BYTES)
+        left -= len(data)
+        if left < 0:
+            raise BadManifest(f"Its texts have more than {MAX_TEXTS_BYTES} bytes")
+        try:
+            bodies[row.file] = data.decode().replace("\r\n", "\n")
+        except UnicodeDecodeError as error:
+            raise BadManifest(f"{row.file} is not UTF-8 text, from byte {error.start + 1} on") from error
+        if "\0" in bodies[row.file]:
+            raise BadManifest(f"{row.file} holds a NUL character")
+    return MappingProxyType(bodies)
+
+
+def _read(folder: Path, file: str, *, at_most: int) -> bytes:
+    """A plain file of the package. A set has no links when it is made; one that was put there since is not followed."""
+    try:
+        descriptor = os.open(folder / file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with open(descriptor, "rb") as stream:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise BadManifest(f"{file} is not a file")
+            data = stream.read(at_most + 1)
+    except OSError as error:
+        raise BadManifest(f"{file} can't be read ({error.strerror})") from error
+    if len(data) > at_most:
+        raise BadManifest(f"{file} has more than {at_most} bytes")
+    return data

@@ -1,0 +1,66 @@
+"""What the tests of plugins share: an installer on a folder, and the whole service with a registry beside it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import trio
+
+from svc.clock import VirtualClock
+from svc.nursery import ThreadPool
+from svc.plugins.installing import Installer
+from svc.plugins.npm import Npm
+from svc.plugins.sets import FOLDER, Sets
+from tests.plugins.registry import Registry
+from tests.recorded_log import RecordedLog
+from tests.sizes import HANGS_S
+from tests.support.service import Service, open_service
+
+
+def installer(home: Path, registry: Registry, threads: ThreadPool, **environ: str) -> Installer:
+    """As a service has one on this home."""
+    npm = Npm(environ={**os.environ, **environ}, registry=registry.url, threads=threads)
+    return Installer(sets=Sets(home / FOLDER), npm=npm, threads=threads)
+
+
+@asynccontextmanager
+async def serving_plugins(
+    directory: Path, registry: Registry, *, wall: VirtualClock, log: RecordedLog, plugins: str = "", **settings: str
+) -> AsyncIterator[Service]:
+    """The service, that wants these plugins of the registry. On real time: npm is a program outside."""
+    environ = {
+        "PATH": os.environ["PATH"],
+        "SVC_PLUGINS": plugins,
+        "SVC_PLUGINS_REGISTRY": registry.url,
+        "PROVIDERS": "fake",
+        **settings,
+    }
+    async with open_service(directory, clock=wall, log=log, environ=environ) as service:
+        yield service
+
+
+async def settled(service: Service) -> dict[str, Any]:
+    """Wait until it is busy with plugins no more; each of them by its name."""
+    with trio.fail_after(HANGS_S):
+        while True:
+            status = await service.query("plugins.status")
+            listed = await service.query("plugins.list")
+            if not status["busy"]:
+                return {one["name"]: one for one in listed}
+            await trio.sleep(0.05)
+
+
+async def until(service: Service, name: str, **wanted: object) -> dict[str, Any]:
+    """Wait until the plugin is listed with these values."""
+    found: dict[str, Any] = {}
+    with trio.move_on_after(HANGS_S):
+        while True:
+            found = {one["name"]: one for one in await service.query("plugins.list")}.get(name, {})
+            if found and all(found[key] == value for key, value in wanted.items()):
+                return found
+            await trio.sleep(0.05)
+    raise AssertionError(f"waited {HANGS_S:g} s for {name} with {wanted}; it is {found}")
