@@ -31,6 +31,15 @@
  */
 
 /**
+ * A text that a new page may begin with.
+ * @typedef {object} Template
+ * @property {string} id
+ * @property {string} title
+ * @property {string} group where it comes from
+ * @property {() => Promise<string>} text
+ */
+
+/**
  * @typedef {object} Feature
  * @property {string} name as the folder is called
  * @property {Route[]} [routes] the first row's that knows an address shows it
@@ -43,6 +52,7 @@
  * @property {Section[]} [settings]
  * @property {() => Command[]} [commands] asked whenever the palette is drawn
  * @property {(text: string) => Promise<Command[]>} [lookup] commands for what was typed, found by asking the server
+ * @property {() => Template[]} [templates] asked whenever a page is about to be made
  * @property {() => void} [prepare] the palette opens: fetch what `commands` tells of
  * @property {Record<string, string>} [icons] name -> path on a 20-unit grid
  */

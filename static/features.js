@@ -7,9 +7,10 @@ import { FEATURE as identity } from "./identity/feature.js";
 import { FEATURE as mail } from "./mail/feature.js";
 import { FEATURE as pages } from "./pages/feature.js";
 import { FEATURE as people } from "./people/feature.js";
+import { FEATURE as plugins } from "./plugins/feature.js";
 import { FEATURE as runs } from "./runs/feature.js";
 import { FEATURE as settings } from "./settings/feature.js";
 import { FEATURE as tasks } from "./tasks/feature.js";
 
 /** @type {readonly import("./feature.js").Feature[]} */
-export const FEATURES = [identity, capabilities, files, mail, tasks, runs, people, pages, health, settings];
+export const FEATURES = [identity, capabilities, files, mail, tasks, runs, people, plugins, pages, health, settings];

@@ -16,7 +16,12 @@ export function startTheme() {
 }
 
 export function nextTheme() {
-  theme.value = ORDER[(ORDER.indexOf(theme.value) + 1) % ORDER.length] ?? "system";
+  chooseTheme(ORDER[(ORDER.indexOf(theme.value) + 1) % ORDER.length] ?? "system");
+}
+
+/** @param {Theme} wanted */
+export function chooseTheme(wanted) {
+  theme.value = wanted;
   try {
     localStorage.setItem(KEY, theme.value);
   } catch {

@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { query } from "../rpc.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
+import { Beginning } from "./beginning.js";
 import { pageHref, pathsAbove } from "./paths.js";
 
 /** @param {{ path: string, create: () => void }} props */
@@ -14,7 +15,7 @@ export function MissingPage({ path, create }) {
     <h1 class="empty-title">There is no page at ${path}</h1>
     <p>Or there is one that is not shared with you.</p>
     ${above === null || above?.canWrite
-      ? html`<p><button class="button primary" onClick=${create}>Create this page</button></p>`
+      ? html`<${Beginning} path=${path} create=${create} />`
       : above && html`<p>You may read <a href=${pageHref(above.path)}>${above.title}</a> above it, and not add pages to
         it.</p>`}
   </div>`;

@@ -141,6 +141,10 @@ class World(ComposePart, ImagePart, LabelPart, RunPart):
             self.lies += [*lies_in_question(name, given), *lies_in_answer(name, answer)]
             return answer
 
+    def rpc_plugins_offers(self, given: dict[str, Any]) -> dict[str, Any]:
+        """No plugin is there."""
+        return {"palette": [], "themes": [], "pages": []}
+
     def auth(self, path: str, body: dict[str, Any]) -> tuple[int, Any]:
         """A status and an answer to a POST that begins or ends a session."""
         if path != "/auth/dev-login":

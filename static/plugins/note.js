@@ -1,0 +1,55 @@
+// @ts-check
+/** A note that a plugin brings: read as any page is, through the same sanitizer, and never written. */
+import { useEffect, useState } from "preact/hooks";
+import { Markdown } from "../pages/markdown.js";
+import { RpcError, query } from "../rpc.js";
+import { html } from "../ui/html.js";
+import { Icon } from "../ui/icons.js";
+import { offers } from "./offers.js";
+
+/** @param {{ plugin: string, note: string }} props */
+export function NotePage({ plugin, note }) {
+  const { page, problem } = useNote(plugin, note);
+  useEffect(() => {
+    document.title = `${page?.title ?? "Note"} – svc`;
+  }, [page]);
+  return html`<div class="panel plugin-note"><main class="plugin-note-text">
+    ${problem && html`<div class="notice bad" role="alert"><span>Could not load the note: ${problem}</span></div>`}
+    ${page === undefined && !problem && html`<p class="quiet-text" role="status">Loading the note</p>`}
+    ${page === null && html`<div class="empty"><${Icon} name="plugin" size=${44} />
+      <h1 class="empty-title">There is no such note</h1>
+      <p>It went with its plugin, or the plugin is switched off.</p></div>`}
+    ${page && html`<article>
+      <header class="plugin-note-head"><h1>${page.title}</h1>
+        <p class="fine">Comes with the plugin ${page.pluginTitle}</p></header>
+      <${Markdown} text=${page.body} />
+    </article>`}
+  </main></div>`;
+}
+
+/**
+ * undefined while nobody knows, null where there is none.
+ * @param {string} plugin
+ * @param {string} name
+ */
+function useNote(plugin, name) {
+  const [page, setPage] = useState(/** @type {PluginsPageTextOut | null | undefined} */ (undefined));
+  const [problem, setProblem] = useState("");
+  const known = offers.value;
+  useEffect(() => {
+    let isWanted = true;
+    const settle = (/** @type {PluginsPageTextOut | null | undefined} */ found, /** @type {string} */ words) => {
+      if (!isWanted) return;
+      setPage(found);
+      setProblem(words);
+    };
+    query("plugins.page", { plugin, name }).then((found) => settle(found, ""), (error) => {
+      if (error instanceof RpcError && error.code === "NOT_FOUND") settle(null, "");
+      else settle(undefined, error instanceof Error ? error.message : String(error));
+    });
+    return () => {
+      isWanted = false;
+    };
+  }, [plugin, name, known]);
+  return { page, problem };
+}

@@ -1,0 +1,72 @@
+// @ts-check
+/**
+ * The theme of a plugin, chosen for this browser: its tokens as custom properties of the root element. The choice and
+ * its tokens are kept in this browser, so that the next page begins in its colours; the server's word on them counts.
+ */
+import { signal } from "@preact/signals";
+import { loadOffers, onOffers } from "./offers.js";
+
+const KEY = "svc.pluginTheme";
+const NAME = /^[a-z]+(?:-[a-z]+)*$/;
+const COLOUR = "#[0-9a-fA-F]{3,8}";
+const VALUE = new RegExp(`^(?:${COLOUR}|light-dark\\(${COLOUR}, ${COLOUR}\\)|0|[0-9.]{1,7}(?:px|rem))$`);
+
+/** @typedef {{ id: string, tokens: Record<string, string> }} Style */
+
+/** The one that is chosen; null: the app's own colours. */
+export const style = signal(/** @type {Style | null} */ (null));
+/** @type {string[]} */
+let applied = [];
+
+/** @param {{ plugin: string, name: string }} theme */
+export function idOf({ plugin, name }) {
+  return `${plugin}/${name}`;
+}
+
+/** Called once, before anything is drawn. */
+export function startStyle() {
+  onOffers(follow);
+  use(stored());
+  if (style.value) void loadOffers(); // it may have changed, or gone with its plugin
+}
+
+/** @param {Style | null} wanted */
+export function chooseStyle(wanted) {
+  use(wanted);
+  try {
+    if (wanted) localStorage.setItem(KEY, JSON.stringify(wanted));
+    else localStorage.removeItem(KEY);
+  } catch {
+    // A browser that keeps nothing for us still shows the choice until it is closed.
+  }
+}
+
+/** @param {PluginsOffersOut} found */
+function follow(found) {
+  const chosen = style.value;
+  if (!chosen) return;
+  const theirs = found.themes.find((one) => idOf(one) === chosen.id);
+  chooseStyle(theirs ? { id: chosen.id, tokens: theirs.tokens } : null);
+}
+
+/** @param {Style | null} wanted */
+function use(wanted) {
+  const root = document.documentElement.style;
+  for (const name of applied) root.removeProperty(name);
+  const tokens = Object.entries(wanted?.tokens ?? {}).filter(([name, value]) => NAME.test(name) && VALUE.test(value));
+  applied = tokens.map(([name]) => `--${name}`);
+  for (const [name, value] of tokens) root.setProperty(`--${name}`, value);
+  style.value = wanted;
+}
+
+/** @returns {Style | null} */
+function stored() {
+  try {
+    const found = JSON.parse(localStorage.getItem(KEY) ?? "null");
+    const isStyle = typeof found?.id === "string" && typeof found.tokens === "object" && found.tokens !== null
+      && Object.values(found.tokens).every((value) => typeof value === "string");
+    return isStyle ? { id: found.id, tokens: found.tokens } : null;
+  } catch {
+    return null;
+  }
+}
