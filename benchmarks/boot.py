@@ -1,4 +1,5 @@
-"""From exec to ready, and what an idle service holds in memory: on an empty home and on one with 100,000 messages.
+"""From exec to ready, and what an idle service holds in memory: on an empty home and on one with 100,000 messages, and
+each of the two planes as a process of its own.
 
 The floor is a Python that imports what no such service can do without, and does nothing.
 """
@@ -24,6 +25,8 @@ SETTLE_S: Final = 1.0
 MESSAGES: Final = 100_000
 FLOOR: Final = "floor: import trio, h11, sqlite3"
 EMPTY: Final = "svc serve, empty home"
+WEB: Final = "svc serve --role=web, empty home"
+WORKER: Final = "svc serve --role=worker"
 FULL: Final = f"svc serve, {MESSAGES:,} messages"
 KIB: Final = 1024
 
@@ -33,7 +36,7 @@ Sample = tuple[float, float, float]
 
 def run(quick: bool) -> Iterable[Table]:
     rounds = QUICK_ROUNDS if quick else ROUNDS
-    samples: dict[str, list[Sample]] = {FLOOR: [], EMPTY: [], FULL: []}
+    samples: dict[str, list[Sample]] = {FLOOR: [], EMPTY: [], WEB: [], WORKER: [], FULL: []}
     cached = home_with(MESSAGES)
     with TemporaryDirectory() as directory:
         full = Path(directory) / "full"
@@ -42,10 +45,12 @@ def run(quick: bool) -> Iterable[Table]:
         for number in range(rounds):
             samples[FLOOR].append(_floor())
             samples[EMPTY].append(_boot(Path(directory) / f"empty-{number}"))
+            samples[WEB].append(_boot(Path(directory) / f"web-{number}", role="web"))
+            samples[WORKER].append(_boot(Path(directory) / f"worker-{number}", role="worker"))
             samples[FULL].append(_boot(full))
     table = Table(
         title="Boot, and memory at rest",
-        columns=("program", "ready, ms", "x floor", "RSS, MiB", "PSS, MiB", "x floor"),
+        columns=("program", "ready, ms", "x floor", "RSS, MiB", "x floor", "PSS, MiB", "x floor"),
     )
     floor = _median(samples[FLOOR])
     for name, found in samples.items():
@@ -55,6 +60,7 @@ def run(quick: bool) -> Iterable[Table]:
             f"{seconds * 1_000:,.0f}",
             ratio(seconds, floor[0]),
             f"{resident / KIB**2:.1f}",
+            ratio(resident, floor[1]),
             f"{proportional / KIB**2:.1f}",
             ratio(proportional, floor[2]),
         )
@@ -66,8 +72,8 @@ def run(quick: bool) -> Iterable[Table]:
     yield table
 
 
-def _boot(home: Path) -> Sample:
-    with svc_serve(home) as server:
+def _boot(home: Path, *, role: str = "all") -> Sample:
+    with svc_serve(home, role=role) as server:
         time.sleep(SETTLE_S)
         return server.ready_s, *_memory(f"/proc/{server.process.pid}/smaps_rollup")
 

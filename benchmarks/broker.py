@@ -25,13 +25,13 @@ from benchmarks.report import Table, count, median, milliseconds, paired_ratio, 
 from benchmarks.servers.bare_trio import with_h11
 from svc.broker import Outgoing, Streamed, Vendors
 from svc.capabilities import Broker
+from svc.doors import Internal
 from svc.nursery import open_task_group
 from svc.protocol import Drain, Link, serve_connection
 from svc.protocol.memory import stream_pair
 from svc.runs import begin
 from svc.runs.leasing import lease
 from svc.store import Tx
-from svc.surface import Internal
 from svc.workflow import Json, Run, Workflow
 from svc.workspace import Workspace
 

@@ -21,6 +21,7 @@ REPOSITORY: Final = Path(__file__).resolve().parents[1]
 START_TIMEOUT_S: Final = 60.0
 END_TIMEOUT_S: Final = 20.0
 POLL_S: Final = 0.002
+INTERNAL_TOKEN: Final = "t" * 43
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,21 +35,25 @@ class Server:
 
 @contextmanager
 def svc_serve(
-    home: Path, *, python_options: Sequence[str] = (), settings: Mapping[str, str] = MappingProxyType({})
+    home: Path,
+    *,
+    role: str = "all",
+    python_options: Sequence[str] = (),
+    settings: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Server]:
     """The real ``svc serve`` with the fake providers and these ``settings``, ready."""
     log = home.with_name(home.name + ".log")
     began = time.perf_counter()
     with log.open("wb") as sink:
         process = subprocess.Popen(
-            [sys.executable, *python_options, "-m", "svc", "serve"],
+            [sys.executable, *python_options, "-m", "svc", "serve", f"--role={role}"],
             cwd=REPOSITORY,
             env={**environment(home), **settings},
             stderr=sink,
         )
     with _ended(process):
-        port = _port_in_log(log, process)
-        _wait_ready(port, "/readyz")
+        port = _port_in_log(log, process, "worker.listening" if role == "worker" else "http.listening")
+        _wait_ready(port, "/readyz", {"authorization": f"Bearer {INTERNAL_TOKEN}"} if role == "worker" else {})
         yield Server(process=process, port=port, ready_s=time.perf_counter() - began)
 
 
@@ -79,27 +84,29 @@ def environment(home: Path) -> Mapping[str, str]:
         "SVC_HOME": str(home),
         "SVC_PORT": "0",
         "SVC_LOG": "json",
+        "SVC_INTERNAL_TOKEN": INTERNAL_TOKEN,
+        "SVC_WORKER_URL": ":0",
         "XDG_CONFIG_HOME": str(home.with_name(home.name + "-config")),
     }
 
 
-def _port_in_log(log: Path, process: subprocess.Popen[bytes]) -> int:
+def _port_in_log(log: Path, process: subprocess.Popen[bytes], event: str) -> int:
     while process.poll() is None:
         for line in log.read_bytes().splitlines():
             with suppress(ValueError):  # a line half written
                 record = json.loads(line)
-                if record["event"] == "http.listening":
+                if record["event"] == event:
                     return int(record["port"])
         time.sleep(POLL_S)
     raise RuntimeError(f"svc did not come up:\n{log.read_text(errors='replace')}")
 
 
-def _wait_ready(port: int, path: str) -> None:
+def _wait_ready(port: int, path: str, headers: Mapping[str, str] = MappingProxyType({})) -> None:
     deadline = time.perf_counter() + START_TIMEOUT_S
     while time.perf_counter() < deadline:
         with suppress(OSError, http.client.HTTPException):
             connection = http.client.HTTPConnection("127.0.0.1", port, timeout=START_TIMEOUT_S)
-            connection.request("GET", path)
+            connection.request("GET", path, headers=dict(headers))
             if connection.getresponse().status == http.client.OK:
                 connection.close()
                 return

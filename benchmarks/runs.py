@@ -22,15 +22,16 @@ import trio
 
 from benchmarks.broker import TOKEN, opened
 from benchmarks.report import Table, count, median, milliseconds, paired_ratio
+from svc.doors import Internal
 from svc.nursery import open_task_group
 from svc.protocol import Drain, Link, serve_connection
 from svc.protocol.memory import stream_pair
-from svc.runs import Dispatcher, Executor, begin
+from svc.runs import Dispatcher, begin
 from svc.runs.dispatch import order_of
 from svc.runs.leasing import lease
-from svc.runs.worker.history import Order
 from svc.store import Tx
-from svc.surface import Internal
+from svc.worker.executor import Executor
+from svc.worker.history import Order
 from svc.workflow import Json, Run, Workflow
 from svc.workspace import Workspace
 

@@ -13,7 +13,6 @@ from contextlib import asynccontextmanager
 from functools import partial
 from types import MappingProxyType
 from typing import Final
-from urllib.parse import urlsplit
 
 import trio
 
@@ -39,24 +38,20 @@ from svc.capabilities import broker_of, key_source, whole
 from svc.capability import Capability
 from svc.clock import Clock
 from svc.command import OpenedHome
-from svc.config import AnySetting, BadValue, Config, Rule
+from svc.config import EXIT_CONFIG, AnySetting, BadValue, Config, Rule
+from svc.doors import Internal
 from svc.fakes import feature as fakes
 from svc.feature import Feature
-from svc.listening import Role, addresses, listening_fault
+from svc.listening import Role, open_listeners
 from svc.log import Log
 from svc.mail.feature import FEATURE as MAIL
 from svc.nursery import Child, ProcessPool, Root, Subsystem, ThreadPool, open_task_group, watch_signals, watchdog
-from svc.planes import control_listener, scrubbed_workspace, worker_beside, worker_subsystems
-from svc.protocol import Link
+from svc.planes import worker_beside
 from svc.protocol.egress import Egress
 from svc.settings import (
-    BROKER_URL,
     CORE_RULES,
     CORE_SETTINGS,
-    DEFAULT_INTERNAL_PORT,
-    DRAIN_S,
     HOME,
-    INTERNAL_TOKEN,
     MASTER_KEY_FILE,
     SEED,
     WORKER_PROCESS,
@@ -105,7 +100,6 @@ FAKES: Final = fakes.FEATURE
 
 EXIT_FAILURE: Final = 1
 EXIT_HOME_BUSY: Final = 75
-EXIT_CONFIG: Final = 78
 
 THREADS: Final = 16  # worker threads at a time: four readers, the writer, blobs, parsing
 PROCESSES: Final = 2  # killable workers for what strangers send
@@ -224,12 +218,9 @@ async def serve(
 
     ``announce`` is told, once it listens, where a browser finds this instance.
     """
-    if role == "worker":
-        await _serve_worker(config, clock=clock, log=log, signals=signals)
-        return
     rng = random.Random()  # noqa: S311  spreads pauses, guards nothing
     async with (
-        _open_listeners(config, role) as (public, internal),
+        open_listeners(config, role) as (public, internal),
         workspace_of(
             config, clock=clock, log=log, rng=rng, environ=os.environ if environ is None else environ
         ) as workspace,
@@ -239,31 +230,6 @@ async def serve(
             await nursery.start(partial(watch_signals, to_the_end=True), workspace.root)
         workspace.service(surface.Surface).announce = announce
         await run(workspace, public, internal=internal, role=role, environ=os.environ if environ is None else environ)
-        nursery.cancel_scope.cancel()
-
-
-async def _serve_worker(config: Config, *, clock: Clock, log: Log, signals: bool) -> None:
-    """The worker plane alone: it takes no part of the home."""
-    workspace = scrubbed_workspace(config, clock=clock, log=log)
-    control = control_listener(workspace, FEATURES)
-    token = config[INTERNAL_TOKEN]
-    assert token is not None, "preflight asked for it"
-    control.trust(token)
-    async with _open_listeners(config, "worker") as (listeners,), open_task_group() as nursery:
-        if signals:
-            await nursery.start(partial(watch_signals, to_the_end=True), workspace.root)
-        control.take(listeners)
-        broker = urlsplit(config[BROKER_URL])
-        link = Link(
-            connect=partial(trio.open_tcp_stream, broker.hostname or "", broker.port or DEFAULT_INTERNAL_PORT),
-            authority=broker.netloc,
-            token=token,
-        )
-        subsystems = await worker_subsystems(
-            workspace, features_of(config), broker=link, control_url=f"http://{surface.LOOPBACK}:{control.port}"
-        )
-        subsystems.append(Subsystem(name="control", run=control.run, drain_s=float(config[DRAIN_S])))
-        await workspace.root.run(subsystems)
         nursery.cancel_scope.cancel()
 
 
@@ -278,7 +244,7 @@ async def run(
     """Seed, start every subsystem in order, serve on the listeners until drained. Returns when all have ended."""
     workspace.service(surface.Surface).take(listeners)
     if internal:
-        workspace.service(surface.Internal).take(internal)
+        workspace.service(Internal).take(internal)
     following = _following(workspace)
     for feature in workspace.features:
         if feature.boot:
@@ -330,20 +296,3 @@ def _own_subsystems(workspace: Workspace) -> Sequence[Subsystem]:
         Subsystem(name="store", run=write, essential=True),
         watchdog(),
     )
-
-
-@asynccontextmanager
-async def _open_listeners(config: Config, role: Role) -> AsyncIterator[Sequence[Sequence[trio.SocketListener]]]:
-    """Open the ports first: one in use is told before anything else is touched. Closed again whatever happens."""
-    opened: list[Sequence[trio.SocketListener]] = []
-    try:
-        for address in addresses(config, role):
-            try:
-                opened.append(await trio.open_tcp_listeners(address.port, host=address.host))
-            except OSError as error:
-                raise BootFault(str(listening_fault(address, error)), exit_code=EXIT_CONFIG) from error
-        yield opened
-    finally:
-        for listeners in opened:
-            for listener in listeners:
-                await listener.aclose()

@@ -16,13 +16,18 @@ if TYPE_CHECKING:
     from svc.command import Argument, Command
 
 
+_WORKER: Final = (["serve", "--role=worker"], ["serve", "--role", "worker"])
 EXIT_PIPE_CLOSED: Final = 141
 """As a shell reports a program that SIGPIPE ended."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one ``svc`` command; the process's exit code."""
-    # Imported late: a worker process imports the main module, and should not load the service with it.
+    if (sys.argv[1:] if arguments is None else list(arguments)) in _WORKER:
+        from svc.worker import process  # late, and nothing else: it loads no part of the trusted plane
+
+        return process.main()
+    # Imported late: a process for strangers' input imports the main module, and should not load the service with it.
     from svc import commands
 
     given = vars(build_parser(commands.all_commands()).parse_args(arguments))

@@ -19,7 +19,6 @@ import msgspec
 import trio
 
 from svc.app import (
-    EXIT_CONFIG,
     EXIT_FAILURE,
     EXIT_HOME_BUSY,
     FEATURES,
@@ -32,16 +31,17 @@ from svc.app import (
 )
 from svc.clock import WallClock
 from svc.command import JSON, OK, Argument, Command, Invocation, OpenedHome
-from svc.config import Config, ConfigError, ConfigFault, Rule, read_config, read_config_without_faults
-from svc.confinement import give_up_rights, let_nobody_read
+from svc.config import EXIT_CONFIG, Config, ConfigError, ConfigFault, Rule, read_config, read_config_without_faults
+from svc.confinement import let_nobody_read
 from svc.doctor import doctor_command
 from svc.errors import Refusal
 from svc.listening import Role
 from svc.log import Log
 from svc.nursery import ThreadPool
 from svc.preflight import serve_rules
-from svc.settings import HOME, INTERNAL_PORT, INTERNAL_TOKEN, LOG, PORT, WORKER_PROCESS
+from svc.settings import HOME, INTERNAL_PORT, LOG, PORT, WORKER_PROCESS
 from svc.store import Home, StoreBroken, damage, run_fsck
+from svc.worker import process
 
 ROLES: Final = get_args(Role)
 DESCRIPTORS: Final = 16_384
@@ -49,6 +49,8 @@ DESCRIPTORS: Final = 16_384
 
 def run(name: str, given: Mapping[str, Any]) -> int:
     """Run the command of that name."""
+    if name == "serve" and _role(given) == "worker":
+        return process.main()  # spelled so that `cli` did not know it
     command = next(row for row in all_commands() if row.name == name)
     try:
         config, faults = _read(command, _rules(name, given))
@@ -84,8 +86,7 @@ def _read(command: Command, rules: tuple[Rule, ...]) -> tuple[Config, list[Confi
 def _rules(name: str, given: Mapping[str, Any]) -> tuple[Rule, ...]:
     if name != "serve":
         return all_rules()
-    role = _role(given)
-    return serve_rules(role) if role == "worker" else (*all_rules(), *serve_rules(role))
+    return (*all_rules(), *serve_rules(_role(given)))
 
 
 def _role(given: Mapping[str, Any]) -> Role:
@@ -107,10 +108,7 @@ def _misconfigured(name: str, error: ConfigError) -> int:
 def serve_command(call: Invocation) -> int:
     config = call.config
     role = _role(call.given)
-    if role == "worker":
-        _leave_secrets_behind()
-        give_up_rights()
-    elif role == "web" or config[WORKER_PROCESS]:
+    if role == "web" or config[WORKER_PROCESS]:
         let_nobody_read()
     _raise_descriptor_limit()
     clock = WallClock()
@@ -119,15 +117,6 @@ def serve_command(call: Invocation) -> int:
         log.warning("config.unknown_variable", name=unknown, nearest=nearest)
     trio.run(partial(serve, config, clock=clock, log=log, role=role, announce=_announce))
     return OK
-
-
-def _leave_secrets_behind() -> None:
-    """Start again without the secrets, if the environment holds any: a running process can't take them out of what
-    others may read of it."""
-    secrets = {name for setting in all_settings() if setting.secret for name in setting.names} - {*INTERNAL_TOKEN.names}
-    if secrets & os.environ.keys():
-        environ = {name: value for name, value in os.environ.items() if name not in secrets}
-        os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], environ)  # noqa: S606  ourselves again
 
 
 def _announce(origin: str) -> None:

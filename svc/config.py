@@ -22,6 +22,8 @@ T = TypeVar("T")
 PREFIX: Final = "SVC_"
 REDACTED: Final = "********"
 FILE_SUFFIX: Final = "_FILE"
+EXIT_CONFIG: Final = 78
+"""How a process ends whose environment has faults."""
 SECRET_FILE_MAX_BYTES: Final = 64 * 1024
 _USER_IN_URL: Final = re.compile(r"//[^/]*@")
 
@@ -76,6 +78,8 @@ class ConfigFault:
 class ConfigError(Exception):
     """The environment has faults: all of them, in the order of the settings."""
 
+    exit_code = EXIT_CONFIG
+
     def __init__(self, faults: list[ConfigFault], values: Mapping[str, object]) -> None:
         super().__init__("\n".join(map(str, faults)))
         self.faults = faults
@@ -98,9 +102,9 @@ class Config:
     def __getitem__(self, setting: Setting[T]) -> T:
         return self._values[setting.name]  # type: ignore[return-value]  # stored under the setting's own parser
 
-    def scrubbed(self) -> Config:
-        """The same without any secret, and without whatever else the environment holds."""
-        kept = tuple(setting for setting in self.settings if not setting.secret)
+    def scrubbed(self, known: Iterable[AnySetting]) -> Config:
+        """Only these, none of them secret, and nothing else that the environment holds."""
+        kept = tuple(setting for setting in known if not setting.secret)
         values = {setting.name: self._values[setting.name] for setting in kept}
         names = {name for setting in kept if (name := _variable(setting, self.environ)) is not None}
         return Config(kept, values, {name: self.environ[name] for name in names})

@@ -18,7 +18,7 @@ from svc.command import OK, Invocation
 from svc.config import Config
 from svc.health import CHECK_PATH, CheckOut, Report, check_out, checks_of, run_checks
 from svc.nursery import ThreadPool
-from svc.protocol import Egress, EgressFault
+from svc.protocol.egress import Egress, EgressFault
 from svc.settings import HOME, INTERNAL_PORT, INTERNAL_TOKEN
 from svc.store import INTERNAL_PORT_FILE, INTERNAL_TOKEN_FILE, Blobs, CannotOpen, Home, HomeBusy, Store
 

@@ -21,8 +21,9 @@ from svc.nursery import Subsystem
 from svc.protocol.rows import Listener, Procedure, Route, SocketRoute
 from svc.reversal import Reversal
 from svc.store import Consumer, Invariant, Tx
+from svc.worker.rows import NO_ROWS, WorkerRows
 from svc.workflow import Call, Workflow
-from svc.workspace import RequestContext, ScrubbedContext, ScrubbedWorkspace, Workspace
+from svc.workspace import RequestContext, Workspace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,26 +35,13 @@ class Seed:
 
 
 @dataclass(frozen=True, kw_only=True)
-class WorkerRows:
-    """What a feature adds to the worker plane, where there is no database, no blob, no key and no secret.
-
-    All other rows of a feature belong to the trusted plane. ``routes`` answer on the worker's control port.
-    """
-
-    routes: tuple[Route[ScrubbedContext], ...] = ()
-    jobs: tuple[Job[ScrubbedWorkspace], ...] = ()
-    build: Callable[[ScrubbedWorkspace], None] | None = None
-    subsystems: Callable[[ScrubbedWorkspace], Awaitable[Sequence[Subsystem]]] | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
 class Feature:
     """One feature's rows.
 
     ``tables`` are those that it alone writes; features after it may read them.
     ``capabilities`` are the credentials that it works with and an admin sets; ``uses`` the names of those that it may
     acquire, or prefixes that end in ``*``. ``replaces_outside``: it stands in for every service outside.
-    ``workflows`` have their code run in the worker plane; ``calls`` are what workflows may ask of this one.
+    ``worker`` is its half in the worker plane, with its workflows; ``calls`` are what workflows may ask of this one.
 
     ``erases`` let go of an account, in the order of the tables. They are called the other way round, from the last of
     the last feature, as what stands later may refer to what stands before.
@@ -81,7 +69,6 @@ class Feature:
     consumers: tuple[Consumer[Workspace], ...] = ()
     commands: tuple[Command, ...] = ()
     jobs: tuple[Job[Workspace], ...] = ()
-    workflows: tuple[Workflow, ...] = ()
     calls: tuple[Call, ...] = ()
     seeds: tuple[Seed, ...] = ()
     capabilities: tuple[Capability, ...] = ()
@@ -90,13 +77,18 @@ class Feature:
     build: Callable[[Workspace], None] | None = None
     boot: Callable[[Workspace], Awaitable[None]] | None = None
     subsystems: Callable[[Workspace], Awaitable[Sequence[Subsystem]]] | None = None
-    worker: WorkerRows = WorkerRows()
+    worker: WorkerRows = NO_ROWS
     replaces_outside: bool = False
 
 
 def routes_of(features: Iterable[Feature], listener: Listener) -> tuple[Route[RequestContext], ...]:
     """The trusted plane's routes of one listener."""
     return tuple(row for feature in features for row in feature.routes if row.listener == listener)
+
+
+def workflows_of(features: Iterable[Feature]) -> dict[str, Workflow]:
+    """The rows of all features, by name."""
+    return {row.name: row for feature in features for row in feature.worker.workflows}
 
 
 def erases_of(features: Sequence[Feature]) -> tuple[Erase, ...]:

@@ -1,14 +1,18 @@
-"""Where a process listens, by its role and its settings, and why an address can't be listened on. Owns no socket."""
+"""Where a process listens, by its role and its settings, and why an address can't be listened on."""
 
 from __future__ import annotations
 
 import errno
 import socket
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import urlsplit
 
-from svc.config import Config, ConfigFault
+import trio
+
+from svc.config import Config, ConfigError, ConfigFault
 from svc.settings import HOST, INTERNAL_PORT, PORT, WORKER_URL
 
 Role = Literal["all", "web", "worker"]
@@ -35,6 +39,33 @@ def addresses(config: Config, role: Role) -> tuple[Address, ...]:
         Address(host=config[HOST], port=config[PORT], port_setting=PORT.name, host_setting=HOST.name),
         Address(host="127.0.0.1", port=config[INTERNAL_PORT], port_setting=internal, host_setting=internal),
     )
+
+
+@asynccontextmanager
+async def open_listeners(config: Config, role: Role) -> AsyncIterator[Sequence[Sequence[trio.SocketListener]]]:
+    """Open the ports first: one in use is told, as :class:`ConfigError`, before anything else is touched. Closed again
+    whatever happens."""
+    opened: list[Sequence[trio.SocketListener]] = []
+    try:
+        for address in addresses(config, role):
+            try:
+                opened.append(await trio.open_tcp_listeners(address.port, host=address.host))
+            except OSError as error:
+                raise ConfigError([listening_fault(address, error)], {}) from error
+        yield opened
+    finally:
+        for listeners in opened:
+            for listener in listeners:
+                await listener.aclose()
+
+
+def ports_are_free(role: Role, config: Config) -> Iterable[ConfigFault]:
+    """A rule: nobody else listens there now."""
+    for address in addresses(config, role):
+        try:
+            bind_once(address)
+        except OSError as error:
+            yield listening_fault(address, error)
 
 
 def listening_fault(address: Address, error: OSError) -> ConfigFault:

@@ -15,40 +15,20 @@ import trio
 from svc.clock import WallClock
 from svc.config import Config, ConfigFault, Rule
 from svc.identity import CLAIM_TOKEN, anybody_could_claim
-from svc.listening import Role, addresses, bind_once, listening_fault
+from svc.listening import Role, ports_are_free
 from svc.nursery import ThreadPool
-from svc.settings import HOME, HOST, INTERNAL_TOKEN, is_loopback
+from svc.settings import HOME, HOST, is_loopback
 from svc.store import CannotOpen, Home, Store
 
 
 def serve_rules(role: Role) -> tuple[Rule, ...]:
-    ports_are_free = partial(_ports_are_free, role)
-    if role == "worker":
-        return (_worker_is_known, ports_are_free)
-    return (_home_is_usable, ports_are_free, _strangers_can_not_claim)
+    return (_home_is_usable, partial(ports_are_free, role), _strangers_can_not_claim)
 
 
 def _home_is_usable(config: Config) -> Iterable[ConfigFault]:
     problem = Home.problem_of(config[HOME])
     if problem is not None:
         yield ConfigFault(HOME.name, problem, "make it a directory you may write, or set SVC_HOME to another")
-
-
-def _ports_are_free(role: Role, config: Config) -> Iterable[ConfigFault]:
-    for address in addresses(config, role):
-        try:
-            bind_once(address)
-        except OSError as error:
-            yield listening_fault(address, error)
-
-
-def _worker_is_known(config: Config) -> Iterable[ConfigFault]:
-    if config[INTERNAL_TOKEN] is None:
-        yield ConfigFault(
-            INTERNAL_TOKEN.name,
-            "a worker of its own and its web plane know each other by it",
-            "set the same long random token for both",
-        )
 
 
 def _strangers_can_not_claim(config: Config) -> Iterable[ConfigFault]:

@@ -9,20 +9,21 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
 import trio
 
-from svc.config import Config
+from svc.config import AnySetting, Config
+from svc.doors import LOOPBACK, Internal
 from svc.nursery import Child, Subsystem
 from svc.runs import Dispatcher
 from svc.settings import BROKER_URL, DRAIN_S, HOME, INTERNAL_TOKEN, PORT, WORKER_PROCESS, WORKER_URL
-from svc.surface import LOOPBACK, Internal
+from svc.worker.plane import known_settings
+from svc.worker.process import kept_of
 from svc.workspace import Workspace
 
-PASSED_ON: Final = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SSL_CERT_FILE", "VIRTUAL_ENV")
 SCRATCH: Final = "worker"
 
 
@@ -39,7 +40,13 @@ def worker_process(workspace: Workspace, *, environ: Mapping[str, str]) -> Subsy
             command(),
             stdin=subprocess.PIPE,
             cwd=scratch,
-            env=environment(workspace.config, environ, scratch=scratch, internal_port=workspace.service(Internal).port),
+            env=environment(
+                workspace.config,
+                environ,
+                settings=known_settings(feature.worker for feature in workspace.features),
+                scratch=scratch,
+                internal_port=workspace.service(Internal).port,
+            ),
         )
         child.log.info("worker.started", pid=process.pid)
         child.work.start_soon(_watch, child, process, workspace.service(Dispatcher))
@@ -55,13 +62,18 @@ def command() -> list[str]:
     return [sys.executable, "-m", spec.name if spec else "svc", "serve", "--role=worker"]
 
 
-def environment(config: Config, environ: Mapping[str, str], *, scratch: Path, internal_port: int) -> dict[str, str]:
-    """What the worker may know: no secret, and no variable that is none of ours."""
-    settings = {setting.name for setting in config.settings if not setting.secret}
+def environment(
+    config: Config,
+    environ: Mapping[str, str],
+    *,
+    settings: Iterable[AnySetting],
+    scratch: Path,
+    internal_port: int,
+) -> dict[str, str]:
+    """What the worker may know: these settings, none of them secret, and no variable that is none of ours."""
     own = {WORKER_URL.name, BROKER_URL.name, PORT.name, WORKER_PROCESS.name, HOME.name}
-    passed = {name: value for name, value in environ.items() if name in settings - own or name in PASSED_ON}
     return {
-        **passed,
+        **{name: value for name, value in kept_of(environ, settings).items() if name not in own},
         "HOME": str(scratch),
         HOME.name: str(config[HOME]),
         WORKER_URL.name: f"http://{LOOPBACK}:0",  # a free port: the handshake tells it

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from svc.clock import Millis
 from svc.principal import Principal
-from svc.store import Tx
 
 if TYPE_CHECKING:
+    from svc.store import Tx
     from svc.workspace import Workspace
 
 Json = Any
@@ -114,7 +114,7 @@ class Waiting:
     due_at: Millis | None = None
 
 
-Decide = Callable[["Workspace", Tx, Caller, Any], Json | Waiting]
+Decide = Callable[["Workspace", "Tx", Caller, Any], Json | Waiting]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,11 +17,11 @@ from svc.errors import Unauthenticated
 from svc.log import Log
 from svc.nursery import ProcessPool, Root, ThreadPool
 from svc.principal import Principal
-from svc.protocol.egress import Egress
-from svc.store import Blobs, Home, Store
 
 if TYPE_CHECKING:
     from svc.feature import Feature
+    from svc.protocol.egress import Egress
+    from svc.store import Blobs, Home, Store
 
 T = TypeVar("T")
 

@@ -12,9 +12,9 @@ import pytest
 import trio
 import trio.testing
 
-from svc.app import EXIT_CONFIG, EXIT_FAILURE, EXIT_HOME_BUSY, BootFault, all_rules, all_settings, serve
+from svc.app import EXIT_FAILURE, EXIT_HOME_BUSY, BootFault, all_rules, all_settings, serve
 from svc.clock import VirtualClock
-from svc.config import read_config
+from svc.config import EXIT_CONFIG, ConfigError, read_config
 from svc.feature import Feature, Seed
 from svc.store import StoreBroken
 from svc.workspace import Workspace
@@ -26,7 +26,7 @@ from tests.support.service import ANSWER_DEADLINE_S, HOST, Service, open_service
 CLIENT = {"IDP_CLIENT_ID": "id", "IDP_CLIENT_SECRET": "canary-client-secret"}
 
 
-async def refused_boot(directory: Path, clock: VirtualClock, **settings: str) -> BootFault:
+async def refused_boot(directory: Path, clock: VirtualClock, **settings: str) -> BootFault | ConfigError:
     """The fault that a server on this home ends with, before it serves anybody."""
     environ: Mapping[str, str] = {
         "HOME": str(directory),
@@ -37,9 +37,11 @@ async def refused_boot(directory: Path, clock: VirtualClock, **settings: str) ->
         **settings,
     }
     config = read_config(all_settings(), environ, all_rules())
-    with pytest.raises(BootFault) as caught, trio.fail_after(60):
+    with pytest.raises((BootFault, ConfigError)) as caught, trio.fail_after(60):
         await serve(config, clock=clock, log=RecordedLog(clock), environ=environ, signals=False)
-    return caught.value
+    fault = caught.value
+    assert isinstance(fault, BootFault | ConfigError)
+    return fault
 
 
 @pytest.fixture

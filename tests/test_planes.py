@@ -5,8 +5,11 @@ from __future__ import annotations
 import functools
 import json
 import signal
+import subprocess
+import sys
 import types
 from collections.abc import Iterator
+from functools import partial
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -15,14 +18,17 @@ import pytest
 import trio
 
 from svc.app import FEATURES, all_settings
-from svc.clock import Millis, VirtualClock
+from svc.clock import VirtualClock
 from svc.config import read_config
-from svc.feature import Feature, WorkerRows
-from svc.job import Job
-from svc.planes import scrubbed_workspace, worker_beside, worker_subsystems
+from svc.feature import Feature
+from svc.nursery import Child, Subsystem, every
+from svc.planes import worker_beside
 from svc.protocol import Link, Request, Response, json_response
 from svc.settings import PORT
 from svc.store import Blobs, Home, Keyring, Secrets, Store, Tx
+from svc.worker.halves import HALVES
+from svc.worker.plane import known_settings, scrubbed_workspace, worker_subsystems
+from svc.worker.rows import NO_ROWS, WorkerRows
 from svc.workspace import ScrubbedContext, ScrubbedWorkspace, Workspace
 from tests.recorded_log import RecordedLog
 from tests.sizes import HANGS_S
@@ -30,6 +36,7 @@ from tests.support.process import ServiceProcess, until
 from tests.support.service import Service, open_service
 
 TRUSTED = (Store, Blobs, Home, Keyring, Secrets, Tx, Workspace)
+ROOT = Path(__file__).parent.parent
 TOKEN = "t" * 43
 
 
@@ -80,11 +87,9 @@ async def test_nothing_reachable_from_the_scrubbed_workspace_is_a_store_a_key_or
 ) -> None:
     environ = planted()
     config = read_config(all_settings(), environ)
-    workspace = scrubbed_workspace(config, clock=wall, log=log)
+    workspace = scrubbed_workspace(config, halves=HALVES, clock=wall, log=log)
     link = Link(connect=_nobody, authority="127.0.0.1", token=TOKEN)
-    subsystems = await worker_subsystems(
-        workspace, service.workspace.features, broker=link, control_url="http://127.0.0.1:1"
-    )
+    subsystems = await worker_subsystems(workspace, HALVES, broker=link, control_url="http://127.0.0.1:1")
     texts = []
     for one in reachable([workspace, subsystems]):
         assert not isinstance(one, TRUSTED), type(one)
@@ -100,7 +105,7 @@ async def test_what_walks_over_a_workspace_would_find_the_store(service: Service
 
 def test_a_scrubbed_config_has_no_secret_not_even_for_who_asks_by_name() -> None:
     config = read_config(all_settings(), planted())
-    scrubbed = config.scrubbed()
+    scrubbed = config.scrubbed(all_settings())
     for setting in config.settings:
         if setting.secret:
             with pytest.raises(KeyError):
@@ -120,13 +125,13 @@ async def _asks_for_the_store(context: ScrubbedContext, request: Request) -> Res
     return json_response({})
 
 
-async def _trusted_job(workspace: Workspace) -> Millis | None:
-    return await workspace.store.read(lambda tx: None)
+def _trusted_build(workspace: Workspace) -> None:
+    workspace.provide(workspace.store)
 
 
 def _worker_rows_that_mypy_refuses() -> list[object]:
     return [
-        WorkerRows(jobs=(Job(name="trusted", summary="", run=_trusted_job),)),  # type: ignore[arg-type]
+        WorkerRows(build=_trusted_build),  # type: ignore[arg-type]
         WorkerRows(routes=FEATURES[0].routes),  # type: ignore[arg-type]
     ]
 
@@ -134,27 +139,74 @@ def _worker_rows_that_mypy_refuses() -> list[object]:
 # What runs
 
 
-async def test_beside_the_trusted_plane_a_worker_job_runs_and_ends_with_the_drain(
+async def test_beside_the_trusted_plane_a_half_runs_its_subsystems_and_ends_with_the_drain(
     service: Service, wall: VirtualClock, log: RecordedLog
 ) -> None:
     given: list[ScrubbedWorkspace] = []
 
-    async def work(workspace: ScrubbedWorkspace) -> None:
+    async def subsystems(workspace: ScrubbedWorkspace) -> list[Subsystem]:
+        async def run(child: Child) -> None:
+            child.started()
+            given.append(workspace)
+            await every(60.0, partial(looked, workspace))
+
+        return [Subsystem(name="scratch", run=run)]
+
+    async def looked(workspace: ScrubbedWorkspace) -> None:
         given.append(workspace)
 
-    rows = WorkerRows(jobs=(Job(name="work", summary="", run=work, every_s=60.0),))
-    feature = Feature(name="scratch", summary="", worker=rows)
+    feature = Feature(name="scratch", summary="", worker=WorkerRows(subsystems=subsystems))
     service.workspace.features = (*service.workspace.features, feature)
     beside = worker_beside(service.workspace, log=log)
     assert service.workspace.root.states()["worker"].phase == "running"
     await service.workspace.root.remove("worker")
     await service.workspace.root.add(beside)
     await trio.sleep(61)
-    assert len(given) == 2
+    assert given
     await service.workspace.root.remove("worker")
     assert {state.phase for state in given[0].root.states().values()} == {"stopped"}
+    looks = len(given)
     await trio.sleep(120)
-    assert len(given) == 2
+    assert len(given) == looks
+
+
+# What a process of its own loads
+
+
+LOADED = """
+import sys
+from svc.worker import process
+from svc.worker.halves import HALVES
+print(*sys.modules)
+"""
+OF_THE_TRUSTED_PLANE = ("sqlite3", "sqlite_utils", "cryptography", "joserfc", "httpx2", "svc.store", "svc.app")
+
+
+def test_a_worker_process_loads_neither_store_nor_keys_nor_a_feature() -> None:
+    ran = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=True, cwd=ROOT)
+    loaded = ran.stdout.split()
+    features = {f"svc.{feature.name}" for feature in FEATURES}
+    assert "svc.worker.executor" in loaded
+    assert not [name for name in loaded if name in features or name.startswith(OF_THE_TRUSTED_PLANE)]
+
+
+def test_the_halves_of_a_worker_process_are_those_that_the_features_name() -> None:
+    named = [feature.worker for feature in FEATURES if feature.worker is not NO_ROWS]
+    assert sorted(map(id, named)) == sorted(map(id, HALVES))
+
+
+def test_no_half_reads_a_secret() -> None:
+    assert not [setting.name for half in HALVES for setting in half.settings if setting.secret]
+    assert not [setting.name for setting in known_settings(HALVES) if setting.secret]
+
+
+@pytest.mark.parametrize("line", [("serve", "--role", "worker"), ("serve", "--ro=worker")])
+def test_however_the_role_is_spelled_a_worker_without_a_token_is_told_so(line: tuple[str, ...], tmp_path: Path) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "svc", *line], capture_output=True, text=True, check=False, cwd=ROOT, env={}
+    )
+    assert (ran.returncode, ran.stdout) == (78, "")
+    assert ran.stderr.startswith("SVC_INTERNAL_TOKEN: a worker of its own and its web plane know each other by it")
 
 
 async def test_a_web_plane_is_ready_without_a_worker(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> None:

@@ -19,7 +19,8 @@ from svc.broker.in_flight import InFlight, Slot
 from svc.broker.redaction import Redactor
 from svc.broker.usage import Usage, UsageReader
 from svc.errors import Refusal
-from svc.protocol import EgressFault, Headers, Response
+from svc.protocol import Headers, Response
+from svc.protocol.egress import EgressFault
 from svc.protocol.pinned import PinnedFault
 
 HEAD_S: Final = 600.0

@@ -12,7 +12,7 @@ import msgspec
 
 from svc.capabilities.settings import LLM_A_URL, LLM_B_URL
 from svc.capability import ProbeResult
-from svc.protocol import EgressFault, EgressResponse
+from svc.protocol.egress import EgressFault, EgressResponse
 from svc.workspace import Workspace
 
 DEADLINE_S: Final = 15.0

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from svc.listening import Address
-from svc.protocol import Egress, EgressFault, EgressResponse
+from svc.protocol.egress import Egress, EgressFault, EgressResponse
 from svc.settings import is_wildcard
 
 _DEADLINE_S: Final = 3.0

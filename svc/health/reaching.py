@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Final
 
 from svc.check import CheckContext, Finding, failed, ok
-from svc.protocol import EgressFault, EgressResponse
+from svc.protocol.egress import EgressFault, EgressResponse
 
 DEADLINE_S: Final = 15.0
 ANSWER_MAX_BYTES: Final = 1 << 20

@@ -16,8 +16,7 @@ from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
 from svc.check import Finding, failed, ok, warning
-from svc.protocol import EgressFault, EgressResponse
-from svc.protocol.egress import Egress
+from svc.protocol.egress import Egress, EgressFault, EgressResponse
 
 DEADLINE_S: Final = 15.0
 ANSWER_MAX_BYTES: Final = 1 << 20

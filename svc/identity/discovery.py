@@ -15,7 +15,7 @@ import trio
 from svc.clock import DAY_MS, Clock, Millis
 from svc.config import BadValue, http_url
 from svc.identity.http_client import HttpClient, decoded
-from svc.protocol import EgressFault
+from svc.protocol.egress import EgressFault
 
 DOCUMENT_LIFETIME_MS: Final = DAY_MS
 CALL_DEADLINE_S: Final = 20.0

@@ -11,7 +11,7 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
-from svc.protocol import EgressResponse
+from svc.protocol.egress import EgressResponse
 
 T = TypeVar("T")
 

@@ -25,7 +25,7 @@ from svc.identity.http_client import decoded
 from svc.identity.oauth_client_row import ClientCredentials
 from svc.identity.oidc_keys import KeyCache
 from svc.identity.oidc_token import Claims, RefusalCause, SignInRefused, verified_claims
-from svc.protocol import EgressFault, EgressResponse
+from svc.protocol.egress import EgressFault, EgressResponse
 from svc.settings import IDP_ISSUER
 from svc.workspace import Workspace
 

@@ -24,7 +24,7 @@ from joserfc.errors import JoseError
 from svc.identity.discovery import ANSWER_MAX_BYTES, CALL_DEADLINE_S, ProviderAway
 from svc.identity.http_client import HttpClient, decoded
 from svc.identity.roca import has_roca_mark
-from svc.protocol import EgressFault
+from svc.protocol.egress import EgressFault
 
 KEYS_LIFETIME_S: Final = 3_600.0
 REFETCH_PAUSE_S: Final = 60.0

@@ -34,7 +34,6 @@ from svc.mail.search.following import CONSUMER as SEARCH_CONSUMER
 from svc.mail.search.invariants import INVARIANTS as SEARCH_INVARIANTS
 from svc.mail.search.procedures import PROCEDURES as SEARCH_PROCEDURES
 from svc.mail.search.reindexing import CALLS as REINDEX_CALLS
-from svc.mail.search.reindexing import WORKFLOW as REINDEX
 from svc.mail.search.settings import SETTINGS as SEARCH_SETTINGS
 from svc.mail.search.tasks import Indexer
 from svc.mail.sending import feature as sending
@@ -51,6 +50,7 @@ from svc.mail.threads.invariants import INVARIANTS
 from svc.mail.threads.retitling import CONSUMER as TITLES_CONSUMER
 from svc.nursery import Subsystem
 from svc.store import Tx
+from svc.worker.search import ROWS as WORKER
 from svc.workspace import Workspace
 
 
@@ -111,7 +111,7 @@ FEATURE = Feature(
         *SEARCH_PROCEDURES,
         *SENDING_PROCEDURES,
     ),
-    workflows=(REINDEX,),
+    worker=WORKER,
     calls=(*REINDEX_CALLS, *SENDING_CALLS),
     commands=COMMANDS,
     topics=("mail", "accounts", "tasks"),

@@ -1,13 +1,13 @@
 """How it speaks: HTTP/1.1 on h11, WebSocket on wsproto, tRPC, routing, guarding, static files, and the outgoing client.
 
-This face is all that features import. The protocol knows no feature, no store and no nursery: who asks, what a row's
-function is handed and when to drain are handed in.
+This face is all that features import, but for the outgoing clients (``egress``, ``pinned``), which the worker plane
+does not load. The protocol knows no feature, no store and no nursery: who asks, what a row's function is handed and
+when to drain are handed in.
 """
 
 from svc.protocol.application import Application
 from svc.protocol.cookies import clear_cookie, cookie, set_cookie
 from svc.protocol.drain import Drain
-from svc.protocol.egress import Egress, EgressFault, EgressResponse, EgressStream
 from svc.protocol.forwarded import NEAR_NETWORKS, Forwarded
 from svc.protocol.guard import Guard, LoopbackGuard
 from svc.protocol.http1 import serve_connection
@@ -29,10 +29,6 @@ __all__ = [
     "Application",
     "Connect",
     "Drain",
-    "Egress",
-    "EgressFault",
-    "EgressResponse",
-    "EgressStream",
     "Forwarded",
     "Guard",
     "Headers",

@@ -1,7 +1,8 @@
 """Durable runs: work with steps that survives a crash, in the worker plane and under the eyes of its owner.
 
 Owns the tables ``runs``, ``run_steps``, ``run_attempts`` and ``approvals``. The trusted plane keeps state, results and
-timers; :mod:`svc.runs.worker` runs the code of workflows, which features add as rows (:mod:`svc.workflow`).
+timers; the worker plane (:mod:`svc.worker`) runs the code of workflows, which features add as rows
+(:mod:`svc.workflow`).
 """
 
 from svc.runs.actions import Parent, begin, count_tokens, progress
@@ -9,13 +10,11 @@ from svc.runs.dispatch import IN_MEMORY, Dispatcher
 from svc.runs.feature import FEATURE
 from svc.runs.queries import active, progress_of
 from svc.runs.tokens import RunGrant, grant_of
-from svc.runs.worker.executor import Executor
 
 __all__ = [
     "FEATURE",
     "IN_MEMORY",
     "Dispatcher",
-    "Executor",
     "Parent",
     "RunGrant",
     "active",

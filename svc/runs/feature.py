@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from svc.clock import DAY_MS
-from svc.feature import Feature, WorkerRows
+from svc.feature import Feature
 from svc.job import Job
 from svc.nursery import Subsystem
 from svc.runs import actions
@@ -17,7 +17,7 @@ from svc.runs.procedures import PROCEDURES
 from svc.runs.routes import ROUTES
 from svc.runs.states import RUN
 from svc.runs.waits import CALLS
-from svc.runs.worker.executor import ROUTES as WORKER_ROUTES
+from svc.worker.executor import ROWS as WORKER
 from svc.workspace import Workspace
 
 
@@ -48,6 +48,6 @@ FEATURE = Feature(
     calls=CALLS,
     build=_build,
     subsystems=_subsystems,
-    worker=WorkerRows(routes=WORKER_ROUTES),
+    worker=WORKER,
     jobs=(Job(name="runs", summary="Forgets runs that ended long ago.", run=_prune, every_s=DAY_MS / 1_000),),
 )

@@ -11,23 +11,16 @@ from svc.runs.states import RunState
 from svc.workflow import StepKind
 
 TOPIC: Final = "runs"
-DIVERGED: Final = "Diverged"
-"""The type of an error: the code does something else than it did when the run began."""
-PROTOCOL: Final = 1
-"""What the two planes speak. Another number is refused."""
 
 LEASE_MS: Final = MINUTE_MS
+"""Begins anew with each time that its worker says that it holds it (``HEARTBEAT_S``)."""
 ON_ITS_WAY_MS: Final = 30 * SECOND_MS
 """A run that was leased may take so long until its worker knows of it."""
-HEARTBEAT_S: Final = 10.0
-"""A worker says this often which runs it holds; each time their leases begin anew."""
 MAX_FRUITLESS: Final = 5
 """A run that is begun so many times without a new finished step would be begun for ever."""
 MAX_ATTEMPTS: Final = 6
 RETRIES: Final = Retries(first_s=1.0, cap_s=600.0)
 """Of a step whose work has failed."""
-INLINE_PAUSE_MS: Final = 5 * SECOND_MS
-"""A worker waits out a pause up to this; for a longer one it lets go of the run."""
 MAX_JSON_BYTES: Final = 256 * 1024
 """Of one input or result. What is larger belongs into a file."""
 MAX_STEPS: Final = 10_000
@@ -43,11 +36,6 @@ LEASED_AT_ONCE: Final = 20
 
 StepState = Literal["waiting", "done", "failed"]
 ApprovalState = Literal["open", "approved", "declined", "expired", "cancelled"]
-
-
-def diverged(key: str) -> str:
-    """What is said where the step with that key is another now."""
-    return f"The step {key} was another when this run began. Its code was changed without a new version."
 
 
 @dataclass(frozen=True, kw_only=True)

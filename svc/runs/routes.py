@@ -13,12 +13,13 @@ from svc.errors import Conflict, Forbidden, Invalid, NotFound
 from svc.protocol import Request, Response, Route, Wire, json_response
 from svc.runs import telling
 from svc.runs.dispatch import Dispatcher
-from svc.runs.model import MAX_KEY_CHARS, MAX_NAME_CHARS, PROTOCOL, RunError
+from svc.runs.model import MAX_KEY_CHARS, MAX_NAME_CHARS, RunError
 from svc.runs.telling import Asked, CallAnswer, StepAnswer, Told
 from svc.runs.tokens import RunGrant, grant_of
 from svc.runs.waits import ALWAYS_GRANTED
 from svc.settings import WORKER_URL
 from svc.store import Tx
+from svc.worker.terms import CALL_PATH, FLOW_PATH, HANDSHAKE_PATH, PROTOCOL, STEP_PATH
 from svc.workflow import Call, Json, StepKind
 from svc.workspace import RequestContext, Workspace
 
@@ -217,8 +218,8 @@ def _route(path: str, handle: Any, summary: str) -> Route[RequestContext]:
 
 
 ROUTES: Final = (
-    _route("/internal/broker/handshake", handshake, "A worker says that it is there, and which runs it holds."),
-    _route("/internal/broker/rpc", call, "A call of a feature for a run, decided once."),
-    _route("/.well-known/workflow/v1/step", step, "The result of a step."),
-    _route("/.well-known/workflow/v1/flow", flow, "Where a run stands."),
+    _route(HANDSHAKE_PATH, handshake, "A worker says that it is there, and which runs it holds."),
+    _route(CALL_PATH, call, "A call of a feature for a run, decided once."),
+    _route(STEP_PATH, step, "The result of a step."),
+    _route(FLOW_PATH, flow, "Where a run stands."),
 )

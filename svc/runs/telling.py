@@ -12,7 +12,6 @@ from svc.errors import Conflict, Forbidden
 from svc.runs import queries
 from svc.runs.actions import encoded, input_digest
 from svc.runs.model import (
-    DIVERGED,
     MAX_ATTEMPTS,
     MAX_STEPS,
     RETRIES,
@@ -20,11 +19,11 @@ from svc.runs.model import (
     RunRow,
     StepRow,
     StepState,
-    diverged,
 )
 from svc.runs.moving import encoded_error, fail, move, settle_step, tell
 from svc.runs.tokens import RunGrant
 from svc.store import Tx
+from svc.worker.terms import DIVERGED, diverged
 from svc.workflow import Caller, Json, StepKind, Waiting
 
 

@@ -18,9 +18,9 @@ from svc.protocol import Request
 from svc.runs import queries
 from svc.runs.model import RunRow
 from svc.store import ReadTx
+from svc.worker.terms import RUN_HEADER
 from svc.workspace import Workspace
 
-HEADER: Final = "x-svc-run"
 _TOKEN_BYTES: Final = 32
 
 
@@ -37,7 +37,7 @@ class RunGrant:
 
 async def grant_of(workspace: Workspace, request: Request) -> RunGrant:
     """The run that the request acts for. Raises :class:`svc.errors.Forbidden`."""
-    shown = request.headers.all(HEADER)
+    shown = request.headers.all(RUN_HEADER)
     if len(shown) != 1:
         raise Forbidden("This needs the token of a run in X-Svc-Run.", data={"reason": "no_run"})
     return await workspace.store.read(grant_in, shown[0])

@@ -9,18 +9,17 @@ import msgspec
 
 from svc.clock import DAY_MS, SECOND_MS
 from svc.errors import Invalid, NotFound
+from svc.feature import workflows_of
 from svc.ids import new_id
 from svc.protocol import Wire
 from svc.runs import actions, queries
 from svc.runs.model import MAX_NAME_CHARS
 from svc.runs.moving import note
 from svc.store import Tx
+from svc.worker.terms import APPROVAL, CHILD, SLEEP
 from svc.workflow import Call, Caller, Json, Waiting
 from svc.workspace import Workspace
 
-SLEEP: Final = "runs.sleep"
-CHILD: Final = "runs.child"
-APPROVAL: Final = "approvals.request"
 LONGEST_WAIT_MS: Final = 3_650 * DAY_MS
 MAX_SUMMARY_CHARS: Final = 2_000
 APPROVALS_TOPIC: Final = "tasks"
@@ -50,9 +49,7 @@ def _sleep(workspace: Workspace, tx: Tx, caller: Caller, wanted: SleepInput) -> 
 
 def _begin_child(workspace: Workspace, tx: Tx, caller: Caller, wanted: ChildInput) -> Waiting:
     """A child has what its own workflow declares, but nothing that its parent lacks."""
-    workflow = next(
-        (row for feature in workspace.features for row in feature.workflows if row.name == wanted.workflow), None
-    )
+    workflow = workflows_of(workspace.features).get(wanted.workflow)
     if workflow is None:
         raise NotFound(f"There is no workflow {wanted.workflow}.")
     parent = queries.run(tx, caller.run_id)

@@ -5,7 +5,6 @@ decided in the features.
 """
 
 from svc.surface.feature import FEATURE
-from svc.surface.internal import LOOPBACK, Internal
 from svc.surface.listener import Surface
 
-__all__ = ["FEATURE", "LOOPBACK", "Internal", "Surface"]
+__all__ = ["FEATURE", "Surface"]

@@ -6,11 +6,12 @@ from typing import Literal
 
 from svc import __version__
 from svc.clock import rfc3339
-from svc.feature import Feature, WorkerRows
+from svc.feature import Feature
 from svc.protocol import Nothing, Procedure, Request, Response, Route, SocketRoute, Wire
 from svc.surface import listener, probes
 from svc.surface.listener import Surface
 from svc.surface.live import live
+from svc.worker.probes import ROWS as WORKER
 from svc.workspace import RequestContext
 
 
@@ -73,5 +74,5 @@ FEATURE = Feature(
     build=listener.build,
     boot=listener.boot,
     subsystems=listener.subsystems,
-    worker=WorkerRows(routes=probes.WORKER_ROUTES),
+    worker=WORKER,
 )

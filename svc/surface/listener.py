@@ -4,13 +4,17 @@ built of.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
+from typing import Final
 
 import trio
 
 from svc.config import Config
+from svc.doors import Door, Internal, max_connections, serve_port
 from svc.feature import routes_of
 from svc.identity import CORS_ORIGINS, Identity, believed_proxies
 from svc.nursery import Child, Subsystem
@@ -25,12 +29,12 @@ from svc.protocol import (
 )
 from svc.runs import Dispatcher
 from svc.settings import DRAIN_S, HOST, INTERNAL_TOKEN, PORT, PUBLIC_ORIGIN, canonical_origin
-from svc.store import INTERNAL_PORT_FILE, Home
+from svc.store import INTERNAL_PORT_FILE, INTERNAL_TOKEN_FILE, Home
 from svc.surface.assets import static_directory
-from svc.surface.doors import Door, max_connections, serve_port
-from svc.surface.internal import Internal, new_token
 from svc.surface.overload import LIMITS, RESERVED_CONNECTIONS, Overloaded
 from svc.workspace import RequestContext, Workspace
+
+_TOKEN_BYTES: Final = 32
 
 
 @dataclass(kw_only=True)
@@ -116,11 +120,18 @@ async def boot(workspace: Workspace) -> None:
     """Whoever may read the home may speak to the internal listener, unless the environment says another token."""
     internal = workspace.service(Internal)
     given = workspace.config[INTERNAL_TOKEN]
-    token = given if given is not None else await workspace.threads.run(new_token, workspace.home.path)
+    token = given if given is not None else await workspace.threads.run(_new_token, workspace.home.path)
     internal.trust(token)
     if internal.port:
         await workspace.threads.run(Home.tell, workspace.home.path, INTERNAL_PORT_FILE, str(internal.port))
     workspace.service(Dispatcher).token = token
+
+
+def _new_token(home: Path) -> str:
+    """A token for this boot, in ``run/internal.token`` of the home, where only its owner reads it."""
+    token = secrets.token_urlsafe(_TOKEN_BYTES)
+    Home.tell(home, INTERNAL_TOKEN_FILE, token)
+    return token
 
 
 async def subsystems(workspace: Workspace) -> Sequence[Subsystem]:

@@ -9,28 +9,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final, TypeVar
 
-import trio
-
+from svc.doors import RETRY_AFTER_S
 from svc.errors import Refusal
 from svc.protocol import DEFAULT_LIMITS, Application, Request, Response
 
 C = TypeVar("C")
 
 RESERVED_CONNECTIONS: Final = 32
-RETRY_AFTER_S: Final = 5
-TURN_AWAY_S: Final = 1.0
 LIMITS: Final = replace(DEFAULT_LIMITS, head_s=1.0, idle_s=1.0, requests_per_connection=1, linger_s=1.0)
 """A reserved connection is one short request, or gone."""
 
 _LIVE: Final = "/livez"
-_BODY: Final = (
-    b'{"type":"about:blank","title":"Service Unavailable","status":503,'
-    b'"detail":"Too many connections. Try again in a moment.","code":"unavailable"}'
-)
-_ANSWER: Final = (
-    b"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\ncontent-type: application/problem+json\r\n"
-    b"cache-control: no-store\r\nretry-after: %d\r\ncontent-length: %d\r\n\r\n%b" % (RETRY_AFTER_S, len(_BODY), _BODY)
-)
 
 
 class Overloaded(Application[C]):
@@ -51,15 +40,3 @@ class Overloaded(Application[C]):
             headers={"retry-after": str(RETRY_AFTER_S)},
         )
         return self.fault(refusal, peer=request.peer, secure=request.secure)
-
-
-async def turn_away(stream: trio.abc.HalfCloseableStream) -> None:
-    """Say no, and be gone."""
-    try:
-        with trio.move_on_after(TURN_AWAY_S):
-            await stream.send_all(_ANSWER)
-            await stream.send_eof()
-    except (trio.BrokenResourceError, trio.ClosedResourceError):
-        pass
-    finally:
-        await trio.aclose_forcefully(stream)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from svc.health import Found, checks_of, context_of, engine_state, run_checks
+from svc.health import Found, checks_of, context_of, run_checks
 from svc.protocol import Request, Response, Route, json_response
-from svc.workspace import RequestContext, ScrubbedContext
+from svc.workspace import RequestContext
 
 
 async def livez(context: RequestContext, request: Request) -> Response:
@@ -37,16 +37,6 @@ def _status(checks: dict[str, str]) -> str:
         if verdict in checks.values():
             return verdict
     return "ready"
-
-
-async def worker_livez(context: ScrubbedContext, request: Request) -> Response:
-    return json_response({"status": "ok"})
-
-
-async def worker_readyz(context: ScrubbedContext, request: Request) -> Response:
-    engine = engine_state(context.workspace.root)
-    status = _status({"engine": engine})
-    return json_response({"status": status, "checks": {"engine": engine}}, status=200 if status == "ready" else 503)
 
 
 ROUTES: tuple[Route[RequestContext], ...] = (
@@ -82,24 +72,5 @@ ROUTES: tuple[Route[RequestContext], ...] = (
         handle=readyz,
         summary="Alias of readiness.",
         host_exempt=True,
-    ),
-)
-
-WORKER_ROUTES: tuple[Route[ScrubbedContext], ...] = (
-    Route(
-        method="GET",
-        path="/livez",
-        access="authenticated",
-        handle=worker_livez,
-        summary="Process liveness.",
-        listener="internal",
-    ),
-    Route(
-        method="GET",
-        path="/readyz",
-        access="authenticated",
-        handle=worker_readyz,
-        summary="Whether the worker's subsystems run.",
-        listener="internal",
     ),
 )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from svc.protocol import EgressFault, EgressResponse, Headers
+from svc.protocol import Headers
+from svc.protocol.egress import EgressFault, EgressResponse
 
 
 @dataclass(frozen=True)

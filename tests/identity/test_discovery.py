@@ -5,7 +5,7 @@ import trio
 
 from svc.clock import DAY_MS, VirtualClock
 from svc.identity import Discovery, OpenIdProvider, ProviderAway
-from svc.protocol import EgressResponse
+from svc.protocol.egress import EgressResponse
 from tests.mail.scripted_http import Answer, ScriptedHttp, answer, no_answer
 
 ISSUER = "https://idp.example.org"

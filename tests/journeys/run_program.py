@@ -2,7 +2,8 @@
 
 A place is a number: which step, and whether before its effect, after it, while it is decided, or after that was
 committed. The process that comes to it first kills itself with ``kill -9``, once: a file remembers that it did.
-What a step does outside is a line in a file; what a call does is an event in the database.
+What a step does outside is a line in a file; what a call does is an event in the database. Where the worker is a
+process of its own, it is started for the same home.
 """
 
 from __future__ import annotations
@@ -19,13 +20,17 @@ from svc.feature import Feature
 from svc.protocol import Nothing, Procedure, Wire
 from svc.runs import Dispatcher
 from svc.store import Tx
+from svc.worker import process
+from svc.worker.halves import HALVES
+from svc.worker.rows import WorkerRows
 from svc.workflow import Call, Caller, Json, Run, Workflow
 from svc.workspace import RequestContext, Workspace
 
 STEPS: Final = 20
 MOMENTS: Final = ("before", "after", "deciding", "committed")
 PLACES: Final = STEPS * len(MOMENTS)
-_DIRECTORY: Final = Path(os.environ.get("PATH_OF_TEST") or Path(os.environ.get("SVC_HOME", "/nowhere")).parent)
+WORKPLACE: Final = Path(os.environ.get("SVC_HOME", "/nowhere")) / "worker"
+"""The one folder that both planes may write, also where they are two processes."""
 
 
 class Noted(Wire, frozen=True):
@@ -38,8 +43,8 @@ class Begun(Wire, frozen=True):
 
 def here(number: int, moment: str) -> None:
     """Die, if this is the place and nobody has died yet."""
-    died = _DIRECTORY / "died"
-    order = _DIRECTORY / "place"
+    died = WORKPLACE / "died"
+    order = WORKPLACE / "place"
     if order.exists() and int(order.read_text()) == number * len(MOMENTS) + MOMENTS.index(moment) and not died.exists():
         died.touch()
         os.kill(os.getpid(), signal.SIGKILL)
@@ -50,7 +55,7 @@ async def twenty(run: Run, input: Json) -> Json:
 
         async def outside(key: str, number: int = number) -> Json:
             here(number, "before")
-            with (_DIRECTORY / "effects").open("a") as file:
+            with (WORKPLACE / "effects").open("a") as file:
                 file.write(f"{key.partition(':')[2]}\n")
             here(number, "after")
             return number
@@ -83,10 +88,11 @@ async def begin(context: RequestContext, wanted: Nothing) -> Begun:
     return Begun(run_id=run_id)
 
 
+ROWS: Final = WorkerRows(workflows=(WORKFLOW,))
 SCRATCH: Final = Feature(
     name="scratch",
     summary="",
-    workflows=(WORKFLOW,),
+    worker=ROWS,
     calls=(Call(name="test.note", summary="", input=Noted, decide=note, then=committed),),
     procedures=(
         Procedure(
@@ -104,4 +110,4 @@ SCRATCH: Final = Feature(
 if __name__ == "__main__":
     app.FEATURES = (*app.FEATURES, SCRATCH)  # type: ignore[misc]
     sys.argv[0] = "svc"
-    sys.exit(main())
+    sys.exit(process.main((*HALVES, ROWS)) if "--role=worker" in sys.argv else main())

@@ -12,10 +12,11 @@ import trio
 
 from svc import runs
 from svc.clock import VirtualClock
-from svc.feature import Feature
+from svc.feature import Feature, workflows_of
 from svc.protocol import Wire
 from svc.runs import Dispatcher
 from svc.store import Tx
+from svc.worker.rows import WorkerRows
 from svc.workflow import Call, Caller, Json, Run, Workflow
 from svc.workspace import Workspace
 from tests.recorded_log import RecordedLog
@@ -59,9 +60,7 @@ class Bench:
     async def begin(
         self, workflow: str, input: Json = None, *, user_id: str | None = None, version: int | None = None
     ) -> str:
-        row = next(
-            row for feature in self.service.workspace.features for row in feature.workflows if row.name == workflow
-        )
+        row = workflows_of(self.service.workspace.features)[workflow]
         if version is not None:
             row = replace(row, version=version)
         run_id = await self.service.workspace.store.write(runs.begin, user_id, row, input)
@@ -111,7 +110,7 @@ async def bench_of(
     def add(workspace: Workspace) -> None:
         bench = Bench(service=Service(workspace, log))
         made.append(bench)
-        feature = Feature(name="scratch", summary="", workflows=make(bench), calls=(DECIDE,))
+        feature = Feature(name="scratch", summary="", worker=WorkerRows(workflows=make(bench)), calls=(DECIDE,))
         workspace.features = (*workspace.features, feature)
 
     async with open_service(directory, clock=wall, log=log, before=add, environ=environ) as service:

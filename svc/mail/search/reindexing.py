@@ -15,26 +15,9 @@ from svc.mail.search.wire import QueueInput, ReindexOut, SearchStateOut
 from svc.protocol import Nothing
 from svc.runs import Dispatcher, active, begin, progress, progress_of
 from svc.store import ReadTx, Tx
-from svc.workflow import Call, Caller, Json, Run, Workflow
+from svc.worker.search import LEFT, QUEUE, REINDEX
+from svc.workflow import Call, Caller, Json
 from svc.workspace import RequestContext, Workspace
-
-NAME: Final = "search.reindex"
-QUEUE: Final = "search.reindex.queue"
-LEFT: Final = "search.reindex.left"
-LOOK_AGAIN_S: Final = 2.0
-
-
-async def reindex(run: Run, input: Json) -> Json:
-    """Queue a batch, wait until it is done, and so on to the last message."""
-    after = ""
-    while True:
-        batch = await run.call(QUEUE, {"after": after}, name="queue a batch")
-        done = {"done": batch["done"], "total": batch["total"]}
-        while (await run.call(LEFT, done, name="count what waits"))["waiting"]:
-            await run.sleep("wait", LOOK_AGAIN_S)
-        if not batch["more"]:
-            return {"messages": batch["total"]}
-        after = batch["after"]
 
 
 def _queue(workspace: Workspace, tx: Tx, caller: Caller, wanted: QueueInput) -> Json:
@@ -56,7 +39,6 @@ def _wake(workspace: Workspace) -> None:
     workspace.service(Indexer).wake.call()
 
 
-WORKFLOW: Final = Workflow(name=NAME, version=1, title="Re-index everything", code=reindex, calls=(QUEUE, LEFT))
 CALLS: Final = (
     Call(name=QUEUE, summary="Queue messages for the search index.", input=QueueInput, decide=_queue, then=_wake),
     Call(name=LEFT, summary="How many messages wait for the index.", input=wire.LeftInput, decide=_left),
@@ -65,13 +47,13 @@ CALLS: Final = (
 
 def start(tx: Tx, user_id: str | None) -> str:
     """Begin the run. Raises :class:`svc.errors.Conflict` while one is at work."""
-    if (running := active(tx, NAME)) is not None:
+    if (running := active(tx, REINDEX.name)) is not None:
         raise Conflict("The search index is being made anew already.", data={"runId": running})
-    return begin(tx, user_id, WORKFLOW, None)
+    return begin(tx, user_id, REINDEX, None)
 
 
 def state(tx: ReadTx) -> SearchStateOut:
-    run_id = active(tx, NAME)
+    run_id = active(tx, REINDEX.name)
     told = progress_of(tx, run_id) if run_id else None
     return SearchStateOut(
         messages=queries.messages(tx),

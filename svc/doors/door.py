@@ -14,10 +14,10 @@ from typing import Any, Final
 
 import trio
 
+from svc.doors.full import turn_away
 from svc.log import Log
 from svc.nursery import Child
 from svc.protocol import DEFAULT_LIMITS, Application, Drain, Limits, serve_connection
-from svc.surface.overload import turn_away
 
 RESERVED_DESCRIPTORS: Final = 128  # for the database, blobs, outgoing connections and the probes
 MAX_CONNECTIONS: Final = 10_000

@@ -12,27 +12,23 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final, Generic, TypeVar
 
 import trio
 
 from svc.clock import Clock
+from svc.doors.door import Door, serve_port
 from svc.log import Log
 from svc.nursery import Child
 from svc.principal import Principal, system
 from svc.protocol import Application, LoopbackGuard, Request, Route, Router
-from svc.store import INTERNAL_TOKEN_FILE, Home
-from svc.surface.doors import Door, serve_port
 
 C = TypeVar("C")
 
 LOOPBACK: Final = "127.0.0.1"
 MAX_CONNECTIONS: Final = 1_000
-_TOKEN_BYTES: Final = 32
 _SCHEME: Final = "bearer "
 
 
@@ -82,13 +78,6 @@ class Internal(Generic[C]):
             return None
         digest = _digest(said[0][len(_SCHEME) :].strip())
         return system(self.name) if hmac.compare_digest(digest, self._digest) else None
-
-
-def new_token(home: Path) -> str:
-    """A token for this boot, in ``run/internal.token`` of the home, where only its owner reads it."""
-    token = secrets.token_urlsafe(_TOKEN_BYTES)
-    Home.tell(home, INTERNAL_TOKEN_FILE, token)
-    return token
 
 
 def _digest(token: str) -> bytes:

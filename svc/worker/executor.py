@@ -19,15 +19,15 @@ from svc.errors import Invalid, NotFound, Unavailable
 from svc.log import Log
 from svc.nursery import Child, Wake
 from svc.protocol import Link, LinkFault, Request, Response, Route, json_response
-from svc.runs.model import DIVERGED, HEARTBEAT_S, PROTOCOL
-from svc.runs.worker.history import Order
-from svc.runs.worker.steps import FLOW_PATH, Diverged, Session, Steps
+from svc.worker.history import Order
+from svc.worker.rows import WorkerRows
+from svc.worker.steps import Diverged, Session, Steps
+from svc.worker.terms import DIVERGED, FLOW_PATH, HANDSHAKE_PATH, HEARTBEAT_S, PROTOCOL
 from svc.workflow import Code, StepFailed, Workflow
 from svc.workspace import ScrubbedContext
 
 MAX_HELD: Final = 200
 MAX_ORDER_BYTES: Final = 64 * 1024 * 1024
-HANDSHAKE_PATH: Final = "/internal/broker/handshake"
 
 
 @dataclass(kw_only=True)
@@ -193,21 +193,23 @@ async def cancel(context: ScrubbedContext, request: Request) -> Response:
     return json_response({})
 
 
-ROUTES: Final = (
-    Route(
-        method="POST",
-        path="/runs",
-        access="authenticated",
-        handle=take,
-        summary="Begin a run, or go on with one.",
-        listener="internal",
-    ),
-    Route(
-        method="POST",
-        path="/runs/:id/cancel",
-        access="authenticated",
-        handle=cancel,
-        summary="Stop a run.",
-        listener="internal",
-    ),
+ROWS: Final = WorkerRows(
+    routes=(
+        Route(
+            method="POST",
+            path="/runs",
+            access="authenticated",
+            handle=take,
+            summary="Begin a run, or go on with one.",
+            listener="internal",
+        ),
+        Route(
+            method="POST",
+            path="/runs/:id/cancel",
+            access="authenticated",
+            handle=cancel,
+            summary="Stop a run.",
+            listener="internal",
+        ),
+    )
 )

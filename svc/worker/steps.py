@@ -19,15 +19,20 @@ from svc.clock import Clock
 from svc.log import Log
 from svc.nursery import open_task_group
 from svc.protocol import Link, LinkAnswer, LinkFault
-from svc.runs.model import DIVERGED, INLINE_PAUSE_MS, diverged
-from svc.runs.tokens import HEADER
-from svc.runs.waits import APPROVAL, CHILD, SLEEP
-from svc.runs.worker.history import KnownStep, Order, input_digest
+from svc.worker.history import KnownStep, Order, input_digest
+from svc.worker.terms import (
+    APPROVAL,
+    CALL_PATH,
+    CHILD,
+    DIVERGED,
+    INLINE_PAUSE_MS,
+    RUN_HEADER,
+    SLEEP,
+    STEP_PATH,
+    diverged,
+)
 from svc.workflow import Fatal, Json, Run, StepFailed, StepKind
 
-STEP_PATH: Final = "/.well-known/workflow/v1/step"
-FLOW_PATH: Final = "/.well-known/workflow/v1/flow"
-CALL_PATH: Final = "/internal/broker/rpc"
 _NOT_IN_NAMES: Final = frozenset("/#")
 """They join the parts of a step's key."""
 _TRIES: Final = 15
@@ -85,7 +90,7 @@ class Session:
         """
         for attempt in range(_TRIES):
             try:
-                answer = await self.link.post(path, body, headers={HEADER: self.order.run_token})
+                answer = await self.link.post(path, body, headers={RUN_HEADER: self.order.run_token})
             except LinkFault as fault:
                 why = str(fault)
             else:

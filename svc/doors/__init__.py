@@ -1,0 +1,10 @@
+"""Doors: what serves the connections of one port, and the listeners that only this machine reaches.
+
+Both planes have some, so this room knows neither: no feature, no database. Joins the nursery and the protocol.
+"""
+
+from svc.doors.door import Door, max_connections, serve_port
+from svc.doors.full import RETRY_AFTER_S, turn_away
+from svc.doors.internal import LOOPBACK, Internal
+
+__all__ = ["LOOPBACK", "RETRY_AFTER_S", "Door", "Internal", "max_connections", "serve_port", "turn_away"]

@@ -1,0 +1,31 @@
+"""What a connection is told for which there is no place at all: to come back."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import trio
+
+RETRY_AFTER_S: Final = 5
+TURN_AWAY_S: Final = 1.0
+
+_BODY: Final = (
+    b'{"type":"about:blank","title":"Service Unavailable","status":503,'
+    b'"detail":"Too many connections. Try again in a moment.","code":"unavailable"}'
+)
+_ANSWER: Final = (
+    b"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\ncontent-type: application/problem+json\r\n"
+    b"cache-control: no-store\r\nretry-after: %d\r\ncontent-length: %d\r\n\r\n%b" % (RETRY_AFTER_S, len(_BODY), _BODY)
+)
+
+
+async def turn_away(stream: trio.abc.HalfCloseableStream) -> None:
+    """Say no, and be gone."""
+    try:
+        with trio.move_on_after(TURN_AWAY_S):
+            await stream.send_all(_ANSWER)
+            await stream.send_eof()
+    except (trio.BrokenResourceError, trio.ClosedResourceError):
+        pass
+    finally:
+        await trio.aclose_forcefully(stream)

@@ -1,0 +1,13 @@
+"""Every feature's half of the worker plane: what a worker process runs, which can't ask the features.
+
+A test holds that these are the halves that the features name.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from svc.worker import executor, probes, search
+from svc.worker.rows import WorkerRows
+
+HALVES: Final[tuple[WorkerRows, ...]] = (executor.ROWS, search.ROWS, probes.ROWS)

@@ -1,0 +1,52 @@
+"""``/livez`` and ``/readyz`` on the worker's control port: does the process answer, and do its subsystems run."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from svc.nursery import Root
+from svc.protocol import Request, Response, Route, json_response
+from svc.worker.rows import WorkerRows
+from svc.workspace import ScrubbedContext
+
+
+async def livez(context: ScrubbedContext, request: Request) -> Response:
+    return json_response({"status": "ok"})
+
+
+async def readyz(context: ScrubbedContext, request: Request) -> Response:
+    engine = _engine(context.workspace.root)
+    ready = engine == "ok"
+    said = {"status": "ready" if ready else engine, "checks": {"engine": engine}}
+    return json_response(said, status=200 if ready else 503)
+
+
+def _engine(root: Root) -> str:
+    phases = {state.phase for state in root.states().values()}
+    if root.draining:
+        return "draining"
+    if "starting" in phases:
+        return "starting"
+    return "failed" if phases & {"failed", "restarting"} else "ok"
+
+
+ROWS: Final = WorkerRows(
+    routes=(
+        Route(
+            method="GET",
+            path="/livez",
+            access="authenticated",
+            handle=livez,
+            summary="Process liveness.",
+            listener="internal",
+        ),
+        Route(
+            method="GET",
+            path="/readyz",
+            access="authenticated",
+            handle=readyz,
+            summary="Whether the worker's subsystems run.",
+            listener="internal",
+        ),
+    )
+)

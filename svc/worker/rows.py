@@ -1,0 +1,31 @@
+"""What a feature adds to the worker plane: its half there, a module of this package with ``ROWS``."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from svc.config import AnySetting
+from svc.nursery import Subsystem
+from svc.protocol import Route
+from svc.workflow import Workflow
+from svc.workspace import ScrubbedContext, ScrubbedWorkspace
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkerRows:
+    """A feature's half where there is no database, no blob, no key and no secret.
+
+    All other rows of a feature belong to the trusted plane. ``workflows`` have their code run here. ``settings`` are
+    those of the feature that this half reads, none of them secret. ``routes`` answer on the worker's control port.
+    """
+
+    workflows: tuple[Workflow, ...] = ()
+    settings: tuple[AnySetting, ...] = ()
+    routes: tuple[Route[ScrubbedContext], ...] = ()
+    build: Callable[[ScrubbedWorkspace], None] | None = None
+    subsystems: Callable[[ScrubbedWorkspace], Awaitable[Sequence[Subsystem]]] | None = None
+
+
+NO_ROWS: Final = WorkerRows()
