@@ -21,6 +21,7 @@ import pytest
 from svc.plugins.npm import OLDEST
 from tests.formats.mime import corpus
 from tests.peers.cache import emulator_files, peers_dir
+from tests.peers.dovecot import dovecot_path
 
 CHROMIUM_PATH: Final = Path("/usr/bin/chromium")
 """The whole browser: with its viewers of documents, and its own guards."""
@@ -83,6 +84,11 @@ OPENID: Final = Need(
     name="the OpenID providers",
     get=_FROM_PEERS,
     is_there=lambda: emulator_files() is not None and _packages(*_OPENID_PACKAGES),
+)
+DOVECOT: Final = Need(
+    name="Dovecot",
+    get="run .ci/peers as root, or apt-get install dovecot-imapd dovecot-submissiond openssl",
+    is_there=lambda: dovecot_path() is not None and bool(shutil.which("openssl")),
 )
 CORPUS: Final = Need(name="the mail corpus", get=_FROM_PEERS, is_there=corpus.is_present)
 

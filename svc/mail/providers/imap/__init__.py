@@ -1,0 +1,1 @@
+"""Any mailbox that speaks IMAP, with SMTP for what leaves."""

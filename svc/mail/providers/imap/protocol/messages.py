@@ -1,0 +1,117 @@
+"""What a server tells of a message (``FETCH``): some of its items, in any order, asked for or not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone
+from typing import Final
+
+from svc.clock import Millis
+from svc.mail.providers.imap.protocol.faults import ProtocolFault
+from svc.mail.providers.imap.protocol.framing import Literal
+from svc.mail.providers.imap.protocol.values import Value, number
+
+_DATE: Final = re.compile(
+    rb" ?(\d{1,2})-([A-Za-z]{3})-(\d{4}) (\d{2}):(\d{2}):(\d{2}) ?([+-])(\d{2})(\d{2})", re.DOTALL
+)
+_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MESSAGE_ID: Final = re.compile(rb"^message-id:\s*([^\r\n]*(?:\r?\n[ \t][^\r\n]*)*)", re.IGNORECASE | re.MULTILINE)
+_BETWEEN: Final = re.compile(rb"<\s*([^<>\s]+)\s*>")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Message:
+    """``number``: its place in the folder, of no use beyond the moment. What was not told is ``None``.
+
+    ``raw`` is the whole message; ``too_large`` says that there was one of so many bytes, more than are kept.
+    ``header``: the fields that were asked for.
+    """
+
+    number: int
+    uid: int | None = None
+    flags: frozenset[str] | None = None
+    modseq: int | None = None
+    arrived_at: Millis | None = None
+    size: int | None = None
+    raw: bytes | None = field(default=None, repr=False)
+    too_large: int | None = None
+    header: bytes | None = field(default=None, repr=False)
+    gmail_id: int | None = None
+
+    @property
+    def message_id(self) -> str | None:
+        """Of the ``header``: without its brackets, as bytes seen as Latin-1."""
+        found = _MESSAGE_ID.search(self.header or b"")
+        if found is None:
+            return None
+        between = _BETWEEN.search(found[1])
+        text = between[1] if between else b" ".join(found[1].split())
+        return text.decode("latin-1") or None
+
+
+def message(sequence: int, found: Sequence[Value]) -> Message:
+    """``found``: what follows ``FETCH``. Raises :class:`ProtocolFault`."""
+    if len(found) != 1 or not isinstance(found[0], list):
+        raise ProtocolFault("sent a message that can't be read")
+    items = found[0]
+    uid = modseq = size = too_large = gmail_id = None
+    flags: frozenset[str] | None = None
+    arrived_at: Millis | None = None
+    raw: bytes | None = None
+    header: bytes | None = None
+    for name, value in zip(items[::2], items[1::2], strict=False):
+        match name.upper() if isinstance(name, bytes) else b"":
+            case b"UID":
+                uid = number(value)
+            case b"FLAGS":
+                flags = _flags(value)
+            case b"MODSEQ":
+                modseq = number(value[0]) if isinstance(value, list) and value else None
+            case b"INTERNALDATE":
+                arrived_at = _instant(value)
+            case b"RFC822.SIZE":
+                size = number(value)
+            case b"X-GM-MSGID":
+                gmail_id = number(value)
+            case b"BODY[]" | b"BINARY[]" | b"RFC822":
+                raw = value if isinstance(value, bytes) else None
+                too_large = value.size if isinstance(value, Literal) else None
+            case word if word.startswith((b"BODY[HEADER", b"RFC822.HEADER")):
+                header = value if isinstance(value, bytes) else None
+    return Message(
+        number=sequence,
+        uid=uid,
+        flags=flags,
+        modseq=modseq,
+        arrived_at=arrived_at,
+        size=size,
+        raw=raw,
+        too_large=too_large,
+        header=header,
+        gmail_id=gmail_id,
+    )
+
+
+def _flags(value: Value) -> frozenset[str]:
+    """Those of the system in small letters, and ``\\Recent`` left out, which says nothing about a message."""
+    if not isinstance(value, list):
+        raise ProtocolFault("sent flags that can't be read")
+    texts = (one.decode("latin-1") for one in value if isinstance(one, bytes))
+    return frozenset(text.lower() if text.startswith("\\") else text for text in texts) - {"\\recent"}
+
+
+def _instant(value: Value) -> Millis | None:
+    """``None`` for what no calendar has."""
+    found = _DATE.fullmatch(value) if isinstance(value, bytes) else None
+    if found is None or found[2].decode().lower() not in _MONTHS:
+        return None
+    offset = timedelta(hours=int(found[8]), minutes=int(found[9])) * (-1 if found[7] == b"-" else 1)
+    month = _MONTHS.index(found[2].decode().lower()) + 1
+    hour, minute, second = int(found[4]), int(found[5]), int(found[6])
+    try:
+        at = datetime(int(found[3]), month, int(found[1]), hour, minute, second, tzinfo=timezone(offset))
+        return int(at.timestamp() * 1_000)
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,87 @@
+"""Commands, written so that nothing in them can be taken for something else.
+
+Words of a command are either known here (:class:`Plain`, checked) or come from outside: a password, a folder, a mail.
+The latter are quoted where that is safe, and literals otherwise. A literal has to wait for the server's ``+``, unless
+the server takes it at once (RFC 7888: ``LITERAL+`` any, ``LITERAL-`` up to 4096 bytes).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+MAX_QUOTED_BYTES: Final = 1_000
+"""Servers have bounds for a line, and few say which."""
+MINUS_BYTES: Final = 4_096
+
+AtOnce = Literal["none", "small", "any"]
+"""Which literals a server takes without being asked."""
+
+_PLAIN: Final = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
+_QUOTABLE: Final = re.compile(rb"[\x20-\x7e]*")
+_ESCAPE: Final = re.compile(rb'(["\\])')
+
+
+@dataclass(frozen=True)
+class Plain:
+    """Words of our own. What could end a line is refused, as a bug."""
+
+    text: str
+
+    def __post_init__(self) -> None:
+        if not _PLAIN.fullmatch(self.text):
+            raise ValueError("words of a command have to be printable ASCII")
+
+
+@dataclass(frozen=True)
+class Text:
+    """A string from outside. ``secret``: never shown."""
+
+    data: bytes = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Bytes:
+    """What is always a literal: a mail."""
+
+    data: bytes = field(repr=False)
+
+
+Word = Plain | Text | Bytes
+
+
+def written(tag: str, words: Sequence[Word], *, at_once: AtOnce) -> list[bytes]:
+    """The command, cut where the server's ``+`` has to be waited for.
+
+    Raises :class:`ValueError` for a NUL: no string of IMAP can hold it, and none that people choose does.
+    """
+    pieces: list[bytes] = []
+    line = bytearray(tag.encode("ascii"))
+    for word in words:
+        line += b" "
+        if isinstance(word, Plain):
+            line += word.text.encode("ascii")
+        elif isinstance(word, Text) and _is_quotable(word.data):
+            line += b'"' + _ESCAPE.sub(rb"\\\1", word.data) + b'"'
+        else:
+            _check(word)
+            takes = at_once == "any" or (at_once == "small" and len(word.data) <= MINUS_BYTES)
+            line += b"{%d%s}\r\n" % (len(word.data), b"+" if takes else b"")
+            if not takes:
+                pieces.append(bytes(line))
+                line = bytearray()
+            line += word.data
+    line += b"\r\n"
+    pieces.append(bytes(line))
+    return pieces
+
+
+def _is_quotable(data: bytes) -> bool:
+    return len(data) <= MAX_QUOTED_BYTES and _QUOTABLE.fullmatch(data) is not None
+
+
+def _check(word: Text | Bytes) -> None:
+    if isinstance(word, Text) and b"\0" in word.data:
+        raise ValueError("a string of IMAP can't hold a NUL")
