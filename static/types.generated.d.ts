@@ -99,6 +99,51 @@ interface FilesListInput {
   limit?: number;
 }
 
+interface GitopsConflictOut {
+  path: string;
+  at: string;
+}
+
+interface GitopsEmpty {
+}
+
+interface GitopsLastChangeOut {
+  added: number;
+  changed: number;
+  removed: number;
+}
+
+interface GitopsProblemOut {
+  file: string;
+  line: number | null;
+  reason: string;
+}
+
+interface GitopsQueuedOut {
+  queued: boolean;
+}
+
+/** `problem`: why the repository could not be followed the last time. `problems`: of single files; there are */
+interface GitopsStatusOut {
+  enabled: boolean;
+  repo: string | null;
+  url: string | null;
+  branch: string;
+  path: string;
+  mode: string;
+  commit: string | null;
+  lastSyncAt: string | null;
+  checkedAt: string | null;
+  lastChange: GitopsLastChangeOut | null;
+  wasForced: boolean;
+  problem: string | null;
+  problems: GitopsProblemOut[];
+  problemCount: number;
+  pending: number;
+  conflicts: GitopsConflictOut[];
+  next: string | null;
+}
+
 /** `detail` says what is so, or what is wrong; `remedy` what to do about it, empty where nothing is. */
 interface HealthCheckOut {
   name: string;
@@ -774,6 +819,9 @@ interface PagesManagedOut {
   file: string;
   commit: string;
   url: string | null;
+  author: string | null;
+  at: string | null;
+  tags: string[];
   editable: boolean;
   inConflict: boolean;
 }
@@ -1246,6 +1294,8 @@ interface Procedures {
   "plugins.status": { input: undefined; output: PluginsStatusOut };
   "plugins.offers": { input: undefined; output: PluginsOffersOut };
   "plugins.page": { input: PluginsPageInput; output: PluginsPageTextOut };
+  "gitops.status": { input: GitopsEmpty; output: GitopsStatusOut };
+  "gitops.sync": { input: GitopsEmpty; output: GitopsQueuedOut };
   "mail.accounts": { input: undefined; output: MailAccountOut[] };
   "mail.setSenderName": { input: MailSenderNameInput; output: {} };
   "mail.threads": { input: MailThreadsInput | undefined; output: MailThreadsOut };

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from svc.feature import Feature
+from svc.gitops import service
+from svc.gitops.following import TOKEN
 from svc.gitops.migrations import MIGRATIONS
+from svc.gitops.model import TOPIC
+from svc.gitops.procedures import PROCEDURES
 from svc.gitops.settings import SETTINGS
+from svc.gitops.webhook import ROUTES, SECRET
 
 FEATURE = Feature(
     name="gitops",
@@ -12,4 +17,11 @@ FEATURE = Feature(
     settings=SETTINGS,
     migrations=MIGRATIONS,
     tables=("gitops_state", "gitops_files"),
+    routes=ROUTES,
+    procedures=PROCEDURES,
+    topics=(TOPIC,),
+    uses=(TOKEN, SECRET),
+    build=service.build,
+    boot=service.boot,
+    subsystems=service.subsystems,
 )

@@ -6,12 +6,14 @@ what is below stays where it is, and inherits from what is then above.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from svc.errors import Conflict
 from svc.pages import news, queries, trash, tree
-from svc.pages.model import Page, page_body, page_path, page_title
-from svc.pages.writing import insert
+from svc.pages.model import Access, Grant, Page, page_body, page_path, page_title
+from svc.pages.writing import insert, revise
 from svc.principal import Principal
-from svc.store import Tx
+from svc.store import Tx, json_array
 
 
 def make(tx: Tx, manager: Principal, *, owner_id: str | None, path: str, title: str | None, body: str) -> str | None:
@@ -44,3 +46,40 @@ def remove(tx: Tx, manager: Principal, page: Page) -> None:
     trash.put(tx, manager, page, alone=True)
     tree.settle_sources(tx, page.path)
     news.tell(tx, manager, "page.removed", before)
+
+
+def write(tx: Tx, manager: Principal, page: Page, *, title: str | None, body: str) -> None:
+    """A new revision, where the text is another."""
+    revise(tx, manager, page, title=page_title(title, path=page.path), body=page_body(body))
+
+
+def share(tx: Tx, manager: Principal, page: Page, *, access: Access, grants: Sequence[Grant]) -> None:
+    """As :func:`svc.pages.actions.set_access`, for the page's owner. Raises `Conflict` where that would share pages of
+    others below it, too."""
+    if access == page.access and sorted(grants, key=_to) == sorted(queries.grants(tx, page.id), key=_to):
+        return
+    owner = Principal(user_id=page.owner_id, device_id=manager.device_id, is_admin=False, via="session")
+    begins = page.access == "inherited" and access == "explicit" and page.owner_id is not None
+    if begins and queries.unshared_of_others_below(tx, owner, page.path):
+        raise Conflict("Below it lie pages of others, who have shared them with nobody.")
+    before, *_ = news.reach_of(tx, page.path)
+    tree.set_access(tx, page, access=access, grants=grants)
+    after = news.reach_of(tx, page.path)
+    news.tell_the_excluded(tx, manager, before=before, after=after[0])
+    news.tell(tx, manager, "page.changed", after)
+
+
+def show_files(tx: Tx, page_id: str, file_ids: Iterable[str]) -> None:
+    """Whoever may read the page may read these files: the manager's own, which its text shows."""
+    tx.run(
+        """
+        insert into page_files (file_id, page_id) select value, :id from json_each(:files) where true
+        on conflict do nothing
+        """,
+        id=page_id,
+        files=json_array(file_ids),
+    )
+
+
+def _to(grant: Grant) -> str:
+    return grant.to

@@ -9,24 +9,30 @@ nothing managed above it, stays here alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from svc.clock import Millis
 from svc.errors import Forbidden
 from svc.pages.model import paths_above
 from svc.pages.queries import SUBTREE
 from svc.principal import Principal
-from svc.store import ReadTx, Tx, json_array
+from svc.store import ReadTx, Tx, json_array, texts_of
 
 READONLY: Final = "It follows a git repository, and is changed there."
 
 
 @dataclass(frozen=True, kw_only=True)
 class Managed:
+    """``author`` and ``at``: of the commit that changed the file last, where they are known."""
+
     file: str
     commit: str
     url: str | None
+    author: str | None
+    at: Millis | None
+    tags: tuple[str, ...]
     editable: bool
     in_conflict: bool
 
@@ -52,19 +58,35 @@ def forget_manager(tx: Tx, manager: Principal) -> None:
     tx.run("update page_trash set manager_id = null where manager_id = :id", id=manager.device_id)
 
 
-def manage(tx: Tx, manager: Principal, page_id: str, *, file: str, commit: str, url: str | None) -> None:
-    """The page is that file, as of that commit."""
+def manage(
+    tx: Tx,
+    manager: Principal,
+    page_id: str,
+    *,
+    file: str,
+    commit: str,
+    url: str | None,
+    author: str | None = None,
+    at: Millis | None = None,
+    tags: Sequence[str] | None = None,
+) -> None:
+    """The page is that file, as of that commit. Without ``tags`` it keeps those it has."""
     tx.run(
         """
-        insert into page_managed (page_id, manager_id, file, commit_id, url)
-        values (:page_id, :manager, :file, :commit, :url)
-        on conflict (page_id) do update set file = excluded.file, commit_id = excluded.commit_id, url = excluded.url
+        insert into page_managed (page_id, manager_id, file, commit_id, url, author, at, tags)
+        values (:page_id, :manager, :file, :commit, :url, :author, :at, coalesce(:tags, '[]'))
+        on conflict (page_id) do update set manager_id = excluded.manager_id, file = excluded.file,
+            commit_id = excluded.commit_id, url = excluded.url, author = excluded.author, at = excluded.at,
+            tags = coalesce(:tags, page_managed.tags)
         """,
         page_id=page_id,
         manager=manager.device_id,
         file=file,
         commit=commit,
         url=url,
+        author=author,
+        at=at,
+        tags=None if tags is None else json_array(tags),
     )
 
 
@@ -80,14 +102,23 @@ def managed(tx: ReadTx, page_id: str) -> Managed | None:
     """Where the page is a file; ``None`` also while it is not there yet."""
     row = tx.one(
         """
-        select d.file, d.commit_id, d.url, m.editable, d.in_conflict
+        select d.file, d.commit_id, d.url, d.author, d.at, d.tags, m.editable, d.in_conflict
         from page_managed d join page_managers m on m.id = d.manager_id where d.page_id = :id and d.file is not null
         """,
         id=page_id,
     )
     if row is None:
         return None
-    return Managed(file=row[0], commit=row[1], url=row[2], editable=bool(row[3]), in_conflict=bool(row[4]))
+    return Managed(
+        file=row[0],
+        commit=row[1],
+        url=row[2],
+        author=row[3],
+        at=row[4],
+        tags=tuple(texts_of(row[5])),
+        editable=bool(row[6]),
+        in_conflict=bool(row[7]),
+    )
 
 
 # For who changes pages

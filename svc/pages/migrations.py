@@ -177,3 +177,11 @@ _MANAGED = (
     "create index page_edit_pages_page on page_edit_pages (page_id)",
     "alter table page_trash add column manager_id text",  # whose it becomes again when it comes back
 )
+
+
+@MIGRATIONS(name="m004_managed_by_whom")
+def m004_managed_by_whom(db: Database) -> None:
+    """Who changed the file last, and when; and its tags."""
+    db.execute("alter table page_managed add column author text")
+    db.execute("alter table page_managed add column at integer")
+    db.execute("alter table page_managed add column tags text not null default '[]'")  # JSON

@@ -102,11 +102,15 @@ class BacklinkOut(Wire, frozen=True):
 
 class ManagedOut(Wire, frozen=True):
     """The page is a file of a repository. ``commit`` is the one it was last the same in. ``editable``: it may be
-    changed here, too. ``in_conflict``: here and there differ, and somebody has to choose."""
+    changed here, too. ``in_conflict``: here and there differ, and somebody has to choose. ``author`` and ``at``: of the
+    commit."""
 
     file: str
     commit: str
     url: str | None
+    author: str | None
+    at: str | None
+    tags: tuple[str, ...]
     editable: bool
     in_conflict: bool
 
@@ -238,5 +242,12 @@ def _managed(tx: ReadTx, page_id: str) -> ManagedOut | None:
     if file is None:
         return None
     return ManagedOut(
-        file=file.file, commit=file.commit, url=file.url, editable=file.editable, in_conflict=file.in_conflict
+        file=file.file,
+        commit=file.commit,
+        url=file.url,
+        author=file.author,
+        at=None if file.at is None else rfc3339(file.at),
+        tags=file.tags,
+        editable=file.editable,
+        in_conflict=file.in_conflict,
     )

@@ -103,7 +103,7 @@ def link_to(tx: Tx, *, page_id: str, links: Set[str]) -> None:
 
 def _refer_to_files(tx: Tx, principal: Principal, *, page_id: str, file_ids: str) -> None:
     """Keep which files the page shows. A new one counts only if the writer may read it: who merely knows a file's id
-    can't read it by naming it in a page of their own."""
+    can't read it by naming it in a page of their own. A manager writes what strangers wrote: it may read none."""
     tx.run(
         "delete from page_files where page_id = :id and file_id not in (select value from json_each(:files))",
         id=page_id,
@@ -117,10 +117,11 @@ def _refer_to_files(tx: Tx, principal: Principal, *, page_id: str, file_ids: str
             :everything or f.owner_id = :user_id or exists (
                 select 1 from page_files o join pages p on p.id = o.page_id where o.file_id = f.id and {READABLE}
             )
-        )
+        ) and not exists (select 1 from page_managers m where m.id = :me)
         on conflict do nothing
         """,
         id=page_id,
         files=file_ids,
+        me=principal.device_id,
         **who(principal),
     )

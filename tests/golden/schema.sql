@@ -517,7 +517,7 @@ CREATE TABLE page_managed (
     commit_id text,
     url text,
     in_conflict integer not null default 0      -- here and there differ, and a person has to choose
-) strict
+, author text, at integer, tags text not null default '[]') strict
 ;
 
 CREATE TABLE page_managers (        -- loops of the service that keep pages in step with another place

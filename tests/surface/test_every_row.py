@@ -59,6 +59,7 @@ ROUTES: dict[str, Door] = {
     "POST /auth/logout": Door(access="authenticated", method="POST", target="/auth/logout", status=401),
     "POST /auth/socket-ticket": Door(access="authenticated", method="POST", target="/auth/socket-ticket", status=403),
     "POST /pair/claim": Door(access="public", method="POST", target="/pair/claim", status=400),
+    "POST /gitops/webhook": Door(access="public", method="POST", target="/gitops/webhook", status=403),
     "POST /files": Door(access="authenticated", method="POST", target="/files", status=201),
     "GET /files/:id/content": Door(access="authenticated", target="/files/fil_none/content", status=404),
     "GET /blobs/:sha256": Door(access="authenticated", target=f"/blobs/{'0' * 64}", status=404),
@@ -69,8 +70,9 @@ ROUTES: dict[str, Door] = {
     "GET /oauth/mail/callback": Door(access="authenticated", target="/oauth/mail/callback", status=501),
 }
 PROBES = frozenset({"GET /livez", "GET /readyz", "GET /health"})
-OPEN_TO_ANY_SITE = frozenset({"POST /pair/claim"})
-ASKS_FOR_MORE = frozenset({"POST /auth/logout", "POST /auth/socket-ticket"})  # a cookie or a token of its own
+OPEN_TO_ANY_SITE = frozenset({"POST /pair/claim", "POST /gitops/webhook"})
+ASKS_FOR_MORE = frozenset({"POST /auth/logout", "POST /auth/socket-ticket", "POST /gitops/webhook"})
+"""A cookie, a token or a signature of its own."""
 
 SOCKETS: dict[str, Access] = {"/ws": "authenticated"}
 
@@ -92,6 +94,8 @@ PROCEDURES: dict[str, Door] = {
     "auth.sessions": query("authenticated"),
     "auth.revokeSession": mutation("authenticated", 404, id="ses_none"),
     "capabilities.list": query("admin"),
+    "gitops.status": query("admin"),
+    "gitops.sync": mutation("admin", 501),
     "capabilities.set": mutation("admin", name="stt", value="x"),
     "capabilities.remove": mutation("admin", 404, name="llm.a"),
     "capabilities.test": mutation("admin", 404, name="llm.a"),

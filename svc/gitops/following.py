@@ -1,0 +1,204 @@
+"""The loop that follows the repository: look, fetch, read, plan, apply.
+
+One look at a time, and one for however many calls came meanwhile (:class:`svc.nursery.Wake`). A look that finds nothing
+new costs one ``ls-remote``. Each look has an end, so that a remote that hangs keeps nobody from the next. Whatever goes
+wrong with git is put on record for admins, what is here stays, and the next look tries again.
+"""
+
+from __future__ import annotations
+
+import math
+import mimetypes
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import trio
+
+from svc.capabilities import Door
+from svc.errors import Refusal
+from svc.gitops import applying, planning, rows, tree
+from svc.gitops.applying import Applied, Sync
+from svc.gitops.forge import Forge
+from svc.gitops.git import GitFault, Mirror
+from svc.gitops.model import READING, Broken, Known, Plan
+from svc.gitops.naming import PAGES
+from svc.gitops.rows import State
+from svc.log import Log
+from svc.nursery import Child, ThreadPool, Wake
+from svc.store import BlobRef, Blobs, SecretUnreadable, Store
+
+TOKEN: Final = "gitops.git.token"  # noqa: S105  the name of a capability
+BOOT_WITHIN_S: Final = 60.0
+LOOK_WITHIN_S: Final = 1_800.0
+AT_ONCE_PAUSE_S: Final = 1.0
+"""Between two looks that were called for."""
+JITTER: Final = 0.1
+DEFAULT_MIME: Final = "application/octet-stream"
+_MIMES: Final = mimetypes.MimeTypes(filenames=())
+
+
+@dataclass(kw_only=True)
+class Follower:
+    """``folder`` is where ``pages/`` lies in the repository. ``poll_s`` 0: at boot only, and when called."""
+
+    store: Store
+    blobs: Blobs
+    threads: ThreadPool
+    rng: random.Random
+    log: Log
+    mirror: Mirror
+    forge: Forge
+    folder: str
+    poll_s: int
+    wake: Wake = field(default_factory=Wake)
+    next_look_at: float | None = None
+    """On trio's clock; ``None`` while one is under way, or none is planned."""
+
+    async def run(self, child: Child) -> None:
+        """Started once the first look has come to an end, or has taken too long to wait for."""
+        await self.mirror.init()
+        with trio.move_on_after(BOOT_WITHIN_S) as waiting:
+            await self.look()
+        if waiting.cancelled_caught:
+            self.log.warning("gitops.slow_boot", within_s=BOOT_WITHIN_S)
+            self.wake.call()
+        child.started()
+        while True:
+            pause_s = self._pause_s()
+            self.next_look_at = None if pause_s == math.inf else trio.current_time() + pause_s
+            await self.wake.wait(at_most_s=pause_s)
+            self.next_look_at = None
+            await self.look()
+            await trio.sleep(AT_ONCE_PAUSE_S)
+
+    def _pause_s(self) -> float:
+        return self.poll_s * self.rng.uniform(1 - JITTER, 1 + JITTER) if self.poll_s else math.inf
+
+    async def look(self) -> None:
+        """Once, to its end; nothing that it meets is raised but a bug."""
+        try:
+            with trio.fail_after(LOOK_WITHIN_S):
+                await self._look()
+            await self.store.write(rows.answered)
+        except GitFault as fault:
+            await self._went_wrong(fault.kind, fault.words)
+        except trio.TooSlowError:
+            await self._went_wrong("too_slow", f"Following the repository took longer than {LOOK_WITHIN_S:g} seconds.")
+        except SecretUnreadable:
+            await self._went_wrong("refused", "The token can't be read: set it again in Settings > Credentials.")
+        except Refusal as refusal:  # a full disk above all
+            await self._went_wrong("full", refusal.detail)
+
+    async def _went_wrong(self, kind: str, words: str) -> None:
+        self.log.warning("gitops.not_followed", kind=kind, why=words)
+        try:
+            await self.store.write(rows.went_wrong, kind=kind, words=words)
+        except Refusal as refusal:
+            self.log.warning("gitops.not_recorded", why=refusal.detail)
+
+    async def _look(self) -> None:
+        head = await self.mirror.ls_remote()
+        if head is None:
+            raise GitFault(
+                "no_branch", f"The repository has no branch {self.mirror.branch}: the pages stay as they are."
+            )
+        state = await self.store.read(rows.state)
+        assert state is not None, "it was written at boot"
+        if head == state.commit and state.reading == READING and not await self.store.read(rows.something_was_cleared):
+            return
+        try:
+            await self._bring(head, state)
+        except GitFault as fault:
+            if fault.kind != "damaged":
+                raise
+            self.log.warning("gitops.copy_damaged", why=fault.words)
+            await self.mirror.start_over()
+            await self._bring(head, state)
+
+    async def _bring(self, head: str, state: State) -> None:
+        if await self.mirror.upstream() != head:
+            head = await self.mirror.fetch()
+            await self.mirror.tidy()
+        await self.sync(head, state)
+
+    async def sync(self, commit: str, state: State) -> Applied:
+        """Make what is here what the commit has."""
+        git = self.mirror.git
+        listing = await tree.listing_of(git, commit, folder=self.folder, threads=self.threads)
+        known = await self.store.read(rows.known)
+        if not listing.has_pages and any(row.page_id is not None for row in known.values()):
+            place = f"{self.folder}/{PAGES}" if self.folder else PAGES
+            raise GitFault("missing", f"The repository has no folder {place} any more: the pages stay as they are.")
+        planned = await self._plan(listing, known, commit, state)
+        planned, blobs = await self._stored(planned)
+        since = state.commit if state.commit is not None and await self.mirror.has(state.commit) else None
+        changed = {*planned.read, *(put.file for put in planned.files)}
+        origins, newest = await tree.origins_of(git, changed, since=since, until=commit, folder=self.folder)
+        sync = Sync(
+            plan=planned,
+            commit=commit,
+            head=newest,
+            origins=origins,
+            blobs=blobs,
+            mimes={put.file: _mime(put.file) for put in planned.files},
+            forge=self.forge,
+            plugins=await tree.plugins_text(git, listing.plugins),
+            plugins_blob=listing.plugins.id if listing.plugins is not None else "",
+            was_forced=since is not None and not await self.mirror.is_ancestor(since, commit),
+        )
+        applied = await self.store.write(applying.apply, sync)
+        self.log.info(
+            "gitops.synced",
+            commit=commit,
+            added=applied.added,
+            changed=applied.changed,
+            removed=applied.removed,
+            problems=len(planned.broken),
+        )
+        return applied
+
+    async def _plan(self, listing: tree.Listing, known: Mapping[str, Known], commit: str, state: State) -> Plan:
+        newest = await self.threads.run(planning.tree_of, listing.found, known)
+        wanted = planning.to_read(newest, known, everything=state.reading != READING)
+        texts = await tree.texts_of(self.mirror.git, wanted, addresses=newest.addresses, threads=self.threads)
+        similar: dict[str, str] = {}
+        may_be_renamed = known.keys() - newest.found.keys() and newest.found.keys() - known.keys()
+        if may_be_renamed and state.commit is not None and await self.mirror.has(state.commit):
+            similar = await tree.renames_between(self.mirror.git, state.commit, commit, folder=self.folder)
+        return planning.plan(newest, known, texts, similar=similar)
+
+    async def _stored(self, planned: Plan) -> tuple[Plan, dict[str, BlobRef]]:
+        """The content of the plan's files, durable before a row names it; one at a time, for they may be large."""
+        blobs: dict[str, BlobRef] = {}
+        broken: dict[str, Broken] = {}
+        for put in planned.files:
+            content = await tree.content_of(self.mirror.git, planned.found[put.file])
+            if isinstance(content, Broken):
+                broken[put.file] = content
+            else:
+                blobs[put.file] = await self.blobs.put(content)
+        if broken:
+            found = {
+                file: replace(one, problem=broken[file].reason) if file in broken else one
+                for file, one in planned.found.items()
+            }
+            files = tuple(put for put in planned.files if put.file not in broken)
+            planned = replace(planned, found=found, files=files, broken={**planned.broken, **broken})
+        return planned, blobs
+
+
+@dataclass(frozen=True)
+class TokenFinder:
+    """Finds the credential of this moment: it may be set anew while the service runs."""
+
+    door: Door
+
+    async def __call__(self) -> str | None:
+        value = await self.door.acquire(TOKEN, purpose="git")
+        return None if value is None else value.decode()
+
+
+def _mime(file: str) -> str:
+    return _MIMES.guess_type(file)[0] or DEFAULT_MIME

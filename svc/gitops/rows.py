@@ -1,0 +1,281 @@
+"""The rows of gitops: what is here of which file, and how the following fares. Statements only; nothing decides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, cast
+
+from svc.clock import Millis
+from svc.gitops.model import MAX_PROBLEMS, READING, TOPIC, Kind, Known, Problem
+from svc.gitops.naming import PLUGINS
+from svc.gitops.planning import file_address, page_address
+from svc.store import EVERYONE, ReadTx, Tx, Value
+
+_KNOWN: Final = """
+    f.file, f.kind, f.page_id, f.file_id, f.path, f.blob, f.seen_blob, f.digest, p.title, f.problem, f.line
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class State:
+    """``reading`` is ours of then. ``problem``: of the last look; ``problem_at``: since when."""
+
+    source: str
+    reading: int
+    commit: str | None
+    synced_at: Millis | None
+    added: int
+    changed: int
+    removed: int
+    was_forced: bool
+    plugins: str | None
+    checked_at: Millis | None
+    problem: str | None
+    problem_kind: str | None
+    problem_at: Millis | None
+
+
+def known(tx: ReadTx) -> dict[str, Known]:
+    """By file. A page that was deleted since is no page any more."""
+    rows = tx.all(
+        f"""
+        select {_KNOWN}, p.id from gitops_files f left join pages p on p.id = f.page_id
+        where f.file <> :plugins order by f.file
+        """,
+        plugins=PLUGINS,
+    )
+    return {
+        cast(str, row[0]): Known(
+            file=row[0],
+            kind=cast(Kind, row[1]),
+            page_id=row[11],
+            file_id=row[3],
+            path=row[4],
+            blob=row[5],
+            seen_blob=row[6],
+            digest=row[7] if row[2] == row[11] else "",
+            title=row[8],
+            problem=row[9],
+            line=row[10],
+        )
+        for row in rows
+    }
+
+
+def addresses(tx: ReadTx) -> dict[str, str]:
+    """By file: where it is here."""
+    rows = tx.all(
+        """
+        select f.file, f.file_id, p.path from gitops_files f left join pages p on p.id = f.page_id
+        where f.file_id is not null or p.id is not null
+        """
+    )
+    return {file: page_address(path) if file_id is None else file_address(file_id) for file, file_id, path in rows}
+
+
+def state(tx: ReadTx) -> State | None:
+    row = tx.one(
+        """
+        select source, reading, commit_id, synced_at, added, changed, removed, was_forced, plugins, checked_at,
+            problem, problem_kind, problem_at
+        from gitops_state where id = 1
+        """
+    )
+    if row is None:
+        return None
+    return State(
+        source=row[0],
+        reading=row[1],
+        commit=row[2],
+        synced_at=row[3],
+        added=row[4],
+        changed=row[5],
+        removed=row[6],
+        was_forced=bool(row[7]),
+        plugins=row[8],
+        checked_at=row[9],
+        problem=row[10],
+        problem_kind=row[11],
+        problem_at=row[12],
+    )
+
+
+def problems(tx: ReadTx) -> tuple[list[Problem], int]:
+    """The first of them, by file, and how many there are."""
+    rows = tx.all(
+        """
+        select file, problem, line from gitops_files where problem is not null order by file limit :most
+        """,
+        most=MAX_PROBLEMS,
+    )
+    count = tx.value("select count(*) from gitops_files where problem is not null")
+    return [Problem(file=file, reason=reason, line=line) for file, reason, line in rows], cast(int, count)
+
+
+def something_was_cleared(tx: ReadTx) -> bool:
+    """What stood in a file's way outside of the repository is gone: somebody has joined, or a path is free."""
+    found = tx.value(
+        """
+        select 1 where exists (
+            select 1 from gitops_files f, json_each(f.strangers) s join users u on u.email = s.value
+        ) or exists (
+            select 1 from gitops_files f where f.problem is not null and f.kind = 'page' and f.digest = ''
+                and f.page_id is null and f.path is not null
+                and not exists (select 1 from pages p where p.path = f.path)
+        ) or exists (
+            select 1 from gitops_files f where f.kind = 'page' and f.page_id is not null
+                and not exists (select 1 from pages p where p.id = f.page_id)
+        )
+        """
+    )
+    return found is not None
+
+
+def first_admin(tx: ReadTx) -> str | None:
+    """Whose the pages are that come from the repository; nobody's before the claim."""
+    found = tx.value("select id from users where role = 'admin' order by created_at, id limit 1")
+    return cast("str | None", found)
+
+
+def users_by_address(tx: ReadTx, wanted: Iterable[str]) -> dict[str, str]:
+    found = {}
+    for address in wanted:
+        user_id = tx.value("select id from users where email = :address", address=address)
+        if user_id is not None:
+            found[address] = cast(str, user_id)
+    return found
+
+
+# Writing
+
+
+def follow(tx: Tx, *, source: str) -> None:
+    """From now on that repository, branch and folder are followed."""
+    tx.run(
+        """
+        insert into gitops_state (id, source, reading) values (1, :source, :reading)
+        on conflict (id) do update set source = excluded.source, commit_id = null, was_forced = 0
+        where gitops_state.source <> excluded.source
+        """,
+        source=source,
+        reading=READING,
+    )
+
+
+def leave(tx: Tx) -> None:
+    """Nothing is followed any more. What is known of the files stays, for the day on which it is again."""
+    tx.run("update gitops_files set digest = ''")
+    tx.run("update gitops_state set commit_id = null, plugins = null, problem = null, problem_kind = null")
+
+
+def answered(tx: Tx) -> None:
+    """The remote was asked, and all went well."""
+    changed = tx.value("select problem from gitops_state") is not None
+    tx.run(
+        "update gitops_state set checked_at = :now, problem = null, problem_kind = null, problem_at = null", now=tx.now
+    )
+    if changed:
+        tell(tx)
+
+
+def went_wrong(tx: Tx, *, kind: str, words: str) -> None:
+    tx.run(
+        """
+        update gitops_state set problem = :words, problem_kind = :kind,
+            problem_at = iif(problem_kind is :kind, coalesce(problem_at, :now), :now)
+        """,
+        kind=kind,
+        words=words,
+        now=tx.now,
+    )
+    tell(tx)
+
+
+def synced(
+    tx: Tx, *, commit: str, added: int, changed: int, removed: int, was_forced: bool, plugins: str | None
+) -> None:
+    tx.run(
+        """
+        update gitops_state set commit_id = :commit, reading = :reading, synced_at = :now, checked_at = :now,
+            added = :added, changed = :changed, removed = :removed, was_forced = :forced, plugins = :plugins
+        """,
+        commit=commit,
+        reading=READING,
+        now=tx.now,
+        added=added,
+        changed=changed,
+        removed=removed,
+        forced=int(was_forced),
+        plugins=plugins,
+    )
+    tell(tx)
+
+
+def put(tx: Tx, rows: Iterable[Mapping[str, Value]]) -> None:
+    """Whole rows, under their files."""
+    tx.run_many(
+        """
+        insert into gitops_files (file, kind, page_id, file_id, path, blob, seen_blob, commit_id, author,
+            author_address, committed_at, digest, strangers, problem, line)
+        values (:file, :kind, :page_id, :file_id, :path, :blob, :seen_blob, :commit, :author, :address, :at, :digest,
+            :strangers, :problem, :line)
+        on conflict (file) do update set kind = excluded.kind, page_id = excluded.page_id, file_id = excluded.file_id,
+            path = excluded.path, blob = excluded.blob, seen_blob = excluded.seen_blob,
+            commit_id = coalesce(excluded.commit_id, gitops_files.commit_id),
+            author = coalesce(excluded.author, gitops_files.author),
+            author_address = coalesce(excluded.author_address, gitops_files.author_address),
+            committed_at = coalesce(excluded.committed_at, gitops_files.committed_at),
+            digest = excluded.digest, strangers = excluded.strangers, problem = excluded.problem, line = excluded.line
+        """,
+        rows,
+    )
+
+
+def note_plugins(tx: Tx, *, blob: str, problem: str | None) -> None:
+    """``plugins.json`` has a row only while something is wrong with it."""
+    forget(tx, [PLUGINS])
+    if problem is not None:
+        tx.run(
+            """
+            insert into gitops_files (file, kind, seen_blob, digest, problem)
+            values (:file, 'other', :blob, '-', :problem)
+            """,
+            file=PLUGINS,
+            blob=blob,
+            problem=problem,
+        )
+
+
+def forget(tx: Tx, files: Iterable[str]) -> None:
+    tx.run_many("delete from gitops_files where file = :file", [{"file": file} for file in files])
+
+
+def note_exported(
+    tx: Tx, *, file: str, page_id: str, path: str, blob: str, commit: str, author: str, address: str, at: Millis
+) -> None:
+    """A page's change was written to the repository: the file is what the page is."""
+    tx.run("delete from gitops_files where page_id = :page_id and file <> :file", page_id=page_id, file=file)
+    row: dict[str, Value] = {
+        "file": file,
+        "kind": "page",
+        "page_id": page_id,
+        "file_id": None,
+        "path": path,
+        "blob": blob,
+        "seen_blob": blob,
+        "commit": commit,
+        "author": author,
+        "address": address,
+        "at": at,
+        "digest": "",
+        "strangers": "[]",
+        "problem": None,
+        "line": None,
+    }
+    put(tx, [row])
+
+
+def tell(tx: Tx) -> None:
+    """It is worth looking at the status again. That says nothing to who may not."""
+    tx.emit(topic=TOPIC, kind="gitops.changed", id=TOPIC, audience=EVERYONE)
