@@ -62,7 +62,7 @@ function PluginCard({ plugin, changed }) {
     <div class="plugin-head"><h2 id=${id}>${title}</h2> <span class=${`badge ${state === "on" ? "open" : ""}`}>
       ${STATES[state]}</span></div>
     <p class="fine"><code>${name}</code> ${version ?? "not installed"} · ${
-      wanted === null ? "wanted no more" : `wanted: ${wanted}`}</p>
+      wanted === null ? "wanted no more" : wanted === "*" ? "any version is wanted" : `wanted: ${wanted}`}</p>
     ${about && html`<p>${about}</p>`}
     ${problem && html`<div class="notice bad"><${Icon} name="warning" /><div><p>${problem}</p></div></div>`}
     <${Brings} plugin=${plugin} />
@@ -87,8 +87,10 @@ function Brings({ plugin }) {
 
 /** What acts: agreed to, or waiting. @param {{ plugin: Plugin, changed: () => Promise<void> }} props */
 function Rights({ plugin, changed }) {
-  const { name, title, rights } = plugin;
-  if (!rights.length) return html`<p class="fine">It only shows things; it reaches nothing.</p>`;
+  const { name, title, state, rights } = plugin;
+  if (!rights.length) {
+    return state !== "failed" && html`<p class="fine">It only shows things; it reaches nothing.</p>`;
+  }
   const waiting = rights.filter((one) => !one.agreed);
   const agree = async () => {
     try {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from svc.feature import Feature
 from svc.plugins.actions import TOPIC
 from svc.plugins.checks import CHECKS
+from svc.plugins.commands import COMMANDS
 from svc.plugins.migrations import MIGRATIONS
 from svc.plugins.procedures import PROCEDURES
 from svc.plugins.service import Plugins
@@ -30,6 +31,7 @@ FEATURE = Feature(
     procedures=PROCEDURES,
     topics=(TOPIC,),
     checks=CHECKS,
+    commands=COMMANDS,
     build=_build,
     boot=_boot,
     subsystems=subsystems,

@@ -17,6 +17,7 @@ from typing import Any, Final
 import msgspec
 
 from svc.plugins.manifest import MAX_MANIFEST_BYTES, BadManifest, Manifest, Right, manifest_of, rights_of
+from svc.plugins.specs import is_name
 
 MAX_TEXT_BYTES: Final = 256 * 1024
 MAX_TEXTS_BYTES: Final = 2 * 1024 * 1024
@@ -45,29 +46,45 @@ def read_plugin(installed: Path, name: str) -> Plugin:
     """The package ``name`` of a set."""
     folder = installed / "node_modules" / name
     try:
-        package = _package(folder, name)
+        package = _package(folder)
+        if package.name != name:
+            raise BadManifest("Its package.json has another name")
     except BadManifest as fault:
         return Plugin(name=name, version=None, problem=str(fault))
+    return _plugin(folder, package)
+
+
+def read_folder(folder: Path) -> Plugin:
+    """The package in a folder of its author's."""
+    try:
+        package = _package(folder)
+        if not is_name(package.name):
+            raise BadManifest(f"No registry keeps a package {package.name!r}")
+    except BadManifest as fault:
+        return Plugin(name=folder.name, version=None, problem=str(fault))
+    return _plugin(folder, package)
+
+
+def _plugin(folder: Path, package: _Package) -> Plugin:
     try:
         if package.svc is None:
             raise BadManifest("It is no plugin: its package.json has no `svc`")
         manifest = manifest_of(package.svc)
         bodies = _bodies(folder, manifest)
     except BadManifest as fault:
-        return Plugin(name=name, version=package.version, problem=str(fault))
-    return Plugin(
-        name=name, version=package.version, manifest=manifest, bodies=bodies, rights=rights_of(manifest, bodies)
-    )
+        return Plugin(name=package.name, version=package.version, problem=str(fault))
+    rights = rights_of(manifest, bodies)
+    return Plugin(name=package.name, version=package.version, manifest=manifest, bodies=bodies, rights=rights)
 
 
-def _package(folder: Path, name: str) -> _Package:
+def _package(folder: Path) -> _Package:
     data = _read(folder, "package.json", at_most=MAX_MANIFEST_BYTES)
     try:
         package = msgspec.json.decode(data, type=_Package)
     except (msgspec.DecodeError, RecursionError) as error:
         raise BadManifest(f"Its package.json is not understood: {error}") from error
-    if package.name != name or not package.version.isprintable() or len(package.version) > _MAX_VERSION_CHARS:
-        raise BadManifest("Its package.json has another name or no proper version")
+    if not package.version.isprintable() or len(package.version) > _MAX_VERSION_CHARS:
+        raise BadManifest("Its package.json has no proper version")
     return package
 
 

@@ -24,9 +24,10 @@ _NAME: Final = re.compile(rf"(@{_PART}/)?{_PART}")
 _RESERVED: Final = frozenset({"node_modules", "favicon.ico"})
 _NUMBER: Final = r"(0|[1-9]\d{0,8}|[xX*])"
 _VERSION: Final = rf"v?{_NUMBER}(\.{_NUMBER}(\.{_NUMBER}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?)?)?"
-_COMPARATOR: Final = rf"(\^|~|>=|<=|>|<|=)?\s*{_VERSION}"
-_ALL_OF: Final = rf"({_VERSION}\s+-\s+{_VERSION}|{_COMPARATOR}(\s+{_COMPARATOR})*)"
-_RANGE: Final = re.compile(rf"{_ALL_OF}(\s*\|\|\s*{_ALL_OF})*")
+_COMPARATOR: Final = rf"((\^|~|>=|<=|>|<|=) ?)?{_VERSION}"
+_ALL_OF: Final = rf"({_VERSION} - {_VERSION}|{_COMPARATOR}( {_COMPARATOR})*)"
+_RANGE: Final = re.compile(rf"{_ALL_OF}( ?\|\| ?{_ALL_OF})*")
+"""With one space where there are any, so that a text can be read in one way only: else it would take for ever."""
 
 
 class BadSpec(ValueError):
@@ -67,7 +68,7 @@ class _Pinned(msgspec.Struct, forbid_unknown_fields=True):
 def spec_of(text: str) -> Spec:
     """``name`` or ``name@range``. Raises :class:`BadSpec`."""
     at = text.find("@", 1)
-    name, wanted = (text, ANY) if at < 0 else (text[:at], text[at + 1 :].strip())
+    name, wanted = (text, ANY) if at < 0 else (text[:at], " ".join(text[at + 1 :].split()))
     if not is_name(name):
         raise BadSpec(f"{_shown(text)} names no package of a registry")
     if len(wanted) > MAX_RANGE_CHARS or not _RANGE.fullmatch(wanted):

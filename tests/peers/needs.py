@@ -28,6 +28,7 @@ CHROMIUM_PATH: Final = Path("/usr/bin/chromium")
 HEADLESS_PATH: Final = Path(shutil.which("chromium-headless-shell") or CHROMIUM_PATH)
 """The same engine without a desktop's browser around it, which halves what a page costs; else the whole one."""
 AXE_PATH: Final = peers_dir() / "node_modules" / "axe-core" / "axe.min.js"
+VERDACCIO_PATH: Final = peers_dir() / "verdaccio" / "node_modules" / "verdaccio" / "bin" / "verdaccio"
 _VENDOR: Final = Path(__file__).parents[2] / "static" / "vendor" / "preact.mjs"
 _OPENID_PACKAGES: Final = ("oidc-provider", "jose", "oauth2-mock-server")
 _MARKER: Final = "needs"
@@ -89,6 +90,9 @@ DOVECOT: Final = Need(
     name="Dovecot",
     get="run .ci/peers as root, or apt-get install dovecot-imapd dovecot-submissiond openssl",
     is_there=lambda: dovecot_path() is not None and bool(shutil.which("openssl")),
+)
+VERDACCIO: Final = Need(
+    name="verdaccio", get=f"run SVC_SOAK=1 .ci/peers, which puts it into {peers_dir()}", is_there=VERDACCIO_PATH.is_file
 )
 CORPUS: Final = Need(name="the mail corpus", get=_FROM_PEERS, is_there=corpus.is_present)
 

@@ -21,9 +21,9 @@ from tests.sizes import HANGS_S
 from tests.support.service import Service, open_service
 
 
-def installer(home: Path, registry: Registry, threads: ThreadPool, **environ: str) -> Installer:
+def installer(home: Path, registry: str, threads: ThreadPool, **environ: str) -> Installer:
     """As a service has one on this home."""
-    npm = Npm(environ={**os.environ, **environ}, registry=registry.url, threads=threads)
+    npm = Npm(environ={**os.environ, **environ}, registry=registry, threads=threads)
     return Installer(sets=Sets(home / FOLDER), npm=npm, threads=threads)
 
 

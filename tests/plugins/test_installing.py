@@ -37,7 +37,7 @@ def registry() -> Iterator[Registry]:
 async def refused(home: Path, registry: Registry, threads: ThreadPool, wanted: str, **environ: str) -> str:
     """Why it is not installed; and nothing of it is left."""
     with pytest.raises(NotInstalled) as caught:
-        await installer(home, registry, threads, **environ).install(listed(wanted), lock=None)
+        await installer(home, registry.url, threads, **environ).install(listed(wanted), lock=None)
     assert [path.name for path in (home / "plugins").iterdir()] == []
     return str(caught.value)
 
@@ -46,7 +46,7 @@ async def test_the_example_is_installed_as_the_registry_has_it(
     tmp_path: Path, registry: Registry, threads: ThreadPool
 ) -> None:
     registry.publish(example())
-    held = await installer(tmp_path, registry, threads).install(listed("svc-plugin-tern-and-tide@^1"), lock=None)
+    held = await installer(tmp_path, registry.url, threads).install(listed("svc-plugin-tern-and-tide@^1"), lock=None)
     plugin = read_plugin(held.path, "svc-plugin-tern-and-tide")
     assert plugin.problem is None
     assert plugin.version == "1.0.0"
@@ -63,7 +63,7 @@ async def test_what_was_chosen_within_a_range_stays_chosen_until_somebody_asks_a
     tmp_path: Path, registry: Registry, threads: ThreadPool
 ) -> None:
     registry.publish(studio("1.0.0"))
-    ours = installer(tmp_path, registry, threads)
+    ours = installer(tmp_path, registry.url, threads)
     held = await ours.install(listed("svc-plugin-studio@^1"), lock=None)
     registry.publish(studio("1.1.0"), Package(name="other", svc={"title": "Other"}))
     both = listed("svc-plugin-studio@^1 other@1")
@@ -82,7 +82,7 @@ async def test_no_script_of_a_package_is_run(tmp_path: Path, registry: Registry,
     evil = Package(name="evil", svc={"title": "Evil"}, more={"scripts": scripts, "gypfile": True})
     evil.files = {"binding.gyp": "{}", ".npmrc": "ignore-scripts=false\ngit=/tmp/evil\nregistry=http://evil.example"}
     registry.publish(evil)
-    held = await installer(tmp_path, registry, threads).install(listed("evil"), lock=None)
+    held = await installer(tmp_path, registry.url, threads).install(listed("evil"), lock=None)
     assert read_plugin(held.path, "evil").problem is None
     assert not ran.exists()
 
@@ -94,7 +94,7 @@ async def test_a_package_named_like_a_program_takes_no_programs_place(
     evil = Package(name=name, svc={"title": "Evil"}, more={"bin": {name: "run.sh", "git": "run.sh"}})
     evil.files = {"run.sh": f"#!/bin/sh\ntouch {tmp_path}/ran\n"}
     registry.publish(evil)
-    held = await installer(tmp_path, registry, threads).install(listed(name), lock=None)
+    held = await installer(tmp_path, registry.url, threads).install(listed(name), lock=None)
     assert not (held.path / "node_modules" / ".bin").exists()
     assert not (tmp_path / "ran").exists()
 
@@ -163,7 +163,7 @@ async def test_a_tarball_reaches_nothing_outside_of_its_folder(
     registry.publish(evil)
     before = beside(tmp_path)
     with suppress(NotInstalled):
-        await installer(tmp_path, registry, threads).install(listed("svc-plugin-studio"), lock=None)
+        await installer(tmp_path, registry.url, threads).install(listed("svc-plugin-studio"), lock=None)
     assert beside(tmp_path) - before == {"plugins"}
     kinds = {stat.S_IFMT(path.lstat().st_mode) for path in (tmp_path / "plugins").rglob("*")}
     assert kinds <= {stat.S_IFREG, stat.S_IFDIR}
@@ -214,7 +214,7 @@ async def test_whoever_is_cancelled_leaves_nothing(tmp_path: Path, registry: Reg
     registry.hangs = threading.Event()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(
-            lambda: installer(tmp_path, registry, threads).install(listed("svc-plugin-studio"), lock=None)
+            lambda: installer(tmp_path, registry.url, threads).install(listed("svc-plugin-studio"), lock=None)
         )
         await until(lambda: bool(registry.asked))
         nursery.cancel_scope.cancel()

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from svc.plugins.reading import read_plugin
-from tests.plugins.registry import Package, example, studio
+from tests.plugins.registry import EXAMPLE, Package, example, studio
+from tests.test_cli import svc
 
 
 def lay(root: Path, package: Package) -> Path:
@@ -73,6 +74,19 @@ def test_what_is_no_plain_file_is_not_read(tmp_path: Path, kind: str) -> None:
     else:
         page.mkdir()
     assert "pages/welcome.md" in (read_plugin(tmp_path, "svc-plugin-studio").problem or "")
+
+
+def test_an_author_is_told_what_a_service_would_say(tmp_path: Path) -> None:
+    done = svc("plugins", "check", str(EXAMPLE))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[0] == "svc-plugin-tern-and-tide 1.0.0: Tern & Tide"
+    assert "  theme harbour: Harbour" in done.stdout
+    assert "  needs a yes: Be given the credential mcp.tides, for the MCP server tides" in done.stdout
+    bad = studio(surprise=1)
+    done = svc("plugins", "check", str(lay(tmp_path, bad)))
+    assert done.returncode == 1
+    assert "unknown field `surprise`" in done.stdout
+    assert "package.json can't be read" in svc("plugins", "check", str(tmp_path)).stdout
 
 
 def test_a_package_that_is_not_there_says_so(tmp_path: Path) -> None:

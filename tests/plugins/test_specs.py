@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from svc.plugins.specs import MAX_PLUGINS, BadSpec, listed, pinned
 
@@ -55,6 +58,16 @@ def test_the_file_of_a_repository_names_them_in_a_list_where_ranges_may_have_spa
 def test_what_no_registry_keeps_under_a_version_is_refused(text: str) -> None:
     with pytest.raises(BadSpec):
         pinned(json.dumps({"plugins": [text]}))
+
+
+@given(st.text(alphabet="0123456789.xX*^~<>=|- v+@/abz", max_size=100))
+@example(f"a@1{'  1' * 33}!")
+@example(f"a@{'1 || ' * 19}!")
+@example(f"a@1.1.1{'-' * 90}!")
+def test_any_text_is_read_or_refused(text: str) -> None:
+    with suppress(BadSpec):
+        (found,) = pinned(json.dumps({"plugins": [text]}))
+        assert pinned(json.dumps({"plugins": [str(found)]})) == (found,)
 
 
 @pytest.mark.parametrize("name", ["git", "node", "npm", "constructor"])
