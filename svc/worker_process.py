@@ -11,7 +11,6 @@ import subprocess
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Final
 
 import trio
 
@@ -21,10 +20,8 @@ from svc.nursery import Child, Subsystem
 from svc.runs import Dispatcher
 from svc.settings import BROKER_URL, DRAIN_S, HOME, INTERNAL_TOKEN, PORT, WORKER_PROCESS, WORKER_URL
 from svc.worker.plane import known_settings
-from svc.worker.process import kept_of
+from svc.worker.process import SCRATCH, kept_of
 from svc.workspace import Workspace
-
-SCRATCH: Final = "worker"
 
 
 class WorkerDied(Exception):

@@ -13,7 +13,7 @@ from svc.app import FEATURES
 ROOT = Path(__file__).parent.parent
 SOURCES = sorted((ROOT / "svc").rglob("*.py"))
 
-BASE = {"errors", "clock", "principal", "ids", "config", "log", "machine", "backoff", "confinement"}
+BASE = {"errors", "clock", "principal", "ids", "config", "log", "machine", "backoff", "confinement", "landlock"}
 ROOMS = {"nursery", "protocol", "store"}
 PURE = {"formats"}
 """What workers run: it imports the base and nothing else, and every feature may use it."""

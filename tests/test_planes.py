@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 import trio
 
+from svc import landlock
 from svc.app import FEATURES, all_settings
 from svc.clock import VirtualClock
 from svc.config import read_config
@@ -245,6 +246,7 @@ def test_a_worker_of_its_own_holds_no_secret_and_takes_no_part_of_the_home(tmp_p
         port = process.events("worker.listening")[0]["port"]
         assert _get(port, "/readyz", TOKEN) == (200, {"status": "ready", "checks": {"engine": "ok"}})
         assert _get(port, "/livez", "another")[0] == 401
+        assert process.events("worker.confined")[0]["landlock"] == landlock.version()
         environ = Path(f"/proc/{process.pid}/environ").read_text()
         names = {setting.name for setting in all_settings() if setting.secret} - {"SVC_INTERNAL_TOKEN"}
         assert not [name for name in names if f"{name}=" in environ]

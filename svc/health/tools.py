@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from svc import landlock
 from svc.check import Check, CheckContext, Finding, ok, skipped, warning
 from svc.confinement import PROTECTED
 from svc.settings import WORKER_PROCESS
@@ -80,7 +81,7 @@ def _version_of(program: str) -> tuple[int, int] | None:
 async def _worker(context: CheckContext) -> Sequence[Finding]:
     """What keeps the worker plane from the rest of this process and of this machine."""
     if context.config[WORKER_PROCESS] and PROTECTED:
-        return [ok("The worker is a process of its own, which the system keeps from reading the memory of the service")]
+        return [confinement(landlock.version())]
     if context.config[WORKER_PROCESS]:
         return [
             warning(
@@ -94,6 +95,16 @@ async def _worker(context: CheckContext) -> Sequence[Finding]:
             f"To keep it apart, set {WORKER_PROCESS.name}=1, or run: svc serve --role=web, and svc serve --role=worker",
         )
     ]
+
+
+def confinement(abi: int) -> Finding:
+    """Of a worker process on Linux, by the version of Landlock."""
+    apart = "The worker is a process of its own, which the system keeps from the memory of the service"
+    if abi < landlock.FILES_FROM:
+        remedy = "Run a Linux of version 5.13 or later with Landlock, or the worker as another user"
+        return warning(f"{apart}, but not from the files of its user", remedy)
+    ports = " and all ports but the internal one" if abi >= landlock.PORTS_FROM else ""
+    return ok(f"{apart}, all files but its own{ports} (Landlock {abi})")
 
 
 CHECKS: Final = (

@@ -1,7 +1,8 @@
 """``svc serve --role=worker``: the worker plane as a process of its own.
 
 It loads nothing of the trusted plane, starts with an environment that holds no secret but the internal token, gives up
-its rights, and takes no part of the home but ``SVC_HOME/worker/``.
+its rights, and takes no part of the home but ``SVC_HOME/worker/``. Where the system has Landlock it could take no
+other: it reads the interpreter and its libraries, writes in that folder, and reaches no port but the trusted plane's.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
 import trio
 
+from svc import landlock
 from svc.clock import WallClock
 from svc.config import AnySetting, Config, ConfigError, ConfigFault, read_config
 from svc.confinement import give_up_rights
@@ -23,12 +26,19 @@ from svc.listening import open_listeners, ports_are_free
 from svc.log import Log
 from svc.nursery import Subsystem, open_task_group, watch_signals
 from svc.protocol import Link
-from svc.settings import BROKER_URL, DEFAULT_INTERNAL_PORT, DRAIN_S, INTERNAL_TOKEN, LOG
+from svc.settings import BROKER_URL, DEFAULT_INTERNAL_PORT, DRAIN_S, HOME, INTERNAL_TOKEN, LOG
 from svc.worker.halves import HALVES
 from svc.worker.plane import PASSED_ON, control_listener, known_settings, scrubbed_workspace, worker_subsystems
 from svc.worker.rows import WorkerRows
 
 OK: Final = 0
+SCRATCH: Final = "worker"
+"""The folder of the home that is the worker's."""
+LIBRARIES: Final = (
+    *("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache"),
+    *("/etc/localtime", "/usr/share/zoneinfo", "/dev/urandom"),
+)
+"""What an interpreter reads beside its own."""
 
 
 def main(halves: Sequence[WorkerRows] = HALVES) -> int:
@@ -37,9 +47,11 @@ def main(halves: Sequence[WorkerRows] = HALVES) -> int:
     settings = (*known_settings(halves), INTERNAL_TOKEN)
     try:
         config = read_config(settings, os.environ, (_web_plane_is_known, partial(ports_are_free, "worker")))
-        give_up_rights()
         clock = WallClock()
-        trio.run(partial(_serve, config, halves, clock=clock, log=Log.to_stderr(form=config[LOG], clock=clock)))
+        log = Log.to_stderr(form=config[LOG], clock=clock)
+        give_up_rights()
+        log.info("worker.confined", landlock=_confine(config))
+        trio.run(partial(_serve, config, halves, clock=clock, log=log))
     except ConfigError as error:
         print(error, file=sys.stderr)
         return error.exit_code
@@ -58,6 +70,26 @@ def _leave_secrets_behind(halves: Sequence[WorkerRows]) -> None:
     kept = kept_of(os.environ, (*known_settings(halves), INTERNAL_TOKEN))
     if kept.keys() != os.environ.keys():
         os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], kept)  # noqa: S606  ourselves again
+
+
+def _confine(config: Config) -> int:
+    """Before there is a second thread. Returns the version of Landlock, 0 where there is none."""
+    home = config[HOME]
+    loaded_from = {Path(entry) for entry in sys.path[0 if sys.flags.safe_path else 1 :]}  # the first is who started it
+    return landlock.confine(
+        read={
+            *(place for place in loaded_from if not home.is_relative_to(place)),
+            Path(__file__).parent.parent,
+            Path(sys.base_prefix) / "lib",
+            *map(Path, LIBRARIES),
+        },
+        write={home / SCRATCH, Path(os.devnull)},
+        connect=[_broker_port(config)],
+    )
+
+
+def _broker_port(config: Config) -> int:
+    return urlsplit(config[BROKER_URL]).port or DEFAULT_INTERNAL_PORT
 
 
 def _web_plane_is_known(config: Config) -> Iterable[ConfigFault]:
@@ -80,7 +112,7 @@ async def _serve(config: Config, halves: Sequence[WorkerRows], *, clock: WallClo
         control.take(listeners)
         broker = urlsplit(config[BROKER_URL])
         link = Link(
-            connect=partial(trio.open_tcp_stream, broker.hostname or "", broker.port or DEFAULT_INTERNAL_PORT),
+            connect=partial(trio.open_tcp_stream, broker.hostname or "", _broker_port(config)),
             authority=broker.netloc,
             token=token,
         )
