@@ -98,8 +98,6 @@ class Dovecot:
                 _ok(other.select(name.decode()))
                 other.uid("STORE", "1:*", "+FLAGS.SILENT", "\\Deleted")
                 _ok(other.expunge())
-        self.relay.mails.clear()
-        self.relay.refuses.clear()
 
     def subjects(self, folder: str) -> list[tuple[str, frozenset[str]]]:
         """What lies in a folder: subjects with their flags, in order of arrival."""

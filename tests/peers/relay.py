@@ -25,11 +25,19 @@ class Mail:
 
 @dataclass(kw_only=True)
 class Relay:
-    """``refuses``: recipients that it does not take, with its answer."""
+    """``refuses``: recipients that it does not take, with its answer. ``talks``: a thread for each connection."""
 
     port: int
     mails: list[Mail] = field(default_factory=list)
     refuses: dict[str, str] = field(default_factory=dict)
+    talks: list[threading.Thread] = field(default_factory=list)
+
+    def settle(self) -> None:
+        """Wait until whoever was connected has gone, and forget what came."""
+        while self.talks:
+            self.talks.pop().join(DEADLINE_S)
+        self.mails.clear()
+        self.refuses.clear()
 
 
 @contextmanager
@@ -40,6 +48,7 @@ def relay() -> Iterator[Relay]:
         timeout = DEADLINE_S
 
         def handle(self) -> None:
+            kept.talks.append(threading.current_thread())
             with suppress(OSError):  # who asked went away
                 _serve(self, kept)
 

@@ -16,7 +16,8 @@ def running_dovecot() -> Iterator[Dovecot]:
 
 
 @pytest.fixture
-def server(running_dovecot: Dovecot) -> Dovecot:
+def server(running_dovecot: Dovecot) -> Iterator[Dovecot]:
     """Marked ``needs(DOVECOT)`` by whoever asks for it."""
     running_dovecot.empty()
-    return running_dovecot
+    yield running_dovecot
+    running_dovecot.relay.settle()

@@ -1,0 +1,133 @@
+"""What goes wrong with a mail server, in words for the person whose mailbox it is.
+
+``reason`` is the stable name of it. A fault says whether anything may have happened at the server: a command whose
+answer did not come may have been done.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, Literal
+
+from svc.mail.providers.imap.servers import Certificate
+
+Reason = Literal[
+    "auth_failed",
+    "app_password",
+    "imap_off",
+    "oauth_only",
+    "tls_failed",
+    "unreachable",
+    "not_imap",
+    "not_smtp",
+    "too_many",
+    "busy",
+    "refused",
+    "lost",
+]
+
+
+class MailServerFault(Exception):
+    """``detail``: whole sentences. ``said``: the server's own words, if it said any. ``retry_after_s``: its own wish.
+
+    ``status``: of SMTP's answer, where it was one.
+    """
+
+    def __init__(
+        self,
+        reason: Reason,
+        detail: str,
+        *,
+        said: str = "",
+        certificate: Certificate | None = None,
+        may_have_happened: bool = False,
+        retry_after_s: float | None = None,
+        status: int = 0,
+    ) -> None:
+        super().__init__(detail)
+        self.reason: Reason = reason
+        self.detail = detail
+        self.said = said
+        self.certificate = certificate
+        self.may_have_happened = may_have_happened
+        self.retry_after_s = retry_after_s
+        self.status = status
+
+
+_APP_PASSWORD: Final = re.compile(
+    r"app(?:lication)?[- ]?(?:specific )?password|app-specific|two[- ]factor|2fa|anwendungsspezifisch"
+    r"|authori[sz]ation code",
+    re.IGNORECASE,
+)
+_IMAP_OFF: Final = re.compile(
+    r"(?:imap|pop).{0,40}(?:disabled|not enabled|not activated|is off|deaktiviert|nicht aktiviert)"
+    r"|(?:not enabled|enable|activate|turn on).{0,20}\bimap|unsafe login|protocol is not allowed",
+    re.IGNORECASE,
+)
+_TOO_MANY: Final = re.compile(
+    r"too many (?:simultaneous )?(?:connections|sessions)|maximum number of connections", re.I
+)
+_OAUTH_ONLY: Final = re.compile(r"basic ?auth(?:entication)? (?:is )?(?:disabled|blocked)|LogonDenied-Basic", re.I)
+_BACKOFF: Final = re.compile(r"Backoff Time: (\d{1,9}) milliseconds", re.IGNORECASE)
+_PASSING: Final = frozenset({"UNAVAILABLE", "INUSE", "LIMIT", "SERVERBUG", "CONTACTADMIN"})
+
+MAX_BACKOFF_S: Final = 300.0
+
+
+def login_fault(*, host: str, code: str, said: str) -> MailServerFault:
+    """Why a server did not let somebody in. ``code``: its response code, if it gave one."""
+    if (busy := busy_fault(host=host, code=code, said=said)) is not None:
+        return busy
+    if _APP_PASSWORD.search(said):
+        return MailServerFault(
+            "app_password",
+            f"{host} wants an app password: a password of its own for this program, which you make in the settings of "
+            "your mail provider, mostly under Security.",
+            said=said,
+        )
+    if _IMAP_OFF.search(said):
+        return MailServerFault(
+            "imap_off",
+            "Access by IMAP is switched off for this mailbox. Switch it on in the settings of your mail provider, then "
+            "try again.",
+            said=said,
+        )
+    if _OAUTH_ONLY.search(said):
+        return MailServerFault(
+            "oauth_only", f"{host} takes no passwords any more: it wants a sign-in on its own page.", said=said
+        )
+    return MailServerFault(
+        "auth_failed",
+        f"{host} does not accept this user name with this password. Where your provider has two-step sign-in, it wants "
+        "an app password in place of the usual one.",
+        said=said,
+    )
+
+
+def busy_fault(*, host: str, code: str, said: str) -> MailServerFault | None:
+    """Where the server says that it is not about the person: later may work."""
+    if _TOO_MANY.search(said):
+        return MailServerFault(
+            "too_many",
+            f"{host} takes no more connections from you at the moment: other programs use this mailbox, too. It goes "
+            "on by itself once some of them are closed.",
+            said=said,
+        )
+    if found := _BACKOFF.search(said):
+        wait_s = min(int(found[1]) / 1_000, MAX_BACKOFF_S)
+        return MailServerFault("busy", f"{host} asks to slow down.", said=said, retry_after_s=wait_s)
+    if code in _PASSING:
+        return MailServerFault("busy", f"{host} has trouble of its own at the moment.", said=said)
+    return None
+
+
+def unreachable(host: str) -> MailServerFault:
+    return MailServerFault("unreachable", f"{host} can't be reached.")
+
+
+def silent(host: str, *, may_have_happened: bool) -> MailServerFault:
+    return MailServerFault("lost", f"{host} stopped answering.", may_have_happened=may_have_happened)
+
+
+def hung_up(host: str, *, may_have_happened: bool, said: str = "") -> MailServerFault:
+    return MailServerFault("lost", f"{host} ended the connection.", said=said, may_have_happened=may_have_happened)

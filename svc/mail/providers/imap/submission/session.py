@@ -1,0 +1,203 @@
+"""A mail handed to a submission server: one connection for each.
+
+Theory. Until the last byte of ``CRLF.CRLF`` was handed to the socket no server takes a mail: whatever fails before is
+unsent, and may be tried again. After it, only an answer says what happened; without one nobody knows. So the fault says
+so (``may_have_happened``), and no other place has to think about it.
+
+A recipient that is refused stops all of it before DATA: a mail that reaches some of them is worse than none.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Final, NoReturn
+
+import trio
+
+from svc.mail.providers.imap.dialling import Dialler
+from svc.mail.providers.imap.faults import MailServerFault, hung_up, login_fault, silent
+from svc.mail.providers.imap.protocol.faults import ProtocolFault
+from svc.mail.providers.imap.servers import MailServer
+from svc.mail.providers.imap.submission.replies import Replies, Reply, offers, stuffed
+
+REPLY_S: Final = 300.0
+"""RFC 5321, 4.5.3.2: of most commands."""
+TAKEN_S: Final = 570.0
+"""After the end of a mail: ten minutes by the same section, a little less than the whole attempt has here."""
+PIECE_S: Final = 180.0
+READ_BYTES: Final = 16 * 1024
+SEND_BYTES: Final = 64 * 1024
+OURSELVES: Final = "[127.0.0.1]"
+"""In EHLO. The name of a person's computer is nobody's business."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Envelope:
+    sender: str
+    recipients: Sequence[str]
+
+
+@dataclass(kw_only=True)
+class SubmissionSession:
+    """Made by :func:`signed_in`."""
+
+    server: MailServer
+    _stream: trio.abc.Stream
+    _replies: Replies = field(default_factory=Replies)
+    offered: Mapping[str, str] = field(default_factory=dict)
+
+    async def submit(self, envelope: Envelope, raw: bytes) -> Reply:
+        """Returns the server's word that it has the mail. Raises :class:`MailServerFault`."""
+        parameters = self._parameters(envelope, raw)
+        await self._demand(f"MAIL FROM:<{envelope.sender}>{parameters}", "does not let you send as this address")
+        for recipient in envelope.recipients:
+            await self._demand(f"RCPT TO:<{recipient}>", f"does not take mail for {recipient}")
+        await self._demand("DATA", "does not take this mail")
+        await self._send(stuffed(raw), is_mail=True)
+        reply = await self._reply(within_s=TAKEN_S, may_have_happened=True)
+        if not reply.good:
+            self._refuse(reply, "does not take this mail")
+        return reply
+
+    async def say_goodbye(self) -> None:
+        """The mail is taken or not, whatever becomes of this."""
+        with trio.move_on_after(1.0):
+            with suppress(MailServerFault):
+                await self._ask("QUIT")
+        await trio.aclose_forcefully(self._stream)
+
+    async def aclose(self) -> None:
+        await trio.aclose_forcefully(self._stream)
+
+    def _parameters(self, envelope: Envelope, raw: bytes) -> str:
+        found = ""
+        limit = self.offered.get("SIZE", "")
+        if limit.isdigit() and 0 < int(limit) < len(raw):
+            raise MailServerFault(
+                "refused", f"This mail is larger than the {int(limit) >> 20} MiB that {self.server} takes.", status=552
+            )
+        if "SIZE" in self.offered:
+            found += f" SIZE={len(raw)}"
+        if "8BITMIME" in self.offered and not raw.isascii():
+            found += " BODY=8BITMIME"
+        for address in (envelope.sender, *envelope.recipients):
+            if any(one in address for one in "<>\r\n\0") or not address:
+                raise MailServerFault("refused", f"{address!r} is no address that a mail can go to.", status=501)
+        if not all(address.isascii() for address in (envelope.sender, *envelope.recipients)):
+            if "SMTPUTF8" not in self.offered:
+                raise MailServerFault(
+                    "refused", f"{self.server} takes only addresses of plain letters (no SMTPUTF8).", status=553
+                )
+            found += " SMTPUTF8"
+        return found
+
+    # The dialogue
+
+    async def begin(self, dialler: Dialler) -> None:
+        greeting = await self._reply(within_s=REPLY_S)
+        if greeting.status != 220:
+            self._refuse(greeting, "does not take mail at the moment")
+        await self._greet()
+        if self.server.security == "starttls":
+            if "STARTTLS" not in self.offered:
+                raise MailServerFault(
+                    "tls_failed", f"{self.server} offers no STARTTLS there, and a password is never sent in the clear."
+                )
+            await self._demand("STARTTLS", "refuses STARTTLS", status=220)
+            if not self._replies.is_between:
+                raise MailServerFault("tls_failed", f"{self.server} went on talking before the connection was secret.")
+            self._stream = await dialler.secure(self._stream, self.server)
+            await self._greet()
+
+    async def sign_in(self, username: str, password: str) -> None:
+        mechanisms = self.offered.get("AUTH", "").upper().split()
+        user, secret = username.encode(), password.encode()
+        if "PLAIN" in mechanisms or "LOGIN" not in mechanisms:
+            reply = await self._ask("AUTH PLAIN " + _base64(b"\0" + user + b"\0" + secret))
+        else:
+            reply = await self._ask("AUTH LOGIN")
+            for answer in (user, secret):
+                if reply.status == 334:
+                    reply = await self._ask(_base64(answer))
+        if reply.status == 235:
+            return
+        if reply.passing and reply.status != 432:
+            raise MailServerFault("busy", f"{self.server} has trouble of its own at the moment.", said=reply.said)
+        raise login_fault(host=str(self.server), code="", said=reply.said)
+
+    async def _greet(self) -> None:
+        reply = await self._ask(f"EHLO {OURSELVES}")
+        if not reply.good:
+            raise MailServerFault("not_smtp", f"{self.server} does not speak SMTP as it is today.", said=reply.said)
+        self.offered = offers(reply.lines)
+
+    async def _demand(self, line: str, refused: str, *, status: int = 0) -> None:
+        reply = await self._ask(line)
+        if not reply.good or (status and reply.status != status):
+            self._refuse(reply, refused)
+
+    def _refuse(self, reply: Reply, what: str) -> NoReturn:
+        said = f": {reply.said}" if reply.said else ""
+        raise MailServerFault(
+            "busy" if reply.passing else "refused",
+            f"{self.server} {what} ({reply.status}{said}).",
+            said=reply.said,
+            status=reply.status,
+        )
+
+    async def _ask(self, line: str) -> Reply:
+        await self._send(line.encode() + b"\r\n")
+        return await self._reply(within_s=REPLY_S)
+
+    async def _send(self, data: bytes, *, is_mail: bool = False) -> None:
+        """What is not whole is not taken, so only the last piece of a mail may have been its end."""
+        view = memoryview(data)
+        for start in range(0, len(view), SEND_BYTES):
+            is_end = is_mail and start + SEND_BYTES >= len(view)
+            try:
+                with trio.move_on_after(PIECE_S):
+                    await self._stream.send_all(view[start : start + SEND_BYTES])
+                    continue
+            except (trio.BrokenResourceError, trio.ClosedResourceError):
+                raise hung_up(str(self.server), may_have_happened=is_end) from None
+            raise silent(str(self.server), may_have_happened=is_end)
+
+    async def _reply(self, *, within_s: float, may_have_happened: bool = False) -> Reply:
+        server = str(self.server)
+        with trio.move_on_after(within_s):
+            try:
+                while (reply := self._replies.next()) is None:
+                    data = await self._stream.receive_some(READ_BYTES)
+                    if not data:
+                        raise hung_up(server, may_have_happened=may_have_happened)
+                    self._replies.feed(data)
+            except (trio.BrokenResourceError, trio.ClosedResourceError):
+                raise hung_up(server, may_have_happened=may_have_happened) from None
+            except ProtocolFault as fault:
+                raise MailServerFault(
+                    "not_smtp", f"The mail server {server} {fault.detail}.", may_have_happened=may_have_happened
+                ) from None
+            return reply
+        raise silent(server, may_have_happened=may_have_happened)
+
+
+async def signed_in(dialler: Dialler, server: MailServer, *, username: str, password: str) -> SubmissionSession:
+    """A session that may submit. Raises :class:`MailServerFault`; nothing happened then."""
+    stream = await dialler.open(server)
+    try:
+        if server.security == "tls":
+            stream = await dialler.secure(stream, server)
+        session = SubmissionSession(server=server, _stream=stream)
+        await session.begin(dialler)
+        await session.sign_in(username, password)
+    except BaseException:
+        await trio.aclose_forcefully(stream)
+        raise
+    return session
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode()
