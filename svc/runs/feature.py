@@ -11,6 +11,7 @@ from svc.nursery import Subsystem
 from svc.runs import actions
 from svc.runs.checks import CHECKS
 from svc.runs.dispatch import Dispatcher
+from svc.runs.invariants import INVARIANTS
 from svc.runs.migrations import MIGRATIONS
 from svc.runs.model import TOPIC
 from svc.runs.procedures import PROCEDURES
@@ -42,6 +43,7 @@ FEATURE = Feature(
     machines=(RUN,),
     claim=actions.hand_over,
     checks=CHECKS,
+    invariants=INVARIANTS,
     routes=ROUTES,
     procedures=PROCEDURES,
     topics=(TOPIC,),

@@ -92,7 +92,8 @@ def store_step(tx: Tx, grant: RunGrant, told: Told, *, rng: random.Random) -> St
     tx.run(
         """
         insert into run_attempts (run_id, key, attempt, state, error, answer, started_at, ended_at)
-        values (:id, :key, :attempt, :state, :error, :answer, :started_at, :ended_at)
+        select :id, :key, :attempt, :state, :error, :answer, :started_at, :ended_at
+        where exists (select 1 from run_steps where run_id = :id and key = :key)
         """,
         id=row.id,
         key=told.key,

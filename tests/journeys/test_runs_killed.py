@@ -50,6 +50,7 @@ def check(service: ServiceProcess) -> None:
     assert set(effects) == {f"step {number}" for number in range(STEPS)}
     assert sum(effects.values()) <= STEPS + 1
     assert (workplace(service) / "died").exists()
+    assert service.command("fsck").stdout == "ok\n"
 
 
 @pytest.mark.parametrize("place", range(0, PLACES, RUN_STRIDE))

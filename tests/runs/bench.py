@@ -15,7 +15,8 @@ from svc.clock import VirtualClock
 from svc.feature import Feature, workflows_of
 from svc.protocol import Wire
 from svc.runs import Dispatcher
-from svc.store import Tx
+from svc.runs.invariants import INVARIANTS
+from svc.store import ReadTx, Tx
 from svc.worker.rows import WorkerRows
 from svc.workflow import Call, Caller, Json, Run, Workflow
 from svc.workspace import Workspace
@@ -96,6 +97,11 @@ def workflow(name: str, code: Callable[[Run, Json], Awaitable[Json]], *, version
     return Workflow(name=name, version=version, title=f"Test of {name}", code=code, calls=("test.decide",), **more)
 
 
+def problems(tx: ReadTx) -> list[str]:
+    """What ``svc fsck`` would say of runs."""
+    return [problem for row in INVARIANTS for problem in row.check(tx)]
+
+
 @asynccontextmanager
 async def bench_of(
     directory: Path,
@@ -116,3 +122,4 @@ async def bench_of(
     async with open_service(directory, clock=wall, log=log, before=add, environ=environ) as service:
         made[0].service = service
         yield made[0]
+        assert await service.workspace.store.read(problems) == []
