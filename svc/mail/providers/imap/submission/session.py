@@ -184,17 +184,27 @@ class SubmissionSession:
         raise silent(server, may_have_happened=may_have_happened)
 
 
-async def signed_in(dialler: Dialler, server: MailServer, *, username: str, password: str) -> SubmissionSession:
-    """A session that may submit. Raises :class:`MailServerFault`; nothing happened then."""
+async def greeted_by(dialler: Dialler, server: MailServer) -> SubmissionSession:
+    """A secret session that nobody has signed in on. Raises :class:`MailServerFault`; nothing happened then."""
     stream = await dialler.open(server)
     try:
         if server.security == "tls":
             stream = await dialler.secure(stream, server)
         session = SubmissionSession(server=server, _stream=stream)
         await session.begin(dialler)
-        await session.sign_in(username, password)
     except BaseException:
         await trio.aclose_forcefully(stream)
+        raise
+    return session
+
+
+async def signed_in(dialler: Dialler, server: MailServer, *, username: str, password: str) -> SubmissionSession:
+    """A session that may submit. Raises :class:`MailServerFault`; nothing happened then."""
+    session = await greeted_by(dialler, server)
+    try:
+        await session.sign_in(username, password)
+    except BaseException:
+        await session.aclose()
         raise
     return session
 

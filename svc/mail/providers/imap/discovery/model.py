@@ -1,0 +1,22 @@
+"""What discovery finds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from svc.mail.providers.imap.servers import MailServer
+
+Source = Literal["preset", "autoconfig", "srv", "guess"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """``help``: what a person has to know or to do at the provider. ``oauth_only``: it takes no passwords any more."""
+
+    imap: MailServer
+    smtp: MailServer
+    username: str
+    source: Source
+    help: str | None = None
+    oauth_only: bool = False

@@ -1,0 +1,188 @@
+"""The large providers, whose servers are known, and what each wants of who connects by IMAP.
+
+A provider is known by the domain of the address, or by where a domain of one's own has its mail delivered (MX).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from svc.mail.providers.imap.discovery.model import Found
+from svc.mail.providers.imap.servers import MailServer, Security
+
+IMAPS: Final = 993
+SUBMISSIONS: Final = 465
+SUBMISSION: Final = 587
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preset:
+    """``domains``: of addresses; one that ends in ``.*`` stands for any ending. ``exchangers``: how the names of mail
+    servers end that take in mail for domains of others. ``local_user``: the user name is what stands before the @."""
+
+    imap: MailServer
+    smtp: MailServer
+    domains: tuple[str, ...]
+    exchangers: tuple[str, ...] = ()
+    help: str | None = None
+    local_user: bool = False
+    oauth_only: bool = False
+
+    def found(self, address: str) -> Found:
+        return Found(
+            imap=self.imap,
+            smtp=self.smtp,
+            username=address.rpartition("@")[0] if self.local_user else address,
+            source="preset",
+            help=self.help,
+            oauth_only=self.oauth_only,
+        )
+
+
+def by_domain(domain: str) -> Preset | None:
+    name = domain.lower()
+    stem = f"{name.partition('.')[0]}.*"
+    return next((one for one in PRESETS if name in one.domains or stem in one.domains), None)
+
+
+def by_exchangers(hosts: Iterable[str]) -> Preset | None:
+    """``hosts``: where a domain has its mail delivered, the preferred first."""
+    for host in hosts:
+        name = "." + host.lower().rstrip(".")
+        for preset in PRESETS:
+            if any(name.endswith(f".{ending}") for ending in preset.exchangers):
+                return preset
+    return None
+
+
+def tls(host: str, port: int) -> MailServer:
+    return MailServer(host=host, port=port, security="tls")
+
+
+def _preset(
+    imap: str,
+    smtp: str,
+    *domains: str,
+    exchangers: tuple[str, ...] = (),
+    help: str | None = None,
+    submission: Security = "tls",
+    local_user: bool = False,
+    oauth_only: bool = False,
+) -> Preset:
+    return Preset(
+        imap=tls(imap, IMAPS),
+        smtp=MailServer(host=smtp, port=SUBMISSIONS if submission == "tls" else SUBMISSION, security=submission),
+        domains=domains,
+        exchangers=exchangers,
+        help=help,
+        local_user=local_user,
+        oauth_only=oauth_only,
+    )
+
+
+_MICROSOFT: Final = (
+    "Microsoft no longer lets programs sign in with a password, and app passwords do not work either: it wants a "
+    "sign-in on its own page."
+)
+_GMX: Final = (
+    "Switch on POP3 and IMAP in the mailbox's settings first. With two-step sign-in, make an app-specific password in "
+    "the account's security settings."
+)
+
+PRESETS: Final = (
+    _preset(
+        "imap.gmail.com",
+        "smtp.gmail.com",
+        "gmail.com",
+        "googlemail.com",
+        exchangers=("google.com", "googlemail.com"),
+        help="Google wants an app password, and two-step sign-in for that: make one at "
+        "https://myaccount.google.com/apppasswords",
+    ),
+    _preset(
+        "outlook.office365.com",
+        "smtp-mail.outlook.com",
+        "outlook.*",
+        "hotmail.*",
+        "live.*",
+        "msn.com",
+        "passport.com",
+        help=_MICROSOFT,
+        submission="starttls",
+        oauth_only=True,
+    ),
+    _preset(
+        "outlook.office365.com",
+        "smtp.office365.com",
+        exchangers=("mail.protection.outlook.com", "mx.microsoft", "olc.protection.outlook.com"),
+        help=_MICROSOFT,
+        submission="starttls",
+        oauth_only=True,
+    ),
+    _preset(
+        "imap.mail.me.com",
+        "smtp.mail.me.com",
+        "icloud.com",
+        "me.com",
+        "mac.com",
+        exchangers=("mail.icloud.com",),
+        help="Apple wants an app-specific password: make one at https://account.apple.com under Sign-In and Security.",
+        submission="starttls",
+    ),
+    _preset(
+        "imap.mail.yahoo.com",
+        "smtp.mail.yahoo.com",
+        "yahoo.*",
+        "ymail.com",
+        "rocketmail.com",
+        exchangers=("yahoodns.net",),
+        help="Yahoo wants an app password: make one at https://login.yahoo.com/account/security",
+    ),
+    _preset(
+        "imap.aol.com",
+        "smtp.aol.com",
+        "aol.*",
+        "aim.com",
+        help="AOL wants an app password: make one at https://login.aol.com/account/security",
+    ),
+    _preset(
+        "imap.fastmail.com",
+        "smtp.fastmail.com",
+        "fastmail.*",
+        exchangers=("messagingengine.com",),
+        help="Fastmail wants an app password: make one under Settings, Privacy & Security. The user name is your main "
+        "address there, also for another address of yours.",
+    ),
+    _preset("imap.gmx.net", "mail.gmx.net", "gmx.net", "gmx.de", "gmx.at", "gmx.ch", help=_GMX),
+    _preset("imap.gmx.com", "mail.gmx.com", "gmx.com", "gmx.us", "gmx.co.uk", "gmx.fr", "gmx.es", help=_GMX),
+    _preset("imap.web.de", "smtp.web.de", "web.de", help=_GMX, local_user=True),
+    _preset(
+        "imap.zoho.com",
+        "smtp.zoho.com",
+        "zoho.com",
+        "zohomail.com",
+        help="Switch on IMAP access in Zoho's settings first; with two-step sign-in make an app-specific password.",
+    ),
+    _preset(
+        "imappro.zoho.com",
+        "smtppro.zoho.com",
+        exchangers=("zoho.com",),
+        help="Switch on IMAP access in Zoho's settings first; with two-step sign-in make an app-specific password.",
+    ),
+    _preset(
+        "imappro.zoho.eu",
+        "smtppro.zoho.eu",
+        exchangers=("zoho.eu",),
+        help="Switch on IMAP access in Zoho's settings first; with two-step sign-in make an app-specific password.",
+    ),
+    Preset(
+        imap=MailServer(host="127.0.0.1", port=1143, security="starttls"),
+        smtp=MailServer(host="127.0.0.1", port=1025, security="starttls"),
+        domains=("proton.me", "protonmail.com", "protonmail.ch", "pm.me"),
+        exchangers=("protonmail.ch",),
+        help="Proton is read through its Bridge, a program that has to run on the machine of this server. The password "
+        "is the one that the Bridge shows for the mailbox, and its certificate has to be accepted once.",
+    ),
+)
