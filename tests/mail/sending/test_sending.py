@@ -8,6 +8,7 @@ import trio
 from svc.clock import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Millis, VirtualClock, rfc3339
 from svc.mail.model import message_id_of
 from svc.mail.sending.tasks import Delivery
+from svc.mail.sync.fetch import Fetched, Fetcher
 from tests.mail.sending.mailer import TO, Mailer, mailer_of
 from tests.support.service import MIA, RpcError, Service
 from tests.surface.test_every_row import MEMBER
@@ -92,6 +93,31 @@ async def test_the_clients_hear_of_every_state(hasty: Mailer) -> None:
     }
     assert [frame["payload"]["outgoing"]["state"] for frame in frames] == ["scheduled", "transmitting", "sent"]
     await socket.leave()
+
+
+async def test_a_mail_whose_own_copy_finds_no_room_is_sent_all_the_same(
+    hasty: Mailer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def full(self: Fetcher, messages: object) -> Fetched:
+        raise OSError("no room")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Fetcher, "prepare", full)
+        answer = await hasty.send()
+        assert (answer["state"], answer["messageId"]) == ("sent", None)
+    await hasty.sync()
+    assert len(hasty.accepted()) == 1
+    assert await hasty.problems() == []
+
+
+async def test_a_copy_among_the_sent_mail_is_known_by_our_mark_alone(hasty: Mailer) -> None:
+    await hasty.fault("cut")
+    answer = await hasty.send()
+    assert answer["state"] == "uncertain"
+    raw = f"From: {MIA}\r\nTo: {TO}\r\nSubject: Hello\r\nX-Svc-Outgoing: {answer['outgoingId']}\r\n\r\nHi."
+    await hasty.world.inject(address=MIA, raw=raw.encode(), thread_key="copy", labels=frozenset({"SENT"}))
+    await hasty.sync()
+    assert await hasty.state(answer["outgoingId"]) == "sent"
 
 
 # Second thoughts and other times
@@ -343,6 +369,17 @@ async def test_of_a_disconnected_account_what_waits_has_failed_and_says_why(mail
     with pytest.raises(RpcError) as refused:
         await mailer.service.mutate("mail.retrySend", id=held["outgoingId"])
     assert refused.value.code == "CONFLICT"
+
+
+async def test_what_waits_for_an_account_that_went_another_way_fails_and_says_so(
+    mailer: Mailer, wall: VirtualClock
+) -> None:
+    scheduled = await mailer.send(sendAt=at(wall, HOUR_MS))
+    gone = "update mail_accounts set state = 'disconnected' where id = :id"
+    await mailer.service.workspace.store.write(lambda tx: tx.run(gone, id=mailer.account_id))
+    await trio.sleep(31)
+    row = await mailer.outgoing(scheduled["outgoingId"])
+    assert (row["state"], "no longer connected" in row["lastError"]) == ("failed", True)
 
 
 async def test_what_is_done_with_is_shown_for_a_day_and_kept_for_thirty(hasty: Mailer, wall: VirtualClock) -> None:
