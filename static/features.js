@@ -2,6 +2,7 @@
 /** Every feature of the web app, in order: of two that know an address, the first shows it. */
 import { FEATURE as capabilities } from "./capabilities/feature.js";
 import { FEATURE as files } from "./files/feature.js";
+import { FEATURE as gitops } from "./gitops/feature.js";
 import { FEATURE as health } from "./health/feature.js";
 import { FEATURE as identity } from "./identity/feature.js";
 import { FEATURE as mail } from "./mail/feature.js";
@@ -13,4 +14,5 @@ import { FEATURE as settings } from "./settings/feature.js";
 import { FEATURE as tasks } from "./tasks/feature.js";
 
 /** @type {readonly import("./feature.js").Feature[]} */
-export const FEATURES = [identity, capabilities, files, mail, tasks, runs, people, plugins, pages, health, settings];
+export const FEATURES = [identity, capabilities, files, mail, tasks, runs, people, plugins, gitops, pages, health,
+  settings];

@@ -831,7 +831,7 @@ interface PagesMoveInput {
   to: string;
 }
 
-/** `can_share`: the caller may share and delete the page. Of a managed one that is not editable they may not. */
+/** `can_share`: the caller may share and delete the page. What is managed elsewhere alone, nobody writes here. */
 interface PagesPageOut {
   id: string;
   path: string;

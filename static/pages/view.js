@@ -10,6 +10,7 @@ import { SuggestionsOn } from "../people/suggestions.js";
 import { Correspondents } from "./correspondents.js";
 import { HistoryDialog } from "./history.js";
 import { ManageDialog } from "./manage.js";
+import { ManagedNotice } from "./managed.js";
 import { Markdown } from "./markdown.js";
 import { pageHref, pathsAbove, lastPart } from "./paths.js";
 import { SharingDialog } from "./sharing.js";
@@ -32,6 +33,7 @@ export function PageView({ page, edit, reload }) {
           changed ${ago(page.updatedAt, now.value)}</span>
         ${!page.canWrite && " · you may read it"}
       </p>
+      ${page.managed && html`<${ManagedNotice} managed=${page.managed} />`}
       <div class="page-actions">
         ${page.canWrite && html`<button class="button small primary" aria-keyshortcuts="e" onClick=${edit}>
           <${Icon} name="edit" size=${16} /> Edit</button>`}

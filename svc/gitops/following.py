@@ -12,7 +12,7 @@ import mimetypes
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, Protocol
 
 import trio
 
@@ -39,9 +39,19 @@ DEFAULT_MIME: Final = "application/octet-stream"
 _MIMES: Final = mimetypes.MimeTypes(filenames=())
 
 
+class Exporter(Protocol):
+    """Writes back what people changed here."""
+
+    async def run(self, head: str) -> str:
+        """Carry out what waits, on top of the branch as it is at ``head``; the commit to sync from after that."""
+
+
 @dataclass(kw_only=True)
 class Follower:
-    """``folder`` is where ``pages/`` lies in the repository. ``poll_s`` 0: at boot only, and when called."""
+    """``folder`` is where ``pages/`` lies in the repository. ``poll_s`` 0: at boot only, and when called.
+
+    ``exporter`` is there in write-back mode.
+    """
 
     store: Store
     blobs: Blobs
@@ -52,6 +62,7 @@ class Follower:
     forge: Forge
     folder: str
     poll_s: int
+    exporter: Exporter | None = None
     wake: Wake = field(default_factory=Wake)
     next_look_at: float | None = None
     """On trio's clock; ``None`` while one is under way, or none is planned."""
@@ -106,7 +117,8 @@ class Follower:
             )
         state = await self.store.read(rows.state)
         assert state is not None, "it was written at boot"
-        if head == state.commit and state.reading == READING and not await self.store.read(rows.something_was_cleared):
+        nothing_waits = self.exporter is None and not await self.store.read(rows.something_was_cleared)
+        if nothing_waits and not self._is_new(head, state):
             return
         try:
             await self._bring(head, state)
@@ -121,7 +133,14 @@ class Follower:
         if await self.mirror.upstream() != head:
             head = await self.mirror.fetch()
             await self.mirror.tidy()
-        await self.sync(head, state)
+        if self.exporter is not None:
+            head = await self.exporter.run(head)
+        if self._is_new(head, state) or await self.store.read(rows.something_was_cleared):
+            await self.sync(head, state)
+
+    @staticmethod
+    def _is_new(head: str, state: State) -> bool:
+        return head != state.commit or state.reading != READING
 
     async def sync(self, commit: str, state: State) -> Applied:
         """Make what is here what the commit has."""

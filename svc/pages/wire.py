@@ -116,7 +116,7 @@ class ManagedOut(Wire, frozen=True):
 
 
 class PageOut(Wire, frozen=True):
-    """``can_share``: the caller may share and delete the page. Of a managed one that is not editable they may not."""
+    """``can_share``: the caller may share and delete the page. What is managed elsewhere alone, nobody writes here."""
 
     id: str
     path: str
@@ -183,6 +183,8 @@ def page_detail(tx: ReadTx, principal: Principal, page: Page) -> PageOut:
     grants = queries.grants(tx, page.id)
     people = {grant.to for grant in grants} | ({page.owner_id} if page.owner_id else set())
     names = queries.user_names(tx, people)
+    file = _managed(tx, page.id)
+    is_elsewhere = file is not None and not file.editable
     return PageOut(
         id=page.id,
         path=page.path,
@@ -193,12 +195,12 @@ def page_detail(tx: ReadTx, principal: Principal, page: Page) -> PageOut:
         owner=_person(page.owner_id, names.get(page.owner_id or "")),
         access=page.access,
         grants=tuple(GrantOut(to=grant.to, level=grant.level, name=names.get(grant.to)) for grant in grants),
-        can_write=page.can_write,
-        can_share=is_own(principal, page.owner_id),
+        can_write=page.can_write and not is_elsewhere,
+        can_share=is_own(principal, page.owner_id) and not is_elsewhere,
         backlinks=tuple(
             BacklinkOut(path=path, title=title) for path, title in queries.backlinks(tx, principal, page.path)
         ),
-        managed=_managed(tx, page.id),
+        managed=file,
         updated_at=rfc3339(page.updated_at),
     )
 

@@ -1,0 +1,19 @@
+// @ts-check
+/** Git, as the app's list has it: how the followed repository stands, for admins. */
+import { onGitopsNews } from "./news.js";
+import { GitSection } from "./settings.js";
+
+/** @type {import("../feature.js").Feature} */
+export const FEATURE = {
+  name: "gitops",
+  topics: ["gitops"],
+  onEvent: onGitopsNews,
+  refetch: onGitopsNews,
+  settings: [
+    { name: "git", label: "Git", title: "Git", icon: "git", order: 56, adminOnly: true, show: GitSection },
+  ],
+  icons: {
+    git: "M6 5.5v9M14 8.5c0 3-8 2-8 6M6 5.5a1.75 1.75 0 1 0 0-.01M6 16.25a1.75 1.75 0 1 0 0-.01" +
+      "M14 7.5a1.75 1.75 0 1 0 0-.01",
+  },
+};
