@@ -46,6 +46,10 @@ GMAIL_MAILS: Final = _size(200, 500)
 RUN_STRIDE: Final = _size(61, 1)
 """A run of 20 steps is killed before, in and after each step: at each of these 80 places, or at two of them."""
 
+GITOPS_FROM: Final = _size(25, 1)
+GITOPS_STRIDE: Final = _size(90, 1)
+"""A sync of some hundred steps is killed at each of them, or at a few."""
+
 HOSTILE_WAYS: Final = _size(1, 9)
 """By which a hostile page tries a row that has nothing to show; what has is tried by all, which are nine at most."""
 

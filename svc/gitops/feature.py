@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from svc.feature import Feature
 from svc.gitops import service
+from svc.gitops.checks import CHECKS
+from svc.gitops.commands import COMMANDS
 from svc.gitops.following import TOKEN
 from svc.gitops.migrations import MIGRATIONS
 from svc.gitops.model import TOPIC
@@ -20,6 +22,8 @@ FEATURE = Feature(
     routes=ROUTES,
     procedures=PROCEDURES,
     topics=(TOPIC,),
+    checks=CHECKS,
+    commands=COMMANDS,
     uses=(TOKEN, SECRET),
     build=service.build,
     boot=service.boot,

@@ -26,7 +26,7 @@ from svc.gitops.model import READING, Broken, Known, Plan
 from svc.gitops.naming import PAGES
 from svc.gitops.rows import State
 from svc.log import Log
-from svc.nursery import Child, ThreadPool, Wake
+from svc.nursery import Child, ThreadPool, Wake, open_task_group
 from svc.store import BlobRef, Blobs, SecretUnreadable, Store
 
 TOKEN: Final = "gitops.git.token"  # noqa: S105  the name of a capability
@@ -91,7 +91,8 @@ class Follower:
         """Once, to its end; nothing that it meets is raised but a bug."""
         try:
             with trio.fail_after(LOOK_WITHIN_S):
-                await self._look()
+                async with open_task_group() as nursery:  # a task of its own, by whose name it is known
+                    nursery.start_soon(self._look)
             await self.store.write(rows.answered)
         except GitFault as fault:
             await self._went_wrong(fault.kind, fault.words)

@@ -6,10 +6,10 @@ Nothing of a package runs in this process. Owns the folder ``plugins`` of the ho
 ``plugin_pins`` and the topic ``plugins``. Start reading at ``manifest.py`` and ``service.py``.
 """
 
-from svc.plugins.actions import pin
+from svc.plugins.actions import pin, problem_of
 from svc.plugins.feature import FEATURE
 from svc.plugins.manifest import schema
 from svc.plugins.queries import decided
 from svc.plugins.service import Plugins
 
-__all__ = ["FEATURE", "Plugins", "decided", "pin", "schema"]
+__all__ = ["FEATURE", "Plugins", "decided", "pin", "problem_of", "schema"]

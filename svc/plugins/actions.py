@@ -46,6 +46,15 @@ def agree(tx: Tx, *, name: str, rights: Iterable[str]) -> None:
     tell(tx)
 
 
+def problem_of(text: str) -> str | None:
+    """What is wrong with the text of a ``plugins.json``, in one sentence."""
+    try:
+        pinned(text)
+    except BadSpec as fault:
+        return str(fault)
+    return None
+
+
 def pin(tx: Tx, text: str | None) -> str | None:
     """Keep what the repository's ``plugins.json`` says, for whoever follows a repository; ``None``: it has none.
 

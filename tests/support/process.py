@@ -155,6 +155,11 @@ class ServiceProcess:
             self._process.wait()
             self._process = None
 
+    def is_dead(self) -> bool:
+        """Whether it has ended by itself; :meth:`wait` tells how."""
+        assert self._process is not None, "the service does not run"
+        return self._process.poll() is not None
+
     def is_ready(self) -> bool:
         try:
             return self.request("GET", "/readyz").status == 200

@@ -1,0 +1,39 @@
+"""The words of the ``svc`` command that gitops adds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from svc.command import JSON, OK, Argument, Command, Invocation
+from svc.gitops.folder import problems_in
+
+BAD: Final = 1
+
+
+def check(call: Invocation) -> int:
+    """What a service would say of a folder, before it is committed: one line a problem, as compilers write them."""
+    folder = Path(call.given["folder"])
+    pages, problems = problems_in(folder)
+    rows = [
+        {"place": f"{one.file}:{one.line}" if one.line is not None else one.file, "reason": one.reason}
+        for one in problems
+    ]
+    if call.given["json"]:
+        call.print_rows(rows, columns=("place", "reason"))
+    else:
+        for row in rows:
+            print(f"{row['place']}: {row['reason']}")
+        print(f"{pages} pages, {len(rows)} problems")
+    return BAD if rows else OK
+
+
+COMMANDS: Final = (
+    Command(
+        name="gitops check",
+        summary="check the folder of pages and plugins.json that a service would follow",
+        run=check,
+        arguments=(Argument(name="folder", help="the folder that holds pages/"), JSON),
+        bears_faults=True,
+    ),
+)
