@@ -99,9 +99,26 @@ interface FilesListInput {
   limit?: number;
 }
 
+interface GitopsConflictInput {
+  path: string;
+}
+
+/** `path`: of the page here; its file's, where that was deleted. */
 interface GitopsConflictOut {
   path: string;
+  file: string;
+  reason: string;
   at: string;
+}
+
+/** `there` is null where the file was deleted. What is here, `pages.get` tells. */
+interface GitopsContestedOut {
+  path: string;
+  file: string;
+  reason: string;
+  at: string;
+  there: GitopsThereOut | null;
+  canResolve: boolean;
 }
 
 interface GitopsEmpty {
@@ -123,6 +140,13 @@ interface GitopsQueuedOut {
   queued: boolean;
 }
 
+/** `text` is given where that is kept: the body of the page. */
+interface GitopsResolveInput {
+  path: string;
+  keep: "here" | "text" | "there";
+  text?: string | null;
+}
+
 /** `problem`: why the repository could not be followed the last time. `problems`: of single files; there are */
 interface GitopsStatusOut {
   enabled: boolean;
@@ -141,7 +165,14 @@ interface GitopsStatusOut {
   problemCount: number;
   pending: number;
   conflicts: GitopsConflictOut[];
+  writebackBranch: string | null;
+  requestUrl: string | null;
   next: string | null;
+}
+
+interface GitopsThereOut {
+  title: string;
+  body: string;
 }
 
 /** `detail` says what is so, or what is wrong; `remedy` what to do about it, empty where nothing is. */
@@ -1296,6 +1327,8 @@ interface Procedures {
   "plugins.page": { input: PluginsPageInput; output: PluginsPageTextOut };
   "gitops.status": { input: GitopsEmpty; output: GitopsStatusOut };
   "gitops.sync": { input: GitopsEmpty; output: GitopsQueuedOut };
+  "gitops.conflict": { input: GitopsConflictInput; output: GitopsContestedOut };
+  "gitops.resolve": { input: GitopsResolveInput; output: {} };
   "mail.accounts": { input: undefined; output: MailAccountOut[] };
   "mail.setSenderName": { input: MailSenderNameInput; output: {} };
   "mail.threads": { input: MailThreadsInput | undefined; output: MailThreadsOut };

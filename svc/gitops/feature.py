@@ -6,6 +6,7 @@ from svc.feature import Feature
 from svc.gitops import service
 from svc.gitops.checks import CHECKS
 from svc.gitops.commands import COMMANDS
+from svc.gitops.conflict_procedures import PROCEDURES as ON_CONFLICTS
 from svc.gitops.following import TOKEN
 from svc.gitops.migrations import MIGRATIONS
 from svc.gitops.model import TOPIC
@@ -18,9 +19,9 @@ FEATURE = Feature(
     summary="Follows a git repository: its pages are managed pages here.",
     settings=SETTINGS,
     migrations=MIGRATIONS,
-    tables=("gitops_state", "gitops_files"),
+    tables=("gitops_state", "gitops_files", "gitops_conflicts"),
     routes=ROUTES,
-    procedures=PROCEDURES,
+    procedures=(*PROCEDURES, *ON_CONFLICTS),
     topics=(TOPIC,),
     checks=CHECKS,
     commands=COMMANDS,

@@ -12,14 +12,18 @@ import mimetypes
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, Protocol
+from functools import partial
+from typing import Final
 
 import trio
 
+from svc.backoff import Retries
 from svc.capabilities import Door
 from svc.errors import Refusal
-from svc.gitops import applying, planning, rows, tree
+from svc.gitops import applying, export_rows, planning, rows, tree
 from svc.gitops.applying import Applied, Sync
+from svc.gitops.export_waking import hear_of_edits
+from svc.gitops.exporting import Exporter
 from svc.gitops.forge import Forge
 from svc.gitops.git import GitFault, Mirror
 from svc.gitops.model import READING, Broken, Known, Plan
@@ -34,16 +38,10 @@ BOOT_WITHIN_S: Final = 60.0
 LOOK_WITHIN_S: Final = 1_800.0
 AT_ONCE_PAUSE_S: Final = 1.0
 """Between two looks that were called for."""
+EXPORT_RETRIES: Final = Retries(first_s=5.0, cap_s=300.0)
 JITTER: Final = 0.1
 DEFAULT_MIME: Final = "application/octet-stream"
 _MIMES: Final = mimetypes.MimeTypes(filenames=())
-
-
-class Exporter(Protocol):
-    """Writes back what people changed here."""
-
-    async def run(self, head: str) -> str:
-        """Carry out what waits, on top of the branch as it is at ``head``; the commit to sync from after that."""
 
 
 @dataclass(kw_only=True)
@@ -63,7 +61,10 @@ class Follower:
     folder: str
     poll_s: int
     exporter: Exporter | None = None
+    """Where people may change the pages here."""
     wake: Wake = field(default_factory=Wake)
+    _failures: int = 0
+    """How often in a row a look went wrong while edits waited to be carried out."""
     next_look_at: float | None = None
     """On trio's clock; ``None`` while one is under way, or none is planned."""
 
@@ -76,15 +77,21 @@ class Follower:
             self.log.warning("gitops.slow_boot", within_s=BOOT_WITHIN_S)
             self.wake.call()
         child.started()
-        while True:
-            pause_s = self._pause_s()
-            self.next_look_at = None if pause_s == math.inf else trio.current_time() + pause_s
-            await self.wake.wait(at_most_s=pause_s)
-            self.next_look_at = None
-            await self.look()
-            await trio.sleep(AT_ONCE_PAUSE_S)
+        async with open_task_group() as nursery:
+            if self.exporter is not None:
+                nursery.start_soon(partial(hear_of_edits, self.store, self.wake))
+            while True:
+                pause_s = self._pause_s()
+                self.next_look_at = None if pause_s == math.inf else trio.current_time() + pause_s
+                await self.wake.wait(at_most_s=pause_s)
+                self.next_look_at = None
+                await self.look()
+                await trio.sleep(AT_ONCE_PAUSE_S)
 
     def _pause_s(self) -> float:
+        """Until the next poll; sooner where edits wait for a remote that did not take them."""
+        if self._failures:
+            return EXPORT_RETRIES.pause_s(self._failures, self.rng)
         return self.poll_s * self.rng.uniform(1 - JITTER, 1 + JITTER) if self.poll_s else math.inf
 
     async def look(self) -> None:
@@ -94,6 +101,7 @@ class Follower:
                 async with open_task_group() as nursery:  # a task of its own, by whose name it is known
                     nursery.start_soon(self._look)
             await self.store.write(rows.answered)
+            self._failures = 0
         except GitFault as fault:
             await self._went_wrong(fault.kind, fault.words)
         except trio.TooSlowError:
@@ -105,6 +113,8 @@ class Follower:
 
     async def _went_wrong(self, kind: str, words: str) -> None:
         self.log.warning("gitops.not_followed", kind=kind, why=words)
+        edits_wait = self.exporter is not None and await self.store.read(export_rows.something_waits)
+        self._failures = self._failures + 1 if edits_wait else 0
         try:
             await self.store.write(rows.went_wrong, kind=kind, words=words)
         except Refusal as refusal:
@@ -118,8 +128,8 @@ class Follower:
             )
         state = await self.store.read(rows.state)
         assert state is not None, "it was written at boot"
-        nothing_waits = self.exporter is None and not await self.store.read(rows.something_was_cleared)
-        if nothing_waits and not self._is_new(head, state):
+        is_new = head != state.commit or state.reading != READING or await self.store.read(rows.something_was_cleared)
+        if not is_new and (self.exporter is None or not await self.exporter.has_work()):
             return
         try:
             await self._bring(head, state)
@@ -134,14 +144,21 @@ class Follower:
         if await self.mirror.upstream() != head:
             head = await self.mirror.fetch()
             await self.mirror.tidy()
-        if self.exporter is not None:
-            head = await self.exporter.run(head)
-        if self._is_new(head, state) or await self.store.read(rows.something_was_cleared):
+        if self.exporter is None:
             await self.sync(head, state)
+        else:
+            await self._export(self.exporter, head, state)
 
-    @staticmethod
-    def _is_new(head: str, state: State) -> bool:
-        return head != state.commit or state.reading != READING
+    async def _export(self, exporter: Exporter, head: str, state: State) -> None:
+        """What people changed goes there first: then a sync finds nothing of theirs to overwrite. Where that can't be
+        done, what is new there comes here all the same."""
+        try:
+            head = await exporter.run(head)
+        except GitFault:
+            if exporter.head is not None:
+                await self.sync(exporter.head, state)
+            raise
+        await self.sync(head, state)
 
     async def sync(self, commit: str, state: State) -> Applied:
         """Make what is here what the commit has."""

@@ -54,3 +54,25 @@ _FOLLOWING = (
     """,
     "create index gitops_files_problem on gitops_files (file) where problem is not null",
 )
+
+
+@MIGRATIONS(name="m002_conflicts")
+def m002_conflicts(db: Database) -> None:
+    for statement in _CONFLICTS:
+        db.execute(statement)
+
+
+_CONFLICTS = (
+    """
+    create table gitops_conflicts (     -- pages whose waiting edits can't be carried out before a person has chosen
+        page_id text primary key,
+        file text not null,
+        reason text not null,
+        is_clash integer not null,      -- another file is where the page should be
+        there_blob text,                -- of the file there; null: it is gone
+        there_text text,
+        seq integer not null,           -- the page's newest waiting edit when it was looked at
+        at integer not null
+    ) strict
+    """,
+)

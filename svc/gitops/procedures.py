@@ -9,7 +9,8 @@ import trio
 from svc.clock import SECOND_MS
 from svc.config import without_password
 from svc.errors import Refusal
-from svc.gitops import rows, wire
+from svc.gitops import conflicts, rows, wire
+from svc.gitops.conflicts import Contested
 from svc.gitops.model import GITOPS, Problem
 from svc.gitops.rows import State
 from svc.gitops.service import Gitops
@@ -24,13 +25,14 @@ from svc.workspace import RequestContext
 async def status(context: RequestContext, wanted: Empty) -> StatusOut:
     workspace = context.workspace
     config, follower = workspace.config, workspace.service(Gitops).follower
-    state, (problems, count), pending = await workspace.store.read(_shown)
+    state, (problems, count), pending, contested = await workspace.store.read(_shown)
     next_at = None
     if follower is not None and follower.next_look_at is not None:
         left_s = max(0.0, follower.next_look_at - trio.current_time())
         next_at = workspace.clock.now() + round(left_s * SECOND_MS)
     repo = config[REPO]
     is_on = follower is not None
+    side = follower.exporter.side.branch if follower and follower.exporter and follower.exporter.side else None
     return StatusOut(
         enabled=is_on,
         repo=None if repo is None else without_password(repo),
@@ -47,7 +49,9 @@ async def status(context: RequestContext, wanted: Empty) -> StatusOut:
         problems=tuple(wire.problem_out(problem) for problem in problems) if is_on else (),
         problem_count=count if is_on else 0,
         pending=pending if is_on else 0,
-        conflicts=(),
+        conflicts=tuple(wire.conflict_out(one) for one in contested) if is_on else (),
+        writeback_branch=side,
+        request_url=None if follower is None or side is None else follower.forge.request_url(side),
         next=wire.time_out(next_at),
     )
 
@@ -60,8 +64,8 @@ async def sync(context: RequestContext, wanted: Empty) -> QueuedOut:
     return QueuedOut(queued=True)
 
 
-def _shown(tx: ReadTx) -> tuple[State | None, tuple[list[Problem], int], int]:
-    return rows.state(tx), rows.problems(tx), edits.count_waiting(tx, GITOPS)
+def _shown(tx: ReadTx) -> tuple[State | None, tuple[list[Problem], int], int, list[Contested]]:
+    return rows.state(tx), rows.problems(tx), edits.count_waiting(tx, GITOPS), conflicts.listed(tx)
 
 
 PROCEDURES: Final[tuple[Procedure[RequestContext], ...]] = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from svc.clock import rfc3339
+from svc.gitops.conflicts import Contested
 from svc.gitops.model import Problem
 from svc.gitops.rows import State
 from svc.protocol import Wire
@@ -25,13 +26,19 @@ class ProblemOut(Wire, frozen=True):
 
 
 class ConflictOut(Wire, frozen=True):
+    """``path``: of the page here; its file's, where that was deleted."""
+
     path: str
+    file: str
+    reason: str
     at: str
 
 
 class StatusOut(Wire, frozen=True):
     """``problem``: why the repository could not be followed the last time. ``problems``: of single files; there are
-    ``problemCount``. ``wasForced``: the branch was moved to where it had not been."""
+    ``problemCount``. ``wasForced``: the branch was moved to where it had not been. ``pending``: changes made here that
+    are not there yet. ``writebackBranch``: where they go, if not to the branch that is followed; ``requestUrl``: where
+    one opens a pull request of it."""
 
     enabled: bool
     repo: str | None
@@ -49,6 +56,8 @@ class StatusOut(Wire, frozen=True):
     problem_count: int
     pending: int
     conflicts: tuple[ConflictOut, ...]
+    writeback_branch: str | None
+    request_url: str | None
     next: str | None
 
 
@@ -64,6 +73,10 @@ def last_change(state: State | None) -> LastChangeOut | None:
 
 def problem_out(problem: Problem) -> ProblemOut:
     return ProblemOut(file=problem.file, line=problem.line, reason=problem.reason)
+
+
+def conflict_out(one: Contested) -> ConflictOut:
+    return ConflictOut(path=one.path, file=one.file, reason=one.reason, at=rfc3339(one.at))
 
 
 def time_out(at: int | None) -> str | None:

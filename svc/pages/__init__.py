@@ -6,9 +6,12 @@ that never was, for everybody: an admin is no exception. Start reading at ``mode
 
 from svc.pages import alone, edits, managed
 from svc.pages.actions import NO_PAGE, make_private
+from svc.pages.actions import save as save_page
+from svc.pages.edits import Edit, EditedPage
 from svc.pages.feature import FEATURE
 from svc.pages.model import EVERYONE, SHARED_SURFACES, Grant, Page, page_path, page_title
 from svc.pages.news import PAGE_CHANGED, tell_of_below
+from svc.pages.news import TOPIC as PAGES_TOPIC
 from svc.pages.queries import (
     file_is_readable_through_a_page,
     first_file_readable_through_a_page,
@@ -21,8 +24,11 @@ __all__ = [
     "EVERYONE",
     "FEATURE",
     "NO_PAGE",
+    "PAGES_TOPIC",
     "PAGE_CHANGED",
     "SHARED_SURFACES",
+    "Edit",
+    "EditedPage",
     "Grant",
     "MadePage",
     "Page",
@@ -36,6 +42,7 @@ __all__ = [
     "page_title",
     "readable_page",
     "readable_titles",
+    "save_page",
     "take_away",
     "tell_of_below",
     "untouched",

@@ -7,7 +7,7 @@ that carrying it out takes, and says nothing of what it left as it was. What the
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, cast
 
 import msgspec
@@ -22,6 +22,8 @@ from svc.store import ReadTx, Tx, json_array
 EditKind = Literal["save", "move", "delete", "access", "undelete"]
 Grants = tuple[tuple[str, str], ...]
 """``(address or everyone, level)``."""
+_ALL = -1  # as a limit
+
 Gone = dict[str, list["EditedPage"]]
 """Pages that a move or deletion takes from where they are, by manager."""
 
@@ -55,18 +57,24 @@ class Edit:
 # For the manager
 
 
-def waiting_edits(tx: ReadTx, manager: Principal, *, most: int) -> list[Edit]:
-    """The oldest edits that are not carried out, in their order."""
+def waiting_edits(tx: ReadTx, manager: Principal, *, most: int, but_of: Iterable[str] = ()) -> list[Edit]:
+    """The oldest edits that are not carried out, in their order; without what they did to the pages ``but_of``."""
     rows = tx.all(
         """
         select e.seq, e.id, e.kind, e.author_id, e.at, p.page_id, p.was_path, p.path, p.title, p.body, p.access,
             p.grants
-        from (select * from page_edits where manager_id = :manager order by seq limit :most) e
-            join page_edit_pages p on p.seq = e.seq
-        order by e.seq, p.page_id
+        from (
+            select * from page_edits a where a.manager_id = :manager and exists (
+                select 1 from page_edit_pages w
+                where w.seq = a.seq and w.page_id not in (select value from json_each(:but_of))
+            ) order by a.seq limit :most
+        ) e join page_edit_pages p on p.seq = e.seq
+        where p.page_id not in (select value from json_each(:but_of))
+        order by e.seq, coalesce(p.was_path, p.path), p.page_id
         """,
         manager=manager.device_id,
         most=most,
+        but_of=json_array(but_of),
     )
     found: dict[int, tuple[tuple[str, EditKind, str | None, Millis], list[EditedPage]]] = {}
     for seq, edit_id, kind, author_id, at, page_id, was_path, path, title, body, access, grants in rows:
@@ -114,6 +122,48 @@ def carried_out(tx: Tx, manager: Principal, *, seq: int, page_ids: Iterable[str]
         seq=seq,
         manager=manager.device_id,
     )
+
+
+def newest_waiting(tx: ReadTx, page_id: str) -> int:
+    """The number of the page's newest edit that waits; 0 for none."""
+    return int(tx.value("select coalesce(max(seq), 0) from page_edit_pages where page_id = :id", id=page_id))
+
+
+def give_up(tx: Tx, manager: Principal, page_id: str) -> None:
+    """What waits of this page is not to be carried out any more."""
+    for (seq,) in tx.all("select seq from page_edit_pages where page_id = :id", id=page_id):
+        carried_out(tx, manager, seq=seq, page_ids=[page_id])
+
+
+def as_one(tx: Tx, manager: Principal, page_id: str) -> None:
+    """All that waits of this page becomes one edit, by whoever made the last of them."""
+    waiting = [
+        (edit, page) for edit in waiting_edits(tx, manager, most=_ALL) for page in edit.pages if page.page_id == page_id
+    ]
+    give_up(tx, manager, page_id)
+    if not waiting:
+        return
+    (_, first), (last_edit, last) = waiting[0], waiting[-1]
+    if first.was_path is None and last.path is None:
+        return  # made and deleted again
+    whole = EditedPage(page_id=page_id, was_path=first.was_path, path=last.path)
+    for _, page in waiting:
+        whole = EditedPage(
+            page_id=page_id,
+            was_path=whole.was_path,
+            path=whole.path,
+            title=whole.title if page.title is None else page.title,
+            body=whole.body if page.body is None else page.body,
+            access=whole.access if page.access is None else page.access,
+            grants=whole.grants if page.grants is None else page.grants,
+        )
+    _insert(tx, "delete" if last.path is None else "save", [whole], manager=manager.device_id, by=last_edit.author_id)
+
+
+def note_whole(tx: Tx, principal: Principal, manager: Principal, page_id: str, *, was_path: str | None) -> None:
+    """The page as it is now is to be the one there, by the principal's word; ``was_path``: ``None`` for a new one."""
+    (now,) = _now(tx, [page_id], is_new=True)
+    _insert(tx, "save", [replace(now, was_path=was_path)], manager=manager.device_id, by=principal.user_id)
 
 
 # For who changes pages
@@ -214,8 +264,11 @@ def _now(tx: ReadTx, page_ids: Sequence[str], *, is_new: bool) -> list[EditedPag
 
 
 def _note(tx: Tx, principal: Principal, kind: EditKind, pages: Sequence[EditedPage], *, manager: str | None) -> None:
-    if manager is None or not pages:
-        return
+    if manager is not None and pages:
+        _insert(tx, kind, pages, manager=manager, by=principal.user_id)
+
+
+def _insert(tx: Tx, kind: EditKind, pages: Sequence[EditedPage], *, manager: str, by: str | None) -> None:
     tx.run(
         """
         insert into page_edits (id, manager_id, kind, author_id, at) values (:id, :manager, :kind, :author_id, :now)
@@ -223,7 +276,7 @@ def _note(tx: Tx, principal: Principal, kind: EditKind, pages: Sequence[EditedPa
         id=new_id("edt"),
         manager=manager,
         kind=kind,
-        author_id=principal.user_id,
+        author_id=by,
         now=tx.now,
     )
     seq = int(tx.value("select last_insert_rowid()"))

@@ -15,6 +15,7 @@ from typing import Final
 
 from svc.clock import Millis
 from svc.errors import Forbidden
+from svc.pages import news
 from svc.pages.model import paths_above
 from svc.pages.queries import SUBTREE
 from svc.principal import Principal
@@ -94,8 +95,13 @@ def unmanage(tx: Tx, page_ids: Iterable[str]) -> None:
     tx.run("delete from page_managed where page_id in (select value from json_each(:ids))", ids=json_array(page_ids))
 
 
-def set_in_conflict(tx: Tx, page_id: str, in_conflict: bool) -> None:
+def set_in_conflict(tx: Tx, manager: Principal, page_id: str, in_conflict: bool) -> None:
+    """Whether a person has to choose between here and there. Readers of the page are told."""
+    path = tx.value("select path from pages where id = :id", id=page_id)
+    if path is None:
+        return
     tx.run("update page_managed set in_conflict = :yes where page_id = :id", id=page_id, yes=int(in_conflict))
+    news.tell(tx, manager, "page.changed", news.reach_of(tx, str(path), alone=True))
 
 
 def managed(tx: ReadTx, page_id: str) -> Managed | None:

@@ -96,6 +96,18 @@ CREATE TABLE files (
 ) strict
 ;
 
+CREATE TABLE gitops_conflicts (     -- pages whose waiting edits can't be carried out before a person has chosen
+    page_id text primary key,
+    file text not null,
+    reason text not null,
+    is_clash integer not null,      -- another file is where the page should be
+    there_blob text,                -- of the file there; null: it is gone
+    there_text text,
+    seq integer not null,           -- the page's newest waiting edit when it was looked at
+    at integer not null
+) strict
+;
+
 CREATE TABLE gitops_files (         -- files of the repository that are something here, or should be
     file text primary key,          -- from the followed folder: pages/a/b.md
     kind text not null check (kind in ('page', 'file', 'other')),

@@ -116,6 +116,8 @@ PROCEDURES: dict[str, Door] = {
     "pages.history": query("authenticated", 404, path="none"),
     "pages.restore": mutation("authenticated", 404, path="none", revision=1),
     "pages.setAccess": mutation("authenticated", 404, path="none", access="inherited"),
+    "gitops.conflict": query("authenticated", 404, path="none"),
+    "gitops.resolve": mutation("authenticated", 404, path="none", keep="here"),
     "events.recent": query("authenticated"),
     "undo.list": query("authenticated"),
     "undo.takeBack": mutation("authenticated"),

@@ -9,7 +9,7 @@ branch is still at what the commits were made on, or it says ``moved``. Nothing 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from svc.clock import SECOND_MS, Millis
@@ -19,6 +19,8 @@ from svc.gitops.git.faults import GitFault
 EXPORT: Final = "refs/svc/export"
 """What was made last. A commit without a name would be no one's, and could be tidied away."""
 TRAILER: Final = "Svc-Edit"
+MERGE: Final = "merge"
+"""The name of a commit that carries nothing out."""
 IMPORT_WITHIN_S: Final = 300.0
 LOOKED_BACK_COMMITS: Final = 20_000
 
@@ -38,13 +40,15 @@ class Person:
 
 @dataclass(frozen=True, kw_only=True)
 class Commit:
-    """``changes``: by path, a file's content, or ``None`` for one that goes. ``merges``: a second parent."""
+    """``changes``: by path, a file's content, or ``None`` for one that goes. ``entries``: by path, mode and id of what
+    is kept already. ``merges``: a second parent."""
 
     name: str
     message: str
     author: Person
     at: Millis
     changes: Mapping[str, bytes | None]
+    entries: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     merges: str | None = None
 
 
@@ -61,6 +65,8 @@ async def make(git: Git, *, base: str | None, commits: Sequence[Commit], committ
             stream += f"merge {commit.merges}\n".encode()
         for path, content in sorted(commit.changes.items(), key=lambda change: change[1] is not None):
             stream += _change(path, content)  # what goes first: a file may make place for a folder
+        for path, (mode, object_id) in commit.entries.items():
+            stream += b"M %s %s %s\n" % (mode.encode(), object_id.encode(), _quoted(path))
     for number in range(1, len(commits) + 1):
         stream += f"get-mark :{number}\n".encode()
     stream += b"done\n"
@@ -98,10 +104,14 @@ async def names_since(git: Git, commit: str, *, since: str | None) -> set[str]:
 
 
 def _change(path: str, content: bytes | None) -> bytes:
-    quoted = '"' + path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
     if content is None:
-        return f"D {quoted}\n".encode()
-    return f"M 100644 inline {quoted}\n".encode() + _data(content)
+        return b"D %s\n" % _quoted(path)
+    return b"M 100644 inline %s\n" % _quoted(path) + _data(content)
+
+
+def _quoted(path: str) -> bytes:
+    text = path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return b'"%s"' % text.encode("utf-8", "surrogateescape")
 
 
 def _data(content: bytes) -> bytes:

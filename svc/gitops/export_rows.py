@@ -1,0 +1,186 @@
+"""What the exporter reads and writes here, each in one transaction: edits that wait, and how they were carried out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from svc.gitops import rows
+from svc.gitops.git.commits import Person
+from svc.gitops.model import GITOPS, TOPIC
+from svc.gitops.rendering import Links
+from svc.pages import Edit, edits, managed
+from svc.store import ReadTx, Tx, json_array
+
+EDITS_AT_ONCE: Final = 500
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """The file that a page is, and the blob whose text is here."""
+
+    file: str
+    blob: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Batch:
+    """Edits to carry out. ``since``: the commit that the pages here are of. ``people``: by user id."""
+
+    edits: Sequence[Edit]
+    standing: Mapping[str, Standing]
+    links: Links
+    people: Mapping[str, Person]
+    since: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Carried:
+    """A page whose edits are done as far as ``seqs`` say. ``file``: what it is now; ``None``: nothing any more.
+    ``blob``: with the text that is here; ``there``: that is in the tree."""
+
+    page_id: str
+    path: str | None
+    seqs: Sequence[int]
+    file: str | None
+    blob: str | None
+    there: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class InTheWay:
+    """A page that waits for a person: ``file`` and its blob and text there (``None``: it is gone)."""
+
+    page_id: str
+    file: str
+    reason: str
+    is_clash: bool
+    there_blob: str | None
+    there_text: str | None
+
+
+def batch(tx: ReadTx) -> Batch:
+    """Pages in conflict are left out: their edits wait for a person, and nobody else's for them."""
+    stuck = [str(page_id) for (page_id,) in tx.all("select page_id from gitops_conflicts")]
+    waiting = edits.waiting_edits(tx, GITOPS, most=EDITS_AT_ONCE, but_of=stuck)
+    page_ids = {page.page_id for edit in waiting for page in edit.pages}
+    found = tx.all(
+        "select page_id, file, blob from gitops_files where page_id in (select value from json_each(:ids))",
+        ids=json_array(page_ids),
+    )
+    return Batch(
+        edits=waiting,
+        standing={page_id: Standing(file=file, blob=blob) for page_id, file, blob in found},
+        links=links_now(tx) if waiting else Links(addresses={}, files={}),
+        people=_people(tx, {edit.author_id for edit in waiting if edit.author_id}),
+        since=tx.value("select commit_id from gitops_state"),
+    )
+
+
+def something_waits(tx: ReadTx) -> bool:
+    """Edits, those of conflicts included (what is in their way may be gone); or a page that a sync has to look at."""
+    to_look_at = tx.value(
+        """
+        select 1 from gitops_files where kind = 'page' and digest = '' and page_id is not null and problem is null
+            and strangers = '[]' limit 1
+        """
+    )
+    return to_look_at is not None or edits.count_waiting(tx, GITOPS) > 0
+
+
+def stuck_files(tx: ReadTx) -> list[tuple[str, str, str | None, bool]]:
+    """``(page, file, blob that was there, whether there are newer edits)`` of each conflict."""
+    found = tx.all("select page_id, file, there_blob, seq from gitops_conflicts order by page_id")
+    return [(page_id, file, blob, edits.newest_waiting(tx, page_id) != seq) for page_id, file, blob, seq in found]
+
+
+def try_again(tx: Tx, *, page_ids: Sequence[str]) -> None:
+    """Something changed about these conflicts: all that waits of each page is tried as one edit."""
+    for page_id in page_ids:
+        end_conflict(tx, page_id)
+        edits.as_one(tx, GITOPS, page_id)
+
+
+def end_conflict(tx: Tx, page_id: str) -> None:
+    if tx.run("delete from gitops_conflicts where page_id = :id", id=page_id):
+        managed.set_in_conflict(tx, GITOPS, page_id, False)
+        _tell(tx)
+
+
+def settle(tx: Tx, *, carried: Sequence[Carried], in_the_way: Sequence[InTheWay]) -> None:
+    """What was done there is no edit any more, and each page is known as the file that it now is."""
+    for page in carried:
+        for seq in page.seqs:
+            edits.carried_out(tx, GITOPS, seq=seq, page_ids=[page.page_id])
+        stands_as(tx, page_id=page.page_id, path=page.path, file=page.file, blob=page.blob, there=page.there)
+        _tell(tx)
+    for one in in_the_way:
+        tx.run(
+            """
+            insert into gitops_conflicts (page_id, file, reason, is_clash, there_blob, there_text, seq, at)
+            values (:page_id, :file, :reason, :is_clash, :blob, :text, :seq, :now)
+            """,
+            page_id=one.page_id,
+            file=one.file,
+            reason=one.reason,
+            is_clash=int(one.is_clash),
+            blob=one.there_blob,
+            text=one.there_text,
+            seq=edits.newest_waiting(tx, one.page_id),
+            now=tx.now,
+        )
+        managed.set_in_conflict(tx, GITOPS, one.page_id, True)
+        _tell(tx)
+
+
+def contest(tx: Tx, *, blobs: Mapping[str, str]) -> None:
+    """Pages that both branches have changed, by file, with the blob that both began with: their text here is an edit of
+    it, which will find what is in its way."""
+    for file, blob in blobs.items():
+        row = tx.one(
+            "select f.page_id, p.path from gitops_files f join pages p on p.id = f.page_id where f.file = :file",
+            file=file,
+        )
+        if row is not None:
+            edits.give_up(tx, GITOPS, row[0])
+            edits.note_whole(tx, GITOPS, GITOPS, row[0], was_path=row[1])
+            end_conflict(tx, row[0])
+            tx.run("update gitops_files set blob = :blob where file = :file", file=file, blob=blob)
+
+
+def stands_as(tx: Tx, *, page_id: str, path: str | None, file: str | None, blob: str | None, there: str | None) -> None:
+    """The page is that file, with the text of ``blob``; the next sync looks at it again. No file: it is none."""
+    tx.run("delete from gitops_files where page_id = :id and file is not :file", id=page_id, file=file)
+    if file is None:
+        return
+    tx.run(
+        """
+        insert into gitops_files (file, kind, page_id, path, blob, seen_blob)
+        values (:file, 'page', :page_id, :path, :blob, :there)
+        on conflict (file) do update set kind = 'page', page_id = excluded.page_id, path = excluded.path,
+            blob = excluded.blob, seen_blob = excluded.seen_blob, digest = '', problem = null, line = null
+        """,
+        file=file,
+        page_id=page_id,
+        path=path,
+        blob=blob,
+        there=there or "",
+    )
+
+
+def links_now(tx: ReadTx) -> Links:
+    addresses = rows.addresses(tx)
+    return Links(addresses=addresses, files={address: file for file, address in addresses.items()})
+
+
+def _people(tx: ReadTx, user_ids: set[str]) -> dict[str, Person]:
+    found = tx.all(
+        "select id, name, email from users where id in (select value from json_each(:ids))", ids=json_array(user_ids)
+    )
+    return {user_id: Person(name=name or email.partition("@")[0], address=email) for user_id, name, email in found}
+
+
+def _tell(tx: Tx) -> None:
+    if not any(row.topic == TOPIC for row in tx.emitted):
+        rows.tell(tx)
