@@ -1225,6 +1225,12 @@ interface RunsRunsOut {
   nextCursor: string | null;
 }
 
+/** `id`: the run's. */
+interface RunsStepIdInput {
+  id: string;
+  stepId: string;
+}
+
 /** `child_id`: the run that a step of the kind `child` waits for. */
 interface RunsStepOut {
   id: string;
@@ -1238,6 +1244,8 @@ interface RunsStepOut {
   dueAt: string | null;
   input: unknown;
   output: unknown;
+  inputBytes: number | null;
+  outputBytes: number | null;
   error: RunsErrorOut | null;
   childId: string | null;
 }
@@ -1314,6 +1322,7 @@ interface Procedures {
   "undo.takeBack": { input: undefined; output: UndoTakenBackOut };
   "runs.list": { input: RunsListInput | undefined; output: RunsRunsOut };
   "runs.get": { input: RunsIdInput; output: RunsRunDetail };
+  "runs.step": { input: RunsStepIdInput; output: RunsStepOut };
   "runs.cancel": { input: RunsIdInput; output: {} };
   "runs.retry": { input: RunsIdInput; output: {} };
   "approvals.list": { input: undefined; output: RunsApprovalOut[] };

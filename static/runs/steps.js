@@ -2,6 +2,7 @@
 /** The steps of a run as a tree: each with how it stands, and opened with what it was given and what came of it. */
 import { useState } from "preact/hooks";
 import { now } from "../now.js";
+import { queryAlone } from "../rpc.js";
 import { fullTime, number } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
@@ -34,7 +35,7 @@ function StepNode({ runId, node }) {
   const { id, name, step, below } = node;
   const approval = approvals.value?.find((one) => one.runId === runId && one.stepId === id);
   return html`<li class="run-step" data-step=${id}>
-    ${step ? html`<${Step} name=${name} step=${step} />`
+    ${step ? html`<${Step} runId=${runId} name=${name} step=${step} />`
       : html`<p class="run-branch"><span class="sr-only">Branch </span><bdi>${name}</bdi></p>`}
     ${step?.childId && html`<p class="fine run-step-more"><a href=${runHref(step.childId)}>${
       step.state === "waiting" ? "Open the run that it waits for" : "Open the run that it waited for"}</a></p>`}
@@ -43,8 +44,9 @@ function StepNode({ runId, node }) {
   </li>`;
 }
 
-/** @param {{ name: string, step: RunStep }} props */
-function Step({ name, step }) {
+/** @param {{ runId: string, name: string, step: RunStep }} props */
+function Step({ runId, name, step }) {
+  const whole = () => queryAlone("runs.step", { id: runId, stepId: step.id });
   const [open, setOpen] = useState(false);
   const { error, state, startedAt } = step;
   return html`<details onToggle=${(/** @type {Event} */ event) =>
@@ -59,8 +61,10 @@ function Step({ name, step }) {
     ${open && html`<div class="run-step-body">
       ${error && html`<p class=${state === "failed" ? "form-problem" : "quiet-text"}>${state === "failed" ? ""
         : "The last try: "}${error.message} <code>${error.type}</code></p>`}
-      <${Value} label=${`Input of ${name}`} value=${step.input} />
-      ${state === "done" && html`<${Value} label=${`Output of ${name}`} value=${step.output} />`}
+      <${Value} label=${`Input of ${name}`} value=${step.input} bytes=${step.inputBytes}
+        fetchAll=${async () => (await whole()).input} />
+      ${state === "done" && html`<${Value} label=${`Output of ${name}`} value=${step.output}
+        bytes=${step.outputBytes} fetchAll=${async () => (await whole()).output} />`}
     </div>`}
   </details>`;
 }

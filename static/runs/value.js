@@ -1,6 +1,7 @@
 // @ts-check
 /** JSON as text: what a step was given and what came of it. Never markup. */
 import { useState } from "preact/hooks";
+import { reasonOf } from "../settings/fetched.js";
 import { number } from "../ui/format.js";
 import { html } from "../ui/html.js";
 
@@ -10,19 +11,40 @@ const UNSEEN = /[\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff
 
 /** Indented JSON in which every character is seen; it means the same. @param {unknown} value */
 export function jsonText(value) {
-  return JSON.stringify(value, null, 2)
-    .replace(UNSEEN, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return seen(JSON.stringify(value, null, 2));
 }
 
-/** @param {{ label: string, value: unknown, whole?: boolean }} props `whole`: however long it is */
-export function Value({ label, value, whole = false }) {
+/** @param {string} text */
+function seen(text) {
+  return text.replace(UNSEEN, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/**
+ * `whole`: however long it is. With `bytes`, `value` is the beginning of so much JSON, which `fetchAll` gets.
+ * @param {{ label: string, value: unknown, whole?: boolean, bytes?: number | null,
+ *   fetchAll?: () => Promise<unknown> }} props
+ */
+export function Value({ label, value, whole = false, bytes = null, fetchAll }) {
   const [all, setAll] = useState(whole);
-  const text = jsonText(value);
-  const isCut = !all && text.length > SHOWN_CHARS;
+  const [fetched, setFetched] = useState(/** @type {{ value: unknown } | null} */ (null));
+  const [problem, setProblem] = useState("");
+  const isBeginning = bytes !== null && !fetched;
+  const text = isBeginning ? seen(String(value)) : jsonText(fetched ? fetched.value : value);
+  const isCut = isBeginning || (!all && text.length > SHOWN_CHARS);
+  const showAll = async () => {
+    try {
+      if (isBeginning && fetchAll) setFetched({ value: await fetchAll() });
+      setAll(true);
+      setProblem("");
+    } catch (error) {
+      setProblem(reasonOf(error));
+    }
+  };
   return html`<div class="run-value">
     <p class="run-value-label" aria-hidden="true">${label}</p>
     <pre tabindex="0" role="region" aria-label=${label}>${isCut ? `${text.slice(0, SHOWN_CHARS)}…` : text}</pre>
-    ${isCut && html`<button class="button small" aria-label=${`Show all of ${label}`} onClick=${() => setAll(true)}>
-      Show all ${number(text.length)} characters</button>`}
+    ${isCut && html`<button class="button small" aria-label=${`Show all of ${label}`} onClick=${showAll}>
+      Show all ${isBeginning ? `${number(bytes)} bytes` : `${number(text.length)} characters`}</button>`}
+    ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
   </div>`;
 }

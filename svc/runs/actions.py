@@ -20,7 +20,7 @@ from svc.runs.model import (
     RunRow,
     StepRow,
 )
-from svc.runs.moving import cancel_tree, move, note, tell
+from svc.runs.moving import cancel_tree, move, note, tell_all
 from svc.runs.states import CANCELLABLE, RETRYABLE
 from svc.store import Tx, json_array
 from svc.workflow import Json, Workflow
@@ -73,7 +73,7 @@ def begin(
         now=tx.now,
     )
     row = _existing(tx, run_id)
-    tell(tx, row)
+    tell_all(tx, row)
     note(tx, row, "run.queued")
     return run_id
 

@@ -32,6 +32,11 @@ MAX_DEPTH: Final = 8
 """Of children of children."""
 KEEP_ENDED_MS: Final = 90 * DAY_MS
 PAGE_ROWS: Final = 50
+SHOWN_CHARS: Final = 2_000
+"""Of one input or result, where a run is shown with all of its steps."""
+SHOWN_CHARS_OF_A_RUN: Final = 1_000_000
+"""Of all of them; of the steps beyond, only what is very short."""
+VERY_SHORT_CHARS: Final = 64
 LEASED_AT_ONCE: Final = 20
 
 StepState = Literal["waiting", "done", "failed"]
@@ -77,6 +82,15 @@ class StepRow:
     due_at: Millis | None
     started_at: Millis
     ended_at: Millis | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownStep:
+    """``input`` and ``output`` of ``step`` are cut where there is a size: that of all of it, in bytes."""
+
+    step: StepRow
+    input_bytes: int | None
+    output_bytes: int | None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from svc.principal import system
 from svc.runs import queries
 from svc.runs.model import MAX_ERROR_CHARS, TOPIC, RunError, RunRow
 from svc.runs.states import CANCELLABLE, ENDED, RUN, RunEvent
-from svc.store import Tx
+from svc.store import ADMINS, Tx
 
 DEVICE_ID: Final = system("runs").device_id
 _TOLD: Final = frozenset[RunEvent]({"finish", "fail", "cancel"})
@@ -44,7 +44,7 @@ def move(tx: Tx, row: RunRow, event: RunEvent, **columns: Unpack[Columns]) -> Ru
     tx.run(f"update runs set state = :state, {assignments} where id = :id", state=to, id=row.id, **written)
     moved = queries.run(tx, row.id)
     assert moved is not None, "it was just written"
-    tell(tx, moved)
+    tell_all(tx, moved)
     if event in _TOLD:
         note(tx, moved, f"run.{to}")
     if to in ENDED:
@@ -54,8 +54,19 @@ def move(tx: Tx, row: RunRow, event: RunEvent, **columns: Unpack[Columns]) -> Ru
 
 def tell(tx: Tx, row: RunRow) -> None:
     """Tell the owner's clients that the run is another than it was."""
+    _tell(tx, row, row.user_id)
+
+
+def tell_all(tx: Tx, row: RunRow) -> None:
+    """Also the admins, whose lists show in which state it is, and nothing of its steps."""
+    tell(tx, row)
+    if row.user_id is not None:
+        _tell(tx, row, ADMINS)
+
+
+def _tell(tx: Tx, row: RunRow, audience: str | None) -> None:
     payload = {"state": row.state, "workflow": row.workflow, "parentId": row.parent_id}
-    tx.emit(topic=TOPIC, kind="run.changed", id=row.id, payload=payload, audience=row.user_id)
+    tx.emit(topic=TOPIC, kind="run.changed", id=row.id, payload=payload, audience=audience)
 
 
 def note(tx: Tx, row: RunRow, event: str) -> None:

@@ -8,7 +8,7 @@ from svc.clock import rfc3339
 from svc.protocol import NOTHING, Nothing, Procedure
 from svc.runs import actions, approvals, shown
 from svc.runs.dispatch import Dispatcher
-from svc.runs.wire import ApprovalOut, DecideInput, IdInput, ListInput, RunDetail, RunsOut
+from svc.runs.wire import ApprovalOut, DecideInput, IdInput, ListInput, RunDetail, RunsOut, StepIdInput, StepOut
 from svc.workspace import RequestContext
 
 
@@ -18,6 +18,12 @@ async def _list(context: RequestContext, wanted: ListInput) -> RunsOut:
 
 async def _get(context: RequestContext, wanted: IdInput) -> RunDetail:
     return await context.workspace.store.read(shown.get_run, context.principal, run_id=wanted.id)
+
+
+async def _step(context: RequestContext, wanted: StepIdInput) -> StepOut:
+    return await context.workspace.store.read(
+        shown.get_step, context.principal, run_id=wanted.id, step_id=wanted.step_id
+    )
 
 
 async def _cancel(context: RequestContext, wanted: IdInput) -> Nothing:
@@ -73,7 +79,8 @@ def _row(
 
 PROCEDURES: Final = (
     _row("runs.list", "query", ListInput, RunsOut, _list, "The caller's runs, the newest first; admins see all."),
-    _row("runs.get", "query", IdInput, RunDetail, _get, "One run of the caller, with its steps."),
+    _row("runs.get", "query", IdInput, RunDetail, _get, "One run of the caller, with its steps; long values are cut."),
+    _row("runs.step", "query", StepIdInput, StepOut, _step, "One step of a run, with all of its input and output."),
     _row("runs.cancel", "mutation", IdInput, Nothing, _cancel, "Stop a run, and what it began."),
     _row("runs.retry", "mutation", IdInput, Nothing, _retry, "Let a run go on at its first step that is not done."),
     _row("approvals.list", "query", Nothing, list[ApprovalOut], _approvals, "What waits for the caller's decision."),

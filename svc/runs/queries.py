@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import Final, cast
 
 from svc.principal import Principal
-from svc.runs.model import RunRow, StepRow, StepState
+from svc.runs.model import (
+    SHOWN_CHARS,
+    SHOWN_CHARS_OF_A_RUN,
+    VERY_SHORT_CHARS,
+    RunRow,
+    ShownStep,
+    StepRow,
+    StepState,
+)
 from svc.runs.states import RunState
 from svc.store import ReadTx, texts_of
 from svc.store.transaction import Row
@@ -74,6 +82,32 @@ def steps(tx: ReadTx, run_id: str) -> tuple[StepRow, ...]:
     """In the order in which they began."""
     rows = tx.all(f"select {_STEP} from run_steps where run_id = :id order by position, key", id=run_id)
     return tuple(_step(row) for row in rows)
+
+
+def shown_steps(tx: ReadTx, run_id: str) -> list[ShownStep]:
+    """In the order in which they began, within the bounds of what one answer holds."""
+    rows = tx.all(
+        """
+        with sized as (
+            select *, sum(min(length(input), :most) + min(length(coalesce(output, '')), :most))
+                over (order by position, key) as so_far
+            from run_steps where run_id = :id
+        ), bounded as (select *, iif(so_far > :most_of_all, :little, :most) as room from sized)
+        select key, parent_key, name, kind, state, substr(input, 1, room), input_digest, substr(output, 1, room), error,
+            attempts, due_at, started_at, ended_at,
+            iif(length(input) > room, length(cast(input as blob)), null),
+            iif(length(output) > room, length(cast(output as blob)), null)
+        from bounded order by position, key
+        """,
+        id=run_id,
+        most=SHOWN_CHARS,
+        most_of_all=SHOWN_CHARS_OF_A_RUN,
+        little=VERY_SHORT_CHARS,
+    )
+    return [
+        ShownStep(step=_step(row), input_bytes=cast("int | None", row[13]), output_bytes=cast("int | None", row[14]))
+        for row in rows
+    ]
 
 
 def step(tx: ReadTx, run_id: str, key: str) -> StepRow | None:

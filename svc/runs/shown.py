@@ -11,7 +11,7 @@ from svc.errors import Invalid, NotFound
 from svc.ids import derived_id
 from svc.principal import Principal
 from svc.runs import queries
-from svc.runs.model import PAGE_ROWS, StepRow
+from svc.runs.model import PAGE_ROWS, ShownStep
 from svc.runs.states import RunState
 from svc.runs.wire import Ancestor, ErrorOut, ListInput, Progress, RunDetail, RunOut, RunsOut, StepOut, Usage
 from svc.store import ReadTx
@@ -61,8 +61,16 @@ def get_run(tx: ReadTx, principal: Principal, *, run_id: str) -> RunDetail:
         output=raw(cast("str | None", row[16])),
         ancestors=_ancestors(tx, cast("str | None", row[8])),
         children=tuple(_run_out(child, principal) for child in children),
-        steps=tuple(_step_out(run_id, step) for step in queries.steps(tx, run_id)),
+        steps=tuple(_step_out(run_id, shown) for shown in queries.shown_steps(tx, run_id)),
     )
+
+
+def get_step(tx: ReadTx, principal: Principal, *, run_id: str, step_id: str) -> StepOut:
+    """One step with all of its input and output."""
+    step = queries.step(tx, run_id, step_id) if queries.mine(tx, principal, run_id) else None
+    if step is None:
+        raise NotFound("There is no such step.")
+    return _step_out(run_id, ShownStep(step=step, input_bytes=None, output_bytes=None))
 
 
 def _ancestors(tx: ReadTx, run_id: str | None) -> tuple[Ancestor, ...]:
@@ -102,7 +110,8 @@ def _run_out(row: Row, principal: Principal) -> RunOut:
     )
 
 
-def _step_out(run_id: str, step: StepRow) -> StepOut:
+def _step_out(run_id: str, shown: ShownStep) -> StepOut:
+    step = shown.step
     return StepOut(
         id=step.key,
         parent_id=step.parent_key,
@@ -113,8 +122,10 @@ def _step_out(run_id: str, step: StepRow) -> StepOut:
         started_at=rfc3339(step.started_at),
         ended_at=rfc3339_or_none(step.ended_at),
         due_at=rfc3339_or_none(step.due_at),
-        input=raw(step.input),
-        output=raw(step.output),
+        input=raw(step.input) if shown.input_bytes is None else _text(step.input),
+        output=raw(step.output) if shown.output_bytes is None else _text(step.output),
+        input_bytes=shown.input_bytes,
+        output_bytes=shown.output_bytes,
         error=_error(step.error),
         child_id=derived_id("run", run_id, step.key) if step.kind == "child" else None,
     )
@@ -122,6 +133,11 @@ def _step_out(run_id: str, step: StepRow) -> StepOut:
 
 def raw(text: str | None) -> msgspec.Raw:
     return msgspec.Raw((text or "null").encode())
+
+
+def _text(beginning: str | None) -> msgspec.Raw:
+    """As a JSON text, for half a JSON value is none."""
+    return msgspec.Raw(msgspec.json.encode(beginning))
 
 
 def _error(text: str | None) -> ErrorOut | None:

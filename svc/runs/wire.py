@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 
 from svc.protocol import Wire
-from svc.runs.model import MAX_NAME_CHARS, StepState
+from svc.runs.model import MAX_KEY_CHARS, MAX_NAME_CHARS, StepState
 from svc.runs.states import RunState
 from svc.workflow import Json, StepKind
 
@@ -49,7 +49,11 @@ class RunOut(Wire, frozen=True):
 
 
 class StepOut(Wire, frozen=True):
-    """``child_id``: the run that a step of the kind ``child`` waits for."""
+    """``child_id``: the run that a step of the kind ``child`` waits for.
+
+    ``input_bytes``, ``output_bytes``: where a run is shown with all of its steps, long values are cut. Then the value
+    is a text, the beginning of its JSON, and this is the size of all of it; ``runs.step`` has it whole.
+    """
 
     id: str
     parent_id: str | None
@@ -62,6 +66,8 @@ class StepOut(Wire, frozen=True):
     due_at: str | None
     input: msgspec.Raw
     output: msgspec.Raw
+    input_bytes: int | None
+    output_bytes: int | None
     error: ErrorOut | None
     child_id: str | None
 
@@ -96,6 +102,13 @@ class RunsOut(Wire, frozen=True):
 
 class IdInput(Wire, frozen=True):
     id: Id
+
+
+class StepIdInput(Wire, frozen=True):
+    """``id``: the run's."""
+
+    id: Id
+    step_id: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_KEY_CHARS)]
 
 
 class ApprovalOut(Wire, frozen=True):

@@ -27,6 +27,7 @@ from svc.store.keyring import KeyFile, Keyring, MasterKeySource, master_key_path
 from svc.store.migrate import fresh_schema, schema_sql
 from svc.store.os_keyring import OsKeyring
 from svc.store.outbox import (
+    ADMINS,
     EVERYONE,
     PRUNE_ROWS,
     Outbox,
@@ -45,6 +46,7 @@ from svc.store.threads import RunsInThreads
 from svc.store.transaction import ReadTx, Row, Tx, Value
 
 __all__ = [
+    "ADMINS",
     "EVERYONE",
     "INTERNAL_PORT_FILE",
     "INTERNAL_TOKEN_FILE",

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from svc.store.transaction import ReadTx, Tx
 
 EVERYONE: Final = "*"
+ADMINS: Final = "*admins"  # no user id begins so
 MAX_WAITING_ROWS: Final = 10_000  # of one subscription; a page of backfill emits a few hundred at once
 MAX_WAITING_BYTES: Final = 4 * 1024 * 1024  # their payloads
 PRUNE_ROWS: Final = 10_000  # removed by one call at most, so that the writer is not held up
@@ -45,6 +46,8 @@ class OutboxRow:
     def visible_to(self, principal: Principal) -> bool:
         if self.audience == EVERYONE or principal.sees_everything:
             return True
+        if self.audience == ADMINS:
+            return principal.is_admin
         return self.audience is not None and self.audience == principal.user_id
 
 

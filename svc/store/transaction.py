@@ -98,7 +98,7 @@ class Tx(ReadTx):
     ) -> None:
         """Add a live update: published after the commit, kept for those who reconnect.
 
-        ``audience`` is a user id, ``"*"`` for everyone, or ``None`` for those who see everything.
+        ``audience`` is a user id, ``EVERYONE``, ``ADMINS``, or ``None`` for those who see everything.
         """
         encoded = msgspec.json.encode(dict(payload))
         cursor = self._execute(

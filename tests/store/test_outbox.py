@@ -15,6 +15,7 @@ from svc.clock import VirtualClock
 from svc.nursery import ThreadPool
 from svc.principal import AUTH_OFF, UNCLAIMED, Principal, system
 from svc.store import (
+    ADMINS,
     EVERYONE,
     Outbox,
     OutboxRow,
@@ -97,6 +98,9 @@ async def test_a_subscriber_that_holds_too_much_overflows_however_few_rows_it_is
         ("usr_1", AUTH_OFF, True),
         ("usr_1", system("scheduler"), True),
         (EVERYONE, UNCLAIMED, True),
+        (ADMINS, member("usr_2"), False),
+        (ADMINS, Principal(user_id="usr_2", device_id="d", is_admin=True, via="session"), True),
+        (ADMINS, UNCLAIMED, True),
     ],
 )
 def test_a_row_is_for_its_audience_and_for_who_sees_everything(

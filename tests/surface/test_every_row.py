@@ -125,6 +125,7 @@ PROCEDURES: dict[str, Door] = {
     "search.state": query("admin"),
     "runs.list": query("authenticated"),
     "runs.get": query("authenticated", 404, id="run_none"),
+    "runs.step": query("authenticated", 404, id="run_none", stepId="step"),
     "runs.cancel": mutation("authenticated", 404, id="run_none"),
     "runs.retry": mutation("authenticated", 404, id="run_none"),
     "approvals.list": query("authenticated"),

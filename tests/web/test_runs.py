@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -137,6 +138,8 @@ def test_an_admin_sees_that_others_have_runs_and_may_stop_them(start: Callable[.
     expect(row(page, "Theirs")).to_contain_text("of Jonas Feld")
     expect(row(page, "Theirs").get_by_role("link")).to_have_count(0)
     expect(row(page, "Mine").get_by_role("button")).to_have_count(0)
+    app.world.add_run("Of Jonas, begun meanwhile", mine=False, owner=JONAS["id"])
+    expect(row(page, "begun meanwhile")).to_contain_text("of Jonas Feld")
     row(page, "Theirs").get_by_role("button", name="Cancel").click()
     assert app.calls("runs.cancel") == []
     row(page, "Theirs").get_by_role("button", name="Stop it").click()
@@ -221,6 +224,28 @@ def test_a_long_value_is_cut_until_all_is_asked_for_and_stays_open_while_the_run
     app.world.change_run(run_id, steps=[step("long", output="x" * 9_000 + "end"), step("next")])
     expect(step_of(page, "next")).to_be_visible()
     expect(value).to_contain_text("end")
+
+
+def test_what_the_server_has_cut_is_asked_for_when_it_is_wanted(app: App) -> None:
+    app.world.whole_steps = {"long": {"output": ["x" * 9_000, "end"]}}
+    cut = step("long", output='["' + "x" * 1_900, outputBytes=9_010)
+    run_id = app.world.add_run("Work", steps=[cut])
+    page = run_page(app, run_id)
+    value = open_step(page, "long").get_by_role("region", name="Output of long")
+    expect(value).to_have_text('["' + "x" * 1_900 + "…")
+    more = page.get_by_role("button", name="Show all of Output of long")
+    expect(more).to_have_text(re.compile(r"Show all\s+9,010 bytes"))
+    app.tolerated = ("500",)
+    app.world.failing["runs.step"] = Refusal("INTERNAL_SERVER_ERROR", 500, "Something broke.")
+    more.click()
+    expect(page.get_by_role("alert")).to_contain_text("Something broke.")
+    app.world.failing.clear()
+    more.click()
+    expect(value).to_contain_text('"end"')
+    expect(more).to_have_count(0)
+    app.world.change_run(run_id, steps=[cut, step("next")])
+    expect(step_of(page, "next")).to_be_visible()
+    expect(value).to_contain_text('"end"')
 
 
 def test_what_is_not_seen_in_a_text_is_shown(app: App) -> None:
