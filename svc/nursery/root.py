@@ -25,6 +25,8 @@ class Root:
     """All subsystems of one process. Used for one :meth:`run`."""
 
     def __init__(self, *, log: Log, rng: random.Random) -> None:
+        self.started = trio.Event()
+        """Set once each subsystem has had its turn to start."""
         self._log = log
         self._rng = rng
         self._children: dict[str, Supervisor] = {}  # in start order
@@ -48,6 +50,7 @@ class Root:
                 self._nursery = nursery
                 with self._starting:
                     await self._start_all(subsystems)
+                self.started.set()
                 task_status.started()
                 await self._drain_begun.wait()
                 await self._drain_all()

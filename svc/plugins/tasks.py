@@ -26,6 +26,7 @@ async def subsystems(workspace: Workspace) -> Sequence[Subsystem]:
         child.started()  # what is there serves already
         async with open_task_group() as nursery:
             await nursery.start(_hear_of_pins, workspace, plugins)
+            await workspace.root.started.wait()  # by then a repository that is followed has pinned its list
             while True:
                 pause_s = await plugins.reconcile()
                 await plugins.wake.wait(at_most_s=math.inf if pause_s is None else pause_s)

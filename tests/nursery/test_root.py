@@ -27,7 +27,9 @@ async def test_a_slow_start_shows_as_starting(root: Root, diary: Diary) -> None:
         nursery.start_soon(root.run, [diary.plain("store", start_s=3)])
         await trio.sleep(1)
         assert root.states()["store"].phase == "starting"
+        assert not root.started.is_set()
         await trio.sleep(3)
+        assert root.started.is_set()
         assert root.states()["store"].phase == "running"
         root.drain("test over")
 

@@ -327,7 +327,7 @@ class Handler(BaseHTTPRequestHandler):
             self.answer_json(404, {"code": "not_found"})
         elif url.path == "/oauth/mail/start":
             self.answer_json(501, {"title": "Not Implemented", "detail": "No mail provider is configured."})
-        elif url.path in {"/", "/login"} or url.path.startswith(("/p/", "/settings")):
+        elif url.path in {"/", "/login"} or url.path.startswith(("/p/", "/plugins/", "/settings")):
             self.shell()
         else:
             self.answer_json(404, {"code": "not_found"})
