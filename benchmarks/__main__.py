@@ -25,6 +25,7 @@ NAMES: Final = (
     "refusals",
     "broker",
     "runs",
+    "gitops",
     "files",
     "boot",
     "corpus",

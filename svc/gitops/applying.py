@@ -52,7 +52,8 @@ class Applied:
 
 
 def apply(tx: Tx, sync: Sync) -> Applied:
-    work = _Work(tx=tx, sync=sync, known=rows.known(tx), held=edits.pages_with_waiting_edits(tx, GITOPS))
+    known = rows.known(tx, only=_touched(sync.plan))
+    work = _Work(tx=tx, sync=sync, known=known, held=edits.pages_with_waiting_edits(tx, GITOPS))
     work.owner = rows.first_admin(tx)
     work.remove()
     work.rename()
@@ -100,8 +101,7 @@ class _Work:
         self.broken = dict(self.sync.plan.broken)
         ids = [row.page_id for row in self.known.values() if row.page_id is not None]
         self.paths = {page_id: path for page_id, (path, _) in readable_titles(self.tx, GITOPS, ids).items()}
-        kept = {row.file_id for row in self.known.values() if row.file_id is not None}
-        self.file_ids = kept | {put.file_id for put in self.sync.plan.files}
+        self.file_ids = rows.file_ids(self.tx) | {put.file_id for put in self.sync.plan.files}
         self.new_file_ids = {put.file: put.file_id for put in self.sync.plan.files}
 
     def remove(self) -> None:
@@ -243,9 +243,8 @@ class _Work:
         digests = {put.file: put.digest for put in plan.pages} | self.digests
         rows.forget(self.tx, self.forgotten | (set(plan.renamed) - self.left))
         changed = []
-        for file, one in plan.found.items():
-            if file in self.left:
-                continue
+        for file in sorted({*plan.read, *plan.broken, *plan.renamed, *self.new_file_ids} - self.left):
+            one = plan.found[file]
             before = self.known.get(file)
             row = self._row(one, before, digest=digests.get(file))
             if before is None or row is not before or file in plan.renamed:
@@ -323,6 +322,12 @@ class _Work:
 
     def _is_taken(self, path: str) -> bool:
         return readable_page(self.tx, GITOPS, path) is not None
+
+
+def _touched(plan: Plan) -> set[str]:
+    """The files whose rows this sync may read or write: of ten thousand, mostly one."""
+    named = {*plan.read, *plan.broken, *plan.renamed, *plan.renamed.values()}
+    return named | {put.file for put in plan.files} | {row.file for row in plan.gone}
 
 
 def _origin(file: str) -> str:

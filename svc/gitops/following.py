@@ -40,6 +40,8 @@ AT_ONCE_PAUSE_S: Final = 1.0
 """Between two looks that were called for."""
 EXPORT_RETRIES: Final = Retries(first_s=5.0, cap_s=300.0)
 JITTER: Final = 0.1
+TIDY_EVERY: Final = 20
+"""Fetches."""
 DEFAULT_MIME: Final = "application/octet-stream"
 _MIMES: Final = mimetypes.MimeTypes(filenames=())
 
@@ -65,6 +67,7 @@ class Follower:
     wake: Wake = field(default_factory=Wake)
     _failures: int = 0
     """How often in a row a look went wrong while edits waited to be carried out."""
+    _fetches: int = 0
     next_look_at: float | None = None
     """On trio's clock; ``None`` while one is under way, or none is planned."""
 
@@ -143,7 +146,9 @@ class Follower:
     async def _bring(self, head: str, state: State) -> None:
         if await self.mirror.upstream() != head:
             head = await self.mirror.fetch()
-            await self.mirror.tidy()
+            self._fetches += 1
+            if self._fetches % TIDY_EVERY == 0:
+                await self.mirror.tidy()
         if self.exporter is None:
             await self.sync(head, state)
         else:
@@ -168,9 +173,9 @@ class Follower:
         if not listing.has_pages and any(row.page_id is not None for row in known.values()):
             place = f"{self.folder}/{PAGES}" if self.folder else PAGES
             raise GitFault("missing", f"The repository has no folder {place} any more: the pages stay as they are.")
-        planned = await self._plan(listing, known, commit, state)
-        planned, blobs = await self._stored(planned)
         since = state.commit if state.commit is not None and await self.mirror.has(state.commit) else None
+        planned = await self._plan(listing, known, commit, since, everything=state.reading != READING)
+        planned, blobs = await self._stored(planned)
         changed = {*planned.read, *(put.file for put in planned.files)}
         origins, newest = await tree.origins_of(git, changed, since=since, until=commit, folder=self.folder)
         sync = Sync(
@@ -196,15 +201,17 @@ class Follower:
         )
         return applied
 
-    async def _plan(self, listing: tree.Listing, known: Mapping[str, Known], commit: str, state: State) -> Plan:
+    async def _plan(
+        self, listing: tree.Listing, known: Mapping[str, Known], commit: str, since: str | None, *, everything: bool
+    ) -> Plan:
         newest = await self.threads.run(planning.tree_of, listing.found, known)
-        wanted = planning.to_read(newest, known, everything=state.reading != READING)
+        wanted = planning.to_read(newest, known, everything=everything)
         texts = await tree.texts_of(self.mirror.git, wanted, addresses=newest.addresses, threads=self.threads)
         similar: dict[str, str] = {}
         may_be_renamed = known.keys() - newest.found.keys() and newest.found.keys() - known.keys()
-        if may_be_renamed and state.commit is not None and await self.mirror.has(state.commit):
-            similar = await tree.renames_between(self.mirror.git, state.commit, commit, folder=self.folder)
-        return planning.plan(newest, known, texts, similar=similar)
+        if may_be_renamed and since is not None:
+            similar = await tree.renames_between(self.mirror.git, since, commit, folder=self.folder)
+        return await self.threads.run(partial(planning.plan, newest, known, texts, similar=similar))
 
     async def _stored(self, planned: Plan) -> tuple[Plan, dict[str, BlobRef]]:
         """The content of the plan's files, durable before a row names it; one at a time, for they may be large."""

@@ -10,7 +10,7 @@ from svc.clock import Millis
 from svc.gitops.model import MAX_PROBLEMS, READING, TOPIC, Kind, Known, Problem
 from svc.gitops.naming import PLUGINS
 from svc.gitops.planning import file_address, page_address
-from svc.store import EVERYONE, ReadTx, Tx, Value
+from svc.store import EVERYONE, ReadTx, Tx, Value, json_array
 
 _KNOWN: Final = """
     f.file, f.kind, f.page_id, f.file_id, f.path, f.blob, f.seen_blob, f.digest, p.title, f.problem, f.line
@@ -36,14 +36,17 @@ class State:
     problem_at: Millis | None
 
 
-def known(tx: ReadTx) -> dict[str, Known]:
-    """By file. A page that was deleted since is no page any more."""
+def known(tx: ReadTx, *, only: Iterable[str] | None = None) -> dict[str, Known]:
+    """By file: all, or ``only`` these. A page that was deleted since is no page any more."""
+    which = "" if only is None else "and f.file in (select value from json_each(:only))"
+    params: dict[str, Value] = {} if only is None else {"only": json_array(only)}
     rows = tx.all(
         f"""
         select {_KNOWN}, p.id from gitops_files f left join pages p on p.id = f.page_id
-        where f.file <> :plugins order by f.file
+        where f.file <> :plugins {which} order by f.file
         """,
         plugins=PLUGINS,
+        **params,
     )
     return {
         cast(str, row[0]): Known(
@@ -61,6 +64,11 @@ def known(tx: ReadTx) -> dict[str, Known]:
         )
         for row in rows
     }
+
+
+def file_ids(tx: ReadTx) -> set[str]:
+    """Of the files beside pages."""
+    return {cast(str, file_id) for (file_id,) in tx.all("select file_id from gitops_files where file_id is not null")}
 
 
 def addresses(tx: ReadTx) -> dict[str, str]:

@@ -9,12 +9,16 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import trio
+
 from svc.gitops.git.child import Git
 from svc.gitops.git.faults import GitFault
+from svc.nursery import autojump_held
 
 MAX_FILES: Final = 50_000
-_LINE_BYTES: Final = 1_200
 _AT_MOST_BYTES: Final = 48 * 1024 * 1024
+_LONG_BYTES: Final = 50_000
+"""What takes longer to read than the loop may be kept from others."""
 BATCH_BYTES: Final = 8 * 1024 * 1024
 """Content that is in memory at a time, where no single file is larger."""
 BATCH_FILES: Final = 4_000
@@ -68,10 +72,16 @@ async def _listed(git: Git, tree: str, *options: str) -> list[Entry]:
         printed = await git.run("ls-tree", *options, "-z", "-l", "--full-tree", tree, at_most_bytes=_AT_MOST_BYTES)
     except GitFault as fault:
         raise TooMuch from fault if fault.kind == "too_large" else None
-    lines = printed.split(b"\0")[:-1]
-    if len(lines) > MAX_FILES:
+    if printed.count(b"\0") > MAX_FILES:
         raise TooMuch
-    return [_entry(line) for line in lines]
+    if len(printed) < _LONG_BYTES:
+        return _entries(printed)
+    with autojump_held():
+        return await trio.to_thread.run_sync(_entries, printed)
+
+
+def _entries(printed: bytes) -> list[Entry]:
+    return [_entry(line) for line in printed.split(b"\0")[:-1]]
 
 
 def _entry(line: bytes) -> Entry:
