@@ -1107,7 +1107,7 @@ interface PluginsSetInput {
   on: boolean;
 }
 
-/** `source`: whose list holds. `busy`: a set is being made. */
+/** `source`: whose list holds. `registry`: empty where it is npm's own. `busy`: a set is being made. */
 interface PluginsStatusOut {
   source: "environment" | "none" | "repository";
   registry: string;

@@ -38,8 +38,8 @@ export function PluginsSection() {
   return html`<section class="setting" aria-labelledby="plugins-title">
       <h2 id="plugins-title">Installed plugins</h2>
       <${Pending} of=${status} what="how the plugins stand" />
-      ${status.data && html`<p class="fine">${SOURCES[status.data.source]} From <code>${status.data.registry}</code>.
-        </p>`}
+      ${status.data && html`<p class="fine">${SOURCES[status.data.source]}
+        ${status.data.registry && html`From <code>${status.data.registry}</code>.`}</p>`}
       ${status.data?.problem && html`<div class="notice bad" role="status"><${Icon} name="warning" />
         <div><p>${status.data.problem}.</p><p>What was there before holds on.</p></div></div>`}
       ${status.data?.busy && html`<p class="quiet-text" role="status">Installing</p>`}

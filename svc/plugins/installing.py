@@ -73,7 +73,7 @@ class Installer:
         data = await self.threads.run(read_lock, made)
         if data is None:
             raise BadLock("npm wrote no lock file, or too long a one")
-        check_lock(data, registry=self.npm.registry)
+        check_lock(data, registry=await self.npm.source(scratch))
         await self.npm.fetch(made, scratch)
         await self.threads.run(check_tree, made)
 

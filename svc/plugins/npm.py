@@ -81,6 +81,8 @@ class NpmFault(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Npm:
+    """``registry`` is an address; empty, it is the one that npm uses by itself."""
+
     environ: Mapping[str, str]
     registry: str
     threads: ThreadPool
@@ -94,6 +96,15 @@ class Npm:
             words = f"npm is {version}, older than {OLDEST[0]}.{OLDEST[1]}, and could fetch from anywhere; {OBTAIN}"
             raise NpmFault(words, may_pass=False)
 
+    async def source(self, scratch: Path) -> str:
+        """The address of the registry. Raises :class:`NpmFault`."""
+        if self.registry:
+            return self.registry
+        said = await self._run(
+            *("config", "get", "registry"), *_settings(scratch), folder=scratch, scratch=scratch, within_s=ANSWER_S
+        )
+        return said.decode(errors="replace").strip()
+
     async def resolve(self, folder: Path, scratch: Path) -> None:
         """Write a lock file for what ``package.json`` wants, and fetch nothing but what the registry says of it."""
         await self._run("install", "--package-lock-only", *self._safe(scratch), folder=folder, scratch=scratch)
@@ -103,13 +114,8 @@ class Npm:
         await self._run("ci", *self._safe(scratch), folder=folder, scratch=scratch)
 
     def _safe(self, scratch: Path) -> tuple[str, ...]:
-        return (
-            *_SAFE,
-            f"--registry={self.registry}",
-            f"--cache={scratch / 'cache'}",
-            f"--userconfig={scratch / 'no-user'}",
-            f"--globalconfig={scratch / 'no-global'}",
-        )
+        registry = (f"--registry={self.registry}",) if self.registry else ()
+        return (*_SAFE, *registry, f"--cache={scratch / 'cache'}", *_settings(scratch))
 
     async def _run(self, *args: str, folder: Path, scratch: Path, within_s: float | None = None) -> bytes:
         within_s = DEADLINE_S if within_s is None else within_s
@@ -191,6 +197,11 @@ class _Error(msgspec.Struct, frozen=True):
 
 class _Answer(msgspec.Struct, frozen=True):
     error: _Error
+
+
+def _settings(scratch: Path) -> tuple[str, ...]:
+    """Files that are not there: nothing that a user or the machine has set holds."""
+    return (f"--userconfig={scratch / 'no-user'}", f"--globalconfig={scratch / 'no-global'}")
 
 
 async def _end(process: trio.Process) -> None:

@@ -29,7 +29,8 @@ PLUGINS: Setting[tuple[Spec, ...]] = Setting(
 REGISTRY: Setting[str] = Setting(
     name="SVC_PLUGINS_REGISTRY",
     parse=http_url,
-    default="https://registry.npmjs.org",
+    default="",
+    shown_default="npm's own",
     type="URL",
     help="The npm registry that plugins are installed from; nothing is fetched from elsewhere.",
 )

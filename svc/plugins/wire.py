@@ -93,7 +93,7 @@ class PluginOut(Wire, frozen=True):
 
 
 class StatusOut(Wire, frozen=True):
-    """``source``: whose list holds. ``busy``: a set is being made."""
+    """``source``: whose list holds. ``registry``: empty where it is npm's own. ``busy``: a set is being made."""
 
     source: Source
     registry: str

@@ -1,0 +1,23 @@
+"""Where npm installs from: the registry that is set, else its own, whatever a user or the machine has set for npm."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from svc.nursery import ThreadPool
+from tests.peers.needs import NPM, need
+from tests.plugins.rig import installer
+
+
+async def test_it_is_the_one_that_is_set(tmp_path: Path, threads: ThreadPool) -> None:
+    npm = installer(tmp_path, "https://registry.example", threads).npm
+    assert await npm.source(tmp_path) == "https://registry.example"
+
+
+async def test_it_is_npm_s_own_else_whatever_npm_was_told(tmp_path: Path, threads: ThreadPool) -> None:
+    need(NPM)
+    (tmp_path / ".npmrc").write_text("registry=http://evil.example\n")
+    npm = installer(tmp_path, "", threads, npm_config_registry="http://evil.example").npm
+    source = await npm.source(tmp_path)
+    assert source.startswith("https://")
+    assert "evil" not in source
