@@ -2,6 +2,7 @@
 /** Git: which repository is followed, how that goes, and which of its files could not be taken. For admins. */
 import { useEffect } from "preact/hooks";
 import { now } from "../now.js";
+import { pageHref } from "../pages/paths.js";
 import { mutate } from "../rpc.js";
 import { Pending, useFetched } from "../settings/fetched.js";
 import { ConfirmButton } from "../ui/confirm.js";
@@ -32,7 +33,7 @@ export function GitSection() {
       ${found && (found.enabled ? html`<${Followed} status=${found} />` : html`<p class="quiet-text">
         No repository is followed. The variable <code>SVC_GITOPS_REPO</code> names one.</p>`)}
     </section>
-    ${found?.enabled && html`<${Problems} status=${found} />`}`;
+    ${found?.enabled && html`<${Conflicts} status=${found} /><${Problems} status=${found} />`}`;
 }
 
 /** @param {{ status: Status }} props */
@@ -56,10 +57,26 @@ function Followed({ status }) {
       <dt>Asked</dt><dd>${status.checkedAt ? html`<span title=${fullTime(status.checkedAt)}>
         ${ago(status.checkedAt, now.value)}</span>` : "without an answer yet"}</dd>
       ${status.mode === "write-back" && html`<dt>Waiting</dt>
-        <dd>${status.pending === 0 ? "nothing to write back" : `${status.pending} to write back`}</dd>`}
+        <dd>${status.pending === 0 ? "nothing to write back" : `${status.pending} to write back`}
+          ${status.writebackBranch && html` to <code>${status.writebackBranch}</code>`}
+          ${status.requestUrl && html` · <a href=${status.requestUrl} target="_blank" rel="noopener noreferrer">Open a
+            pull request</a>`}</dd>`}
     </dl>
     <p class="fine">${MODES[/** @type {keyof typeof MODES} */ (status.mode)]}</p>
     <${ConfirmButton} label="Sync now" run=${look} />`;
+}
+
+/** What differs here and there, and waits for a choice: it is made on the page. @param {{ status: Status }} props */
+function Conflicts({ status }) {
+  if (!status.conflicts.length) return null;
+  return html`<section class="setting" aria-labelledby="git-conflicts-title">
+    <h2 id="git-conflicts-title">Pages that wait for a choice</h2>
+    <ul class="things">${status.conflicts.map((one) => html`<li key=${one.path} class="thing"><div class="thing-text">
+      <p class="thing-title"><a href=${pageHref(one.path)}>${one.path}</a></p>
+      <p>${one.reason}</p>
+      <p class="fine">${one.file}, since <span title=${fullTime(one.at)}>${ago(one.at, now.value)}</span></p>
+    </div></li>`)}</ul>
+  </section>`;
 }
 
 /** @param {{ status: Status }} props */

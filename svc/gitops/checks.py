@@ -14,13 +14,13 @@ _NONE: Final = "No repository is followed"
 
 async def _following(context: CheckContext) -> Sequence[Finding]:
     if context.config[REPO] is None:
-        return [skipped(_NONE)]
+        return [ok(_NONE)]
     if context.store is None:
         return [skipped("The database is not open")]
     state = await context.store.read(rows.state)
     problems, count = await context.store.read(rows.problems)
     if state is None:
-        return [skipped("The repository has not been looked at yet", "Start the service, then ask again")]
+        return [ok("The repository has not been looked at yet")]
     if state.problem is not None:
         return [
             Finding(
