@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from svc.nursery import ThreadPool
-from tests.peers.needs import NPM, need
+from tests.peers.needs import NPM, needs
 from tests.plugins.rig import installer
+
+pytestmark = [pytest.mark.wall_clock, needs(NPM)]
 
 
 async def test_it_is_the_one_that_is_set(tmp_path: Path, threads: ThreadPool) -> None:
@@ -15,7 +19,6 @@ async def test_it_is_the_one_that_is_set(tmp_path: Path, threads: ThreadPool) ->
 
 
 async def test_it_is_npm_s_own_else_whatever_npm_was_told(tmp_path: Path, threads: ThreadPool) -> None:
-    need(NPM)
     (tmp_path / ".npmrc").write_text("registry=http://evil.example\n")
     npm = installer(tmp_path, "", threads, npm_config_registry="http://evil.example").npm
     source = await npm.source(tmp_path)
