@@ -19,8 +19,11 @@ async def test_it_is_the_one_that_is_set(tmp_path: Path, threads: ThreadPool) ->
 
 
 async def test_it_is_npm_s_own_else_whatever_npm_was_told(tmp_path: Path, threads: ThreadPool) -> None:
-    (tmp_path / ".npmrc").write_text("registry=http://evil.example\n")
-    npm = installer(tmp_path, "", threads, npm_config_registry="http://evil.example").npm
-    source = await npm.source(tmp_path)
+    user, scratch = tmp_path / "user", tmp_path / "scratch"
+    user.mkdir()
+    scratch.mkdir()
+    (user / ".npmrc").write_text("registry=http://evil.example\n")
+    npm = installer(tmp_path, "", threads, HOME=str(user), npm_config_registry="http://evil.example").npm
+    source = await npm.source(scratch)
     assert source.startswith("https://")
     assert "evil" not in source
