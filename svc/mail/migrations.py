@@ -13,6 +13,7 @@ from svc.mail.health.tables import TABLES as HEALTH_TABLES
 from svc.mail.images.tables import FORGETTING
 from svc.mail.images.tables import TABLES as IMAGES_TABLES
 from svc.mail.labelling.tables import TABLES as LABELLING_TABLES
+from svc.mail.providers.imap.tables import TABLES as IMAP_TABLES
 from svc.mail.search.tables import ERASED_WHEN_ASKED
 from svc.mail.search.tables import TABLES as SEARCH_TABLES
 from svc.mail.sending.tables import TABLES as SENDING_TABLES
@@ -188,6 +189,13 @@ def m020_failed_changes(db: Database) -> None:
         "drop table mail_ledger",
         "alter table mail_failed rename to mail_ledger",
     ):
+        db.execute(statement)
+
+
+@MIGRATIONS(name="m021_imap")
+def m021_imap(db: Database) -> None:
+    """What the servers of mailboxes by IMAP have, as of the last look."""
+    for statement in IMAP_TABLES:
         db.execute(statement)
 
 

@@ -13,11 +13,13 @@ from svc.erase import Erase
 from svc.mail.accounts import letting_go
 from svc.mail.changes import outbox
 from svc.mail.health import erasing as health
+from svc.mail.providers.imap.rows import messages as imap
 from svc.mail.search import actions as search
 from svc.mail.sending import erasing as sending
 from svc.mail.threads import erasing as threads
 
 OWNERS: Final[Mapping[str, tuple[str, ...]]] = {
+    "providers": ("mail_imap_folders", "mail_imap_places", "mail_imap_changes"),
     "accounts": ("mail_accounts", "mail_labels", "mail_ledger"),
     "threads": (
         "mail_threads",
@@ -46,6 +48,7 @@ TABLES: Final = tuple(table for tables in OWNERS.values() for table in tables)
 
 ERASES: Final[tuple[Erase, ...]] = (
     letting_go.erase,
+    imap.erase,
     health.erase_events,
     health.erase_news,
     threads.erase,

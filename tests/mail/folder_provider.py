@@ -112,6 +112,9 @@ class FolderProvider:
         refs = tuple(MessageRef(id=one.id) for one in found[start : start + limit])
         return ListPage(messages=refs, next_page_token=str(start + limit) if start + limit < len(found) else None)
 
+    def expect(self, message_ids: Sequence[str]) -> None:
+        """Nothing to prepare: each is asked for alone."""
+
     async def get(self, message_id: str) -> RawMessage:
         await trio.lowlevel.checkpoint()
         one = self._there(message_id)

@@ -7,7 +7,12 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).parent.parent.parent
-OWN: Final = ("svc/mail/providers/gmail/", "svc/connections/google.py", "svc/fakes/")
+OWN: Final = (
+    "svc/mail/providers/gmail/",
+    "svc/mail/providers/imap/discovery/presets.py",
+    "svc/connections/google.py",
+    "svc/fakes/",
+)
 LISTS: Final = {
     "svc/mail/providers/kinds.py": "from svc.mail.providers.gmail.kind import KIND",
     "svc/connections/__init__.py": "google_terms",

@@ -76,14 +76,37 @@ class Dovecot:
     def deliver(self, folder: str, *raws: bytes, flags: str = "") -> None:
         with self.client() as other:
             for raw in raws:
-                _ok(other.append(folder, flags, "", raw))
+                _ok(other.append(f'"{folder}"', flags, "", raw))
 
     def do(self, folder: str, *commands: Sequence[str]) -> None:
         """Commands by UID in a folder: ``("STORE", "1:*", "+FLAGS", "(\\\\Seen)")``."""
         with self.client() as other:
-            _ok(other.select(folder))
+            _ok(other.select(f'"{folder}"'))
             for command in commands:
                 _ok(other.uid(*command))
+
+    def make(self, folder: str) -> None:
+        """``folder`` as the server writes it."""
+        with self.client() as other:
+            _ok(other.create(f'"{folder}"'))
+
+    def uid(self, folder: str, subject: str) -> int:
+        with self.client() as other:
+            _ok(other.select(f'"{folder}"', readonly=True))
+            _, found = other.uid("SEARCH", "HEADER", "SUBJECT", f'"{subject}"')
+        return int(found[0].split()[-1])
+
+    def number_anew(self, folder: str, *subjects: str) -> None:
+        """The folder as if restored from elsewhere: these of its mails, in another order, with other UIDs."""
+        with self.client() as other:
+            _ok(other.select(f'"{folder}"'))
+            _ok(other.create("Aside"))
+            for subject in reversed(subjects):
+                _, found = other.uid("SEARCH", "HEADER", "SUBJECT", f'"{subject}"')
+                _ok(other.uid("COPY", found[0].decode(), "Aside"))
+            _ok(other.close())
+            _ok(other.delete(f'"{folder}"'))
+            _ok(other.rename("Aside", f'"{folder}"'))
 
     def empty(self) -> None:
         """No mails, and only the folders that were there at first."""
@@ -93,7 +116,7 @@ class Dovecot:
                 assert isinstance(line, bytes)
                 name = line.partition(b'"/" ')[2]
                 if name.strip(b'"').decode() not in FOLDERS:
-                    _ok(other._simple_command("DELETE", name))
+                    other._simple_command("DELETE", name)  # one that only has others below it goes with them
                     continue
                 _ok(other.select(name.decode()))
                 other.uid("STORE", "1:*", "+FLAGS.SILENT", "\\Deleted")
@@ -102,7 +125,7 @@ class Dovecot:
     def subjects(self, folder: str) -> list[tuple[str, frozenset[str]]]:
         """What lies in a folder: subjects with their flags, in order of arrival."""
         with self.client() as other:
-            _ok(other.select(folder, readonly=True))
+            _ok(other.select(f'"{folder}"', readonly=True))
             _, found = other.uid("FETCH", "1:*", "(FLAGS BODY.PEEK[HEADER.FIELDS (SUBJECT)])")
         told = [one for one in found if isinstance(one, tuple)]
         return [

@@ -384,6 +384,9 @@ class FakeProvider:
         refs = tuple(MessageRef(id=one.id, thread_id=one.thread_id) for one in page)
         return ListPage(messages=refs, next_page_token=following)
 
+    def expect(self, message_ids: Sequence[str]) -> None:
+        """Nothing to prepare: each is asked for alone."""
+
     async def get(self, message_id: str) -> RawMessage:
         await self._weather("get", gone=MessageGone("The message is gone."))
         message = self.world.mailbox(self.address).messages.get(message_id)

@@ -1,7 +1,8 @@
 """Mailboxes that keep each message in one folder, told in labels: the one place where the two stand side by side.
 
 Theory: a folder is a label of which a message carries at most one; the archive is the folder without a label. Read and
-starred are flags. A change of labels becomes a move and flags, and a move that was made elsewhere becomes a change of
+starred are flags, and so are keywords: labels of one's own, as many as one likes. A change of labels becomes a move and
+flags, and a move that was made elsewhere becomes a change of
 labels. What leaves spam or trash without being told where to goes back to where it came from.
 """
 
@@ -19,6 +20,9 @@ FLAGS: Final = frozenset({UNREAD, STARRED})
 ROLES: Final = (TRASH, SPAM, INBOX, DRAFT, SENT)
 """The folders that every mailbox has beside its archive. Of two asked for at once the one that stands first wins."""
 
+KEYWORD: Final = "keyword/"
+"""So begin the ids of labels that are keywords."""
+
 _AWAY: Final = frozenset({SPAM, TRASH})
 
 
@@ -31,18 +35,22 @@ class Place:
     seen: bool = True
     flagged: bool = False
     came_from: str = ARCHIVE
+    keywords: frozenset[str] = frozenset()
+    """The ids of their labels."""
 
 
 def labels_of(place: Place) -> frozenset[str]:
     folder = frozenset() if place.folder == ARCHIVE else frozenset({place.folder})
-    return folder | ({UNREAD} if not place.seen else set()) | ({STARRED} if place.flagged else set())
+    flags = ({UNREAD} if not place.seen else set()) | ({STARRED} if place.flagged else set())
+    return folder | flags | place.keywords
 
 
 def relabelled(place: Place, *, add: frozenset[str], remove: frozenset[str]) -> Place:
     """Where a message belongs, and its flags, after a change of labels. Repeated, it changes nothing more."""
     carried = (labels_of(place) - remove) | add
     moved = _moved(place, _folder_after(place, add=add, remove=remove), left=remove)
-    return replace(moved, seen=UNREAD not in carried, flagged=STARRED in carried)
+    keywords = frozenset(label for label in carried if label.startswith(KEYWORD))
+    return replace(moved, seen=UNREAD not in carried, flagged=STARRED in carried, keywords=keywords)
 
 
 def told(before: Place, after: Place) -> tuple[frozenset[str], frozenset[str]]:
@@ -51,7 +59,7 @@ def told(before: Place, after: Place) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _folder_after(place: Place, *, add: frozenset[str], remove: frozenset[str]) -> str:
-    wanted = add - FLAGS
+    wanted = {label for label in add - FLAGS if not label.startswith(KEYWORD)}
     if wanted:
         return next((role for role in ROLES if role in wanted), min(wanted))
     if place.folder not in remove:

@@ -131,6 +131,11 @@ class Provider(Protocol):
         """Every message, or those that carry ``label``; spam and trash included. ``limit`` at most 500."""
         ...
 
+    def expect(self, message_ids: Sequence[str]) -> None:
+        """These will be asked for soon, in this order, and nothing that was expected before: a hint to those who can
+        get many with one call."""
+        ...
+
     async def get(self, message_id: str) -> RawMessage:
         """Raises :class:`MessageGone` when it was deleted meanwhile."""
         ...

@@ -69,6 +69,7 @@ class Getter:
         got = Got()
         failed: dict[str, Unreachable] = {}
         settled: set[str] = set()
+        self.provider.expect([ref.id for ref in refs])
         async with open_task_group() as nursery:
 
             async def one(ref: MessageRef) -> None:

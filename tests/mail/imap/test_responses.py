@@ -188,7 +188,6 @@ def test_a_message() -> None:
         size=4286,
         raw=b"(hello)",
         header=b"Message-Id:\r\n <CAGq=1@mail.test>\r\n\r\n\r\n",
-        gmail_id=1278455344230334865,
     )
     assert found.message_id == "CAGq=1@mail.test"
 

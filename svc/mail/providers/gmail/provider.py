@@ -143,6 +143,9 @@ class GmailProvider:
         refs = (MessageRef(id=message.id, thread_id=message.threadId) for message in wire.messages or ())
         return ListPage(messages=tuple(refs), next_page_token=wire.nextPageToken or None)
 
+    def expect(self, message_ids: Sequence[str]) -> None:
+        """Nothing to prepare: each is asked for alone."""
+
     async def get(self, message_id: str) -> RawMessage:
         call = _Call(
             name="messages.get",

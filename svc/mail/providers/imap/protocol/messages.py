@@ -38,7 +38,6 @@ class Message:
     raw: bytes | None = field(default=None, repr=False)
     too_large: int | None = None
     header: bytes | None = field(default=None, repr=False)
-    gmail_id: int | None = None
 
     @property
     def message_id(self) -> str | None:
@@ -56,7 +55,7 @@ def message(sequence: int, found: Sequence[Value]) -> Message:
     if len(found) != 1 or not isinstance(found[0], list):
         raise ProtocolFault("sent a message that can't be read")
     items = found[0]
-    uid = modseq = size = too_large = gmail_id = None
+    uid = modseq = size = too_large = None
     flags: frozenset[str] | None = None
     arrived_at: Millis | None = None
     raw: bytes | None = None
@@ -73,8 +72,6 @@ def message(sequence: int, found: Sequence[Value]) -> Message:
                 arrived_at = _instant(value)
             case b"RFC822.SIZE":
                 size = number(value)
-            case b"X-GM-MSGID":
-                gmail_id = number(value)
             case b"BODY[]" | b"BINARY[]" | b"RFC822":
                 raw = value if isinstance(value, bytes) else None
                 too_large = value.size if isinstance(value, Literal) else None
@@ -90,7 +87,6 @@ def message(sequence: int, found: Sequence[Value]) -> Message:
         raw=raw,
         too_large=too_large,
         header=header,
-        gmail_id=gmail_id,
     )
 
 

@@ -1,0 +1,141 @@
+"""Whole messages, some with one command: who asks while another is being answered shares the next answer.
+
+What will be asked for soon is known (:meth:`Fetching.expect`), so it is fetched along, as much as there is room for,
+and handed out when it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from svc.mail.providers.folders import Place, labels_of
+from svc.mail.providers.imap import roles
+from svc.mail.providers.imap.connection import CommandRefused
+from svc.mail.providers.imap.protocol.messages import Message
+from svc.mail.providers.imap.protocol.sets import UidSet
+from svc.mail.providers.imap.rows import queries
+from svc.mail.providers.imap.rows.model import Kept
+from svc.mail.providers.imap.session import ImapSession, Using
+from svc.mail.providers.seam import MessageGone, ProviderFault, RawMessage, Refused, Unreachable
+from svc.store import Store
+
+TOGETHER: Final = 50
+TOGETHER_BYTES: Final = 16 * 1024 * 1024
+"""Of one command, by the sizes that the server said; one that is larger is fetched alone."""
+
+_ITEMS: Final = "(UID FLAGS INTERNALDATE BODY.PEEK[])"
+_GONE: Final = "The message is gone from the server."
+NUMBERED_ANEW: Final = "The server has numbered a folder anew; it is read again first."
+
+Outcome = RawMessage | ProviderFault
+
+
+@dataclass(kw_only=True)
+class Fetching:
+    account_id: str
+    session: ImapSession
+    store: Store
+    _expected: dict[str, None] = field(default_factory=dict)
+    _waiting: dict[str, int] = field(default_factory=dict)  # how many wait for it
+    _ready: dict[str, Outcome] = field(default_factory=dict)
+
+    def expect(self, message_ids: Sequence[str]) -> None:
+        """These will be asked for soon, in this order, and nothing that was expected before."""
+        self._expected = dict.fromkeys(message_ids)
+
+    async def get(self, message_id: str) -> RawMessage:
+        """Raises :class:`ProviderFault`, and what the session raises."""
+        self._waiting[message_id] = self._waiting.get(message_id, 0) + 1
+        try:
+            if message_id not in self._ready:
+                async with self.session.turn() as using:
+                    if message_id not in self._ready:
+                        await self._fetch(using, message_id)
+            outcome = self._ready[message_id]
+        finally:
+            self._waiting[message_id] -= 1
+            if not self._waiting[message_id]:
+                del self._waiting[message_id]
+        if message_id not in self._waiting:
+            self._ready.pop(message_id, None)
+        self._expected.pop(message_id, None)
+        if isinstance(outcome, ProviderFault):
+            raise outcome
+        return outcome
+
+    async def _fetch(self, using: Using, message_id: str) -> None:
+        """That one, and with it what lies beside it and is wanted, too."""
+        for one in [one for one in self._ready if one not in self._waiting]:
+            del self._ready[one]  # expected, and then not asked for
+        wanted = dict.fromkeys((message_id, *self._waiting, *self._expected))
+        rows = await self.store.read(queries.kept, account_id=self.account_id, message_ids=wanted)
+        together = _together(message_id, (rows[one] for one in wanted if one in rows and one not in self._ready))
+        if not together:
+            self._ready[message_id] = MessageGone(_GONE)
+            return
+        try:
+            self._ready |= await self._ask(using, together)
+        except CommandRefused:
+            if len(together) > 1:
+                together = together[:1]
+                self._ready |= await self._ask_alone(using, together[0])
+            else:
+                self._ready[message_id] = _cannot(together[0])
+
+    async def _ask_alone(self, using: Using, row: Kept) -> dict[str, Outcome]:
+        try:
+            return await self._ask(using, [row])
+        except CommandRefused:
+            return {row.id: _cannot(row)}
+
+    async def _ask(self, using: Using, rows: Sequence[Kept]) -> dict[str, Outcome]:
+        opened = await using.open(rows[0].folder_name)
+        if opened.uid_validity != rows[0].uid_validity:
+            return {row.id: Unreachable(NUMBERED_ANEW) for row in rows}
+        by_uid = {row.uid: row for row in rows if row.uid is not None}
+        answer = await using.command("UID", "FETCH", str(UidSet.of(by_uid)), _ITEMS)
+        found: dict[str, Outcome] = {row.id: MessageGone(_GONE) for row in rows}
+        for message in answer.all(Message):
+            row = None if message.uid is None else by_uid.get(message.uid)
+            if row is not None and (message.raw is not None or isinstance(found[row.id], MessageGone)):
+                found[row.id] = _outcome(row, message)
+        return found
+
+
+def _together(message_id: str, rows: Iterable[Kept]) -> list[Kept]:
+    """The first one, which is wanted, and those of the same folder that there is room for."""
+    found: list[Kept] = []
+    size = 0
+    for row in rows:
+        if row.uid is None or (found and row.folder_id != found[0].folder_id):
+            if row.id == message_id:
+                return []
+            continue
+        size += row.size
+        if found and (len(found) >= TOGETHER or size > TOGETHER_BYTES):
+            break
+        found.append(row)
+    return found
+
+
+def _outcome(row: Kept, message: Message) -> Outcome:
+    if message.too_large is not None:
+        return Refused(f"This mail has {message.too_large >> 20} MiB, more than is taken in.", status=413)
+    if message.raw is None:
+        return Unreachable("The mail server gave a message without its contents.")
+    flags = message.flags or frozenset()
+    keywords = frozenset(one for one in map(roles.keyword_label, flags) if one is not None)
+    place = Place(folder=row.place.folder, seen="\\seen" in flags, flagged="\\flagged" in flags, keywords=keywords)
+    return RawMessage(
+        id=row.id,
+        labels=labels_of(place if message.flags is not None else row.place),
+        received_at=message.arrived_at,
+        raw=message.raw,
+    )
+
+
+def _cannot(row: Kept) -> ProviderFault:
+    """A server that says no about one message, for ever perhaps (Yahoo): it counts against the message."""
+    return Unreachable("The mail server does not give this message.")

@@ -1,0 +1,100 @@
+"""A mail that leaves by SMTP, and our own copy of it in the folder of sent mail.
+
+Some servers file a copy by themselves, and none says so. So the copy is expected there first; a look that comes some
+seconds later finds it by its Message-ID, and where it does not, we file it. However that ends, it is tried three times
+at most, and each look looks first: rather no copy than a hundred.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from svc.clock import SECOND_MS, Clock, Millis
+from svc.formats import mime
+from svc.mail.model import SENT
+from svc.mail.providers.imap.connection import CommandRefused
+from svc.mail.providers.imap.looking import filing_mark, mark_of
+from svc.mail.providers.imap.protocol.writing import Bytes, Text
+from svc.mail.providers.imap.rows import copies
+from svc.mail.providers.imap.rows.model import FolderRow
+from svc.mail.providers.imap.session import Using
+from svc.mail.providers.imap.submission.session import Envelope, SubmissionSession
+from svc.mail.providers.seam import Refused, SentMessage
+from svc.nursery import ThreadPool
+from svc.store import BlobCorrupt, BlobMissing, Blobs, Store
+
+SERVER_FILES_MS: Final = 10 * SECOND_MS
+"""So long a server has to file the copy itself."""
+FILE_TRIES: Final = 3
+MAX_COPY_BYTES: Final = 64 * 1024 * 1024
+
+_BCC: Final = re.compile(rb"^bcc:[^\n]*\n(?:[ \t][^\n]*\n)*", re.IGNORECASE | re.MULTILINE)
+_HEAD_END: Final = re.compile(rb"\r?\n\r?\n")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Leaving:
+    """``sign_in`` opens a session at the submission server."""
+
+    account_id: str
+    address: str
+    store: Store
+    blobs: Blobs
+    threads: ThreadPool
+    clock: Clock
+    sign_in: Callable[[], Awaitable[SubmissionSession]]
+
+    async def send(self, raw: bytes, *, folder: FolderRow) -> SentMessage:
+        """Raises :class:`MailServerFault` and :class:`Refused`; ``folder`` is that of sent mail."""
+        head = await self.threads.run(mime.parse_head_only, raw)
+        people = dict.fromkeys(one.address for one in (*head.to, *head.cc, *head.bcc) if one.address)
+        if not people:
+            raise Refused("This mail has no recipient.", status=501)
+        sender = head.sender.address if head.sender is not None and head.sender.address else self.address
+        kept = await self.blobs.put(raw)
+        session = await self.sign_in()
+        try:
+            await session.submit(Envelope(sender=sender, recipients=tuple(people)), without_bcc(raw))
+        except BaseException:
+            await session.aclose()
+            raise
+        message_id = await self.store.write(
+            copies.expect_copy,
+            account_id=self.account_id,
+            folder=folder,
+            filing=filing_mark(head.message_id) or kept.sha256[:32],
+            mark=mark_of(message_id=head.message_id, arrived_at=self.clock.now(), size=len(raw)),
+            sha256=kept.sha256,
+            size=len(raw),
+        )
+        await session.say_goodbye()
+        return SentMessage(id=message_id, labels=frozenset({SENT}))
+
+    async def file_copies(self, using: Using) -> None:
+        """What the server has not filed by now; the look before this has just been through all of it."""
+        before = self.clock.now() - SERVER_FILES_MS
+        waiting = await self.store.read(copies.awaited, account_id=self.account_id, before=before, tries=FILE_TRIES)
+        for one in waiting:
+            await self.store.write(copies.note_filed, account_id=self.account_id, message_id=one.id)
+            try:
+                raw = await self.blobs.read(one.sha256, limit=MAX_COPY_BYTES)
+                await using.command(
+                    "APPEND", Text(one.folder_name), "(\\Seen)", f'"{_internal_date(one.since)}"', Bytes(raw)
+                )
+            except (BlobMissing, BlobCorrupt, CommandRefused):
+                continue  # it stays here, and the person's mail is sent all the same
+
+
+def without_bcc(raw: bytes) -> bytes:
+    """As others may see it."""
+    found = _HEAD_END.search(raw)
+    end = len(raw) if found is None else found.start() + 1 + (raw[found.start() : found.start() + 1] == b"\r")
+    return _BCC.sub(b"", raw[:end]) + raw[end:]
+
+
+def _internal_date(at: Millis) -> str:
+    return datetime.fromtimestamp(at / SECOND_MS, tz=UTC).strftime("%d-%b-%Y %H:%M:%S +0000")

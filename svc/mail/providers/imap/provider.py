@@ -1,0 +1,215 @@
+"""A mailbox by IMAP and SMTP, behind the seam.
+
+What its server has is kept in tables (``rows``), so ids stay when messages are moved, and a change is told once, in
+order, wherever a process dies: the cursor is the number of the last change that was taken in. The server is looked at
+when the history is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from typing import Final
+
+from svc.clock import Clock, Millis
+from svc.mail.model import INBOX, SENT
+from svc.mail.providers.folders import FLAGS, KEYWORD, ROLES
+from svc.mail.providers.imap import roles
+from svc.mail.providers.imap.changing import Changing
+from svc.mail.providers.imap.connection import CommandRefused, ImapConnection
+from svc.mail.providers.imap.faults import MailServerFault
+from svc.mail.providers.imap.fetching import Fetching
+from svc.mail.providers.imap.leaving import Leaving
+from svc.mail.providers.imap.looking import Look
+from svc.mail.providers.imap.rows import changes as change_rows
+from svc.mail.providers.imap.rows import folders as folder_rows
+from svc.mail.providers.imap.rows import queries
+from svc.mail.providers.imap.rows.model import FolderRow
+from svc.mail.providers.imap.seam_faults import as_of_mail
+from svc.mail.providers.imap.session import ImapSession, Using
+from svc.mail.providers.imap.submission.session import SubmissionSession
+from svc.mail.providers.seam import (
+    Capabilities,
+    HistoryExpired,
+    HistoryPage,
+    ListPage,
+    MessageGone,
+    MessageRef,
+    Profile,
+    ProviderLabel,
+    RawMessage,
+    Refused,
+    SentMessage,
+)
+from svc.nursery import ThreadPool
+from svc.store import Blobs, ReadTx, Store
+
+ABLE: Final = Capabilities(
+    labels=False, colors=False, server_threads=False, bulk_min=2, bulk_max=100, max_message_bytes=35 << 20
+)
+CHANGES_A_PAGE: Final = 1_000
+
+
+@dataclass(kw_only=True)
+class ImapProvider:
+    """One account's. ``connect`` and ``sign_in`` open its two connections."""
+
+    account_id: str
+    address: str
+    store: Store
+    blobs: Blobs
+    threads: ThreadPool
+    clock: Clock
+    connect: Callable[[], Awaitable[ImapConnection]]
+    sign_in: Callable[[], Awaitable[SubmissionSession]]
+    _session: ImapSession = field(init=False)
+    _fetching: Fetching = field(init=False)
+    _leaving: Leaving = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._session = ImapSession(connect=self.connect)
+        self._fetching = Fetching(account_id=self.account_id, session=self._session, store=self.store)
+        self._leaving = Leaving(
+            account_id=self.account_id,
+            address=self.address,
+            store=self.store,
+            blobs=self.blobs,
+            threads=self.threads,
+            clock=self.clock,
+            sign_in=self.sign_in,
+        )
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return ABLE
+
+    async def profile(self) -> Profile:
+        if not await self.store.read(_is_known, self.account_id):
+            async with self._turn() as using:
+                await self._look(using, tell=False)
+        return await self.store.read(_profile, self.account_id, self.address)
+
+    async def sender_name(self) -> str | None:
+        """A mailbox of its kind knows none."""
+        return None
+
+    async def list_messages(
+        self, *, label: str | None = None, page_token: str | None = None, limit: int = 100
+    ) -> ListPage:
+        try:
+            before = _place_of(page_token)
+        except ValueError:
+            raise Refused("This page of the mailbox is not known.", status=400) from None
+        found = await self.store.read(
+            queries.listed, account_id=self.account_id, label=label, before=before, limit=limit
+        )
+        token = f"{found[-1][0]} {found[-1][1]}" if len(found) == limit else None
+        return ListPage(messages=tuple(MessageRef(id=one) for _, one in found), next_page_token=token)
+
+    def expect(self, message_ids: Sequence[str]) -> None:
+        self._fetching.expect(message_ids)
+
+    async def get(self, message_id: str) -> RawMessage:
+        with _told():
+            return await self._fetching.get(message_id)
+
+    async def history(self, *, since: str, page_token: str | None = None) -> HistoryPage:
+        if not since.isdecimal() or not (page_token or "0").isdecimal():
+            raise HistoryExpired("This place in the mailbox is not known.")
+        if page_token is None:
+            async with self._turn() as using:
+                await self._look(using, tell=True)
+            await self.store.write(change_rows.forget_changes, account_id=self.account_id, until=int(since))
+        after = int(page_token or since)
+        found = await self.store.read(
+            change_rows.changes, account_id=self.account_id, since=after, limit=CHANGES_A_PAGE
+        )
+        cursor = str(found[-1][0] if found else after)
+        return HistoryPage(
+            changes=tuple(change for _, change in found),
+            next_page_token=cursor if len(found) == CHANGES_A_PAGE else None,
+            cursor=cursor,
+        )
+
+    async def modify(self, message_id: str, *, add: frozenset[str], remove: frozenset[str]) -> None:
+        async with self._turn(writes=True) as using:
+            rows = await self.store.read(queries.kept, account_id=self.account_id, message_ids=[message_id])
+            if message_id not in rows:
+                raise MessageGone("The message is gone from the server.")
+            await self._changing(using).change([rows[message_id]], add=add, remove=remove)
+
+    async def modify_many(self, message_ids: Sequence[str], *, add: frozenset[str], remove: frozenset[str]) -> None:
+        async with self._turn(writes=True) as using:
+            rows = await self.store.read(queries.kept, account_id=self.account_id, message_ids=message_ids)
+            await self._changing(using).change(list(rows.values()), add=add, remove=remove)
+
+    async def labels(self) -> tuple[ProviderLabel, ...]:
+        folders, keywords = await self.store.read(_labels, self.account_id)
+        own = [(one.label, one.shown) for one in folders if one.label.startswith(roles.OWN_FOLDER)]
+        made = [*own, *((one, roles.keyword_name(one)) for one in keywords if one.startswith(KEYWORD))]
+        system = tuple(ProviderLabel(id=name, name=name, system=True) for name in (*ROLES, *sorted(FLAGS)))
+        return (*system, *(ProviderLabel(id=label, name=name, system=False) for label, name in made))
+
+    async def create_label(self, name: str, *, color: str | None = None) -> ProviderLabel:
+        raise Refused("This mail server has no labels of one's own.", status=405)
+
+    async def send(self, raw: bytes, *, thread_id: str | None = None) -> SentMessage:
+        """``thread_id`` means nothing here: threads follow from what the mails say."""
+        async with self._turn() as using:
+            folder = await self._changing(using).folder(SENT)
+        with _told(writes=True):
+            return await self._leaving.send(raw, folder=folder)
+
+    def quota_used(self) -> None:
+        return None
+
+    # The parts
+
+    async def _look(self, using: Using, *, tell: bool) -> None:
+        look = Look(account_id=self.account_id, store=self.store, clock=self.clock, using=using, tell=tell)
+        await look.take()
+        await self._leaving.file_copies(using)
+
+    def _changing(self, using: Using) -> Changing:
+        return Changing(account_id=self.account_id, store=self.store, using=using)
+
+    @asynccontextmanager
+    async def _turn(self, *, writes: bool = False) -> AsyncIterator[Using]:
+        """The connection, with its faults as those of the seam."""
+        with _told(writes=writes):
+            async with self._session.turn() as using:
+                yield using
+
+
+@contextmanager
+def _told(*, writes: bool = False) -> Iterator[None]:
+    try:
+        yield
+    except (MailServerFault, CommandRefused) as fault:
+        raise as_of_mail(fault, writes=writes) from fault
+
+
+def _is_known(tx: ReadTx, account_id: str) -> bool:
+    """Whether the mailbox was looked at before."""
+    return any(one.label == INBOX and one.uid_validity for one in folder_rows.folders(tx, account_id=account_id))
+
+
+def _profile(tx: ReadTx, account_id: str, address: str) -> Profile:
+    return Profile(
+        address=address,
+        cursor=str(change_rows.newest_change(tx)),
+        messages_total=queries.total(tx, account_id=account_id),
+    )
+
+
+def _labels(tx: ReadTx, account_id: str) -> tuple[list[FolderRow], list[str]]:
+    return folder_rows.folders(tx, account_id=account_id), queries.keywords(tx, account_id=account_id)
+
+
+def _place_of(token: str | None) -> tuple[Millis, str] | None:
+    """Raises :class:`ValueError`."""
+    if token is None:
+        return None
+    at, _, message_id = token.partition(" ")
+    return int(at), message_id

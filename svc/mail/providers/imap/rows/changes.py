@@ -1,0 +1,60 @@
+"""What changed at the server, in order, until sync has taken it in."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from svc.mail.providers.folders import Place, told
+from svc.mail.providers.seam import ChangeKind, HistoryChange
+from svc.store import ReadTx, Tx, json_array, texts_of
+
+
+def newest_change(tx: ReadTx) -> int:
+    """Of all accounts: numbers are given out once."""
+    return cast(int, tx.value("select coalesce(max(seq), 0) from sqlite_sequence where name = 'mail_imap_changes'"))
+
+
+def changes(tx: ReadTx, *, account_id: str, since: int, limit: int) -> list[tuple[int, HistoryChange]]:
+    rows = tx.all(
+        """
+        select seq, kind, message_id, labels from mail_imap_changes
+        where account_id = :id and seq > :since order by seq limit :limit
+        """,
+        id=account_id,
+        since=since,
+        limit=limit,
+    )
+    return [
+        (
+            cast(int, seq),
+            HistoryChange(
+                kind=cast(ChangeKind, kind), message_id=str(message_id), labels=frozenset(texts_of(str(labels)))
+            ),
+        )
+        for seq, kind, message_id, labels in rows
+    ]
+
+
+def forget_changes(tx: Tx, *, account_id: str, until: int) -> None:
+    """Those that sync has taken in."""
+    tx.run("delete from mail_imap_changes where account_id = :id and seq <= :until", id=account_id, until=until)
+
+
+def tell(tx: Tx, account_id: str, message_id: str, before: Place, after: Place) -> None:
+    added, removed = told(before, after)
+    note(tx, account_id, "labels-added", message_id, added)
+    note(tx, account_id, "labels-removed", message_id, removed)
+
+
+def note(tx: Tx, account_id: str, kind: ChangeKind, message_id: str, labels: frozenset[str] = frozenset()) -> None:
+    if labels or kind in {"added", "deleted"}:
+        tx.run(
+            """
+            insert into mail_imap_changes (account_id, kind, message_id, labels)
+            values (:account_id, :kind, :message_id, :labels)
+            """,
+            account_id=account_id,
+            kind=kind,
+            message_id=message_id,
+            labels=json_array(sorted(labels)),
+        )

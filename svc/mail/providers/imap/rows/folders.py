@@ -1,0 +1,96 @@
+"""The folders of a mailbox, and where each stands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from svc.mail.providers.folders import ARCHIVE
+from svc.mail.providers.imap import roles
+from svc.mail.providers.imap.rows.changes import note
+from svc.mail.providers.imap.rows.messages import lose
+from svc.mail.providers.imap.rows.model import FolderRow, folder_of
+from svc.store import ReadTx, Tx
+
+_FOLDER: Final = "id, name, label, shown, uid_validity, uid_next, modseq, messages, looked_at"
+
+
+def folders(tx: ReadTx, *, account_id: str) -> list[FolderRow]:
+    rows = tx.all(f"select {_FOLDER} from mail_imap_folders where account_id = :id order by id", id=account_id)
+    return [folder_of(row) for row in rows]
+
+
+def store_folders(tx: Tx, *, account_id: str, found: Sequence[roles.Place]) -> list[FolderRow]:
+    """The folders as the server lists them now; what lay in one that is gone is lost."""
+    known = {one.name: one for one in folders(tx, account_id=account_id)}
+    for one in found:
+        before = known.pop(one.name, None)
+        if before is not None and before.label != one.label:
+            _relabel(tx, account_id, before, label=one.label)
+        tx.run(
+            """
+            insert into mail_imap_folders (account_id, name, label, shown) values (:account_id, :name, :label, :shown)
+            on conflict do update set label = :label, shown = :shown
+            """,
+            account_id=account_id,
+            name=one.name,
+            label=one.label,
+            shown=one.shown,
+        )
+    for gone in known.values():
+        lose(tx, account_id=account_id, folder_id=gone.id, uids=None)
+        left = tx.value("select count(*) from mail_imap_places where folder_id = :id", id=gone.id)
+        if left == 0:
+            tx.run("delete from mail_imap_folders where id = :id", id=gone.id)
+        else:
+            tx.run(
+                "update mail_imap_folders set uid_validity = 0, uid_next = 0, modseq = 0, messages = 0 where id = :id",
+                id=gone.id,
+            )
+    names = {one.name for one in found}
+    return [one for one in folders(tx, account_id=account_id) if one.name in names]
+
+
+def add_folder(tx: Tx, *, account_id: str, place: roles.Place, uid_validity: int) -> FolderRow:
+    """One that was just made: nothing lies in it, and nothing of it was read."""
+    tx.run(
+        """
+        insert into mail_imap_folders (account_id, name, label, shown, uid_validity)
+        values (:account_id, :name, :label, :shown, :uid_validity)
+        on conflict do update set label = :label, uid_validity = :uid_validity
+        """,
+        account_id=account_id,
+        name=place.name,
+        label=place.label,
+        shown=place.shown,
+        uid_validity=uid_validity,
+    )
+    return next(one for one in folders(tx, account_id=account_id) if one.name == place.name)
+
+
+def store_state(
+    tx: Tx, *, folder_id: int, uid_validity: int, uid_next: int, modseq: int, messages: int, looked: bool
+) -> None:
+    """Where the folder stands, once all that changed in it up to there is written down."""
+    tx.run(
+        """
+        update mail_imap_folders set uid_validity = :uid_validity, uid_next = :uid_next, modseq = :modseq,
+            messages = :messages, looked_at = iif(:looked, :now, looked_at)
+        where id = :id
+        """,
+        id=folder_id,
+        uid_validity=uid_validity,
+        uid_next=uid_next,
+        modseq=modseq,
+        messages=messages,
+        looked=int(looked),
+        now=tx.now,
+    )
+
+
+def _relabel(tx: Tx, account_id: str, folder: FolderRow, *, label: str) -> None:
+    """A folder means something else than before: the server says now that it is the archive, perhaps."""
+    rows = tx.all("select id from mail_imap_places where folder_id = :id", id=folder.id)
+    for (message_id,) in rows:
+        note(tx, account_id, "labels-added", str(message_id), frozenset({label}) - {ARCHIVE})
+        note(tx, account_id, "labels-removed", str(message_id), frozenset({folder.label}) - {ARCHIVE})

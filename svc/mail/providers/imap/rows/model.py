@@ -1,0 +1,91 @@
+"""The records of the rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+from svc.clock import Millis
+from svc.mail.providers.folders import Place
+from svc.store import Value, texts_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class FolderRow:
+    id: int
+    name: bytes
+    label: str
+    shown: str
+    uid_validity: int
+    uid_next: int
+    modseq: int
+    messages: int
+    looked_at: Millis
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """Where a message lies. ``uid`` is ``None`` for one that is lost or not filed yet."""
+
+    id: str
+    folder_id: int
+    folder_name: bytes
+    uid: int | None
+    uid_validity: int
+    size: int
+    place: Place
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arrival:
+    """A message that was not known in its folder. ``filing``: the mark of its Message-ID alone."""
+
+    uid: int
+    mark: str
+    filing: str | None
+    arrived_at: Millis
+    size: int
+    seen: bool
+    flagged: bool
+    keywords: frozenset[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flags:
+    uid: int
+    seen: bool
+    flagged: bool
+    keywords: frozenset[str]
+
+
+def folder_of(row: tuple[Value, ...]) -> FolderRow:
+    numbers = [cast(int, value) for value in (row[0], *row[4:])]
+    return FolderRow(
+        id=numbers[0],
+        name=cast(bytes, row[1]),
+        label=str(row[2]),
+        shown=str(row[3]),
+        uid_validity=numbers[1],
+        uid_next=numbers[2],
+        modseq=numbers[3],
+        messages=numbers[4],
+        looked_at=numbers[5],
+    )
+
+
+def kept_of(row: tuple[Value, ...]) -> Kept:
+    return Kept(
+        id=str(row[0]),
+        folder_id=cast(int, row[1]),
+        folder_name=cast(bytes, row[2]),
+        uid=cast("int | None", row[3]),
+        size=cast(int, row[4]),
+        uid_validity=cast(int, row[10]),
+        place=Place(
+            folder=str(row[5]),
+            seen=bool(row[6]),
+            flagged=bool(row[7]),
+            came_from=str(row[8]),
+            keywords=frozenset(texts_of(str(row[9]))),
+        ),
+    )

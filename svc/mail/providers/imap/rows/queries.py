@@ -1,0 +1,68 @@
+"""What is known of the messages of a mailbox."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, cast
+
+from svc.clock import Millis
+from svc.mail.model import STARRED, UNREAD
+from svc.mail.providers.imap.rows.model import Kept, kept_of
+from svc.store import ReadTx, json_array
+
+PLACE: Final = """
+    p.id, p.folder_id, f.name, p.uid, p.size, f.label, p.seen, p.flagged, p.came_from, p.keywords, f.uid_validity
+    from mail_imap_places p join mail_imap_folders f on f.id = p.folder_id
+"""
+
+
+def kept(tx: ReadTx, *, account_id: str, message_ids: Iterable[str]) -> dict[str, Kept]:
+    rows = tx.all(
+        f"select {PLACE} where p.account_id = :account_id and p.id in (select value from json_each(:ids))",
+        account_id=account_id,
+        ids=json_array(message_ids),
+    )
+    return {one.id: one for one in map(kept_of, rows)}
+
+
+def known_uids(tx: ReadTx, *, folder_id: int) -> list[int]:
+    rows = tx.all("select uid from mail_imap_places where folder_id = :id and uid is not null", id=folder_id)
+    return [cast(int, uid) for (uid,) in rows]
+
+
+def listed(
+    tx: ReadTx, *, account_id: str, label: str | None, before: tuple[Millis, str] | None, limit: int
+) -> list[tuple[Millis, str]]:
+    """Newest first: when each arrived, and its id."""
+    rows = tx.all(
+        f"""
+        select p.arrived_at, p.id from mail_imap_places p join mail_imap_folders f on f.id = p.folder_id
+        where p.account_id = :account_id and (p.arrived_at, p.id) < (:at, :id) and {_CARRIES}
+        order by p.arrived_at desc, p.id desc limit :limit
+        """,
+        account_id=account_id,
+        at=_NEVER if before is None else before[0],
+        id="" if before is None else before[1],
+        label=label,
+        limit=limit,
+    )
+    return [(cast(int, at), str(message_id)) for at, message_id in rows]
+
+
+_NEVER: Final = 1 << 62
+_CARRIES: Final = f"""(
+    :label is null or f.label = :label or (:label = '{UNREAD}' and not p.seen) or (:label = '{STARRED}' and p.flagged)
+    or exists (select 1 from json_each(p.keywords) where value = :label)
+)"""
+
+
+def total(tx: ReadTx, *, account_id: str) -> int:
+    return cast(int, tx.value("select count(*) from mail_imap_places where account_id = :id", id=account_id))
+
+
+def keywords(tx: ReadTx, *, account_id: str) -> list[str]:
+    rows = tx.all(
+        "select distinct value from mail_imap_places, json_each(keywords) where account_id = :id order by value",
+        id=account_id,
+    )
+    return [str(value) for (value,) in rows]

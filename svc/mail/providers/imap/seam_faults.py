@@ -1,0 +1,27 @@
+"""What goes wrong with a mail server, as the faults of the seam."""
+
+from __future__ import annotations
+
+from svc.mail.providers.imap.connection import CommandRefused
+from svc.mail.providers.imap.faults import MailServerFault
+from svc.mail.providers.seam import GrantLost, LostAnswer, ProviderFault, Refused, Throttled, Unreachable
+
+_CLOSED = frozenset({"auth_failed", "app_password", "imap_off", "oauth_only"})
+REFUSED_STATUS = 400
+
+
+def as_of_mail(fault: MailServerFault | CommandRefused, *, writes: bool = False) -> ProviderFault:
+    """``writes``: whether what was asked changes something, so that an answer that did not come matters."""
+    if isinstance(fault, CommandRefused):
+        said = fault.state.words
+        detail = f"The mail server did not do it: {said}" if said else "The mail server did not do it."
+        return Refused(detail, status=REFUSED_STATUS) if writes else Unreachable(detail)
+    if fault.reason in _CLOSED:
+        return GrantLost(f"{fault.detail} Connect the account again.", trouble="revoked")
+    if fault.reason in {"too_many", "busy"}:
+        return Throttled(fault.detail, retry_after_s=fault.retry_after_s)
+    if fault.reason == "refused":
+        return Refused(fault.detail, status=fault.status or REFUSED_STATUS)
+    if fault.may_have_happened and writes:
+        return LostAnswer(fault.detail)
+    return Unreachable(fault.detail)

@@ -1,0 +1,57 @@
+"""The tables of mailboxes by IMAP, for mail's migrations: what their servers have, as of the last look."""
+
+from __future__ import annotations
+
+from typing import Final
+
+TABLES: Final = (
+    """
+    create table mail_imap_folders (
+        id integer primary key,
+        account_id text not null references mail_accounts (id) on delete cascade,
+        name blob not null,                     -- as the server lists it
+        label text not null,                    -- of what lies in it; empty: the archive
+        shown text not null,                    -- its name for people
+        uid_validity integer not null default 0,    -- 0: not read to its end yet
+        uid_next integer not null default 0,
+        modseq integer not null default 0,      -- 0: the server keeps none
+        messages integer not null default 0,
+        looked_at integer not null default 0,   -- when all of its flags were looked at
+        unique (account_id, name)
+    ) strict
+    """,
+    """
+    create table mail_imap_places (             -- where each message lies, by the id that it keeps when it is moved
+        account_id text not null references mail_accounts (id) on delete cascade,
+        id text not null,
+        folder_id integer not null references mail_imap_folders (id),
+        uid integer,                            -- null: it is lost, or was not filed yet
+        mark text not null,                     -- by which it is known again: of its Message-ID and size
+        arrived_at integer not null,
+        size integer not null,
+        seen integer not null,
+        flagged integer not null,
+        keywords text not null default '[]',    -- JSON array of label ids, sorted
+        came_from text not null default '',     -- the label of its folder before spam or trash
+        lost_at integer,                        -- it vanished from its folder then, and may stand in another
+        filing text,                            -- of our own copy that is to lie there: the mark of its Message-ID
+        filing_sha256 text,                     -- its bytes, a blob that the copy itself holds
+        filed_tries integer not null default 0,
+        primary key (account_id, id)
+    ) strict, without rowid
+    """,
+    "create unique index mail_imap_places_uid on mail_imap_places (folder_id, uid) where uid is not null",
+    "create index mail_imap_places_lost on mail_imap_places (account_id, mark) where lost_at is not null",
+    "create index mail_imap_places_filing on mail_imap_places (account_id) where filing is not null",
+    "create index mail_imap_places_newest on mail_imap_places (account_id, arrived_at desc, id desc)",
+    """
+    create table mail_imap_changes (            -- what changed at the server, until sync has taken it in
+        seq integer primary key autoincrement,
+        account_id text not null references mail_accounts (id) on delete cascade,
+        kind text not null check (kind in ('added', 'deleted', 'labels-added', 'labels-removed')),
+        message_id text not null,
+        labels text not null                    -- JSON array
+    ) strict
+    """,
+    "create index mail_imap_changes_account on mail_imap_changes (account_id, seq)",
+)
