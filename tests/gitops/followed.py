@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import trio
 
+from svc.app import all_invariants
 from svc.clock import Clock
 from svc.gitops.service import Gitops
 from tests.recorded_log import RecordedLog
@@ -50,6 +51,12 @@ async def looked(service: Service) -> Any:
 
 async def page(service: Service, path: str) -> Any:
     return await service.query("pages.get", path=path)
+
+
+async def broken_rules(service: Service) -> list[str]:
+    """What ``svc fsck`` would say of the tables."""
+    rules = [rule for rule in all_invariants() if rule.yields != "blobs"]
+    return await service.workspace.store.read(lambda tx: [said for rule in rules for said in rule.check(tx)])
 
 
 async def paths(service: Service) -> list[str]:

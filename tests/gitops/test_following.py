@@ -9,7 +9,7 @@ import trio
 
 from svc.clock import VirtualClock
 from svc.gitops.service import Gitops
-from tests.gitops.followed import POLL_S, following, looked, page, paths, status, synced
+from tests.gitops.followed import POLL_S, broken_rules, following, looked, page, paths, status, synced
 from tests.gitops.upstream import Upstream
 from tests.recorded_log import RecordedLog
 from tests.support.service import RpcError, open_service
@@ -141,6 +141,7 @@ async def test_a_rename_keeps_the_page_its_history_and_its_grants(
         assert (await page(service, "x"))["id"] == x["id"]
         assert (await page(service, "x/y"))["id"] == y["id"]
         assert await paths(service) == ["b/c", "x", "x/y"]
+        assert await broken_rules(service) == []
 
 
 async def test_a_broken_file_keeps_its_last_good_version_and_is_named(
@@ -206,6 +207,7 @@ async def test_files_beside_pages_are_shown_by_them(
         body = (await page(service, "t/a"))["body"]
         address = body.partition("](")[2].partition(")")[0]
         assert body == f"![x]({address}) and [b](/p/b)"
+        assert await broken_rules(service) == []
         reply = await service.get(address)
         assert (reply.body, reply.header("content-type")) == (b"\x89PNG one", "image/png")
         upstream.push({"pages/t/img/p.png": b"\x89PNG two"})

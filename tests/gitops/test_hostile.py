@@ -14,7 +14,7 @@ import trio
 from svc.clock import VirtualClock
 from svc.gitops.git import reading
 from svc.gitops.service import Gitops
-from tests.gitops.followed import following, looked, page, paths, status
+from tests.gitops.followed import broken_rules, following, looked, page, paths, status
 from tests.gitops.http_remote import HttpRemote, Way, http_remote
 from tests.gitops.upstream import Upstream
 from tests.recorded_log import RecordedLog
@@ -170,6 +170,7 @@ async def test_what_is_good_in_a_hostile_repository_is_here(
             assert problem["file"].isprintable()
             assert problem["reason"].isprintable()
         assert await service.rows("select 1 from page_grants") == []
+        assert await broken_rules(service) == []
         copy = tmp_path / "home" / "gitops" / "repository.git"
         assert not any(path.is_symlink() for path in copy.rglob("*"))
         assert "subsystem.crashed" not in log.events()
