@@ -8,6 +8,7 @@ from svc.broker.asking import Call, call_of, wanted
 from svc.broker.llm import PREFIX
 from svc.broker.mcp import KEPT_FOR_SERVERS
 from svc.broker.mcp_servers import LocalServer, McpServers
+from svc.broker.vendors import VENDORS, Vendors
 from svc.errors import NotFound
 from svc.protocol import Request, Response, Route, Wire, json_response
 from svc.switches import STDIO_MCP, is_on
@@ -37,6 +38,8 @@ async def _reason(call: Call, name: str) -> Reason | None:
         return "not_granted"
     if await _is_off(call, name):
         return "profile"
+    if name in {vendor.capability for vendor in VENDORS} and not call.workspace.service(Vendors).want_keys:
+        return None
     return None if await call.workspace.store.read(call.door.available, name) else "not_configured"
 
 

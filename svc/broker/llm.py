@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Final
 
@@ -12,6 +13,7 @@ from svc.broker.in_flight import MAX_BODY_BYTES, InFlight, Slot
 from svc.broker.redaction import Redactor
 from svc.broker.usage import Usage, reader_for
 from svc.broker.vendors import VENDORS, Outgoing, Vendor, Vendors
+from svc.errors import NotConfigured
 from svc.protocol import Request, Response, Route
 from svc.protocol.rows import Method
 from svc.runs import count_tokens
@@ -21,6 +23,8 @@ PREFIX: Final = "/internal/broker"
 _SEGMENTS_BEFORE: Final = len(f"{PREFIX}/llm-a".split("/"))
 _METHODS: Final[tuple[Method, ...]] = ("GET", "POST", "DELETE")
 _SUCCESSES: Final = range(200, 300)
+_NONE_SET: Final = "none"
+"""What a stand-in is given for a key where there is none. Too short to be masked in an answer."""
 
 
 async def ask(vendor: Vendor, context: RequestContext, request: Request) -> Response:
@@ -29,7 +33,7 @@ async def ask(vendor: Vendor, context: RequestContext, request: Request) -> Resp
         passed = headers.of_call(request.headers, allowed=vendor.passes)
         path = "/" + "/".join(request.raw_path.split("/")[_SEGMENTS_BEFORE:])
         body = await request.read(MAX_BODY_BYTES)
-        key = await call.credential(vendor.capability, purpose=f"llm-{vendor.name}")
+        key = await _key(call, vendor)
         outgoing = Outgoing(
             vendor=vendor.name,
             method=request.method,
@@ -44,6 +48,15 @@ async def ask(vendor: Vendor, context: RequestContext, request: Request) -> Resp
             shown=vendor.answers,
             passing=partial(_passing, call, slot, redactor, costs=path in vendor.costs),
         )
+
+
+async def _key(call: Call, vendor: Vendor) -> Mapping[str, str]:
+    try:
+        return await call.credential(vendor.capability, purpose=f"llm-{vendor.name}")
+    except NotConfigured:
+        if call.workspace.service(Vendors).want_keys:
+            raise
+        return {"value": _NONE_SET}
 
 
 def _passing(call: Call, slot: Slot, redactor: Redactor, answer: Streamed, *, costs: bool) -> Passing:

@@ -74,10 +74,12 @@ class Vendors:
         self._workspace = workspace
         self._urls = {vendor.name: vendor.url for vendor in VENDORS}
         self._send: Send = self._over_http
+        self.want_keys = True
 
     def replace_all(self, send: Send) -> None:
-        """Ask ``send`` instead of the network."""
+        """Ask ``send`` instead of the network. A stand-in knows no keys, so it wants none."""
         self._send = send
+        self.want_keys = False
 
     async def send(self, call: Outgoing) -> Streamed:
         """The answer's head is here when this returns. Raises ``EgressFault``."""

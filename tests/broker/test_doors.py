@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import trio
 
 from svc.app import FEATURES, all_settings
 from svc.broker import LocalServer, McpServers, Server
+from svc.clock import VirtualClock
 from svc.config import read_config
 from svc.principal import Principal
 from svc.runs.leasing import lease
 from svc.runs.moving import move
 from svc.runs.queries import run as run_row
 from svc.store import Tx
-from tests.broker.broker_world import BROKER, OWN, ask, audited, internal_fields, run_token
+from tests.broker.broker_world import BROKER, OWN, ask, audited, internal_fields, open_broker, run_token
+from tests.recorded_log import RecordedLog
 from tests.support.http import read_to_end
 from tests.support.service import HOST, Service
 
@@ -106,14 +110,17 @@ async def test_what_was_not_granted_is_refused_and_written_down(
 
 
 @pytest.mark.parametrize(("method", "path", "body", "grant"), [call for call in CALLS if "mcp." not in call[3]])
-async def test_what_is_not_set_is_501(service: Service, method: str, path: str, body: object, grant: str) -> None:
-    token = await run_token(service, grant)
-    reply = await ask(service, path, body, run=token, method=method)
-    if path == "/available":
-        assert reply.json == {"available": False, "reason": "not_configured"}
-        return
-    assert (reply.status, reply.json["code"], reply.json["reason"]) == (501, "not_configured", "not_configured")
-    assert await audited(service) == [(grant, "run", "missing")]
+async def test_what_is_not_set_is_501(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog, method: str, path: str, body: object, grant: str
+) -> None:
+    async with open_broker(tmp_path, clock=wall, log=log, keys=False) as service:
+        token = await run_token(service, grant)
+        reply = await ask(service, path, body, run=token, method=method)
+        if path == "/available":
+            assert reply.json == {"available": False, "reason": "not_configured"}
+            return
+        assert (reply.status, reply.json["code"], reply.json["reason"]) == (501, "not_configured", "not_configured")
+        assert await audited(service) == [(grant, "run", "missing")]
 
 
 @every_call
@@ -176,12 +183,14 @@ async def test_a_body_that_is_not_what_is_asked_for_is_told(service: Service, pa
     assert (reply.status, reply.json["code"]) == (400, "invalid")
 
 
-async def test_what_is_granted_and_set_is_available(service: Service) -> None:
-    token = await run_token(service, "llm.*")
-    await service.mutate("capabilities.set", name="llm.a", value="key")
-    found = [(await ask(service, "/available", {"capability": name}, run=token)).json for name in ("llm.a", "llm.b")]
-    assert found == [{"available": True, "reason": None}, {"available": False, "reason": "not_configured"}]
-    assert await audited(service) == []
+async def test_what_is_granted_and_set_is_available(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> None:
+    async with open_broker(tmp_path, clock=wall, log=log, keys=False) as service:
+        token = await run_token(service, "llm.*")
+        await service.mutate("capabilities.set", name="llm.a", value="key")
+        asked = [await ask(service, "/available", {"capability": name}, run=token) for name in ("llm.a", "llm.b")]
+        assert [one.json["reason"] for one in asked] == [None, "not_configured"]
+        assert [one.json["available"] for one in asked] == [True, False]
+        assert await audited(service) == []
 
 
 @pytest.mark.parametrize(("profile", "reason"), [("cloud", "profile"), ("local", "not_configured")])

@@ -40,6 +40,14 @@ def events(reply: Reply) -> list[dict[str, Any]]:
     return [json.loads(data) for data in datas if data != "[DONE]"]
 
 
+async def test_no_key_has_to_be_set_but_the_run_has_to_be_granted_it(service: Service) -> None:
+    token = await run_token(service, "llm.a")
+    assert (await ask(service, "/available", {"capability": "llm.a"}, run=token)).json["available"]
+    assert (await told(service, token, MESSAGES)).json["content"][0]["text"] == "Nothing was scripted for this."
+    assert (await told(service, token, CHAT)).status == 403
+    assert (await ask(service, "/available", {"capability": "llm.b"}, run=token)).json["reason"] == "not_granted"
+
+
 async def test_replies_are_used_once_each_in_order_and_then_there_is_nothing(service: Service) -> None:
     token = await keyed(service)
     await service.mutate("fake.llm.script", replies=[{"text": "one"}, {"text": "two"}])
