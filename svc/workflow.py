@@ -51,9 +51,23 @@ class Run(Protocol):
     def id(self) -> str: ...
 
     async def step(
-        self, name: str, work: Callable[[str], Awaitable[Json]], *, input: Json = None, kind: StepKind = "step"
+        self,
+        name: str,
+        work: Callable[[str], Awaitable[Json]],
+        *,
+        input: Json = None,
+        kind: StepKind = "step",
+        once: bool = False,
     ) -> Json:
-        """The result of ``work(key)``. ``key`` is the same for each try, for services that know such keys."""
+        """The result of ``work(key)``. ``key`` is the same for each try, for services that know such keys.
+
+        ``once``: for work that must not happen twice, at a service that knows no such keys. It is noted before it
+        begins. Where it has begun and nothing says that it was done (it raised, or its worker died), a person is
+        asked whether to do it again; where they decline, the step fails.
+
+        Work must not hold up the event loop, for the worker would fall silent and lose the run to another: what
+        computes for long goes to a thread, ``await trio.to_thread.run_sync(…)``.
+        """
         ...
 
     async def call(self, call: str, input: Json = None, *, name: str = "") -> Json:

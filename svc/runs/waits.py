@@ -1,4 +1,4 @@
-"""The calls of a workflow that are answered later: a timer, another run, a person."""
+"""The calls that every workflow may use: a timer, another run, a person; and a note that work begins."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from svc.clock import DAY_MS, SECOND_MS
 from svc.errors import Invalid, NotFound
 from svc.feature import workflows_of
 from svc.ids import new_id
-from svc.protocol import Wire
+from svc.protocol import Nothing, Wire
 from svc.runs import actions, queries
 from svc.runs.model import MAX_NAME_CHARS
 from svc.runs.moving import note
 from svc.store import Tx
-from svc.worker.terms import APPROVAL, CHILD, SLEEP
+from svc.worker.terms import APPROVAL, BEGUN, CHILD, SLEEP
 from svc.workflow import Call, Caller, Json, Waiting
 from svc.workspace import Workspace
 
@@ -67,6 +67,11 @@ def _begin_child(workspace: Workspace, tx: Tx, caller: Caller, wanted: ChildInpu
     return Waiting(kind="child")
 
 
+def _note_begun(workspace: Workspace, tx: Tx, caller: Caller, wanted: Nothing) -> Json:
+    """That the call is kept is all."""
+    return None
+
+
 def _ask_a_person(workspace: Workspace, tx: Tx, caller: Caller, wanted: ApprovalInput) -> Waiting:
     row = queries.run(tx, caller.run_id)
     assert row is not None, "it asks"
@@ -102,6 +107,7 @@ def digest(tool: str, input: str) -> bytes:
 CALLS: Final = (
     Call(name=SLEEP, summary="Go on later.", input=SleepInput, decide=_sleep),
     Call(name=CHILD, summary="Begin another run, and wait for it.", input=ChildInput, decide=_begin_child),
+    Call(name=BEGUN, summary="Note that work begins which must not happen twice.", input=Nothing, decide=_note_begun),
     Call(name=APPROVAL, summary="Ask a person, and wait.", input=ApprovalInput, decide=_ask_a_person),
 )
 ALWAYS_GRANTED: Final = frozenset(row.name for row in CALLS)

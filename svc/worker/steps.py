@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any, Final, NoReturn
 
 import msgspec
@@ -22,6 +23,7 @@ from svc.protocol import Link, LinkAnswer, LinkFault
 from svc.worker.history import KnownStep, Order, input_digest
 from svc.worker.terms import (
     APPROVAL,
+    BEGUN,
     CALL_PATH,
     CHILD,
     DIVERGED,
@@ -35,10 +37,18 @@ from svc.workflow import Fatal, Json, Run, StepFailed, StepKind
 
 _NOT_IN_NAMES: Final = frozenset("/#")
 """They join the parts of a step's key."""
+IN_DOUBT: Final = (
+    "It was begun, and whether it was done is not known. Approve to do it again. "
+    "Decline where it was done, or must not be."
+)
+IN_DOUBT_S: Final = 30 * 86_400.0
 _TRIES: Final = 15
 _PAUSE_S: Final = 0.5
 _LONGEST_PAUSE_S: Final = 4.0
 """Together a minute: as long as a lease."""
+
+
+Work = Callable[[str], Awaitable[Json]]
 
 
 class LetGo(Exception):
@@ -152,40 +162,66 @@ class Steps:
         return self._session.order.run_id
 
     async def step(
-        self, name: str, work: Callable[[str], Awaitable[Json]], *, input: Json = None, kind: StepKind = "step"
+        self, name: str, work: Work, *, input: Json = None, kind: StepKind = "step", once: bool = False
     ) -> Json:
         key = self._key(name)
         known = self._known(key, input, {kind})
         if known is not None and known.state != "waiting":
             return _result(known)
+        if once:
+            return await self._once(key, name, work, input=input, kind=kind)
         attempt = known.attempts if known else 0
         if known is not None and known.due_at is not None:
             await self._pause(key, known.due_at)
         while True:
             attempt += 1
-            retry_at = await self._try(key, name, work, input=input, kind=kind, attempt=attempt)
+            told = await self._try(key, work)
+            retry_at = await self._tell(key, name, told, input=input, kind=kind, attempt=attempt)
             if isinstance(retry_at, _Done):
                 return retry_at.output
             await self._pause(key, retry_at)
 
-    async def _try(
-        self, key: str, name: str, work: Callable[[str], Awaitable[Json]], *, input: Json, kind: str, attempt: int
-    ) -> _Done | int:
-        """The result, or when to try again. Raises :class:`StepFailed`."""
+    async def _once(self, key: str, name: str, work: Work, *, input: Json, kind: str) -> Json:
+        """What is told of it stands below it: that it began, and what a person was asked."""
+        below = Steps(self._session, key)
+        for attempt in count(1):
+            if await below._begins():
+                told = await self._try(key, work)
+                if told["state"] == "done" or not told["retryable"]:
+                    done = await self._tell(key, name, told, input=input, kind=kind, attempt=attempt)
+                    assert isinstance(done, _Done), "it is not tried again"
+                    return done.output
+                self._session.log.info("runs.once_in_doubt", run_id=self.id, step=key, why=told["error"]["message"])
+            await below.approval("again", tool=name, summary=IN_DOUBT, input=input, expires_s=IN_DOUBT_S)
+        raise AssertionError("it is asked for ever")
+
+    async def _begins(self) -> bool:
+        """Note that work begins; ``False`` where it had begun before this lease."""
+        key = self._key("begun")
+        if self._known(key, None, {"tool"}) is not None:
+            return False
+        await self._told({"call": BEGUN, "idempotencyKey": key, "name": "begun", "parentId": self._path})
+        return True
+
+    async def _try(self, key: str, work: Work) -> dict[str, Any]:
+        """What to tell of it."""
         began = self._session.clock.now()
-        told: dict[str, Any] = {"state": "done"}
         try:
-            told["output"] = _as_json(await work(f"{self.id}:{key}"))
+            told = {"state": "done", "output": _as_json(await work(f"{self.id}:{key}"))}
         except Fatal as error:
             told = _failed(error, retryable=False)
         except Exception as error:  # an edge: whatever the work raises, the run keeps its words
             told = _failed(error, retryable=True)
+        return {**told, "startedAt": began, "endedAt": self._session.clock.now()}
+
+    async def _tell(
+        self, key: str, name: str, told: Mapping[str, Any], *, input: Json, kind: str, attempt: int
+    ) -> _Done | int:
+        """The result, or when to try again. Raises :class:`StepFailed`."""
         body = {
             "runId": self.id,
             "stepId": key,
             "attempt": attempt,
-            "startedAt": began,
-            "endedAt": self._session.clock.now(),
             "name": name,
             "kind": kind,
             "parentId": self._path or None,

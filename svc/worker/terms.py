@@ -17,6 +17,7 @@ RUN_HEADER: Final = "x-svc-run"
 SLEEP: Final = "runs.sleep"
 CHILD: Final = "runs.child"
 APPROVAL: Final = "approvals.request"
+BEGUN: Final = "runs.begun"
 """Calls that each run may use."""
 
 HEARTBEAT_S: Final = 10.0
