@@ -21,7 +21,7 @@ export function SettingsPage({ section }) {
   useEffect(() => {
     document.title = `${here?.title ?? "Settings"} – svc`;
     nav.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
-  }, [here]);
+  }, [here, isAdmin()]); // who may see the link is known later
   return html`<div class="panel settings">
     <div class="settings-frame">
       <nav class="settings-nav" aria-label="Settings" ref=${nav}>

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.support.browser import PATIENCE_MS, App, launch
+from tests.support.browser import PATIENCE_MS, PHONE, App, launch
 from tests.web import fake_world, qr_reader
 from tests.web.fake_identity import CODE, JONAS, LINK, OTHER_CODE, IdentityWorld, device, signed_in
 from tests.web.fake_server import Refusal, serving
@@ -511,3 +511,11 @@ def modules_of(path: object) -> list[list[bool]]:
     inner = [row[4:-4] for row in filled[4:-4]]
     assert sum(map(sum, filled)) == sum(map(sum, inner)), "the quiet zone is not quiet"
     return inner
+
+
+def test_on_a_phone_the_strip_of_sections_shows_the_one_that_is_open(start: Callable[..., App]) -> None:
+    world = IdentityWorld()
+    world.me = signed_in()
+    app = start(world, viewport=PHONE)
+    page = app.open("/settings/health", ready=".settings-nav [aria-current]")
+    expect(page.locator(".settings-nav [aria-current]")).to_be_in_viewport()
