@@ -27,6 +27,9 @@ def examples(little: int) -> int:
     return little * TIMES
 
 
+INTERLEAVINGS: Final = _size(8, 500)
+"""Rows of edits on two sides, each until both are equal."""
+
 NO_SPEED: Final = (HealthCheck.too_slow,)
 """A test asserts no time: on a machine that others use too, an example takes as long as it takes."""
 SHARES_FIXTURES: Final = (*NO_SPEED, HealthCheck.function_scoped_fixture)

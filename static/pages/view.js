@@ -6,6 +6,7 @@ import { now } from "../now.js";
 import { ago, fullTime } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
+import { ConflictNotice } from "../gitops/conflict.js";
 import { SuggestionsOn } from "../people/suggestions.js";
 import { Correspondents } from "./correspondents.js";
 import { HistoryDialog } from "./history.js";
@@ -34,6 +35,7 @@ export function PageView({ page, edit, reload }) {
         ${!page.canWrite && " · you may read it"}
       </p>
       ${page.managed && html`<${ManagedNotice} managed=${page.managed} />`}
+      ${page.managed?.inConflict && html`<${ConflictNotice} page=${page} reload=${reload} />`}
       <div class="page-actions">
         ${page.canWrite && html`<button class="button small primary" aria-keyshortcuts="e" onClick=${edit}>
           <${Icon} name="edit" size=${16} /> Edit</button>`}

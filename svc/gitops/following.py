@@ -65,6 +65,7 @@ class Follower:
     exporter: Exporter | None = None
     """Where people may change the pages here."""
     wake: Wake = field(default_factory=Wake)
+    _turn: trio.Lock = field(default_factory=trio.Lock)
     _failures: int = 0
     """How often in a row a look went wrong while edits waited to be carried out."""
     _fetches: int = 0
@@ -98,7 +99,11 @@ class Follower:
         return self.poll_s * self.rng.uniform(1 - JITTER, 1 + JITTER) if self.poll_s else math.inf
 
     async def look(self) -> None:
-        """Once, to its end; nothing that it meets is raised but a bug."""
+        """Once, to its end, and one at a time; nothing that it meets is raised but a bug."""
+        async with self._turn:
+            await self._look_in_turn()
+
+    async def _look_in_turn(self) -> None:
         try:
             with trio.fail_after(LOOK_WITHIN_S):
                 async with open_task_group() as nursery:  # a task of its own, by whose name it is known

@@ -1,0 +1,196 @@
+"""Edits here and there, in any order, with real git: both sides end equal, and no line that anybody wrote is lost."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from svc.clock import VirtualClock
+from svc.gitops.front_matter_edit import shown, with_body
+from svc.gitops.service import Gitops
+from tests.gitops.followed import following
+from tests.gitops.upstream import Upstream
+from tests.recorded_log import RecordedLog
+from tests.sizes import INTERLEAVINGS
+from tests.support.service import RpcError, Service
+
+NAMES = ("a", "b", "c", "team", "team/plan", "team/notes")
+START = "".join(f"line {n}\n" for n in range(12))
+
+
+@dataclass
+class Both:
+    """The workspace, and the repository. ``lines`` that were written; those of pages that somebody deleted may go."""
+
+    service: Service
+    upstream: Upstream
+    chance: random.Random
+    lines: set[str] = field(default_factory=set)
+    made: int = 0
+
+    async def step(self) -> None:
+        kind = self.chance.choices(
+            ["save", "push", "look", "move", "move there", "delete", "delete there", "make", "share"],
+            weights=[8, 8, 4, 2, 1, 1, 1, 2, 1],
+        )[0]
+        await getattr(self, kind.replace(" ", "_"))()
+
+    def new_line(self) -> str:
+        self.made += 1
+        line = f"written {self.made}\n"
+        self.lines.add(line)
+        return line
+
+    def with_new_line(self, text: str) -> str:
+        lines = text.splitlines(keepends=True)
+        lines.insert(self.chance.randint(0, len(lines)), self.new_line())
+        return "".join(lines)
+
+    def forget(self, text: str) -> None:
+        self.lines -= set(text.splitlines(keepends=True))
+
+    # Here
+
+    async def pages(self) -> list[dict[str, Any]]:
+        paths = await self.service.rows(
+            "select p.path from pages p join page_managed m on m.page_id = p.id order by p.path"
+        )
+        return [await self.service.query("pages.get", path=path) for (path,) in paths]
+
+    async def some_page(self) -> dict[str, Any] | None:
+        found = await self.pages()
+        return self.chance.choice(found) if found else None
+
+    async def save(self) -> None:
+        if page := await self.some_page():
+            body = self.with_new_line(page["body"])
+            await self.service.mutate("pages.save", path=page["path"], body=body, revision=page["revision"])
+
+    async def make(self) -> None:
+        if page := await self.some_page():
+            path = f"{page['path']}/{self.chance.choice('xyz')}"
+            try:
+                await self.service.mutate("pages.save", path=path, body=START + self.new_line(), revision=0)
+            except RpcError:  # there is one: it is not made, and its line is not written
+                self.lines.discard(f"written {self.made}\n")
+
+    async def move(self) -> None:
+        if page := await self.some_page():
+            try:
+                await self.service.mutate("pages.move", path=page["path"], to=self.chance.choice([*NAMES, "moved"]))
+            except RpcError:
+                return
+
+    async def delete(self) -> None:
+        if page := await self.some_page():
+            for below in await self.pages():
+                if below["path"] == page["path"] or below["path"].startswith(page["path"] + "/"):
+                    self.forget(below["body"])
+                    self.forget(self.files().get((below["managed"] or {}).get("file", ""), ""))
+            await self.service.mutate("pages.delete", path=page["path"])
+
+    async def share(self) -> None:
+        if page := await self.some_page():
+            await self.service.mutate(
+                "pages.setAccess", path=page["path"], access="explicit", grants=[{"to": "everyone", "level": "read"}]
+            )
+
+    # There
+
+    def files(self) -> dict[str, str]:
+        names = self.upstream.git("ls-tree", "-r", "-z", "--name-only", "main", "pages/").decode().split("\0")[:-1]
+        return {name: self.upstream.file(name) for name in names}
+
+    async def push(self) -> None:
+        files = self.files()
+        if files:
+            file = self.chance.choice(sorted(files))
+            self.upstream.push({file: with_body(files[file], self.with_new_line(shown(files[file])))})
+
+    async def move_there(self) -> None:
+        files = self.files()
+        new = f"pages/{self.chance.choice(NAMES)}.md"
+        if files and new not in files:
+            old = self.chance.choice(sorted(files))
+            self.upstream.push({old: None, new: files[old]})
+
+    async def delete_there(self) -> None:
+        files = self.files()
+        if len(files) > 1:
+            file = self.chance.choice(sorted(files))
+            self.forget(files[file])
+            for page in await self.pages():
+                if page["managed"] and page["managed"]["file"] == file:
+                    self.forget(page["body"])
+            self.upstream.push({file: None})
+
+    # Between
+
+    async def look(self) -> None:
+        follower = self.service.workspace.service(Gitops).follower
+        assert follower is not None
+        await follower.look()
+
+    async def settle(self) -> None:
+        """Until nothing waits. What people have to choose is chosen so that both texts stay."""
+        for _ in range(12):
+            await self.look()
+            status = await self.service.query("gitops.status")
+            assert status["problem"] is None, status["problem"]
+            if not status["pending"] and not status["conflicts"] and not status["problems"]:
+                await self.look()
+                return
+            for conflict in status["conflicts"]:
+                await self.choose(conflict)
+            for problem in status["problems"]:
+                await self.make_room(problem)
+        raise AssertionError(f"it does not come to rest: {status}")
+
+    async def choose(self, conflict: dict[str, Any]) -> None:
+        path = conflict["path"]
+        contested = await self.service.query("gitops.conflict", path=path)
+        if "another file" in contested["reason"]:
+            self.made += 1
+            await self.service.mutate("pages.move", path=path, to=f"free {self.made}")
+        elif contested["there"] is None:
+            await self.service.mutate("gitops.resolve", path=path, keep="here")
+        else:
+            here = (await self.service.query("pages.get", path=path))["body"]
+            mine = set(here.splitlines(keepends=True))
+            theirs = [line for line in contested["there"]["body"].splitlines(keepends=True) if line not in mine]
+            await self.service.mutate("gitops.resolve", path=path, keep="text", text=here + "".join(theirs))
+
+    async def make_room(self, problem: dict[str, Any]) -> None:
+        """A page of here alone stands where a file should be, or two files would be one page."""
+        files = self.files()
+        if problem["file"] in files:
+            self.made += 1
+            self.upstream.push({problem["file"]: None, f"pages/room {self.made}.md": files[problem["file"]]})
+
+    async def check(self) -> None:
+        files = self.files()
+        pages = {page["managed"]["file"]: page for page in await self.pages()}
+        assert pages.keys() == files.keys()
+        for file, page in pages.items():
+            assert page["body"] == shown(files[file]), file
+            assert not page["managed"]["inConflict"]
+        everything = "".join(files.values())
+        assert {line for line in self.lines if line not in everything} == set()
+
+
+async def test_any_row_of_edits_here_and_there_ends_with_both_sides_equal_and_nothing_lost(
+    tmp_path: Path, upstream: Upstream, wall: VirtualClock, log: RecordedLog, chance: random.Random
+) -> None:
+    upstream.push({f"pages/{name}.md": f"---\ntitle: {name} # kept\n---\n\n{START}" for name in NAMES})
+    async with following(
+        tmp_path, upstream.url, clock=wall, log=log, poll_s=0, SVC_GITOPS_MODE="write-back"
+    ) as service:
+        both = Both(service=service, upstream=upstream, chance=chance)
+        for _ in range(INTERLEAVINGS):
+            for _ in range(chance.randint(2, 7)):
+                await both.step()
+            await both.settle()
+            await both.check()
+        assert await service.rows("select count(*) from page_edits") == [(0,)]
