@@ -1,0 +1,91 @@
+"""An export that ends at any of its steps, before or after it had its effect: done again, nothing is lost or twice."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from svc.gitops.git import Git
+from svc.nursery import ThreadPool
+from tests.gitops.conftest import MakeMirror
+from tests.gitops.upstream import Upstream
+from tests.gitops.workspace_rig import Desk, open_store
+from tests.pages.rig import MIA, NOA, OLE
+
+TEXT = "one\n\ntwo\n\nthree\n"
+
+
+class _Ended(BaseException):
+    """The process, as far as the export can tell."""
+
+
+@pytest.fixture
+async def desk(tmp_path: Path, threads: ThreadPool, upstream: Upstream, mirror_of: MakeMirror) -> AsyncIterator[Desk]:
+    store = open_store(tmp_path / "svc.sqlite3", threads)
+    upstream.push({"README.md": "not a page\n"})
+    desk = Desk(store, mirror=await mirror_of(upstream.url), upstream=upstream)
+    await desk.follow(plan=TEXT, notes=TEXT, old=TEXT)
+    for path in ("plan", "notes", "old"):
+        desk.open_to_all(path)
+    await desk.export()
+    yield desk
+    store.close_now()
+
+
+def end_at(monkeypatch: pytest.MonkeyPatch, step: int, *, after: bool) -> list[int]:
+    """Have the process end at that call of git. Returns how many were made, as it grows."""
+    calls = [0]
+    for name in ("run", "run_remote"):
+        inner = getattr(Git, name)
+
+        async def counted(git: Git, *args: str, inner: Any = inner, **options: Any) -> bytes:
+            calls[0] += 1
+            if calls[0] != step:
+                return bytes(await inner(git, *args, **options))
+            if after:
+                await inner(git, *args, **options)
+            raise _Ended
+
+        monkeypatch.setattr(Git, name, counted)
+    return calls
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+async def test_an_export_that_is_cut_off_at_any_step_is_done_once(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, after: bool
+) -> None:
+    step, ended = 1, True
+    while ended:
+        mark = f"{step} {after}"
+        desk.save(NOA, "plan", TEXT.replace("one", f"first {mark}"), title="plan")
+        desk.save(OLE, "plan", TEXT.replace("one", f"second {mark}"), title="plan")
+        desk.save(NOA, "notes", TEXT.replace("two", mark), title="notes")
+        desk.move(MIA, "old", f"moved {step}")
+        before = len(desk.log())
+        desk.upstream.push({"pages/plan.md": desk.upstream.file("pages/plan.md").replace("three", f"three {step}")})
+        with monkeypatch.context() as patched:
+            end_at(patched, step, after=after)
+            try:
+                await desk.export()
+                ended = False
+            except _Ended:
+                ended = True
+        await desk.export()
+        assert (desk.waiting(), desk.conflicts()) == (0, [])
+        assert desk.log()[before:] == [
+            "Mia: Change",
+            "Noa: Change plan",
+            "Ole: Change plan",
+            "Noa: Change notes",
+            f"Mia: Move old to moved {step}",
+        ]
+        assert f"second {mark}" in desk.upstream.file("pages/plan.md")
+        assert f"three {step}" in desk.upstream.file("pages/plan.md")
+        assert mark in desk.upstream.file("pages/notes.md")
+        desk.move(MIA, f"moved {step}", "old")
+        await desk.export()
+        step += 1
+    assert step > 8, "it has more steps than that"
