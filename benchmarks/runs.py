@@ -21,15 +21,17 @@ import msgspec
 import trio
 
 from benchmarks.broker import TOKEN, opened
+from benchmarks.processes import REPOSITORY, START_TIMEOUT_S, environment
 from benchmarks.report import Table, count, median, milliseconds, paired_ratio
-from svc.doors import Internal
+from benchmarks.run_worker import MEASURED
+from svc.doors import LOOPBACK, Internal
 from svc.nursery import open_task_group
 from svc.protocol import Drain, Link, serve_connection
 from svc.protocol.memory import stream_pair
 from svc.runs import Dispatcher, begin
 from svc.runs.dispatch import order_of
 from svc.runs.leasing import lease
-from svc.store import Tx
+from svc.store import ReadTx, Tx
 from svc.worker.executor import Executor
 from svc.worker.history import Order
 from svc.workflow import Json, Run, Workflow
@@ -72,6 +74,7 @@ def _steps(rounds: int, steps: int) -> Table:
     ways: dict[str, Callable[[Path, int], float]] = {
         "bare SQLite, a commit a step": _bare,
         "svc, both planes in one process": lambda path, steps: trio.run(_ours, path, steps),
+        "svc, the worker a process of its own": lambda path, steps: trio.run(_apart, path, steps),
     }
     if subprocess.run([sys.executable, "-c", "import dbos"], capture_output=True, check=False).returncode == 0:
         ways["DBOS on SQLite"] = _dbos
@@ -144,6 +147,50 @@ async def _ours(path: Path, steps: int) -> float:
         await ended.wait()
         nursery.cancel_scope.cancel()
     return times[0]
+
+
+async def _apart(path: Path, steps: int) -> float:
+    """The trusted plane here, the worker as another process, and loopback between them."""
+    async with opened(path) as workspace, open_task_group() as nursery:
+        internal, dispatcher = workspace.service(Internal), workspace.service(Dispatcher)
+        internal.trust(TOKEN)
+        dispatcher.token = TOKEN
+        listeners = await trio.open_tcp_listeners(0, host=LOOPBACK)
+        internal.take(listeners)
+        application = internal.build_application()
+
+        async def serve(stream: trio.SocketStream) -> None:
+            await serve_connection(stream, application, log=workspace.log, peer=LOOPBACK, drain=Drain())
+
+        nursery.start_soon(trio.serve_listeners, serve, listeners)
+        settings = {"SVC_INTERNAL_TOKEN": TOKEN, "SVC_BROKER_URL": f":{internal.port}", "SVC_WORKER_URL": ":0"}
+        worker = await trio.lowlevel.open_process(
+            [sys.executable, "-m", "benchmarks.run_worker"],
+            cwd=REPOSITORY,
+            env={**environment(path), **settings},
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            with trio.fail_after(START_TIMEOUT_S):
+                while not dispatcher.workers():
+                    await dispatcher.wake.wait()
+            run_id = await workspace.store.write(begin, None, MEASURED, steps)
+            await dispatcher.look()
+            while (output := await workspace.store.read(_output, run_id)) is None:
+                await dispatcher.wake.wait()  # the end of a run calls it
+        finally:
+            worker.terminate()
+            with trio.CancelScope(shield=True):  # bounded: it ends on this signal
+                await worker.wait()
+        nursery.cancel_scope.cancel()
+    return output
+
+
+def _output(tx: ReadTx, run_id: str) -> float | None:
+    found = tx.one("select state, output, error from runs where id = :id", id=run_id)
+    assert found is not None
+    assert found[0] != "failed", found[2]
+    return None if found[1] is None else float(str(found[1]))
 
 
 async def _work(workspace: Workspace, executor: Executor, workflow: Workflow) -> None:
