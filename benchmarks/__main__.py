@@ -26,6 +26,7 @@ NAMES: Final = (
     "broker",
     "runs",
     "gitops",
+    "gitops_export",
     "files",
     "boot",
     "corpus",

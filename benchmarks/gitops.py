@@ -64,7 +64,7 @@ async def _round(upstream: Path, place: Path, ours: dict[str, list[float]], thei
     first, one, none = "first sync", "one page changed", "nothing new"
     theirs.setdefault(first, []).append(_timed(lambda: _clone_and_read(upstream, copy)))
     async with opened(place / "home") as workspace:
-        follower = await _follower(workspace, upstream)
+        follower = await follower_of(workspace, upstream)
         began = time.perf_counter()
         await follower.look()
         ours.setdefault(first, []).append(time.perf_counter() - began)
@@ -72,20 +72,20 @@ async def _round(upstream: Path, place: Path, ours: dict[str, list[float]], thei
         assert state is not None
         assert state.problem is None, state.problem
         for _ in range(CHANGES):
-            _commit(upstream, {"pages/folder-1/page-1.md": f"changed {time.perf_counter()}"})
+            commit_files(upstream, {"pages/folder-1/page-1.md": f"changed {time.perf_counter()}"})
             theirs.setdefault(one, []).append(_timed(lambda: _fetch_and_diff(upstream, copy)))
             began = time.perf_counter()
             await follower.look()
             ours.setdefault(one, []).append(time.perf_counter() - began)
             theirs.setdefault(none, []).append(
-                _timed(lambda: _git(copy, "ls-remote", upstream.as_uri(), "refs/heads/main"))
+                _timed(lambda: git_here(copy, "ls-remote", upstream.as_uri(), "refs/heads/main"))
             )
             began = time.perf_counter()
             await follower.look()
             ours.setdefault(none, []).append(time.perf_counter() - began)
 
 
-async def _follower(workspace: Workspace, upstream: Path) -> Follower:
+async def follower_of(workspace: Workspace, upstream: Path) -> Follower:
     async def no_token() -> str | None:
         return None
 
@@ -113,32 +113,32 @@ async def _follower(workspace: Workspace, upstream: Path) -> Follower:
 
 def _make(upstream: Path, pages: int) -> None:
     subprocess.run(["git", "init", "--quiet", "--bare", "--initial-branch=main", str(upstream)], check=True)
-    _commit(upstream, {f"pages/folder-{n % 100}/page-{n}.md": TEXT.format(n=n) + str(n) for n in range(pages)})
+    commit_files(upstream, {f"pages/folder-{n % 100}/page-{n}.md": TEXT.format(n=n) + str(n) for n in range(pages)})
 
 
-def _commit(upstream: Path, files: dict[str, str]) -> None:
+def commit_files(upstream: Path, files: dict[str, str]) -> None:
     stream = b"commit refs/heads/main\ncommitter Mia <mia@example.org> 1790000000 +0000\ndata 1\nx\n"
-    if _git(upstream, "for-each-ref"):
+    if git_here(upstream, "for-each-ref"):
         stream += b"from refs/heads/main^0\n"
     for name, text in files.items():
         stream += f"M 100644 inline {name}\ndata {len(text.encode())}\n{text}\n".encode()
-    _git(upstream, "fast-import", "--quiet", "--force", input=stream)
+    git_here(upstream, "fast-import", "--quiet", "--force", input=stream)
 
 
 def _clone_and_read(upstream: Path, copy: Path) -> None:
     subprocess.run(["git", "clone", "--quiet", "--bare", upstream.as_uri(), str(copy)], check=True)
-    listed = _git(copy, "ls-tree", "-rz", "main").split(b"\0")[:-1]
+    listed = git_here(copy, "ls-tree", "-rz", "main").split(b"\0")[:-1]
     ids = b"".join(line.split()[2] + b"\n" for line in listed)
-    assert _git(copy, "cat-file", "--batch", "--buffer", input=ids)
+    assert git_here(copy, "cat-file", "--batch", "--buffer", input=ids)
 
 
 def _fetch_and_diff(upstream: Path, copy: Path) -> None:
-    _git(copy, "fetch", "--quiet", upstream.as_uri(), "+refs/heads/main:refs/heads/new")
-    assert _git(copy, "diff", "main", "new")
-    _git(copy, "update-ref", "refs/heads/main", "refs/heads/new")
+    git_here(copy, "fetch", "--quiet", upstream.as_uri(), "+refs/heads/main:refs/heads/new")
+    assert git_here(copy, "diff", "main", "new")
+    git_here(copy, "update-ref", "refs/heads/main", "refs/heads/new")
 
 
-def _git(directory: Path, *args: str, input: bytes = b"") -> bytes:
+def git_here(directory: Path, *args: str, input: bytes = b"") -> bytes:
     return subprocess.run(["git", "-C", str(directory), *args], input=input, capture_output=True, check=True).stdout
 
 
