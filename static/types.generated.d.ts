@@ -315,6 +315,20 @@ interface MailAttachmentOut {
   damaged: boolean;
 }
 
+/** Servers and user name that are not given are looked for. `name`: what `From` says beside the address. */
+interface MailConnectInput {
+  address: string;
+  password: string;
+  name?: string | null;
+  imap?: MailServerInput | null;
+  smtp?: MailServerInput | null;
+  username?: string | null;
+}
+
+interface MailConnectedOut {
+  accountId: string;
+}
+
 /** `name` may be nested, as in `Clients/Harbour`; `color` becomes the nearest that the provider has. */
 interface MailCreateLabelInput {
   accountId: string;
@@ -353,6 +367,20 @@ interface MailDisconnectInput {
 interface MailDisconnectedOut {
   revoked: boolean;
   notice: string | null;
+}
+
+interface MailDiscoverInput {
+  address: string;
+}
+
+/** `help`: what a person has to know or do at the provider. `sign_in`: "oauth" where no password is taken. */
+interface MailDiscoverOut {
+  imap: MailServerOut;
+  smtp: MailServerOut;
+  username: string;
+  source: "autoconfig" | "guess" | "preset" | "srv";
+  help: string | null;
+  signIn: "oauth" | "password";
 }
 
 /** With `draft` what was written becomes a draft again. */
@@ -709,6 +737,20 @@ interface MailSenderOut {
   name: string;
   address: string;
   title: string | null;
+}
+
+/** `pin`: the SHA-256 of the one certificate that is taken there. */
+interface MailServerInput {
+  host: string;
+  port: number;
+  security: "starttls" | "tls";
+  pin?: string | null;
+}
+
+interface MailServerOut {
+  host: string;
+  port: number;
+  security: "starttls" | "tls";
 }
 
 /** Labels by their ids, which are each account's own; the provider's system labels are the same everywhere. */
@@ -1340,6 +1382,8 @@ interface Procedures {
   "gitops.resolve": { input: GitopsResolveInput; output: {} };
   "mail.accounts": { input: undefined; output: MailAccountOut[] };
   "mail.setSenderName": { input: MailSenderNameInput; output: {} };
+  "mail.discover": { input: MailDiscoverInput; output: MailDiscoverOut };
+  "mail.connectImap": { input: MailConnectInput; output: MailConnectedOut };
   "mail.threads": { input: MailThreadsInput | undefined; output: MailThreadsOut };
   "mail.thread": { input: MailThreadInput; output: MailThreadDetailOut };
   "mail.open": { input: MailOpenInput; output: {} };

@@ -6,8 +6,11 @@ import { isAdmin, me } from "../session.js";
 import { CopyLine } from "../ui/copy.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
+import { PasswordConnect } from "./connect_password.js";
 
 export const connectOpen = signal(false);
+/** The address that the dialog begins with. */
+const connectAddress = signal("");
 
 /** Where the provider sends the browser back to; the server's canonical spelling of a loopback address. */
 export function redirectUri() {
@@ -33,8 +36,25 @@ export function ConnectPage() {
         stands in between, and your mail is stored on ${isAdmin() ? "this machine" : "this server"}.
       </p>
       <${Connecting} open=${!me.value?.googleLogin} />
+      <${PasswordConnect} done=${() => undefined} />
     </div>
   </div>`;
+}
+
+/**
+ * The way back to an account: its provider's consent screen, or the dialog where it lives by a password.
+ * @param {{ account: { address: string, provider: string }, label?: string, primary?: boolean, name?: string }} props
+ */
+export function ConnectAgain({ account, label = "Reconnect", primary = false, name }) {
+  const looks = `button small ${primary ? "primary" : ""}`;
+  if (account.provider !== "imap") {
+    return html`<a class=${looks} href=${startPath(account.address)} aria-label=${name}>${label}</a>`;
+  }
+  const open = () => {
+    connectAddress.value = account.address;
+    connectOpen.value = true;
+  };
+  return html`<button class=${looks} aria-label=${name} onClick=${open}>${label}</button>`;
 }
 
 /** The same in a dialog, for one more account. */
@@ -46,6 +66,7 @@ export function ConnectDialog() {
   }, [open]);
   const close = () => {
     connectOpen.value = false;
+    connectAddress.value = "";
     dialog.current?.close();
   };
   return html`<dialog class="connect-dialog" ref=${dialog} aria-labelledby="connect-title" onClose=${close}>
@@ -54,7 +75,8 @@ export function ConnectDialog() {
         <h2 id="connect-title">Connect another account</h2>
         <button class="icon-button" aria-label="Close" onClick=${close}><${Icon} name="close" /></button>
       </div>
-      <${Connecting} open=${false} />
+      ${!connectAddress.value && html`<${Connecting} open=${false} />`}
+      <${PasswordConnect} address=${connectAddress.value} done=${close} />
     </div>`}
   </dialog>`;
 }
@@ -68,7 +90,8 @@ function Connecting({ open }) {
   if (me.value?.googleLogin) return html`<${ConnectForm} />`;
   return html`<p class="notice">
     <${Icon} name="warning" />
-    <span>This server is not set up for mail accounts yet. Ask your admin to do that; then you can connect yours here.
+    <span>This server is not set up yet for accounts with a sign-in at their provider. Ask your admin to do that; or
+      connect yours with a password.
     </span>
   </p>`;
 }

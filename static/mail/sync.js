@@ -8,7 +8,7 @@ import { ago, duration, number, plural } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { accountOf, accounts, secondsLeft } from "./accounts.js";
-import { startPath } from "./connect.js";
+import { ConnectAgain } from "./connect.js";
 
 /** The button in the header, and the panel it opens. */
 export function SyncStatus() {
@@ -42,7 +42,7 @@ export function SyncStrips({ accountId }) {
         <${Icon} name="warning" size=${18} />
         <span><b>${account.address}</b> ${account.state === "reconnect" ? "needs to be connected again."
           : "is disconnected."} ${account.problem}</span>
-        <a class="button small" href=${startPath(account.address)}>Reconnect</a>
+        <${ConnectAgain} account=${account} />
       </div>`,
     )}
     ${shown.filter((one) => one.state === "backfilling").map(
@@ -66,7 +66,7 @@ function AccountState({ account }) {
     ${Boolean(account.failed)
       && html`<p>${plural(account.failed ?? 0, "message")} could not be read and ${account.failed === 1 ? "was"
       : "were"} passed over.</p>`}
-    ${needsPerson(account) && html`<a class="button small" href=${startPath(account.address)}>Reconnect</a>`}
+    ${needsPerson(account) && html`<${ConnectAgain} account=${account} />`}
   </div>`;
 }
 

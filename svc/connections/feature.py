@@ -10,5 +10,5 @@ FEATURE = Feature(
     name=ACTOR,
     summary="Grants at outside services: consent, tokens, their renewal and their end.",
     checks=CHECKS,
-    uses=("idp.oauth", "idp.oauth.*"),
+    uses=("idp.oauth", "idp.oauth.*", "mail.imap.*"),
 )

@@ -9,6 +9,7 @@ from svc.mail.accounts import letting_go
 from svc.mail.accounts.states import SYNC
 from svc.mail.commands import COMMANDS
 from svc.mail.connecting import feature as connecting
+from svc.mail.connecting.procedures import PROCEDURES as CONNECTING_PROCEDURES
 from svc.mail.connecting.routes import ROUTES as CONNECTING_ROUTES
 from svc.mail.health import feature as health
 from svc.mail.health.checks import CHECKS
@@ -102,6 +103,7 @@ FEATURE = Feature(
     routes=(*CONNECTING_ROUTES, *IMAGES_ROUTES),
     procedures=(
         *ACCOUNT_PROCEDURES,
+        *CONNECTING_PROCEDURES,
         *READING_PROCEDURES,
         *INBOX_PROCEDURES,
         *HEALTH_PROCEDURES,

@@ -169,6 +169,8 @@ PROCEDURES: dict[str, Door] = {
     "mail.retryFailures": mutation("authenticated", 404, accountId="acc_none"),
     "mail.pending": query("authenticated", 404, accountId="acc_none"),
     "mail.resync": mutation("authenticated", 404, accountId="acc_none"),
+    "mail.discover": query("authenticated", 501, address="a@example.org"),
+    "mail.connectImap": mutation("authenticated", 501, address="a@example.org", password="secret"),
     "mail.setSenderName": mutation("authenticated", 404, accountId="acc_none", name="Mia"),
     "mail.disconnect": mutation("authenticated", 404, accountId="acc_none"),
     "mail.trustSender": mutation("authenticated", address="noa@example.org", trusted=True),

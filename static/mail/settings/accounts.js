@@ -5,7 +5,7 @@
  */
 import { useEffect, useState } from "preact/hooks";
 import { accounts } from "../accounts.js";
-import { ConnectDialog, connectOpen, startPath } from "../connect.js";
+import { ConnectAgain, ConnectDialog, connectOpen } from "../connect.js";
 import { standing } from "../sync.js";
 import { now } from "../../now.js";
 import { mutate } from "../../rpc.js";
@@ -74,7 +74,7 @@ function AccountCard({ account, stands, changed }) {
   return html`<section class="setting account" aria-labelledby=${`account-${account.id}`}>
     <h2 id=${`account-${account.id}`}><span class=${`sync-dot ${tone}`}></span> ${address}</h2>
     <p>${text}</p>
-    <${Trouble} stands=${stands} address=${address} />
+    <${Trouble} stands=${stands} account=${account} />
     <${FullSync} stands=${stands} address=${address} />
     <${Facts} stands=${stands} />
     <${SenderName} key=${account.senderName ?? ""} account=${account} />
@@ -89,8 +89,8 @@ function AccountCard({ account, stands, changed }) {
         && html`<${ConfirmButton} label="Resync" what=${address} sure="Resync"
         question="Reads the whole mailbox again and corrects what differs. Drafts, snoozes and filing stay."
           run=${resync} />`}
-      ${!isConnected && html`<a class="button small" href=${startPath(address)}
-        aria-label=${`Connect again: ${address}`}>Connect again</a>`}
+      ${!isConnected && html`<${ConnectAgain} account=${account} label="Connect again"
+        name=${`Connect again: ${address}`} />`}
       <button class="button small danger" aria-label=${`${isConnected ? "Disconnect" : "Erase"}: ${address}`}
         onClick=${() => setLeaving(true)}>${isConnected ? "Disconnect" : "Erase"}</button>
     </div>
@@ -99,8 +99,8 @@ function AccountCard({ account, stands, changed }) {
   </section>`;
 }
 
-/** What is wrong, and the way out of it. @param {{ stands: Health, address: string }} props */
-function Trouble({ stands, address }) {
+/** What is wrong, and the way out of it. @param {{ stands: Health, account: Account }} props */
+function Trouble({ stands, account }) {
   if (!stands.problem) return null;
   const cause = CAUSES[stands.cause ?? ""];
   const link = isAdmin() ? cause?.link : undefined; // what is set up at the provider is the server's owner's
@@ -110,8 +110,8 @@ function Trouble({ stands, address }) {
       ${cause && html`<b>${cause.title}</b>`}
       <p>${stands.problem}</p>
       ${(stands.state === "reconnect" || link) && html`<p class="account-ways">
-        ${stands.state === "reconnect" && html`<a class="button small primary" href=${startPath(address)}
-          aria-label=${`Reconnect: ${address}`}>Reconnect</a>`}
+        ${stands.state === "reconnect" && html`<${ConnectAgain} account=${account} primary
+          name=${`Reconnect: ${account.address}`} />`}
         ${link && html`<a class="button small" href=${link.href} target="_blank" rel="noopener noreferrer">${link.text}
           </a>`}
       </p>`}

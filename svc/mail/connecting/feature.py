@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from svc.mail.connecting.connection import Connections
-from svc.mail.providers.kinds import BY_OAUTH
+from svc.mail.connecting.passwords import Passwords
+from svc.mail.providers.kinds import BY_OAUTH, BY_PASSWORD
 from svc.mail.providers.table import Providers
 from svc.workspace import Workspace
 
@@ -11,4 +12,8 @@ from svc.workspace import Workspace
 def build(workspace: Workspace) -> None:
     connections = Connections(workspace=workspace)
     workspace.provide(connections)
-    workspace.service(Providers).add(BY_OAUTH.name, lambda account: connections.provider(account.address))
+    passwords = Passwords(workspace=workspace)
+    workspace.provide(passwords)
+    providers = workspace.service(Providers)
+    providers.add(BY_OAUTH.name, lambda account: connections.provider(account.address))
+    providers.add(BY_PASSWORD.name, passwords.provider)

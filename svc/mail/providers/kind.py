@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from svc.config import AnySetting, Setting
 from svc.connections import Terms, TokenSource
+from svc.mail.model import Account
 from svc.mail.providers.seam import Provider
 from svc.workspace import Workspace
 
@@ -24,3 +25,16 @@ class OAuthKind:
     api: Setting[str]
     settings: tuple[AnySetting, ...] = ()
     dotless_domains: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, kw_only=True)
+class PasswordKind:
+    """A provider whose accounts are connected by a password. ``open`` gives an account's mailbox, with a way to read
+    what is kept of it as a secret, under ``secret_prefix`` and its address."""
+
+    name: str
+    secret_prefix: str
+    open: Callable[[Workspace, Account, Callable[[], Awaitable[bytes | None]]], Provider]
+
+    def secret_name(self, address: str) -> str:
+        return f"{self.secret_prefix}{address.lower()}"

@@ -98,8 +98,8 @@ PRESETS: Final = (
         "gmail.com",
         "googlemail.com",
         exchangers=("google.com", "googlemail.com"),
-        help="Google wants an app password, and two-step sign-in for that: make one at "
-        "https://myaccount.google.com/apppasswords",
+        help="A mailbox at Google is connected by Google's own sign-in, which also brings its labels.",
+        oauth_only=True,
     ),
     _preset(
         "outlook.office365.com",

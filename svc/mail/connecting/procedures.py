@@ -1,0 +1,105 @@
+"""The procedures of connecting by a password: where the servers are, and the connection itself."""
+
+from __future__ import annotations
+
+import msgspec
+
+from svc.errors import Invalid
+from svc.mail.connecting.passwords import Passwords
+from svc.mail.connecting.wire import (
+    ConnectedOut,
+    ConnectInput,
+    DiscoverInput,
+    DiscoverOut,
+    ServerInput,
+    ServerOut,
+)
+from svc.mail.providers.imap.access import Access
+from svc.mail.providers.imap.servers import MailServer, checked
+from svc.mail.sync.engine import MailEngine
+from svc.protocol import Procedure
+from svc.workspace import RequestContext
+
+
+async def discover(context: RequestContext, wanted: DiscoverInput) -> DiscoverOut:
+    found = await _passwords(context).discover(_address(wanted.address))
+    return DiscoverOut(
+        imap=_shown(found.imap),
+        smtp=_shown(found.smtp),
+        username=found.username,
+        source=found.source,
+        help=found.help,
+        sign_in="oauth" if found.oauth_only else "password",
+    )
+
+
+async def connect(context: RequestContext, wanted: ConnectInput) -> ConnectedOut:
+    passwords = _passwords(context)
+    address = _address(wanted.address)
+    imap, smtp, username = wanted.imap, wanted.smtp, wanted.username
+    if imap is None or smtp is None:
+        found = await passwords.discover(address)
+        if found.oauth_only:
+            raise Invalid(found.help or "This provider takes no passwords.", data={"reason": "oauth_only"})
+        imap, smtp = imap or _asked(found.imap), smtp or _asked(found.smtp)
+        username = username or found.username
+    access = Access(
+        imap=_server(imap, "IMAP"), smtp=_server(smtp, "SMTP"), username=username or address, password=wanted.password
+    )
+    account_id = await passwords.connect(context.principal, access, address=address, name=wanted.name)
+    await context.workspace.service(MailEngine).start_account(account_id)
+    return ConnectedOut(account_id=account_id)
+
+
+def _passwords(context: RequestContext) -> Passwords:
+    return context.workspace.service(Passwords)
+
+
+def _address(text: str) -> str:
+    local, at, domain = text.strip().rpartition("@")
+    try:
+        name = domain.encode("idna").decode("ascii").lower()
+    except UnicodeError:
+        name = ""
+    if not (local and at and "." in name.strip(".")) or any(
+        one.isspace() or not one.isprintable() for one in text.strip()
+    ):
+        raise Invalid("This is no mail address.", data={"reason": "address"})
+    return f"{local}@{name}"
+
+
+def _server(wanted: ServerInput, what: str) -> MailServer:
+    found = checked(MailServer(host=wanted.host, port=wanted.port, security=wanted.security, pin=wanted.pin))
+    if found is None:
+        raise Invalid(f"This is no {what} server: name a host and a port.", data={"reason": "server"})
+    return found
+
+
+def _asked(server: MailServer) -> ServerInput:
+    return msgspec.convert(msgspec.to_builtins(server), ServerInput)
+
+
+def _shown(server: MailServer) -> ServerOut:
+    return ServerOut(host=server.host, port=server.port, security=server.security)
+
+
+PROCEDURES: tuple[Procedure[RequestContext], ...] = (
+    Procedure(
+        name="mail.discover",
+        kind="query",
+        access="authenticated",
+        input=DiscoverInput,
+        output=DiscoverOut,
+        call=discover,
+        summary="Where the mail servers of an address are, and how one signs in there.",
+    ),
+    Procedure(
+        name="mail.connectImap",
+        kind="mutation",
+        access="authenticated",
+        input=ConnectInput,
+        output=ConnectedOut,
+        call=connect,
+        summary="Connect a mailbox by a password: tried at both servers before anything is kept.",
+    ),
+)

@@ -1,0 +1,70 @@
+"""Connecting by a password on the wire."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from svc.protocol.rows import Wire
+
+Security = Literal["tls", "starttls"]
+Address = Annotated[str, msgspec.Meta(min_length=3, max_length=320)]
+Port = Annotated[int, msgspec.Meta(ge=1, le=65_535)]
+Host = Annotated[str, msgspec.Meta(min_length=1, max_length=253)]
+Password = Annotated[str, msgspec.Meta(min_length=1, max_length=1_024)]
+Username = Annotated[str, msgspec.Meta(min_length=1, max_length=320)]
+
+
+# Inputs
+
+
+class ServerInput(Wire, frozen=True):
+    """``pin``: the SHA-256 of the one certificate that is taken there."""
+
+    host: Host
+    port: Port
+    security: Security
+    pin: Annotated[str, msgspec.Meta(max_length=200)] | None = None
+
+
+class DiscoverInput(Wire, frozen=True):
+    address: Address
+
+
+class ConnectInput(Wire, frozen=True):
+    """Servers and user name that are not given are looked for. ``name``: what ``From`` says beside the address."""
+
+    address: Address
+    password: Password
+    name: str | None = None
+    imap: ServerInput | None = None
+    smtp: ServerInput | None = None
+    username: Username | None = None
+
+    def __repr__(self) -> str:
+        return f"ConnectInput(address={self.address!r})"
+
+
+# Outputs
+
+
+class ServerOut(Wire, frozen=True):
+    host: str
+    port: int
+    security: Security
+
+
+class DiscoverOut(Wire, frozen=True):
+    """``help``: what a person has to know or do at the provider. ``sign_in``: "oauth" where no password is taken."""
+
+    imap: ServerOut
+    smtp: ServerOut
+    username: str
+    source: Literal["preset", "autoconfig", "srv", "guess"]
+    help: str | None
+    sign_in: Literal["password", "oauth"]
+
+
+class ConnectedOut(Wire, frozen=True):
+    account_id: str

@@ -1,0 +1,93 @@
+"""What is kept of an account by IMAP: its servers, and how to sign in there. It is a secret as a whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+import trio
+
+from svc.mail.providers.imap.connection import connected, shown_certificate
+from svc.mail.providers.imap.dialling import Dialler
+from svc.mail.providers.imap.faults import MailServerFault, silent
+from svc.mail.providers.imap.servers import Certificate, MailServer
+from svc.mail.providers.imap.submission.session import greeted_by, signed_in
+
+TRY_S: Final = 25.0
+"""For each of the two servers, while a person waits."""
+_LABELS_OF_ITS_OWN: Final = "X-GM-EXT-1"
+
+
+class Access(msgspec.Struct, frozen=True, kw_only=True):
+    imap: MailServer
+    smtp: MailServer
+    username: str
+    password: str
+
+    def __repr__(self) -> str:
+        return f"Access(imap={self.imap}, smtp={self.smtp})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class WayIn:
+    """Why one of the two servers could not be used. ``certificate``: what it showed, where that is the trouble."""
+
+    server: MailServer
+    is_smtp: bool
+    fault: MailServerFault
+    certificate: Certificate | None = None
+
+
+async def try_access(dialler: Dialler, access: Access) -> WayIn | None:
+    """Sign in at both servers, and leave. ``None``: it works."""
+    return await _tried(dialler, access, is_smtp=False) or await _tried(dialler, access, is_smtp=True)
+
+
+async def _tried(dialler: Dialler, access: Access, *, is_smtp: bool) -> WayIn | None:
+    server = access.smtp if is_smtp else access.imap
+    try:
+        with trio.move_on_after(TRY_S):
+            await (_submission if is_smtp else _mailbox)(dialler, access)
+            return None
+        raise silent(str(server), may_have_happened=False)
+    except MailServerFault as fault:
+        certificate = fault.certificate
+        if fault.reason == "tls_failed" and certificate is None:
+            certificate = await _shown(dialler, server, is_smtp=is_smtp)
+        return WayIn(server=server, is_smtp=is_smtp, fault=fault, certificate=certificate)
+
+
+async def _mailbox(dialler: Dialler, access: Access) -> None:
+    connection = await connected(dialler, access.imap, username=access.username, password=access.password)
+    await connection.aclose()
+    if _LABELS_OF_ITS_OWN in connection.able:
+        raise MailServerFault(
+            "oauth_only",
+            "This mailbox has labels, which are shown by IMAP as folders with the same mail again and again. Connect "
+            "it by its provider's own sign-in.",
+        )
+
+
+async def _submission(dialler: Dialler, access: Access) -> None:
+    session = await signed_in(dialler, access.smtp, username=access.username, password=access.password)
+    await session.aclose()
+
+
+async def _shown(dialler: Dialler, server: MailServer, *, is_smtp: bool) -> Certificate | None:
+    with trio.move_on_after(TRY_S):
+        if not is_smtp:
+            return await shown_certificate(dialler, server)
+        try:
+            await greeted_by(dialler, msgspec.structs.replace(server, pin="0" * 64))
+        except MailServerFault as fault:
+            return fault.certificate
+    return None
+
+
+def kept(access: Access) -> bytes:
+    return msgspec.json.encode(access)
+
+
+def read(data: bytes) -> Access:
+    return msgspec.json.decode(data, type=Access)
