@@ -153,6 +153,9 @@ class FolderProvider:
         one = self.box.kept[self.box.deliver(raw, folder=SENT, seen=True)]
         return SentMessage(id=one.id, labels=labels_of(one.place))
 
+    async def aclose(self) -> None:
+        """Nothing is held open between two calls."""
+
     def quota_used(self) -> None:
         return None
 

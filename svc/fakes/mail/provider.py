@@ -435,6 +435,9 @@ class FakeProvider:
     async def create_label(self, name: str, *, color: str | None = None) -> ProviderLabel:
         return await self.world.create_label(self.address, name, color=color)
 
+    async def aclose(self) -> None:
+        """Nothing is held open between two calls."""
+
     def quota_used(self) -> None:
         return None
 

@@ -166,6 +166,10 @@ class Provider(Protocol):
         """``thread_id``: the provider's thread that it belongs to, where the provider has threads."""
         ...
 
+    async def aclose(self) -> None:
+        """Let go of what is held open. Nothing is asked of it after that."""
+        ...
+
     def quota_used(self) -> Quota | None:
         """What the last minute took of the provider's quota; ``None`` where there is none."""
         ...

@@ -38,6 +38,7 @@ from svc.store import Store
 POLL_INTERVAL_S: Final = 30.0
 FIRST_PAUSE_S: Final = 5.0
 LONGEST_PAUSE_S: Final = 15 * 60.0
+CLOSE_S: Final = 2.0
 OUTBOX_RETRIES: Final = Retries(first_s=FIRST_PAUSE_S, cap_s=LONGEST_PAUSE_S)
 OUTBOX_MIN_ATTEMPTS: Final = 20
 OUTBOX_GIVES_UP_MS: Final = 7 * DAY_MS
@@ -71,9 +72,13 @@ class AccountLoop:
 
     async def run(self, child: Child) -> None:
         child.started()
-        async with open_task_group() as nursery:
-            nursery.start_soon(self._poll_for_ever)
-            nursery.start_soon(self._send_for_ever)
+        try:
+            async with open_task_group() as nursery:
+                nursery.start_soon(self._poll_for_ever)
+                nursery.start_soon(self._send_for_ever)
+        finally:
+            with trio.move_on_after(CLOSE_S, shield=True):
+                await self.provider.aclose()
 
     async def sync_now(self) -> None:
         """One full step for somebody who waits: changes go out first, then the mailbox is read. Returns when done."""

@@ -111,7 +111,10 @@ class Office:
 Open = Callable[[frozenset[str]], Awaitable[Office]]
 
 
-@pytest.fixture(params=[ALL_ABILITIES, PLAIN_IMAP], ids=["able", "plain"])
+CONDSTORE_ALONE = frozenset({"QRESYNC"})
+
+
+@pytest.fixture(params=[ALL_ABILITIES, CONDSTORE_ALONE, PLAIN_IMAP], ids=["able", "condstore", "plain"])
 async def office(
     request: pytest.FixtureRequest, tmp_path: Path, log: RecordedLog, server: Dovecot
 ) -> AsyncIterator[Office]:

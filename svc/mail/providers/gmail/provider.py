@@ -223,6 +223,9 @@ class GmailProvider:
         call = _Call(name="labels.create", method="POST", path="labels", body=body, writes=True, urgent=True)
         return _label(await self._record(call, _Label))
 
+    async def aclose(self) -> None:
+        """Nothing is held open between two calls."""
+
     def quota_used(self) -> Quota:
         return Quota(used=self.quota.used(), limit=self.quota.units_per_minute)
 

@@ -29,6 +29,7 @@ from svc.mail.providers.imap.rows import messages as message_rows
 from svc.mail.providers.imap.rows import queries
 from svc.mail.providers.imap.rows.model import Arrival, Flags, FolderRow
 from svc.mail.providers.imap.session import Opened, Using
+from svc.mail.providers.seam import Unreachable
 from svc.store import Store, Tx
 
 MEET_AT_ONCE: Final = 500
@@ -87,6 +88,8 @@ class Look:
         else:
             answer = await self.using.command("LIST", Text(b""), Text(b"*"))
         listed = roles.places(answer.all(Folder))
+        if not any(one.label == INBOX for one in listed):
+            raise Unreachable("The mail server lists no inbox.")  # every mailbox has one: this is not the whole list
         states = {one.name: one for one in answer.all(FolderStatus)}
         for one in listed:
             if one.name not in states:

@@ -161,6 +161,9 @@ class ImapProvider:
         with _told(writes=True):
             return await self._leaving.send(raw, folder=folder)
 
+    async def aclose(self) -> None:
+        await self._session.aclose()
+
     def quota_used(self) -> None:
         return None
 

@@ -101,16 +101,11 @@ class ImapSession:
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[Using]:
-        """Raises :class:`MailServerFault`. What ends in a fault ends the connection, too, unless the server refused."""
+        """Raises :class:`MailServerFault`. A connection that was left in the middle of a command is ended."""
         async with self._turn:
             using = await self._ready()
             try:
                 yield using
-            except CommandRefused:
-                raise
-            except BaseException:
-                await self._end()
-                raise
             finally:
                 using.used_at_s = trio.current_time()
                 if not using.connection.usable:
