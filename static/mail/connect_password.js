@@ -45,7 +45,7 @@ export function PasswordConnect({ address: given = "", done }) {
     }
   };
   return html`<section class="connect-password" aria-labelledby="connect-password-title">
-    <h3 id="connect-password-title">With a password (IMAP)</h3>
+    <h2 id="connect-password-title">With a password (IMAP)</h2>
     <form class="password-form" onSubmit=${look}>
       <label for="imap-address">Address of the mailbox</label>
       <div class="connect-row">

@@ -40,10 +40,11 @@ async def test_a_worker_plane_that_ended_is_found_gone_and_what_it_held_is_queue
         assert dispatcher.workers() == ()
         await dispatcher.meet(url="memory:worker", instance="gone", version="0", held={})
         await service.workspace.store.write(leasing.give_back, worker.lease)
+        dispatcher.wake.call()
         with trio.fail_after(3_600):
             while dispatcher.workers():  # noqa: ASYNC110  virtual time
                 await trio.sleep(1)
-        assert (await worker.bench.get(worker.lease.run.id))["state"] == "queued"
+        await worker.bench.until(worker.lease.run.id, "queued")
         assert "subsystem.crashed" not in log.events()
 
 
