@@ -6,8 +6,13 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 VENDOR := static/vendor/.stamp
-# A process for each core; the tests of one file share a server or a browser, so they stay together.
-PYTEST := $(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile --durations=20 --durations-min=1
+# A process for each core and one more, since tests wait for browsers and disks a third of their time; those of one file
+# share a server or a browser, so they stay together.
+PROCESSES := $(shell $(PYTHON) -c 'import os; print(min(4, os.cpu_count() + 1))')
+PYTEST := $(BIN)/pytest --numprocesses $(PROCESSES) --dist loadfile --durations=20 --durations-min=1
+
+# Some machines say not to keep bytecode: each process that a test starts would compile the whole service anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: run demo test soak check bench gen format clean
 .DEFAULT_GOAL := run

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pstats
 import re
+import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
@@ -132,7 +133,8 @@ def _own_times(seconds: float) -> dict[_Place, _Cost]:
     """What each function cost over the life of a server that was under load for ``seconds``."""
     with TemporaryDirectory() as directory:
         file = Path(directory) / "profile"
-        with svc_serve(Path(directory) / "home", python_options=["-m", "cProfile", "-o", str(file)]) as server:
+        profiled = [sys.executable, "-m", "cProfile", "-o", str(file), "-m", "svc"]
+        with svc_serve(Path(directory) / "home", program=profiled) as server:
             if seconds:
                 _load(server, seconds)
         stats = cast(Stats, pstats.Stats(str(file)).stats)  # type: ignore[attr-defined]

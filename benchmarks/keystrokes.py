@@ -59,7 +59,7 @@ def run(quick: bool) -> Iterable[Table]:
     )
     with serving(World(threads=fake_world.many(THREADS))) as stage, sync_playwright() as playwright:
         browser = launch(playwright.chromium)
-        context = browser.new_context(viewport=DESKTOP, reduced_motion="reduce")
+        context = browser.new_context(viewport=DESKTOP, reduced_motion="reduce", service_workers="block")
         _add(table, "floor: a page of one element", _floor(context.new_page(), times))
         page = context.new_page()
         loaded = _open(page, stage.origin)

@@ -38,15 +38,15 @@ def svc_serve(
     home: Path,
     *,
     role: str = "all",
-    python_options: Sequence[str] = (),
+    program: Sequence[str] = (sys.executable, "-m", "svc"),
     settings: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Server]:
-    """The real ``svc serve`` with the fake providers and these ``settings``, ready."""
+    """The real ``svc serve`` with the fake providers, if ``settings`` do not say otherwise, ready."""
     log = home.with_name(home.name + ".log")
     began = time.perf_counter()
     with log.open("wb") as sink:
         process = subprocess.Popen(
-            [sys.executable, *python_options, "-m", "svc", "serve", f"--role={role}"],
+            [*program, "serve", f"--role={role}"],
             cwd=REPOSITORY,
             env={**environment(home), **settings},
             stderr=sink,

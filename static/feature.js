@@ -47,6 +47,7 @@
  * @property {string[]} [topics] of the live updates
  * @property {(event: LiveEvent) => void} [onEvent] called for each event of these topics
  * @property {() => void} [refetch] the live updates have a gap: whatever was fetched may be old
+ * @property {() => Promise<void>} [forget] somebody signed out: what this browser keeps of them goes
  * @property {() => void} [start] called once, where the app is more than the login page
  * @property {(() => unknown)[]} [overlays] components that stand above every page
  * @property {Section[]} [settings]

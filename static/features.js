@@ -6,6 +6,8 @@ import { FEATURE as gitops } from "./gitops/feature.js";
 import { FEATURE as health } from "./health/feature.js";
 import { FEATURE as identity } from "./identity/feature.js";
 import { FEATURE as mail } from "./mail/feature.js";
+import { FEATURE as notifications } from "./notifications/feature.js";
+import { FEATURE as offline } from "./offline/feature.js";
 import { FEATURE as pages } from "./pages/feature.js";
 import { FEATURE as people } from "./people/feature.js";
 import { FEATURE as plugins } from "./plugins/feature.js";
@@ -14,5 +16,5 @@ import { FEATURE as settings } from "./settings/feature.js";
 import { FEATURE as tasks } from "./tasks/feature.js";
 
 /** @type {readonly import("./feature.js").Feature[]} */
-export const FEATURES = [identity, capabilities, files, mail, tasks, runs, people, plugins, gitops, pages, health,
-  settings];
+export const FEATURES = [identity, offline, capabilities, files, mail, tasks, runs, people, plugins, gitops, pages,
+  health, notifications, settings];

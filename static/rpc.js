@@ -4,8 +4,11 @@
  *
  * Calls made in one turn of the event loop share a request (`?batch=1`); queries and mutations never mix. An answer
  * 401 means that this browser is not (or no longer) logged in: it goes to /login. Owns the pending queue, and whether
- * the person is leaving; it caches nothing and repeats nothing.
+ * the person is leaving; it caches nothing and repeats nothing. Where the
+ * server can't be reached, a query is answered by what stands in for it, if anything does (stand_in.js).
  */
+
+import { standIn } from "./stand_in.js";
 
 const MAX_BATCH_ITEMS = 10;
 const MAX_URL_CHARS = 2_000;
@@ -75,6 +78,7 @@ export function mutate(name, input) {
  */
 export function goToLogin() {
   if (leaving || location.pathname === "/login") return;
+  standIn()?.strangerCame();
   location.replace(`/login?next=${encodeURIComponent(location.pathname + location.search)}`);
 }
 
@@ -132,10 +136,11 @@ function flush(kind) {
 async function send(kind, calls, unwanted) {
   try {
     const envelopes = await exchange(kind, calls, unwanted);
-    calls.forEach((call, index) => settle(call, envelopes[index]));
+    calls.forEach((call, index) => settle(kind, call, envelopes[index]));
   } catch (error) {
     const failure = error instanceof RpcError ? error : new RpcError("OFFLINE", "The server can't be reached.");
-    for (const call of calls) call.reject(failure);
+    const isAway = kind === "query" && failure.code === "OFFLINE" && !unwanted?.aborted;
+    for (const call of calls) isAway ? void answerInstead(call, failure) : call.reject(failure);
   }
 }
 
@@ -183,13 +188,27 @@ function indexed(calls) {
   return Object.fromEntries(calls.flatMap((call, index) => (call.input === undefined ? [] : [[index, call.input]])));
 }
 
+/** The server can't be asked: what is kept answers. @param {Pending} call @param {RpcError} failure */
+async function answerInstead(call, failure) {
+  try {
+    const kept = await standIn()?.answer(call.name, call.input);
+    if (kept === undefined) call.reject(failure);
+    else call.resolve(kept);
+  } catch (error) {
+    call.reject(error instanceof RpcError ? error : failure);
+  }
+}
+
 /**
+ * @param {"query" | "mutation"} kind
  * @param {Pending} call
  * @param {Envelope | undefined} envelope
  */
-function settle(call, envelope) {
+function settle(kind, call, envelope) {
   if (envelope?.result) {
-    call.resolve(envelope.result.data);
+    const { data } = envelope.result;
+    const other = kind === "query" ? standIn() : null;
+    call.resolve(other ? other.heard(call.name, call.input, data) : data);
     return;
   }
   const code = envelope?.error?.data?.code ?? "UNREADABLE";

@@ -33,6 +33,15 @@ export function chooseTheme(wanted) {
 function apply() {
   if (theme.value === "system") document.documentElement.removeAttribute("data-theme");
   else document.documentElement.dataset.theme = theme.value;
+  colourBar();
+}
+
+/** The bar that a phone draws above the app, as the page below it: by the choice, or as the system says. */
+function colourBar() {
+  for (const bar of /** @type {NodeListOf<HTMLMetaElement>} */ (document.querySelectorAll("meta[name=theme-color]"))) {
+    const own = bar.dataset.theme ?? "";
+    bar.media = theme.value === "system" ? `(prefers-color-scheme: ${own})` : own === theme.value ? "all" : "not all";
+  }
 }
 
 /** @returns {Theme} */

@@ -296,6 +296,42 @@ interface MailAccountOut {
   failed: number;
   unreadTwins: number;
   senderName: string | null;
+  access: "act" | "own" | "read";
+  owner: string | null;
+  sharedWith: number;
+  addresses: MailAddressOut[];
+}
+
+/** What somebody did to the thread, in an account that is shared. `what`: as the undo log calls the step, or */
+interface MailActOut {
+  by: string;
+  what: string;
+  at: string;
+  messageId: string | null;
+}
+
+interface MailAddressInput {
+  accountId: string;
+  address: string;
+}
+
+/** `name` is empty where `From` says the account's. `source`: the account itself, its provider, or a person */
+interface MailAddressOut {
+  address: string;
+  name: string;
+  source: "account" | "person" | "provider";
+  confirmed: boolean;
+  default: boolean;
+}
+
+interface MailAnswerInvitationInput {
+  messageId: string;
+  answer: "accepted" | "declined" | "tentative";
+  comment?: string;
+}
+
+interface MailAnswerInvitationOut {
+  outgoingId: string;
 }
 
 interface MailAttachedOut {
@@ -313,6 +349,25 @@ interface MailAttachmentOut {
   size: number;
   fileId: string;
   damaged: boolean;
+}
+
+/** `summary`: a sentence for the reader. `domain`: who is known to have sent it, where it is verified. */
+interface MailAuthenticationOut {
+  verdict: "failed" | "unknown" | "unverified" | "verified";
+  summary: string;
+  domain: string | null;
+  server: string | null;
+  results: MailServerResultOut[];
+  signatures: MailDkimSignatureOut[];
+}
+
+/** A date that was accepted here; `message_id`: the invitation to it. */
+interface MailConflictOut {
+  uid: string;
+  summary: string;
+  start: string;
+  end: string;
+  messageId: string;
 }
 
 /** Servers and user name that are not given are looked for. `name`: what `From` says beside the address. */
@@ -334,6 +389,14 @@ interface MailCreateLabelInput {
   accountId: string;
   name: string;
   color?: string | null;
+}
+
+interface MailCreateLocalInput {
+  name: string;
+}
+
+interface MailCreateLocalOut {
+  accountId: string;
 }
 
 interface MailCreatedLabelOut {
@@ -373,7 +436,7 @@ interface MailDiscoverInput {
   address: string;
 }
 
-/** `help`: what a person has to know or do at the provider. `sign_in`: "oauth" where no password is taken. */
+/** `help`: what a person has to know or do at the provider. `sign_in`: "oauth" where no password is taken; then */
 interface MailDiscoverOut {
   imap: MailServerOut;
   smtp: MailServerOut;
@@ -381,12 +444,19 @@ interface MailDiscoverOut {
   source: "autoconfig" | "guess" | "preset" | "srv";
   help: string | null;
   signIn: "oauth" | "password";
+  oauth: MailOAuthOut | null;
 }
 
 /** With `draft` what was written becomes a draft again. */
 interface MailDismissInput {
   id: string;
   draft?: boolean;
+}
+
+/** A DKIM signature, checked here. */
+interface MailDkimSignatureOut {
+  domain: string;
+  state: "expired" | "invalid" | "no-key" | "partial" | "unchecked" | "unreadable" | "valid" | "weak";
 }
 
 interface MailDraftInput {
@@ -406,6 +476,7 @@ interface MailDraftOut {
   quote: MailQuoteOut | null;
   version: number;
   updatedAt: string;
+  fromAddress: string | null;
 }
 
 interface MailDraftRowOut {
@@ -459,6 +530,8 @@ interface MailFoundThreadOut {
   starred: boolean;
   snoozedUntil: string | null;
   hidden: boolean;
+  toMe: boolean;
+  muted: boolean;
   twins: MailDuplicateOut[];
   leads: boolean;
   sent: MailOwnMessageOut | null;
@@ -496,6 +569,31 @@ interface MailHealthOut {
   mended: number;
 }
 
+/** `remove_file`: the upload goes once all of it is imported. */
+interface MailImportInput {
+  fileId: string;
+  accountId: string;
+  removeFile?: boolean;
+}
+
+/** `added`: mails that were new; `known`: that were here already; `skipped`: what could not be taken, with */
+interface MailImportOut {
+  runId: string;
+  accountId: string;
+  name: string;
+  state: "done" | "failed" | "stopped" | "working";
+  percent: number;
+  added: number;
+  known: number;
+  skipped: number;
+  reasons: string[];
+  problem: string | null;
+}
+
+interface MailImportStartedOut {
+  runId: string;
+}
+
 /** A part that the HTML refers to by `cid:`. The frame drops it; it is shown below. */
 interface MailInlineOut {
   filename: string;
@@ -503,6 +601,40 @@ interface MailInlineOut {
   size: number;
   fileId: string;
   contentId: string;
+}
+
+interface MailInvitationInput {
+  messageId: string;
+}
+
+/** `method`: `REQUEST`, `CANCEL`, `REPLY`, `COUNTER` or another of RFC 5546. */
+interface MailInvitationOut {
+  uid: string;
+  method: string;
+  summary: string;
+  start: string;
+  end: string;
+  allDay: boolean;
+  timezone: string | null;
+  zoneKnown: boolean;
+  location: string;
+  organizer: MailOrganizerOut | null;
+  attendees: MailInvitedOut[];
+  recurrence: string | null;
+  recurrenceId: string | null;
+  comment: string;
+  conflicts: MailConflictOut[];
+  state: "answered" | "cancelled" | "information" | "open" | "updated";
+  answer: "accepted" | "declined" | "tentative" | null;
+  invited: string | null;
+  warnings: string[];
+}
+
+/** `answer`: `needs-action`, `accepted`, `tentative`, `declined`, or another of RFC 5545. */
+interface MailInvitedOut {
+  name: string;
+  address: string;
+  answer: string;
 }
 
 interface MailLabelOut {
@@ -542,10 +674,34 @@ interface MailMessageOut {
   unread: boolean;
   imagesAllowed: boolean;
   warnings: string[];
+  authentication: MailAuthenticationOut | null;
+  canUnsubscribe: boolean;
+}
+
+/** `name` may be empty: then `From` says the account's. */
+interface MailNamedAddressInput {
+  accountId: string;
+  address: string;
+  name?: string;
+}
+
+/** `ready`: whether an OAuth client is set here. `redirect_uri` and `scopes` are what it needs there. */
+interface MailOAuthOut {
+  provider: string;
+  service: string;
+  ready: boolean;
+  redirectUri: string;
+  scopes: string[];
 }
 
 interface MailOpenInput {
+  idempotencyKey?: string | null;
   threadId: string;
+}
+
+interface MailOrganizerOut {
+  name: string;
+  address: string;
 }
 
 interface MailOutgoingDraftOut {
@@ -573,6 +729,7 @@ interface MailOutgoingOut {
   threadId: string | null;
   messageId: string | null;
   createdAt: string;
+  by: string | null;
 }
 
 /** `sender`: the address it is from; `to`: the first of its recipients, and `others` how many more. */
@@ -582,6 +739,7 @@ interface MailOwnMessageOut {
   others: number;
   snippet: string;
   at: string;
+  by: string | null;
 }
 
 interface MailPendingOut {
@@ -621,6 +779,7 @@ interface MailPreparedOut {
   quotedHtml: string;
   attachments: MailAttachedOut[];
   signature: string;
+  fromAddress: string;
 }
 
 interface MailProgress {
@@ -659,6 +818,10 @@ interface MailReindexProgress {
   total: number;
 }
 
+interface MailRememberedOut {
+  unsubscribed: MailUnsubscribedOut | null;
+}
+
 interface MailRescheduleInput {
   id: string;
   sendAt: string;
@@ -677,6 +840,7 @@ interface MailSaveDraftInput {
   attachments?: string[];
   replyTo?: string | null;
   quote?: MailQuoteIn | null;
+  fromAddress?: string | null;
 }
 
 /** `time_zone` is the asker's, such as `Europe/Berlin`: in it days begin and end. UTC without one. */
@@ -706,6 +870,7 @@ interface MailSearchStateOut {
 
 /** `reply_to` is the thread that the mail answers. With a `draft_id` it may be said twice and is sent once. */
 interface MailSendInput {
+  idempotencyKey?: string | null;
   accountId: string;
   to: string[];
   subject: string;
@@ -717,6 +882,7 @@ interface MailSendInput {
   sendAt?: string | null;
   draftId?: string | null;
   quote?: MailQuoteIn | null;
+  fromAddress?: string | null;
 }
 
 /** `message_id` once it is sent and our own copy is stored; `send_at` while it still waits. */
@@ -753,8 +919,16 @@ interface MailServerOut {
   security: "starttls" | "tls";
 }
 
+/** `method`: `spf`, `dkim` or `dmarc`. `domain`: what it was found for; empty: none was named. */
+interface MailServerResultOut {
+  method: string;
+  result: string;
+  domain: string;
+}
+
 /** Labels by their ids, which are each account's own; the provider's system labels are the same everywhere. */
 interface MailSetLabelsInput {
+  idempotencyKey?: string | null;
   threadIds: string[];
   add?: string[];
   remove?: string[];
@@ -768,6 +942,24 @@ interface MailSetSignatureInput {
   html: string;
 }
 
+interface MailShareInput {
+  accountId: string;
+  userId: string;
+  access: "act" | "read";
+}
+
+interface MailShareOut {
+  userId: string;
+  name: string;
+  address: string;
+  access: "act" | "read";
+  since: string;
+}
+
+interface MailSharesInput {
+  accountId: string;
+}
+
 interface MailSignatureInput {
   accountId: string;
 }
@@ -777,6 +969,7 @@ interface MailSignatureOut {
 }
 
 interface MailSnoozeInput {
+  idempotencyKey?: string | null;
   threadIds: string[];
   until: string;
   group?: string | null;
@@ -787,15 +980,18 @@ interface MailSnoozedOut {
   until: string;
 }
 
+/** `acts`: oldest first; none where the account is its owner's alone. */
 interface MailThreadDetailOut {
   thread: MailThreadOut;
   filing: MailFilingOut | null;
   messages: MailMessageOut[];
   proposedReply: MailProposedReplyOut | null;
+  acts: MailActOut[];
 }
 
 /** `group`: the client's name for a step that it tells in several calls; undo takes them back as one. */
 interface MailThreadIdsInput {
+  idempotencyKey?: string | null;
   threadIds: string[];
   group?: string | null;
 }
@@ -821,18 +1017,21 @@ interface MailThreadOut {
   starred: boolean;
   snoozedUntil: string | null;
   hidden: boolean;
+  toMe: boolean;
+  muted: boolean;
   twins: MailDuplicateOut[];
   leads: boolean;
   sent: MailOwnMessageOut | null;
   draft: MailOwnMessageOut | null;
 }
 
-/** By `section`, by `label_id` of one account, or by `label_name` in all of them. */
+/** By `section`, by `label_id` of one account, or by `label_name` in all of them; of these `only` some. */
 interface MailThreadsInput {
   section?: "inbox" | "skipped" | null;
   accountId?: string | null;
   labelId?: string | null;
   labelName?: string | null;
+  only?: "attachment" | "starred" | "to-me" | "unread" | null;
   cursor?: string | null;
   limit?: number;
 }
@@ -870,9 +1069,104 @@ interface MailUndoneOut {
   draftId: string | null;
 }
 
+interface MailUnshareInput {
+  accountId: string;
+  userId: string;
+}
+
+/** `method`: the one that was shown; where it is another one now, nothing is done. */
+interface MailUnsubscribeInput {
+  messageId: string;
+  method?: "link" | "mailto" | "one-click" | null;
+}
+
+interface MailUnsubscribeOfferInput {
+  messageId: string;
+}
+
+/** `target`: the host or address that would be told. */
+interface MailUnsubscribeOfferOut {
+  method: "link" | "mailto" | "one-click";
+  target: string;
+}
+
+/** `url`: of a page for the person to open; with the other methods it is done. `outgoing_id`: of the mail that */
+interface MailUnsubscribeOut {
+  method: "link" | "mailto" | "one-click";
+  url: string | null;
+  outgoingId: string | null;
+}
+
+interface MailUnsubscribedOut {
+  method: "link" | "mailto" | "one-click";
+  target: string;
+  outcome: "done" | "failed" | "opened" | "sent";
+  detail: string | null;
+  at: string;
+}
+
+interface NotificationsBrowserInput {
+  browserId: string;
+}
+
+/** `service`: the host of the push service, which tells the browser's maker. `current`: of this session. */
+interface NotificationsBrowserOut {
+  id: string;
+  service: string;
+  since: string;
+  current: boolean;
+  problem: string | null;
+}
+
+/** What a browser subscribes for: `applicationServerKey`, base64url. */
+interface NotificationsKeyOut {
+  publicKey: string;
+}
+
+/** From `begin` to `end`, minutes of the day in `time_zone`; past midnight where `end` is the earlier. */
+interface NotificationsQuietInput {
+  timeZone: string;
+  begin: number;
+  end: number;
+}
+
+interface NotificationsQuietOut {
+  timeZone: string;
+  begin: number;
+  end: number;
+}
+
+interface NotificationsSetInput {
+  accountIds: string[];
+  words: "all" | "none" | "sender";
+  quiet: NotificationsQuietInput | null;
+}
+
+interface NotificationsSettingsOut {
+  accountIds: string[];
+  words: "all" | "none" | "sender";
+  quiet: NotificationsQuietOut | null;
+  browsers: NotificationsBrowserOut[];
+}
+
+/** As `PushSubscription.toJSON` gives it: base64url. */
+interface NotificationsSubscribeInput {
+  endpoint: string;
+  p256dh: string;
+  auth: string;
+}
+
+interface NotificationsSubscribedOut {
+  browserId: string;
+}
+
 interface PagesBacklinkOut {
   path: string;
   title: string;
+}
+
+interface PagesEraseInput {
+  id: string;
 }
 
 interface PagesGrantInput {
@@ -1345,6 +1639,7 @@ interface Procedures {
   "pages.delete": { input: PagesPathInput; output: {} };
   "pages.trash": { input: undefined; output: PagesTrashEntryOut[] };
   "pages.undelete": { input: PagesUndeleteInput; output: PagesPathOut };
+  "pages.erase": { input: PagesEraseInput; output: {} };
   "pages.history": { input: PagesPathInput; output: PagesRevisionOut[] };
   "pages.restore": { input: PagesRestoreInput; output: PagesSavedOut };
   "pages.setAccess": { input: PagesSetAccessInput; output: {} };
@@ -1382,6 +1677,9 @@ interface Procedures {
   "gitops.resolve": { input: GitopsResolveInput; output: {} };
   "mail.accounts": { input: undefined; output: MailAccountOut[] };
   "mail.setSenderName": { input: MailSenderNameInput; output: {} };
+  "mail.setAddress": { input: MailNamedAddressInput; output: {} };
+  "mail.removeAddress": { input: MailAddressInput; output: {} };
+  "mail.setDefaultAddress": { input: MailAddressInput; output: {} };
   "mail.discover": { input: MailDiscoverInput; output: MailDiscoverOut };
   "mail.connectImap": { input: MailConnectInput; output: MailConnectedOut };
   "mail.threads": { input: MailThreadsInput | undefined; output: MailThreadsOut };
@@ -1390,6 +1688,8 @@ interface Procedures {
   "mail.markUnread": { input: MailThreadIdsInput; output: {} };
   "mail.archive": { input: MailThreadIdsInput; output: {} };
   "mail.unarchive": { input: MailThreadIdsInput; output: {} };
+  "mail.mute": { input: MailThreadIdsInput; output: {} };
+  "mail.unmute": { input: MailThreadIdsInput; output: {} };
   "mail.health": { input: MailHealthInput | undefined; output: MailHealthOut[] };
   "mail.failures": { input: MailAccountInput; output: MailFailureOut[] };
   "mail.retryFailures": { input: MailAccountInput; output: {} };
@@ -1407,6 +1707,9 @@ interface Procedures {
   "mail.undo": { input: undefined; output: MailUndoOut };
   "mail.undoable": { input: undefined; output: MailUndoableOut[] };
   "mail.damage": { input: MailDamageInput; output: MailDamagedOut[] };
+  "mail.createLocal": { input: MailCreateLocalInput; output: MailCreateLocalOut };
+  "mail.import": { input: MailImportInput; output: MailImportStartedOut };
+  "mail.imports": { input: undefined; output: MailImportOut[] };
   "mail.search": { input: MailSearchInput; output: MailSearchOut };
   "search.reindex": { input: undefined; output: MailReindexOut };
   "search.state": { input: undefined; output: MailSearchStateOut };
@@ -1424,5 +1727,19 @@ interface Procedures {
   "mail.signature": { input: MailSignatureInput; output: MailSignatureOut };
   "mail.setSignature": { input: MailSetSignatureInput; output: {} };
   "mail.prepare": { input: MailPrepareInput; output: MailPreparedOut };
+  "mail.unsubscribeOffer": { input: MailUnsubscribeOfferInput; output: MailUnsubscribeOfferOut };
+  "mail.unsubscribe": { input: MailUnsubscribeInput; output: MailUnsubscribeOut };
+  "mail.unsubscribed": { input: MailUnsubscribeOfferInput; output: MailRememberedOut };
+  "mail.invitation": { input: MailInvitationInput; output: MailInvitationOut | null };
+  "mail.answerInvitation": { input: MailAnswerInvitationInput; output: MailAnswerInvitationOut };
+  "mail.shareAccount": { input: MailShareInput; output: {} };
+  "mail.unshareAccount": { input: MailUnshareInput; output: {} };
+  "mail.accountShares": { input: MailSharesInput; output: MailShareOut[] };
+  "notifications.settings": { input: undefined; output: NotificationsSettingsOut };
+  "notifications.set": { input: NotificationsSetInput; output: {} };
+  "notifications.key": { input: undefined; output: NotificationsKeyOut };
+  "notifications.subscribe": { input: NotificationsSubscribeInput; output: NotificationsSubscribedOut };
+  "notifications.unsubscribe": { input: NotificationsBrowserInput; output: {} };
+  "notifications.test": { input: NotificationsBrowserInput; output: {} };
   "health.ping": { input: undefined; output: SurfacePong };
 }

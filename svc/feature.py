@@ -15,6 +15,7 @@ from svc.check import Check
 from svc.command import Command
 from svc.config import AnySetting, Rule
 from svc.erase import Erase
+from svc.file_reader import FileReader
 from svc.job import Job
 from svc.machine import AnyMachine
 from svc.nursery import Subsystem
@@ -66,6 +67,7 @@ class Feature:
     checks: tuple[Check, ...] = ()
     machines: tuple[AnyMachine, ...] = ()
     reversals: tuple[Reversal, ...] = ()
+    file_readers: tuple[FileReader, ...] = ()
     consumers: tuple[Consumer[Workspace], ...] = ()
     commands: tuple[Command, ...] = ()
     jobs: tuple[Job[Workspace], ...] = ()
@@ -79,6 +81,11 @@ class Feature:
     subsystems: Callable[[Workspace], Awaitable[Sequence[Subsystem]]] | None = None
     worker: WorkerRows = NO_ROWS
     replaces_outside: bool = False
+
+
+def file_readers_of(features: Iterable[Feature]) -> tuple[FileReader, ...]:
+    """Who else may read files, by all features."""
+    return tuple(row for feature in features for row in feature.file_readers)
 
 
 def routes_of(features: Iterable[Feature], listener: Listener) -> tuple[Route[RequestContext], ...]:

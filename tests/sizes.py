@@ -45,6 +45,8 @@ SENDING_ROUNDS: Final = _size(1, 20)
 SENDING_STRIDE: Final = _size(3, 1)
 """A round kills a process at the steps of a send, a dozen and more: at each, or at each third from one of the first."""
 GMAIL_MAILS: Final = _size(200, 500)
+IMAP_HOMES: Final = _size(1, 20)
+IMAP_MAILS: Final = _size(60, 6_046)
 
 RUN_STRIDE: Final = _size(61, 1)
 """A run of 20 steps is killed before, in and after each step: at each of these 80 places, or at two of them."""

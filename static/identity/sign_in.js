@@ -1,5 +1,6 @@
 // @ts-check
 /** The requests that begin and end a session. Each answers with nothing, or with a sentence that says why not. */
+import { features } from "../feature.js";
 import { setLeaving } from "../rpc.js";
 import { loadMe } from "../session.js";
 
@@ -25,6 +26,7 @@ export async function signOut() {
     setLeaving(false);
     void loadMe(); // the session may have ended before: then the login page is the place all the same
   } else {
+    await Promise.allSettled(features().map((row) => row.forget?.()));
     location.replace("/login");
   }
   return refusal;

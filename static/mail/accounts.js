@@ -78,6 +78,16 @@ export function accountOf(accountId) {
   return accounts.value?.find((one) => one.id === accountId) ?? null;
 }
 
+/** Whether somebody else shares it. @param {Account} account */
+export function isShared(account) {
+  return account.access !== "own";
+}
+
+/** Whether the person may change anything in it, and send from it. @param {string} accountId */
+export function mayAct(accountId) {
+  return accountOf(accountId)?.access !== "read";
+}
+
 /**
  * Seconds until a backfill is done, at the rate seen lately; null while that is not known.
  * @param {Account} account

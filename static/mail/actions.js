@@ -7,21 +7,21 @@
  */
 import { batch } from "@preact/signals";
 import { liveState } from "../live.js";
+import { act, onRefusal, queue, takeBackNewest } from "../offline/queue.js";
 import { mutate } from "../rpc.js";
 import { mailPlace } from "./address.js";
 import { plural } from "../ui/format.js";
 import { toast } from "../ui/toast.js";
-import { moveUnread } from "./accounts.js";
-import { latest, opened, threadMoved } from "./details.js";
+import { mayAct, moveUnread } from "./accounts.js";
+import { latest, opened, refetchDetails, threadMoved } from "./details.js";
 import { labelNamed, makeLabel } from "./labels.js";
 import { applyThread, knownThread, refetchLists } from "./lists.js";
+import { relabelled } from "./relabel.js";
 import { welcome } from "./returned.js";
 
 /** As many threads as the server takes in one call. */
 const MAX_A_CALL = 500;
-const SYSTEM_NAMES = { INBOX: "Inbox", UNREAD: "Unread", STARRED: "Starred", SPAM: "Spam", TRASH: "Trash" };
-
-/** @typedef {keyof typeof SYSTEM_NAMES} SystemLabel */
+/** @typedef {import("./relabel.js").SystemLabel} SystemLabel */
 /**
  * As much of a step as one call takes; `group` is the same for all calls of one step, so that undo takes it back whole.
  * @typedef {{ threadIds: string[], group?: string }} Part
@@ -43,7 +43,7 @@ let dropOffer = () => {};
 export function archive(threads) {
   return run(threads, {
     patch: (thread) => relabelled(thread, [], ["INBOX"]),
-    tell: (part) => mutate("mail.archive", part),
+    tell: (part) => act("mail.archive", part),
     failure: "Could not archive",
     done: said(threads, "Archived", "archived"),
   });
@@ -52,10 +52,28 @@ export function archive(threads) {
 /** @param {Thread[]} threads */
 export function unarchive(threads) {
   return run(threads, {
-    patch: (thread) => ({ ...relabelled(thread, ["INBOX"], ["SPAM", "TRASH"]), snoozedUntil: null }),
-    tell: (part) => mutate("mail.unarchive", part),
+    patch: (thread) => ({ ...relabelled(thread, ["INBOX"], ["SPAM", "TRASH"]), snoozedUntil: null, muted: false }),
+    tell: (part) => act("mail.unarchive", part),
     failure: "Could not move to the inbox",
     done: said(threads, "Moved to the inbox", "moved to the inbox"),
+  });
+}
+
+/** Out of the inbox, and their new messages with them; or so no more. @param {Thread[]} threads @param {boolean} on */
+export function mute(threads, on) {
+  if (!on) {
+    return run(threads, {
+      patch: () => ({ muted: false }),
+      tell: (part) => act("mail.unmute", part),
+      failure: "Could not unmute",
+      done: said(threads, "No longer muted", "no longer muted"),
+    });
+  }
+  return run(threads, {
+    patch: (thread) => ({ ...relabelled(thread, [], ["INBOX"]), muted: true }),
+    tell: (part) => act("mail.mute", part),
+    failure: "Could not mute",
+    done: said(threads, "Muted: new messages skip the inbox", "muted: new messages skip the inbox"),
   });
 }
 
@@ -63,7 +81,7 @@ export function unarchive(threads) {
 export function markUnread(threads) {
   return run(threads, {
     patch: (thread) => relabelled(thread, ["UNREAD"], []),
-    tell: (part) => mutate("mail.markUnread", part),
+    tell: (part) => act("mail.markUnread", part),
     failure: "Could not mark as unread",
   });
 }
@@ -101,7 +119,7 @@ export function restore(threads) {
 export function snooze(threads, until, words) {
   return run(threads, {
     patch: (thread) => ({ ...relabelled(thread, [], ["INBOX"]), snoozedUntil: until }),
-    tell: (part) => mutate("mail.snooze", { ...part, until }),
+    tell: (part) => act("mail.snooze", { ...part, until }),
     failure: "Could not snooze",
     done: said(threads, `Snoozed until ${words}`, `snoozed until ${words}`),
   });
@@ -111,7 +129,7 @@ export function snooze(threads, until, words) {
 export function unsnooze(threads) {
   return run(threads, {
     patch: (thread) => ({ ...relabelled(thread, ["INBOX"], []), snoozedUntil: null }),
-    tell: (part) => mutate("mail.unsnooze", part),
+    tell: (part) => act("mail.unsnooze", part),
     failure: "Could not bring back",
     done: said(threads, "Brought back to the inbox", "brought back to the inbox"),
   });
@@ -147,7 +165,7 @@ export async function label(threads, name, on, color) {
       const others = thread.labels.filter((one) => one.id !== mine.id);
       return { labels: on ? [...others, mine] : others };
     },
-    tell: (part) => mutate("mail.setLabels", { ...part, ...(on ? { addNames: [name] } : { removeNames: [name] }) }),
+    tell: (part) => act("mail.setLabels", { ...part, ...(on ? { addNames: [name] } : { removeNames: [name] }) }),
     failure,
     done: on ? said(threads, `Labelled “${name}”`, `labelled “${name}”`) : said(threads, `“${name}” taken away`,
       `without “${name}”`),
@@ -159,9 +177,10 @@ export async function markOpened(thread) {
   welcome(thread.id);
   if (!thread.unread) return;
   const all = withTwins([thread]);
+  if (!mayAct(thread.accountId)) return;
   const takeBack = pretend(all, (one) => relabelled(one, [], ["UNREAD"]));
   try {
-    await Promise.all(all.map(({ id }) => mutate("mail.open", { threadId: id })));
+    await Promise.all(all.map(({ id }) => act("mail.open", { threadId: id })));
   } catch {
     takeBack();
   }
@@ -171,6 +190,7 @@ export async function markOpened(thread) {
 export async function undo() {
   dropOffer();
   const mine = told.then(async () => {
+    if (queue.value.some(isStep)) return undoWaiting();
     const { undone } = await mutate("mail.undo");
     return undone;
   });
@@ -188,6 +208,40 @@ export async function undo() {
   }
 }
 
+/** @param {import("../offline/queue.js").Act} one */
+function isStep({ name }) {
+  return name !== "mail.send" && name !== "mail.open";
+}
+
+/** The newest step waits to be told: it never happens. @returns {Promise<Undone>} */
+async function undoWaiting() {
+  const taken = await takeBackNewest(isStep);
+  const [newest] = taken;
+  if (!newest) throw new Error("it may have reached the server already. Try again once that can be reached.");
+  refetchLists();
+  refetchDetails();
+  const what = newest.name === "mail.setLabels" ? "labels" : newest.name.replace("mail.", "");
+  return { id: "", what, threadIds: taken.flatMap(({ input }) => input.threadIds), draftId: null };
+}
+
+/** A step that waited was refused: what is shown is wrong, and the person is told. Called once. */
+export function startRefusals() {
+  onRefusal("", ({ name, input }, why) => {
+    const [first = ""] = input.threadIds ?? [input.threadId];
+    const subject = knownThread(first)?.subject;
+    const what = WAITED[name] ?? "A change";
+    toast(`${what}${subject ? ` of “${subject}”` : ""} from when you were offline was refused: ${why}`,
+      { tone: "error", stays: true });
+    refetchLists();
+    refetchDetails();
+  });
+}
+
+/** @type {Record<string, string>} */
+const WAITED = { "mail.archive": "Archiving", "mail.unarchive": "The move to the inbox", "mail.open": "Reading",
+  "mail.markUnread": "Marking as unread", "mail.snooze": "Snoozing", "mail.unsnooze": "Bringing back",
+  "mail.setLabels": "A change of labels" };
+
 /** What follows when the notice of a step is asked to take it back; the page says. */
 export const onUndo = { run: () => void undo() };
 
@@ -200,7 +254,7 @@ export const onUndo = { run: () => void undo() };
  */
 function setSystem(threads, add, remove, failure, done) {
   const patch = (/** @type {Thread} */ thread) => relabelled(thread, add, remove);
-  return run(threads, { patch, tell: (part) => mutate("mail.setLabels", { ...part, add, remove }), failure,
+  return run(threads, { patch, tell: (part) => act("mail.setLabels", { ...part, add, remove }), failure,
     ...(done && { done }) });
 }
 
@@ -210,6 +264,10 @@ function setSystem(threads, add, remove, failure, done) {
  */
 async function run(threads, { patch, tell, failure, done }) {
   const all = withTwins(threads);
+  if (threads.some(({ accountId }) => !mayAct(accountId))) {
+    toast(`${failure}: it is shared with you to read.`, { tone: "error" });
+    return false;
+  }
   const takeBack = pretend(all, patch);
   dropOffer();
   if (done) dropOffer = toast(done, { action: { label: "Undo", run: () => onUndo.run() } });
@@ -240,7 +298,7 @@ function parts(ids) {
 }
 
 /**
- * The threads, each with its duplicates where all accounts stand together.
+ * The threads, each with its duplicates where all accounts stand together; those that the person may act on.
  * @param {Thread[]} threads
  * @returns {{ id: string, accountId: string, duplicate: boolean }[]}
  */
@@ -250,7 +308,7 @@ function withTwins(threads) {
     { id: thread.id, accountId: thread.accountId, duplicate: false },
     ...(unified ? thread.twins.map(({ threadId, accountId }) => ({ id: threadId, accountId, duplicate: true })) : []),
   ]);
-  return [...new Map(all.map((one) => [one.id, one])).values()];
+  return [...new Map(all.map((one) => [one.id, one])).values()].filter(({ accountId }) => mayAct(accountId));
 }
 
 /**
@@ -302,27 +360,6 @@ function pick(thread, patch) {
   return Object.fromEntries(Object.keys(patch).map((key) => [key, thread[/** @type {keyof Thread} */ (key)]]));
 }
 
-/**
- * What else follows from labels that the provider knows.
- * @param {Thread} thread
- * @param {SystemLabel[]} add
- * @param {SystemLabel[]} remove
- * @returns {Partial<Thread>}
- */
-function relabelled(thread, add, remove) {
-  const changed = new Set(/** @type {string[]} */ ([...add, ...remove]));
-  const labels = [...thread.labels.filter(({ id }) => !changed.has(id)),
-    ...add.map((id) => ({ id, name: SYSTEM_NAMES[id], color: null }))];
-  const leaves = add.includes("SPAM") || add.includes("TRASH");
-  return {
-    labels,
-    ...((changed.has("INBOX") || leaves) && { inInbox: add.includes("INBOX") }),
-    ...(changed.has("UNREAD") && { unread: add.includes("UNREAD") }),
-    ...(changed.has("STARRED") && { starred: add.includes("STARRED") }),
-    ...((changed.has("SPAM") || changed.has("TRASH")) && { hidden: leaves }),
-  };
-}
-
 /** @param {Thread[]} threads @param {string} one @param {string} many */
 function said(threads, one, many) {
   return threads.length === 1 ? one : `${plural(threads.length, "thread")} ${many}`;
@@ -333,7 +370,7 @@ const UNDONE = {
   archive: "Back from the archive", unarchive: "Out of the inbox again", markUnread: "Marked as read again",
     labels: "Labels as before",
   snooze: "No longer snoozed", unsnooze: "Snoozed again", trash: "Back from the trash", spam: "Back from spam",
-    send: "Not sent: your message is open again",
+    mute: "No longer muted", unmute: "Muted again", send: "Not sent: your message is open again",
 };
 
 /** A thread that comes back from where no list shows it is not known before the news of it. @param {Undone} undone */

@@ -9,6 +9,7 @@
  *     /p/mail/l/<label>              the threads with a label, by its name; below an account as well
  *     /p/mail/snoozed                what comes back later
  *     /p/mail/search?q=<query>       what was searched for; a thread opened from it keeps the query
+ *     ?only=unread                   after any of them: a filter; a thread opened from the list keeps it, too
  */
 import { computed } from "@preact/signals";
 import { address, decodePart } from "../router.js";
@@ -17,10 +18,17 @@ import { address, decodePart } from "../router.js";
 /** @typedef {{ kind: "label", name: string }} LabelView */
 /** @typedef {{ kind: "snoozed" }} SnoozedView */
 /** @typedef {{ kind: "search", query: string }} SearchView */
-/** What the mail page lists. @typedef {SectionsView | LabelView | SnoozedView | SearchView} View */
+/** @typedef {"unread" | "to-me" | "attachment" | "starred"} Filter */
+/**
+ * What the mail page lists, and to what it is narrowed.
+ * @typedef {(SectionsView | LabelView | SnoozedView | SearchView) & { only?: Filter }} View
+ */
 /** @typedef {{ accountId: string | null, threadId: string | null, view: View }} MailPlace */
 
 const MAIL = /^\/p\/mail(?:\/a\/([^/]+))?(?:\/(?:l\/([^/]+)|(search|snoozed)))?(?:\/t\/([^/]+))?\/?$/;
+
+/** @type {readonly Filter[]} */
+export const FILTERS = ["unread", "to-me", "attachment", "starred"];
 
 /** @type {View} The inbox, and what skipped it. */
 export const SECTIONS_VIEW = { kind: "sections" };
@@ -33,7 +41,8 @@ export function parseMailAddress({ pathname, searchParams }) {
   const match = MAIL.exec(pathname);
   if (!match && pathname !== "/") return null;
   const view = viewOf(match?.[2], match?.[3], searchParams.get("q") ?? "");
-  return { accountId: decode(match?.[1]), threadId: decode(match?.[4]), view };
+  const only = FILTERS.find((one) => one === searchParams.get("only"));
+  return { accountId: decode(match?.[1]), threadId: decode(match?.[4]), view: only ? { ...view, only } : view };
 }
 
 /**
@@ -46,8 +55,10 @@ export function mailPath(accountId, threadId = null, view = SECTIONS_VIEW) {
   const thread = threadId === null ? "" : `/t/${encodeURIComponent(threadId)}`;
   const list = view.kind === "sections" ? "" : view.kind === "label" ? `/l/${encodeURIComponent(view.name)}`
     : `/${view.kind}`;
-  const query = view.kind === "search" ? `?q=${encodeURIComponent(view.query)}` : "";
-  return `/p/mail${account}${list}${thread}${query}`;
+  const query = [
+    ...(view.kind === "search" ? [`q=${encodeURIComponent(view.query)}`] : []), ...(view.only ? [`only=${view.only}`]
+      : [])];
+  return `/p/mail${account}${list}${thread}${query.length ? `?${query.join("&")}` : ""}`;
 }
 
 /**

@@ -5,7 +5,7 @@
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { plural } from "../ui/format.js";
-import { archiveThese, openPicker, readThese, spamThese, starThese, toInbox, trashThese, unreadThese
+import { archiveThese, muteThese, openPicker, readThese, spamThese, starThese, toInbox, trashThese, unreadThese
   } from "./commands.js";
 import { clearPicks, openLists, picked, pickedThreads } from "./selection.js";
 
@@ -24,6 +24,7 @@ const TOOLS = [
     threads.every((one) => !one.unread) },
   { icon: "label", label: "Labels", keys: "l", run: (threads) => openPicker("label", threads) },
   { icon: "clock", label: "Snooze", keys: "h", run: (threads) => openPicker("snooze", threads) },
+  { icon: "mute", label: "Mute", keys: "m", run: muteThese },
   { icon: "trash", label: "Delete", keys: "#", run: trashThese },
   { icon: "star", label: "Star", keys: "s", run: starThese },
   { icon: "spam", label: "Report as spam", keys: "!", run: spamThese },

@@ -4,19 +4,21 @@
  */
 import { signal } from "@preact/signals";
 import { navigate } from "../router.js";
-import { SECTIONS_VIEW, mailPath } from "./address.js";
+import { FILTERS, SECTIONS_VIEW, mailPath } from "./address.js";
 import { split } from "../ui/media.js";
 import { toast } from "../ui/toast.js";
-import { archive, markRead, markUnread, onUndo, reportSpam, restore, snooze, star, trash, unarchive, undo, unsnooze
-  } from "./actions.js";
+import {
+  archive, markRead, markUnread, mute, onUndo, reportSpam, restore, snooze, star, trash, unarchive, undo, unsnooze,
+} from "./actions.js";
 import { composeKeys, openDraft } from "./compose/compose.js";
 import { connectOpen } from "./connect.js";
 import { latest } from "./details.js";
+import { FILTER_KEYS, FILTER_WORDS } from "./filters.js";
 import { applyThread } from "./lists.js";
 import { MAX_PICKED, pickAll, pickTo, picked, select, selectedId, selectedThread, togglePick } from "./selection.js";
 import {
-  back, canGoBack, current, currentAccountId, escape, goOn, goesToNext, listShown, move, openId, openSelected, pickOn,
-    targets, toggleAfter,
+  back, canGoBack, current, currentAccountId, escape, goOn, goesToNext, listShown, move, narrowTo, openId, openSelected,
+    pickOn, targets, toggleAfter,
 } from "./moving.js";
 
 /** Which dialog is open, and for which threads. */
@@ -46,6 +48,12 @@ export function trashThese(threads) {
 /** Spam, or no spam after all. @param {Thread[]} threads */
 export function spamThese(threads) {
   goOn(threads, () => (threads.every(isSpam) ? restore(threads) : reportSpam(threads)));
+}
+
+/** Mute, or hear of it again. An open thread that is unmuted stays open. @param {Thread[]} threads */
+export function muteThese(threads) {
+  if (threads.every((one) => one.muted)) void mute(threads, false);
+  else goOn(threads, () => mute(threads, true));
 }
 
 /** @param {Thread[]} threads */
@@ -144,6 +152,7 @@ export const SHORTCUTS = [
   { keys: ["s"], label: "Star, or take the star away", run: onTargets(starThese), when: hasTargets },
   { keys: ["l"], label: "Labels", run: onTargets((threads) => openPicker("label", threads)), when: hasTargets },
   { keys: ["h"], label: "Snooze", run: onTargets((threads) => openPicker("snooze", threads)), when: hasTargets },
+  { keys: ["m"], label: "Mute: new messages skip the inbox; or unmute", run: onTargets(muteThese), when: hasTargets },
   { keys: ["U"], label: "Mark as read or unread", run: toggleRead, when: hasTargets },
   { keys: ["#"], label: "Delete", run: onTargets(trashThese), when: hasTargets },
   { keys: ["!"], label: "Spam, or not spam", run: onTargets(spamThese), when: hasTargets },
@@ -151,6 +160,8 @@ export const SHORTCUTS = [
   { keys: ["z"], label: "Undo", run: () => void undoAndShow() },
   ...composeKeys(() => openId() ?? selectedThread()?.id ?? null, currentAccountId),
   { keys: ["/"], label: "Search", run: () => { searchWanted.value += 1; } },
+  ...FILTERS.map((only) => ({ keys: [FILTER_KEYS[only]], label: `Show only ${FILTER_WORDS[only]}, or all again`,
+    run: () => narrowTo(only) })),
   { keys: ["g i"], label: "Go to the inbox", run: goTo(SECTIONS_VIEW) },
   { keys: ["g s"], label: "Go to starred", run: goTo({ kind: "label", name: "Starred" }) },
   { keys: ["g z"], label: "Go to snoozed", run: goTo({ kind: "snoozed" }) },
@@ -180,5 +191,6 @@ export const COMMANDS = {
   star: (thread) => starThese([thread]),
   trash: (thread) => trashThese([thread]),
   spam: (thread) => spamThese([thread]),
+  mute: (thread) => muteThese([thread]),
   pick: (kind, thread) => openPicker(kind, [thread]),
 };

@@ -1,11 +1,15 @@
 // @ts-check
-/** How to connect a mail account: what to create at the provider, the exact address to copy, and the button. */
+/**
+ * How to connect a mail account: by its password, which most people have; or by Google's sign-in, with what to create
+ * there first, the exact address to copy, and the button.
+ */
 import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { isAdmin, me } from "../session.js";
 import { CopyLine } from "../ui/copy.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
+import { startPath } from "./connect_oauth.js";
 import { PasswordConnect } from "./connect_password.js";
 
 export const connectOpen = signal(false);
@@ -20,23 +24,17 @@ export function redirectUri() {
   return `${origin}/oauth/mail/callback`;
 }
 
-/** @param {string} address */
-export function startPath(address) {
-  return address ? `/oauth/mail/start?email=${encodeURIComponent(address)}` : "/oauth/mail/start";
-}
-
 /** The whole page, while no account is connected. */
 export function ConnectPage() {
   return html`<div class="connect-page">
     <div class="connect">
       <h1>Connect your mail</h1>
       <p class="lead">
-        svc reads your mailbox straight from your provider, with an OAuth client of ${isAdmin() ? "your" : "its"} own:
-          nobody
-        stands in between, and your mail is stored on ${isAdmin() ? "this machine" : "this server"}.
+        svc reads your mailbox straight from your provider: nobody stands in between, and your mail is stored
+        on ${isAdmin() ? "this machine" : "this server"}.
       </p>
-      <${Connecting} open=${!me.value?.googleLogin} />
       <${PasswordConnect} done=${() => undefined} />
+      <${GoogleConnect} open=${!me.value?.googleLogin} />
     </div>
   </div>`;
 }
@@ -48,7 +46,7 @@ export function ConnectPage() {
 export function ConnectAgain({ account, label = "Reconnect", primary = false, name }) {
   const looks = `button small ${primary ? "primary" : ""}`;
   if (account.provider !== "imap") {
-    return html`<a class=${looks} href=${startPath(account.address)} aria-label=${name}>${label}</a>`;
+    return html`<a class=${looks} href=${startPath(account.address, account.provider)} aria-label=${name}>${label}</a>`;
   }
   const open = () => {
     connectAddress.value = account.address;
@@ -75,10 +73,18 @@ export function ConnectDialog() {
         <h2 id="connect-title">Connect another account</h2>
         <button class="icon-button" aria-label="Close" onClick=${close}><${Icon} name="close" /></button>
       </div>
-      ${!connectAddress.value && html`<${Connecting} open=${false} />`}
       <${PasswordConnect} address=${connectAddress.value} done=${close} />
+      ${!connectAddress.value && html`<${GoogleConnect} open=${false} />`}
     </div>`}
   </dialog>`;
+}
+
+/** @param {{ open: boolean }} props */
+function GoogleConnect({ open }) {
+  return html`<section class="connect-google" aria-labelledby="connect-google-title">
+    <h2 id="connect-google-title">With Google’s sign-in</h2>
+    <${Connecting} open=${open} />
+  </section>`;
 }
 
 /**
@@ -114,7 +120,7 @@ function ConnectForm() {
         onInput=${(/** @type {InputEvent} */ event) =>
           setAddress(/** @type {HTMLInputElement} */ (event.target).value.trim())}
       />
-      <button class="button primary" type="submit">Connect</button>
+      <button class="button" type="submit">Connect</button>
     </div>
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
   </form>`;

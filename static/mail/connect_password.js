@@ -10,6 +10,7 @@ import { RpcError, mutate, queryAlone } from "../rpc.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { loadAccounts } from "./accounts.js";
+import { OAuthConnect } from "./connect_oauth.js";
 
 /**
  * @typedef {InputOf<"mail.connectImap">} Wanted
@@ -54,13 +55,13 @@ export function PasswordConnect({ address: given = "", done }) {
             setAddress(valueOf(event).trim());
             setFound(null);
           }} />
-        <button class="button" type="submit" disabled=${Boolean(busy)}>Continue</button>
+        <button class=${`button ${found ? "" : "primary"}`} type="submit" disabled=${Boolean(busy)}>Continue</button>
       </div>
       <p class="quiet-text" role="status">${busy}</p>
       ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
     </form>
     ${found && (found.signIn === "oauth"
-      ? html`<p class="notice"><${Icon} name="warning" /><span>${found.help}</span></p>`
+      ? html`<${OAuthConnect} key=${address} address=${address} found=${found} />`
       : html`<${SignIn} key=${address} address=${address} found=${found} done=${done} />`)}
   </section>`;
 }

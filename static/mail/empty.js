@@ -4,6 +4,8 @@ import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { number } from "../ui/format.js";
 import { accountOf, accounts } from "./accounts.js";
+import { FILTER_NOTHING } from "./filters.js";
+import { narrowTo } from "./moving.js";
 
 /** @param {{ rows: number }} props */
 export function Skeleton({ rows }) {
@@ -22,6 +24,16 @@ const NOTHING = {
 
 /** @param {{ source: import("./sources.js").Source, accountId: string | null }} props */
 export function Empty({ source, accountId }) {
+  const { only } = source;
+  if (only !== null) {
+    const words = `Nothing here ${FILTER_NOTHING[only]}`;
+    if (source.name === "skipped") return html`<p class="empty-line">${words}.</p>`;
+    return html`<div class="empty">
+      <${Icon} name="filter" size=${40} />
+      <p class="empty-title">${words}</p>
+      <p><button class="button small" onClick=${() => narrowTo(only)}>Show all</button></p>
+    </div>`;
+  }
   if (source.name === "skipped") {
     return html`<p class="empty-line">Nothing has skipped the inbox. Archived threads come here.</p>`;
   }

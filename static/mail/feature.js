@@ -3,6 +3,7 @@
 import { html } from "../ui/html.js";
 import { Shell } from "../ui/shell.js";
 import { startAccounts } from "./accounts.js";
+import { startRefusals } from "./actions.js";
 import { parseMailAddress } from "./address.js";
 import { ComposeDock, SendingNotices, onDraftEvent, refetchCompose, startCompose } from "./compose/compose.js";
 import { startFrameFocus } from "./frame.js";
@@ -12,6 +13,7 @@ import { paletteCommands } from "./palette_commands.js";
 import { PLACES } from "./places.js";
 import { AccountsSection } from "./settings/accounts.js";
 import { ImagesSection } from "./settings/images.js";
+import { ImportSection } from "./settings/import.js";
 import { SearchSection } from "./settings/search.js";
 import { SignaturesSection } from "./settings/signatures.js";
 import { SyncStatus } from "./sync.js";
@@ -31,6 +33,7 @@ export const FEATURE = {
   start() {
     startFrameFocus();
     startAccounts();
+    startRefusals();
     startCompose();
   },
   overlays: [ComposeDock, SendingNotices],
@@ -38,6 +41,7 @@ export const FEATURE = {
     { name: "accounts", label: "Accounts", title: "Mail accounts", icon: "inbox", order: 10, show: AccountsSection },
     { name: "signatures", label: "Signatures", title: "Signatures", icon: "edit", order: 20, show: SignaturesSection },
     { name: "images", label: "Images", title: "Images in mail", icon: "image", order: 30, show: ImagesSection },
+    { name: "import", label: "Import", title: "Import and export", icon: "download", order: 40, show: ImportSection },
     { name: "search", label: "Search", title: "Search", icon: "search", order: 58, adminOnly: true,
       show: SearchSection },
   ],
@@ -51,6 +55,8 @@ export const FEATURE = {
     download: "M10 3.5v9M6.5 9.5 10 13l3.5-3.5M4 16.5h12",
     blocked: "M3 10s2.5-4.5 7-4.5c1 0 2 .2 2.8.6M17 10s-2.5 4.5-7 4.5c-1 0-2-.2-2.8-.6M4 16 16 4",
     star: "M10 3.2l2.1 4.3 4.7.7-3.4 3.3.8 4.7-4.2-2.2-4.2 2.2.8-4.7-3.4-3.3 4.7-.7z",
+    mute: "M8.2 4.4A4.6 4.6 0 0 1 14.6 9c0 2 .4 3.2 1 4M5.4 8.4c0 3-1 4.6-1.9 5.4h10.2M8.4 16.2h3.2M3.5 3.5l13 13",
+    filter: "M4 5.5h12M6.5 10h7M8.5 14.5h3",
     label: "M3.5 4h6.3l6.7 6.7-5.8 5.8L3.5 9.8zM6.7 7.2h.01",
     spam: "M7 3.5h6l3.5 3.5v6L13 16.5H7L3.5 13V7zM10 6.8v3.9M10 13.2h.01",
     menu: "M3.5 5.5h13M3.5 10h13M3.5 14.5h13",
@@ -67,6 +73,7 @@ export const FEATURE = {
     reply: "M8.5 5 4 9.5 8.5 14M4 9.5h7c3 0 5 2 5 5.5",
     replyAll: "M10.5 5 6 9.5l4.5 4.5M6.5 5 2 9.5 6.5 14M6 9.5h6c3 0 5 2 5 5.5",
     forward: "M11.5 5 16 9.5 11.5 14M16 9.5H9c-3 0-5 2-5 5.5",
+    place: "M10 17s5-4.6 5-8.5a5 5 0 0 0-10 0C5 12.4 10 17 10 17zM10 10.3a1.8 1.8 0 1 0 0-3.6 1.8 1.8 0 0 0 0 3.6z",
     search: "M9 3.5a5.5 5.5 0 1 0 0 11 5.5 5.5 0 0 0 0-11zM13 13l4 4",
   },
 };

@@ -34,11 +34,16 @@ export function ImageBar({ message, remote }) {
       <button class="button small"
         title=${remote.hasOnlyTrackers ? "There is nothing to see: the sender only learns that you read this" : ""}
           onClick=${remote.load}>Load images</button>
-      ${message.from.address && !message.imagesAllowed && !remote.hasOnlyTrackers
+      ${isProved(message) && !message.imagesAllowed && !remote.hasOnlyTrackers
         && html`<button class="button small" title=${`Always load images of ${message.from.address}`}
           onClick=${() => always(message.from.address, remote.load)}>Always for this sender</button>`}
     </span>` : " Backgrounds and pictures of videos are never loaded."}
   </div>`;
+}
+
+/** A trust holds only for mail that is known to come from its sender. @param {Message} message */
+function isProved({ from, authentication }) {
+  return Boolean(from.address) && authentication?.verdict === "verified";
 }
 
 /** @param {string} address @param {() => void} load */

@@ -35,10 +35,11 @@ export function listOf(section, accountId) {
 
 /** What the mail page shows, from top to bottom. @param {View} view @param {string | null} accountId */
 export function listsOf(view, accountId) {
-  if (view.kind === "label") return [kept(labelSource(view.name, accountId))];
-  if (view.kind === "snoozed") return [kept(snoozedSource(accountId))];
-  if (view.kind === "search") return [kept(searchSource(view.query, accountId))];
-  return [listOf("inbox", accountId), listOf("skipped", accountId)];
+  const only = view.only ?? null;
+  if (view.kind === "label") return [kept(labelSource(view.name, accountId, only))];
+  if (view.kind === "snoozed") return [kept(snoozedSource(accountId, only))];
+  if (view.kind === "search") return [kept(searchSource(view.query, accountId, only))];
+  return [kept(sectionSource("inbox", accountId, only)), kept(sectionSource("skipped", accountId, only))];
 }
 
 /** A thread is now as given: put it where it belongs, in every list. @param {Thread} thread */
@@ -74,7 +75,8 @@ function kept(source) {
   lists.delete(source.key);
   list ??= new (source.ranked ? RankedList : ThreadList)(source);
   lists.set(source.key, list);
-  const visited = [...lists.values()].filter((one) => one.name !== "inbox" && one.name !== "skipped");
+  const visited = [...lists.values()].filter((one) => one.source.only !== null || (one.name !== "inbox"
+    && one.name !== "skipped"));
   for (const old of visited.slice(0, -MAX_VISITED)) lists.delete(old.source.key);
   return list;
 }
@@ -198,7 +200,8 @@ export class ThreadList {
 
   /** Whether the thread, as it is now, is one of these. @param {Thread} thread */
   keeps(thread) {
-    return this.source.belongs(thread);
+    const { belongs, stays } = this.source;
+    return belongs(thread) || (stays !== undefined && this.byId.has(thread.id) && stays(thread));
   }
 
   /** Whether a row lies within what was fetched; what lies beyond comes with its own page. @param {Thread} thread */

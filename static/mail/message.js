@@ -10,20 +10,26 @@ import { fileIcon } from "../files/icon.js";
 import { MessageFrame } from "./frame.js";
 import { ImageBar } from "./image_bar.js";
 import { useRemoteImages } from "./images.js";
+import { InvitationCard } from "./invitation.js";
 import { listed, nameOf } from "./names.js";
+import { OriginRow } from "./origin.js";
 import { Pictures, isPicture } from "./pictures.js";
+import { UnsubscribeBar, UnsubscribeButton } from "./unsubscribe.js";
 
-/** @param {{ message: Message, open: boolean, toggle: (() => void) | null }} props */
-export function MessageCard({ message, open, toggle }) {
+/**
+ * `by`: who had it sent, in an account that is shared.
+ * @param {{ message: Message, open: boolean, toggle: (() => void) | null, by?: string | null }} props
+ */
+export function MessageCard({ message, open, toggle, by = null }) {
   return html`<article class=${`card${open ? "" : " folded"}`} tabindex="-1"
     aria-label=${`Message from ${senderOf(message)}`}>
-    <${CardHead} message=${message} open=${open} toggle=${toggle} />
+    <${CardHead} message=${message} open=${open} toggle=${toggle} by=${by} />
     ${open && html`<${CardBody} message=${message} />`}
   </article>`;
 }
 
-/** @param {{ message: Message, open: boolean, toggle: (() => void) | null }} props */
-function CardHead({ message, open, toggle }) {
+/** @param {{ message: Message, open: boolean, toggle: (() => void) | null, by: string | null }} props */
+function CardHead({ message, open, toggle, by }) {
   const [details, setDetails] = useState(false);
   const time = html`<time datetime=${message.sentAt} title=${fullTime(message.sentAt)}>
     ${messageTime(message.sentAt, now.value)}</time>`;
@@ -44,6 +50,8 @@ function CardHead({ message, open, toggle }) {
         <bdi>${senderOf(message)}</bdi>
         ${message.from.name && html`<span class="card-address"><bdi>${message.from.address}</bdi></span>`}
         ${isDraft(message) && html` <span class="card-draft">${DRAFT_WORDS}</span>`}
+        <${UnsubscribeButton} message=${message} />
+        ${by && html` <span class="card-address">sent by <bdi>${by}</bdi></span>`}
       </div>
       <button class="card-to" aria-expanded=${details ? "true" : "false"} onClick=${() => setDetails(!details)}>
         <span><bdi>${recipients(message)}</bdi></span><${Icon} name="chevron" size=${12} />
@@ -78,6 +86,7 @@ function Details({ message }) {
           <dd>${values.map((value) => html`<bdi key=${value}>${value}</bdi>`)}</dd>
         </div>`,
       )}
+    <${OriginRow} message=${message} />
   </dl>`;
 }
 
@@ -88,10 +97,12 @@ function CardBody({ message }) {
   const pictures = message.inline.filter(isPicture);
   const files = message.attachments.filter((file) => !pictures.some((picture) => picture.fileId === file.fileId));
   return html`<div class="card-body">
+    <${InvitationCard} message=${message} />
     ${message.warnings.length > 0 && html`<ul class="card-warnings" aria-label="Be careful">
       ${message.warnings.map((words) => html`<li key=${words}><${Icon} name="warning" size=${16} /> <bdi>${words}</bdi>
         </li>`)}
     </ul>`}
+    <${UnsubscribeBar} message=${message} />
     <${ImageBar} message=${message} remote=${remote} />
     ${asText
       ? html`<pre class="card-text" dir="auto">${message.text}</pre>

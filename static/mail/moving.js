@@ -4,7 +4,7 @@ import { navigate } from "../router.js";
 import { SECTIONS_VIEW, mailPath, mailPlace } from "./address.js";
 import { split } from "../ui/media.js";
 import { opened } from "./details.js";
-import { knownThread } from "./lists.js";
+import { knownThread, listsOf } from "./lists.js";
 import { clearPicks, heirOf, neighbour, openLists, picked, pickedThreads, select, selectedId, selectedThread, togglePick
   } from "./selection.js";
 
@@ -54,13 +54,23 @@ export function openSelected() {
   if (thread) openRow(thread);
 }
 
-/** Out of the thread, else out of what was looked for, to the inbox. */
+/** Out of the thread, else out of the filter, else out of what was looked for, to the inbox. */
 export function back() {
   const from = openId();
   // The row gets the focus. Were it taken away with its element, the browser would lay the page out once more for it.
   if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
-  navigate(mailPath(currentAccountId(), null, from === null ? SECTIONS_VIEW : currentView()));
+  const { only, ...whole } = currentView();
+  const next = from !== null ? currentView() : only ? whole : SECTIONS_VIEW;
+  navigate(mailPath(currentAccountId(), null, next));
   select(from ?? selectedId.value, { focus: true });
+}
+
+/** Show only what passes the filter; the same one again: everything. @param {import("./address.js").Filter} only */
+export function narrowTo(only) {
+  const { only: before, ...view } = currentView();
+  const next = before === only ? view : { ...view, only };
+  for (const list of listsOf(next, currentAccountId())) void list.refetch();
+  navigate(mailPath(currentAccountId(), listShown() ? openId() : null, next), { replace: true });
 }
 
 /** Escape takes one thing away at a time. */
@@ -71,7 +81,7 @@ export function escape() {
 
 /** Whether there is anything to go back from. */
 export function canGoBack() {
-  return openId() !== null || currentView().kind !== "sections";
+  return openId() !== null || currentView().kind !== "sections" || currentView().only !== undefined;
 }
 
 /** @param {1 | -1} step */

@@ -6,16 +6,18 @@
 import { computed } from "@preact/signals";
 import { plural } from "../ui/format.js";
 import { accounts } from "./accounts.js";
+import { isOwn, ownAddressesOf } from "./own_addresses.js";
 
 const NAMES_SHOWN = 3;
 
-const spelled = computed(() => (accounts.value ?? []).map((one) => one.address.toLowerCase()).join("\n"));
-/** The addresses of the accounts; another set only when they are others. */
+const spelled = computed(() =>
+  [...ownAddressesOf((accounts.value ?? []).filter((one) => one.access === "own"))].join("\n"));
+/** The addresses of the accounts, all that each has; another set only when they are others. */
 export const ownAddresses = computed(() => new Set(spelled.value.split("\n").filter(Boolean)));
 
 /** @param {string} address */
 export function isMe(address) {
-  return ownAddresses.value.has(address.toLowerCase());
+  return isOwn(address, ownAddresses.value);
 }
 
 /** Who wrote last, as a row calls them. @param {Thread} thread */

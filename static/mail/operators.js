@@ -20,7 +20,7 @@ const OPERATORS = [
 /** @type {Record<string, string[]>} */
 const VALUES = {
   "in:": ["inbox", "skipped", "sent", "drafts", "spam", "trash", "snoozed", "anywhere"],
-  "is:": ["unread", "read", "starred", "snoozed"],
+  "is:": ["unread", "read", "starred", "snoozed", "muted"],
   "has:": ["attachment"],
 };
 const MAX_SHOWN = 8;

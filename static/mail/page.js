@@ -16,6 +16,7 @@ import { COMMANDS, SHORTCUTS } from "./commands.js";
 import { ComposeBar } from "./compose/compose.js";
 import { ConnectDialog, ConnectPage } from "./connect.js";
 import { close, opened, prefetch, refetchDetails, show, threadGone, threadMoved } from "./details.js";
+import { Filters } from "./filters.js";
 import { ThreadLists } from "./list.js";
 import { applyThread, forgetThread, knownThread, refetchLists } from "./lists.js";
 import { openRow } from "./moving.js";
@@ -63,6 +64,7 @@ export function MailPage({ accountId, threadId, view }) {
           <${Places} accountId=${accountId} />
           <${BulkBar} />
         </div>
+        <${Filters} only=${view.only ?? null} />
         <${SyncStrips} accountId=${accountId} />
         <${SearchNotices} accountId=${accountId} view=${view} />
         <${ThreadLists} accountId=${accountId} view=${view} beside=${open && split.value} open=${openRow} />

@@ -5,6 +5,7 @@ import { accounts } from "./accounts.js";
 import { mailPath, mailPlace } from "./address.js";
 import { otherCommands } from "./commands.js";
 import { ownLabels } from "./labels.js";
+import { askUnsubscribe, mailingOpen } from "./unsubscribe.js";
 
 /** @typedef {import("../feature.js").Command} Command */
 
@@ -17,7 +18,16 @@ export function paletteCommands() {
     ...ownLabels(here).map(({ name }) =>
       going(`label ${name}`, name, mailPath(here, null, { kind: "label", name }), "Label")),
     ...otherCommands(),
+    ...unsubscribing(),
   ];
+}
+
+/** @returns {Command[]} */
+function unsubscribing() {
+  const message = mailingOpen();
+  if (!message) return [];
+  const name = message.from.name || message.from.address;
+  return [{ id: "unsubscribe", label: `Unsubscribe from ${name}`, run: () => void askUnsubscribe(message.id) }];
 }
 
 /** @param {string} id @param {string} label @param {string} to @param {string} group @returns {Command} */

@@ -57,6 +57,7 @@ export class Row extends Component {
       <span class="row-dot">${thread.unread && html`<${Heard}>Unread, <//>`}</span>
       <span class="row-sender" title=${own ? own.to.map(mailboxOf).join(", ") : mailboxOf(thread.sender)}>
         <bdi>${own ? recipientsOf(own) : senderOf(thread)}</bdi><${Heard}>, <//>
+        ${own?.by && html`<span class="row-by">by <bdi>${own.by}</bdi><${Heard}>, <//></span>`}
         ${thread.messageCount > 1 && html`<span class="row-count" aria-hidden="true">${thread.messageCount}</span>`}
       </span>
       <span class="row-text">
@@ -69,6 +70,8 @@ export class Row extends Component {
         ${thread.snoozedUntil && html`<span class="row-until" title=${`Snoozed until ${fullTime(thread.snoozedUntil)}`}>
           <${Heard}>snoozed until <//><${Icon} name="clock" size=${15} /> ${listTime(thread.snoozedUntil, Date.now())}
           <${Heard}>, <//></span>`}
+        ${thread.muted && html`<span class="row-clip" title="Muted"><${Heard}>muted, <//>
+          <${Icon} name="mute" size=${16} /></span>`}
         <${Chips} labels=${thread.labels} />
         ${thread.starred && html`<span class="row-star"><${Heard}>starred, <//><${Icon} name="star" size=${16} />
           </span>`}
@@ -129,15 +132,15 @@ export function Chips({ labels, max = MAX_CHIPS }) {
 }
 
 /**
- * Above a thread: each leads to the threads with it, and can be taken away.
- * @param {{ labels: Label[], accountId: string | null, remove: (name: string) => void }} props
+ * Above a thread: each leads to the threads with it, and can be taken away by whoever may.
+ * @param {{ labels: Label[], accountId: string | null, remove: ((name: string) => void) | null }} props
  */
 export function ChipLinks({ labels, accountId, remove }) {
   return ownLabelsOf(labels).map(
     (label) => html`<span key=${label.id} class="chip label linked" style=${chipStyle(label)}>
       <a href=${mailPath(accountId, null, { kind: "label", name: label.name })}><bdi>${label.name}</bdi></a>
-      <button aria-label=${`Take the label ${label.name} away`} title="Take away" onClick=${() => remove(label.name)}>
-        <${Icon} name="close" size=${12} /></button>
+      ${remove && html`<button aria-label=${`Take the label ${label.name} away`} title="Take away"
+        onClick=${() => remove(label.name)}><${Icon} name="close" size=${12} /></button>`}
     </span>`,
   );
 }

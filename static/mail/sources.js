@@ -6,6 +6,7 @@
  */
 import { RpcError, query, queryAlone } from "../rpc.js";
 
+/** @typedef {import("./address.js").Filter} Filter */
 /**
  * @typedef {{ threads: Thread[], nextCursor: string | null, notices?: string[] }} ListPage
  * @typedef {object} Source
@@ -13,10 +14,12 @@ import { RpcError, query, queryAlone } from "../rpc.js";
  * @property {"inbox" | "skipped" | "label" | "snoozed" | "search"} name
  * @property {string} title
  * @property {string | null} accountId null: all of them
+ * @property {import("./address.js").Filter | null} only what it is narrowed to
  * @property {boolean} ranked whether the order is the server's own; else newest first
  * @property {"sent" | "draft" | null} about what its rows tell of, and are ordered by: what came, or the person's own
  * words
  * @property {(thread: Thread) => boolean} belongs
+ * @property {(thread: Thread) => boolean} [stays] whether one that is here already stays; without it, what belongs
  * @property {(cursor: string | null, limit: number) => Promise<ListPage>} page
  * @property {() => void} [stop] the page that is being asked for is not wanted any more
  */
@@ -28,23 +31,55 @@ const SYSTEM = { INBOX: "Inbox", UNREAD: "Unread", STARRED: "Starred", IMPORTANT
 const OWN_WORDS = { sent: "sent", draft: "draft" };
 const HIDING = new Set(["SPAM", "TRASH", "DRAFT"]);
 
-/** @param {Section} section @param {string | null} accountId @returns {Source} */
-export function sectionSource(section, accountId) {
-  return {
+/** @type {Record<Filter, (thread: Thread) => boolean>} */
+const PASSES = {
+  "unread": (thread) => thread.unread,
+  "to-me": (thread) => thread.toMe,
+  "attachment": (thread) => thread.hasAttachments,
+  "starred": (thread) => thread.starred,
+};
+/** The same, as the search says it. @type {Record<Filter, string>} */
+const SEARCHED = { "unread": "is:unread", "to-me": "to:me OR cc:me", "attachment": "has:attachment",
+  "starred": "is:starred" };
+
+/**
+ * The list, narrowed. What is here stays while the list whole would hold it: a thread that one reads where only unread
+ * ones are shown does not vanish under one's eyes. It is gone when the list is asked for anew.
+ * @param {Source} whole
+ * @param {Filter | null} only
+ * @returns {Source}
+ */
+function narrowed(whole, only) {
+  if (only === null) return whole;
+  return { ...whole, key: `${whole.key} only ${only}`, only, stays: whole.belongs,
+    belongs: (thread) => whole.belongs(thread) && PASSES[only](thread) };
+}
+
+/**
+ * @param {Section} section @param {string | null} accountId @param {Filter | null} [only]
+ * @returns {Source}
+ */
+export function sectionSource(section, accountId, only = null) {
+  return narrowed({
     key: `${section} ${accountId ?? ""}`,
     name: section,
     title: section === "inbox" ? "Inbox" : "Skipped the inbox",
     accountId,
+    only: null,
     ranked: false,
     about: null,
     belongs: (thread) => thread.inInbox === (section === "inbox") && !(section === "skipped" && thread.hidden)
       && (accountId !== null || thread.leads),
-    page: (cursor, limit) => query("mail.threads", { section, limit, ...within(accountId), ...after(cursor) }),
-  };
+    page: (cursor, limit) => query("mail.threads", { section, limit, ...by(only), ...within(accountId),
+      ...after(cursor) }),
+  }, only);
 }
 
-/** @param {string} label its name @param {string | null} accountId @returns {Source} */
-export function labelSource(label, accountId) {
+/**
+ * @param {string} label its name @param {string | null} accountId @param {Filter | null} [only]
+ * @returns {Source}
+ */
+export function labelSource(label, accountId, only = null) {
   const wanted = label.toLowerCase();
   const isIt = (/** @type {Label} */ { id, name }) => name.toLowerCase() === wanted
     || SYSTEM[id]?.toLowerCase() === wanted;
@@ -54,27 +89,30 @@ export function labelSource(label, accountId) {
     const found = thread.labels.find(isIt);
     return found !== undefined && (!thread.hidden || HIDING.has(found.id));
   };
-  return {
+  return narrowed({
     key: `label ${accountId ?? ""} ${wanted}`,
     name: "label",
     title: label,
     accountId,
+    only: null,
     ranked: false,
     about,
     belongs: carries,
-    page: (cursor, limit) => query("mail.threads", { labelName: label, limit, ...within(accountId), ...after(cursor) }),
-  };
+    page: (cursor, limit) => query("mail.threads", { labelName: label, limit, ...by(only), ...within(accountId),
+      ...after(cursor) }),
+  }, only);
 }
 
-/** @param {string | null} accountId @returns {Source} */
-export function snoozedSource(accountId) {
+/** @param {string | null} accountId @param {Filter | null} [only] @returns {Source} */
+export function snoozedSource(accountId, only = null) {
   const belongs = (/** @type {Thread} */ thread) => thread.snoozedUntil !== null
-    && (accountId !== null || thread.leads);
+    && (accountId !== null || thread.leads) && (only === null || PASSES[only](thread));
   return {
-    key: `snoozed ${accountId ?? ""}`,
+    key: `snoozed ${accountId ?? ""} ${only ?? ""}`,
     name: "snoozed",
     title: "Snoozed",
     accountId,
+    only,
     ranked: true,
     about: null,
     belongs,
@@ -90,23 +128,26 @@ export function snoozedSource(accountId) {
  * What was found stays where it stands: being archived does not make it less found.
  * @param {string} text
  * @param {string | null} accountId
+ * @param {Filter | null} [only]
  * @returns {Source}
  */
-export function searchSource(text, accountId) {
+export function searchSource(text, accountId, only = null) {
   const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   let wanted = new AbortController();
   return {
-    key: `search ${accountId ?? ""} ${text}`,
+    key: `search ${accountId ?? ""} ${only ?? ""} ${text}`,
     name: "search",
     title: "Found",
     accountId,
+    only,
     ranked: true,
     about: null,
     belongs: () => false,
     page: async (cursor, limit) => {
       if (!text.trim()) return { threads: [], nextCursor: null, notices: [] };
       const { signal } = wanted;
-      const input = { query: text, limit, timeZone, ...within(accountId), ...after(cursor) };
+      const asked = only === null ? text : `${SEARCHED[only]} ${text}`;
+      const input = { query: asked, limit, timeZone, ...within(accountId), ...after(cursor) };
       return oncePatiently(() => queryAlone("mail.search", input, { signal }), signal);
     },
     stop: () => {
@@ -132,6 +173,11 @@ async function oncePatiently(ask, signal) {
     if (signal.aborted) throw error;
     return ask();
   }
+}
+
+/** @param {Filter | null} only */
+function by(only) {
+  return only === null ? {} : { only };
 }
 
 /** @param {string | null} accountId */

@@ -20,7 +20,8 @@ export function Tabs({ accountId }) {
       <${Tab} title="Unified" unread=${unifiedUnread.value} href=${mailPath(null)} current=${accountId === null} />
       ${known.map(
         (account) => html`<${Tab} key=${account.id} title=${account.address} unread=${account.unread}
-          href=${mailPath(account.id)} current=${accountId === account.id} trouble=${account.state === "reconnect"} />`,
+          href=${mailPath(account.id)} current=${accountId === account.id} trouble=${account.state === "reconnect"}
+          owner=${account.owner} />`,
       )}
     </div>
     <button class="icon-button tab-add" aria-label="Connect another account" title="Connect another account"
@@ -28,14 +29,20 @@ export function Tabs({ accountId }) {
   </div>`;
 }
 
-/** @param {{ title: string, unread: number, href: string, current: boolean, trouble?: boolean }} props */
-function Tab({ title, unread, href, current, trouble = false }) {
-  const spoken = [title, unread > 0 && plural(unread, "unread thread"), trouble && "needs to be connected again"];
+/**
+ * `owner`: who shares it.
+ * @param {{ title: string, unread: number, href: string, current: boolean, trouble?: boolean, owner?: string | null }}
+ * props
+ */
+function Tab({ title, unread, href, current, trouble = false, owner = null }) {
+  const spoken = [title, owner !== null && `shared by ${owner}`, unread > 0 && plural(unread, "unread thread"),
+    trouble && "needs to be connected again"];
   return html`<a
     class="tab" role="tab" href=${href} aria-selected=${current ? "true" : "false"} aria-controls="mail-panel"
     tabindex=${current ? 0 : -1} aria-label=${spoken.filter(Boolean).join(", ")}
   >
-    <span class="tab-title">${title}</span>
+    ${owner !== null && html`<${Icon} name="people" size=${14} />`}
+    <span class="tab-title" title=${owner === null ? undefined : `Shared by ${owner}`}>${title}</span>
     ${unread > 0 && html`<span class="tab-badge">${` ·${number(unread)}`}</span>`}
     ${trouble && html`<span class="sync-dot bad"></span>`}
   </a>`;

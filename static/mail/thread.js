@@ -4,9 +4,10 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { messageTime, plural } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
-import { accountOf, accounts } from "./accounts.js";
+import { accountOf, accounts, mayAct } from "./accounts.js";
+import { Acts, sentBy } from "./acts.js";
 import { mailPath } from "./address.js";
-import { label } from "./actions.js";
+import { label, mute } from "./actions.js";
 import { AnswerBar } from "./compose/compose.js";
 import { opened, show } from "./details.js";
 import { knownThread } from "./lists.js";
@@ -27,6 +28,7 @@ const MAX_UNFOLDED = 6;
  * @property {(thread: Thread) => void} star
  * @property {(thread: Thread) => void} trash
  * @property {(thread: Thread) => void} spam
+ * @property {(thread: Thread) => void} mute
  * @property {(kind: "label" | "snooze", thread: Thread) => void} pick
  * @property {(step: 1 | -1) => void} move
  */
@@ -49,14 +51,17 @@ export function ThreadPane({ id, commands }) {
             onClick=${commands.back}>Back to the list</button></p>`
           : html`<${ThreadMeta} thread=${thread} filing=${current?.detail?.filing ?? null} />`}
         <${ThreadBody} current=${current} />
-        ${current?.detail && !current.gone && html`<${AnswerBar} threadId=${id} />`}
+        ${current?.detail && !current.gone && html`<${Acts} acts=${current.detail.acts ?? []} />`}
+        ${current?.detail && !current.gone && mayAct(current.detail.thread.accountId)
+          && html`<${AnswerBar} threadId=${id} />`}
       </div>
     </div>
   </section>`;
 }
 
 /** @param {{ thread: Thread | null, commands: ThreadCommands }} props */
-function Toolbar({ thread, commands }) {
+function Toolbar({ thread: shown, commands }) {
+  const thread = shown && mayAct(shown.accountId) ? shown : null;
   return html`<div class="thread-toolbar" role="toolbar" aria-label="Thread">
     <button class="tool" onClick=${commands.back} title="Back to the list (u)"><${Icon} name="back" /><span>Back</span>
       </button>
@@ -79,6 +84,9 @@ function Toolbar({ thread, commands }) {
       onClick=${() => commands.pick("label", thread)}><${Icon} name="label" /></button>
     <button class="tool icon-only" aria-label="Snooze" title="Snooze (h)"
       onClick=${() => commands.pick("snooze", thread)}><${Icon} name="clock" /></button>
+    <button class="tool icon-only wide-only" aria-label="Mute"
+      aria-pressed=${thread.muted ? "true" : "false"} title=${thread.muted ? "Unmute (m)" : "Mute (m)"}
+      onClick=${() => commands.mute(thread)}><${Icon} name="mute" /></button>
     <button class="tool icon-only" aria-label=${isSpam(thread) ? "Not spam" : "Report as spam"}
       title=${isSpam(thread) ? "Not spam (!)" : "Report as spam (!)"} onClick=${() => commands.spam(thread)}>
       <${Icon} name="spam" /></button>
@@ -99,9 +107,14 @@ function ThreadMeta({ thread, filing }) {
     ${filing && html`<a class="filing" href=${`/p/${filing.path.replace(/^\/+/, "")}`}>
       <${Icon} name="page" size=${15} /> Filed under <bdi>${filing.title}</bdi></a>`}
     ${thread && html`<${ChipLinks} labels=${thread.labels} accountId=${currentAccountId()}
-      remove=${(/** @type {string} */ name) => void label([thread], name, false)} />`}
+      remove=${mayAct(thread.accountId) ? (/** @type {string} */ name) => void label([thread], name, false) : null} />`}
     ${thread && whereabouts(thread) && html`<span class="chip quiet">${whereabouts(thread)}</span>`}
+    ${thread?.muted && html`<button class="thread-muted" aria-label="Unmute"
+      title="New messages skip the inbox. Unmute (m)" onClick=${() => void mute([thread], false)}>
+        <${Icon} name="mute" size=${14} /> Muted <${Icon} name="close" size=${12} /></button>`}
     ${account && (accounts.value?.length ?? 0) > 1 && html`<span class="thread-account">in ${account.address}</span>`}
+    ${account?.owner && html`<span class="chip quiet">Shared by <bdi>${account.owner}</bdi>${account.access === "read"
+      && ", to read"}</span>`}
     ${thread && thread.twins.length > 0
       && html`<span class="thread-account">
         Also in ${thread.twins.map(({ accountId, threadId }, index) =>
@@ -183,7 +196,7 @@ function Messages({ detail }) {
       if (hidden.includes(message)) return null;
       const only = messages.length === 1;
       return html`<${MessageCard} key=${message.id} message=${message} open=${open.has(message.id)}
-        toggle=${only ? null : () => toggle(message.id)} />`;
+        by=${sentBy(detail.acts ?? [], message.id)} toggle=${only ? null : () => toggle(message.id)} />`;
     })}
     ${proposedReply && html`<section class="card proposed" aria-label="Proposed reply">
       <header class="card-head"><span class="card-from">Proposed reply, not sent</span></header>

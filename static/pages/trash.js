@@ -4,6 +4,7 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { now } from "../now.js";
 import { mutate, query } from "../rpc.js";
 import { navigate } from "../router.js";
+import { ConfirmButton } from "../ui/confirm.js";
 import { ago, fullTime } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { toast } from "../ui/toast.js";
@@ -44,11 +45,12 @@ export function TrashPage() {
     ${problem && html`<p class="form-problem" role="alert">Could not load the trash: ${problem}</p>`}
     ${!entries && !problem && html`<p class="quiet-text" role="status">Loading the trash</p>`}
     ${entries?.length === 0 && html`<p class="quiet-text">The trash is empty.</p>`}
-    <ul class="things trash">${entries?.map((one) => html`<${Entry} key=${one.id} one=${one} />`)}</ul>`;
+    <ul class="things trash">${entries?.map((one) => html`<${Entry} key=${one.id} one=${one}
+      reload=${load} />`)}</ul>`;
 }
 
-/** @param {{ one: PageInTrash }} props */
-function Entry({ one }) {
+/** @param {{ one: PageInTrash, reload: () => Promise<void> }} props */
+function Entry({ one, reload }) {
   const [to, setTo] = useState(one.path);
   const [problem, setProblem] = useState("");
   const [busy, setBusy] = useState(false);
@@ -62,7 +64,13 @@ function Entry({ one }) {
     }
     setBusy(false);
   };
+  const erase = async () => {
+    await mutate("pages.erase", { id: one.id });
+    toast(`“${one.title}” is gone for good.`);
+    await reload();
+  };
   const below = one.pages - 1;
+  const all = below > 0 ? `it and the ${one.pages === 2 ? "page" : `${below} pages`} below it` : "it";
   return html`<li class="thing">
     <form class="page-form thing-text" onSubmit=${submit}>
       <div class="grow">
@@ -78,6 +86,8 @@ function Entry({ one }) {
               /></label>`}
       </div>
       <button class="button small" aria-busy=${busy} aria-label=${`Restore: ${one.title}`}>Restore</button>
+      <${ConfirmButton} label="Delete for good" what=${one.title} sure="Delete for good" run=${erase}
+        question=${`Delete ${all} for good? This can't be undone.`} />
     </form>
   </li>`;
 }

@@ -28,10 +28,9 @@ export function PeopleSection() {
   };
   return html`<section class="setting" aria-labelledby="strangers-title">
     <h2 id="strangers-title">Pages of strangers</h2>
-    <p class="fine">Whom you write to gets a page; who only writes is suggested on the page of
+    <p class="fine">Whom you write to gets a page; who only writes is suggested on the page of${" "}
       <a href=${peopleHref()}>all people</a>. The pages below were made for people you never wrote to, and nobody has
-        touched
-      them since. Taken away, their people are suggested, and adding one makes the same page again.</p>
+      touched them since. Taken away, their people are suggested, and adding one makes the same page again.</p>
     <${Pending} of=${strangers} what="the pages" />
     ${strangers.data && !found.length && html`<p class="quiet-text">None.</p>`}
     ${found.length > 0 && html`<p><${ConfirmButton} label=${`Take away ${plural(found.length, "page")}`}

@@ -36,7 +36,7 @@ export function Suggestions() {
   return html`<section class="backlinks" aria-labelledby="suggestions-title">
     <h2 id="suggestions-title">Suggestions</h2>
     <p class="fine">They wrote to you, and you never wrote to them. Whoever you answer becomes one of your people by
-      itself.
+      itself.${" "}
       <a href="/settings/people">Pages of strangers</a> from before can be taken away.</p>
     <${Pending} of=${found} what="the suggestions" />
     ${found.data && !people.length && html`<p class="quiet-text">None.</p>`}

@@ -6,7 +6,9 @@
 import { navAt } from "../feature.js";
 import { liveState, nextAttemptAt, reconnectNow } from "../live.js";
 import { now } from "../now.js";
+import { heardAt, standIn, waits } from "../stand_in.js";
 import { nextTheme, theme } from "../theme.js";
+import { ago, plural } from "./format.js";
 import { helpOpen } from "./help.js";
 import { html } from "./html.js";
 import { Icon, Mark } from "./icons.js";
@@ -53,8 +55,10 @@ function Banner() {
   return html`<div role="status" aria-live="polite">
     ${lost && html`<div class="banner">
       <span class="banner-pulse"></span>
-      <span>${navigator.onLine ? "Reconnecting to the server." : "You are offline."} What you see may be out of date.
-      </span>
+      <span>${navigator.onLine ? "Reconnecting to the server." : "You are offline."} ${standIn() && heardAt.value
+        ? `You see what this browser kept ${ago(new Date(heardAt.value).toISOString(), now.value)}.`
+        : "What you see may be out of date."}</span>
+      ${waits.value > 0 && html`<span>${plural(waits.value, "change")} will be sent then.</span>`}
       <button class="button small" onClick=${reconnectNow} aria-label="Reconnect now">
         ${seconds > 5 ? `Retry now (${seconds} s)` : "Retry now"}</button>
     </div>`}

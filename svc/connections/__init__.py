@@ -19,13 +19,16 @@ from svc.connections.faults import (
 from svc.connections.feature import FEATURE
 from svc.connections.google import google_terms
 from svc.connections.grants import REVOKE_DEADLINE_S, Grants, credentials_of, grants_of
-from svc.connections.model import Grant, Identity, Terms, Tokens, TrialPeriod
+from svc.connections.microsoft import CLIENT as MICROSOFT_CLIENT
+from svc.connections.microsoft import microsoft_grants, microsoft_terms, origin_for_microsoft
+from svc.connections.model import Grant, Identity, Refusal, Terms, Tokens, TrialPeriod
 from svc.connections.oauth import Endpoints, OAuthEndpoints, authorization_url, exchange_code
 from svc.connections.retry_after import RETRY_AFTER_MAX_S, capped_wait_s, retry_after_s
 from svc.connections.token_source import TokenSource, TokenStore
 
 __all__ = [
     "FEATURE",
+    "MICROSOFT_CLIENT",
     "RETRY_AFTER_MAX_S",
     "REVOKE_DEADLINE_S",
     "BrokeredCredentials",
@@ -40,6 +43,7 @@ __all__ = [
     "KeptTokens",
     "OAuthEndpoints",
     "ReconnectCause",
+    "Refusal",
     "RefusalCause",
     "ServiceAway",
     "ServiceBusy",
@@ -57,5 +61,8 @@ __all__ = [
     "google_terms",
     "grants_of",
     "keep_tokens",
+    "microsoft_grants",
+    "microsoft_terms",
+    "origin_for_microsoft",
     "retry_after_s",
 ]

@@ -12,8 +12,23 @@ ReconnectCause = Literal["revoked", "testing-expired", "clock", "other"]
 """Why a person has to connect again, by names that stay."""
 
 RefusalCause = Literal[
-    "scope-unticked", "no-refresh-token", "code-rejected", "client-rejected", "wrong-identity", "clock-wrong"
+    "scope-unticked",
+    "no-refresh-token",
+    "code-rejected",
+    "client-rejected",
+    "wrong-identity",
+    "clock-wrong",
+    "redirect-unknown",
+    "client-unknown",
+    "wrong-directory",
+    "secret-wrong",
+    "secret-expired",
+    "secret-missing",
+    "admin-consent",
+    "account-kind",
+    "blocked",
 ]
+"""Those after the first six are told by services with codes of their own (``Terms.refusals``)."""
 
 
 class ConnectionFault(Exception):

@@ -1,14 +1,17 @@
-"""The rows that connections contribute: which credentials they may acquire."""
+"""The rows that connections contribute: the OAuth clients of their own, and which credentials they may acquire."""
 
 from __future__ import annotations
 
 from svc.connections.checks import CHECKS
 from svc.connections.grants import ACTOR
+from svc.connections.microsoft import CLIENT, CLIENT_ROW, SETTINGS
 from svc.feature import Feature
 
 FEATURE = Feature(
     name=ACTOR,
     summary="Grants at outside services: consent, tokens, their renewal and their end.",
+    settings=SETTINGS,
     checks=CHECKS,
-    uses=("idp.oauth", "idp.oauth.*", "mail.imap.*"),
+    capabilities=(CLIENT_ROW,),
+    uses=("idp.oauth", "idp.oauth.*", "mail.imap.*", CLIENT),
 )

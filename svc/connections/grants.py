@@ -6,7 +6,7 @@ The OAuth client is identity's capability, acquired at each use. Nothing here ke
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 import trio
 
@@ -14,10 +14,10 @@ from svc.capabilities import Door, door_of
 from svc.connections.credentials import BrokeredCredentials, Credentials, KeptTokens, OneGrant, tokens_of
 from svc.connections.faults import ConnectionFault
 from svc.connections.model import Grant, Terms
-from svc.connections.oauth import OAuthEndpoints, authorization_url, exchange_code, revoke
+from svc.connections.oauth import Endpoints, OAuthEndpoints, authorization_url, exchange_code, revoke
 from svc.connections.token_source import TokenSource, TokenStore
 from svc.errors import NotConfigured
-from svc.identity import ClientCredentials, Discovery, OAuthState, client_credentials, has_client
+from svc.identity import OAUTH_CLIENT, ClientCredentials, Discovery, OAuthState, client_credentials, has_client
 from svc.settings import IDP_ISSUER
 from svc.workspace import Workspace
 
@@ -25,16 +25,26 @@ REVOKE_DEADLINE_S: Final = 10.0
 ACTOR: Final = "connections"
 
 
+class ServiceEndpoints(Protocol):
+    """Where a service is asked. Both raise :class:`svc.connections.faults.ServiceAway`."""
+
+    async def endpoints(self) -> Endpoints: ...
+
+    async def revocation(self) -> str | None: ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Grants:
-    """Everything between what is connected by ``terms`` and the service that grants it."""
+    """Everything between what is connected by ``terms`` and the service that grants it. ``client``: the capability that
+    our OAuth client there is."""
 
     workspace: Workspace
     terms: Terms
-    endpoints: OAuthEndpoints
+    endpoints: ServiceEndpoints
+    client: str = OAUTH_CLIENT
 
     async def is_configured(self) -> bool:
-        return await has_client(_door(self.workspace))
+        return await has_client(_door(self.workspace), self.client)
 
     async def consent_url(self, started: OAuthState, *, redirect_uri: str) -> str:
         """Where the browser goes to consent. Raises :class:`svc.connections.faults.ServiceAway`."""
@@ -97,11 +107,15 @@ class Grants:
         )
 
     async def _client(self) -> ClientCredentials:
-        """The OAuth client as the secrets store has it now."""
-        client = await client_credentials(_door(self.workspace), purpose=f"{self.terms.what} access")
-        if client is None:
-            raise NotConfigured(f"No {self.terms.what} provider is configured.")
-        return client
+        return await client_of(self.workspace, self.terms, self.client)
+
+
+async def client_of(workspace: Workspace, terms: Terms, name: str) -> ClientCredentials:
+    """The OAuth client as the secrets store has it now."""
+    client = await client_credentials(_door(workspace), purpose=f"{terms.what} access", name=name)
+    if client is None:
+        raise NotConfigured(f"No {terms.what} provider is configured.")
+    return client
 
 
 def grants_of(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from re import Pattern
 
 from svc.clock import Millis
+from svc.connections.faults import RefusalCause
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,6 +20,15 @@ class TrialPeriod:
     lifetime_ms: Millis
     ended: str
     perhaps: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refusal:
+    """What a service means by one of its own codes. ``remedy``: what the owner of this server does about it."""
+
+    cause: RefusalCause
+    detail: str
+    remedy: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,8 +47,20 @@ class Terms:
     parameters: Mapping[str, str] = field(default_factory=dict)
     """Of the consent screen, beyond the standard's."""
     ended_because: Mapping[str, str] = field(default_factory=dict)
-    """The service's own ``error_subtype`` of a refused renewal, and the sentence for it."""
+    """The service's own ``error_subtype`` of a refused renewal, or its code, and the sentence for it."""
     trial: TrialPeriod | None = None
+    code: Pattern[str] | None = None
+    """How a code of the service's own stands in an ``error_description``: the first group."""
+    refusals: Mapping[str, Refusal] = field(default_factory=dict)
+    """By that code: why the service refused."""
+
+    def code_in(self, description: str) -> str:
+        """The service's own code; empty where none is said."""
+        found = self.code.search(description) if self.code is not None else None
+        return found[1] if found else ""
+
+    def refusal(self, description: str) -> Refusal | None:
+        return self.refusals.get(self.code_in(description))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,11 +77,21 @@ class Tokens:
 
 @dataclass(frozen=True, kw_only=True)
 class Identity:
-    """Who consented, by the ID token. ``email_verified`` is True only where the service said exactly that."""
+    """Who consented, by the ID token. ``email_verified`` is True only where the service said exactly that.
+
+    ``username``: by which they sign in there, in services that tell it.
+    """
 
     subject: str
     email: str | None
     email_verified: bool
+    username: str | None = None
+
+    @property
+    def address(self) -> str | None:
+        """Their mail address, as the service has it, in lower case; nobody has proven it."""
+        named = self.email or self.username or ""
+        return named.lower() if "@" in named else None
 
 
 @dataclass(frozen=True, kw_only=True)

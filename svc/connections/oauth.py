@@ -36,7 +36,10 @@ TRIAL_SLACK_MS: Final = HOUR_MS
 
 @dataclass(frozen=True, kw_only=True)
 class Endpoints:
-    """``issuer`` is ``None`` when both endpoints are settings: then there is nothing to hold an ID token against."""
+    """``issuer`` is ``None`` when both endpoints are settings: then there is nothing to hold an ID token against.
+
+    Where a service has many directories, ``{tenantid}`` in it stands for that of the person.
+    """
 
     authorization: str
     token: str
@@ -128,7 +131,7 @@ async def exchange_code(
     }
     answer = await _post(http, terms, endpoints.token, form=form)
     if answer.status != 200:
-        raise _exchange_fault(answer, now=clock.now())
+        raise _exchange_fault(answer, terms, now=clock.now())
     wire = _token_answer(answer)
     if not wire.refresh_token:
         raise GrantRefused(
@@ -186,6 +189,7 @@ class _TokenAnswer(msgspec.Struct):
 class _OAuthError(msgspec.Struct):
     error: str
     error_subtype: str = ""
+    error_description: str = ""
 
 
 class _Claims(msgspec.Struct):
@@ -196,10 +200,13 @@ class _Claims(msgspec.Struct):
     iat: float | None = None
     email: str | None = None
     email_verified: bool | str = False
+    preferred_username: str | None = None
+    tid: str = ""
 
 
 def _client_fields(credentials: ClientCredentials) -> dict[str, str]:
-    return {"client_id": credentials.client_id, "client_secret": credentials.client_secret}
+    fields = {"client_id": credentials.client_id}
+    return {**fields, "client_secret": credentials.client_secret} if credentials.client_secret else fields
 
 
 async def _post(http: HttpClient, terms: Terms, url: str, *, form: dict[str, str]) -> EgressResponse:
@@ -253,7 +260,10 @@ def _identity(id_token: str | None, *, endpoints: Endpoints, client_id: str, now
             cause="clock-wrong",
         )
     audience = [] if claims is None else [claims.aud] if isinstance(claims.aud, str) else claims.aud
-    issued_there = claims is not None and endpoints.issuer in {None, claims.iss, f"https://{claims.iss}"}
+    issuer = endpoints.issuer
+    if issuer is not None and claims is not None:
+        issuer = issuer.replace("{tenantid}", claims.tid)
+    issued_there = claims is not None and issuer in {None, claims.iss, f"https://{claims.iss}"}
     if (
         claims is None
         or not issued_there
@@ -265,7 +275,12 @@ def _identity(id_token: str | None, *, endpoints: Endpoints, client_id: str, now
             "wrong.",
             cause="wrong-identity",
         )
-    return Identity(subject=claims.sub, email=claims.email, email_verified=claims.email_verified is True)
+    return Identity(
+        subject=claims.sub,
+        email=claims.email,
+        email_verified=claims.email_verified is True,
+        username=claims.preferred_username,
+    )
 
 
 def _claims(id_token: str) -> _Claims | None:
@@ -279,10 +294,12 @@ def _claims(id_token: str) -> _Claims | None:
     return decoded(payload, _Claims)
 
 
-def _exchange_fault(answer: EgressResponse, *, now: Millis) -> ConnectionFault | GrantRefused:
+def _exchange_fault(answer: EgressResponse, terms: Terms, *, now: Millis) -> ConnectionFault | GrantRefused:
     error = decoded(answer.body, _OAuthError)
-    if _may_pass(answer, error):
+    if error is None or _may_pass(answer, error):
         return _passing_fault(answer, now=now)
+    if (told := terms.refusal(error.error_description)) is not None:
+        return GrantRefused(told.detail, cause=told.cause)
     if _names_client(error):
         return GrantRefused(_CLIENT_REJECTED, cause="client-rejected")
     return GrantRefused("The sign-in was used already or took too long. Connect again.", cause="code-rejected")
@@ -292,10 +309,11 @@ def _refresh_fault(answer: EgressResponse, kept: Tokens, terms: Terms, *, now: M
     error = decoded(answer.body, _OAuthError)
     if error is None or _may_pass(answer, error):
         return _passing_fault(answer, now=now)
+    for key in (error.error_subtype, terms.code_in(error.error_description)):
+        if key in terms.ended_because:
+            return GrantEnded(terms.ended_because[key], cause="other")
     if _names_client(error):
         return GrantEnded(_CLIENT_REJECTED, cause="other")
-    if error.error_subtype in terms.ended_because:
-        return GrantEnded(terms.ended_because[error.error_subtype], cause="other")
     wrong = clock_problem(answer.headers, now=now, service=terms.service)
     if wrong is not None:
         return GrantEnded(wrong, cause="clock")

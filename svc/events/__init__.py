@@ -4,6 +4,7 @@ The table is the store's; this feature is its face: ``events.recent``. The types
 
 - ``mail-received``: a message was stored (``svc/mail/sync/received.py``)
 - ``mail-sent``, ``mail-send-failed``: what became of a mail (``svc/mail/sending/settling.py``)
+- ``mail-account-shared``: with whom an account is shared was changed (``svc/mail/sharing/actions.py``)
 - ``page-changed``: a page was made, written, moved or shared; once for each audience that may read it
   (``svc/pages/news.py``)
 - ``person-changed``: a correspondent is filed under another page, or none (``svc/people/actions.py``)

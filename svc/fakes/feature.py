@@ -6,14 +6,16 @@ from functools import partial
 from typing import Final
 
 from svc.broker import Vendors
+from svc.fakes.authority import AUTHORITY
 from svc.fakes.llm import procedures as llm_procedures
 from svc.fakes.llm.vendor import answer
 from svc.fakes.llm.world import FakeModels
 from svc.fakes.mail import procedures as mail_procedures
 from svc.fakes.mail.provider import FakeWorld
+from svc.fakes.mail.records import FakeRecords
 from svc.feature import Feature, Seed
 from svc.identity import Identity
-from svc.mail import Providers, account_by_address, connect_account
+from svc.mail import Providers, SigningKeys, account_by_address, connect_account
 from svc.principal import system
 from svc.workspace import Workspace
 
@@ -25,7 +27,10 @@ def _build(workspace: Workspace) -> None:
     journal = workspace.home.spool / MAIL_JOURNAL
     world = FakeWorld(journal=journal, clock=workspace.clock, threads=workspace.threads)
     workspace.provide(world)
-    workspace.service(Providers).replace_all("fake", lambda account: world.provider(account.address))
+    workspace.service(Providers).replace_all(
+        "fake", lambda account: world.provider(account.address), authority=AUTHORITY
+    )
+    workspace.service(SigningKeys).records = FakeRecords()
     workspace.service(Identity).dev_login = True
     models = FakeModels(journal=workspace.home.spool / LLM_JOURNAL, threads=workspace.threads)
     workspace.provide(models)

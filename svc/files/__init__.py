@@ -6,7 +6,7 @@ blobs nothing names. A file that the caller may not read is as missing as one th
 """
 
 from svc.files.access import readable_file
-from svc.files.actions import add_file, delete_files, hand_over_files, restate_file
+from svc.files.actions import add_file, delete, delete_files, hand_over_files, restate_file
 from svc.files.feature import FEATURE
 from svc.files.model import File
 from svc.files.queries import files_of
@@ -15,6 +15,7 @@ __all__ = [
     "FEATURE",
     "File",
     "add_file",
+    "delete",
     "delete_files",
     "files_of",
     "hand_over_files",

@@ -1,4 +1,5 @@
-"""Who may read a file: its owner, and whoever may read a page that shows it. The one rule for files and blobs.
+"""Who may read a file: its owner, whoever may read a page that shows it, and whoever may read the record that brought
+it along, as the feature of that record says (``file_readers``). The one rule for files and blobs.
 
 While an instance is unclaimed, what belongs to nobody is everybody's. A blob is readable where some file with its hash
 is: whoever merely knows a hash, or uploads bytes that others have too, gets nothing of theirs.
@@ -8,8 +9,10 @@ What is somebody else's is looked up by the same statements as what never was, s
 
 from __future__ import annotations
 
-from typing import Final, cast
+from collections.abc import Sequence
+from typing import Final, Literal, cast
 
+from svc.file_reader import FileReader
 from svc.files.model import File
 from svc.pages import file_is_readable_through_a_page, first_file_readable_through_a_page
 from svc.principal import Principal
@@ -26,16 +29,20 @@ def who(principal: Principal) -> dict[str, Value]:
     return {"everything": int(principal.sees_everything), "user_id": principal.user_id}
 
 
-def readable_file(tx: ReadTx, principal: Principal, *, file_id: str) -> File | None:
+def readable_file(tx: ReadTx, principal: Principal, *, file_id: str, readers: Sequence[FileReader] = ()) -> File | None:
     """The file, if the caller may read it."""
     row = tx.one(f"select {_FILE} from files f where f.id = :id and {OWN}", id=file_id, **who(principal))
     if row is not None:
         return file_of(row)
-    return _file(tx, file_id) if file_is_readable_through_a_page(tx, principal, file_id) else None
+    if file_is_readable_through_a_page(tx, principal, file_id):
+        return _file(tx, file_id)
+    return _through_a_record(tx, principal, readers, by="id", value=file_id)
 
 
-def readable_file_with_content(tx: ReadTx, principal: Principal, *, sha256: str) -> File | None:
-    """Some readable file with that content: the caller's oldest one, else one on a page."""
+def readable_file_with_content(
+    tx: ReadTx, principal: Principal, *, sha256: str, readers: Sequence[FileReader] = ()
+) -> File | None:
+    """Some readable file with that content: the caller's oldest one, else one on a page, else one of a record."""
     row = tx.one(
         f"select {_FILE} from files f where f.sha256 = :sha256 and {OWN} order by f.created_at, f.id limit 1",
         sha256=sha256,
@@ -51,6 +58,16 @@ def readable_file_with_content(tx: ReadTx, principal: Principal, *, sha256: str)
         sha256=sha256,
     )
     file_id = first_file_readable_through_a_page(tx, principal, [cast(str, shown_id) for (shown_id,) in on_pages])
+    if file_id is not None:
+        return _file(tx, file_id)
+    return _through_a_record(tx, principal, readers, by="sha256", value=sha256)
+
+
+def _through_a_record(
+    tx: ReadTx, principal: Principal, readers: Sequence[FileReader], *, by: Literal["id", "sha256"], value: str
+) -> File | None:
+    found = [reader(tx, principal, by=by, value=value) for reader in readers]
+    file_id = next((one for one in found if one is not None), None)
     return None if file_id is None else _file(tx, file_id)
 
 

@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 
 from svc.errors import Invalid, NotFound, Refusal, TooLarge
+from svc.feature import file_readers_of
 from svc.files import access, actions, wire
 from svc.files.actions import MISSING
 from svc.files.content import ASK_AGAIN, FOR_A_YEAR, serve_file
@@ -39,7 +40,12 @@ async def upload(context: RequestContext, request: Request) -> Response:
 
 async def file_content(context: RequestContext, request: Request) -> Response:
     store = context.workspace.store
-    file = await store.read(access.readable_file, context.principal, file_id=request.params["id"])
+    file = await store.read(
+        access.readable_file,
+        context.principal,
+        file_id=request.params["id"],
+        readers=file_readers_of(context.workspace.features),
+    )
     if file is None:
         raise NotFound(MISSING)
     return await serve_file(context, request, file, cache_control=ASK_AGAIN, missing=MISSING)
@@ -47,7 +53,12 @@ async def file_content(context: RequestContext, request: Request) -> Response:
 
 async def blob_content(context: RequestContext, request: Request) -> Response:
     store = context.workspace.store
-    file = await store.read(access.readable_file_with_content, context.principal, sha256=request.params["sha256"])
+    file = await store.read(
+        access.readable_file_with_content,
+        context.principal,
+        sha256=request.params["sha256"],
+        readers=file_readers_of(context.workspace.features),
+    )
     if file is None:
         raise NotFound(_NO_BLOB)
     return await serve_file(context, request, file, cache_control=FOR_A_YEAR, missing=_NO_BLOB)

@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Final
 
 from svc.command import JSON, OK, Argument, Command, Invocation
-from svc.gitops.folder import problems_in
 
 BAD: Final = 1
 
 
 def check(call: Invocation) -> int:
     """What a service would say of a folder, before it is committed: one line a problem, as compilers write them."""
+    from svc.gitops.folder import problems_in  # late: no other command reads YAML
+
     folder = Path(call.given["folder"])
     pages, problems = problems_in(folder)
     rows = [

@@ -116,6 +116,9 @@ def settle(tx: Tx, *, carried: Sequence[Carried], in_the_way: Sequence[InTheWay]
         stands_as(tx, page_id=page.page_id, path=page.path, file=page.file, blob=page.blob, there=page.there)
         _tell(tx)
     for one in in_the_way:
+        if tx.value("select 1 from pages where id = :id", id=one.page_id) is None:
+            edits.as_one(tx, GITOPS, one.page_id)  # a deletion, which nothing is in the way of, and nobody could choose
+            continue
         tx.run(
             """
             insert into gitops_conflicts (page_id, file, reason, is_clash, there_blob, there_text, seq, at)

@@ -7,9 +7,8 @@ from svc.gitops import service
 from svc.gitops.checks import CHECKS
 from svc.gitops.commands import COMMANDS
 from svc.gitops.conflict_procedures import PROCEDURES as ON_CONFLICTS
-from svc.gitops.following import TOKEN
 from svc.gitops.migrations import MIGRATIONS
-from svc.gitops.model import TOPIC
+from svc.gitops.model import TOKEN, TOPIC
 from svc.gitops.procedures import PROCEDURES
 from svc.gitops.settings import SETTINGS
 from svc.gitops.webhook import ROUTES, SECRET

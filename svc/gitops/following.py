@@ -26,14 +26,13 @@ from svc.gitops.export_waking import hear_of_edits
 from svc.gitops.exporting import Exporter
 from svc.gitops.forge import Forge
 from svc.gitops.git import GitFault, Mirror
-from svc.gitops.model import READING, Broken, Known, Plan
+from svc.gitops.model import READING, TOKEN, Broken, Known, Plan
 from svc.gitops.naming import PAGES
 from svc.gitops.rows import State
 from svc.log import Log
 from svc.nursery import Child, ThreadPool, Wake, open_task_group
 from svc.store import BlobRef, Blobs, SecretUnreadable, Store
 
-TOKEN: Final = "gitops.git.token"  # noqa: S105  the name of a capability
 BOOT_WITHIN_S: Final = 60.0
 LOOK_WITHIN_S: Final = 1_800.0
 AT_ONCE_PAUSE_S: Final = 1.0
@@ -129,6 +128,16 @@ class Follower:
             self.log.warning("gitops.not_recorded", why=refusal.detail)
 
     async def _look(self) -> None:
+        try:
+            await self._look_once()
+        except GitFault as fault:
+            if fault.kind != "damaged":
+                raise
+            self.log.warning("gitops.copy_damaged", why=fault.words)
+            await self.mirror.start_over()
+            await self._look_once()
+
+    async def _look_once(self) -> None:
         head = await self.mirror.ls_remote()
         if head is None:
             raise GitFault(
@@ -137,15 +146,7 @@ class Follower:
         state = await self.store.read(rows.state)
         assert state is not None, "it was written at boot"
         is_new = head != state.commit or state.reading != READING or await self.store.read(rows.something_was_cleared)
-        if not is_new and (self.exporter is None or not await self.exporter.has_work()):
-            return
-        try:
-            await self._bring(head, state)
-        except GitFault as fault:
-            if fault.kind != "damaged":
-                raise
-            self.log.warning("gitops.copy_damaged", why=fault.words)
-            await self.mirror.start_over()
+        if is_new or (self.exporter is not None and await self.exporter.has_work()):
             await self._bring(head, state)
 
     async def _bring(self, head: str, state: State) -> None:

@@ -8,24 +8,18 @@ libyaml's events (PyYAML); what becomes of them is decided here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, cast
-
-import yaml
 
 from svc.gitops.model import Access, Broken, FrontMatter, Level
 
 MAX_BYTES: Final = 16 * 1024
-MAX_DEPTH: Final = 8
-MAX_NODES: Final = 2_000
 MAX_TAGS: Final = 50
 MAX_TAG_CHARS: Final = 100
 MAX_ADDRESS_CHARS: Final = 254
 MAX_GRANTS: Final = 200
 EVERYONE: Final = "everyone"
 FENCE: Final = "---"
-_LOADER: Final = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
 class Refused(Exception):
@@ -71,6 +65,8 @@ def front_matter(text: str) -> FrontMatter:
     head, _ = head_of(text)
     if len(head.encode()) > MAX_BYTES:
         raise Refused(f"the front matter is longer than {MAX_BYTES} bytes", 1)
+    from svc.gitops.front_matter_nodes import tree_of  # late: PyYAML is loaded with the first file that is read
+
     top = tree_of(head)
     if top is None:
         return FrontMatter()
@@ -90,71 +86,6 @@ def front_matter(text: str) -> FrontMatter:
     )
 
 
-def tree_of(head: str) -> Node | None:
-    """The YAML as nodes; ``None`` where it says nothing. Raises :class:`Refused`."""
-    events = _events(head)
-    for event in events:
-        if isinstance(event, yaml.StreamStartEvent | yaml.DocumentStartEvent):
-            continue
-        if isinstance(event, yaml.StreamEndEvent):
-            return None
-        node = _node(event, events, depth=1)
-        for after in events:
-            if isinstance(after, yaml.DocumentStartEvent):
-                raise Refused("the front matter holds more than one document", _line(after))
-        return None if node.value == "" else node
-    return None
-
-
-def _events(head: str) -> Iterator[yaml.Event]:
-    count = 0
-    try:
-        for event in yaml.parse(head, Loader=_LOADER):
-            count += 1
-            if count > MAX_NODES:
-                raise Refused("the front matter has too many parts", _line(event))
-            if isinstance(event, yaml.AliasEvent):
-                raise Refused("an alias (*name) has no place in front matter", _line(event))
-            if isinstance(event, yaml.NodeEvent) and event.anchor is not None:
-                raise Refused("an anchor (&name) has no place in front matter", _line(event))
-            if isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent) and event.tag is not None:
-                raise Refused("a tag (!name) has no place in front matter", _line(event))
-            yield event
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        reason = error.problem or "it can't be read"
-        raise Refused(f"the front matter is no YAML: {reason}", mark.line + 2 if mark else 1) from error
-    except yaml.YAMLError as error:
-        raise Refused("the front matter is no YAML: it holds a character that may not be there", 1) from error
-
-
-def _node(event: yaml.Event, events: Iterator[yaml.Event], *, depth: int) -> Node:
-    if depth > MAX_DEPTH:
-        raise Refused("the front matter is nested too deeply", _line(event))
-    line = _line(event)
-    if isinstance(event, yaml.ScalarEvent):
-        return Node(str(event.value), line)
-    if isinstance(event, yaml.SequenceStartEvent):
-        items: list[Node] = []
-        while not isinstance(inner := next(events), yaml.SequenceEndEvent):
-            items.append(_node(inner, events, depth=depth + 1))
-        return Node(items, line)
-    keys: dict[str, Node] = {}
-    while not isinstance(inner := next(events), yaml.MappingEndEvent):
-        if not isinstance(inner, yaml.ScalarEvent):
-            raise Refused("a key must be a plain text", _line(inner))
-        key = str(inner.value)
-        if key in keys:
-            raise Refused(f"the key {_shown(key)} is said twice", _line(inner))
-        keys[key] = _node(next(events), events, depth=depth + 1)
-    return Node(keys, line)
-
-
-def _line(event: yaml.Event) -> int:
-    """In the file: YAML counts from 0, and begins behind the fence."""
-    return int(event.start_mark.line) + 2 if event.start_mark is not None else 1
-
-
 def _text(node: Node | None, key: str) -> str | None:
     if node is None:
         return None
@@ -169,7 +100,7 @@ def _access(node: Node | None) -> Access | None:
         return None
     if said not in {"inherited", "explicit"}:
         assert node is not None, "it was said"
-        raise Refused(f"access is inherited or explicit, not {_shown(said)}", node.line)
+        raise Refused(f"access is inherited or explicit, not {shown(said)}", node.line)
     return cast(Access, said)
 
 
@@ -184,7 +115,7 @@ def _grants(node: Node | None) -> tuple[tuple[str, Level], ...]:
     seen: set[str] = set()
     for item, (to, _) in zip(node.value, grants, strict=True):
         if to in seen:
-            raise Refused(f"{_shown(to)} is granted twice", item.line)
+            raise Refused(f"{shown(to)} is granted twice", item.line)
         seen.add(to)
     return tuple(grants)
 
@@ -215,5 +146,5 @@ def _tags(node: Node | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(tags))
 
 
-def _shown(text: str) -> str:
+def shown(text: str) -> str:
     return repr(text if len(text) <= 60 else f"{text[:60]}…")

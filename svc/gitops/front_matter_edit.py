@@ -18,8 +18,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from svc.gitops import line_ends
-
 HEAD: Final = ""
 END: Final = "#"
 HIDDEN: Final = frozenset({"title", "access", "grants", "tags", "id", "owner", "revision"})
@@ -60,16 +58,22 @@ class Block:
 
 def parse(text: str) -> Block:
     """Only a block that has both its fences is one, and only where its first line of content can be a key."""
-    lines = line_ends.lines(text)
-    if not lines or lines[0].rstrip("\n").rstrip(" \t") != _FENCE:
+    place = text.find("\n") + 1
+    if text[: place or len(text)].rstrip("\n").rstrip(" \t") != _FENCE:
         return Block(None, text)
-    end = next((n for n, line in enumerate(lines[1:], 1) if line.rstrip() in {_FENCE, "..."}), None)
-    if end is None:
+    first, lines = text[:place], []
+    while 0 < place < len(text):
+        start, place = place, text.find("\n", place) + 1
+        line = text[start : place or len(text)]
+        if line.rstrip() in {_FENCE, "..."}:
+            break
+        lines.append(line)
+    else:
         return Block(None, text)
-    entries = _entries(lines[1:end])
-    if not any(entry.key not in {HEAD, END} for entry in entries) and any(_is_content(line) for line in lines[1:end]):
+    entries = _entries(lines)
+    if not any(entry.key not in {HEAD, END} for entry in entries) and any(map(_is_content, lines)):
         return Block(None, text)  # a thematic break, and a heading underlined further down
-    return Block(tuple(entries), "".join(lines[end + 1 :]), (lines[0], lines[end]))
+    return Block(tuple(entries), text[place:] if place else "", (first, line))
 
 
 def shown(text: str) -> str:

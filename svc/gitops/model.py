@@ -11,7 +11,9 @@ from svc.principal import system
 
 GITOPS: Final = system("gitops")
 """The manager of the pages that come from the repository."""
+NAME: Final = "gitops"
 TOPIC: Final = "gitops"
+TOKEN: Final = "gitops.git.token"  # noqa: S105  the name of a capability
 READING: Final = 1
 """Grows when the same file would be read as another page: then all are read again."""
 

@@ -11,7 +11,7 @@ that is new are matched by, in this order, the page's path, git's own finding, e
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 from urllib.parse import quote
@@ -122,12 +122,6 @@ def page_address(path: str) -> str:
     return f"/p/{quote(path, safe='/-._~')}"
 
 
-def digest_of(put: PagePut) -> str:
-    """Changes with whatever of it the page shows or obeys."""
-    said = [put.path, put.title, put.body, put.access, put.grants, put.tags]
-    return hashlib.sha256(msgspec.json.encode(said)).hexdigest()
-
-
 # One tree by itself
 
 
@@ -196,20 +190,26 @@ def _page_put(one: Found, text: Written, row: Known | None) -> PagePut | Broken:
         page_title(text.front.title, path=one.path)
     except Refusal as refusal:
         return Broken(reason=refusal.detail, line=1)
-    put = PagePut(
+    access = text.front.access or "inherited"
+    said = [one.path, text.front.title, text.body, access, text.front.grants, text.front.tags]
+    return PagePut(
         file=one.file,
         page_id=None if row is None else row.page_id,
         path=one.path,
         title=text.front.title,
         body=text.body,
-        access=text.front.access or "inherited",
+        access=access,
         grants=text.front.grants,
         tags=text.front.tags,
         grants_line=text.front.grants_line,
         blob=one.blob,
-        digest="",
+        digest=_digest_of(said),
     )
-    return replace(put, digest=digest_of(put))
+
+
+def _digest_of(said: Sequence[object]) -> str:
+    """Changes with whatever of a file the page shows or obeys."""
+    return hashlib.sha256(msgspec.json.encode(said)).hexdigest()
 
 
 def _file_puts(found: Mapping[str, Found], known: Mapping[str, Known]) -> tuple[FilePut, ...]:

@@ -147,12 +147,10 @@ def first_admin(tx: ReadTx) -> str | None:
 
 
 def users_by_address(tx: ReadTx, wanted: Iterable[str]) -> dict[str, str]:
-    found = {}
-    for address in wanted:
-        user_id = tx.value("select id from users where email = :address", address=address)
-        if user_id is not None:
-            found[address] = cast(str, user_id)
-    return found
+    found = tx.all(
+        "select email, id from users where email in (select value from json_each(:wanted))", wanted=json_array(wanted)
+    )
+    return {cast(str, address): cast(str, user_id) for address, user_id in found}
 
 
 # Writing

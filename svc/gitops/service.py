@@ -4,31 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING
 
 from svc import plugins
 from svc.capabilities import door_of
 from svc.config import Config
 from svc.gitops import rows
-from svc.gitops.exporting import Exporter
-from svc.gitops.following import Follower, TokenFinder
-from svc.gitops.forge import forge_of
-from svc.gitops.git import Git, Mirror, Remote
-from svc.gitops.git.commits import Person
-from svc.gitops.model import GITOPS
-from svc.gitops.settings import BRANCH, FORGE, MODE, PATH, POLL, REPO, USERNAME, WRITEBACK_BRANCH
-from svc.gitops.side_branch import SideBranch
+from svc.gitops.model import GITOPS, NAME
+from svc.gitops.settings import BRANCH, MODE, PATH, REPO, WRITE_BACK
 from svc.gitops.webhook import Webhook
 from svc.nursery import Subsystem
 from svc.pages import managed
-from svc.settings import PUBLIC_ORIGIN
 from svc.store import Tx
 from svc.workspace import Workspace
 
-NAME: Final = "gitops"
-FOLDER: Final = "gitops"
-WRITE_BACK: Final = "write-back"
+if TYPE_CHECKING:
+    from svc.gitops.following import Follower
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,41 +36,12 @@ def build(workspace: Workspace) -> None:
 
 
 def _follower(workspace: Workspace) -> Follower | None:
-    config = workspace.config
-    repo = config[REPO]
+    repo = workspace.config[REPO]
     if repo is None:
         return None
-    remote = Remote(url=repo, username=config[USERNAME], token=TokenFinder(door_of(workspace, NAME)))
-    git = Git(directory=workspace.home.path / FOLDER / "repository.git", remote=remote, environ=config.environ)
-    mirror = Mirror(git=git, branch=config[BRANCH], threads=workspace.threads)
-    return Follower(
-        exporter=_exporter(workspace, mirror) if config[MODE] == WRITE_BACK else None,
-        store=workspace.store,
-        blobs=workspace.blobs,
-        threads=workspace.threads,
-        rng=workspace.rng,
-        log=workspace.log,
-        mirror=mirror,
-        forge=forge_of(repo, kind=config[FORGE], branch=config[BRANCH], folder=config[PATH]),
-        folder=config[PATH],
-        poll_s=config[POLL],
-    )
+    from svc.gitops.follower import follower_of  # late: merging and YAML are for those who follow a repository
 
-
-def _exporter(workspace: Workspace, mirror: Mirror) -> Exporter:
-    config = workspace.config
-    origin = config[PUBLIC_ORIGIN]
-    committer = Person(name="svc", address=f"svc@{(urlsplit(origin).hostname if origin else None) or 'localhost'}")
-    side = None
-    if config[WRITEBACK_BRANCH] not in {None, config[BRANCH]}:
-        side = SideBranch(
-            mirror=mirror,
-            branch=str(config[WRITEBACK_BRANCH]),
-            committer=committer,
-            store=workspace.store,
-            folder=config[PATH],
-        )
-    return Exporter(mirror=mirror, store=workspace.store, folder=config[PATH], committer=committer, side=side)
+    return follower_of(workspace, repo)
 
 
 async def boot(workspace: Workspace) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from svc.config import BadValue, Setting, one_of, text, whole_number, without_password
+from svc.config import BadValue, Setting, file_path, one_of, text, whole_number, without_password
 
-MODES: Final = ("readonly", "write-back")
+WRITE_BACK: Final = "write-back"
+MODES: Final = ("readonly", WRITE_BACK)
 MAX_POLL_S: Final = 7 * 86_400
 _SCP_LIKE: Final = re.compile(r"(?:[A-Za-z0-9._-]{1,64}@)?[A-Za-z0-9][A-Za-z0-9.-]{0,252}:(?!/)[^\s\\:]{1,500}")
 _REF: Final = re.compile(
@@ -105,6 +107,23 @@ USERNAME: Final[Setting[str]] = Setting(
     type="text",
     help="User name that goes with the token.",
 )
+SSH_KEY: Final[Setting[Path | None]] = Setting(
+    name="SVC_GITOPS_SSH_KEY",
+    parse=file_path,
+    default=None,
+    shown_default="as the user who runs the service",
+    type="file",
+    help="Private key (without a passphrase) for a repository by ssh. With it no agent, no other key and no ssh "
+    "configuration of the user is read.",
+)
+SSH_KNOWN_HOSTS: Final[Setting[Path | None]] = Setting(
+    name="SVC_GITOPS_SSH_KNOWN_HOSTS",
+    parse=file_path,
+    default=None,
+    shown_default="those that ssh knows",
+    type="file",
+    help="The keys of the hosts that may be spoken with by ssh, as `ssh-keyscan` prints them. Others never are.",
+)
 FORGE: Final[Setting[str | None]] = Setting(
     name="SVC_GITOPS_FORGE",
     parse=one_of("github", "gitlab", "gitea"),
@@ -114,4 +133,4 @@ FORGE: Final[Setting[str | None]] = Setting(
     help="How links to files at the forge are written, where its host's name does not tell.",
 )
 
-SETTINGS: Final = (REPO, BRANCH, PATH, POLL, MODE, WRITEBACK_BRANCH, USERNAME, FORGE)
+SETTINGS: Final = (REPO, BRANCH, PATH, POLL, MODE, WRITEBACK_BRANCH, USERNAME, SSH_KEY, SSH_KNOWN_HOSTS, FORGE)

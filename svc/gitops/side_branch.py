@@ -65,8 +65,8 @@ class SideBranch:
             if text is not None:
                 changes[file] = text
                 entries.pop(file, None)
-            elif old is not None:
-                contested.append((file, old.id))
+            else:  # what both have added began with nothing
+                contested.append((file, await git_commits.put_blob(self.mirror.git, b"") if old is None else old.id))
         inside = f"{self.folder}/" if self.folder else ""
         pages = {file.removeprefix(inside): blob_id for file, blob_id in contested if file.startswith(inside)}
         await self.store.write(export_rows.contest, blobs=pages)
@@ -80,7 +80,9 @@ class SideBranch:
             merges=head,
         )
         (made,) = await git_commits.make(self.mirror.git, base=side, commits=[commit], committer=self.committer)
-        if await self._tree(made) != await self._tree(head):  # else all was taken over: the next edit brings it along
+        # What is contested is contested once: the side has the merge, also where its tree is the branch's by that.
+        # Where it is so otherwise, all was taken over, and the next edit brings the merge along.
+        if contested or await self._tree(made) != await self._tree(head):
             await git_commits.push(self.mirror.git, made, branch=self.branch)
         return made
 

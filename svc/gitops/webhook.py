@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qs
 
 import msgspec
@@ -17,10 +17,12 @@ import trio
 
 from svc.capabilities import Door
 from svc.errors import Forbidden
-from svc.gitops.following import Follower
 from svc.protocol import Headers, Request, Response, Route, json_response
 from svc.store import SecretUnreadable
 from svc.workspace import RequestContext
+
+if TYPE_CHECKING:
+    from svc.gitops.following import Follower
 
 SECRET: Final = "gitops.webhook.secret"  # noqa: S105  the name of a capability
 MAX_BODY_BYTES: Final = 1024 * 1024

@@ -6,21 +6,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from svc.check import Check, CheckContext, Finding, ok, skipped
-from svc.nursery import Root
-
-_NOT_SERVING: Final = frozenset({"failed", "restarting"})
+from svc.nursery import NOT_SERVING, Root, Verdict, verdict_on
 
 
-def engine_state(root: Root, *, no_room: bool = False) -> str:
+def engine_state(root: Root, *, no_room: bool = False) -> Verdict:
     """``no_room``: who only starts again because nothing can be written has not failed."""
-    if root.draining:
-        return "draining"
-    phases = {name: state.phase for name, state in root.states().items() if not name.startswith("mail:")}
-    if any(phase == "starting" for phase in phases.values()):
-        return "starting"
-    if any(phase in _NOT_SERVING and not (no_room and phase == "restarting") for phase in phases.values()):
-        return "failed"
-    return "ok"
+    return verdict_on(root, apart="mail:", restarts_count=not no_room)
 
 
 async def _engine(context: CheckContext) -> Sequence[Finding]:
@@ -34,7 +25,7 @@ async def _engine(context: CheckContext) -> Sequence[Finding]:
     if state in {"starting", "draining"}:
         return [Finding(state="warning", detail=f"The service is {state}", remedy="Wait a moment", public=state)]
     phases = workspace.root.states().items()
-    broken = ", ".join(f"{name} ({one.phase})" for name, one in phases if one.phase in _NOT_SERVING)
+    broken = ", ".join(f"{name} ({one.phase})" for name, one in phases if one.phase in NOT_SERVING)
     return [
         Finding(
             state="failed",

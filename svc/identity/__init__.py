@@ -10,7 +10,7 @@ from svc.identity.consent_probe import probe_consent
 from svc.identity.discovery import Discovery, OpenIdProvider, ProviderAway
 from svc.identity.feature import FEATURE
 from svc.identity.http_client import HttpClient, decoded
-from svc.identity.oauth_client_row import ClientCredentials, client_credentials, has_client
+from svc.identity.oauth_client_row import OAUTH_CLIENT, ClientCredentials, client_credentials, has_client
 from svc.identity.oauth_states import ROUND_TRIP_REFUSED, OAuthState, begin_round_trip, end_round_trip
 from svc.identity.service import Identity
 from svc.identity.settings import CLAIM_TOKEN, CORS_ORIGINS, believed_proxies
@@ -21,6 +21,7 @@ __all__ = [
     "FEATURE",
     "IDENTITY_TOPIC",
     "NO_CLIENT",
+    "OAUTH_CLIENT",
     "OFFLINE",
     "ROUND_TRIP_REFUSED",
     "ClientCredentials",

@@ -15,7 +15,7 @@ from svc.identity.consent_probe import SET_ANEW
 from svc.identity.discovery import ProviderAway
 from svc.identity.oauth_client_row import ClientCredentials
 from svc.identity.oidc import OpenIdLogin
-from svc.identity.oidc_token import SignInRefused
+from svc.identity.oidc_refusal import SignInRefused
 from svc.identity.service import Identity
 from svc.settings import canonical_origin
 from svc.workspace import Workspace

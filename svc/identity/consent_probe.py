@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
 from urllib.parse import parse_qs, urlsplit
@@ -34,14 +34,26 @@ _REASONS: Final = (
 """In this order: an error about the redirect URI may name the client, too."""
 
 
-async def probe_consent(egress: Egress, url: str, *, redirect_uri: str) -> Finding:
-    """What the consent screen at ``url`` says to whoever is sent there with ``redirect_uri``."""
+def _nothing(words: str) -> Finding | None:
+    return None
+
+
+async def probe_consent(
+    egress: Egress, url: str, *, redirect_uri: str, told: Callable[[str], Finding | None] = _nothing
+) -> Finding:
+    """What the consent screen at ``url`` says to whoever is sent there with ``redirect_uri``.
+
+    ``told``: what its words mean where the provider has a code for each; such a page may come as a success.
+    """
     try:
         answer = await egress.request(
             "GET", url, headers={"accept": "text/html"}, deadline_s=DEADLINE_S, limit_bytes=ANSWER_MAX_BYTES
         )
     except EgressFault as fault:
         return failed(f"The consent screen can't be reached: {fault.detail}", "See the reachability of the provider")
+    known = told(f"{answer.headers.get('location') or ''} {answer.body.decode('utf-8', 'replace')}")
+    if known is not None:
+        return known
     said = _refusal(answer, redirect_uri=redirect_uri)
     if said is None:
         return ok(f"The consent screen knows the client and {redirect_uri}")

@@ -21,7 +21,7 @@ from svc.identity.oauth_client_row import ClientCredentials
 from svc.identity.oauth_states import ROUND_TRIP_REFUSED, OAuthState, begin_round_trip, end_round_trip
 from svc.identity.oidc import OpenIdLogin, VerifiedIdentity, authorization_url
 from svc.identity.oidc_admission import OTHER_PROVIDER, UNVERIFIED, admit
-from svc.identity.oidc_token import SignInRefused
+from svc.identity.oidc_refusal import SignInRefused
 from svc.identity.oidc_trip import HOME, MAX_INVITE_CHARS, Luggage, nonce_of, opened, safe_next, sealed
 from svc.identity.routes import session_cookie
 from svc.identity.service import SESSION_COOKIE, Identity

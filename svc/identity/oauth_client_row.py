@@ -1,4 +1,4 @@
-"""The OAuth client of the identity and mail provider.
+"""An OAuth client: that of the identity and mail provider, or another service's of the same form.
 
 Acquired from the broker at each use, so that rotating id or secret is a row update, not a restart.
 """
@@ -18,24 +18,29 @@ OAUTH_CLIENT: Final = "idp.oauth"
 
 @dataclass(frozen=True, kw_only=True)
 class ClientCredentials:
+    """``client_secret``: empty of a public client, which has PKCE alone. ``directory``: which of a service's it belongs
+    to, where a service has several."""
+
     client_id: str
     client_secret: str = field(repr=False)
+    directory: str = ""
 
 
 class _Row(msgspec.Struct):
     id: str
-    secret: str
+    secret: str = ""
+    directory: str = ""
 
 
-async def has_client(door: Door) -> bool:
+async def has_client(door: Door, name: str = OAUTH_CLIENT) -> bool:
     """Whether one is configured."""
-    return await door.broker.store.read(door.available, OAUTH_CLIENT)
+    return await door.broker.store.read(door.available, name)
 
 
-async def client_credentials(door: Door, *, purpose: str) -> ClientCredentials | None:
+async def client_credentials(door: Door, *, purpose: str, name: str = OAUTH_CLIENT) -> ClientCredentials | None:
     """The client as it is kept now; ``None`` when none is configured."""
-    data = await door.acquire(OAUTH_CLIENT, purpose=purpose)
+    data = await door.acquire(name, purpose=purpose)
     if data is None:
         return None
     row = msgspec.json.decode(data, type=_Row)
-    return ClientCredentials(client_id=row.id, client_secret=row.secret)
+    return ClientCredentials(client_id=row.id, client_secret=row.secret, directory=row.directory)

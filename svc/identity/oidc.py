@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote_plus, urlencode
 
 import msgspec
@@ -23,11 +23,13 @@ import msgspec
 from svc.identity.discovery import ANSWER_MAX_BYTES, CALL_DEADLINE_S, Discovery, OpenIdProvider, ProviderAway
 from svc.identity.http_client import decoded
 from svc.identity.oauth_client_row import ClientCredentials
-from svc.identity.oidc_keys import KeyCache
-from svc.identity.oidc_token import Claims, RefusalCause, SignInRefused, verified_claims
+from svc.identity.oidc_refusal import Claims, RefusalCause, SignInRefused
 from svc.protocol.egress import EgressFault, EgressResponse
 from svc.settings import IDP_ISSUER
 from svc.workspace import Workspace
+
+if TYPE_CHECKING:
+    from svc.identity.oidc_keys import KeyCache
 
 SCOPES: Final = ("openid", "email", "profile")
 
@@ -77,6 +79,9 @@ class OpenIdLogin:
         self, *, credentials: ClientCredentials, code: str, code_verifier: str, nonce: str, redirect_uri: str
     ) -> VerifiedIdentity:
         """Redeem the code of a callback. Raises :class:`SignInRefused` or :class:`ProviderAway`."""
+        # Imported late, and so are the keys: joserfc is loaded with the first sign-in.
+        from svc.identity.oidc_token import verified_claims
+
         provider = await self.provider()
         form = {
             "grant_type": "authorization_code",
@@ -142,6 +147,8 @@ class OpenIdLogin:
 
     @cached_property
     def _keys(self) -> KeyCache:
+        from svc.identity.oidc_keys import KeyCache
+
         return KeyCache(http=self.workspace.egress)
 
 

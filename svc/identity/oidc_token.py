@@ -12,8 +12,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hmac
-from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import msgspec
 from joserfc import jws
@@ -25,53 +24,12 @@ from svc.clock import SECOND_MS, Millis
 from svc.identity.discovery import OpenIdProvider, ProviderAway
 from svc.identity.http_client import decoded
 from svc.identity.oidc_keys import FAMILIES, KeyCache, KeyFault, SigningKey
+from svc.identity.oidc_refusal import Claims, RefusalCause, SignInRefused
 
 CLOCK_SKEW_MAX_S: Final = 60
 HEADER_MAX_BYTES: Final = 4_096
 DEFAULT_ALGORITHM: Final = "RS256"
 """What every provider has to know, and so what counts where one lists nothing."""
-
-RefusalCause = Literal[
-    "code-rejected",
-    "client-rejected",
-    "client-type",
-    "client-gone",
-    "redirect-unknown",
-    "no-consent",
-    "ended",
-    "another-service",
-    "no-identity",
-    "malformed",
-    "algorithm",
-    "unknown-key",
-    "key-use",
-    "weak-key",
-    "signature",
-    "issuer",
-    "audience",
-    "nonce",
-    "time",
-    "no-subject",
-]
-
-
-class SignInRefused(Exception):
-    """Nobody was identified. ``cause`` is what the login page has words for; ``detail`` is for the log."""
-
-    def __init__(self, cause: RefusalCause, detail: str) -> None:
-        super().__init__(f"{cause}: {detail}")
-        self.cause: RefusalCause = cause
-        self.detail = detail
-
-
-@dataclass(frozen=True, kw_only=True)
-class Claims:
-    """What a verified token says. ``email``, ``email_verified`` and ``name`` are as the provider sent them."""
-
-    subject: str
-    email: object
-    email_verified: object
-    name: object
 
 
 async def verified_claims(

@@ -3,8 +3,9 @@
 Owns the tables ``mail_*`` and one sync loop an account. It never sends unsanitized HTML to a browser, and never counts
 over messages to show a list. Inside, each folder imports only those before it::
 
-    model wire < providers < accounts < threads < changes < sync < search < labelling < images < reading
-        < connecting < sending < health < feature
+    model wire < providers < accounts < threads < changes < sync < search < labelling < authentication < images
+        < reading
+        < connecting < sending < unsubscribing < invitations < health < feature
 
 This face is what other features use: records, statements that read, and actions over a transaction. Each names its
 principal, and answers as if what the principal may not see did not exist. After a commit that changed threads or
@@ -13,6 +14,7 @@ accepted a mail, call :func:`carry_on`: it wakes who takes the change to the pro
 
 from svc.mail.accounts.actions import connect as connect_account
 from svc.mail.accounts.queries import account_by_address, account_for, accounts
+from svc.mail.authentication.keys import SigningKeys
 from svc.mail.labelling.actions import set_labels, snooze, unsnooze
 from svc.mail.labelling.inbox_actions import archive, mark_unread, unarchive
 from svc.mail.labelling.inbox_actions import open_thread as mark_read
@@ -34,12 +36,14 @@ from svc.mail.sending.actions import accept as send
 from svc.mail.sending.drafts import save as save_draft
 from svc.mail.sending.model import Draft, Outgoing, SendRequest
 from svc.mail.service import carry_on, start_account, sync_now
+from svc.mail.sync.received import MAIL_RECEIVED
 from svc.mail.threads.label_queries import label_named, labels_of
 from svc.mail.threads.queries import message_for, messages_of, thread_for
 from svc.mail.wire import Id
 
 __all__ = [
     "INBOX",
+    "MAIL_RECEIVED",
     "SENT",
     "STARRED",
     "UNREAD",
@@ -53,6 +57,7 @@ __all__ = [
     "Outgoing",
     "Providers",
     "SendRequest",
+    "SigningKeys",
     "ThreadRow",
     "account_by_address",
     "account_for",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from svc.command import OK, Command, Invocation
+from svc.mail.ingest_steps import INGEST_STEPS
+from svc.mail.porting.commands import commands as porting_commands
 from svc.mail.search.actions import outdate
 
 
@@ -19,4 +21,5 @@ COMMANDS = (
         "(the server must be stopped)",
         run=make_index_anew,
     ),
+    *porting_commands(INGEST_STEPS),
 )

@@ -9,16 +9,24 @@ from __future__ import annotations
 from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
 
+from svc.mail.accounts.tables import OWN_ADDRESSES
+from svc.mail.accounts.tables import TABLES as SHARING_TABLES
+from svc.mail.authentication.tables import TABLES as AUTHENTICATION_TABLES
 from svc.mail.health.tables import TABLES as HEALTH_TABLES
-from svc.mail.images.tables import FORGETTING
+from svc.mail.images.tables import BOUND, FORGETTING
 from svc.mail.images.tables import TABLES as IMAGES_TABLES
+from svc.mail.invitations.tables import TABLES as INVITATIONS_TABLES
 from svc.mail.labelling.tables import TABLES as LABELLING_TABLES
+from svc.mail.porting.tables import IMPORTS_TABLES
+from svc.mail.providers.imap.tables import MADE_KEYWORDS, OWN_DRAFTS
 from svc.mail.providers.imap.tables import TABLES as IMAP_TABLES
 from svc.mail.search.tables import ERASED_WHEN_ASKED
 from svc.mail.search.tables import TABLES as SEARCH_TABLES
+from svc.mail.sending.tables import DRAFT_COPIES, SENT_BY
 from svc.mail.sending.tables import TABLES as SENDING_TABLES
 from svc.mail.threads.own_words.tables import TABLES as OWN_WORDS_TABLES
-from svc.mail.threads.tables import DRAFTS_APART, JOINED_TABLES, REFERENCES_TABLES
+from svc.mail.threads.tables import DRAFTS_APART, FILTERED_TABLES, JOINED_TABLES, MUTES_TABLES, REFERENCES_TABLES
+from svc.mail.unsubscribing.tables import TABLES as UNSUBSCRIBING_TABLES
 
 MIGRATIONS = Migrations("mail")
 
@@ -196,6 +204,76 @@ def m020_failed_changes(db: Database) -> None:
 def m021_imap(db: Database) -> None:
     """What the servers of mailboxes by IMAP have, as of the last look."""
     for statement in IMAP_TABLES:
+        db.execute(statement)
+
+
+@MIGRATIONS(name="m022_filters")
+def m022_filters(db: Database) -> None:
+    """Every list by filter: only unread, to me, with attachments, starred."""
+    for statement in FILTERED_TABLES:
+        db.execute(statement)
+
+
+@MIGRATIONS(name="m023_mutes")
+def m023_mutes(db: Database) -> None:
+    """Threads that a person wants to hear no more of."""
+    for statement in MUTES_TABLES:
+        db.execute(statement)
+
+
+@MIGRATIONS(name="m030_imports")
+def m030_imports(db: Database) -> None:
+    """Imports of mailboxes, each a run."""
+    for statement in IMPORTS_TABLES:
+        db.execute(statement)
+
+
+@MIGRATIONS(name="m031_imap_keywords")
+def m031_imap_keywords(db: Database) -> None:
+    """Labels that were made here, at servers that keep them as keywords."""
+    for statement in MADE_KEYWORDS:
+        db.execute(statement)
+
+
+@MIGRATIONS(name="m030_sharing")
+def m030_sharing(db: Database) -> None:
+    """With whom accounts are shared, and who did what in one that is."""
+    for statement in (*SHARING_TABLES, *SENT_BY):
+        db.execute(statement)
+
+
+@MIGRATIONS(name="m042_authentication")
+def m042_authentication(db: Database) -> None:
+    """Who a message is known to come from, and trust in a sender that is bound to it."""
+    for statement in (*AUTHENTICATION_TABLES, *BOUND):
+        db.execute(statement)
+
+
+@MIGRATIONS(name="m043_unsubscribing")
+def m043_unsubscribing(db: Database) -> None:
+    """What came of unsubscribing."""
+    for statement in UNSUBSCRIBING_TABLES:
+        db.execute(statement)
+
+
+@MIGRATIONS(name="m044_invitations")
+def m044_invitations(db: Database) -> None:
+    """What calendar files in mail say, and what was answered."""
+    for statement in INVITATIONS_TABLES:
+        db.execute(statement)
+
+
+@MIGRATIONS(name="m045_draft_copies")
+def m045_draft_copies(db: Database) -> None:
+    """Drafts that lie at the server, too."""
+    for statement in (*OWN_DRAFTS, *DRAFT_COPIES):
+        db.execute(statement)
+
+
+@MIGRATIONS(name="m046_own_addresses")
+def m046_own_addresses(db: Database) -> None:
+    """The addresses that an account's mail may be from."""
+    for statement in OWN_ADDRESSES:
         db.execute(statement)
 
 

@@ -26,6 +26,9 @@ Section = Literal["inbox", "skipped"]
 
 OwnList = Literal["sent", "draft"]
 
+Filter = Literal["unread", "to-me", "attachment", "starred"]
+"""What a list can be narrowed to: an unread message, one to an address of the account's own, an attachment, a star."""
+
 INBOX: Final = "INBOX"
 
 UNREAD: Final = "UNREAD"
@@ -77,6 +80,8 @@ class Account:
     """Disconnected for good: nobody sees it any more, and its rows go one batch after the other."""
     sender_name: str | None
     """What ``From`` says beside the address; ``None``: nobody has said yet, empty: the person wants none."""
+    aliases: tuple[str, ...]
+    """Its other addresses, in lower case: they are the person's as much, and its mail may be from them."""
 
 
 class Words(msgspec.Struct, frozen=True):
@@ -123,6 +128,9 @@ class ThreadRow:
     """Whether Unified shows this one of the group."""
     sent: OwnMessage | None
     draft: OwnMessage | None
+    to_me: int
+    """Among its messages: those whose ``To`` or ``Cc`` names the account itself."""
+    muted: bool
 
     def at(self, own_list: OwnList | None) -> Millis:
         """Its place in a list: of what the owner wrote, or of all that came."""
@@ -157,6 +165,8 @@ class MessageHeaders(msgspec.Struct, frozen=True, rename="camel"):
     problems: tuple[str, ...] = ()
     senders: tuple[Person, ...] = ()
     """All that ``From`` names, where that is not just the sender."""
+    delivered_to: tuple[str, ...] = ()
+    """The addresses of ``Delivered-To`` and ``X-Original-To``, in this order: where the servers on the way took it."""
 
 
 class Body(msgspec.Struct, frozen=True):
@@ -185,6 +195,8 @@ class Incoming:
     raw_size: int
     body: Body | None = None
     """As parsed, for who wants its words and need not read the blob again."""
+    original_message_id: str | None = None
+    """With which it was sent, where a server has replaced it by ``message_id_header``."""
     outgoing_mark: str | None = None
     """Our own ``X-Svc-Outgoing``; a stranger can write it too, so it counts only among the account's sent mail."""
 

@@ -13,19 +13,29 @@ from svc.erase import Erase
 from svc.mail.accounts import letting_go
 from svc.mail.changes import outbox
 from svc.mail.health import erasing as health
+from svc.mail.invitations import erasing as invitations
+from svc.mail.porting import erasing as porting
 from svc.mail.providers.imap.rows import messages as imap
 from svc.mail.search import actions as search
 from svc.mail.sending import erasing as sending
 from svc.mail.threads import erasing as threads
 
 OWNERS: Final[Mapping[str, tuple[str, ...]]] = {
-    "providers": ("mail_imap_folders", "mail_imap_places", "mail_imap_changes"),
-    "accounts": ("mail_accounts", "mail_labels", "mail_ledger"),
+    "providers": (
+        "mail_imap_folders",
+        "mail_imap_places",
+        "mail_imap_changes",
+        "mail_imap_keywords",
+        "mail_imap_drafts",
+    ),
+    "accounts": ("mail_accounts", "mail_labels", "mail_ledger", "mail_shares", "mail_acts", "mail_own_addresses"),
     "threads": (
         "mail_threads",
         "mail_messages",
         "mail_thread_labels",
+        "mail_filtered_threads",
         "mail_snoozes",
+        "mail_mutes",
         "mail_references",
         "mail_joined_threads",
     ),
@@ -39,9 +49,13 @@ OWNERS: Final[Mapping[str, tuple[str, ...]]] = {
         "mail_search_queue",
         "mail_search_state",
     ),
+    "authentication": ("mail_authentication", "mail_dkim_keys"),
     "images": ("mail_remote_images", "mail_trusted_senders"),
     "reading": ("mail_clean",),
-    "sending": ("mail_outgoing", "mail_drafts", "mail_signatures"),
+    "invitations": ("mail_invitations", "mail_invitation_answers", "mail_invitation_times"),
+    "unsubscribing": ("mail_unsubscribed",),
+    "sending": ("mail_outgoing", "mail_drafts", "mail_draft_copies", "mail_signatures"),
+    "porting": ("mail_imports",),
 }
 
 TABLES: Final = tuple(table for tables in OWNERS.values() for table in tables)
@@ -55,6 +69,9 @@ ERASES: Final[tuple[Erase, ...]] = (
     outbox.erase,
     search.erase,
     sending.erase,
+    invitations.erase,
+    porting.erase,
 )
 """In the order of the folders, so the account's own row goes last. What ``images`` and ``reading`` keep belongs to
-bodies and to people: a body's rows go with the last message that has it (``images/tables.py``)."""
+bodies and to people: a body's rows go with the last message that has it (``images/tables.py``). What ``authentication``
+and ``unsubscribing`` keep of a message goes with it; keys go when their time is over."""

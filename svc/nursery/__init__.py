@@ -1,8 +1,8 @@
 """How it runs: a tree of supervised subsystems, their orderly end, and the pools to threads and processes.
 
 Owns starting, restarting and draining (:class:`Root`), fixed schedules (:func:`every`), the waiting of loops
-(:class:`Wake`), the pools, the signals and the watchdog of the event loop. It knows nothing of HTTP, of the database or
-of any feature.
+(:class:`Wake`), the pools, programs as process groups, the signals and the watchdog. It knows nothing of HTTP, of
+the database or of any feature.
 
 The words: a *subsystem* is what a feature hands in. Its *intake* is the body of ``run``: listeners, loops. Its *work*
 is what the intake began and somebody waits for. To *drain* is to end the intake at once and the work in good time.
@@ -10,6 +10,7 @@ is what the intake began and somebody waits for. To *drain* is to end the intake
 
 from svc.backoff import Backoff
 from svc.nursery.autojump import autojump_held
+from svc.nursery.child_process import kill_group, process_group
 from svc.nursery.memory import give_back_memory
 from svc.nursery.process_pool import ProcessPool, WorkerCrashed, WorkerTimeout
 from svc.nursery.root import Root
@@ -19,10 +20,12 @@ from svc.nursery.subsystem import Child, ChildState, Phase, Subsystem
 from svc.nursery.task_group import open_task_group
 from svc.nursery.thread_pool import ThreadPool
 from svc.nursery.turns import Turns
+from svc.nursery.verdict import NOT_SERVING, Verdict, verdict_on
 from svc.nursery.wake import Wake
 from svc.nursery.watchdog import watchdog
 
 __all__ = [
+    "NOT_SERVING",
     "Backoff",
     "Child",
     "ChildState",
@@ -32,13 +35,17 @@ __all__ = [
     "Subsystem",
     "ThreadPool",
     "Turns",
+    "Verdict",
     "Wake",
     "WorkerCrashed",
     "WorkerTimeout",
     "autojump_held",
     "every",
     "give_back_memory",
+    "kill_group",
     "open_task_group",
+    "process_group",
+    "verdict_on",
     "watch_signals",
     "watchdog",
 ]

@@ -4,7 +4,7 @@ Owns the tables ``pages``, ``page_*`` and the topic ``pages``. A page that the c
 that never was, for everybody: an admin is no exception. Start reading at ``model.py`` and ``access.py``.
 """
 
-from svc.pages import alone, edits, managed
+from svc.pages import alone, edits, managed, together
 from svc.pages.actions import NO_PAGE, make_private
 from svc.pages.actions import save as save_page
 from svc.pages.edits import Edit, EditedPage
@@ -45,5 +45,6 @@ __all__ = [
     "save_page",
     "take_away",
     "tell_of_below",
+    "together",
     "untouched",
 ]

@@ -1,7 +1,7 @@
 """What a principal may do with pages: plain functions over a transaction.
 
     save, move, restore        who may write the page
-    set_access, delete         its owner; of a deleted page, undelete
+    set_access, delete         its owner; of a deleted page, undelete and erase
     move, delete               besides, only if each page below may be written: nobody's page is taken along unseen
 
 A page that the caller may not read is as missing as one that never was. Two things can be noticed: that a name is
@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from svc.errors import Conflict, Forbidden, Invalid, NotFound
-from svc.pages import edits, managed, news, queries, trash, tree
+from svc.pages import edit_notes, managed, news, queries, trash, tree
 from svc.pages.access import is_own
 from svc.pages.model import (
     EVERYONE,
@@ -23,7 +23,6 @@ from svc.pages.model import (
     MAX_GRANTS,
     MAX_PATH_BYTES,
     MAX_SUBTREE_PAGES,
-    SHARED_SURFACES,
     Access,
     Grant,
     Page,
@@ -34,7 +33,7 @@ from svc.pages.model import (
     paths_above,
 )
 from svc.pages.writing import Saved, insert, revise
-from svc.principal import Principal, system
+from svc.principal import Principal
 from svc.store import Tx
 
 NO_PAGE: Final = "There is no such page."
@@ -113,9 +112,9 @@ def move(tx: Tx, principal: Principal, *, path: str, to: str) -> None:
     _must_fit(top=page.path, paths=queries.subtree_paths(tx, page.path), to=to)
     _must_be_free(tx, principal, to)
     managed.must_be_editable(tx, principal, page.path, below=True)
-    before, files = news.reach_of(tx, page.path), edits.in_subtree(tx, principal, page.path)
+    before, files = news.reach_of(tx, page.path), edit_notes.in_subtree(tx, principal, page.path)
     tree.relocate(tx, page, to=to)
-    edits.note_moved(tx, principal, files, top=page.path, to=to)
+    edit_notes.note_moved(tx, principal, files, top=page.path, to=to)
     news.tell(tx, principal, "page.removed", before)
     news.tell(tx, principal, "page.changed", news.reach_of(tx, to))
 
@@ -127,9 +126,9 @@ def delete(tx: Tx, principal: Principal, *, path: str) -> None:
     _must_not_be_surface(page)
     _must_have_subtree(tx, principal, page)
     managed.must_be_editable(tx, principal, page.path, below=True)
-    before, files = news.reach_of(tx, page.path), edits.in_subtree(tx, principal, page.path)
+    before, files = news.reach_of(tx, page.path), edit_notes.in_subtree(tx, principal, page.path)
     trash.put(tx, principal, page)
-    edits.note_deleted(tx, principal, files)
+    edit_notes.note_deleted(tx, principal, files)
     news.tell(tx, principal, "page.removed", before)
 
 
@@ -138,9 +137,7 @@ def undelete(tx: Tx, principal: Principal, *, page_id: str, to: str | None = Non
 
     It comes to ``to``, or to where it was, and the new path is returned. What inherits, inherits from the new place.
     """
-    page = trash.own(tx, principal, page_id)
-    if page is None:
-        raise NotFound("There is no such page of yours in the trash.")
+    page = _own_in_trash(tx, principal, page_id)
     path = page.path if to is None else page_path(to)
     found = trash.with_it(tx, page)
     _must_fit(top=page.path, paths=[old for _, old, _ in found], to=path)
@@ -149,9 +146,14 @@ def undelete(tx: Tx, principal: Principal, *, page_id: str, to: str | None = Non
         raise Conflict("Below that path lie pages of others, who have shared them with nobody. Restore it elsewhere.")
     page_ids = [one for one, _, _ in found]
     trash.take_out(tx, page, to=path, page_ids=page_ids)
-    edits.note_undeleted(tx, principal, page_ids)
+    edit_notes.note_undeleted(tx, principal, page_ids)
     news.tell(tx, principal, "page.changed", news.reach_of(tx, path))
     return path
+
+
+def erase(tx: Tx, principal: Principal, *, page_id: str) -> None:
+    """Delete a page of the caller's in the trash for good, with those of theirs that were deleted below it."""
+    trash.erase(tx, principal, _own_in_trash(tx, principal, page_id))
 
 
 def set_access(tx: Tx, principal: Principal, *, path: str, access: Access, grants: Sequence[Grant]) -> None:
@@ -168,24 +170,10 @@ def set_access(tx: Tx, principal: Principal, *, path: str, access: Access, grant
     managed.must_be_editable(tx, principal, page.path)
     before, *_ = news.reach_of(tx, page.path)
     tree.set_access(tx, page, access=access, grants=grants)
-    edits.note_access(tx, principal, page)
+    edit_notes.note_access(tx, principal, page)
     after = news.reach_of(tx, page.path)
     news.tell_the_excluded(tx, principal, before=before, after=after[0])
     news.tell(tx, principal, "page.changed", after)
-
-
-def claim(tx: Tx, user_id: str) -> None:
-    """The first admin claims the instance: every page becomes theirs, the shared surfaces are open to everyone."""
-    principal = system("claim")
-    tx.run("update pages set owner_id = :user_id", user_id=user_id)
-    trash.hand_over(tx, user_id)
-    for path, title in SHARED_SURFACES:
-        if not queries.exists(tx, path):
-            insert(tx, principal, path=path, title=title, body="", owner_id=user_id, kind="surface")
-        tx.run("update pages set kind = 'surface' where path = :path", path=path)
-        surface = _seen(tx, principal, path)
-        tree.set_access(tx, surface, access="explicit", grants=[Grant(to=EVERYONE, level="write")])
-        news.tell(tx, principal, "page.changed", news.reach_of(tx, path))
 
 
 # What must hold
@@ -195,6 +183,13 @@ def _seen(tx: Tx, principal: Principal, path: str) -> Page:
     page = queries.readable_page(tx, principal, page_path(path))
     if page is None:
         raise NotFound(NO_PAGE)
+    return page
+
+
+def _own_in_trash(tx: Tx, principal: Principal, page_id: str) -> trash.Trashed:
+    page = trash.own(tx, principal, page_id)
+    if page is None:
+        raise NotFound("There is no such page of yours in the trash.")
     return page
 
 
@@ -282,7 +277,7 @@ def _create(tx: Tx, principal: Principal, *, path: str, title: str, body: str, r
     _must_be_allowed_at(tx, principal, path)
     page_id = insert(tx, principal, path=path, title=title, body=body, owner_id=principal.user_id, kind="page")
     managed.join(tx, principal, page_id=page_id, path=path)
-    edits.note_saved(tx, principal, page_id=page_id, is_new=True)
+    edit_notes.note_saved(tx, principal, page_id=page_id, is_new=True)
     news.tell(tx, principal, "page.changed", news.reach_of(tx, path, alone=True))
     return Saved(id=page_id, revision=1)
 
@@ -291,5 +286,5 @@ def _revise(tx: Tx, principal: Principal, page: Page, *, title: str, body: str) 
     managed.must_be_editable(tx, principal, page.path)
     saved = revise(tx, principal, page, title=title, body=body)
     if saved.revision != page.revision:
-        edits.note_saved(tx, principal, page_id=page.id, is_new=False)
+        edit_notes.note_saved(tx, principal, page_id=page.id, is_new=False)
     return saved

@@ -1,7 +1,7 @@
 """The rows that pages contribute."""
 
 from svc.feature import Feature
-from svc.pages.actions import claim
+from svc.pages.claiming import claim
 from svc.pages.invariants import INVARIANTS
 from svc.pages.jobs import JOB
 from svc.pages.migrations import MIGRATIONS

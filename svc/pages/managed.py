@@ -38,6 +38,19 @@ class Managed:
     in_conflict: bool
 
 
+@dataclass(frozen=True, kw_only=True)
+class ManagedFile:
+    """As :func:`manage` is told of it."""
+
+    page_id: str
+    file: str
+    commit: str
+    url: str | None
+    author: str | None = None
+    at: Millis | None = None
+    tags: Sequence[str] | None = None
+
+
 # For the manager
 
 
@@ -72,7 +85,13 @@ def manage(
     tags: Sequence[str] | None = None,
 ) -> None:
     """The page is that file, as of that commit. Without ``tags`` it keeps those it has."""
-    tx.run(
+    one = ManagedFile(page_id=page_id, file=file, commit=commit, url=url, author=author, at=at, tags=tags)
+    manage_all(tx, manager, [one])
+
+
+def manage_all(tx: Tx, manager: Principal, files: Iterable[ManagedFile]) -> None:
+    """:func:`manage` for each, by one statement."""
+    tx.run_many(
         """
         insert into page_managed (page_id, manager_id, file, commit_id, url, author, at, tags)
         values (:page_id, :manager, :file, :commit, :url, :author, :at, coalesce(:tags, '[]'))
@@ -80,14 +99,19 @@ def manage(
             commit_id = excluded.commit_id, url = excluded.url, author = excluded.author, at = excluded.at,
             tags = coalesce(:tags, page_managed.tags)
         """,
-        page_id=page_id,
-        manager=manager.device_id,
-        file=file,
-        commit=commit,
-        url=url,
-        author=author,
-        at=at,
-        tags=None if tags is None else json_array(tags),
+        (
+            {
+                "page_id": one.page_id,
+                "manager": manager.device_id,
+                "file": one.file,
+                "commit": one.commit,
+                "url": one.url,
+                "author": one.author,
+                "at": one.at,
+                "tags": None if one.tags is None else json_array(one.tags),
+            }
+            for one in files
+        ),
     )
 
 

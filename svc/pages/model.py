@@ -132,4 +132,6 @@ def is_below(path: str, top: str) -> bool:
 
 
 def _is_writable(text: str) -> bool:
+    if text.isascii():
+        return text.isprintable()
     return not any(unicodedata.category(symbol) in _UNWRITABLE or symbol in _BIDI_CONTROLS for symbol in text)

@@ -83,6 +83,31 @@ def tell_of_below(tx: Tx, principal: Principal, *, path: str, page_id: str, audi
         )
 
 
+def tell_of_new(tx: Tx, principal: Principal, made: Sequence[tuple[str, str, str | None, str | None]]) -> None:
+    """Tell of many new pages, each a ``(page id, path, owner, source)``, each to its readers."""
+    readers = _readers_by_source(tx, {source_id for *_, source_id in made if source_id is not None})
+    audiences = {
+        group: _in_order(_audiences(group[0], readers.get(group[1] or "", frozenset())))
+        for group in {(owner_id, source_id) for *_, owner_id, source_id in made}
+    }
+    told = [
+        (page_id, path, audience)
+        for page_id, path, owner_id, source_id in made
+        for audience in audiences[owner_id, source_id]
+    ]
+    tx.emit_many(
+        topic=TOPIC,
+        kind="page.changed",
+        updates=[(page_id, {"path": path}, audience) for page_id, path, audience in told],
+        device_id=principal.device_id,
+    )
+    tx.record_many(
+        type=PAGE_CHANGED,
+        records=[({"pageId": page_id, "path": path}, audience) for page_id, path, audience in told],
+        device_id=principal.device_id,
+    )
+
+
 def tell_the_excluded(tx: Tx, principal: Principal, *, before: Reach, after: Reach) -> None:
     """Tell those who could read a page and no longer can that it is gone."""
     if EVERYBODY_SIGNED_IN not in after.readers:
@@ -90,7 +115,7 @@ def tell_the_excluded(tx: Tx, principal: Principal, *, before: Reach, after: Rea
 
 
 def _emit(tx: Tx, principal: Principal, kind: PageNews, reach: Reach, audiences: Set[str | None]) -> None:
-    for audience in sorted(audiences, key=lambda one: one or ""):
+    for audience in _in_order(audiences):
         tx.emit(
             topic=TOPIC,
             kind=kind,
@@ -123,6 +148,10 @@ def _readers_by_source(tx: ReadTx, source_ids: Set[str]) -> dict[str, frozenset[
     for source_id, reader in rows:
         found.setdefault(str(source_id), set()).add(cast(str, reader))
     return {source_id: frozenset(readers) for source_id, readers in found.items()}
+
+
+def _in_order(audiences: Set[str | None]) -> list[str | None]:
+    return sorted(audiences, key=lambda one: one or "")
 
 
 def _audiences(owner_id: str | None, others: Set[str]) -> Set[str | None]:

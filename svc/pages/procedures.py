@@ -7,6 +7,7 @@ from svc.pages import actions, queries, trash, wire
 from svc.pages.actions import NO_PAGE
 from svc.pages.model import Page, page_path
 from svc.pages.wire import (
+    EraseInput,
     MoveInput,
     PageOut,
     PathInput,
@@ -64,6 +65,11 @@ async def trash_listed(context: RequestContext, wanted: Nothing) -> list[TrashEn
 async def undelete(context: RequestContext, wanted: UndeleteInput) -> PathOut:
     path = await context.workspace.store.write(actions.undelete, context.principal, page_id=wanted.id, to=wanted.to)
     return PathOut(path=path)
+
+
+async def erase(context: RequestContext, wanted: EraseInput) -> Nothing:
+    await context.workspace.store.write(actions.erase, context.principal, page_id=wanted.id)
+    return NOTHING
 
 
 async def history(context: RequestContext, wanted: PathInput) -> list[RevisionOut]:
@@ -175,6 +181,15 @@ PROCEDURES: tuple[Procedure[RequestContext], ...] = (
         output=PathOut,
         call=undelete,
         summary="Bring a deleted page back, with what was deleted below it. Its owner only.",
+    ),
+    Procedure(
+        name="pages.erase",
+        kind="mutation",
+        access="authenticated",
+        input=EraseInput,
+        output=Nothing,
+        call=erase,
+        summary="Delete a page in the trash for good, with what was deleted below it. Its owner only.",
     ),
     Procedure(
         name="pages.history",

@@ -193,17 +193,33 @@ def take_out(tx: Tx, page: Trashed, *, to: str, page_ids: Sequence[str]) -> None
     tx.run("delete from page_trash where id in (select value from json_each(:ids))", ids=ids)
 
 
+def erase(tx: Tx, principal: Principal, page: Trashed) -> None:
+    """Delete for good the page, and those of the caller's that were deleted with it below. Others keep theirs."""
+    rows = tx.all(
+        f"select t.id from page_trash t where t.deletion_id = :deletion_id and {_WITH_IT} and {_OWN}",
+        deletion_id=page.deletion_id,
+        path=page.path,
+        everything=int(principal.sees_everything),
+        user_id=principal.user_id,
+    )
+    _erase(tx, rows)
+
+
 def purge(tx: Tx) -> int:
     """Delete for good what has lain there long enough, a bounded batch; how many pages went."""
-    return tx.run(
-        """
-        delete from page_trash where id in (
-            select id from page_trash where deleted_at <= :oldest order by deleted_at limit :most
-        )
-        """,
+    rows = tx.all(
+        "select id from page_trash where deleted_at <= :oldest order by deleted_at limit :most",
         oldest=tx.now - KEEP_MS,
         most=PURGED_AT_ONCE,
     )
+    _erase(tx, rows)
+    return len(rows)
+
+
+def _erase(tx: Tx, rows: Sequence[Row]) -> None:
+    """Revisions, grants and mentions of files go with them; a file that nothing names any more goes as all such do."""
+    ids = json_array(str(page_id) for (page_id,) in rows)
+    tx.run("delete from page_trash where id in (select value from json_each(:ids))", ids=ids)
 
 
 def next_purge(tx: ReadTx) -> Millis | None:

@@ -45,6 +45,10 @@ class MoveInput(Wire, frozen=True):
     to: Path
 
 
+class EraseInput(Wire, frozen=True):
+    id: Annotated[str, msgspec.Meta(max_length=100)]
+
+
 class UndeleteInput(Wire, frozen=True):
     """``to``: another path than the one it was deleted from."""
 

@@ -7,13 +7,10 @@ arguments and environment, and the words for its failures; it decides nothing ab
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import signal
 import subprocess
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -21,7 +18,7 @@ from typing import Final
 import msgspec
 import trio
 
-from svc.nursery import ThreadPool, every
+from svc.nursery import ThreadPool, every, kill_group, process_group
 from svc.plugins.sets import MAX_BYTES, size_of
 
 OLDEST: Final = (11, 15)
@@ -125,22 +122,14 @@ class Npm:
         environ = {name: self.environ[name] for name in PASSED_ON if name in self.environ}
         environ |= {"HOME": str(scratch), "TMPDIR": str(scratch), "NODE_OPTIONS": f"--max-old-space-size={HEAP_MIB}"}
         command = [*_LIMITED, str(MAX_FILE_BYTES // _BLOCK_BYTES), program, *args]
-        process = await trio.lowlevel.open_process(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=folder,
-            env=environ,
-            process_group=0,
-        )
         try:
             with trio.fail_after(within_s):
-                output, complaint = await self._hear(process, folder, scratch)
+                async with process_group(
+                    command, environ=environ, directory=folder, stdin=subprocess.DEVNULL
+                ) as process:
+                    output, complaint = await self._hear(process, folder, scratch)
         except trio.TooSlowError:
             raise NpmFault(f"npm was ended: it took longer than {within_s:g} seconds") from None
-        finally:
-            await _end(process)
         if process.returncode:
             raise NpmFault(words_of(output, complaint) or f"npm ended with {process.returncode}")
         return output
@@ -151,9 +140,8 @@ class Npm:
         too_large: list[int] = []
 
         async def read(name: str, stream: trio.abc.ReceiveStream) -> None:
-            async with stream:
-                async for part in stream:
-                    said[name] = (said[name] + part)[:MAX_OUTPUT_BYTES]
+            async for part in stream:
+                said[name] = (said[name] + part)[:MAX_OUTPUT_BYTES]
 
         async def look() -> None:
             size = await self.threads.run(lambda: sum(map(size_of, folders)))
@@ -169,7 +157,7 @@ class Npm:
                 readers.start_soon(read, "output", process.stdout)
                 readers.start_soon(read, "complaint", process.stderr)
                 await process.wait()
-                _signal(process, signal.SIGKILL)  # whatever it has left, which would hold its outputs open
+                kill_group(process)  # whatever it has left, which would hold its outputs open
                 readers.cancel_scope.deadline = trio.current_time() + _END_S
             nursery.cancel_scope.cancel()
         if too_large:
@@ -202,19 +190,3 @@ class _Answer(msgspec.Struct, frozen=True):
 def _settings(scratch: Path) -> tuple[str, ...]:
     """Files that are not there: nothing that a user or the machine has set holds."""
     return (f"--userconfig={scratch / 'no-user'}", f"--globalconfig={scratch / 'no-global'}")
-
-
-async def _end(process: trio.Process) -> None:
-    """End it with all that it has started, and wait for it."""
-    with trio.CancelScope(shield=True):  # bounded: nothing survives a kill
-        if process.returncode is None:
-            _signal(process, signal.SIGTERM)
-            with trio.move_on_after(_END_S):
-                await process.wait()
-        _signal(process, signal.SIGKILL)
-        await process.wait()
-
-
-def _signal(process: trio.Process, number: signal.Signals) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, number)

@@ -66,25 +66,33 @@ class Egress:
     """The client, as an async context manager. ``tls`` replaces the system's trust in tests and private deployments."""
 
     def __init__(self, *, tls: ssl.SSLContext | None = None) -> None:
-        # The transport alone, not the client around it: it knows no cookies, redirects, credentials or environment.
-        self._transport = httpx2.AsyncHTTPTransport(
-            verify=tls or system_trust(),
-            trust_env=False,
-            limits=httpx2.Limits(
-                max_connections=CONNECTIONS_MAX,
-                max_keepalive_connections=IDLE_CONNECTIONS_MAX,
-                keepalive_expiry=IDLE_CONNECTION_S,
-            ),
-        )
+        self._tls = tls
+        self._made: httpx2.AsyncHTTPTransport | None = None
 
     async def __aenter__(self) -> Self:
-        await self._transport.__aenter__()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._transport.__aexit__(kind, error, trace)
+        if self._made is not None:
+            await self._made.__aexit__(kind, error, trace)
+
+    @property
+    def _transport(self) -> httpx2.AsyncHTTPTransport:
+        """Made with the first request: a service that has nothing to ask by HTTP is spared 4 MiB."""
+        if self._made is None:
+            # The transport alone, not the client around it: it knows no cookies, redirects, credentials or environment.
+            self._made = httpx2.AsyncHTTPTransport(
+                verify=self._tls or system_trust(),
+                trust_env=False,
+                limits=httpx2.Limits(
+                    max_connections=CONNECTIONS_MAX,
+                    max_keepalive_connections=IDLE_CONNECTIONS_MAX,
+                    keepalive_expiry=IDLE_CONNECTION_S,
+                ),
+            )
+        return self._made
 
     async def request(
         self,

@@ -21,7 +21,7 @@ from typing import Final
 
 from svc.errors import NotFound
 from svc.protocol.messages import HeaderList, Headers, Request, Response
-from svc.protocol.security import shell_csp
+from svc.protocol.security import shell_csp, worker_csp
 from svc.protocol.served_files import CONTENT_TYPES, served_files
 
 MAX_FILES: Final = 2_000
@@ -33,6 +33,10 @@ BASE_MARK: Final = "{{static}}"
 """Where the tree is served, with its version."""
 STYLESHEETS_MARK: Final = "{{stylesheets}}"
 """Where the stylesheets are linked that the shell does not link itself."""
+
+WORKER_NAME: Final = "sw.js"
+FILES_MARK: Final = "{{files}}"
+"""In the worker: the names of the tree's files, with a space between two."""
 
 _COMPRESSIBLE: Final = frozenset({".js", ".mjs", ".css", ".html", ".txt", ".svg", ".webmanifest"})
 _VERSION_DIGITS: Final = 16
@@ -83,15 +87,25 @@ _KEPT_BY_304: Final = frozenset({"etag", "vary", "cache-control", "content-secur
 class StaticTree:
     """A loaded folder."""
 
-    def __init__(self, assets: Mapping[str, Asset], shell: Asset, *, version: str, csp_hashes: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        assets: Mapping[str, Asset],
+        shell: Asset,
+        worker: Asset | None,
+        *,
+        version: str,
+        csp_hashes: tuple[str, ...],
+    ) -> None:
         self.version = version
         self.csp_hashes = csp_hashes
         self._assets = assets
         self._shell = shell
+        self._worker = worker
         self._shell_headers = [
             ("cache-control", REVALIDATE),
             ("content-security-policy", shell_csp(csp_hashes)),
         ]
+        self._worker_headers = [("cache-control", REVALIDATE), ("content-security-policy", worker_csp())]
 
     @classmethod
     def load(cls, path: Path, *, prefix: str = "/static") -> StaticTree:
@@ -101,13 +115,17 @@ class StaticTree:
         if template is None:
             raise BadTree(f"{path} has no {SHELL_NAME}; the web app is not there")
         version = _version(files, template)
+        script = files.pop(WORKER_NAME, None)
         try:
             page = shell_page(template.decode("utf-8"), files, base=f"{prefix}/{version}")
+            worker = None if script is None else worker_script(script.decode(), files, base=f"{prefix}/{version}")
         except UnicodeDecodeError as error:
-            raise BadTree(f"{SHELL_NAME} is not UTF-8") from error
+            raise BadTree(f"{SHELL_NAME} or {WORKER_NAME} is not UTF-8") from error
         hashes = tuple(_csp_hash(match[1]) for match in _INLINE_SCRIPT.finditer(page))
         assets = {name: Asset.of(data, suffix=Path(name).suffix) for name, data in files.items()}
-        return cls(assets, Asset.of(page.encode(), suffix=".html"), version=version, csp_hashes=hashes)
+        shell = Asset.of(page.encode(), suffix=".html")
+        served_worker = None if worker is None else Asset.of(worker.encode(), suffix=".js")
+        return cls(assets, shell, served_worker, version=version, csp_hashes=hashes)
 
     def names(self) -> tuple[str, ...]:
         return tuple(sorted(self._assets))
@@ -126,6 +144,12 @@ class StaticTree:
         """The page every address of the app begins with."""
         return self._shell.respond(request.headers, extra=self._shell_headers)
 
+    def worker(self, request: Request) -> Response:
+        """The service worker of the version. Raises 404 where the tree has none."""
+        if self._worker is None:
+            raise NotFound
+        return self._worker.respond(request.headers, extra=self._worker_headers)
+
 
 def shell_page(template: str, names: Iterable[str], *, base: str) -> str:
     """The shell with its marks filled in; ``names`` are the files of the tree.
@@ -136,6 +160,15 @@ def shell_page(template: str, names: Iterable[str], *, base: str) -> str:
     sheets = [f"{BASE_MARK}/{name}" for name in sorted(names) if name.endswith(".css")]
     links = [f'<link rel="stylesheet" href="{sheet}">' for sheet in sheets if f'"{sheet}"' not in template]
     return template.replace(STYLESHEETS_MARK, "\n    ".join(links)).replace(BASE_MARK, base)
+
+
+def worker_script(template: str, names: Iterable[str], *, base: str) -> str:
+    """The service worker with its marks filled in: which files the app consists of, and where they and its parts are.
+
+    It is served from the top, where its scope is the whole app, and its parts from the folder of their version.
+    """
+    filled = template.replace(FILES_MARK, " ".join(sorted(names))).replace(BASE_MARK, base)
+    return filled.replace('from "./', f'from "{base}/')
 
 
 def accepts_gzip(headers: Headers) -> bool:

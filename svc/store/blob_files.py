@@ -64,6 +64,11 @@ class Upload:
         if self._file is not None:
             os.fsync(self._file.fileno())
 
+    def close(self) -> None:
+        """Nothing more is written, and it is not synced by itself: many may wait without an open file each."""
+        if self._file is not None:
+            self._file.close()
+
     def ref(self) -> BlobRef:
         return BlobRef(self._digest.hexdigest(), self.size)
 

@@ -12,8 +12,7 @@ from __future__ import annotations
 import fcntl
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Set
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Collection, Iterable, Iterator, Set
 from contextlib import contextmanager, suppress
 from functools import partial
 from io import FileIO
@@ -23,8 +22,8 @@ from typing import Final
 from svc.store.blob_files import NOT_A_FILE, BlobCorrupt, BlobMissing, open_to_read
 from svc.store.faults import disk_faults
 from svc.store.home import sync_directory
+from svc.store.syncing import EACH, Syncs, sync_all
 
-SYNC_THREADS: Final = 8  # fsyncs of one group that wait for the disk together
 DAMAGED: Final = "This content is damaged."
 
 _NAME: Final = re.compile(r"[0-9a-f]{64}")
@@ -105,10 +104,10 @@ class BlobTree:
                     directory.rmdir()
         return moved
 
-    def sync_parents(self, names: Collection[str]) -> None:
+    def sync_parents(self, names: Collection[str], syncs: Syncs = EACH) -> None:
         directories = {self.place(sha256).parent for sha256 in names}
         self.make_durable(directories)
-        sync_all(partial(sync_directory, directory) for directory in directories)
+        syncs.directories(directories)
 
     def make_durable(self, directories: Set[Path]) -> None:
         """See to it that ``directories`` exist and that a power loss does not take their names away.
@@ -152,17 +151,6 @@ class BlobTree:
 
 def is_name(sha256: str) -> bool:
     return _NAME.fullmatch(sha256) is not None
-
-
-def sync_all(syncs: Iterable[Callable[[], None]]) -> None:
-    """Run all, several at a time: a file system makes one commit of the syncs that wait for it together."""
-    waiting = list(syncs)
-    if len(waiting) == 1:
-        waiting[0]()
-    elif waiting:
-        with ThreadPoolExecutor(min(SYNC_THREADS, len(waiting)), thread_name_prefix="blob-sync") as pool:
-            for done in [pool.submit(sync) for sync in waiting]:
-                done.result()
 
 
 def _sync_if_there(directory: Path) -> None:

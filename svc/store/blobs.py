@@ -1,7 +1,8 @@
 """Blobs: content under its own SHA-256, in files ``ab/<sha256>``.
 
-Owns the blob tree. The order of durability is: write a temporary file, fsync it, rename it, fsync the directory, and
-only then return, so that no row ever names a blob that a power loss took away. Content never changes once it has its
+Owns the blob tree. The order of durability is: write a temporary file, sync it, rename it, sync the directory, and
+only then return, so that no row ever names a blob that a power loss took away. Many are stored with one sync for their
+files and one for their directories, where that is as good (``syncing``). Content never changes once it has its
 name, and damaged content is never handed out as if it were whole: who finds some notes it (``suspects``), and storing
 the same content again replaces it.
 
@@ -26,14 +27,15 @@ from typing import Final, TypeVar
 from svc.clock import Millis
 from svc.errors import Refusal, TooLarge
 from svc.store.blob_files import CHUNK_BYTES, BlobCorrupt, BlobMissing, BlobRef, Reader, Upload
-from svc.store.blob_tree import DAMAGED, BlobTree, is_name, sync_all
+from svc.store.blob_tree import DAMAGED, BlobTree, is_name
 from svc.store.faults import StoreBroken, disk_faults
 from svc.store.suspects import Suspects
+from svc.store.syncing import Syncs, syncs_for, tells_of_failures
 from svc.store.threads import RunsInThreads
 
 T = TypeVar("T")
 
-GROUP_FILES: Final = 64  # temporary files open at a time while many blobs are written
+GROUP_FILES: Final = 64  # temporary files open at a time while many blobs are written and each is synced
 CHECKED_AHEAD_BYTES: Final = 16 * 1024 * 1024  # content up to here is checked before the first byte is handed out
 MAX_REMEMBERED: Final = 4_096  # files whose hash was checked, for ranges
 
@@ -52,7 +54,9 @@ class Blobs:
     ) -> None:
         """``on_broken`` hears that the disk failed, so that the database stops acknowledging too (``Store.fail``)."""
         self.suspects = Suspects()
+        self._root = root
         self._tree = BlobTree(root)
+        self._telling = False
         self._incoming = root / _INCOMING
         self._threads = threads
         self._on_broken = on_broken
@@ -80,6 +84,7 @@ class Blobs:
         blobs._incoming.mkdir(mode=0o700, parents=True, exist_ok=True)
         for leftover in blobs._incoming.iterdir():
             leftover.unlink()
+        blobs._telling = tells_of_failures(root)
         return blobs
 
     async def put(self, data: bytes) -> BlobRef:
@@ -94,12 +99,17 @@ class Blobs:
         """:meth:`put_all` for those who are in a thread already; blocks."""
         refs = [BlobRef(hashlib.sha256(data).hexdigest(), len(data)) for data in datas]
         wanted = dict(zip(refs, datas, strict=True))
-        with self._noting_room(), disk_faults():
+        with (
+            self._noting_room(),
+            disk_faults(),
+            syncs_for(self._root, files=len(wanted), telling=self._telling) as syncs,
+        ):
             missing = self._renew(wanted)
-            for start in range(0, len(missing), GROUP_FILES):
-                self._write_group({ref: wanted[ref] for ref in missing[start : start + GROUP_FILES]})
-            # Also those that were there: a process killed between rename and fsync may have left them.
-            self._tree.sync_parents([ref.sha256 for ref in refs])
+            together = len(wanted) if syncs.at_once else GROUP_FILES
+            for start in range(0, len(missing), together):
+                self._write_group({ref: wanted[ref] for ref in missing[start : start + together]}, syncs)
+            # Also those that were there: a process killed between rename and sync may have left them.
+            self._tree.sync_parents([ref.sha256 for ref in refs], syncs)
             self._replaced(missing)
         return refs
 
@@ -185,6 +195,10 @@ class Blobs:
                 yield held
         finally:
             file.close()
+
+    async def opened(self, sha256: str) -> FileIO:
+        """The file itself, for who has to go back and forth in it; nothing of it is checked. The caller closes it."""
+        return await self._hop(self._opened, sha256)
 
     async def head(self, sha256: str, *, length: int) -> bytes:
         """The first bytes, to tell by what the content is before it is streamed.
@@ -302,15 +316,17 @@ class Blobs:
                     missing.append(ref)
         return missing
 
-    def _write_group(self, group: dict[BlobRef, bytes]) -> None:
-        """All writes first, then all fsyncs: the file system commits them together."""
+    def _write_group(self, group: dict[BlobRef, bytes], syncs: Syncs) -> None:
+        """All writes first, then all syncs: the file system commits them together."""
         uploads: list[Upload] = []
         try:
             for data in group.values():
                 upload = Upload(self._incoming / secrets.token_hex(16))
                 uploads.append(upload)
                 upload.write(data)
-            sync_all(upload.sync for upload in uploads)
+                if syncs.at_once:
+                    upload.close()
+            syncs.files(uploads)
             self._tree.make_durable({self._tree.place(ref.sha256).parent for ref in group})
             with self._tree.locked(fcntl.LOCK_SH):
                 for ref, upload in zip(group, uploads, strict=True):

@@ -74,6 +74,20 @@ def empty_news(
     return until
 
 
+def withhold_news(tx: Tx, *, audience: str, fields: Sequence[str], value: str) -> None:
+    """What live updates still tell ``audience`` where one of ``fields`` has ``value`` is told to nobody any more, also
+    to who comes back and asks what was missed."""
+    tx.run(
+        """
+        update outbox set audience = null where audience = :audience
+            and :value in (select json_extract(outbox.payload, '$.' || field.value) from json_each(:fields) field)
+        """,
+        audience=audience,
+        fields=json_array(fields),
+        value=value,
+    )
+
+
 def walk(tx: Tx, *, key: str, step: Callable[[int], int | None]) -> bool:
     """One step of a walk over numbered rows; its place is kept under ``key`` until it has come to the end.
 

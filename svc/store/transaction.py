@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -21,6 +22,14 @@ from svc.store.outbox import OutboxRow
 Value = None | int | float | str | bytes
 Row = tuple[Any, ...]  # the edge: SQLite types its values at run time, the caller's annotation is the statement
 
+_EMIT: Final = """
+    insert into outbox (at, topic, kind, ref, payload, audience, device_id)
+    values (:at, :topic, :kind, :ref, :payload, :audience, :device_id)
+"""
+_RECORD: Final = """
+    insert into events (at, type, payload, audience, device_id)
+    values (:at, :type, :payload, :audience, :device_id)
+"""
 _EMPTY: Final[Mapping[str, object]] = MappingProxyType({})
 
 
@@ -100,42 +109,40 @@ class Tx(ReadTx):
 
         ``audience`` is a user id, ``EVERYONE``, ``ADMINS``, or ``None`` for those who see everything.
         """
-        encoded = msgspec.json.encode(dict(payload))
-        cursor = self._execute(
-            """
-            insert into outbox (at, topic, kind, ref, payload, audience, device_id)
-            values (:at, :topic, :kind, :ref, :payload, :audience, :device_id)
-            """,
-            {
-                "at": self.now,
-                "topic": topic,
-                "kind": kind,
-                "ref": id,
-                "payload": encoded.decode(),
-                "audience": audience,
-                "device_id": device_id,
-            },
-        )
-        seq = cursor.lastrowid or 0
-        self.emitted.append(OutboxRow(seq, self.now, topic, kind, id, encoded, audience, device_id))
+        row = OutboxRow(0, self.now, topic, kind, id, msgspec.json.encode(dict(payload)), audience, device_id)
+        seq = self._execute(_EMIT, _outbox_values(row)).lastrowid or 0
+        self.emitted.append(replace(row, seq=seq))
+
+    def emit_many(
+        self,
+        *,
+        topic: str,
+        kind: str,
+        updates: Iterable[tuple[str, Mapping[str, object], str | None]],
+        device_id: str | None = None,
+    ) -> None:
+        """Add a live update for each ``(id, payload, audience)``, in their order and by one statement: :meth:`emit`."""
+        rows = [
+            OutboxRow(0, self.now, topic, kind, ref, msgspec.json.encode(dict(payload)), audience, device_id)
+            for ref, payload, audience in updates
+        ]
+        self.run_many(_EMIT, map(_outbox_values, rows))
+        seqs = self._last(len(rows))
+        self.emitted.extend(replace(row, seq=seq) for seq, row in zip(seqs, rows, strict=True))
 
     def record(self, *, type: str, payload: Mapping[str, object], audience: str | None, device_id: str) -> int:
         """Keep a durable event record; its sequence number."""
         self.recorded = True
-        cursor = self._execute(
-            """
-            insert into events (at, type, payload, audience, device_id)
-            values (:at, :type, :payload, :audience, :device_id)
-            """,
-            {
-                "at": self.now,
-                "type": type,
-                "payload": msgspec.json.encode(dict(payload)).decode(),
-                "audience": audience,
-                "device_id": device_id,
-            },
+        return self._execute(_RECORD, self._event_values(type, payload, audience, device_id)).lastrowid or 0
+
+    def record_many(
+        self, *, type: str, records: Iterable[tuple[Mapping[str, object], str | None]], device_id: str
+    ) -> None:
+        """Keep an event record for each ``(payload, audience)``, in their order, by one statement."""
+        self.recorded = True
+        self.run_many(
+            _RECORD, (self._event_values(type, payload, audience, device_id) for payload, audience in records)
         )
-        return cursor.lastrowid or 0
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:
@@ -160,6 +167,17 @@ class Tx(ReadTx):
             self._note(error)
             raise
 
+    def _event_values(
+        self, type: str, payload: Mapping[str, object], audience: str | None, device_id: str
+    ) -> Mapping[str, Value]:
+        encoded = msgspec.json.encode(dict(payload)).decode()
+        return {"at": self.now, "type": type, "payload": encoded, "audience": audience, "device_id": device_id}
+
+    def _last(self, count: int) -> range:
+        """The numbers of the ``count`` rows inserted last: nobody else writes meanwhile, so they follow each other."""
+        last = int(self.value("select last_insert_rowid()")) if count else 0
+        return range(last - count + 1, last + 1)
+
     def _note(self, error: sqlite3.Error) -> None:
         """Some errors make SQLite drop the whole transaction; an action that catches one must not go on writing."""
         self.fault = fault_of(error) or (None if self._connection.in_transaction else "lost")
@@ -168,3 +186,15 @@ class Tx(ReadTx):
     def _refuse_after_fault(self) -> None:
         if self.fault is not None:
             raise exception_for(self.fault, self.cause)
+
+
+def _outbox_values(row: OutboxRow) -> Mapping[str, Value]:
+    return {
+        "at": row.at,
+        "topic": row.topic,
+        "kind": row.kind,
+        "ref": row.id,
+        "payload": row.payload.decode(),
+        "audience": row.audience,
+        "device_id": row.device_id,
+    }

@@ -33,6 +33,10 @@ async def static_file(context: RequestContext, request: Request) -> Response:
     return _surface(context).static.respond(request, request.params["path"])
 
 
+async def service_worker(context: RequestContext, request: Request) -> Response:
+    return _surface(context).static.worker(request)
+
+
 async def rpc(context: RequestContext, request: Request) -> Response:
     return await _surface(context).rpc.respond(context, request, context.principal_or_none)
 
@@ -49,6 +53,7 @@ _ROUTES: tuple[Route[RequestContext], ...] = (
         for path in _SHELL_PATHS
     ),
     Route(method="GET", path="/static/*path", access="public", handle=static_file, summary="The web app's files."),
+    Route(method="GET", path="/sw.js", access="public", handle=service_worker, summary="The app's service worker."),
     Route(method="GET", path="/trpc/*procedure", access="public", handle=rpc, summary="RPC queries (access by row)."),
     Route(
         method="POST", path="/trpc/*procedure", access="public", handle=rpc, summary="RPC mutations (access by row)."

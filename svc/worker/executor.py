@@ -21,7 +21,8 @@ from svc.nursery import Child, Wake
 from svc.protocol import Link, LinkFault, Request, Response, Route, json_response
 from svc.worker.history import Order
 from svc.worker.rows import WorkerRows
-from svc.worker.steps import Diverged, Session, Steps
+from svc.worker.session import Diverged, Session
+from svc.worker.steps import Steps
 from svc.worker.terms import DIVERGED, FLOW_PATH, HANDSHAKE_PATH, HEARTBEAT_S, PROTOCOL
 from svc.workflow import Code, StepFailed, Workflow
 from svc.workspace import ScrubbedContext

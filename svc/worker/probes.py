@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from svc.nursery import Root
+from svc.nursery import verdict_on
 from svc.protocol import Request, Response, Route, json_response
 from svc.worker.rows import WorkerRows
 from svc.workspace import ScrubbedContext
@@ -15,19 +15,10 @@ async def livez(context: ScrubbedContext, request: Request) -> Response:
 
 
 async def readyz(context: ScrubbedContext, request: Request) -> Response:
-    engine = _engine(context.workspace.root)
+    engine = verdict_on(context.workspace.root)
     ready = engine == "ok"
     said = {"status": "ready" if ready else engine, "checks": {"engine": engine}}
     return json_response(said, status=200 if ready else 503)
-
-
-def _engine(root: Root) -> str:
-    phases = {state.phase for state in root.states().values()}
-    if root.draining:
-        return "draining"
-    if "starting" in phases:
-        return "starting"
-    return "failed" if phases & {"failed", "restarting"} else "ok"
 
 
 ROWS: Final = WorkerRows(

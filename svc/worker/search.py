@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from svc.worker.rows import WorkerRows
 from svc.workflow import Json, Run, Workflow
 
 QUEUE: Final = "search.reindex.queue"
@@ -28,4 +27,3 @@ async def reindex(run: Run, input: Json) -> Json:
 REINDEX: Final = Workflow(
     name="search.reindex", version=1, title="Re-index everything", code=reindex, calls=(QUEUE, LEFT)
 )
-ROWS: Final = WorkerRows(workflows=(REINDEX,))

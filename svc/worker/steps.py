@@ -9,18 +9,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 import msgspec
 import trio
 
-from svc.clock import Clock
-from svc.log import Log
 from svc.nursery import open_task_group
-from svc.protocol import Link, LinkAnswer, LinkFault
-from svc.worker.history import KnownStep, Order, input_digest
+from svc.worker.history import KnownStep, input_digest
+from svc.worker.session import Diverged, LetGo, Session, reason_of
 from svc.worker.terms import (
     APPROVAL,
     BEGUN,
@@ -28,7 +26,6 @@ from svc.worker.terms import (
     CHILD,
     DIVERGED,
     INLINE_PAUSE_MS,
-    RUN_HEADER,
     SLEEP,
     STEP_PATH,
     diverged,
@@ -42,111 +39,7 @@ IN_DOUBT: Final = (
     "Decline where it was done, or must not be."
 )
 IN_DOUBT_S: Final = 30 * 86_400.0
-_TRIES: Final = 15
-_PAUSE_S: Final = 0.5
-_LONGEST_PAUSE_S: Final = 4.0
-"""Together a minute: as long as a lease."""
-
-
 Work = Callable[[str], Awaitable[Json]]
-
-
-class LetGo(Exception):
-    """The run was let go of, and its code asks for a step all the same."""
-
-
-class Diverged(Exception):
-    """The code does something else than it did when the run began."""
-
-
-class Refused(Exception):
-    """The trusted plane refuses: in its words."""
-
-
-@dataclass(kw_only=True)
-class Session:
-    """One lease of one run: its history, the way to the trusted plane, and which of its branches wait.
-
-    ``scope`` is the code's. ``waits_out``: what all branches wait for, once that is all that they do.
-    """
-
-    order: Order
-    link: Link
-    clock: Clock
-    log: Log
-    scope: trio.CancelScope = field(default_factory=trio.CancelScope)
-    branches: int = 1
-    over: bool = False
-    waits_out: tuple[str, ...] = ()
-    known: dict[str, KnownStep] = field(init=False)
-    _waits: dict[str, None] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.known = {step.step_id: step for step in self.order.steps}
-
-    async def post(self, path: str, body: Mapping[str, Any]) -> LinkAnswer:
-        """Tell of a step, as :meth:`tell` does, while the run is this worker's."""
-        if self.over:
-            raise LetGo
-        answer = await self.tell(path, body)
-        if answer is None:
-            await self.leave()
-        return answer
-
-    async def tell(self, path: str, body: Mapping[str, Any]) -> LinkAnswer | None:
-        """Tell the trusted plane; again for a while where it does not answer: it may be starting anew.
-
-        Each of these may be told twice. ``None`` where the run is another worker's, or nobody answers.
-        """
-        for attempt in range(_TRIES):
-            try:
-                answer = await self.link.post(path, body, headers={RUN_HEADER: self.order.run_token})
-            except LinkFault as fault:
-                why = str(fault)
-            else:
-                if answer.status == _FORBIDDEN and _reason(answer) in {"unknown_run", "no_run"}:
-                    return None
-                if answer.status < _SERVER_FAULT:
-                    return answer
-                why = answer.problem()
-            self.log.info("runs.not_told", run_id=self.order.run_id, why=why, attempt=attempt + 1)
-            await trio.sleep(min(_PAUSE_S * 2**attempt, _LONGEST_PAUSE_S))
-        return None
-
-    async def wait_for(self, key: str) -> NoReturn:
-        """What it waits for is found in the history of the next lease."""
-        self._waits[key] = None
-        try:
-            self.look()
-            await trio.sleep_forever()
-        finally:
-            del self._waits[key]
-        raise LetGo
-
-    def look(self) -> None:
-        """Let go of the run where all of its branches wait."""
-        if self._waits and len(self._waits) >= self.branches and not self.over:
-            self.waits_out = tuple(self._waits)
-            self.over = True
-            self.scope.cancel()
-
-    async def leave(self) -> NoReturn:
-        """The run is not this worker's any more."""
-        self.over = True
-        self.scope.cancel()
-        await trio.sleep_forever()
-        raise LetGo
-
-
-_FORBIDDEN: Final = 403
-_SERVER_FAULT: Final = 500
-
-
-def _reason(answer: LinkAnswer) -> str:
-    try:
-        return str(answer.json().get("reason", ""))
-    except (LinkFault, AttributeError):
-        return ""
 
 
 class Steps:
@@ -280,7 +173,7 @@ class Steps:
     async def _told(self, body: Mapping[str, Any]) -> Any:
         answer = await self._session.post(CALL_PATH, body)
         if not answer.ok:
-            if _reason(answer) == DIVERGED:
+            if reason_of(answer) == DIVERGED:
                 raise Diverged(answer.problem())
             raise StepFailed(answer.problem(), type="Refused")
         return answer.json()

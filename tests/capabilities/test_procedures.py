@@ -26,6 +26,7 @@ async def test_every_row_of_the_specification_can_be_set(service: Service) -> No
     assert names == {
         *("im-a.send", "im-a.socket", "im-b", "idp.oauth", "stt", "llm.a", "llm.b", "mlops-a.api", "mlops-b.api"),
         *("coding-agent.api", "provider.drive-b", "provider.drive-c", "gitops.git.token", "gitops.webhook.secret"),
+        "microsoft.oauth",
     }
     assert not any(one["configured"] for one in await service.query("capabilities.list"))
 
@@ -54,6 +55,7 @@ async def test_a_credential_is_set_rotated_and_removed_and_never_shown(service: 
         ("idp.oauth", {"id": "x"}, "secret"),
         ("idp.oauth", {"id": "x", "secret": "y", "more": "z"}, "more"),
         ("im-b", {"apiId": "1", "apiHash": "2"}, "session"),
+        ("microsoft.oauth", {"secret": "y"}, "id"),
     ],
 )
 async def test_what_can_not_be_a_credential_is_refused_by_field(

@@ -18,6 +18,7 @@ VARIABLES = {
     "IM_A_APP_TOKEN": "im-a.socket",
     "IM_B_API_ID IM_B_API_HASH IM_B_SESSION": "im-b",
     "IDP_CLIENT_ID IDP_CLIENT_SECRET": "idp.oauth",
+    "MICROSOFT_CLIENT_ID MICROSOFT_CLIENT_SECRET MICROSOFT_TENANT": "microsoft.oauth",
     "STT_API_KEY": "stt",
     "LLM_A_API_KEY": "llm.a",
     "LLM_B_API_KEY": "llm.b",
@@ -29,7 +30,7 @@ VARIABLES = {
     "SVC_GITOPS_TOKEN": "gitops.git.token",
     "SVC_GITOPS_WEBHOOK_SECRET": "gitops.webhook.secret",
 }
-"""The table of the specification, part 1.2."""
+"""The table of the specification, part 1.2, and the clients of services that it does not know."""
 
 
 async def test_each_row_of_the_table_seeds_its_capability(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> None:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from svc.clock import VirtualClock
 from svc.gitops.front_matter_edit import shown, with_body
 from svc.gitops.service import Gitops
@@ -22,18 +24,22 @@ START = "".join(f"line {n}\n" for n in range(12))
 
 @dataclass
 class Both:
-    """The workspace, and the repository. ``lines`` that were written; those of pages that somebody deleted may go."""
+    """The workspace, and the repository. ``lines`` that were written; those of pages that somebody deleted may go.
+
+    Others push to ``main``; edits of here go to ``side``, which may be that, too.
+    """
 
     service: Service
     upstream: Upstream
     chance: random.Random
+    side: str
     lines: set[str] = field(default_factory=set)
     made: int = 0
 
     async def step(self) -> None:
         kind = self.chance.choices(
-            ["save", "push", "look", "move", "move there", "delete", "delete there", "make", "share"],
-            weights=[8, 8, 4, 2, 1, 1, 1, 2, 1],
+            ["save", "push", "look", "move", "move there", "delete", "delete there", "make", "share", "take over"],
+            weights=[8, 8, 4, 2, 1, 1, 1, 2, 1, 1],
         )[0]
         await getattr(self, kind.replace(" ", "_"))()
 
@@ -88,7 +94,8 @@ class Both:
             for below in await self.pages():
                 if below["path"] == page["path"] or below["path"].startswith(page["path"] + "/"):
                     self.forget(below["body"])
-                    self.forget(self.files().get((below["managed"] or {}).get("file", ""), ""))
+                    for branch in self.branches:
+                        self.forget(self.files(branch).get((below["managed"] or {}).get("file", ""), ""))
             await self.service.mutate("pages.delete", path=page["path"])
 
     async def share(self) -> None:
@@ -99,9 +106,26 @@ class Both:
 
     # There
 
-    def files(self) -> dict[str, str]:
-        names = self.upstream.git("ls-tree", "-r", "-z", "--name-only", "main", "pages/").decode().split("\0")[:-1]
-        return {name: self.upstream.file(name) for name in names}
+    @property
+    def branches(self) -> set[str]:
+        known = self.upstream.git("for-each-ref", "--format=%(refname:short)").decode().split()
+        return {"main", self.side} & set(known)
+
+    @property
+    def whole(self) -> str:
+        """The branch that has it all, where all is settled: the side, unless all of it was taken over."""
+        if self.side not in self.branches:
+            return "main"
+        meets = self.upstream.git("merge-base", "main", self.side).decode().strip()
+        return self.side if meets == self.upstream.head() else "main"
+
+    def files(self, branch: str = "main") -> dict[str, str]:
+        names = self.upstream.git("ls-tree", "-r", "-z", "--name-only", branch, "pages/").decode().split("\0")[:-1]
+        return {name: self.upstream.file(name, branch) for name in names}
+
+    async def take_over(self) -> None:
+        """The pull request is merged, if it can be as it is."""
+        self.upstream.git("update-ref", "refs/heads/main", f"refs/heads/{self.whole}")
 
     async def push(self) -> None:
         files = self.files()
@@ -120,7 +144,8 @@ class Both:
         files = self.files()
         if len(files) > 1:
             file = self.chance.choice(sorted(files))
-            self.forget(files[file])
+            for branch in self.branches:
+                self.forget(self.files(branch).get(file, ""))
             for page in await self.pages():
                 if page["managed"] and page["managed"]["file"] == file:
                     self.forget(page["body"])
@@ -143,7 +168,8 @@ class Both:
                 await self.look()
                 return
             for conflict in status["conflicts"]:
-                await self.choose(conflict)
+                if conflict in (await self.service.query("gitops.status"))["conflicts"]:  # it went along with another
+                    await self.choose(conflict)
             for problem in status["problems"]:
                 await self.make_room(problem)
         raise AssertionError(f"it does not come to rest: {status}")
@@ -170,7 +196,7 @@ class Both:
             self.upstream.push({problem["file"]: None, f"pages/room {self.made}.md": files[problem["file"]]})
 
     async def check(self) -> None:
-        files = self.files()
+        files = self.files(self.whole)
         pages = {page["managed"]["file"]: page for page in await self.pages()}
         assert pages.keys() == files.keys()
         for file, page in pages.items():
@@ -180,14 +206,14 @@ class Both:
         assert {line for line in self.lines if line not in everything} == set()
 
 
+@pytest.mark.parametrize("side", ["main", "workspace"])
 async def test_any_row_of_edits_here_and_there_ends_with_both_sides_equal_and_nothing_lost(
-    tmp_path: Path, upstream: Upstream, wall: VirtualClock, log: RecordedLog, chance: random.Random
+    tmp_path: Path, upstream: Upstream, wall: VirtualClock, log: RecordedLog, chance: random.Random, side: str
 ) -> None:
     upstream.push({f"pages/{name}.md": f"---\ntitle: {name} # kept\n---\n\n{START}" for name in NAMES})
-    async with following(
-        tmp_path, upstream.url, clock=wall, log=log, poll_s=0, SVC_GITOPS_MODE="write-back"
-    ) as service:
-        both = Both(service=service, upstream=upstream, chance=chance)
+    settings = {"SVC_GITOPS_MODE": "write-back"} | ({} if side == "main" else {"SVC_GITOPS_WRITEBACK_BRANCH": side})
+    async with following(tmp_path, upstream.url, clock=wall, log=log, poll_s=0, **settings) as service:
+        both = Both(service=service, upstream=upstream, chance=chance, side=side)
         for _ in range(INTERLEAVINGS):
             for _ in range(chance.randint(2, 7)):
                 await both.step()

@@ -201,6 +201,34 @@ async def test_what_was_changed_there_and_deleted_here_stays_there(desk: Desk) -
     assert (desk.waiting(), desk.conflicts()) == (0, [])
 
 
+async def test_what_was_changed_here_and_there_and_then_deleted_here_stays_there(desk: Desk) -> None:
+    """All between two looks: there is no page any more on which anybody could choose."""
+    theirs = TEXT.replace("one", "THEIRS")
+    desk.save(NOA, "team/plan", TEXT.replace("one", "OURS"))
+    desk.delete(MIA, "team/plan")
+    desk.upstream.push({"pages/team/plan.md": theirs})
+    await desk.export()
+    assert (desk.waiting(), desk.conflicts()) == (0, [])
+    assert desk.upstream.file("pages/team/plan.md") == theirs
+
+
+async def test_where_the_text_that_an_edit_was_made_upon_is_lost_a_person_chooses(desk: Desk) -> None:
+    """It stood in no commit, only in our copy of the repository: what a merge had made of the page here."""
+    desk.save(NOA, "team/plan", TEXT.replace("one", "ONE"), title="plan")
+    desk.upstream.push({"pages/team/plan.md": TEXT.replace("three", "THREE")})
+    await desk.export()
+    there = desk.upstream.file("pages/team/plan.md")
+    desk.save(OLE, "team/plan", TEXT.replace("one", "ONE").replace("two", "TWO"), title="plan")
+    await desk.mirror.start_over()
+    await desk.export()
+    assert desk.conflicts() == [("team/plan", "It was changed in the repository as well, in the same lines.")]
+    assert (desk.upstream.file("pages/team/plan.md"), desk.waiting()) == (there, 1)
+    keep(desk, "team/plan", "text", TEXT.replace("one", "ONE").replace("two", "TWO").replace("three", "THREE"))
+    await desk.export()
+    assert (desk.waiting(), desk.conflicts()) == (0, [])
+    assert "TWO\n\nTHREE" in desk.upstream.file("pages/team/plan.md")
+
+
 async def test_a_path_that_another_file_has_there_is_told_and_a_move_ends_it(desk: Desk) -> None:
     desk.move(MIA, "team/plan", "team/taken")
     desk.upstream.push({"pages/team/taken.md": "theirs"})

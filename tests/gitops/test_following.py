@@ -79,7 +79,7 @@ async def test_without_a_poll_only_a_call_looks(
     first = upstream.push({"pages/a.md": "one"})
     async with following(tmp_path, upstream.url, clock=wall, log=log, poll_s=0) as service:
         second = upstream.push({"pages/a.md": "two"})
-        await trio.sleep(80_000)
+        await trio.sleep(4_000)  # longer than any look and any pause
         found = await status(service)
         assert (found["commit"], found["next"]) == (first, None)
         assert await service.mutate("gitops.sync") == {"queued": True}
@@ -217,6 +217,17 @@ async def test_files_beside_pages_are_shown_by_them(
         await looked(service)
         assert (await page(service, "t/a"))["body"] == "![x](img/p.png) and [b](/p/b)"
         assert (await service.get(address)).status == 404
+
+
+async def test_a_page_that_comes_after_a_file_shows_it_to_its_readers(
+    tmp_path: Path, upstream: Upstream, wall: VirtualClock, log: RecordedLog
+) -> None:
+    upstream.push({"pages/p.png": b"\x89PNG", "pages/a.md": "A", "pages/b.md": "B"})
+    async with following(tmp_path, upstream.url, clock=wall, log=log) as service:
+        upstream.push({"pages/a.md": "![x](p.png)", "pages/new.md": "![x](p.png)"})
+        await looked(service)
+        shown = await service.rows("select p.path from page_files f join pages p on p.id = f.page_id order by 1")
+        assert shown == [("a",), ("new",)]
 
 
 async def test_a_text_shows_no_file_of_somebody_elses(

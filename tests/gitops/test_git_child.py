@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -18,6 +17,8 @@ from svc.gitops.git.faults import fault_of
 from tests.gitops.conftest import MakeMirror, git_of
 from tests.gitops.http_remote import HttpRemote, http_remote
 from tests.gitops.upstream import Upstream
+from tests.sizes import HANGS_S
+from tests.support.process import until
 
 TOKEN = "tok-3f9a1c77e0"
 
@@ -51,15 +52,15 @@ async def until_written(path: Path) -> str:
 
 
 def wait_until_written(path: Path) -> str:
-    while not (path.exists() and path.read_text().endswith("\n")):
-        time.sleep(0.01)
+    until(
+        lambda: path.exists() and path.read_text().endswith("\n"), what=f"{path.name} to be written", deadline_s=HANGS_S
+    )
     return path.read_text().strip()
 
 
 def wait_until_gone(pid: int) -> None:
     """A process that was killed stays in the table until init has taken it out."""
-    while not group_is_gone(pid):
-        time.sleep(0.01)
+    until(lambda: group_is_gone(pid), what="the processes to be gone", deadline_s=HANGS_S)
 
 
 async def test_a_token_opens_a_private_remote(upstream: Upstream, remote: HttpRemote, mirror_of: MakeMirror) -> None:
@@ -175,7 +176,9 @@ def is_child_of_ours(process: Path) -> bool:
 
 
 def test_the_fault_tells_of_no_credential() -> None:
-    fault = fault_of(128, f"fatal: unable to access 'https://u:{TOKEN}@h/': {TOKEN}\n".encode(), secret=TOKEN)
+    fault = fault_of(
+        128, f"fatal: unable to access 'https://u:{TOKEN}@h/': {TOKEN}\n".encode(), secret=TOKEN, directory=Path("x")
+    )
     assert TOKEN not in fault.words
 
 
@@ -195,7 +198,7 @@ async def test_one_that_does_not_heed_the_wish_to_end_is_ended(
     tmp_path: Path, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = tmp_path / "grandchild"
-    monkeypatch.setattr("svc.gitops.git.child.GRACE_S", 0.05)
+    monkeypatch.setattr("svc.nursery.child_process.GRACE_S", 0.05)
     deaf = f'trap "" TERM; (trap "" TERM; while :; do sleep 1; done) & echo $! >{told}; while :; do sleep 1; done'
     git = git_of(upstream.directory, upstream.url, PATH=put_git_first(tmp_path / "bin", deaf))
     async with trio.open_nursery() as nursery:

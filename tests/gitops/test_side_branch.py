@@ -102,6 +102,23 @@ async def test_lines_that_both_changed_wait_for_a_choice_and_take_nothing_back(
     assert (await status(beside))["problem"] is None
 
 
+async def test_a_page_that_both_have_added_waits_for_a_choice(beside: Service, upstream: Upstream) -> None:
+    await save(beside, "written here\n", "plan/new")
+    await looked(beside)
+    upstream.push({"pages/plan/new.md": "written there\n"})
+    found = await looked(beside)
+    assert [one["path"] for one in found["conflicts"]] == ["plan/new"]
+    assert (side(upstream, "pages/plan/new.md"), await body(beside, "plan/new")) == (
+        "written there\n",
+        "written here\n",
+    )
+    await beside.mutate("gitops.resolve", path="plan/new", keep="text", text="written there\nwritten here\n")
+    found = await looked(beside)
+    assert (found["conflicts"], found["pending"]) == ([], 0)
+    assert side(upstream, "pages/plan/new.md") == "written there\nwritten here\n"
+    assert upstream.file("pages/plan/new.md") == "written there\n"
+
+
 async def test_a_side_branch_that_others_deleted_is_made_again(beside: Service, upstream: Upstream) -> None:
     await save(beside, TEXT.replace("line 1", "HERE"))
     await looked(beside)

@@ -145,6 +145,16 @@ CREATE TABLE gitops_state (         -- one row, once something was followed
 ) strict
 ;
 
+CREATE TABLE idempotency_keys (             -- what a person's clients asked for once, and what came of it
+    id integer primary key autoincrement,
+    user_id text,                           -- null: everybody's, until the instance is claimed
+    key text not null,                      -- the client's own name for the action
+    fingerprint blob not null,              -- SHA-256 of the procedure and its input
+    result text not null,                   -- JSON
+    at integer not null
+) strict
+;
+
 CREATE TABLE identities (
     issuer text not null,
     subject text not null,
@@ -186,7 +196,26 @@ CREATE TABLE mail_accounts (
     unread_threads integer not null default 0,  -- threads in the inbox with an unread message
     last_synced_at integer,
     created_at integer not null
-, labels_at integer not null default 0, unread_twins integer not null default 0, cause text, provider_total integer, erasing integer not null default 0, sender_name text, provider text not null default '') strict
+, labels_at integer not null default 0, unread_twins integer not null default 0, cause text, provider_total integer, erasing integer not null default 0, sender_name text, provider text not null default '', default_address text) strict
+;
+
+CREATE TABLE mail_acts (                    -- of people, in accounts that are shared; the newest of each thread
+    id integer primary key,
+    account_id text not null references mail_accounts (id) on delete cascade,
+    thread_id text not null,
+    message_id text,                        -- that was sent
+    user_id text not null,
+    what text not null,
+    at integer not null
+) strict
+;
+
+CREATE TABLE mail_authentication (
+    message_id text primary key references mail_messages (id) on delete cascade,
+    found text not null,                    -- JSON: formats.authentication.Authentication
+    asked integer not null,                 -- 1: the keys of its signatures were asked for
+    until integer                           -- when it is to be looked at again; null: never
+) strict, without rowid
 ;
 
 CREATE TABLE mail_clean (                   -- sanitized bodies, by content and policy; may be emptied at any time
@@ -200,7 +229,24 @@ CREATE TABLE mail_clean (                   -- sanitized bodies, by content and 
 ) strict, without rowid
 ;
 
-CREATE TABLE mail_drafts (                  -- local only: no sync touches them
+CREATE TABLE mail_dkim_keys (               -- what the DNS says, for as long as it may be kept
+    name text primary key,
+    record blob,                            -- null: there is none
+    until integer not null
+) strict, without rowid
+;
+
+CREATE TABLE mail_draft_copies (            -- of a draft, among the drafts that its account's server keeps
+    draft_id text not null,                 -- may outlive its draft, until the copy is gone from there, too
+    account_id text not null,
+    next_at integer,                        -- when the server is told; null: it has what is here
+    changes integer not null default 1,     -- counts what it has to be told: compare and set
+    attempts integer not null default 0,    -- since the last of them
+    primary key (draft_id, account_id)
+) strict, without rowid
+;
+
+CREATE TABLE mail_drafts (                  -- what is written here; its copy at the server is made of it
     id text primary key,
     owner_id text,
     account_id text not null,
@@ -216,7 +262,17 @@ CREATE TABLE mail_drafts (                  -- local only: no sync touches them
     version integer not null,
     created_at integer not null,
     updated_at integer not null
-) strict
+, from_address text) strict
+;
+
+CREATE TABLE mail_filtered_threads (        -- each list by each filter: which threads stand in it, newest first
+    account_id text not null references mail_accounts (id) on delete cascade,
+    list text not null,                     -- 'in:' a section, 'own:' sent or draft, 'label:' and the label's id
+    filter text not null,                   -- model.Filter
+    at integer not null,                    -- the thread's place in that list
+    thread_id text not null,
+    primary key (account_id, list, filter, at desc, thread_id desc)
+) strict, without rowid
 ;
 
 CREATE TABLE mail_imap_changes (            -- what changed at the server, until sync has taken it in
@@ -226,6 +282,13 @@ CREATE TABLE mail_imap_changes (            -- what changed at the server, until
     message_id text not null,
     labels text not null                    -- JSON array
 ) strict
+;
+
+CREATE TABLE mail_imap_drafts (             -- which drafts lie, or may lie, at the server as copies of ours
+    account_id text not null references mail_accounts (id) on delete cascade,
+    mark text not null,
+    primary key (account_id, mark)
+) strict, without rowid
 ;
 
 CREATE TABLE mail_imap_folders (
@@ -243,6 +306,14 @@ CREATE TABLE mail_imap_folders (
 ) strict
 ;
 
+CREATE TABLE mail_imap_keywords (           -- labels that were made here, and are keywords at the server
+    account_id text not null references mail_accounts (id) on delete cascade,
+    label text not null,
+    name text not null,                     -- as the person wrote it: a keyword has few letters to choose from
+    primary key (account_id, label)
+) strict, without rowid
+;
+
 CREATE TABLE mail_imap_places (             -- where each message lies, by the id that it keeps when it is moved
     account_id text not null references mail_accounts (id) on delete cascade,
     id text not null,
@@ -258,8 +329,69 @@ CREATE TABLE mail_imap_places (             -- where each message lies, by the i
     lost_at integer,                        -- it vanished from its folder then, and may stand in another
     filing text,                            -- of our own copy that is to lie there: the mark of its Message-ID
     filing_sha256 text,                     -- its bytes, a blob that the copy itself holds
-    filed_tries integer not null default 0,
+    filed_tries integer not null default 0, is_ours integer not null default 0,
     primary key (account_id, id)
+) strict, without rowid
+;
+
+CREATE TABLE mail_imports (
+    id text primary key,
+    account_id text not null references mail_accounts (id) on delete cascade,
+    run_id text not null,
+    user_id text,                           -- who asked for it; null: everybody's, until the instance is claimed
+    file_id text not null,                  -- the upload that it reads
+    sha256 text not null,                   -- its content
+    name text not null,                     -- of the upload
+    remove_file integer not null,           -- 1: the upload goes once all of it was taken
+    state text not null check (state in ('working', 'done', 'failed', 'stopped')),
+    position integer not null default 0,    -- of what stands in the upload, so much was seen to
+    percent integer not null default 0,
+    added integer not null default 0,       -- mails that were not here
+    known integer not null default 0,       -- mails that were here already
+    skipped integer not null default 0,     -- what could not be taken
+    reasons text not null default '[]',     -- JSON array: why, of the first of these
+    problem text,                           -- one sentence, where it failed
+    created_at integer not null,
+    ended_at integer
+) strict
+;
+
+CREATE TABLE mail_invitation_answers (
+    account_id text not null references mail_accounts (id) on delete cascade,
+    uid text not null,
+    recurrence_id text not null,
+    sequence integer not null,              -- of the version that was answered
+    answer text not null check (answer in ('accepted', 'tentative', 'declined')),
+    message_id text not null,               -- the mail that was answered
+    outgoing_id text not null,
+    summary text not null,
+    at integer not null,
+    primary key (account_id, uid, recurrence_id)
+) strict, without rowid
+;
+
+CREATE TABLE mail_invitation_times (
+    account_id text not null references mail_accounts (id) on delete cascade,
+    uid text not null,
+    recurrence_id text not null,
+    starts integer not null,
+    ends integer not null,
+    primary key (account_id, uid, recurrence_id, starts)
+) strict, without rowid
+;
+
+CREATE TABLE mail_invitations (
+    message_id text not null references mail_messages (id) on delete cascade,
+    account_id text not null references mail_accounts (id) on delete cascade,
+    uid text not null,
+    recurrence_id text not null,            -- empty: the whole series, or a single event
+    method text not null,
+    sequence integer not null,
+    stamp integer not null,
+    genuine integer not null,               -- 1: its organizer sent it
+    file_sha256 text not null,
+    found text not null,                    -- JSON: formats.invitations.Invitation
+    primary key (message_id, uid, recurrence_id)
 ) strict, without rowid
 ;
 
@@ -313,7 +445,7 @@ CREATE TABLE mail_messages (
     body_sha256 text not null,              -- blob: JSON {html, text}
     raw_sha256 text not null,               -- blob: the message as it came
     raw_size integer not null,
-    seen_sweep integer not null,            -- the last sweep that met it
+    seen_sweep integer not null, to_me integer not null default 0,            -- the last sweep that met it
     unique (account_id, provider_message_id)
 ) strict
 ;
@@ -330,6 +462,13 @@ CREATE TABLE mail_mirror (                  -- local changes the provider has no
     next_at integer not null,
     last_error text
 ) strict
+;
+
+CREATE TABLE mail_mutes (                   -- threads whose new messages skip the inbox
+    thread_id text primary key,             -- derived from the provider's: may stand here before the thread does
+    account_id text not null references mail_accounts (id) on delete cascade,
+    created_at integer not null
+) strict, without rowid
 ;
 
 CREATE TABLE mail_outgoing (
@@ -366,7 +505,18 @@ CREATE TABLE mail_outgoing (
     created_at integer not null,
     changed_at integer not null,
     dismissed_at integer                    -- the person has read what became of it
-) strict
+, sent_by text) strict
+;
+
+CREATE TABLE mail_own_addresses (           -- beside the account's own: its mail may be from them
+    account_id text not null references mail_accounts (id) on delete cascade,
+    address text not null,                  -- lower case
+    name text not null,                     -- what From says beside it; empty: what it says of the account
+    source text not null check (source in ('provider', 'person')),
+    confirmed integer not null,             -- 0: the provider does not send from it yet
+    told_default integer not null,          -- 1: the provider says that new mail is from it
+    primary key (account_id, address)
+) strict, without rowid
 ;
 
 CREATE TABLE mail_references (              -- to which thread a message id belongs, where no provider says so
@@ -443,6 +593,15 @@ CREATE TABLE mail_search_state (            -- one row
 ) strict
 ;
 
+CREATE TABLE mail_shares (
+    account_id text not null references mail_accounts (id) on delete cascade,
+    user_id text not null,
+    access text not null check (access in ('read', 'act')),
+    since integer not null,
+    primary key (account_id, user_id)
+) strict, without rowid
+;
+
 CREATE TABLE mail_signatures (
     account_id text primary key references mail_accounts (id) on delete cascade,
     html text not null,
@@ -481,7 +640,7 @@ CREATE TABLE mail_threads (
     unread integer not null default 0,      -- messages that carry UNREAD, outside spam and trash
     visible integer not null default 0,     -- messages outside spam, trash and drafts
     attachments integer not null default 0,
-    labels text not null default '[]', twins text, leads integer not null default 1, sent text, last_sent_at integer, draft text, last_draft_at integer, drafts integer not null default 0,      -- JSON array: the label ids of all its messages, sorted
+    labels text not null default '[]', twins text, leads integer not null default 1, sent text, last_sent_at integer, draft text, last_draft_at integer, drafts integer not null default 0, to_me integer not null default 0,      -- JSON array: the label ids of all its messages, sorted
     unique (account_id, provider_thread_id)
 ) strict
 ;
@@ -489,15 +648,41 @@ CREATE TABLE mail_threads (
 CREATE TABLE mail_trusted_senders (         -- whose remote pictures are shown without asking
     owner_id text,                          -- null: everybody's, until the instance is claimed
     address text not null,                  -- lower case
-    since integer not null,
+    since integer not null, bound integer not null default 0,
     unique (owner_id, address)
 ) strict
+;
+
+CREATE TABLE mail_unsubscribed (
+    message_id text primary key references mail_messages (id) on delete cascade,
+    method text not null check (method in ('one-click', 'mailto', 'link')),
+    target text not null,                   -- the host or address that was told
+    outcome text not null check (outcome in ('done', 'sent', 'opened', 'failed')),
+    detail text,                            -- why it failed, in words
+    at integer not null
+) strict, without rowid
 ;
 
 CREATE TABLE meta (
     key text primary key,
     value text not null
 ) strict, without rowid;
+
+CREATE TABLE notify_accounts (              -- who wants to hear of the mail of which account
+    account_id text not null references mail_accounts (id) on delete cascade,
+    user_id text not null references users (id) on delete cascade,
+    primary key (account_id, user_id)
+) strict, without rowid
+;
+
+CREATE TABLE notify_preferences (
+    user_id text primary key references users (id) on delete cascade,
+    words text not null check (words in ('all', 'sender', 'none')),
+    time_zone text,                         -- of the quiet hours; null: there are none
+    quiet_begin integer,                    -- minutes of the day
+    quiet_end integer
+) strict, without rowid
+;
 
 CREATE TABLE oauth_states (
     digest text primary key,            -- SHA-256 of the state; the state itself is never stored
@@ -703,6 +888,32 @@ CREATE TABLE plugins (
     agreed text not null            -- JSON: the ids of the rights that an admin said yes to
 ) strict, without rowid;
 
+CREATE TABLE push_browsers (                -- that take pushes
+    id text primary key,
+    user_id text not null references users (id) on delete cascade,
+    device_id text not null references devices (id) on delete cascade,  -- whose session it is: no push without it
+    endpoint text not null unique,
+    public_key blob not null,
+    secret blob not null,
+    created_at integer not null,
+    problem text                            -- why the last push was refused
+) strict
+;
+
+CREATE TABLE push_queue (                   -- a row a message and browser, kept a while so that none is told twice
+    browser_id text not null references push_browsers (id) on delete cascade,
+    message_id text not null,
+    thread_id text not null,
+    account_id text not null,
+    payload blob not null,
+    state text not null check (state in ('waiting', 'sending', 'done')),
+    attempts integer not null default 0,
+    created_at integer not null,            -- when the mail was recorded
+    next_at integer not null,
+    primary key (browser_id, message_id)
+) strict, without rowid
+;
+
 CREATE TABLE run_attempts (
     run_id text not null references runs (id) on delete cascade,
     key text not null,
@@ -826,6 +1037,20 @@ CREATE INDEX files_uploads_of on files (owner_id, created_at desc, id desc) wher
 
 CREATE INDEX gitops_files_problem on gitops_files (file) where problem is not null;
 
+CREATE INDEX idempotency_keys_at on idempotency_keys (user_id, id desc);
+
+CREATE UNIQUE INDEX idempotency_keys_key on idempotency_keys (ifnull(user_id, ''), key);
+
+CREATE INDEX idempotency_keys_user on idempotency_keys (user_id, key);
+
+CREATE INDEX mail_acts_account on mail_acts (account_id);
+
+CREATE INDEX mail_acts_thread on mail_acts (thread_id, id);
+
+CREATE INDEX mail_dkim_keys_until on mail_dkim_keys (until);
+
+CREATE INDEX mail_draft_copies_due on mail_draft_copies (next_at) where next_at is not null;
+
 CREATE INDEX mail_drafts_list on mail_drafts (owner_id, updated_at desc);
 
 CREATE INDEX mail_imap_changes_account on mail_imap_changes (account_id, seq);
@@ -837,6 +1062,16 @@ CREATE INDEX mail_imap_places_lost on mail_imap_places (account_id, mark) where 
 CREATE INDEX mail_imap_places_newest on mail_imap_places (account_id, arrived_at desc, id desc);
 
 CREATE UNIQUE INDEX mail_imap_places_uid on mail_imap_places (folder_id, uid) where uid is not null;
+
+CREATE INDEX mail_imports_account on mail_imports (account_id);
+
+CREATE INDEX mail_imports_run on mail_imports (run_id);
+
+CREATE INDEX mail_imports_working on mail_imports (created_at) where state = 'working';
+
+CREATE INDEX mail_invitation_times_starts on mail_invitation_times (account_id, starts);
+
+CREATE INDEX mail_invitations_uid on mail_invitations (account_id, uid);
 
 CREATE INDEX mail_joined_threads_became on mail_joined_threads (became);
 
@@ -852,11 +1087,15 @@ CREATE INDEX mail_messages_thread on mail_messages (thread_id, sent_at, id);
 
 CREATE INDEX mail_mirror_message on mail_mirror (account_id, provider_message_id);
 
+CREATE INDEX mail_mutes_account on mail_mutes (account_id);
+
 CREATE INDEX mail_outgoing_due on mail_outgoing (next_at) where next_at is not null;
 
 CREATE INDEX mail_outgoing_header on mail_outgoing (account_id, message_id_header);
 
 CREATE INDEX mail_outgoing_list on mail_outgoing (owner_id, created_at desc);
+
+CREATE INDEX mail_outgoing_sent_by on mail_outgoing (sent_by, created_at desc) where sent_by is not null;
 
 CREATE INDEX mail_outgoing_state on mail_outgoing (state, changed_at);
 
@@ -865,6 +1104,8 @@ CREATE INDEX mail_references_thread on mail_references (thread_id);
 CREATE INDEX mail_remote_images_body on mail_remote_images (body_sha256);
 
 CREATE INDEX mail_search_queue_account on mail_search_queue (account_id);
+
+CREATE INDEX mail_shares_user on mail_shares (user_id);
 
 CREATE INDEX mail_snoozes_until on mail_snoozes (until);
 
@@ -886,6 +1127,8 @@ where in_inbox = 0 and visible > 0
 CREATE INDEX mail_threads_twins on mail_threads (twins) where twins is not null;
 
 CREATE UNIQUE INDEX mail_trusted_senders_nobodys on mail_trusted_senders (address) where owner_id is null;
+
+CREATE INDEX notify_accounts_user on notify_accounts (user_id);
 
 CREATE INDEX oauth_states_expiry on oauth_states (expires_at);
 
@@ -914,6 +1157,16 @@ CREATE INDEX people_page on people (page_id);
 CREATE INDEX people_suggested on people (owner_id, weight desc, id) where suggestion = 'open';
 
 CREATE INDEX people_weight on people (owner_id, weight desc);
+
+CREATE INDEX push_browsers_device on push_browsers (device_id);
+
+CREATE INDEX push_browsers_user on push_browsers (user_id);
+
+CREATE INDEX push_queue_account on push_queue (account_id);
+
+CREATE INDEX push_queue_created on push_queue (created_at);
+
+CREATE INDEX push_queue_due on push_queue (next_at) where state = 'waiting';
 
 CREATE INDEX run_steps_due on run_steps (due_at) where due_at is not null;
 

@@ -17,7 +17,8 @@ from joserfc import jwk
 from svc.clock import VirtualClock
 from svc.identity.discovery import OpenIdProvider, ProviderAway
 from svc.identity.oidc_keys import KEYS_LIFETIME_S, REFETCH_PAUSE_S, KeyCache
-from svc.identity.oidc_token import Claims, SignInRefused, verified_claims
+from svc.identity.oidc_refusal import Claims, SignInRefused
+from svc.identity.oidc_token import verified_claims
 from svc.identity.roca import has_roca_mark
 from tests.identity.oidc_world import (
     ABSENT,

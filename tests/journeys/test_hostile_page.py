@@ -115,7 +115,10 @@ def attack(service: ServiceProcess) -> Attack:
     reply = service.request("POST", "/files", IMAGE, {"content-type": "image/png", "x-svc-filename": "a.png"})
     file = reply.json()
     (thread,) = service.query("mail.threads", section="inbox", limit=1)["threads"]
-    service.query("mail.thread", id=thread["id"])  # its cleaned HTML is kept once it was read
+    for _ in range(
+        2
+    ):  # its cleaned HTML is kept once it was read, and whom 16 more of its messages come from each time
+        service.query("mail.thread", id=thread["id"])
     effective: list[tuple[str, dict[str, object]]] = [
         ("/auth/dev-login", {"email": "eve@evil.example"}),
         ("/trpc/pages.save", {"path": "hostile", "body": "I was here."}),
@@ -143,7 +146,7 @@ def attack(service: ServiceProcess) -> Attack:
 
 @contextmanager
 def window(browser: Browser, service: ServiceProcess, cookie: str | None) -> Iterator[BrowserContext]:
-    context = browser.new_context()
+    context = browser.new_context(service_workers="block")
     if cookie is not None:
         name, _, value = cookie.partition("=")
         signed_in: Any = {"name": name, "value": value, "url": service.base, "httpOnly": True, "sameSite": "Lax"}

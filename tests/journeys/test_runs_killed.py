@@ -124,6 +124,7 @@ def test_a_worker_that_the_trusted_plane_starts_is_started_again_when_it_dies(tm
     with ServiceProcess(tmp_path, program=PROGRAM) as service:
         (workplace(service) / "place").write_text("4")
         service.start(**settings)
+        _wait(lambda: bool(service.events("worker.started")), "the worker to be started", service)
         first = service.events("worker.started")[0]["pid"]
         environ = Path(f"/proc/{first}/environ").read_text()
         assert "canary" not in environ

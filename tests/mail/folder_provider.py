@@ -3,7 +3,7 @@ have it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import trio
@@ -21,9 +21,11 @@ from svc.mail.providers.seam import (
     MessageGone,
     MessageRef,
     Profile,
+    ProviderFault,
     ProviderLabel,
     RawMessage,
     Refused,
+    SendingAddress,
     SentMessage,
 )
 
@@ -49,6 +51,10 @@ class FolderMailbox:
     kept: dict[str, Kept] = field(default_factory=dict)
     changes: list[HistoryChange] = field(default_factory=list)
     forgotten: int = 0  # changes before this one are no longer told
+    faults: list[ProviderFault | None] = field(default_factory=list)
+    drafts: list[tuple[str, bytes]] = field(default_factory=list)
+    """By their marks, as programs see them: two of one mark may stand there for a moment."""
+    drafts_put: int = 0
 
     def deliver(self, raw: bytes, *, folder: str, seen: bool = False) -> str:
         message_id = f"m{len(self.changes)}"
@@ -78,6 +84,13 @@ class FolderMailbox:
     def delete(self, message_id: str) -> None:
         self._tell("deleted", self.kept.pop(message_id))
 
+    async def weather(self) -> None:
+        """Raises the fault that waits for this step of a change of drafts, if there is one (``None``: it goes well)."""
+        await trio.lowlevel.checkpoint()
+        fault = self.faults.pop(0) if self.faults else None
+        if fault is not None:
+            raise fault
+
     def forget_changes(self) -> None:
         self.forgotten = len(self.changes) + 1
         self._tell("labels-added", next(iter(self.kept.values())), frozenset())
@@ -87,20 +100,41 @@ class FolderMailbox:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FolderDrafts:
+    box: FolderMailbox
+
+    async def keep(self, raw: bytes, *, mark: str) -> None:
+        await self.box.weather()
+        before = [one for one in self.box.drafts if one[0] == mark]
+        self.box.drafts.append((mark, raw))
+        self.box.drafts_put += 1
+        await self.box.weather()
+        self.box.drafts = [one for one in self.box.drafts if one not in before]
+
+    async def drop(self, mark: str) -> None:
+        await self.box.weather()
+        self.box.drafts = [one for one in self.box.drafts if one[0] != mark]
+
+
+@dataclass(frozen=True, kw_only=True)
 class FolderProvider:
     """That mailbox through the seam."""
 
     box: FolderMailbox
     capabilities: Capabilities = FOLDERS
 
+    @property
+    def drafts(self) -> FolderDrafts:
+        return FolderDrafts(box=self.box)
+
     async def profile(self) -> Profile:
         await trio.lowlevel.checkpoint()
         box = self.box
         return Profile(address=box.address, cursor=str(len(box.changes)), messages_total=len(box.kept))
 
-    async def sender_name(self) -> str | None:
-        """A mailbox of its kind knows none."""
-        return None
+    async def addresses(self) -> tuple[SendingAddress, ...]:
+        """A mailbox of its kind tells none."""
+        return ()
 
     async def list_messages(
         self, *, label: str | None = None, page_token: str | None = None, limit: int = 100
@@ -155,6 +189,9 @@ class FolderProvider:
 
     async def aclose(self) -> None:
         """Nothing is held open between two calls."""
+
+    async def listen(self, heard: Callable[[], None]) -> None:
+        """It tells nothing by itself."""
 
     def quota_used(self) -> None:
         return None

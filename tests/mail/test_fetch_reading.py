@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from email.message import EmailMessage
+from functools import partial
 
 import msgspec
 import pytest
@@ -18,6 +19,7 @@ from svc.mail.model import Body
 from svc.mail.reading import reader
 from svc.mail.reading.reader import MAX_MESSAGES_SHOWN
 from svc.mail.reading.wire import MessageOut
+from svc.store import Tx
 from tests.formats.html.invariants import assert_harmless
 from tests.full_disk import limit_pages
 from tests.recorded_log import RecordedLog
@@ -84,12 +86,15 @@ async def test_attachments_become_files_of_the_accounts_owner_with_ids_that_neve
         assert one.sha256 == hashlib.sha256(content).hexdigest()
         assert await rig.blobs.read(one.sha256, limit=100) == content
         assert await rig.store.read(readable_file, user("noa"), file_id=one.file_id) is None
-    await rig.store.write(lambda tx: tx.run("delete from files"))
-    await rig.store.write(lambda tx: tx.run("delete from mail_messages"))
-    await rig.store.write(lambda tx: tx.run("delete from mail_threads"))
+    for table in ("files", "mail_messages", "mail_filtered_threads", "mail_threads"):
+        await rig.store.write(partial(_emptied, table=table))
     await rig.store.write(lambda tx: tx.run("update mail_accounts set cursor = null, messages = 0"))
     await rig.sync_of(account_id).step()
     assert (await opened(rig)).attachments == attachments
+
+
+def _emptied(tx: Tx, *, table: str) -> None:
+    tx.run(f"delete from {table}")
 
 
 async def test_a_deleted_message_takes_its_files_along(rig: Rig) -> None:
@@ -247,7 +252,7 @@ async def test_on_a_full_disk_a_thread_still_opens(rig: Rig, log: RecordedLog) -
     await rig.store.write(limit_pages, 0)
     assert (await opened(rig)).html.count("<b>there</b>") == 4_000
     assert await cached(rig) == []
-    assert log.events("warning") == ["mail.clean_not_kept"]
+    assert log.events("warning") == ["mail.reading_not_kept"]
     await rig.store.write(limit_pages, None)
     await opened(rig)
     assert len(await cached(rig)) == 1

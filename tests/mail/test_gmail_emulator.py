@@ -22,7 +22,7 @@ from svc.connections import (
     exchange_code,
 )
 from svc.identity import ClientCredentials, Discovery
-from svc.mail.providers.gmail.grant import GMAIL_TERMS, MailboxTokens
+from svc.mail.providers.gmail.grant import GMAIL_TERMS
 from svc.mail.providers.gmail.provider import GmailProvider
 from svc.mail.providers.gmail.quota import QuotaLimiter
 from svc.mail.providers.seam import (
@@ -35,6 +35,7 @@ from svc.mail.providers.seam import (
     Throttled,
     Unreachable,
 )
+from svc.mail.providers.tokens import MailboxTokens
 from svc.protocol.egress import Egress
 from tests.formats.mime.corpus import paths
 from tests.peers.emulator import CLIENT_ID, CLIENT_SECRET, Google, google
@@ -237,6 +238,13 @@ async def test_the_profile_counts_the_mailbox(connection: Connection, world: Goo
     profile = await mailbox.profile()
     assert (profile.address, profile.messages_total) == (ALICE, 2)
     assert profile.cursor.isdigit()
+
+
+async def test_the_addresses_begin_with_the_mailboxs_own_and_it_may_send_from_it(connection: Connection) -> None:
+    mailbox = await connection.mailbox()
+    own, *others = await mailbox.addresses()
+    assert (own.address, own.own, own.confirmed) == (ALICE, True, True)
+    assert not any(one.own for one in others)
 
 
 async def test_pages_hold_every_message_once(connection: Connection, world: Google) -> None:

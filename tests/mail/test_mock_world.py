@@ -13,21 +13,22 @@ import pytest
 
 from svc.clock import DAY_MS, HOUR_MS, Millis
 from svc.demo.mail import FixtureMessage, mailboxes
+from svc.fakes.authority import AUTHORITY
 from svc.formats.html import plan, sanitize
 from svc.formats.mime import parse_message
 from tests.formats.html.invariants import assert_harmless
 
 NOW: Millis = 1_793_088_000_000
-WORLD = mailboxes(NOW)
+WORLD = mailboxes(NOW, authority=AUTHORITY)
 MESSAGES = [message for box in WORLD for message in box.messages]
 
 
 def test_the_same_moment_gives_the_same_world() -> None:
-    assert mailboxes(NOW) == WORLD
+    assert mailboxes(NOW, authority=AUTHORITY) == WORLD
 
 
 def test_another_moment_moves_every_date_and_nothing_else() -> None:
-    later = [message for box in mailboxes(NOW + DAY_MS) for message in box.messages]
+    later = [message for box in mailboxes(NOW + DAY_MS, authority=AUTHORITY) for message in box.messages]
     assert [one.received_at - DAY_MS for one in later] == [one.received_at for one in MESSAGES]
     assert [(one.provider_id, one.labels) for one in later] == [(one.provider_id, one.labels) for one in MESSAGES]
 

@@ -55,6 +55,12 @@ async def test_an_account_is_shown_with_its_state_and_its_badge(service: Service
         "failed": 0,
         "unreadTwins": 0,
         "senderName": None,
+        "access": "own",
+        "owner": None,
+        "sharedWith": 0,
+        "addresses": [
+            {"address": account["address"], "name": "", "source": "account", "confirmed": True, "default": True}
+        ],
     }
     assert INSTANT.fullmatch(account["lastSyncedAt"])
 
@@ -82,6 +88,8 @@ async def test_a_thread_is_shown_in_the_list_and_whole(service: Service) -> None
         "snoozedUntil": None,
         "hidden": False,
         "twins": [],
+        "toMe": True,
+        "muted": False,
         "leads": True,
         "sent": None,
         "draft": None,

@@ -110,7 +110,7 @@ READS: dict[str, RequestContext] = {
     "get": lambda provider: provider.get("m1"),
     "history": lambda provider: provider.history(since="7"),
     "labels": lambda provider: provider.labels(),
-    "sender_name": lambda provider: provider.sender_name(),
+    "addresses": lambda provider: provider.addresses(),
 }
 WRITES: dict[str, RequestContext] = {
     "modify": lambda provider: provider.modify("m1", add=frozenset({"A"}), remove=frozenset()),
@@ -202,7 +202,7 @@ async def test_half_a_character_in_an_answer_costs_no_more_than_itself(half: str
 
 
 async def test_only_what_is_used_is_asked_for(mailbox: Mailbox) -> None:
-    for name in ("list", "get", "history", "labels", "sender_name"):
+    for name in ("list", "get", "history", "labels", "addresses"):
         with suppress(ProviderFault):
             await READS[name](mailbox.will_answer(answer({})))
     asked = [one.query["fields"][0] for one in mailbox.http.asked]
@@ -329,23 +329,29 @@ async def test_labels_come_with_their_colours(mailbox: Mailbox) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("senders", "name"),
-    [
-        ([{"displayName": "Acme", "isDefault": True}, {"displayName": "Alice", "isPrimary": True}], "Alice"),
-        ([{"displayName": "Acme", "isDefault": True}, {"displayName": "", "isPrimary": True}], "Acme"),
-        ([{"displayName": "Another"}, {"isPrimary": True, "isDefault": True}], None),
-        ([], None),
-        (None, None),
-    ],
-)
-async def test_the_name_is_that_of_the_mailboxs_own_address(
-    senders: list[dict[str, object]] | None, name: str | None, mailbox: Mailbox
-) -> None:
-    said = {} if senders is None else {"sendAs": senders}
-    assert await mailbox.will_answer(answer(said)).sender_name() == name
+async def test_the_addresses_are_those_that_gmail_sends_from_with_what_it_has_confirmed(mailbox: Mailbox) -> None:
+    said = [
+        {"sendAsEmail": "alice@example.org", "displayName": "Alice", "isPrimary": True},
+        {"sendAsEmail": "hello@example.org", "displayName": "Acme", "isDefault": True},
+        {"sendAsEmail": "a@else.example", "displayName": "", "verificationStatus": "accepted"},
+        {"sendAsEmail": "b@else.example", "verificationStatus": "pending"},
+        {"sendAsEmail": "c@else.example", "verificationStatus": "verificationStatusUnspecified"},
+    ]
+    told = await mailbox.will_answer(answer({"sendAs": said})).addresses()
+    assert [(one.address, one.name, one.own, one.default, one.confirmed) for one in told] == [
+        ("alice@example.org", "Alice", True, False, True),
+        ("hello@example.org", "Acme", False, True, True),
+        ("a@else.example", "", False, False, True),
+        ("b@else.example", "", False, False, False),
+        ("c@else.example", "", False, False, False),
+    ]
     (asked,) = mailbox.http.asked
     assert (asked.method, asked.path) == ("GET", f"{USER}/settings/sendAs")
+
+
+@pytest.mark.parametrize("said", [{}, {"sendAs": []}])
+async def test_who_tells_no_addresses_tells_none(said: dict[str, object], mailbox: Mailbox) -> None:
+    assert await mailbox.will_answer(answer(said)).addresses() == ()
 
 
 async def test_a_new_label_comes_back_with_its_id(mailbox: Mailbox) -> None:
@@ -576,7 +582,7 @@ async def test_every_call_pays_its_price(mailbox: Mailbox) -> None:
         "get": "messages.get",
         "history": "history.list",
         "labels": "labels.list",
-        "sender_name": "settings.sendAs.list",
+        "addresses": "settings.sendAs.list",
         "modify": "messages.modify",
         "modify_many": "messages.batchModify",
         "create_label": "labels.create",

@@ -76,7 +76,7 @@ async def test_one_mail_in_two_accounts_is_one_row_in_unified_and_one_in_each_ta
             thread_queries.threads, account_ids=[account_id], section="inbox", cursor=None, limit=50
         )
         assert [one.subject for one in tab].count("Lunch") == 1
-    shown = await rig.store.read(thread_wire.thread_summary, row)
+    shown = (await rig.store.read(thread_wire.thread_summaries, [row]))[0]
     assert shown.leads
     assert [duplicate.account_id for duplicate in shown.twins] == [work if row.account_id == home else home]
     assert await rig.problems() == []

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -15,15 +16,28 @@ from svc.store import Store, Tx
 from tests.pages.rig import PEOPLE, Pages, name_of
 from tests.recorded_log import StoppedClock
 
+MakePages = Callable[[], Pages]
+
 
 @pytest.fixture
-def pages(tmp_path: Path, threads: ThreadPool) -> Iterator[Pages]:
-    store = Store.open(
-        tmp_path / "svc.sqlite3", clock=StoppedClock(), threads=threads, migrations=[IDENTITY, MIGRATIONS, FILES]
-    )
-    store.write_now(_add_people)
-    yield Pages(store)
-    store.close_now()
+def make_pages(tmp_path: Path, threads: ThreadPool) -> Iterator[MakePages]:
+    """Each call gives another database."""
+    with ExitStack() as opened:
+
+        def make() -> Pages:
+            path = tmp_path / f"{len(list(tmp_path.iterdir()))}" / "svc.sqlite3"
+            path.parent.mkdir()
+            store = Store.open(path, clock=StoppedClock(), threads=threads, migrations=[IDENTITY, MIGRATIONS, FILES])
+            opened.callback(store.close_now)
+            store.write_now(_add_people)
+            return Pages(store)
+
+        yield make
+
+
+@pytest.fixture
+def pages(make_pages: MakePages) -> Pages:
+    return make_pages()
 
 
 def _add_people(tx: Tx) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from svc.errors import Conflict, Forbidden, Invalid, NotFound, Refusal, TooLarge
 from svc.pages import actions, queries, readable_page
+from svc.pages.claiming import claim
 from svc.pages.model import MAX_BODY_BYTES, MAX_GRANTS, Page
 from svc.principal import UNCLAIMED
 from svc.store import Tx
@@ -399,7 +400,7 @@ def test_the_claim_gives_every_page_to_the_first_admin_and_opens_the_surfaces(pa
     pages.save(UNCLAIMED, "old")
     pages.save(UNCLAIMED, "memory/notes", "kept")
     pages.save(UNCLAIMED, "memory", "kept too", title="My memory")
-    pages.do(actions.claim, str(MIA.user_id))
+    pages.do(claim, str(MIA.user_id))
     assert {owner for (owner,) in pages.rows("select distinct owner_id from pages")} == {MIA.user_id}
     surfaces = {path for (path,) in pages.rows("select path from pages where kind = 'surface'")}
     assert surfaces == {"inbox", "task-queue", "reminders", "calendar", "mail", "im", "memory"}
@@ -411,7 +412,7 @@ def test_the_claim_gives_every_page_to_the_first_admin_and_opens_the_surfaces(pa
 
 
 def test_a_shared_surface_stays_where_it_is(pages: Pages) -> None:
-    pages.do(actions.claim, str(MIA.user_id))
+    pages.do(claim, str(MIA.user_id))
     before = pages.state()
     for who in (MIA, NOA):
         with pytest.raises(Forbidden):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from svc.pages import actions
+from svc.pages.claiming import claim
 from svc.pages.model import page_path
 from svc.principal import UNCLAIMED
 from tests.pages.rig import FOR_ALL, FOR_ALL_TO_WRITE, MIA, NOA, OLE, Pages, grant
@@ -67,5 +67,5 @@ def test_files_of_the_time_before_the_claim_stay_with_the_pages_that_show_them(p
     pages.add_file(UNCLAIMED, "fil_noa")
     pages.save(UNCLAIMED, page_path("memory/photo"), PHOTO)
     assert pages.file_readers("fil_noa") == set()
-    pages.do(actions.claim, str(MIA.user_id))
+    pages.do(claim, str(MIA.user_id))
     assert pages.file_readers("fil_noa") == {"mia", "noa", "ole"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from svc.pages import actions
+from svc.pages.claiming import claim
 from svc.principal import UNCLAIMED
 from tests.pages.rig import FOR_ALL, MIA, NOA, OLE, Pages, grant
 
@@ -89,7 +89,7 @@ def test_who_sees_only_something_below_is_told_of_that_alone(pages: Pages) -> No
 @pytest.mark.parametrize("path", ["inbox", "memory"])
 def test_the_claim_tells_everyone_of_the_shared_surfaces(pages: Pages, path: str) -> None:
     head = pages.head()
-    pages.do(actions.claim, str(MIA.user_id))
+    pages.do(claim, str(MIA.user_id))
     assert ("page.changed", path, "*") in pages.news(head)
 
 

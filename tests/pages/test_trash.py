@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from svc.errors import Conflict, Forbidden, Invalid, NotFound
 from svc.pages import actions, queries, trash
+from svc.pages.claiming import claim
 from svc.pages.invariants import INVARIANTS
 from svc.principal import UNCLAIMED, Principal
 from svc.store import Row, Tx
@@ -41,6 +42,28 @@ def test_a_page_comes_back_with_its_id_history_grants_links_and_files(pages: Pag
     assert pages.undelete(NOA, made.id) == "a"
     assert pages.kept() == before
     assert pages.trash(NOA) == []
+    assert pages.problems() == []
+
+
+def test_a_page_is_deleted_for_good_with_what_is_its_owners_below_it(pages: Pages) -> None:
+    pages.add_file(NOA, "fil_a")
+    made = pages.save(NOA, "a", FILE)
+    pages.share(NOA, "a", FOR_ALL_TO_WRITE)
+    pages.save(NOA, "a/b", "below")
+    pages.save(OLE, "a/b/ole", "of another")
+    pages.save(NOA, "other", "")
+    pages.delete(NOA, "other")
+    pages.delete(NOA, "a")
+    for who in (OLE, MIA):
+        with pytest.raises(NotFound, match="of yours in the trash"):
+            pages.do(actions.erase, who, page_id=made.id)
+    pages.do(actions.erase, NOA, page_id=made.id)
+    assert (pages.trash(NOA), pages.trash(OLE)) == ([("other", 0)], [("a/b/ole", 0)])
+    for table in ("page_trash_revisions", "page_trash_grants", "page_trash_files"):
+        assert pages.rows(f"select * from {table} where page_id = :id", id=made.id) == []
+    with pytest.raises(NotFound):
+        pages.do(actions.erase, NOA, page_id=made.id)
+    assert pages.paths() == set()
     assert pages.problems() == []
 
 
@@ -173,5 +196,5 @@ def test_what_was_deleted_before_the_claim_is_the_first_admins(pages: Pages) -> 
     pages.save(UNCLAIMED, "a")
     pages.delete(UNCLAIMED, "a")
     assert pages.trash(MIA) == []
-    pages.do(actions.claim, str(MIA.user_id))
+    pages.do(claim, str(MIA.user_id))
     assert pages.trash(MIA) == [("a", 0)]

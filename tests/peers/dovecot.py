@@ -42,9 +42,9 @@ def dovecot_path() -> str | None:
     return shutil.which("dovecot", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class Dovecot:
-    """One running server. Every method is one or a few blocking commands of another client."""
+    """One server. Every method but those that start and stop it is one or a few blocking commands of another client."""
 
     directory: Path
     port: int
@@ -52,6 +52,30 @@ class Dovecot:
     remote_port: int
     submission_port: int
     relay: Relay
+    program: str
+    _process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Returns once it answers."""
+        self._process = subprocess.Popen(
+            [self.program, "-F", "-c", str(self.directory / "dovecot.conf")],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        _wait_until_it_answers(self, self._process)
+
+    def stop(self) -> None:
+        """Every connection ends."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.terminate()
+        try:
+            process.wait(END_DEADLINE_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
     @property
     def certificate(self) -> Path:
@@ -72,6 +96,22 @@ class Dovecot:
         finally:
             with suppress(OSError, imaplib.IMAP4.error):
                 other.logout()
+
+    def uids(self, folder: str) -> list[str]:
+        with self.client() as other:
+            _ok(other.select(f'"{folder}"', readonly=True))
+            _, found = other.uid("SEARCH", "ALL")
+        return (found[0] or b"").decode().split()
+
+    def mails(self, folder: str) -> list[tuple[bytes, frozenset[str]]]:
+        """All that lie there, as the server gives them, with their flags."""
+        with self.client() as other:
+            _ok(other.select(f'"{folder}"', readonly=True))
+            _, found = other.uid("FETCH", "1:*", "(FLAGS BODY.PEEK[])")
+        told = [one for one in found if isinstance(one, tuple)]
+        return [
+            (raw, frozenset(flag.decode() for flag in imaplib.ParseFlags(head)) - {"\\Recent"}) for head, raw in told
+        ]
 
     def deliver(self, folder: str, *raws: bytes, flags: str = "") -> None:
         with self.client() as other:
@@ -95,6 +135,16 @@ class Dovecot:
             _ok(other.select(f'"{folder}"', readonly=True))
             _, found = other.uid("SEARCH", "HEADER", "SUBJECT", f'"{subject}"')
         return int(found[0].split()[-1])
+
+    def count_anew(self, folder: str) -> None:
+        """All mails stay, and each gets another UID: the folder as after a server has lost its indexes."""
+        with self.client() as other:
+            _ok(other.rename(f'"{folder}"', "Aside"))
+            _ok(other.create(f'"{folder}"'))
+            _ok(other.select("Aside"))
+            other.uid("COPY", "1:*", f'"{folder}"')  # refused where there is none
+            _ok(other.close())
+            _ok(other.delete("Aside"))
 
     def number_anew(self, folder: str, *subjects: str) -> None:
         """The folder as if restored from elsewhere: these of its mails, in another order, with other UIDs."""
@@ -153,6 +203,7 @@ def dovecot(*, extra: str = "") -> Iterator[Dovecot]:
             remote_port=ports[2],
             submission_port=ports[3],
             relay=kept,
+            program=program,
         )
         _make_certificate(directory)
         mails = directory / "mail"
@@ -163,24 +214,12 @@ def dovecot(*, extra: str = "") -> Iterator[Dovecot]:
         passwords = directory / "passwd"
         passwords.write_text(f"{ADDRESS}:{{PLAIN}}{PASSWORD}\n")
         passwords.chmod(0o644)  # Dovecot asks as a user of its own
-        configuration = directory / "dovecot.conf"
-        configuration.write_text(_configuration(server) + extra)
-        process = subprocess.Popen(
-            [program, "-F", "-c", str(configuration)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        (directory / "dovecot.conf").write_text(_configuration(server) + extra)
         try:
-            _wait_until_it_answers(server, process)
+            server.start()
             yield server
         finally:
-            process.terminate()
-            try:
-                process.wait(END_DEADLINE_S)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            server.stop()
             shutil.rmtree(directory, ignore_errors=True)
 
 

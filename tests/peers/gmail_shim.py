@@ -85,6 +85,8 @@ class _Shim:
         token = headers.get("authorization", "").partition(" ")[2]
         if token and token not in self.access_tokens and not token.startswith(SEED_TOKEN):
             return google_error(401, "authError", "Request had invalid authentication credentials.")
+        if target.startswith("/batch"):
+            return self.batch(body or b"", headers)
         if method == "GET" and (found := _PROFILE.fullmatch(target)):
             return self.profile(found[1], headers)
         status, fields, data = self.upstream(method, target, body, headers)
@@ -95,6 +97,31 @@ class _Shim:
             message["raw"] += "=" * (-len(message["raw"]) % 4)
             data = json.dumps(message).encode()
         return status, fields, data
+
+    def batch(self, body: bytes, headers: dict[str, str]) -> Reply:
+        """Google's batch endpoint: each part is a request, and meets the faults that are set for it."""
+        boundary = headers["content-type"].partition("boundary=")[2].strip('"').encode()
+        parts = []
+        for section in body.split(b"--" + boundary)[1:-1]:
+            head, request = re.split(rb"\r?\n\r?\n", section.lstrip(), maxsplit=1)
+            method, target = request.split(b" ")[:2]
+            place = re.search(rb"(?i)content-id: <([^>]+)>", head)
+            assert place is not None
+            fault = self.fault_for(method.decode(), target.decode())
+            if fault is not None and fault.status:
+                status, fields, data = json_reply(fault.body or {"error": {"code": fault.status}}, status=fault.status)
+                fields |= fault.headers
+            else:
+                status, fields, data = self.answer(method.decode(), target.decode(), None, headers)
+            lines = [f"HTTP/1.1 {status} -", *(f"{name}: {value}" for name, value in fields.items())]
+            parts.append(
+                b"--batch_x\r\nContent-Type: application/http\r\nContent-ID: <response-%s>\r\n\r\n" % place[1]
+                + "\r\n".join(lines).encode()
+                + b"\r\n\r\n"
+                + data
+                + b"\r\n"
+            )
+        return 200, {"content-type": "multipart/mixed; boundary=batch_x"}, b"".join((*parts, b"--batch_x--\r\n"))
 
     def remember(self, granted: dict[str, str]) -> None:
         with self._lock:

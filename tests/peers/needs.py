@@ -22,6 +22,7 @@ from svc.plugins.npm import OLDEST
 from tests.formats.mime import corpus
 from tests.peers.cache import emulator_files, peers_dir
 from tests.peers.dovecot import dovecot_path
+from tests.peers.sshd import sshd_path
 
 CHROMIUM_PATH: Final = Path("/usr/bin/chromium")
 """The whole browser: with its viewers of documents, and its own guards."""
@@ -90,6 +91,11 @@ DOVECOT: Final = Need(
     name="Dovecot",
     get="run .ci/peers as root, or apt-get install dovecot-imapd dovecot-submissiond openssl",
     is_there=lambda: dovecot_path() is not None and bool(shutil.which("openssl")),
+)
+SSHD: Final = Need(
+    name="sshd",
+    get="run .ci/peers as root, or apt-get install openssh-server",
+    is_there=lambda: sshd_path() is not None,
 )
 VERDACCIO: Final = Need(
     name="verdaccio", get=f"run SVC_SOAK=1 .ci/peers, which puts it into {peers_dir()}", is_there=VERDACCIO_PATH.is_file

@@ -211,14 +211,19 @@ async def test_a_bomb_is_unpacked_no_further_than_the_limit() -> None:
 
 
 async def test_the_deadline_covers_a_dripping_body() -> None:
+    asked = False
+
     async def drip(stream: trio.SocketStream) -> None:
+        nonlocal asked
+        asked = True
         await stream.send_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
         while True:
             await stream.send_all(b"x")
             await trio.sleep(0.01)
 
     fault = await fault_of(drip, deadline_s=2)  # the whole of it takes ten
-    assert (fault.kind, fault.may_have_happened) == ("timeout", True)
+    assert fault.kind == "timeout"
+    assert fault.may_have_happened or not asked  # a machine that is busy enough does not get to asking
 
 
 async def test_a_caller_that_is_cancelled_is_cancelled_and_the_client_lives_on() -> None:

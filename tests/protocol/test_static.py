@@ -19,6 +19,7 @@ SHELL = (
     f'<!doctype html><script type="importmap">{IMPORT_MAP}</script>'
     '<script type="module" src="{{static}}/app.js"></script>'
 )
+WORKER = 'import { keep } from "./offline/kept.js";\nkeep("{{static}}", "{{files}}");\n'
 LONG = b"export const text = 'a long line that repeats';\n" * 100
 
 
@@ -26,6 +27,7 @@ LONG = b"export const text = 'a long line that repeats';\n" * 100
 def folder(tmp_path: Path) -> Path:
     root = tmp_path / "static"
     for name, data in {
+        "sw.js": WORKER.encode(),
         "index.html": SHELL.encode(),
         "app.js": LONG,
         "mail/row.js": b"export {}",
@@ -183,6 +185,28 @@ def test_a_shell_that_is_known_keeps_its_policy(folder: Path) -> None:
     known = tree.shell(get(if_none_match=tag))
     assert known.status == 304
     assert "script-src" in (known.header("content-security-policy") or "")
+
+
+def test_the_service_worker_names_its_build_and_lies_at_the_top_alone(folder: Path) -> None:
+    tree = StaticTree.load(folder)
+    response = tree.worker(get())
+    base = f"/static/{tree.version}"
+    assert body(response).decode() == (
+        f'import {{ keep }} from "{base}/offline/kept.js";\n'
+        f'keep("{base}", "app.js icon.png mail/row.js ui/vendor.mjs vendor/preact.mjs");\n'
+    )
+    assert response.header("cache-control") == "no-cache"
+    assert response.header("content-security-policy") == (
+        "default-src 'none'; script-src 'self'; connect-src 'self'; frame-ancestors 'none'"
+    )
+    with pytest.raises(NotFound):
+        tree.respond(get(), "sw.js")
+
+
+def test_a_folder_without_a_service_worker_has_none(folder: Path) -> None:
+    (folder / "sw.js").unlink()
+    with pytest.raises(NotFound):
+        StaticTree.load(folder).worker(get())
 
 
 def test_a_folder_without_a_shell_is_told(tmp_path: Path) -> None:

@@ -18,7 +18,17 @@ from dataclasses import dataclass, field
 from inspect import getsource
 from typing import Any, Final
 
-from playwright.sync_api import Browser, BrowserType, Error, Locator, Page, Request, ViewportSize, expect
+from playwright.sync_api import (
+    Browser,
+    BrowserType,
+    ConsoleMessage,
+    Error,
+    Locator,
+    Page,
+    Request,
+    ViewportSize,
+    expect,
+)
 from playwright.sync_api import TimeoutError as Timeout
 
 from tests.peers.needs import HEADLESS_PATH
@@ -36,6 +46,9 @@ FLAGS: Final = (
 )
 DESKTOP: Final[ViewportSize] = {"width": 1360, "height": 860}
 PHONE: Final[ViewportSize] = {"width": 390, "height": 844}
+PLAIN: Final[dict[str, Any]] = {"viewport": DESKTOP, "reduced_motion": "reduce", "service_workers": "block"}
+"""A context as most tests want it: each asks the server itself, and nothing is kept between two of them."""
+BLOCKED_WORKER: Final = "Service Worker registration blocked by Playwright"
 PLAYWRIGHTS_OWN: Final = "Blocked script execution in 'about:srcdoc'"
 """Playwright puts helpers into every frame; a mail's frame runs none."""
 PATIENCE_MS: Final = HANGS_S * 1_000
@@ -99,7 +112,7 @@ def prepare(page: Page, *, held: Sequence[int] = HELD) -> None:
 @contextmanager
 def fresh_page(browser: Browser, **options: Any) -> Iterator[Page]:
     """Somebody's own browser, with a page that is prepared."""
-    context = browser.new_context(**{"viewport": DESKTOP, "reduced_motion": "reduce", **options})
+    context = browser.new_context(**{**PLAIN, **options})
     context.set_default_timeout(PATIENCE_MS)
     try:
         page = context.new_page()
@@ -111,8 +124,12 @@ def fresh_page(browser: Browser, **options: Any) -> Iterator[Page]:
 
 def hear(page: Page, note: Callable[[str], None]) -> None:
     """Whatever its console complains about, and every script that fails."""
-    page.on("console", lambda message: note(message.text) if message.type in {"error", "warning"} else None)
+    page.on("console", lambda message: note(message.text) if _complains(message) else None)
     page.on("pageerror", lambda error: note(str(error)))
+
+
+def _complains(message: ConsoleMessage) -> bool:
+    return message.type in {"error", "warning"} and message.text != BLOCKED_WORKER
 
 
 def until(page: Page, holds: Callable[[], bool], *, what: str = "", tell: Callable[[], str] = str) -> None:

@@ -14,13 +14,18 @@ import trio
 
 from svc.app import FEATURES
 from svc.clock import Clock
+from svc.fakes.authority import AUTHORITY
 from svc.fakes.mail.provider import FakeWorld
+from svc.fakes.mail.records import FakeRecords
 from svc.log import Log
 from svc.mail.accounts import actions as account_actions
 from svc.mail.accounts import queries as account_queries
+from svc.mail.authentication.checking import Authenticator
+from svc.mail.authentication.keys import SigningKeys
 from svc.mail.ingest_steps import INGEST_STEPS
 from svc.mail.model import Account, message_id_of
 from svc.mail.providers.seam import Provider
+from svc.mail.providers.table import Providers
 from svc.mail.reading.reader import Reader
 from svc.mail.search.following import CONSUMER as SEARCH_CONSUMER
 from svc.mail.search.tasks import Indexer
@@ -68,6 +73,7 @@ class Rig:
     processes: ProcessPool
     principal: Principal = UNCLAIMED
     new_room: Callable[[], Room] = Room
+    records: FakeRecords = field(default_factory=FakeRecords)
     rng: random.Random = field(default_factory=lambda: random.Random(7))
 
     async def follow(self) -> None:
@@ -147,7 +153,28 @@ class Rig:
 
     @property
     def reader(self) -> Reader:
-        return Reader(store=self.store, blobs=self.blobs, threads=self.threads, processes=self.processes, log=self.log)
+        return Reader(
+            store=self.store,
+            blobs=self.blobs,
+            threads=self.threads,
+            processes=self.processes,
+            authenticator=self.authenticator,
+            log=self.log,
+        )
+
+    @property
+    def authenticator(self) -> Authenticator:
+        providers = Providers()
+        providers.replace_all("fake", lambda account: self.world.provider(account.address), authority=AUTHORITY)
+        return Authenticator(
+            store=self.store,
+            blobs=self.blobs,
+            threads=self.threads,
+            processes=self.processes,
+            providers=providers,
+            keys=SigningKeys(store=self.store, records=self.records),
+            log=self.log,
+        )
 
     @asynccontextmanager
     async def running(self, *loops: AccountLoop) -> AsyncIterator[Root]:

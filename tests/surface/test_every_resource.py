@@ -7,13 +7,12 @@ sessions; the one thing it may do to her is to take a device away.
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass
-from urllib.parse import quote
 
 import pytest
 
 from tests.files.uploads import uploaded
+from tests.identity.asks import Ask, mutation, query
 from tests.identity.people import Person, pair, sign_in
 from tests.support.http import Reply
 from tests.support.service import MIA, Service
@@ -51,24 +50,6 @@ MISSING = Things(
 )
 
 
-@dataclass(frozen=True)
-class Ask:
-    method: str
-    target: str
-    body: object = None
-
-    async def by(self, person: Person) -> Reply:
-        return await person.ask(self.method, self.target, self.body)
-
-
-def query(procedure: str, **wanted: object) -> Ask:
-    return Ask("GET", f"/trpc/{procedure}?input={quote(json.dumps(wanted))}")
-
-
-def mutation(procedure: str, **wanted: object) -> Ask:
-    return Ask("POST", f"/trpc/{procedure}", wanted)
-
-
 def readings(of: Things) -> list[Ask]:
     contents = [f"/files/{of.file}/content", f"/files/{of.attachment}/content", f"/blobs/{of.sha256}"]
     return [
@@ -88,6 +69,8 @@ def changes(of: Things) -> list[Ask]:
         mutation("mail.open", threadId=of.thread),
         mutation("mail.markUnread", threadIds=[of.thread]),
         mutation("mail.archive", threadIds=[of.thread]),
+        mutation("mail.mute", threadIds=[of.thread]),
+        mutation("mail.unmute", threadIds=[of.thread]),
         mutation("mail.unarchive", threadIds=[of.thread]),
         mutation("files.delete", id=of.file),
         mutation("pages.setAccess", path=of.page, access="inherited"),

@@ -24,6 +24,7 @@ PLACES = [
     "/auth/idp/callback/{}",
     "/auth/idp/start?invite={}",
     "/oauth/mail/callback?state={0}&code={0}",
+    "/oauth/mail/landing?state={0}&code={0}",
     "/ws?ticket={}",
     "/ws/{}",
     "/trpc/{}",

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 import pytest
 
+from tests.identity.asks import Ask, mutation, query
 from tests.identity.people import Person, sign_in
 from tests.support.service import MIA, Service
-from tests.surface.test_every_resource import MISSING, Ask, House, Things, house, mutation, query, told
+from tests.surface.test_every_resource import MISSING, House, Things, house, told
 
 __all__ = ["house"]  # the fixture
 
@@ -77,6 +78,9 @@ def on_mailboxes(of: Things, written: Written) -> list[Ask]:
         mutation("mail.retryFailures", accountId=of.account),
         mutation("mail.resync", accountId=of.account),
         mutation("mail.setSenderName", accountId=of.account, name="Eve"),
+        mutation("mail.setAddress", accountId=of.account, address="eve@example.org"),
+        mutation("mail.removeAddress", accountId=of.account, address="eve@example.org"),
+        mutation("mail.setDefaultAddress", accountId=of.account, address="eve@example.org"),
         mutation("mail.disconnect", accountId=of.account, erase=True),
         query("mail.signature", accountId=of.account),
         mutation("mail.setSignature", accountId=of.account, html="<script>x</script>"),

@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playwright
 
 from tests.peers.needs import CHROMIUM, VENDOR, need
-from tests.support.browser import DESKTOP, HELD, PATIENCE_MS, App, hear, launch, prepare
+from tests.support.browser import HELD, PATIENCE_MS, PLAIN, App, hear, launch, prepare
 from tests.web.fake_server import BLANK, Served, World, serving
 
 
@@ -72,7 +72,7 @@ class Shared:
         return self.kept[key]
 
     def context(self, options: dict[str, Any]) -> BrowserContext:
-        opened = self.browser.new_context(**{"viewport": DESKTOP, "reduced_motion": "reduce", **options})
+        opened = self.browser.new_context(**{**PLAIN, **options})
         opened.set_default_timeout(PATIENCE_MS)
         return opened
 

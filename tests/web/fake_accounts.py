@@ -83,6 +83,29 @@ class AccountsWorld(World):
             self.set_account(given["accountId"], state="disconnected", problem=self.notice, progress=None)
         return {"revoked": self.notice is None, "notice": self.notice}
 
+    def rpc_mail_setaddress(self, given: dict[str, Any]) -> Any:
+        wanted = fake_world.own_address(given["address"], name=given.get("name", ""))
+        self.set_addresses(given, [*self.addresses_of(given), wanted])
+        return {}
+
+    def rpc_mail_removeaddress(self, given: dict[str, Any]) -> Any:
+        self.set_addresses(given, [one for one in self.addresses_of(given) if one["address"] != given["address"]])
+        return {}
+
+    def rpc_mail_setdefaultaddress(self, given: dict[str, Any]) -> Any:
+        known = self.addresses_of(given)
+        self.set_addresses(given, [{**one, "default": one["address"] == given["address"]} for one in known])
+        return {}
+
+    def addresses_of(self, given: dict[str, Any]) -> list[dict[str, Any]]:
+        (account,) = [one for one in self.accounts if one["id"] == given["accountId"]]
+        return list(account["addresses"])
+
+    def set_addresses(self, given: dict[str, Any], addresses: list[dict[str, Any]]) -> None:
+        if not any(one["default"] for one in addresses):
+            addresses = [{**addresses[0], "default": True}, *addresses[1:]]
+        self.set_account(given["accountId"], addresses=addresses)
+
     def _health(self, account: dict[str, Any]) -> dict[str, Any]:
         reads = account["progress"]
         return {

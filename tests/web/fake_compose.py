@@ -49,6 +49,8 @@ class ComposePart:
     """The server's clock before the browser's."""
     refuse_uploads: int = 0
     """A status to answer uploads with."""
+    reached: str | None = None
+    """The address that the next mail to be answered came to; ``None``: its account's."""
     numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
 
     def server_now(self) -> datetime:
@@ -70,6 +72,7 @@ class ComposePart:
             "cc": [], "bcc": [], "subject": "The north wall", "sendAt": instant(self.server_now() + timedelta(days=2)),
             "state": "scheduled", "attempts": 0, "lastError": None, "hasAttachments": False,
             "createdAt": instant(self.server_now()), "nextAttemptAt": None, "threadId": None, "messageId": None,
+            "by": None,
             **fields,
         }  # fmt: skip
         self.outgoing = {row["id"]: row, **self.outgoing}
@@ -80,6 +83,7 @@ class ComposePart:
         draft = {
             "id": f"drf_{next(self.numbers)}", "accountId": "acc_mia", "to": [], "cc": [], "bcc": [], "subject": "",
             "html": "<div><br></div>", "attachments": [], "replyTo": None, "quote": None, "version": 1,
+            "fromAddress": None,
             "updatedAt": instant(self.server_now()), **fields,
         }  # fmt: skip
         self.drafts = {draft["id"]: draft, **self.drafts}
@@ -124,6 +128,7 @@ class ComposePart:
             "quotedHtml": QUOTED,
             "attachments": [PLAN] if forward else [],
             "signature": self.signatures.get(thread["accountId"], ""),
+            "fromAddress": self.reached or self._address_of(thread["accountId"]),
         }
 
     def rpc_mail_drafts(self, given: dict[str, Any]) -> Any:
@@ -203,6 +208,10 @@ class ComposePart:
         was = self.origin(row).get("was", {})
         return self.add_draft(**{**was, "id": f"drf_{next(self.numbers)}"})
 
+    def _address_of(self, account_id: str) -> str:
+        (account,) = [one for one in self.accounts if one["id"] == account_id]  # type: ignore[attr-defined]
+        return str(account["address"])
+
     def _draft(self, draft_id: str) -> dict[str, Any]:
         if draft_id not in self.drafts:
             raise Refusal("NOT_FOUND", 404, "There is no such draft.")
@@ -217,7 +226,7 @@ class ComposePart:
     def _composed(self, given: dict[str, Any], **more: Any) -> dict[str, Any]:
         files = [self.uploaded.get(key) or {**PLAN, "fileId": key} for key in given.get("attachments", [])]
         lists = {key: given.get(key, []) for key in ("to", "cc", "bcc")}
-        kept = {key: given.get(key) for key in ("accountId", "subject", "html", "replyTo", "quote")}
+        kept = {key: given.get(key) for key in ("accountId", "subject", "html", "replyTo", "quote", "fromAddress")}
         return {**kept, **lists, "attachments": files, "updatedAt": instant(self.server_now()), **more}
 
 

@@ -37,6 +37,8 @@ from tests.web import fake_world
 from tests.web.fake_compose import ComposePart
 from tests.web.fake_images import ImagePart
 from tests.web.fake_labels import LabelPart
+from tests.web.fake_letters import LetterPart
+from tests.web.fake_notifications import NotificationsPart
 from tests.web.fake_runs import RunPart
 from tests.web.fake_truth import lies_in_answer, lies_in_news, lies_in_question
 from tests.web.refusal import Refusal as Refusal
@@ -51,7 +53,7 @@ WS_MAGIC = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
 
 @dataclass
-class World(ComposePart, ImagePart, LabelPart, RunPart):
+class World(ComposePart, ImagePart, LabelPart, LetterPart, NotificationsPart, RunPart):
     """Accounts and threads as the RPC shows them, and what goes wrong next."""
 
     accounts: list[dict[str, Any]] = field(default_factory=fake_world.accounts)
@@ -157,6 +159,9 @@ class World(ComposePart, ImagePart, LabelPart, RunPart):
 
     def rpc_mail_threads(self, given: dict[str, Any]) -> Any:
         keys, rows = self.ordered(given.get("section") or given["labelName"], given.get("accountId"))
+        if only := given.get("only"):
+            rows = [row for row in rows if row[_PASSES[only]]]
+            keys = [_key(row) for row in reversed(rows)]
         cursor, limit = given.get("cursor"), given.get("limit", 50)
         begin = len(keys) - bisect.bisect_left(keys, cursor) if cursor else 0
         page = rows[begin : begin + limit]
@@ -179,6 +184,14 @@ class World(ComposePart, ImagePart, LabelPart, RunPart):
         self.step("archive", given["threadIds"], lambda row: {"inInbox": False})
         return {}
 
+    def rpc_mail_mute(self, given: dict[str, Any]) -> Any:
+        self.step("mute", given["threadIds"], lambda row: {"inInbox": False, "muted": True})
+        return {}
+
+    def rpc_mail_unmute(self, given: dict[str, Any]) -> Any:
+        self.step("unmute", given["threadIds"], lambda row: {"muted": False})
+        return {}
+
     def rpc_mail_unarchive(self, given: dict[str, Any]) -> Any:
         self.step("unarchive", given["threadIds"], lambda row: {"inInbox": True, "snoozedUntil": None})
         return {}
@@ -192,6 +205,9 @@ class World(ComposePart, ImagePart, LabelPart, RunPart):
             rows.sort(key=key, reverse=True)
             self.orders[section, account] = ([key(row) for row in reversed(rows)], rows)
         return self.orders[section, account]
+
+
+_PASSES = {"unread": "unread", "to-me": "toMe", "attachment": "hasAttachments", "starred": "starred"}
 
 
 def _is_in(thread: dict[str, Any], section: str) -> bool:

@@ -16,6 +16,7 @@ from svc.app import FEATURES
 from svc.mail.accounts.wire import AccountOut
 from svc.mail.sending.wire import OutgoingOut
 from svc.mail.threads.wire import ThreadOut
+from svc.notifications.wire import ArrivedOut
 from svc.protocol import Procedure
 from svc.runs.states import RunState
 
@@ -28,6 +29,7 @@ IN_THE_NEWS: Final[dict[str, dict[str, Any]]] = {
     "run.changed": {"state": RunState, "workflow": str, "parentId": str | None},
     "approval.requested": {},
     "approval.decided": {},
+    "mail.arrived": {one.encode_name: one.type for one in msgspec.structs.fields(ArrivedOut)},
 }
 """What the payload of each kind of live update holds."""
 

@@ -28,13 +28,21 @@ def accounts() -> list[dict[str, Any]]:
         "pending": 0,
         "failed": 0,
         "senderName": "Mia Tern",
+        "access": "own",
+        "owner": None,
+        "sharedWith": 0,
     }
     synced = {"lastSyncedAt": at(seconds=20), "messages": 1200, "unreadTwins": 0}
     names = {MIA: "mia@ternandtide.example", HELLO: "hello@ternandtide.example", HOME: "mia.tern@post.example"}
     found = [{"id": key, "address": name, "unread": 0, **common, **synced} for key, name in names.items()]
     for account in found:
+        account["addresses"] = [own_address(str(account["address"]), source="account", default=True)]
         account["unread"] = sum(t["unread"] and t["inInbox"] and t["accountId"] == account["id"] for t in threads())
     return found
+
+
+def own_address(address: str, **fields: Any) -> dict[str, Any]:
+    return {"address": address, "name": "", "source": "person", "confirmed": True, "default": False, **fields}
 
 
 def at(**ago: float) -> str:
@@ -73,6 +81,8 @@ def thread(
         "starred": False,
         "snoozedUntil": None,
         "hidden": any(label["id"] in {"SPAM", "TRASH", "DRAFT"} for label in labels),
+        "toMe": True,
+        "muted": False,
         "twins": [],
         "leads": True,
         "sent": None,
@@ -84,7 +94,7 @@ def wrote(row: dict[str, Any], words: str, *to: str, others: int = 0, when: str 
     """The person of the app sent this in a thread."""
     people = [{"name": name, "address": "somebody@example.org", "title": None} for name in to]
     own = {"sender": "mia@ternandtide.example", "to": people, "others": others, "snippet": words}
-    row["sent"] = {**own, "at": when or row["lastMessageAt"]}
+    row["sent"] = {**own, "at": when or row["lastMessageAt"], "by": None}
     row["labels"] = [*row["labels"], {"id": "SENT", "name": "Sent", "color": None}]
 
 
@@ -207,7 +217,7 @@ def details() -> dict[str, dict[str, Any]]:
     )
     letter = message(rows["thr_06"], 0, day=0)
     letter.update(html=NEWSLETTER, blockedImages=3, remoteImages=["https://img.example/41.jpg"])
-    empty = {"filing": None, "proposedReply": None}
+    empty: dict[str, object] = {"filing": None, "proposedReply": None, "acts": []}
     filed = {"pageId": "pag_1", "path": "/crm/jonas-feld", "title": "Jonas Feld"}
     return {
         "thr_00": {**empty, "filing": filed, "messages": long},
@@ -217,7 +227,12 @@ def details() -> dict[str, dict[str, Any]]:
 
 def detail(row: dict[str, Any]) -> dict[str, Any]:
     count = min(3, row["messageCount"])
-    return {"filing": None, "proposedReply": None, "messages": [message(row, n, day=count - n) for n in range(count)]}
+    return {
+        "filing": None,
+        "proposedReply": None,
+        "acts": [],
+        "messages": [message(row, n, day=count - n) for n in range(count)],
+    }
 
 
 def message(row: dict[str, Any], number: int, *, day: float) -> dict[str, Any]:
@@ -249,4 +264,18 @@ def message(row: dict[str, Any], number: int, *, day: float) -> dict[str, Any]:
         "unread": False,
         "imagesAllowed": False,
         "warnings": [],
+        "canUnsubscribe": False,
+        "authentication": None if own else origin(people[0]["address"].partition("@")[2]),
+    }
+
+
+def origin(domain: str) -> dict[str, Any]:
+    """Of a mail that is known to come from there."""
+    return {
+        "verdict": "verified",
+        "summary": f"Signed by {domain}",
+        "domain": domain,
+        "server": "mx.fake.invalid",
+        "results": [{"method": "dmarc", "result": "pass", "domain": domain}],
+        "signatures": [{"domain": domain, "state": "valid"}],
     }

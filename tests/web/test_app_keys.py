@@ -132,7 +132,8 @@ def test_the_overlay_lists_the_keys_that_work_and_no_others(app: App) -> None:
     app.press("?")
     dialog = page.get_by_role("dialog", name="Keyboard shortcuts")
     dialog.wait_for()
-    keys = "j k Enter u Esc e x Shift j Shift k Shift x * s l h Shift u # ! i z c r a f / g i g s g z g t ? Ctrl k"
+    keys = "j k Enter u Esc e x Shift j Shift k Shift x * s l h m Shift u # ! i z c r a f "
+    keys += "/ v u v m v a v s g i g s g z g t ? Ctrl k"
     expect(dialog.locator("kbd")).to_have_text(keys.split(" "))
     app.press("j")
     app.selects(None)  # keys rest while the overlay is open

@@ -31,6 +31,13 @@ def test_without_an_account_the_page_says_what_to_create_and_what_to_copy(start:
     app.until("async uri => await navigator.clipboard.readText() === uri", f"{app.origin}/oauth/mail/callback")
 
 
+def test_a_password_which_most_people_have_is_asked_for_above_the_steps_at_google(start: Callable[..., App]) -> None:
+    page = start(World(accounts=[], threads=[])).open(ready=".connect")
+    headings = page.get_by_role("heading").all_inner_texts()
+    page.get_by_text("your mail is stored on this machine").wait_for()
+    assert headings == ["Connect your mail", "With a password (IMAP)", "With Google’s sign-in"]
+
+
 def test_the_redirect_uri_is_the_servers_spelling_of_loopback(start: Callable[..., App]) -> None:
     app = start(World(accounts=[], threads=[]))
     app.origin = app.origin.replace("127.0.0.1", "localhost")
@@ -82,14 +89,17 @@ def test_a_backfill_shows_progress_and_then_how_long_it_takes(start: Callable[..
     strip.wait_for(state="detached")
 
 
-def test_a_lost_grant_is_named_with_its_cause_and_a_way_back(start: Callable[..., App]) -> None:
+@pytest.mark.parametrize(("provider", "asked"), [("gmail", ""), ("outlook", "provider=outlook&")])
+def test_a_lost_grant_is_named_with_its_cause_and_a_way_back(
+    start: Callable[..., App], provider: str, asked: str
+) -> None:
     world = World()
-    world.accounts[2].update(state="reconnect", problem="The grant was revoked at the provider.")
+    world.accounts[2].update(provider=provider, state="reconnect", problem="The grant was revoked at the provider.")
     page = start(world).open()
     strip = page.locator(".strip.warning")
     expect(strip).to_contain_text("The grant was revoked at the provider.")
     link = strip.get_by_role("link", name="Reconnect")
-    expect(link).to_have_attribute("href", "/oauth/mail/start?email=mia.tern%40post.example")
+    expect(link).to_have_attribute("href", f"/oauth/mail/start?{asked}email=mia.tern%40post.example")
     page.get_by_role("button", name="1 account needs you").wait_for()
 
 

@@ -276,3 +276,11 @@ def test_marked_text_in_the_frame_can_be_copied_with_the_keyboard(start: Callabl
 
     app.wait(copied, what="the marked text in the clipboard")
     app.until("() => document.activeElement?.matches('.card')")
+
+
+def test_the_details_say_whom_a_message_is_known_to_come_from(app: App) -> None:
+    page = app.open("/p/mail/t/thr_00", ready="iframe")
+    page.locator(".card:not(.folded) .card-to").click()
+    row = page.locator(".card-details .origin")
+    expect(row).to_contain_text("Signed by")
+    expect(row).to_contain_text("mx.fake.invalid found: DMARC pass of")

@@ -34,6 +34,15 @@ def test_no_line_is_wider_than_a_screen(path: Path) -> None:
     assert wide == []
 
 
+WORDS_BEFORE_AN_INLINE_TAG = re.compile(r"[\w,.;:)]\n\s*<(?:a|b|i|code|em|kbd|strong)[ >]")
+
+
+@pytest.mark.parametrize("path", ours(".js"), ids=lambda path: str(path.relative_to(STATIC)))
+def test_no_word_runs_into_the_tag_on_the_next_line(path: Path) -> None:
+    """htm drops white space that holds a line end: ``${" "}`` keeps the space."""
+    assert [found[0] for found in WORDS_BEFORE_AN_INLINE_TAG.finditer(path.read_text())] == []
+
+
 FEATURES = sorted(path.parent.name for path in STATIC.glob("*/feature.js"))
 
 
@@ -61,7 +70,7 @@ def test_only_the_list_knows_the_features_rows() -> None:
     "path", [*STATIC.glob("*.js"), *STATIC.glob("ui/*.js")], ids=lambda path: str(path.relative_to(STATIC))
 )
 def test_what_all_features_share_knows_none_of_them(path: Path) -> None:
-    if path != STATIC / "features.js":
+    if path not in {STATIC / "features.js", STATIC / "sw.js"}:
         assert [name for name in imports_of(path) if name.split("/")[0] in FEATURES] == []
 
 

@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from svc.protocol.static import StaticTree
+from svc.protocol.static import WORKER_NAME, StaticTree
 from tests.peers.needs import NODE, need
 
 ROOT = Path(__file__).parents[2]
@@ -68,7 +68,7 @@ def test_only_what_is_served_is_shipped(hook: ModuleType) -> None:
 
 def test_what_is_served_and_what_is_shipped_are_one_list(hook: ModuleType) -> None:
     shipped = {path.relative_to(STATIC).as_posix() for path in hook.shipped(STATIC)}
-    assert shipped == {*StaticTree.load(STATIC).names(), "index.html"}
+    assert shipped == {*StaticTree.load(STATIC).names(), "index.html", WORKER_NAME}
 
 
 def test_vendor_modules_are_fresh_until_the_lock_changes(hook: ModuleType, tree: Path) -> None:

@@ -18,7 +18,7 @@ def test_a_fault_is_shown_with_what_to_do_until_it_is_mended(browser: Browser, t
         service.start(PROVIDERS="fake")
         (key,) = (tmp_path / "config" / "svc" / "keys").iterdir()
         key.chmod(0o644)
-        context = browser.new_context(viewport=DESKTOP, base_url=service.base)
+        context = browser.new_context(viewport=DESKTOP, service_workers="block", base_url=service.base)
         context.set_default_timeout(PATIENCE_MS * 2)
         try:
             page = context.new_page()

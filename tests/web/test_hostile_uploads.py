@@ -115,7 +115,7 @@ def keep(service: ServiceProcess, cookie: str, upload: Upload) -> Kept:
 @contextmanager
 def window(browser: Browser, service: ServiceProcess, cookie: str) -> Iterator[Watch]:
     """A browser's window with the service's cookie, watched."""
-    context = browser.new_context(accept_downloads=False)
+    context = browser.new_context(accept_downloads=False, service_workers="block")
     context.set_default_timeout(PATIENCE_MS)
     name, _, value = cookie.partition("=")
     signed_in: Any = {"name": name, "value": value, "url": service.base, "httpOnly": True, "sameSite": "Lax"}

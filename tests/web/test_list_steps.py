@@ -271,3 +271,20 @@ def test_an_open_twin_says_where_else_it_is_and_is_read_in_both(start: Callable[
     page.wait_for_selector("iframe")
     app.press("e")
     assert app.called("mail.archive") == [{"threadIds": ["thr_twin"]}], "in an account's tab it is only that one"
+
+
+def test_m_mutes_a_thread_which_says_so_and_can_be_unmuted_and_taken_back(app: App) -> None:
+    page = app.open()
+    app.press("j", "m")
+    page.get_by_text("Muted: new messages skip the inbox").wait_for()
+    app.row("thr_00").wait_for(state="detached")
+    assert app.called("mail.mute") == [{"threadIds": ["thr_00"]}]
+    page.goto(f"{app.origin}/p/mail/t/thr_00")
+    page.get_by_role("button", name="Mute", pressed=True).wait_for()
+    page.get_by_role("button", name="Unmute").click()
+    page.get_by_text("No longer muted").wait_for()
+    assert app.called("mail.unmute") == [{"threadIds": ["thr_00"]}]
+    page.get_by_role("button", name="Mute", pressed=False).wait_for()
+    app.press("z")
+    page.get_by_text("Muted again").wait_for()
+    page.get_by_role("button", name="Unmute").wait_for()

@@ -205,6 +205,22 @@ def test_a_deleted_page_comes_back_by_undo_and_from_the_trash(
     assert kept(service, "drafts/old letter/notes")[0] == "below"
 
 
+def test_a_page_is_deleted_for_good_after_asking_back(visit: Callable[..., Page], service: ServiceProcess) -> None:
+    for name in ("plans", "plans/a", "plans/b"):
+        service.mutate("pages.save", path=name, title=name.title(), body="")
+    service.mutate("pages.delete", path="plans")
+    page = visit("/p/?trash")
+    entry = page.locator(".trash .thing").filter(has_text="Plans")
+    entry.get_by_role("button", name="Delete for good: Plans").click()
+    expect(entry).to_contain_text("Delete it and the 2 pages below it for good? This can't be undone.")
+    entry.get_by_role("button", name="Cancel").click()
+    entry.get_by_role("button", name="Delete for good: Plans").click()
+    entry.get_by_role("button", name="Delete for good: Plans").click()
+    expect(page.get_by_text("“Plans” is gone for good.")).to_be_visible()
+    expect(entry).to_have_count(0)
+    assert not any(one["path"] == "plans" for one in service.query("pages.trash"))
+
+
 def test_files_come_by_picker_paste_and_drop_and_stand_at_the_caret(
     visit: Callable[..., Page], service: ServiceProcess
 ) -> None:

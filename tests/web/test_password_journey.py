@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.mail.imap.test_dovecot_journey import letter
+from tests.mail.imap.office import letter
 from tests.peers.dovecot import ADDRESS, PASSWORD, Dovecot, dovecot
 from tests.peers.needs import DOVECOT, needs
 from tests.support.process import ServiceProcess

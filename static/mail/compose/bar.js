@@ -6,15 +6,17 @@ import { troubled } from "../../tasks/outgoing.js";
 import { ago, plural } from "../../ui/format.js";
 import { html } from "../../ui/html.js";
 import { Icon } from "../../ui/icons.js";
+import { accounts } from "../accounts.js";
 import { listed } from "../names.js";
 import { composeAnswer, composeBlank, openDraft } from "./composer.js";
 import { drafts, loadDrafts } from "./drafts.js";
 
 /** Above the list. @param {{ accountId: string | null }} props */
 export function ComposeBar({ accountId }) {
+  const able = accounts.value?.some((one) => one.access !== "read") ?? true;
   return html`<div class="compose-bar">
-      <button class="button small primary" title="New message (c)" aria-keyshortcuts="c"
-        onClick=${() => composeBlank({ accountId })}><${Icon} name="edit" size=${16} /> Compose</button>
+      ${able && html`<button class="button small primary" title="New message (c)" aria-keyshortcuts="c"
+        onClick=${() => composeBlank({ accountId })}><${Icon} name="edit" size=${16} /> Compose</button>`}
       <${DraftsMenu} />
     </div>
     <${TroubleStrip} />`;

@@ -1,7 +1,9 @@
 // @ts-check
 /** The face of this folder: what the app and the mail page need of writing mail. */
 import { effect } from "@preact/signals";
+import { address, navigate } from "../../router.js";
 import { me } from "../../session.js";
+import { mailPlace } from "../address.js";
 import { loadOutgoing } from "../../tasks/outgoing.js";
 import { composeAnswer, composeBlank, startComposer } from "./composer.js";
 import { loadDrafts } from "./drafts.js";
@@ -22,9 +24,22 @@ export function startCompose() {
     rememberFor(me.value.user?.email ?? "");
     queueMicrotask(() => stop());
     void offerLeftOpen();
+    answerAsAsked();
     void loadOutgoing();
   });
   addEventListener("focus", () => void loadDrafts());
+}
+
+/** An address with ?answer=reply, as a notice of new mail has it, opens a reply to its thread. */
+function answerAsAsked() {
+  effect(() => {
+    const threadId = mailPlace.value?.threadId;
+    if (!threadId || address.value.searchParams.get("answer") !== "reply") return;
+    queueMicrotask(() => {
+      navigate(location.pathname, { replace: true });
+      void composeAnswer("reply", threadId);
+    });
+  });
 }
 
 /** There is a gap in the live updates. */

@@ -18,7 +18,8 @@ import { hideDraft, loadDrafts } from "./drafts.js";
 import { quotedHtmlOf, rememberQuote } from "./quotes.js";
 import { forget } from "./remembered.js";
 import { bodyWith, signatureOf } from "./signature.js";
-import { blankFields, fromDraft, fromPrepared, toWire } from "./wire.js";
+import { handOverLater, mayGoLater, startRefusedMail } from "./waiting.js";
+import { blankFields, fromDraft, fromPrepared } from "./wire.js";
 
 /** How long a draft that was thrown away can be brought back; longer than its notice stays. */
 const DELETE_AFTER_MS = 15_000;
@@ -44,6 +45,7 @@ let before = null;
 
 /** Called once. */
 export function startComposer() {
+  startRefusedMail(OPENING);
   effect(() => {
     keyboardTaken.value = composing.value;
   });
@@ -194,12 +196,21 @@ export async function handOver(sendAt) {
   const current = composition.value;
   if (!current) return null;
   const { draft } = current;
-  if (!(await draft.save()) || draft.id === null) return null;
-  const answer = await mutate("mail.send", { ...toWire(draft.fields.value), draftId: draft.id,
-    ...(sendAt !== undefined && { sendAt }) });
+  const saved = (await draft.save()) && draft.id !== null;
+  if (!saved && !(draft.state.value === "failed" && mayGoLater(draft.failure))) return null;
+  const answer = await handOverLater({ fields: draft.fields.value, id: draft.id, version: draft.version }, sendAt,
+    OPENING);
   if (composition.value === current) shut(current);
   return answer;
 }
+
+/** Go on writing what was handed over and did not leave. @param {import("./waiting.js").Written} written */
+function openWritten({ fields, id, version }) {
+  void open(async () => ({ draft: new Draft(fields, { id, version, dirty: true }), focus: "body",
+    title: titleOf(fields) }));
+}
+
+const OPENING = { openDraft: (/** @type {string} */ id) => void openDraft(id), openWritten };
 
 /** @param {() => Promise<Composition>} make */
 async function open(make) {
@@ -256,7 +267,8 @@ function giveFocusBack() {
 /** The account of the tab, else the first that can send. */
 function accountHere() {
   const here = mailPlace.value?.accountId ?? null;
-  const able = (accounts.value ?? []).filter((one) => one.state !== "disconnected");
+  const able = (accounts.value ?? [])
+    .filter((one) => one.state !== "disconnected" && one.provider !== "local" && one.access !== "read");
   return (able.find((one) => one.id === here) ?? able[0])?.id ?? null;
 }
 

@@ -34,6 +34,8 @@ export class Draft {
     this.fields = signal(fields);
     this.state = signal(/** @type {State} */ (id === null ? "untouched" : "saved"));
     this.problem = signal("");
+    /** Why the last saving failed. @type {unknown} */
+    this.failure = null;
     this.id = id;
     this.version = version;
     this.closed = false;
@@ -171,6 +173,7 @@ export class Draft {
 
   /** @param {unknown} error */
   async #refused(error) {
+    this.failure = error;
     const code = error instanceof RpcError ? error.code : "";
     this.problem.value = error instanceof Error ? error.message : String(error);
     const aboutDraft = this.id !== null && (code === "CONFLICT" || code === "NOT_FOUND");

@@ -79,6 +79,7 @@ function tell({ outgoingId, messageId, state, sendAt }, fields) {
       bcc: fields.bcc.map(formatMailbox),
     subject: fields.subject, sendAt, state, attempts: 0, lastError: null, hasAttachments: fields.attachments.length > 0,
     createdAt: new Date().toISOString(), nextAttemptAt: null, threadId: fields.replyTo, messageId,
+    by: null,
   });
   if (state === "scheduled" && sendAt) {
     toast(`It goes out ${whenWords(new Date(sendAt), new Date())}.`,

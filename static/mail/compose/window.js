@@ -8,12 +8,12 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useUploads } from "../../files/uploads.js";
 import { classes, html } from "../../ui/html.js";
 import { Icon } from "../../ui/icons.js";
-import { accounts } from "../accounts.js";
 import { Attachments, AttachButton, useDrop } from "./attachments.js";
 import { closeComposer, composition, discard, minimised, preparing } from "./composer.js";
 import { Conflict, SaveState } from "./state.js";
 import { Editor } from "./editor.js";
 import { Findings } from "./findings.js";
+import { From } from "./from.js";
 import { LaterPanel } from "./later.js";
 import { QuotedOriginal } from "./quote.js";
 import { Recipients } from "./recipients.js";
@@ -133,12 +133,12 @@ function Fields({ draft, signatureWanted }) {
   const [blind, setBlind] = useState(false);
   const cc = copies || fields.cc.length > 0;
   const bcc = blind || fields.bcc.length > 0;
-  const from = (/** @type {string} */ accountId) => {
-    signatureWanted();
-    draft.write({ accountId });
+  const from = (/** @type {import("./from.js").Sender} */ sender) => {
+    if (sender.accountId !== fields.accountId) signatureWanted();
+    draft.write(sender);
   };
   return html`<div class="compose-fields">
-    <${From} accountId=${fields.accountId} change=${from} />
+    <${From} sender=${fields} change=${from} />
     <${Recipients} id="compose-to" label="To" people=${fields.to}
       change=${(/** @type {Person[]} */ to) => draft.write({ to })}>
       ${!cc && html`<button type="button" class="copies" onClick=${() => setCopies(true)}>Cc</button>`}
@@ -154,20 +154,6 @@ function Fields({ draft, signatureWanted }) {
         onInput=${(/** @type {{ currentTarget: HTMLInputElement }} */ event) =>
           draft.write({ subject: event.currentTarget.value })} />
     </div>
-  </div>`;
-}
-
-/** Shown where there is a choice. @param {{ accountId: string, change: (accountId: string) => void }} props */
-function From({ accountId, change }) {
-  const able = (accounts.value ?? []).filter((one) => one.state !== "disconnected" || one.id === accountId);
-  if (able.length < 2) return null;
-  return html`<div class="compose-line">
-    <label for="compose-from">From</label>
-    <select id="compose-from" value=${accountId}
-      onChange=${(/** @type {{ currentTarget: HTMLSelectElement }} */ event) => change(event.currentTarget.value)}>
-      ${able.map((one) => html`<option key=${one.id} value=${one.id}>${one.address}
-        ${one.state === "reconnect" ? " (needs to be connected again)" : ""}</option>`)}
-    </select>
   </div>`;
 }
 

@@ -13,15 +13,17 @@ import { formatMailbox, parseMailboxes } from "./addresses.js";
  * @property {OutgoingFile[]} attachments
  * @property {string | null} replyTo the thread that is answered
  * @property {Quote | null} quote
+ * @property {string | null} [fromAddress] as it was chosen; else the account's default
  */
 
 /** @param {string} accountId @returns {Fields} */
 export function blankFields(accountId) {
-  return { accountId, to: [], cc: [], bcc: [], subject: "", html: "", attachments: [], replyTo: null, quote: null };
+  return { accountId, to: [], cc: [], bcc: [], subject: "", html: "", attachments: [], replyTo: null, quote: null,
+    fromAddress: null };
 }
 
 /** @param {Fields} fields @returns {Omit<MailSendInput, "sendAt" | "draftId">} */
-export function toWire({ accountId, to, cc, bcc, subject, html, attachments, replyTo, quote }) {
+export function toWire({ accountId, to, cc, bcc, subject, html, attachments, replyTo, quote, fromAddress }) {
   return {
     accountId,
     to: to.map(formatMailbox),
@@ -32,12 +34,14 @@ export function toWire({ accountId, to, cc, bcc, subject, html, attachments, rep
     attachments: attachments.map((one) => one.fileId),
     ...(replyTo !== null && { replyTo }),
     ...(quote && { quote }),
+    ...(fromAddress && { fromAddress }),
   };
 }
 
 /** @param {DraftDetail} draft @returns {Fields} */
-export function fromDraft({ accountId, to, cc, bcc, subject, html, attachments, replyTo, quote }) {
-  return { accountId, to: people(to), cc: people(cc), bcc: people(bcc), subject, html, attachments, replyTo, quote };
+export function fromDraft({ accountId, to, cc, bcc, subject, html, attachments, replyTo, quote, fromAddress }) {
+  return { accountId, to: people(to), cc: people(cc), bcc: people(bcc), subject, html, attachments, replyTo, quote,
+    fromAddress };
 }
 
 /**
@@ -45,8 +49,9 @@ export function fromDraft({ accountId, to, cc, bcc, subject, html, attachments, 
  * @param {string | null} replyTo
  * @returns {Fields}
  */
-export function fromPrepared({ accountId, to, cc, subject, quote, attachments }, replyTo) {
-  return { ...blankFields(accountId), to: people(to), cc: people(cc), subject, attachments, replyTo, quote };
+export function fromPrepared({ accountId, to, cc, subject, quote, attachments, fromAddress }, replyTo) {
+  return { ...blankFields(accountId), to: people(to), cc: people(cc), subject, attachments, replyTo, quote,
+    fromAddress };
 }
 
 /** @param {string[]} mailboxes */

@@ -4,7 +4,7 @@
  * moved is asked for anew, and while something is going on, every few seconds.
  */
 import { useEffect, useState } from "preact/hooks";
-import { accounts } from "../accounts.js";
+import { accounts, isShared } from "../accounts.js";
 import { ConnectAgain, ConnectDialog, connectOpen } from "../connect.js";
 import { standing } from "../sync.js";
 import { now } from "../../now.js";
@@ -15,9 +15,11 @@ import { ago, duration, fullTime, number, plural } from "../../ui/format.js";
 import { html } from "../../ui/html.js";
 import { Icon } from "../../ui/icons.js";
 import { toast } from "../../ui/toast.js";
+import { Addresses } from "./accounts_addresses.js";
 import { DamageList, FailureList, PendingList } from "./accounts_details.js";
 import { DisconnectDialog } from "./accounts_disconnect.js";
 import { SenderName } from "./accounts_name.js";
+import { SharedCard, Sharing } from "./accounts_sharing.js";
 import { until } from "../../settings/dates.js";
 import { Pending, useFetched } from "../../settings/fetched.js";
 
@@ -47,10 +49,11 @@ export function AccountsSection() {
   const apart = cards.filter((one) => one.stands.state === "disconnected");
   return html`
     <${Pending} of=${health} what="the accounts" />
-    ${health.data?.length === 0 && html`<p class="quiet-text">No account is connected.</p>`}
+    ${health.data?.length === 0 && !known?.some(isShared) && html`<p class="quiet-text">No account is connected.</p>`}
     ${cards.filter((one) => one.stands.state !== "disconnected").map(card)}
     ${apart.length > 0 && html`<h2 class="apart">Disconnected</h2>
       <p class="fine">Their mail stays readable here; nothing comes or goes.</p>${apart.map(card)}`}
+    ${(known ?? []).filter(isShared).map((account) => html`<${SharedCard} key=${account.id} account=${account} />`)}
     <div><button class="button" onClick=${() => { connectOpen.value = true; }}>
       <${Icon} name="plus" size=${16} /> Connect another account</button></div>
     <${ConnectDialog} />`;
@@ -78,6 +81,8 @@ function AccountCard({ account, stands, changed }) {
     <${FullSync} stands=${stands} address=${address} />
     <${Facts} stands=${stands} />
     <${SenderName} key=${account.senderName ?? ""} account=${account} />
+    <${Addresses} account=${account} />
+    <${Sharing} account=${account} />
     <${PendingList} accountId=${account.id} count=${stands.pending} />
     <${FailureList} accountId=${account.id} count=${stands.failed} retry=${isConnected ? tryNow : null} />
     <${DamageList} accountId=${account.id} count=${stands.damaged} />

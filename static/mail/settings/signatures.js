@@ -1,7 +1,7 @@
 // @ts-check
 /** One signature an account: what stands below new mail, above the quoted message. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { accounts } from "../accounts.js";
+import { accounts, isShared } from "../accounts.js";
 import { Editor } from "../compose/editor.js";
 import { fetchSignature, saveSignature, signatureOf } from "../compose/signature.js";
 import { html } from "../../ui/html.js";
@@ -9,7 +9,7 @@ import { toast } from "../../ui/toast.js";
 import { reasonOf } from "../../settings/fetched.js";
 
 export function SignaturesSection() {
-  const known = accounts.value;
+  const known = accounts.value && accounts.value.filter((one) => !isShared(one));
   if (known === null) return html`<p class="quiet-text" role="status">Loading the accounts</p>`;
   if (!known.length) return html`<p class="quiet-text">Connect a mail account first; each has a signature of its own.
     </p>`;

@@ -23,14 +23,15 @@ from svc.mail.providers.seam import ProviderLabel
 __all__ = ["FixtureMailbox", "FixtureMessage", "mailboxes"]
 
 
-def mailboxes(now: Millis) -> tuple[FixtureMailbox, ...]:
-    """Every mailbox of the world as it stands at ``now``; the oldest mail is two years old, the newest minutes."""
-    return tuple(_mailbox(spec, now) for spec in _mailbox_specs())
+def mailboxes(now: Millis, *, authority: str) -> tuple[FixtureMailbox, ...]:
+    """Every mailbox of the world as it stands at ``now``; the oldest mail is two years old, the newest minutes.
+    ``authority``: the name under which their server says whom a mail comes from."""
+    return tuple(_mailbox(spec, now, authority) for spec in _mailbox_specs())
 
 
-def _mailbox(spec: MailboxSpec, now: Millis) -> FixtureMailbox:
+def _mailbox(spec: MailboxSpec, now: Millis, authority: str) -> FixtureMailbox:
     owner = _people()[spec.owner]
-    desk = Desk(owner=spec.owner, now=now, people=_people(), pages=_pages())
+    desk = Desk(owner=spec.owner, authority=authority, now=now, people=_people(), pages=_pages())
     messages = [message for name in spec.letters for one in _conversations(name) for message in desk.messages(one)]
     messages += [desk.raw_message(letter) for letter in hostile.LETTERS.get(spec.owner, ())]
     labels = [ProviderLabel(id=one.id, name=one.name, system=False, color=one.color) for one in spec.labels]

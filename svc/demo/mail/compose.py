@@ -34,6 +34,7 @@ class Desk:
     """Where letters are written: for whom, when, and with which people and pages at hand."""
 
     owner: str
+    authority: str
     now: Millis
     people: Mapping[str, Person]
     pages: Mapping[str, str]
@@ -103,9 +104,18 @@ class Desk:
             "Message-ID": self._message_id(conversation, number),
             "In-Reply-To": earlier[-1] if earlier else "",
             "References": _FOLD.join(earlier),
+            **self._origin(letter),
             **letter.headers,
         }
         return "".join(f"{name}: {value}\r\n" for name, value in headers.items() if value).encode()
+
+    def _origin(self, letter: Letter) -> dict[str, str]:
+        """What the server of the mailbox wrote into a mail that came from where it says."""
+        if letter.sender == self.owner:
+            return {}
+        domain = self.people[letter.sender].address.partition("@")[2]
+        found = f"dkim=pass header.d={domain}; dmarc=pass header.from={domain}"
+        return {"Authentication-Results": f"{self.authority}; {found}"}
 
     def _mailboxes(self, people: Sequence[str]) -> str:
         return f",{_FOLD}".join(_mailbox(self.people[one]) for one in people)

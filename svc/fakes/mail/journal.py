@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 from pathlib import Path
 
@@ -25,6 +26,11 @@ class Entry(msgspec.Struct, omit_defaults=True):
     color: str = ""
     at: Millis = 0
     raw: str = ""
+
+
+def b64(raw: bytes) -> str:
+    """As an entry holds bytes."""
+    return base64.b64encode(raw).decode()
 
 
 def read(path: Path) -> list[Entry]:

@@ -6,95 +6,25 @@ They exist only under ``PROVIDERS=fake``; everywhere else they answer as a proce
 from __future__ import annotations
 
 import base64
-import binascii
-from email.header import Header
-from email.message import Message
-from email.mime.application import MIMEApplication
-from email.mime.multipart import MIMEMultipart
-from email.mime.text import MIMEText
-from email.utils import parseaddr
-from typing import Annotated, Literal
 
-import msgspec
-
-from svc.errors import Invalid, NotFound
+from svc.errors import NotFound
 from svc.fakes.mail.provider import FakeWorld
+from svc.fakes.mail.wire import AddressInput, FaultInput, InjectInput, InjectOut, SentOut, SetLabelsInput
 from svc.formats import mime
-from svc.mail import (
-    INBOX,
-    UNREAD,
-    Id,
-    account_by_address,
-    connect_account,
-    start_account,
-    thread_id_of,
-)
+from svc.mail import account_by_address, connect_account, start_account, thread_id_of
 from svc.mail import sync_now as sync_account
-from svc.protocol import NOTHING, Nothing, Procedure, Wire
+from svc.protocol import NOTHING, Nothing, Procedure
 from svc.workspace import RequestContext
-
-Address = Annotated[str, msgspec.Meta(min_length=3, max_length=320)]
-MAX_TIMES = 10_000
-
-
-class FakeAttachment(Wire, frozen=True):
-    """``content`` is base64; ``text`` is for those who would rather not."""
-
-    filename: str
-    mime: str = "application/octet-stream"
-    content: str | None = None
-    text: str | None = None
-
-
-class InjectInput(Wire, frozen=True):
-    address: Address
-    from_: str = msgspec.field(name="from")
-    subject: str
-    text: str | None = None
-    html: str | None = None
-    thread_key: str | None = None
-    labels: tuple[str, ...] = (INBOX, UNREAD)
-    attachments: tuple[FakeAttachment, ...] = ()
-
-
-class InjectOut(Wire, frozen=True):
-    provider_message_id: str
-    thread_id: str
-
-
-class SetLabelsInput(Wire, frozen=True):
-    address: Address
-    provider_message_id: Id
-    labels: tuple[str, ...]
-
-
-class AddressInput(Wire, frozen=True):
-    address: Address
-
-
-class FaultInput(Wire, frozen=True):
-    address: Address
-    operation: Literal["list", "get", "history", "send", "modify"]
-    fault: Literal[401, 403, 404, 429, 500, "timeout", "cut", "lost-answer"]
-    times: Annotated[int, msgspec.Meta(ge=1, le=MAX_TIMES)] = 1
-
-
-class SentOut(Wire, frozen=True):
-    """``raw`` is base64url."""
-
-    provider_message_id: str
-    message_id: str
-    to: tuple[str, ...]
-    subject: str
-    raw: str
 
 
 async def inject(context: RequestContext, wanted: InjectInput) -> InjectOut:
     """A new message arrives in the mailbox; the next sync brings it in. An unknown address becomes a new account."""
+    from svc.fakes.mail.injected import raw_message  # late: it loads the writers of `email`
+
     workspace = context.workspace
     message_id, provider_thread_id = await _world(context).inject(
         address=wanted.address,
-        raw=_build(wanted),
+        raw=raw_message(wanted),
         thread_key=wanted.thread_key,
         labels=frozenset(wanted.labels),
         stamped=True,
@@ -153,39 +83,6 @@ async def sent(context: RequestContext, wanted: AddressInput) -> list[SentOut]:
 
 def _world(context: RequestContext) -> FakeWorld:
     return context.workspace.service(FakeWorld)
-
-
-def _build(wanted: InjectInput) -> bytes:
-    """The injected message as a stranger's program would have sent it."""
-    bodies: list[Message] = []
-    if wanted.text is not None or wanted.html is None:
-        bodies.append(MIMEText(wanted.text or "", "plain", "utf-8"))
-    if wanted.html is not None:
-        bodies.append(MIMEText(wanted.html, "html", "utf-8"))
-    root: Message = bodies[0] if len(bodies) == 1 else MIMEMultipart("alternative", _subparts=bodies)
-    if wanted.attachments:
-        root = MIMEMultipart("mixed", _subparts=[root, *(_attachment(one) for one in wanted.attachments)])
-    name, address = parseaddr(_one_line(wanted.from_))
-    root["From"] = f"{Header(name, 'utf-8').encode()} <{address}>" if name else address or _one_line(wanted.from_)
-    root["To"] = wanted.address
-    root["Subject"] = Header(_one_line(wanted.subject), "utf-8").encode()
-    return root.as_bytes()
-
-
-def _attachment(wanted: FakeAttachment) -> Message:
-    try:
-        content = (wanted.text or "").encode() if wanted.content is None else base64.b64decode(wanted.content)
-    except binascii.Error as error:
-        raise Invalid("An attachment's content is not base64.") from error
-    kind, _, subtype = wanted.mime.partition("/")
-    part = MIMEApplication(content, subtype or "octet-stream")
-    part.replace_header("Content-Type", f"{kind}/{subtype or 'octet-stream'}")
-    part.add_header("Content-Disposition", "attachment", filename=("utf-8", "", _one_line(wanted.filename)))
-    return part
-
-
-def _one_line(value: str) -> str:
-    return " ".join(value.split())
 
 
 PROCEDURES: tuple[Procedure[RequestContext], ...] = (

@@ -19,9 +19,9 @@ import msgspec
 import trio
 
 from svc.clock import Clock, Millis
-from svc.demo.mail import mailboxes
 from svc.errors import NotFound
-from svc.fakes.mail.journal import Entry, append, read
+from svc.fakes.authority import AUTHORITY
+from svc.fakes.mail.journal import Entry, append, b64, read
 from svc.mail import SENT
 from svc.mail.providers.seam import (
     Capabilities,
@@ -39,6 +39,7 @@ from svc.mail.providers.seam import (
     ProviderLabel,
     RawMessage,
     Refused,
+    SendingAddress,
     SentMessage,
     Throttled,
     Unreachable,
@@ -73,6 +74,7 @@ class SentRecord:
 class _Mailbox:
     address: str
     name: str | None = None
+    aliases: tuple[SendingAddress, ...] = ()
     messages: dict[str, _Message] = field(default_factory=dict)
     labels: dict[str, ProviderLabel] = field(default_factory=dict)
     history: list[tuple[int, HistoryChange]] = field(default_factory=list)
@@ -140,7 +142,7 @@ class FakeWorld:
                 thread=f"key-{thread_key}" if thread_key else f"thread-{message_id}",
                 labels=sorted(labels),
                 at=at,
-                raw=_b64(head.encode() + raw),
+                raw=b64(head.encode() + raw),
             )
 
         entry = await self._do(decide)
@@ -229,7 +231,7 @@ class FakeWorld:
                 id=message_id,
                 thread=thread_id or f"thread-{message_id}",
                 at=self.clock.now(),
-                raw=_b64(raw),
+                raw=b64(raw),
             )
 
         entry = await self._do(decide)
@@ -250,7 +252,9 @@ class FakeWorld:
         _APPLY[entry.op](self, entry)
 
     def _apply_seed(self, entry: Entry) -> None:
-        for fixture in mailboxes(entry.at):
+        from svc.demo.mail import mailboxes  # late: the demo world is for whoever plants it
+
+        for fixture in mailboxes(entry.at, authority=AUTHORITY):
             box = self._box(fixture.address)
             box.name = fixture.name
             box.labels.update((label.id, label) for label in fixture.labels)
@@ -362,14 +366,20 @@ class FakeProvider:
     address: str
     capabilities: Capabilities = FAKE
 
+    @property
+    def drafts(self) -> None:
+        return None
+
     async def profile(self) -> Profile:
         await trio.lowlevel.checkpoint()
         box = self.world.mailbox(self.address)
         return Profile(address=box.address, cursor=str(box.cursor), messages_total=len(box.messages))
 
-    async def sender_name(self) -> str | None:
+    async def addresses(self) -> tuple[SendingAddress, ...]:
         await trio.lowlevel.checkpoint()
-        return self.world.mailbox(self.address).name
+        box = self.world.mailbox(self.address)
+        default = not any(one.default for one in box.aliases)
+        return (SendingAddress(address=box.address, name=box.name or "", own=True, default=default), *box.aliases)
 
     async def list_messages(
         self, *, label: str | None = None, page_token: str | None = None, limit: int = 100
@@ -438,6 +448,9 @@ class FakeProvider:
     async def aclose(self) -> None:
         """Nothing is held open between two calls."""
 
+    async def listen(self, heard: Callable[[], None]) -> None:
+        """It tells nothing by itself."""
+
     def quota_used(self) -> None:
         return None
 
@@ -484,7 +497,3 @@ _FAULTS: Final[dict[Fault, Callable[[Operation], ProviderFault]]] = {
     "timeout": lambda operation: LostAnswer("The provider did not answer in time."),
     "cut": lambda operation: LostAnswer("The connection was cut before the provider answered."),
 }
-
-
-def _b64(raw: bytes) -> str:
-    return base64.b64encode(raw).decode()

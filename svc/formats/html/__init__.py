@@ -13,7 +13,7 @@ from svc.formats.html.emptiness import or_text, shows_something
 from svc.formats.html.model import FRAME_CSP, POLICY_VERSION, CleanHtml
 from svc.formats.html.plain import text_fallback, text_to_html
 from svc.formats.html.plan import Plan, plan
-from svc.formats.html.rebuild import sanitize
+from svc.formats.html.sanitizing import sanitize
 
 __all__ = [
     "FRAME_CSP",

@@ -12,8 +12,8 @@ from itertools import groupby
 from typing import Final
 
 from svc.formats.html.address import link_address
+from svc.formats.html.escaping import LINK_ATTRIBUTES, escape_attribute, escape_text, printable
 from svc.formats.html.model import CleanHtml
-from svc.formats.html.rebuild import LINK_ATTRIBUTES, escape_attribute, escape_text, printable
 from svc.formats.text import text_from_html
 
 MAX_TEXT_CHARS: Final = 1024 * 1024

@@ -16,6 +16,7 @@ from justhtml import Element, JustHTML, Node, Text
 
 from svc.formats.html.address import image_address, link_address
 from svc.formats.html.css import clean_style
+from svc.formats.html.escaping import LINK_ATTRIBUTES, escape_attribute, escape_text, printable
 from svc.formats.html.links import MAX_WARNINGS, Link
 from svc.formats.html.model import CleanHtml
 from svc.formats.html.nesting import Nesting, Opened
@@ -25,10 +26,7 @@ MAX_NODES: Final = 500_000
 MAX_OUTPUT_CHARS: Final = 4 * 1024 * 1024
 MAX_REMOTE_IMAGES: Final = 1_000
 
-LINK_ATTRIBUTES: Final = ' target="_blank" rel="noopener noreferrer"'
 _REMOTE_SET: Final = re.compile(r"\s*+(?:https?:)?//", re.IGNORECASE)
-_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
-_SURROGATES: Final = re.compile(r"[\ud800-\udfff]")
 
 Attributes = dict[str, str | None]
 
@@ -40,28 +38,9 @@ class _End(NamedTuple):
     link: Link | None = None
 
 
-def sanitize(html: str) -> CleanHtml:
-    """A body fit for the sandboxed frame. Ask :func:`svc.formats.html.plan` first where it may run."""
-    return Rebuild().run(parsed(html))
-
-
 def parsed(html: str) -> Node:
     """As the frame will read it: without scripts, and not in the quirks mode that a missing doctype would bring."""
     return JustHTML("<!doctype html>" + html, sanitize=False, scripting_enabled=False).root
-
-
-def escape_text(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
-def escape_attribute(value: str) -> str:
-    return escape_text(value).replace('"', "&quot;")
-
-
-def printable(text: str) -> str:
-    """Without what no HTML document may hold: control characters and halves of characters."""
-    text = text.replace("\r", "\n").replace("\f", " ")
-    return _SURROGATES.sub("\ufffd", _CONTROLS.sub("", text))
 
 
 @dataclass

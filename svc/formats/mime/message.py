@@ -11,6 +11,7 @@ import html as _html
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final
 
 from svc.formats.mime.addresses import is_address, parse_addresses, sender_among
@@ -21,6 +22,7 @@ from svc.formats.mime.model import (
     MAX_ADDRESS_CHARS,
     MAX_BODY_BYTES,
     MAX_DECODED_BYTES,
+    MAX_DELIVERED_TO,
     MAX_REFERENCES,
     Attachment,
     Mailbox,
@@ -84,6 +86,7 @@ def _parsed(
         message_id=head.message_id(),
         in_reply_to=head.in_reply_to(),
         references=head.references(),
+        original_message_id=head.original_message_id(),
         subject=subject,
         sender=sender,
         senders=senders,
@@ -100,10 +103,18 @@ def _parsed(
         list_unsubscribe=head.line("list-unsubscribe"),
         precedence=head.line("precedence"),
         auto_submitted=head.line("auto-submitted"),
+        delivered_to=_delivered_to(_Head(root, Problems())),
         outgoing_mark=clean_token(head.text("x-svc-outgoing")[:MAX_ADDRESS_CHARS]) or None,
         problems=tuple(problems.notes),
         size=len(raw),
     )
+
+
+def _delivered_to(head: _Head) -> tuple[str, ...]:
+    """A few: each server on the way adds one, and a stranger may have written any number."""
+    named = (*head.mailboxes("delivered-to"), *head.mailboxes("x-original-to"))
+    found = dict.fromkeys(one.address for one in named if is_address(one.address))
+    return tuple(islice(found, MAX_DELIVERED_TO))
 
 
 def _sender(senders: Sequence[Mailbox], head: _Head) -> Mailbox | None:
@@ -136,6 +147,11 @@ class _Head:
 
     def message_id(self) -> str | None:
         ids = _ids(self.text("message-id"))
+        return ids[0] if ids else None
+
+    def original_message_id(self) -> str | None:
+        """Microsoft's servers keep it so, and give the mail a Message-ID of their own."""
+        ids = _ids(self.text("x-microsoft-original-message-id"))
         return ids[0] if ids else None
 
     def in_reply_to(self) -> str | None:

@@ -21,6 +21,7 @@ MAX_BOUNDARY_BYTES: Final = 256
 MAX_DECODED_BYTES: Final = 50 * 1024 * 1024
 MAX_BODY_BYTES: Final = 10 * 1024 * 1024
 """Of the text and of the HTML, each."""
+MAX_DELIVERED_TO: Final = 8
 MAX_ADDRESSES: Final = 500
 """In one kind of field (all of To, all of Cc, …)."""
 MAX_REFERENCES: Final = 200
@@ -59,13 +60,16 @@ class ParsedMessage:
     """One message as its readers need it. All text is valid Unicode without control characters (but line feed and tab).
 
     Ids are without angle brackets. ``sender`` is the first of From that has an address, else Sender's; ``senders`` are
-    all of From. ``outgoing_mark`` is our own ``X-Svc-Outgoing``. ``problems`` tells what was tolerated, in words for a
+    all of From. ``outgoing_mark`` is our own ``X-Svc-Outgoing``, and ``original_message_id`` the Message-ID that a mail
+    was sent with, where a server has put another in its place. ``delivered_to`` are the addresses of Delivered-To, then
+    those of X-Original-To. ``problems`` tells what was tolerated, in words for a
     log. ``size`` is that of the raw bytes.
     """
 
     message_id: str | None
     in_reply_to: str | None
     references: tuple[str, ...]
+    original_message_id: str | None
     subject: str
     sender: Mailbox | None
     senders: tuple[Mailbox, ...]
@@ -82,6 +86,7 @@ class ParsedMessage:
     list_unsubscribe: str | None
     precedence: str | None
     auto_submitted: str | None
+    delivered_to: tuple[str, ...]
     outgoing_mark: str | None
     problems: tuple[str, ...]
     size: int

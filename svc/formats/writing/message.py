@@ -61,6 +61,9 @@ class Attached:
     mime: str
     content: Iterable[bytes]
     content_id: str | None = None
+    method: str | None = None
+    """What a calendar file is meant for (RFC 6047, 2.4): ``REPLY``. Such a part is no attachment, and stands in
+    UTF-8."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,8 +196,12 @@ class _Writer:
             mime = _sendable_type(file.mime)
             filename = headers.settled_filename(file.filename, mime=mime)
             kind = "attachment" if file.content_id is None else "inline"
+            type_words = headers.file_type_words(mime, filename=filename)
+            if file.method is not None:
+                named = {"method": file.method, "charset": "utf-8", "name": filename}
+                type_words, kind = headers.parameter_words(mime, **named), "inline"
             fields: list[tuple[str, Iterable[str]]] = [
-                ("Content-Type", headers.file_type_words(mime, filename=filename)),
+                ("Content-Type", type_words),
                 ("Content-Disposition", headers.disposition_words(kind, filename=filename)),
                 ("Content-Transfer-Encoding", ["base64"]),
             ]

@@ -19,7 +19,7 @@ from typing import Final, Literal
 
 from svc.clock import Millis
 from svc.formats.html import plan, shows_something, text_fallback, text_to_html
-from svc.formats.html.rebuild import LINK_ATTRIBUTES, escape_text, printable
+from svc.formats.html.escaping import LINK_ATTRIBUTES, escape_text, printable
 from svc.formats.mime.model import MAX_LINE_CHARS
 from svc.formats.person import Person
 from svc.formats.text import clean_line, cut

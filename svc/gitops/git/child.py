@@ -11,19 +11,17 @@ in no argument, no variable, no file and no address.
 from __future__ import annotations
 
 import math
-import os
-import signal
-import subprocess
 from collections.abc import Awaitable, Callable, Container, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 import trio
 
-from svc.gitops.git.faults import GitFault, GitFaultKind, fault_of, lacks_program, too_large, too_slow
-from svc.nursery import autojump_held
+from svc.gitops.git.faults import GitFault, GitFaultKind, too_slow
+from svc.gitops.git.process import Call
+from svc.gitops.git.ssh import Ssh
 
 __all__ = ["Git", "GitFault", "GitFaultKind", "Remote"]
 
@@ -31,16 +29,8 @@ WITHIN_S: Final = 60.0
 REMOTE_WITHIN_S: Final = 600.0
 AT_MOST_BYTES: Final = 32 * 1024 * 1024
 FILE_AT_MOST_BYTES: Final = 2 * 1024 * 1024 * 1024
-GRACE_S: Final = 2.0
-"""Between TERM and KILL."""
 
 ASKPASS: Final = Path(__file__).parent / "askpass.sh"
-TOKEN_FD: Final = "SVC_GIT_TOKEN_FD"  # noqa: S105  the name of a variable that holds a number
-_ASKED_AT_MOST: Final = 16
-_MAX_TOKEN_BYTES: Final = 3_000
-"""All answers together fit into a pipe's buffer, so that writing them never waits."""
-_STDERR_KEPT: Final = 16 * 1024
-_PIECE: Final = 64 * 1024
 _BLOCK: Final = 512  # in which POSIX has ``ulimit -f`` count
 _BOUNDED: Final = 'ulimit -c 0; ulimit -f "$0" 2>/dev/null; exec "$@"'
 """It only fails where the system allows less than that."""
@@ -81,10 +71,12 @@ _ALWAYS: Final = {
 
 @dataclass(frozen=True, kw_only=True)
 class Remote:
-    """Where the repository comes from. ``url`` holds no credential; ``token`` finds the one of this moment, if any."""
+    """Where the repository comes from. ``url`` holds no credential; ``token`` finds the one of this moment, if any, and
+    ``ssh`` is how it is reached where the url says so."""
 
     url: str
     username: str
+    ssh: Ssh = field(default_factory=Ssh)
     token: Callable[[], Awaitable[str | None]] = field(repr=False)
 
     @property
@@ -123,7 +115,7 @@ class Git:
         ``extra`` are variables for git, such as ``GIT_AUTHOR_NAME``; ``statuses`` those that are an answer, no fault.
         Raises :class:`GitFault`.
         """
-        call = _Call(
+        call = Call(
             command=self._command(args, config=_ALWAYS, file_at_most_bytes=file_at_most_bytes),
             environ={**self._environ(()), **_NOTHING_OF_THE_USER, **(extra or {})},
             directory=self.directory,
@@ -149,10 +141,12 @@ class Git:
         if token is not None:
             config |= {"credential.helper": "", "credential.username": self.remote.username}
             environ |= {**_NOTHING_OF_THE_USER, "GIT_ASKPASS": str(ASKPASS)}
+        elif self.remote.protocol == "ssh" and self.remote.ssh.key is not None:
+            environ |= {**_NOTHING_OF_THE_USER, "GIT_SSH_COMMAND": self.remote.ssh.command}
         else:
             environ |= self._environ(_AMBIENT)
-            environ.setdefault("GIT_SSH_COMMAND", "ssh -o BatchMode=yes -o ConnectTimeout=20")
-        call = _Call(
+            environ.setdefault("GIT_SSH_COMMAND", self.remote.ssh.command)
+        call = Call(
             command=self._command(args, config=config, file_at_most_bytes=file_at_most_bytes),
             environ=environ,
             directory=self.directory,
@@ -195,122 +189,3 @@ def _within(seconds: float) -> Iterator[None]:
             yield
     except trio.TooSlowError:
         raise too_slow(seconds) from None
-
-
-@dataclass(kw_only=True)
-class _Call:
-    """One process group, from its start to its end."""
-
-    command: Sequence[str]
-    environ: Mapping[str, str]
-    directory: Path
-    input: bytes
-    at_most_bytes: int
-    token: str | None = field(default=None, repr=False)
-    statuses: Container[int] = (0,)
-    _out: bytearray = field(default_factory=bytearray)
-    _err: bytearray = field(default_factory=bytearray)
-    _too_large: bool = False
-
-    async def run(self) -> bytes:
-        with autojump_held(), self._token_pipe() as (environ, inherited):
-            try:
-                process = await trio.lowlevel.open_process(
-                    self.command,
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.PIPE,
-                    start_new_session=True,
-                    pass_fds=inherited,
-                    env=environ,
-                    cwd=self.directory,
-                )
-            except OSError as error:
-                raise lacks_program(str(error)) from error
-            status = await self._follow(process)
-        if self._too_large:
-            raise too_large(self.at_most_bytes)
-        if status not in self.statuses:
-            raise fault_of(status, bytes(self._err), secret=self.token)
-        return bytes(self._out)
-
-    @contextmanager
-    def _token_pipe(self) -> Iterator[tuple[dict[str, str], tuple[int, ...]]]:
-        """A pipe that holds the answers to git's questions for the password, and its end for the child."""
-        if self.token is None:
-            yield dict(self.environ), ()
-            return
-        line = self.token.encode() + b"\n"
-        if len(line) > _MAX_TOKEN_BYTES or b"\n" in line[:-1]:
-            raise GitFault("refused", "The token is no token: it is too long, or has more than one line.")
-        reading, writing = os.pipe()
-        try:
-            try:
-                os.write(writing, line * _ASKED_AT_MOST)
-            finally:
-                os.close(writing)
-            yield {**self.environ, TOKEN_FD: str(reading)}, (reading,)
-        finally:
-            os.close(reading)
-
-    async def _follow(self, process: trio.Process) -> int:
-        """Feed and read it to its end. Whatever happens, nothing of its group is left when this returns."""
-        ended = False
-        try:
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(self._feed, process)
-                nursery.start_soon(self._read_errors, process)
-                nursery.start_soon(self._read, process, nursery.cancel_scope)
-            if not self._too_large:
-                status = await process.wait()  # its pipes have ended, and with them whoever inherited one
-                ended = True
-                return status
-            return 0
-        finally:
-            with trio.CancelScope(shield=True):  # bounded by GRACE_S: nothing survives a kill
-                if not ended:
-                    await _end(process)
-                for stream in (process.stdin, process.stdout, process.stderr):
-                    assert stream is not None, "each was asked for"
-                    await trio.aclose_forcefully(stream)
-
-    async def _feed(self, process: trio.Process) -> None:
-        assert process.stdin is not None, "it was asked for"
-        with suppress(trio.BrokenResourceError):  # it may end without reading all of it: its status tells why
-            async with process.stdin:
-                await process.stdin.send_all(self.input)
-
-    async def _read(self, process: trio.Process, scope: trio.CancelScope) -> None:
-        assert process.stdout is not None, "it was asked for"
-        async for piece in process.stdout:
-            if len(self._out) + len(piece) > self.at_most_bytes:
-                self._too_large = True
-                scope.cancel()
-                return
-            self._out += piece
-
-    async def _read_errors(self, process: trio.Process) -> None:
-        """The end of what it complains about; all of it is read, or it would wait for a reader."""
-        assert process.stderr is not None, "it was asked for"
-        async for piece in process.stderr:
-            self._err += piece
-            del self._err[:-_STDERR_KEPT]
-
-
-async def _end(process: trio.Process) -> None:
-    """TERM, and after a moment KILL, to the whole group.
-
-    It is waited for only then: as long as nobody has, the group's number can't become another's.
-    """
-    assert process.stderr is not None, "it was asked for"
-    _signal(process.pid, signal.SIGTERM)
-    with trio.move_on_after(GRACE_S), suppress(trio.BrokenResourceError):
-        while await process.stderr.receive_some(_PIECE):  # its end: nobody in the group has it any more
-            pass
-    _signal(process.pid, signal.SIGKILL)
-    await process.wait()
-
-
-def _signal(group: int, which: signal.Signals) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, which)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import signal
+from pathlib import Path
 from typing import Final, Literal
 
 from svc.log import redact
@@ -15,10 +16,12 @@ from svc.log import redact
 GitFaultKind = Literal[
     "no_git",  # the program is missing
     "refused",  # the remote does not take the credential, or asks for one
+    "unknown_host",  # by ssh
     "missing",  # there is no such repository
     "no_branch",
     "unreachable",  # no connection, or one that broke
     "redirected",
+    "declined",  # by a rule of the remote: a hook, a protected branch
     "moved",  # the branch is not where the push expected it
     "hostile",  # objects that git itself refuses
     "damaged",  # the copy here can't be read any more
@@ -29,6 +32,7 @@ GitFaultKind = Literal[
 ]
 
 SAID_CHARS: Final = 300
+_REMOTE: Final = "remote: "
 
 
 class GitFault(Exception):
@@ -42,11 +46,15 @@ class GitFault(Exception):
 
 _SENTENCES: Final[dict[GitFaultKind, str]] = {
     "no_git": "Git can't be started: install it, and have it in PATH.",
-    "refused": "The remote does not let us in: check the token (Settings > Credentials), its rights and the user name.",
+    "refused": "The remote does not let us in: check the token (Settings > Credentials) or the ssh key, its rights and "
+    "the user name.",
+    "unknown_host": "The host's key is not the one we know, or none is known: put the right one into the file that "
+    "SVC_GITOPS_SSH_KNOWN_HOSTS names.",
     "missing": "There is no repository at that address that we may see.",
     "no_branch": "The repository has no such branch.",
     "unreachable": "The remote can't be reached.",
     "redirected": "The remote sends us to another address, where the token must not go: set its new address.",
+    "declined": "The remote does not take the change.",
     "moved": "The branch has moved on meanwhile.",
     "hostile": "The repository holds objects that git refuses.",
     "damaged": "The copy of the repository here is damaged.",
@@ -60,13 +68,15 @@ _SIGNS: Final[tuple[tuple[GitFaultKind, str], ...]] = (
     ("full", r"no space left on device|disk quota exceeded"),
     ("too_large", r"file size limit|file too large|signal 25|died of signal xfsz"),
     ("redirected", r"returned error: 30\d|unable to update url base from redirection"),
+    ("unknown_host", r"host key verification failed"),
     (
         "refused",
         r"authentication failed|could not read (?:username|password)|returned error: 40[13]|permission denied"
-        r"|invalid credentials|terminal prompts disabled|host key verification failed|access denied|not authorized",
+        r"|invalid credentials|terminal prompts disabled|access denied|not authorized",
     ),
     ("no_branch", r"couldn't find remote ref|remote branch .* not found"),
     ("moved", r"non-fast-forward|fetch first|\[rejected\]|stale info|failed to update ref|cannot lock ref"),
+    ("declined", r"hook declined|protected branch|remote rejected"),
     ("hostile", r"fsck error|error in object|unpack-objects failed|index-pack failed|remote did not send all"),
     (
         "missing",
@@ -95,18 +105,31 @@ def lacks_program(why: str) -> GitFault:
     return GitFault("no_git", f"{_SENTENCES['no_git']} {_one_line(why)}")
 
 
-def fault_of(status: int, complaint: bytes, *, secret: str | None) -> GitFault:
-    """Of a call that ended with ``status`` (negative: by that signal) and complained so."""
+def copy_is_gone(directory: Path) -> GitFault:
+    return GitFault("damaged", f"{_SENTENCES['damaged']} There is nothing at {directory}.")
+
+
+def fault_of(status: int, complaint: bytes, *, secret: str | None, directory: Path) -> GitFault:
+    """Of a call that ended with ``status`` (negative: by that signal) and complained so; ``directory`` is our copy."""
     text = complaint.decode(errors="replace")
     if secret:
         text = text.replace(secret, "********")
-    said = _one_line(redact(text))
+    if f"not a git repository: '{directory}'" in text:
+        return copy_is_gone(directory)
+    said = _one_line(redact(_what_the_remote_says(text) or text))
     if status == 127:
         return lacks_program(said)
     if status in {-signal.SIGXFSZ, 128 + signal.SIGXFSZ}:
         return GitFault("too_large", _SENTENCES["too_large"])
     kind: GitFaultKind = next((kind for kind, sign in _SIGNS if re.search(sign, text, re.IGNORECASE)), "failed")
     return GitFault(kind, f"{_SENTENCES[kind]} Git says: {said or f'nothing, and ends with status {status}'}")
+
+
+def _what_the_remote_says(text: str) -> str:
+    """Why it takes no change, as a hook or a forge words it: git's own lines after it say only that it is so."""
+    if "remote rejected" not in text:
+        return ""
+    return " ".join(line.removeprefix(_REMOTE) for line in text.splitlines() if line.startswith(_REMOTE))
 
 
 def _one_line(text: str) -> str:

@@ -1,15 +1,26 @@
-"""The live update that tells of an account: its state, its progress, its badge."""
+"""The live update that tells of an account: its state, its progress, its badge. And who hears of its mail at all."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from svc.mail import wire as mail_wire
 from svc.mail.accounts import queries as account_queries
 from svc.mail.accounts import wire as account_wire
-from svc.store import Tx
+from svc.mail.model import DEVICE_ID, Account
+from svc.principal import Principal
+from svc.store import ReadTx, Tx
 
 ACCOUNTS_TOPIC: Final = "accounts"
+
+
+def viewers(tx: ReadTx, account: Account) -> Iterator[tuple[str | None, Principal | None]]:
+    """Who hears of what happens in the account: the audience, and the principal as whom to look at it; ``None`` for its
+    owner. Each is told apart, for what they see beside it differs."""
+    yield account.owner_id, None
+    for user_id in account_queries.members(tx, account.id):
+        yield user_id, Principal(user_id=user_id, device_id=DEVICE_ID, is_admin=False, via="session")
 
 
 def emit_account(tx: Tx, account_id: str, *, device_id: str) -> None:
@@ -17,11 +28,17 @@ def emit_account(tx: Tx, account_id: str, *, device_id: str) -> None:
     account = account_queries.account(tx, account_id)
     if account is None or account.erasing:
         return
-    tx.emit(
-        topic=ACCOUNTS_TOPIC,
-        kind="account.changed",
-        id=account_id,
-        payload={"account": mail_wire.to_builtins(account_wire.account_summary(tx, account))},
-        audience=account.owner_id,
-        device_id=device_id,
-    )
+    for audience, viewer in viewers(tx, account):
+        tx.emit(
+            topic=ACCOUNTS_TOPIC,
+            kind="account.changed",
+            id=account_id,
+            payload={"account": mail_wire.to_builtins(account_wire.account_summary(tx, account, viewer))},
+            audience=audience,
+            device_id=device_id,
+        )
+
+
+def emit_removed(tx: Tx, account_id: str, *, audience: str | None, device_id: str) -> None:
+    """Tell one of those who saw the account that it is there for them no more."""
+    tx.emit(topic=ACCOUNTS_TOPIC, kind="account.removed", id=account_id, audience=audience, device_id=device_id)

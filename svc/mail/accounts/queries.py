@@ -1,6 +1,6 @@
 """Statements that read the accounts of mail, and how many of their messages failed.
 
-Ownership stands in each ``where``.
+Whose they are, and with whom they are shared, stands in each ``where`` (``access.py``).
 """
 
 from __future__ import annotations
@@ -8,36 +8,57 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, cast
 
+from svc.mail.accounts.access import MAY_SEE, Access, access_of, allows, refuse, who
 from svc.mail.model import (
     Account,
     AccountState,
     Trouble,
 )
 from svc.principal import Principal
-from svc.store import ReadTx, Value, json_array
+from svc.store import ReadTx, json_array, texts_of
 
 _ACCOUNT: Final = """
     id, owner_id, address, provider, state, problem, cursor, sweep_no, sweep_cursor, sweep_page_token,
     sweep_started_at, progress_done, progress_total, messages, unread_threads, last_synced_at,
-    unread_twins, cause, provider_total, erasing, sender_name
+    unread_twins, cause, provider_total, erasing, sender_name,
+    (
+        select json_group_array(address) from (
+            select o.address from mail_own_addresses o
+            where o.account_id = mail_accounts.id and o.confirmed order by o.address
+        )
+    )
 """
-
-# A device paired before the claim has no user yet.
-MAY_SEE: Final = "(:everything or owner_id is :user_id) and not erasing"
-
 
 # Accounts
 
 
 def accounts(tx: ReadTx, principal: Principal) -> list[Account]:
-    """The caller's accounts, oldest first."""
-    rows = tx.all(f"select {_ACCOUNT} from mail_accounts where {MAY_SEE} order by created_at, id", **who(principal))
+    """Those that the caller may read, oldest first: their own, then those that others share with them."""
+    rows = tx.all(
+        f"""
+        select {_ACCOUNT} from mail_accounts where {MAY_SEE}
+        order by not (:everything or owner_id is :user_id), created_at, id
+        """,
+        **who(principal),
+    )
     return [_account(row) for row in rows]
 
 
-def account_for(tx: ReadTx, principal: Principal, *, account_id: str) -> Account | None:
+def own_accounts(tx: ReadTx, principal: Principal) -> list[Account]:
+    """The caller's own, oldest first."""
+    return [one for one in accounts(tx, principal) if access_of(tx, principal, one) == "own"]
+
+
+def account_for(tx: ReadTx, principal: Principal, *, account_id: str, to: Access = "own") -> Account | None:
+    """The account, where the caller may do with it what they want ``to``. Raises :class:`Forbidden` where they may see
+    it, but not that; ``None`` where they may not even see it."""
     row = tx.one(f"select {_ACCOUNT} from mail_accounts where id = :id and {MAY_SEE}", id=account_id, **who(principal))
-    return None if row is None else _account(row)
+    if row is None:
+        return None
+    account = _account(row)
+    if not allows(access_of(tx, principal, account), to):
+        raise refuse(to)
+    return account
 
 
 def account(tx: ReadTx, account_id: str) -> Account | None:
@@ -58,8 +79,15 @@ def account_by_address(tx: ReadTx, address: str) -> Account | None:
 
 
 def addresses_of(tx: ReadTx, *, owner_id: str | None) -> frozenset[str]:
-    """The addresses of all accounts of one owner, lower case."""
-    rows = tx.all("select address from mail_accounts where owner_id is :owner_id", owner_id=owner_id)
+    """The addresses of all accounts of one owner, their aliases too, lower case."""
+    rows = tx.all(
+        """
+        select address from mail_accounts where owner_id is :owner_id
+        union all select o.address from mail_own_addresses o join mail_accounts a on a.id = o.account_id
+        where a.owner_id is :owner_id and o.confirmed
+        """,
+        owner_id=owner_id,
+    )
     return frozenset(str(address) for (address,) in rows)
 
 
@@ -70,6 +98,27 @@ def owners_of(tx: ReadTx, *, account_ids: Iterable[str]) -> dict[str, str | None
         ids=json_array(account_ids),
     )
     return {str(account_id): cast("str | None", owner_id) for account_id, owner_id in rows}
+
+
+def owner_name(tx: ReadTx, account: Account) -> str:
+    """What its owner is called."""
+    return name_of(tx, account.owner_id)
+
+
+def name_of(tx: ReadTx, user_id: str | None) -> str:
+    """A person's name, or address where they have given none."""
+    return cast(str, tx.value("select coalesce(nullif(name, ''), email) from users where id = :id", id=user_id) or "")
+
+
+def shared_count(tx: ReadTx, account_id: str) -> int:
+    """With how many the account is shared."""
+    return cast(int, tx.value("select count(*) from mail_shares where account_id = :id", id=account_id))
+
+
+def members(tx: ReadTx, account_id: str) -> list[str]:
+    """The people with whom the account is shared, by user id."""
+    rows = tx.all("select user_id from mail_shares where account_id = :id order by user_id", id=account_id)
+    return [cast(str, user_id) for (user_id,) in rows]
 
 
 def connected_accounts(tx: ReadTx) -> list[Account]:
@@ -96,10 +145,6 @@ def failed_ids(tx: ReadTx, *, account_id: str) -> set[str]:
 # Rows to records
 
 
-def who(principal: Principal) -> dict[str, Value]:
-    return {"everything": int(principal.sees_everything), "user_id": principal.user_id}
-
-
 def _account(row: tuple[object, ...]) -> Account:
     return Account(
         id=cast(str, row[0]),
@@ -123,4 +168,5 @@ def _account(row: tuple[object, ...]) -> Account:
         provider_total=cast("int | None", row[18]),
         erasing=bool(row[19]),
         sender_name=cast("str | None", row[20]),
+        aliases=texts_of(cast(str, row[21])),
     )

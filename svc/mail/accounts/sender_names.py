@@ -27,12 +27,17 @@ def set_sender_name(tx: Tx, principal: Principal, *, account_id: str, name: str)
     account = account_queries.account_for(tx, principal, account_id=account_id)
     if account is None:
         raise NotFound("There is no such account.")
+    tx.run("update mail_accounts set sender_name = :name where id = :id", name=checked_name(name), id=account_id)
+    account_news.emit_account(tx, account_id, device_id=principal.device_id)
+
+
+def checked_name(name: str) -> str:
+    """As it is kept. Raises :class:`Invalid` for what is no name."""
     if len(name) > MAX_SENDER_NAME_CHARS:
         raise Invalid(f"A name has at most {MAX_SENDER_NAME_CHARS} characters.")
     if any(unicodedata.category(character) in _BREAKS for character in name):
         raise Invalid("A name is one line without control characters.")
-    tx.run("update mail_accounts set sender_name = :name where id = :id", name=clean_line(name), id=account_id)
-    account_news.emit_account(tx, account_id, device_id=principal.device_id)
+    return clean_line(name)
 
 
 def note_sender_name(tx: Tx, *, account_id: str, name: str) -> None:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Literal
+
+import msgspec
+
 from svc.clock import rfc3339_or_none
+from svc.mail.accounts import own_addresses
 from svc.mail.accounts import queries as account_queries
+from svc.mail.accounts.access import Access, access_of
 from svc.mail.model import Account, AccountState
 from svc.mail.wire import Id
+from svc.principal import Principal
 from svc.protocol.rows import Wire
 from svc.store import ReadTx
 
@@ -19,7 +26,52 @@ class SenderNameInput(Wire, frozen=True):
     name: str
 
 
+class AddressInput(Wire, frozen=True):
+    account_id: Id
+    address: Annotated[str, msgspec.Meta(max_length=320)]
+
+
+class NamedAddressInput(AddressInput, frozen=True):
+    """``name`` may be empty: then ``From`` says the account's."""
+
+    name: str = ""
+
+
+class SharesInput(Wire, frozen=True):
+    account_id: Id
+
+
+class ShareInput(Wire, frozen=True):
+    account_id: Id
+    user_id: Id
+    access: Literal["read", "act"]
+
+
+class UnshareInput(Wire, frozen=True):
+    account_id: Id
+    user_id: Id
+
+
 # Outputs
+
+
+class ShareOut(Wire, frozen=True):
+    user_id: str
+    name: str
+    address: str
+    access: Literal["read", "act"]
+    since: str
+
+
+class AddressOut(Wire, frozen=True):
+    """``name`` is empty where ``From`` says the account's. ``source``: the account itself, its provider, or a person
+    who added it. ``confirmed``: mail may be from it. ``default``: new mail is."""
+
+    address: str
+    name: str
+    source: own_addresses.Source
+    confirmed: bool
+    default: bool
 
 
 class Progress(Wire, frozen=True):
@@ -32,6 +84,8 @@ class AccountOut(Wire, frozen=True):
 
     ``unread_twins``: of ``unread``, the threads that Unified shows (and counts) under another account.
     ``sender_name``: what ``From`` of its mail says beside the address; ``None`` where it says nothing of its own.
+    ``access``: what the caller may do with it. ``owner``: who shares it with them, ``None`` for one's own;
+    ``shared_with``: with how many one's own is shared. ``addresses``: its own and its others, for whoever may send.
     """
 
     id: str
@@ -47,12 +101,19 @@ class AccountOut(Wire, frozen=True):
     failed: int
     unread_twins: int
     sender_name: str | None
+    access: Access
+    owner: str | None
+    shared_with: int
+    addresses: tuple[AddressOut, ...]
 
 
 # Records to the wire
 
 
-def account_summary(tx: ReadTx, account: Account) -> AccountOut:
+def account_summary(tx: ReadTx, account: Account, viewer: Principal | None = None) -> AccountOut:
+    """As ``viewer`` sees it; ``None``: as its owner does."""
+    access = "own" if viewer is None else access_of(tx, viewer, account) or "read"
+    own = access == "own"
     pending, failed = account_queries.pending_counts(tx, [account.id])[account.id]
     return AccountOut(
         id=account.id,
@@ -66,8 +127,18 @@ def account_summary(tx: ReadTx, account: Account) -> AccountOut:
         messages=account.messages,
         pending=pending,
         failed=failed,
-        unread_twins=account.unread_twins,
+        unread_twins=account.unread_twins if own else 0,  # the others of the owner are not in sight
         sender_name=account.sender_name or None,
+        access=access,
+        owner=None if own else account_queries.owner_name(tx, account),
+        shared_with=account_queries.shared_count(tx, account.id) if own else 0,
+        addresses=() if access == "read" else tuple(map(_address_out, own_addresses.addresses(tx, account))),
+    )
+
+
+def _address_out(one: own_addresses.OwnAddress) -> AddressOut:
+    return AddressOut(
+        address=one.address, name=one.name, source=one.source, confirmed=one.confirmed, default=one.is_default
     )
 
 

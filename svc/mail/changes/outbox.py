@@ -25,14 +25,34 @@ from svc.store import Tx, json_array
 
 def queue(tx: Tx, principal: Principal, message: MessageRow, *, add: frozenset[str], remove: frozenset[str]) -> None:
     """One more change that the provider has to hear of."""
+    queue_from(
+        tx,
+        principal,
+        account_id=message.account_id,
+        provider_message_id=message.provider_message_id,
+        add=add,
+        remove=remove,
+    )
+
+
+def queue_from(
+    tx: Tx,
+    principal: Principal,
+    *,
+    account_id: str,
+    provider_message_id: str,
+    add: frozenset[str] = frozenset(),
+    remove: frozenset[str] = frozenset(),
+) -> None:
+    """The same, of a message that is only about to be stored."""
     tx.run(
         """
         insert into mail_mirror (
             account_id, provider_message_id, add_labels, remove_labels, device_id, created_at, next_at
         ) values (:account_id, :provider_message_id, :add, :remove, :device_id, :now, :now)
         """,
-        account_id=message.account_id,
-        provider_message_id=message.provider_message_id,
+        account_id=account_id,
+        provider_message_id=provider_message_id,
         add=json_array(sorted(add)),
         remove=json_array(sorted(remove)),
         device_id=principal.device_id,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from types import MappingProxyType
+from typing import Final, Literal
 
 from svc.connections import (
     ConnectionFault,
@@ -12,6 +14,7 @@ from svc.connections import (
     Grant,
     GrantRefused,
     Grants,
+    Refusal,
     RefusalCause,
     Tokens,
     credentials_of,
@@ -21,8 +24,11 @@ from svc.connections import (
 from svc.errors import Conflict, Forbidden
 from svc.identity import OAuthState
 from svc.mail.accounts import actions as account_actions
+from svc.mail.accounts import queries as account_queries
 from svc.mail.accounts.actions import secret_name
-from svc.mail.providers.kinds import BY_OAUTH
+from svc.mail.model import Account
+from svc.mail.providers.kind import ClosedCause, MailboxClosed, OAuthKind
+from svc.mail.providers.kinds import ALL_BY_OAUTH
 from svc.mail.providers.seam import Provider, ProviderFault
 from svc.mail.settings import MAIL_AUTH_URL, MAIL_REVOKE_URL, MAIL_TOKEN_URL
 from svc.principal import Principal
@@ -31,8 +37,13 @@ from svc.workspace import Workspace
 
 ConnectCause = (
     RefusalCause
+    | ClosedCause
     | Literal["no-consent", "ended", "another-mailbox", "someone-elses", "being-erased", "api-off", "provider-away"]
+    | Literal["connected-otherwise"]
 )
+
+CALLBACK_PATH: Final = "/oauth/mail/callback"
+LANDING_PATH: Final = "/oauth/mail/landing"
 
 
 class ConnectRefused(Exception):
@@ -43,67 +54,100 @@ class ConnectRefused(Exception):
         self.cause: ConnectCause = cause
 
 
-@dataclass(frozen=True, kw_only=True)
-class Connections:
-    """Everything between an account and its provider."""
+@dataclass(kw_only=True)
+class Connecting:
+    """Everything between the accounts of one kind and their provider.
+
+    ``trouble``: why the last person who tried was refused, where that is for the owner of this server to mend.
+    """
 
     workspace: Workspace
+    kind: OAuthKind
+    trouble: Refusal | None = None
 
     @cached_property
     def grants(self) -> Grants:
+        if self.kind.grants is not None:
+            return self.kind.grants(self.workspace)
         config = self.workspace.config
         return grants_of(
             self.workspace,
-            BY_OAUTH.terms,
+            self.kind.terms,
             authorization_url=config[MAIL_AUTH_URL],
             token_url=config[MAIL_TOKEN_URL],
             revocation_url=config[MAIL_REVOKE_URL],
         )
 
-    async def consent_url(self, started: OAuthState, *, redirect_uri: str) -> str:
+    def redirect_uri(self, origin: str) -> str:
+        """Where the provider sends browsers back to. Where it wants another spelling of ours, they land there first."""
+        spelled = origin if self.kind.origin is None else self.kind.origin(origin)
+        return spelled + (CALLBACK_PATH if spelled == origin else LANDING_PATH)
+
+    async def consent_url(self, started: OAuthState, *, origin: str) -> str:
         """Where the browser goes to consent. Raises :class:`ConnectRefused` when the provider can't be asked."""
         try:
-            return await self.grants.consent_url(started, redirect_uri=redirect_uri)
+            return await self.grants.consent_url(started, redirect_uri=self.redirect_uri(origin))
         except ConnectionFault as fault:
             raise self._away(fault) from fault
 
-    async def finish(self, principal: Principal, ended: OAuthState, *, code: str, redirect_uri: str) -> str:
+    async def finish(self, principal: Principal, ended: OAuthState, *, code: str, origin: str) -> str:
         """Redeem the code, check whose mailbox it opens, keep the account with its tokens. Returns the account's id.
 
         Raises :class:`ConnectRefused` with its cause.
         """
         try:
-            grant = await self.grants.redeem(ended, code=code, redirect_uri=redirect_uri)
-            address = await self._granted_address(grant)
+            grant = await self.grants.redeem(ended, code=code, redirect_uri=self.redirect_uri(origin))
+            address = await self._granted_address(grant, wanted=ended.hint.lower())
         except GrantRefused as refused:
-            self.workspace.log.warning("mail.connect_refused", cause=refused.cause)
+            self._note(refused.cause)
             raise ConnectRefused(refused.cause) from refused
+        except MailboxClosed as closed:
+            self.workspace.log.warning("mail.connect_refused", cause=closed.cause, reason=closed.detail)
+            raise ConnectRefused(closed.cause) from closed
         except (ConnectionFault, ProviderFault) as fault:
             raise self._away(fault) from fault
-        if ended.hint and ended.hint.lower() != address:
-            raise ConnectRefused("another-mailbox")
-        credentials = credentials_of(self.workspace)
         try:
-            return await self.workspace.store.write(
-                _keep_account, credentials, principal, address=address, tokens=grant.tokens
+            account_id = await self.workspace.store.write(
+                _keep_account,
+                credentials_of(self.workspace),
+                principal,
+                address=address,
+                provider=self.kind.name,
+                tokens=grant.tokens,
             )
         except Forbidden as refused:
             raise ConnectRefused("someone-elses") from refused
         except Conflict as refused:
             raise ConnectRefused("being-erased") from refused
+        self.trouble = None
+        return account_id
 
-    def provider(self, address: str) -> Provider:
+    def refused(self, error: str, description: str) -> ConnectRefused:
+        """What the provider sent the browser back with, in place of a code."""
+        told = self.kind.terms.refusal(description)
+        if told is not None:
+            self._note(told.cause, told)
+            return ConnectRefused(told.cause)
+        return ConnectRefused("no-consent" if error == "access_denied" else "ended")
+
+    def provider(self, account: Account) -> Provider:
         """The mailbox of a connected account."""
-        return BY_OAUTH.open(self.workspace, address, self.grants.tokens_kept(secret_name(address)))
+        return self.kind.open(self.workspace, account, self.grants.tokens_kept(secret_name(account.address)))
 
-    async def _granted_address(self, grant: Grant) -> str:
-        """The mailbox the tokens really open, as its own API names it; the ID token must not say otherwise."""
-        said = grant.identity.email.lower() if grant.identity and grant.identity.email else None
-        provider = BY_OAUTH.open(self.workspace, said or "me", self.grants.tokens_fresh(grant))
-        opened = (await provider.profile()).address.lower()
-        if said is not None and said != opened:
+    async def _granted_address(self, grant: Grant, *, wanted: str) -> str:
+        """The mailbox the tokens really open; neither the ID token nor the person may say otherwise."""
+        said = grant.identity.address if grant.identity is not None else None
+        if said is not None and wanted and said != wanted:
+            raise ConnectRefused("another-mailbox")
+        opened = await self.kind.opened(self.workspace, grant.identity, self.grants.tokens_fresh(grant))
+        if opened != (said or opened) or opened != (wanted or opened):
             raise ConnectRefused("another-mailbox")
         return opened
+
+    def _note(self, cause: str, told: Refusal | None = None) -> None:
+        self.workspace.log.warning("mail.connect_refused", cause=cause)
+        known = (one for one in self.kind.terms.refusals.values() if one.cause == cause and one.remedy)
+        self.trouble = told or next(known, None)
 
     def _away(self, fault: ConnectionFault | ProviderFault) -> ConnectRefused:
         self.workspace.log.warning("mail.connect_failed", reason=fault.detail)
@@ -111,8 +155,26 @@ class Connections:
         return ConnectRefused("api-off" if api_off else "provider-away")
 
 
-def _keep_account(tx: Tx, credentials: Credentials, principal: Principal, *, address: str, tokens: Tokens) -> str:
+@dataclass(frozen=True, kw_only=True)
+class Connections:
+    """All kinds of provider that are connected by OAuth, by name."""
+
+    kinds: Mapping[str, Connecting]
+
+    @classmethod
+    def of(cls, workspace: Workspace) -> Connections:
+        return cls(
+            kinds=MappingProxyType({kind.name: Connecting(workspace=workspace, kind=kind) for kind in ALL_BY_OAUTH})
+        )
+
+
+def _keep_account(
+    tx: Tx, credentials: Credentials, principal: Principal, *, address: str, provider: str, tokens: Tokens
+) -> str:
     """The account and its tokens in one transaction: neither is there without the other."""
-    account_id = account_actions.connect(tx, principal, address=address, provider=BY_OAUTH.name)
+    known = account_queries.account_by_address(tx, address)
+    if known is not None and known.provider != provider and not known.erasing:
+        raise ConnectRefused("connected-otherwise")
+    account_id = account_actions.connect(tx, principal, address=address, provider=provider)
     keep_tokens(tx, credentials, name=secret_name(address), tokens=tokens)
     return account_id

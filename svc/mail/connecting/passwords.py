@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from svc.connections import Credentials, credentials_of
 from svc.errors import Conflict, Invalid, NotConfigured
@@ -14,9 +14,7 @@ from svc.mail.accounts import sender_names
 from svc.mail.model import Account
 from svc.mail.providers.imap import access as accesses
 from svc.mail.providers.imap.access import Access, WayIn
-from svc.mail.providers.imap.discovery.discovering import Discovery
 from svc.mail.providers.imap.discovery.model import Found
-from svc.mail.providers.imap.discovery.names import SystemNames
 from svc.mail.providers.imap.faults import Reason
 from svc.mail.providers.imap.kind import dialler_of
 from svc.mail.providers.kinds import BY_PASSWORD
@@ -26,6 +24,9 @@ from svc.principal import Principal
 from svc.protocol.pinned import PinnedEgress, PinnedFault
 from svc.store import Tx
 from svc.workspace import Workspace
+
+if TYPE_CHECKING:
+    from svc.mail.providers.imap.discovery.discovering import Discovery
 
 DOCUMENT_S: Final = 5.0
 DOCUMENT_BYTES: Final = 128 * 1024
@@ -41,6 +42,10 @@ class Passwords:
 
     @cached_property
     def discovery(self) -> Discovery:
+        # Imported late: dnspython and an XML parser are for whoever connects a mailbox, and take 6 MiB.
+        from svc.mail.providers.imap.discovery.discovering import Discovery
+        from svc.mail.providers.imap.discovery.names import SystemNames
+
         return Discovery(fetch=self._document, names=SystemNames(), dialler=dialler_of(self.workspace))
 
     async def discover(self, address: str) -> Found:

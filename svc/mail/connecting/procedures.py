@@ -5,12 +5,15 @@ from __future__ import annotations
 import msgspec
 
 from svc.errors import Invalid
+from svc.mail.connecting.connection import Connections
 from svc.mail.connecting.passwords import Passwords
+from svc.mail.connecting.routes import is_ready, origin_of
 from svc.mail.connecting.wire import (
     ConnectedOut,
     ConnectInput,
     DiscoverInput,
     DiscoverOut,
+    OAuthOut,
     ServerInput,
     ServerOut,
 )
@@ -18,7 +21,7 @@ from svc.mail.providers.imap.access import Access
 from svc.mail.providers.imap.servers import MailServer, checked
 from svc.mail.sync.engine import MailEngine
 from svc.protocol import Procedure
-from svc.workspace import RequestContext
+from svc.workspace import RequestContext, Workspace
 
 
 async def discover(context: RequestContext, wanted: DiscoverInput) -> DiscoverOut:
@@ -29,7 +32,21 @@ async def discover(context: RequestContext, wanted: DiscoverInput) -> DiscoverOu
         username=found.username,
         source=found.source,
         help=found.help,
-        sign_in="oauth" if found.oauth_only else "password",
+        sign_in="password" if found.oauth is None else "oauth",
+        oauth=None if found.oauth is None else await _oauth(context.workspace, found.oauth),
+    )
+
+
+async def _oauth(workspace: Workspace, name: str) -> OAuthOut | None:
+    connecting = workspace.service(Connections).kinds.get(name)
+    if connecting is None:
+        return None
+    return OAuthOut(
+        provider=name,
+        service=connecting.kind.terms.service,
+        ready=await is_ready(workspace, connecting),
+        redirect_uri=connecting.redirect_uri(origin_of(workspace)),
+        scopes=list(connecting.kind.terms.scopes),
     )
 
 
@@ -39,7 +56,7 @@ async def connect(context: RequestContext, wanted: ConnectInput) -> ConnectedOut
     imap, smtp, username = wanted.imap, wanted.smtp, wanted.username
     if imap is None or smtp is None:
         found = await passwords.discover(address)
-        if found.oauth_only:
+        if found.oauth is not None:
             raise Invalid(found.help or "This provider takes no passwords.", data={"reason": "oauth_only"})
         imap, smtp = imap or _asked(found.imap), smtp or _asked(found.smtp)
         username = username or found.username

@@ -1,5 +1,9 @@
 """``GET /oauth/mail/start`` and ``/oauth/mail/callback``: a person connects an account (spec 1.1, rules 1-3).
 
+Which kind of provider it is about is named at the start, and kept with the state. A provider that takes another
+spelling of this machine's name than ours sends browsers to ``/oauth/mail/landing``, whence they go to the callback: the
+cookies of the trip are of our spelling.
+
 What a person did wrong, or the provider would not grant, ends on the mail page with a code for its reason, which the
 page has the words for (``static/mail/refusals.js``): words in an address could be anybody's. A state that is missing,
 stale, used or begun elsewhere is refused with 403.
@@ -10,27 +14,27 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import quote, urlencode
 
-from svc.errors import NotConfigured
+from svc.errors import NotConfigured, NotFound
 from svc.identity import ROUND_TRIP_REFUSED, begin_round_trip, end_round_trip
-from svc.mail.connecting.connection import Connections, ConnectRefused
+from svc.mail.connecting.connection import CALLBACK_PATH, LANDING_PATH, Connecting, Connections, ConnectRefused
 from svc.mail.providers.kinds import BY_OAUTH
 from svc.mail.providers.table import Providers
 from svc.mail.sync.engine import MailEngine
 from svc.protocol import Request, Response, Route, cookie, redirect, set_cookie
 from svc.settings import PORT, canonical_origin
-from svc.workspace import RequestContext
+from svc.workspace import RequestContext, Workspace
 
 BROWSER_COOKIE: Final = "svc_oauth"
 COOKIE_LIFETIME_S: Final = 600
-CALLBACK_PATH: Final = "/oauth/mail/callback"
 _COOKIE_PATH: Final = "/oauth/"
 _PURPOSE: Final = "mail"
 
 
 async def start(context: RequestContext, request: Request) -> Response:
     """Send the browser to the provider's consent screen."""
-    connections = await _configured(context)
-    origin = _origin(context)
+    asked = request.query()
+    connecting = await _configured(context, asked.get("provider", ""))
+    origin = origin_of(context.workspace)
     if request.headers.get("host") != origin.partition("://")[2]:
         # The cookie that binds the state has to be there at the callback, so the trip begins on the canonical origin.
         return redirect(origin + request.target)
@@ -38,11 +42,12 @@ async def start(context: RequestContext, request: Request) -> Response:
         begin_round_trip,
         context.principal,
         purpose=_PURPOSE,
-        hint=request.query().get("email", "")[:320],
+        hint=asked.get("email", "")[:320],
         browser_key=cookie(request.headers, BROWSER_COOKIE),
+        payload=connecting.kind.name,
     )
     try:
-        location = await connections.consent_url(started, redirect_uri=origin + CALLBACK_PATH)
+        location = await connecting.consent_url(started, origin=origin)
     except ConnectRefused as refused:
         return redirect(_told(refused))
     bind = set_cookie(
@@ -57,9 +62,9 @@ async def start(context: RequestContext, request: Request) -> Response:
 
 async def callback(context: RequestContext, request: Request) -> Response:
     """Take the code, learn whose mailbox it is, keep the tokens, start the sync."""
-    connections = await _configured(context)
+    await _any_configured(context)
     query = request.query()
-    origin = _origin(context)
+    origin = origin_of(context.workspace)
     ended = await context.workspace.store.write(
         end_round_trip,
         context.principal,
@@ -69,31 +74,52 @@ async def callback(context: RequestContext, request: Request) -> Response:
     )
     if ended is None:
         raise ROUND_TRIP_REFUSED
+    connecting = await _configured(context, ended.payload)
     # The cookie stays until it expires: another tab of this browser may be on the same round trip.
     try:
         if "code" not in query:
-            raise ConnectRefused("no-consent" if query.get("error") == "access_denied" else "ended")
-        account_id = await connections.finish(
-            context.principal, ended, code=query["code"], redirect_uri=origin + CALLBACK_PATH
-        )
+            raise connecting.refused(query.get("error", ""), query.get("error_description", ""))
+        account_id = await connecting.finish(context.principal, ended, code=query["code"], origin=origin)
     except ConnectRefused as refused:
         return redirect(_told(refused))
     await context.workspace.service(MailEngine).start_account(account_id)
     return redirect("/")
 
 
-async def _configured(context: RequestContext) -> Connections:
-    """The connections, once there is an OAuth client to speak with. 501 otherwise, and always under the fakes."""
-    connections = context.workspace.service(Connections)
-    if BY_OAUTH.name not in context.workspace.service(Providers) or not await connections.grants.is_configured():
+async def landing(context: RequestContext, request: Request) -> Response:
+    """On to the callback, with what the provider said. Nothing is decided here."""
+    return redirect(f"{origin_of(context.workspace)}{CALLBACK_PATH}?{request.target.partition('?')[2]}")
+
+
+async def _configured(context: RequestContext, name: str) -> Connecting:
+    """What connects accounts of a kind, once there is an OAuth client to speak with. 501 otherwise, and always under
+    the fakes."""
+    kinds = context.workspace.service(Connections).kinds
+    connecting = kinds.get(name or BY_OAUTH.name)
+    if connecting is None:
+        raise NotFound("There is no such mail provider.")
+    if not await is_ready(context.workspace, connecting):
         raise NotConfigured(
-            "No mail provider is configured. Set IDP_CLIENT_ID and IDP_CLIENT_SECRET and start the service again."
+            f"No OAuth client for mail at {connecting.kind.terms.service} is configured. Set "
+            f"{connecting.kind.client_settings} and start the service again, or set it under Settings > Credentials."
         )
-    return connections
+    return connecting
 
 
-def _origin(context: RequestContext) -> str:
-    return canonical_origin(context.workspace.config, port=context.workspace.port or context.workspace.config[PORT])
+async def _any_configured(context: RequestContext) -> None:
+    for connecting in context.workspace.service(Connections).kinds.values():
+        if await is_ready(context.workspace, connecting):
+            return
+    await _configured(context, BY_OAUTH.name)
+
+
+async def is_ready(workspace: Workspace, connecting: Connecting) -> bool:
+    """Whether a person could begin."""
+    return connecting.kind.name in workspace.service(Providers) and await connecting.grants.is_configured()
+
+
+def origin_of(workspace: Workspace) -> str:
+    return canonical_origin(workspace.config, port=workspace.port or workspace.config[PORT])
 
 
 def _told(refused: ConnectRefused) -> str:
@@ -115,5 +141,12 @@ ROUTES: tuple[Route[RequestContext], ...] = (
         access="authenticated",
         handle=callback,
         summary="The provider sends the browser back here.",
+    ),
+    Route(
+        method="GET",
+        path=LANDING_PATH,
+        access="public",
+        handle=landing,
+        summary="On to the callback, from a provider that takes another spelling of this machine's name.",
     ),
 )

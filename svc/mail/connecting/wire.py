@@ -55,8 +55,19 @@ class ServerOut(Wire, frozen=True):
     security: Security
 
 
+class OAuthOut(Wire, frozen=True):
+    """``ready``: whether an OAuth client is set here. ``redirect_uri`` and ``scopes`` are what it needs there."""
+
+    provider: str
+    service: str
+    ready: bool
+    redirect_uri: str
+    scopes: list[str]
+
+
 class DiscoverOut(Wire, frozen=True):
-    """``help``: what a person has to know or do at the provider. ``sign_in``: "oauth" where no password is taken."""
+    """``help``: what a person has to know or do at the provider. ``sign_in``: "oauth" where no password is taken; then
+    ``oauth`` says how it is connected instead."""
 
     imap: ServerOut
     smtp: ServerOut
@@ -64,6 +75,7 @@ class DiscoverOut(Wire, frozen=True):
     source: Literal["preset", "autoconfig", "srv", "guess"]
     help: str | None
     sign_in: Literal["password", "oauth"]
+    oauth: OAuthOut | None = None
 
 
 class ConnectedOut(Wire, frozen=True):

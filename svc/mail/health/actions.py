@@ -29,11 +29,12 @@ NO_ACCOUNT: Final = "There is no such account."
 
 @dataclass(frozen=True, kw_only=True)
 class LetGo:
-    """``tokens``: the account's grant, kept nowhere any more, for the provider to take back; ``None`` where there was
-    none. ``notice``: why it can't be taken back."""
+    """``tokens``: the account's grant, kept nowhere any more, for its ``provider`` to take back; ``None`` where there
+    was none. ``notice``: why it can't be taken back."""
 
     tokens: bytes | None = field(default=None, repr=False)
     notice: str | None = None
+    provider: str = ""
 
 
 def disconnect(tx: Tx, credentials: Credentials, principal: Principal, *, account_id: str, erase: bool) -> LetGo:
@@ -70,7 +71,7 @@ def _take_tokens(tx: Tx, credentials: Credentials, account: Account) -> LetGo:
         credentials.remove(tx, name)
         return LetGo(notice=NOT_REVOKED)
     credentials.remove(tx, name)
-    return LetGo(tokens=tokens)
+    return LetGo(tokens=tokens, provider=account.provider)
 
 
 def note_still_granted(tx: Tx, *, account_id: str) -> None:
@@ -79,13 +80,8 @@ def note_still_granted(tx: Tx, *, account_id: str) -> None:
 
 
 def _tell_removed(tx: Tx, account: Account, principal: Principal) -> None:
-    tx.emit(
-        topic=account_news.ACCOUNTS_TOPIC,
-        kind="account.removed",
-        id=account.id,
-        audience=account.owner_id,
-        device_id=principal.device_id,
-    )
+    for audience, _ in account_news.viewers(tx, account):
+        account_news.emit_removed(tx, account.id, audience=audience, device_id=principal.device_id)
 
 
 def resync(tx: Tx, principal: Principal, *, account_id: str) -> None:

@@ -10,14 +10,14 @@ from typing import Final
 from svc.check import Check, CheckContext, Finding, failed, ok, skipped, warning
 from svc.connections import ConnectionFault
 from svc.health import reachable
-from svc.identity import NO_CLIENT, OFFLINE, OAuthState, has_client_stored, probe_consent
+from svc.identity import NO_CLIENT, OFFLINE, OAuthState, probe_consent
 from svc.mail.accounts import queries
-from svc.mail.connecting.connection import Connections
-from svc.mail.connecting.routes import CALLBACK_PATH
+from svc.mail.connecting.connection import Connecting, Connections
 from svc.mail.model import Account, Trouble
-from svc.mail.providers.kinds import BY_OAUTH
+from svc.mail.providers.kinds import ALL_BY_OAUTH, BY_OAUTH
 from svc.settings import canonical_origin
-from svc.store import ReadTx
+from svc.store import ReadTx, has_secret
+from svc.workspace import Workspace
 
 _FAKED: Final = "Fakes stand in for the mail provider"
 _RECONNECT: Final = "Connect the account again, under Settings > Accounts"
@@ -36,9 +36,9 @@ _REMEDIES: Final[Mapping[Trouble, str]] = MappingProxyType(
 async def _api(context: CheckContext) -> Sequence[Finding]:
     if not context.asks_outside:
         return [skipped(_FAKED)]
-    if context.store is None or not await context.store.read(_uses_provider):
-        return [skipped("No account is connected there")]
     setting = BY_OAUTH.api
+    if setting is None or context.store is None or not await context.store.read(_uses_provider):
+        return [skipped("No account is connected there")]
     return [await reachable(context, context.config[setting], what="The mail provider", setting=setting.name)]
 
 
@@ -50,17 +50,36 @@ async def _consent(context: CheckContext) -> Sequence[Finding]:
     """Whether a person who wants to connect an account would get past the first screen."""
     if not context.asks_outside:
         return [skipped(_FAKED)]
-    if not await has_client_stored(context):
+    if context.store is None or not (clients := await context.store.read(_clients)):
         return [skipped(NO_CLIENT)]
     workspace = context.workspace
     if workspace is None:
         return [skipped(OFFLINE, "Start the service, then ask again")]
-    redirect_uri = canonical_origin(context.config, port=workspace.port) + CALLBACK_PATH
+    kinds = workspace.service(Connections).kinds
+    return [one for name in clients for one in await _asked(context, workspace, kinds[name])]
+
+
+def _clients(tx: ReadTx) -> list[str]:
+    """The kinds of provider that an OAuth client is set for."""
+    return [kind.name for kind in ALL_BY_OAUTH if has_secret(tx, kind.client)]
+
+
+async def _asked(context: CheckContext, workspace: Workspace, connecting: Connecting) -> Sequence[Finding]:
+    redirect_uri = connecting.redirect_uri(canonical_origin(context.config, port=workspace.port))
     try:
-        url = await workspace.service(Connections).grants.consent_url(_nobodys_trip(), redirect_uri=redirect_uri)
+        url = await connecting.grants.consent_url(_nobodys_trip(), redirect_uri=redirect_uri)
     except ConnectionFault as fault:
         return [skipped(fault.detail)]
-    return [await probe_consent(context.egress, url, redirect_uri=redirect_uri)]
+    terms = connecting.kind.terms
+
+    def told(words: str) -> Finding | None:
+        refusal = terms.refusal(words)
+        return None if refusal is None else failed(f"{refusal.detail}; ours is {redirect_uri}", refusal.remedy)
+
+    found = [await probe_consent(context.egress, url, redirect_uri=redirect_uri, told=told)]
+    if (trouble := connecting.trouble) is not None:
+        found.append(failed(f"Who last connected an account could not: {trouble.detail}", trouble.remedy))
+    return found
 
 
 def _nobodys_trip() -> OAuthState:

@@ -83,7 +83,8 @@ async def disconnect(context: RequestContext, wanted: DisconnectInput) -> Discon
         await workspace.service(MailEngine).retire(wanted.account_id)
     workspace.service(Eraser).look()
     notice = let_go.notice
-    if let_go.tokens is not None and not await workspace.service(Connections).grants.revoke(let_go.tokens):
+    connecting = workspace.service(Connections).kinds.get(let_go.provider)
+    if let_go.tokens is not None and not (connecting and await connecting.grants.revoke(let_go.tokens)):
         notice = actions.NOT_REVOKED
         await workspace.store.write(actions.note_still_granted, account_id=wanted.account_id)
     return DisconnectedOut(revoked=notice is None, notice=notice)
@@ -101,7 +102,7 @@ async def _loop(context: RequestContext, account_id: str) -> AccountLoop:
 
 
 def _accounts(tx: ReadTx, principal: Principal, *, account_id: str | None) -> list[tuple[Account, Counts]]:
-    found: Sequence[Account] = account_queries.accounts(tx, principal)
+    found: Sequence[Account] = account_queries.own_accounts(tx, principal)
     if account_id is not None:
         found = [_account(tx, principal, account_id)]
     return [(account, queries.counts(tx, account_id=account.id)) for account in found]

@@ -10,13 +10,14 @@ from svc.formats.mime.model import MAX_ADDRESS_CHARS
 from svc.formats.text import clean_token
 from svc.mail.images.queries import MAY_SEE, url_key, who
 from svc.principal import Principal
-from svc.store import Tx
+from svc.store import Tx, json_array
 
 MAX_TRUSTED: Final = 5_000
 
 
 def trust_sender(tx: Tx, principal: Principal, *, address: str, trusted: bool) -> None:
-    """From now on this sender's pictures are shown at once, or again only when asked for."""
+    """From now on this sender's pictures are shown at once, where a mail is known to come from there, or again only
+    when asked for."""
     address = clean_token(address).lower()
     if not trusted:
         tx.run(
@@ -33,12 +34,24 @@ def trust_sender(tx: Tx, principal: Principal, *, address: str, trusted: bool) -
         raise Conflict(f"Pictures of {MAX_TRUSTED} senders are shown already. Take some of them out first.")
     tx.run(
         """
-        insert into mail_trusted_senders (owner_id, address, since) values (:owner_id, :address, :now)
-        on conflict do nothing
+        insert into mail_trusted_senders (owner_id, address, since, bound) values (:owner_id, :address, :now, 1)
+        on conflict do update set bound = 1
         """,
         owner_id=principal.user_id,
         address=address,
         now=tx.now,
+    )
+
+
+def bind(tx: Tx, principal: Principal, *, addresses: Iterable[str]) -> None:
+    """Mail of these senders has proved where it comes from: from now on all of it has to."""
+    tx.run(
+        f"""
+        update mail_trusted_senders set bound = 1
+        where address in (select value from json_each(:addresses)) and not bound and {MAY_SEE}
+        """,
+        addresses=json_array(sorted(addresses)),
+        **who(principal),
     )
 
 

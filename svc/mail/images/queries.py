@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 from svc.clock import Millis
+from svc.mail.accounts.access import READABLE
 from svc.principal import Principal
 from svc.store import ReadTx, Value, json_array
 
@@ -30,8 +31,7 @@ def stands_in_readable_mail(tx: ReadTx, principal: Principal, *, url: str) -> bo
         f"""
         select 1 from mail_remote_images i
         join mail_messages m on m.body_sha256 = i.body_sha256
-        join mail_accounts a on a.id = m.account_id
-        where i.url_sha256 = :url and not a.erasing and {MAY_SEE} limit 1
+        where i.url_sha256 = :url and m.account_id in {READABLE} limit 1
         """,
         url=url_key(url),
         **who(principal),
@@ -39,17 +39,19 @@ def stands_in_readable_mail(tx: ReadTx, principal: Principal, *, url: str) -> bo
     return row is not None
 
 
-def trusted_among(tx: ReadTx, principal: Principal, *, addresses: Iterable[str]) -> frozenset[str]:
-    """Those of these addresses, lower case, whose pictures the caller wants to see."""
+def trusted_among(tx: ReadTx, principal: Principal, *, addresses: Iterable[str]) -> dict[str, bool]:
+    """Those of these addresses, lower case, whose pictures the caller wants to see: whether the trust is bound to mail
+    that is known to come from there. One from before there was such a check is not, until such a mail is read."""
     rows = tx.all(
         f"""
-        select address from mail_trusted_senders
+        select address, max(bound) from mail_trusted_senders
         where address in (select value from json_each(:addresses)) and {MAY_SEE}
+        group by address
         """,
         addresses=json_array(sorted({address.lower() for address in addresses})),
         **who(principal),
     )
-    return frozenset(str(address) for (address,) in rows)
+    return {str(address): bool(bound) for address, bound in rows}
 
 
 def trusted_senders(tx: ReadTx, principal: Principal) -> list[TrustedSender]:

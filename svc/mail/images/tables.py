@@ -1,4 +1,5 @@
-"""The tables of pictures in mail, as ``m005_images`` and ``m008_forgetting`` make them.
+"""The tables of pictures in mail, as ``m005_images``, ``m008_forgetting`` and ``m042_authentication`` make
+them.
 
 Nothing here may ever change its meaning.
 """
@@ -24,6 +25,11 @@ TABLES = (
     """,
     "create unique index mail_trusted_senders_nobodys on mail_trusted_senders (address) where owner_id is null",
     "alter table mail_clean add column warnings text not null default '[]'",  # JSON array of sentences
+)
+
+BOUND = (
+    # 1: shown only in mail that is known to come from the sender's domain. Trusts from before are not bound yet.
+    "alter table mail_trusted_senders add column bound integer not null default 0",
 )
 
 FORGETTING = (

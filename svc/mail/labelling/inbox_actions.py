@@ -1,4 +1,4 @@
-"""What a principal may do with whole threads: read, unread, out of the inbox and back. Each is one step (``Step``)."""
+"""What a principal may do with whole threads: read, unread, muted, out of the inbox and back. Each is a ``Step``."""
 
 from __future__ import annotations
 
@@ -36,11 +36,29 @@ def archive(tx: Tx, principal: Principal, *, thread_ids: Sequence[str], group: s
 
 
 def unarchive(tx: Tx, principal: Principal, *, thread_ids: Sequence[str], group: str | None = None) -> None:
-    """Back to the inbox; a snooze ends with that."""
+    """Back to the inbox; a snooze ends with that, and so does muting: who takes it back wants to hear of it."""
     step = Step(tx=tx, principal=principal)
     for opened in step.threads(thread_ids):
         enter_inbox(step, opened)
+        step.mute(opened, muted=False)
     step.finish("unarchive", group=group)
+
+
+def mute(tx: Tx, principal: Principal, *, thread_ids: Sequence[str], group: str | None = None) -> None:
+    """Out of the inbox, and so is what comes to these threads from now on (:mod:`svc.mail.threads.mutes`)."""
+    step = Step(tx=tx, principal=principal)
+    for opened in step.threads(thread_ids):
+        leave_inbox(step, opened)
+        step.mute(opened, muted=True)
+    step.finish("mute", group=group)
+
+
+def unmute(tx: Tx, principal: Principal, *, thread_ids: Sequence[str], group: str | None = None) -> None:
+    """What comes to these threads reaches the inbox again. They stay where they are."""
+    step = Step(tx=tx, principal=principal)
+    for opened in step.threads(thread_ids):
+        step.mute(opened, muted=False)
+    step.finish("unmute", group=group)
 
 
 def leave_inbox(step: Step, opened: Opened) -> None:

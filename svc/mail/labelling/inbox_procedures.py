@@ -1,38 +1,44 @@
-"""The procedures of whole threads: open, mark unread, archive, unarchive."""
+"""The procedures of whole threads: open, mark unread, archive, unarchive, mute, unmute."""
 
 from __future__ import annotations
 
 from svc.mail.labelling import inbox_actions
-from svc.mail.labelling.carrying_on import done
+from svc.mail.labelling.carrying_on import act
 from svc.mail.threads.wire import OpenInput, ThreadIdsInput
 from svc.protocol import Nothing, Procedure
 from svc.workspace import RequestContext
 
 
 async def open_thread(context: RequestContext, wanted: OpenInput) -> Nothing:
-    await context.workspace.store.write(inbox_actions.open_thread, context.principal, thread_id=wanted.thread_id)
-    return done(context)
+    return await act(context, "mail.open", wanted, inbox_actions.open_thread, thread_id=wanted.thread_id)
 
 
 async def mark_unread(context: RequestContext, wanted: ThreadIdsInput) -> Nothing:
-    await context.workspace.store.write(
-        inbox_actions.mark_unread, context.principal, thread_ids=wanted.thread_ids, group=wanted.group
+    return await act(
+        context, "mail.markUnread", wanted, inbox_actions.mark_unread, thread_ids=wanted.thread_ids, group=wanted.group
     )
-    return done(context)
 
 
 async def archive(context: RequestContext, wanted: ThreadIdsInput) -> Nothing:
-    await context.workspace.store.write(
-        inbox_actions.archive, context.principal, thread_ids=wanted.thread_ids, group=wanted.group
+    return await act(
+        context, "mail.archive", wanted, inbox_actions.archive, thread_ids=wanted.thread_ids, group=wanted.group
     )
-    return done(context)
 
 
 async def unarchive(context: RequestContext, wanted: ThreadIdsInput) -> Nothing:
-    await context.workspace.store.write(
-        inbox_actions.unarchive, context.principal, thread_ids=wanted.thread_ids, group=wanted.group
+    return await act(
+        context, "mail.unarchive", wanted, inbox_actions.unarchive, thread_ids=wanted.thread_ids, group=wanted.group
     )
-    return done(context)
+
+
+async def mute(context: RequestContext, wanted: ThreadIdsInput) -> Nothing:
+    return await act(context, "mail.mute", wanted, inbox_actions.mute, thread_ids=wanted.thread_ids, group=wanted.group)
+
+
+async def unmute(context: RequestContext, wanted: ThreadIdsInput) -> Nothing:
+    return await act(
+        context, "mail.unmute", wanted, inbox_actions.unmute, thread_ids=wanted.thread_ids, group=wanted.group
+    )
 
 
 PROCEDURES: tuple[Procedure[RequestContext], ...] = (
@@ -71,5 +77,23 @@ PROCEDURES: tuple[Procedure[RequestContext], ...] = (
         output=Nothing,
         call=unarchive,
         summary="Move threads back into the inbox.",
+    ),
+    Procedure(
+        name="mail.mute",
+        kind="mutation",
+        access="authenticated",
+        input=ThreadIdsInput,
+        output=Nothing,
+        call=mute,
+        summary="Move threads out of the inbox, and keep their new messages out of it.",
+    ),
+    Procedure(
+        name="mail.unmute",
+        kind="mutation",
+        access="authenticated",
+        input=ThreadIdsInput,
+        output=Nothing,
+        call=unmute,
+        summary="Let new messages of threads reach the inbox again.",
     ),
 )

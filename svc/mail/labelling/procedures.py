@@ -9,7 +9,7 @@ from svc.errors import Conflict, Invalid, NotFound, Unavailable
 from svc.formats.text import clean_line
 from svc.mail.accounts import queries as account_queries
 from svc.mail.labelling import actions, wire
-from svc.mail.labelling.carrying_on import done
+from svc.mail.labelling.carrying_on import act
 from svc.mail.labelling.wire import (
     AccountLabelOut,
     CreatedLabelOut,
@@ -33,16 +33,17 @@ from svc.workspace import RequestContext
 
 
 async def set_labels(context: RequestContext, wanted: SetLabelsInput) -> Nothing:
-    await context.workspace.store.write(
+    return await act(
+        context,
+        "mail.setLabels",
+        wanted,
         actions.set_labels,
-        context.principal,
         thread_ids=wanted.thread_ids,
         add=frozenset(wanted.add),
         remove=frozenset(wanted.remove),
         names=actions.Names(add=frozenset(wanted.add_names), remove=frozenset(wanted.remove_names)),
         group=wanted.group,
     )
-    return done(context)
 
 
 async def labels(context: RequestContext, wanted: LabelsInput) -> list[AccountLabelOut]:
@@ -68,17 +69,15 @@ async def create_label(context: RequestContext, wanted: CreateLabelInput) -> Cre
 
 async def snooze(context: RequestContext, wanted: SnoozeInput) -> Nothing:
     until = wire.millis(wanted.until)
-    await context.workspace.store.write(
-        actions.snooze, context.principal, thread_ids=wanted.thread_ids, until=until, group=wanted.group
+    return await act(
+        context, "mail.snooze", wanted, actions.snooze, thread_ids=wanted.thread_ids, until=until, group=wanted.group
     )
-    return done(context)
 
 
 async def unsnooze(context: RequestContext, wanted: ThreadIdsInput) -> Nothing:
-    await context.workspace.store.write(
-        actions.unsnooze, context.principal, thread_ids=wanted.thread_ids, group=wanted.group
+    return await act(
+        context, "mail.unsnooze", wanted, actions.unsnooze, thread_ids=wanted.thread_ids, group=wanted.group
     )
-    return done(context)
 
 
 async def snoozed(context: RequestContext, wanted: Nothing) -> list[SnoozedOut]:
@@ -103,14 +102,14 @@ def _labels(tx: ReadTx, principal: Principal, *, account_id: str | None) -> list
     account_ids: Sequence[str] = (
         [account_id] if account_id else [one.id for one in account_queries.accounts(tx, principal)]
     )
-    if account_id and account_queries.account_for(tx, principal, account_id=account_id) is None:
+    if account_id and account_queries.account_for(tx, principal, account_id=account_id, to="read") is None:
         raise NotFound("There is no such account.")
     return [wire.account_label(owner, label) for owner, label in label_queries.labels_of(tx, account_ids)]
 
 
 def _label(tx: ReadTx, principal: Principal, *, account_id: str, name: str) -> Label | None:
     """The label of that name, which somebody made."""
-    account = account_queries.account_for(tx, principal, account_id=account_id)
+    account = account_queries.account_for(tx, principal, account_id=account_id, to="act")
     if account is None:
         raise NotFound("There is no such account.")
     if account.state == "disconnected":

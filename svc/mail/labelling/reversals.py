@@ -25,6 +25,7 @@ def _take_back(tx: Tx, principal: Principal, undone: UndoStep) -> None:
     by_message = {change.message_id: change for change in changes.messages}
     snoozes = {before.thread_id: before.until for before in changes.snoozes}
     step = Step(tx=tx, principal=principal)
+    mutes = {before.thread_id: before.muted for before in changes.mutes}
     moved = thread_queries.threads_of(tx, message_ids=by_message)  # a thread may have become one with another since
     for thread_id in dict.fromkeys((*undone.concerns, *moved)):
         opened = step.thread(thread_id)
@@ -33,6 +34,8 @@ def _take_back(tx: Tx, principal: Principal, undone: UndoStep) -> None:
         _take_back_thread(step, opened, by_message)
         if thread_id in snoozes:
             step.snooze(opened, until=snoozes[thread_id])
+        if thread_id in mutes:
+            step.mute(opened, muted=mutes[thread_id])
     step.finish(None)
 
 

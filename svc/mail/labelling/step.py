@@ -1,7 +1,8 @@
 """One step of a person over any number of threads: one change, one event, sent to the provider, and undoable.
 
 Each changes the local state first and queues what the provider has to hear (``mail_mirror``) in the same transaction.
-A thread that the principal may not see is as missing as one that never was. What is remembered is what really changed,
+A thread that the principal may not see is as missing as one that never was; one that they may only read is refused.
+What is remembered is what really changed,
 so that taking a step back leaves alone what others did to the same messages meanwhile.
 """
 
@@ -16,12 +17,13 @@ import msgspec
 from svc import undo
 from svc.clock import Millis
 from svc.errors import NotFound
+from svc.mail.accounts import access, acts
 from svc.mail.accounts import news as account_news
 from svc.mail.accounts import queries as account_queries
 from svc.mail.changes import outbox
 from svc.mail.labelling.queries import snoozed_until
 from svc.mail.model import DRAFT, HIDDEN_LABELS, Account, MessageRow, ThreadRow
-from svc.mail.threads import message_rows, snoozes, thread_rows
+from svc.mail.threads import message_rows, mutes, snoozes, thread_rows
 from svc.mail.threads import queries as thread_queries
 from svc.principal import Principal
 from svc.store import Tx
@@ -43,11 +45,17 @@ class SnoozeBefore(msgspec.Struct, frozen=True, array_like=True):
     until: Millis | None
 
 
+class MuteBefore(msgspec.Struct, frozen=True, array_like=True):
+    thread_id: str
+    muted: bool
+
+
 class Changes(msgspec.Struct, frozen=True):
     """All that a step changed: what the undo log keeps of it."""
 
     messages: tuple[MessageChange, ...]
     snoozes: tuple[SnoozeBefore, ...]
+    mutes: tuple[MuteBefore, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,22 +76,29 @@ class Step:
     _accounts: dict[str, Account] = field(default_factory=dict)
     _touched: dict[str, Opened] = field(default_factory=dict)
     _changes: list[MessageChange] = field(default_factory=list)
+    _mutes: list[MuteBefore] = field(default_factory=list)
 
     def threads(self, thread_ids: Iterable[str]) -> Iterator[Opened]:
-        """Each once, as it is now. Raises :class:`NotFound` at the first that the principal may not see."""
+        """Each once, as it is now. Raises :class:`NotFound` at the first that the principal may not see, and
+        :class:`Forbidden` at the first that they may only read."""
         for thread_id in dict.fromkeys(thread_ids):
             opened = self.thread(thread_id)
             if opened is None:
-                raise NotFound("There is no such thread.")
+                seen = thread_queries.thread_for(self.tx, self.principal, thread_id=thread_id) is not None
+                raise access.refuse("act") if seen else NotFound("There is no such thread.")
             yield opened
 
     def thread(self, thread_id: str) -> Opened | None:
+        """As it is now; ``None`` where the principal may not act on it."""
         row = thread_queries.thread_for(self.tx, self.principal, thread_id=thread_id)
         if row is None:
             return None
         account = self._accounts.get(row.account_id) or account_queries.account(self.tx, row.account_id)
         assert account is not None
-        self._accounts[account.id] = account
+        if account.id not in self._accounts:
+            if not access.allows(access.access_of(self.tx, self.principal, account), "act"):
+                return None
+            self._accounts[account.id] = account
         return Opened(account=account, row=row, messages=tuple(thread_queries.messages_of(self.tx, row.id)))
 
     def relabel(
@@ -112,6 +127,17 @@ class Step:
         else:
             snoozes.begin(self.tx, thread_id=opened.row.id, account_id=opened.account.id, until=until)
 
+    def mute(self, opened: Opened, *, muted: bool) -> None:
+        """Whether the thread's new messages skip the inbox from now on."""
+        if muted == opened.row.muted:
+            return
+        self._touched[opened.row.id] = opened
+        self._mutes.append(MuteBefore(thread_id=opened.row.id, muted=opened.row.muted))
+        if muted:
+            mutes.begin(self.tx, thread_id=opened.row.id, account_id=opened.account.id)
+        else:
+            mutes.end(self.tx, thread_id=opened.row.id)
+
     def finish(self, what: str | None, *, group: str | None = None) -> None:
         """The end of the step: one live update a thread, one an account. ``what``: how the undo log calls it; ``None``
         for a step that can't be taken back. ``group``: of the calls that are this step together."""
@@ -121,15 +147,23 @@ class Step:
         for account_id in dict.fromkeys(opened.account.id for opened in self._touched.values()):
             account_news.emit_account(self.tx, account_id, device_id=device_id)
         if what is not None and self._touched:
+            self._note(what)
             undo.record(
                 self.tx,
                 self.principal,
                 kind=KIND,
                 what=what,
                 concerns=list(self._touched),
-                inverse=Changes(messages=tuple(self._changes), snoozes=self._snoozes_before()),
+                inverse=Changes(
+                    messages=tuple(self._changes), snoozes=self._snoozes_before(), mutes=tuple(self._mutes)
+                ),
                 group=group,
             )
+
+    def _note(self, what: str) -> None:
+        for account in self._accounts.values():
+            touched = [opened.row.id for opened in self._touched.values() if opened.account.id == account.id]
+            acts.note(self.tx, self.principal, account, what=what, thread_ids=touched)
 
     def _snoozes_before(self) -> tuple[SnoozeBefore, ...]:
         """A snooze also ends by itself, when its thread comes back to the inbox or goes away for good."""

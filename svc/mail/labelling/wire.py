@@ -8,6 +8,7 @@ from typing import Annotated, Final
 import msgspec
 
 from svc.clock import Millis, rfc3339
+from svc.idempotency import Repeatable
 from svc.mail.labelling.queries import snoozed
 from svc.mail.model import Label
 from svc.mail.threads import wire as thread_wire
@@ -27,7 +28,7 @@ LabelNames = Annotated[tuple[LabelName, ...], msgspec.Meta(max_length=MAX_LABELS
 Color = Annotated[str, msgspec.Meta(pattern="^#[0-9a-fA-F]{6}$")]
 
 
-class SetLabelsInput(Wire, frozen=True):
+class SetLabelsInput(Repeatable, frozen=True, kw_only=True):
     """Labels by their ids, which are each account's own; the provider's system labels are the same everywhere.
 
     ``add_names``, ``remove_names``: labels that people made, as each thread's own account has them. ``group`` as in
@@ -54,7 +55,7 @@ class CreateLabelInput(Wire, frozen=True):
     color: Color | None = None
 
 
-class SnoozeInput(Wire, frozen=True):
+class SnoozeInput(Repeatable, frozen=True, kw_only=True):
     thread_ids: ThreadIds
     until: Annotated[datetime, msgspec.Meta(tz=True)]
     group: Id | None = None
@@ -105,7 +106,7 @@ def account_label(account_id: str, label: Label) -> AccountLabelOut:
 
 def snoozed_out(tx: ReadTx, principal: Principal) -> list[SnoozedOut]:
     found = snoozed(tx, principal)
-    threads = thread_wire.thread_summaries(tx, [row for row, _ in found])
+    threads = thread_wire.thread_summaries(tx, [row for row, _ in found], principal)
     return [SnoozedOut(thread=thread, until=rfc3339(until)) for thread, (_, until) in zip(threads, found, strict=True)]
 
 

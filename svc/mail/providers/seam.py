@@ -8,7 +8,7 @@ kind.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -113,16 +113,44 @@ class Quota:
     limit: int
 
 
+class Drafts(Protocol):
+    """The drafts that a mailbox keeps for every program that writes from it. Ours bear a mark in ``X-Svc-Outgoing``, by
+    which they are found again; the mailbox never tells of them as messages. Both calls are idempotent."""
+
+    async def keep(self, raw: bytes, *, mark: str) -> None:
+        """This lies there, in place of any other of the same mark."""
+        ...
+
+    async def drop(self, mark: str) -> None: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class SendingAddress:
+    """What mail from a mailbox may be from. ``name`` is what the provider writes beside it, empty for nothing; ``own``:
+    it is the mailbox's own; ``default``: of new mail; ``confirmed``: the provider sends from it now."""
+
+    address: str
+    name: str
+    own: bool
+    default: bool
+    confirmed: bool = True
+
+
 class Provider(Protocol):
     """One account's mailbox."""
 
     @property
     def capabilities(self) -> Capabilities: ...
 
+    @property
+    def drafts(self) -> Drafts | None:
+        """``None`` where drafts that are written here can't be kept there."""
+        ...
+
     async def profile(self) -> Profile: ...
 
-    async def sender_name(self) -> str | None:
-        """What the provider calls the mailbox's person in mail from it; ``None`` where it gives no name."""
+    async def addresses(self) -> tuple[SendingAddress, ...]:
+        """All that the provider sends from for this mailbox, its own among them; empty where it tells none."""
         ...
 
     async def list_messages(
@@ -164,6 +192,11 @@ class Provider(Protocol):
 
     async def send(self, raw: bytes, *, thread_id: str | None = None) -> SentMessage:
         """``thread_id``: the provider's thread that it belongs to, where the provider has threads."""
+        ...
+
+    async def listen(self, heard: Callable[[], None]) -> None:
+        """Call ``heard`` when something may have happened there: a hint, so that nobody waits for the next poll. Runs
+        until it is cancelled or the provider can't be heard any more; returns where it has no such thing."""
         ...
 
     async def aclose(self) -> None:

@@ -18,23 +18,39 @@ Open = Callable[[Account], Provider]
 @dataclass(kw_only=True)
 class Providers:
     _rows: dict[str, Open] = field(default_factory=dict)
+    _here: set[str] = field(default_factory=set)
+    _authorities: dict[str, str] = field(default_factory=dict)
     _closed: bool = False
 
-    def add(self, name: str, open_mailbox: Open) -> None:
-        """Twice the same name is a bug."""
-        if self._closed:
+    def add(self, name: str, open_mailbox: Open, *, is_here: bool = False, authority: str | None = None) -> None:
+        """``is_here``: nothing outside stands behind it, so that nothing stands in for it. ``authority``: see
+        :meth:`authority`. Twice the same name is a bug."""
+        if is_here:
+            self._here.add(name)
+        elif self._closed:
             return
         if name in self._rows:
             raise RuntimeError(f"the mail provider {name} is added twice")
         self._rows[name] = open_mailbox
+        self._tell(name, authority)
 
-    def replace_all(self, name: str, open_mailbox: Open) -> None:
-        """This one alone, whatever was added and will be."""
-        self._rows = {name: open_mailbox}
+    def replace_all(self, name: str, open_mailbox: Open, *, authority: str | None = None) -> None:
+        """This one alone, whatever was added and will be, beside those that nothing outside stands behind."""
+        self._rows = {name: open_mailbox, **{one: self._rows[one] for one in self._here}}
+        self._authorities = {}
+        self._tell(name, authority)
         self._closed = True
 
     def __contains__(self, name: str) -> bool:
         return name in self._rows
+
+    def authority(self, name: str) -> str | None:
+        """Under which name (``authserv-id``) this provider's servers say who a mail comes from; ``None``: not known."""
+        return self._authorities.get(name)
+
+    def _tell(self, name: str, authority: str | None) -> None:
+        if authority is not None:
+            self._authorities[name] = authority
 
     def open(self, account: Account) -> Provider:
         """The mailbox of an account whose provider has a row."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from svc.formats.authentication import Authentication
 from svc.formats.html.links import mailbox_hosts, same_registrant, shown_host
 from svc.formats.person import Person
 from svc.mail.model import MessageHeaders
@@ -45,6 +46,14 @@ def many_senders(headers: MessageHeaders) -> str | None:
     shown = ", ".join(addresses[:MAX_SHOWN])
     more = f" and {len(addresses) - MAX_SHOWN} more" if len(addresses) > MAX_SHOWN else ""
     return f"This mail names more than one sender: {shown}{more}"
+
+
+def failed_origin(sender: Person, origin: Authentication) -> str | None:
+    """The own server has found that the sender's domain disowns it."""
+    if origin.verdict != "failed":
+        return None
+    domain = sender.address.rpartition("@")[2] or "its sender"
+    return f"This mail did not pass the check of {domain}: somebody else may have written it"
 
 
 def no_address(sender: Person) -> str | None:

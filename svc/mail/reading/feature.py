@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from svc.mail.authentication.checking import Authenticator
 from svc.mail.reading.reader import Reader
 from svc.workspace import Workspace
 
@@ -13,6 +14,7 @@ def build(workspace: Workspace) -> None:
             blobs=workspace.blobs,
             threads=workspace.threads,
             processes=workspace.processes,
+            authenticator=workspace.service(Authenticator),
             log=workspace.log,
         )
     )

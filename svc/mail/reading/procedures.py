@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from svc.errors import Invalid, NotFound
 from svc.mail.accounts import queries as account_queries
-from svc.mail.model import INBOX, OWN_LISTS, OwnList, ThreadRow, has_list
+from svc.mail.model import INBOX, OWN_LISTS, OwnList, Section, ThreadRow, has_list
 from svc.mail.reading.reader import Reader
 from svc.mail.reading.wire import ThreadDetailOut, ThreadInput
+from svc.mail.threads import filtered
 from svc.mail.threads import queries as thread_queries
 from svc.mail.threads import wire as thread_wire
 from svc.mail.threads.label_queries import label_named, label_of
@@ -34,7 +35,7 @@ def _threads(tx: ReadTx, principal: Principal, *, wanted: ThreadsInput) -> Threa
     rows = _page(tx, wanted, account_ids, label_ids=label_ids, own_list=own_list)
     page = rows[: wanted.limit]
     return ThreadsOut(
-        threads=thread_wire.thread_summaries(tx, page),
+        threads=thread_wire.thread_summaries(tx, page, principal),
         next_cursor=thread_wire.encode_cursor(page[-1], own_list=own_list) if len(rows) > wanted.limit else None,
     )
 
@@ -49,18 +50,51 @@ def _page(
 ) -> list[ThreadRow]:
     """One row more than asked for, if there is one."""
     cursor, limit = thread_wire.decode_cursor(wanted.cursor), wanted.limit + 1
+    section = _section(wanted, label_ids)
+    found = list(account_ids if label_ids is None else label_ids)
+    if wanted.only is not None:
+        return filtered.threads(
+            tx,
+            lists=_filtered_lists(found, label_ids, section=section, own_list=own_list),
+            only=wanted.only,
+            cursor=cursor,
+            limit=limit,
+            own_list=own_list,
+            leading=section is not None,
+        )
+    if section is not None:
+        return thread_queries.threads(tx, account_ids=found, section=section, cursor=cursor, limit=limit)
+    assert label_ids is not None
+    if own_list is not None:
+        return thread_queries.threads_written(tx, account_ids=found, own_list=own_list, cursor=cursor, limit=limit)
+    return thread_queries.threads_by_label(tx, label_ids=label_ids, cursor=cursor, limit=limit)
+
+
+def _section(wanted: ThreadsInput, label_ids: Mapping[str, str] | None) -> Section | None:
+    """The section that is wanted, by its name or by its label; ``None`` for any other list."""
     if label_ids is None:
         if wanted.section is None:
             raise Invalid("Which threads are wanted? Name a section or a label.")
-        return thread_queries.threads(tx, account_ids=account_ids, section=wanted.section, cursor=cursor, limit=limit)
-    if own_list is not None:
-        found = list(label_ids)
-        return thread_queries.threads_written(tx, account_ids=found, own_list=own_list, cursor=cursor, limit=limit)
+        return wanted.section
     if set(label_ids.values()) == {INBOX}:
-        return thread_queries.threads(tx, account_ids=list(label_ids), section="inbox", cursor=cursor, limit=limit)
+        return "inbox"
     if not all(map(has_list, label_ids.values())):
         raise Invalid("Threads are not listed by this label.")
-    return thread_queries.threads_by_label(tx, label_ids=label_ids, cursor=cursor, limit=limit)
+    return None
+
+
+def _filtered_lists(
+    account_ids: Sequence[str],
+    label_ids: Mapping[str, str] | None,
+    *,
+    section: Section | None,
+    own_list: OwnList | None,
+) -> dict[str, filtered.ListName]:
+    if section is not None:
+        return dict.fromkeys(account_ids, filtered.section_list(section))
+    if own_list is not None:
+        return dict.fromkeys(account_ids, filtered.own_list_name(own_list))
+    return {account_id: filtered.label_list_name(label_id) for account_id, label_id in (label_ids or {}).items()}
 
 
 def _own_list(label_ids: Mapping[str, str] | None) -> OwnList | None:
@@ -86,7 +120,7 @@ def _label_ids(tx: ReadTx, wanted: ThreadsInput, account_ids: Sequence[str]) -> 
 def _account_ids(tx: ReadTx, principal: Principal, account_id: str | None) -> Sequence[str]:
     if account_id is None:
         return [account.id for account in account_queries.accounts(tx, principal)]
-    if account_queries.account_for(tx, principal, account_id=account_id) is None:
+    if account_queries.account_for(tx, principal, account_id=account_id, to="read") is None:
         raise NotFound("There is no such account.")
     return [account_id]
 
@@ -99,7 +133,7 @@ PROCEDURES: tuple[Procedure[RequestContext], ...] = (
         input=ThreadsInput,
         output=ThreadsOut,
         call=threads,
-        summary="A page of one section or one label, newest first, of one account or of all.",
+        summary="A page of one section or one label, newest first, of one account or of all; whole, or filtered.",
     ),
     Procedure(
         name="mail.thread",

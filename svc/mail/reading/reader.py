@@ -7,26 +7,32 @@ and policy version, so a body is paid for once.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Concatenate, Final, ParamSpec
 
 import msgspec
 
 from svc.clock import rfc3339
 from svc.errors import NotFound, Refusal
+from svc.formats.authentication import Authentication
 from svc.formats.html import POLICY_VERSION, CleanHtml, or_text, plan, sanitize, text_fallback, text_to_html
 from svc.formats.person import Person
 from svc.log import Log
+from svc.mail.accounts.acts import Act, acts_of
+from svc.mail.authentication.checking import UNKNOWN, Authenticator
+from svc.mail.authentication.wire import authentication_out
+from svc.mail.images import actions as actions_of_images
 from svc.mail.images.actions import note_images
 from svc.mail.images.queries import trusted_among
 from svc.mail.model import SPAM, UNREAD, AttachmentRef, Body, Label, MessageRow, ThreadRow, is_own
 from svc.mail.reading import queries as reading_queries
 from svc.mail.reading import wire as reading_wire
-from svc.mail.reading.deception import many_senders, misleading_name, misleading_reply, no_address
+from svc.mail.reading.deception import failed_origin, many_senders, misleading_name, misleading_reply, no_address
 from svc.mail.threads import correspondents
 from svc.mail.threads import queries as thread_queries
 from svc.mail.threads import wire as thread_wire
+from svc.mail.threads.wire import ThreadOut
 from svc.nursery import ProcessPool, ThreadPool, WorkerCrashed, WorkerTimeout
 from svc.people import PageRef
 from svc.principal import Principal
@@ -37,6 +43,8 @@ MAX_BODY_BLOB_BYTES: Final = 64 * 1024 * 1024
 MAX_MESSAGES_SHOWN: Final = 500
 """A thread longer than this shows its newest messages."""
 
+P = ParamSpec("P")
+
 _LOST: Final = (
     "<p><em>This part of the message is damaged on this server. Where that is possible it is mended by itself, and "
     "shown then.</em></p>"
@@ -46,15 +54,19 @@ _LOST: Final = (
 @dataclass(frozen=True, kw_only=True)
 class OpenThread:
     thread: ThreadRow
+    summary: ThreadOut
+    acts: list[Act]
     messages: list[MessageRow]
     labels: dict[str, Label]
     filing: PageRef | None
     clean: dict[str, CleanHtml]
     """Those bodies that were sanitized before, by the blob's hash."""
-    trusted: frozenset[str]
-    """Senders whose remote images the reader wants to see, lower case."""
+    trusted: dict[str, bool]
+    """Senders whose remote images the reader wants to see, lower case; see :func:`trusted_among`."""
     damaged: frozenset[str]
     """Those of the messages' attachments, by hash, that are known to be damaged."""
+    origins: Mapping[str, Authentication]
+    """By message, whom it is known to come from; filled after the rest."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,17 +75,29 @@ class Reader:
     blobs: Blobs
     threads: ThreadPool
     processes: ProcessPool
+    authenticator: Authenticator
     log: Log
 
     async def thread(self, principal: Principal, *, thread_id: str) -> reading_wire.ThreadDetailOut:
-        opened = await self.store.read(_open, principal, thread_id=thread_id)
+        opened = await self._with_origins(principal, await self.store.read(_open, principal, thread_id=thread_id))
         messages = [await self._message(opened, message) for message in opened.messages]
         return reading_wire.ThreadDetailOut(
-            thread=await self.store.read(thread_wire.thread_summary, opened.thread, opened.labels),
+            thread=opened.summary,
             filing=None if opened.filing is None else reading_wire.filing(opened.filing),
             messages=tuple(messages),
+            acts=tuple(map(reading_wire.act, opened.acts)),
             proposed_reply=None,
         )
+
+    async def _with_origins(self, principal: Principal, opened: OpenThread) -> OpenThread:
+        origins = await self.authenticator.read([message.id for message in opened.messages])
+        senders = {one.id: one.sender.address.lower() for one in opened.messages}
+        proved = {senders[message_id] for message_id, origin in origins.items() if origin.is_verified}
+        unbound = [one for one in proved if opened.trusted.get(one) is False]
+        if unbound:
+            await self._try_write(actions_of_images.bind, principal, addresses=unbound)
+        trusted = opened.trusted | dict.fromkeys(unbound, True)
+        return replace(opened, origins=origins, trusted=trusted)
 
     async def _message(self, opened: OpenThread, message: MessageRow) -> reading_wire.MessageOut:
         body = await self._body(message)
@@ -89,10 +113,13 @@ class Reader:
 
     async def _keep(self, body_sha256: str, clean: CleanHtml) -> None:
         """Remember it for the next time. Reading goes on where nothing can be written, such as on a full disk."""
+        await self._try_write(_remember, body_sha256=body_sha256, clean=clean)
+
+    async def _try_write(self, action: Callable[Concatenate[Tx, P], None], *args: P.args, **more: P.kwargs) -> None:
         try:
-            await self.store.write(_remember, body_sha256=body_sha256, clean=clean)
+            await self.store.write(action, *args, **more)
         except Refusal as refusal:
-            self.log.warning("mail.clean_not_kept", reason=refusal.detail)
+            self.log.warning("mail.reading_not_kept", reason=refusal.detail)
 
     async def _body(self, message: MessageRow) -> Body | None:
         try:
@@ -128,12 +155,15 @@ def _open(tx: ReadTx, principal: Principal, *, thread_id: str) -> OpenThread:
     hashes = [message.body_sha256 for message in messages]
     return OpenThread(
         thread=thread,
+        summary=thread_wire.thread_summaries(tx, [thread], principal)[0],
+        acts=acts_of(tx, thread.id),
         messages=messages,
         labels=thread_queries.labels(tx, thread.account_id),
-        filing=correspondents.filing(tx, account_id=thread.account_id, messages=messages),
+        filing=correspondents.filing(tx, principal, account_id=thread.account_id, messages=messages),
         clean=reading_queries.clean_bodies(tx, body_sha256s=hashes, policy=POLICY_VERSION),
         trusted=trusted_among(tx, principal, addresses=[message.sender.address for message in messages]),
         damaged=damage.damaged_among(tx, [one.sha256 for row in messages for one in row.headers.attachments]),
+        origins={},
     )
 
 
@@ -160,6 +190,8 @@ def _message_out(
     message: MessageRow, *, body: Body | None, clean: CleanHtml | None, opened: OpenThread
 ) -> reading_wire.MessageOut:
     shown = [one for one in message.headers.attachments if one.inline and one.content_id]
+    own = is_own(frozenset(message.labels))
+    origin = None if own else opened.origins.get(message.id, UNKNOWN)
     return reading_wire.MessageOut(
         id=message.id,
         from_=reading_wire.person(message.sender),
@@ -176,18 +208,36 @@ def _message_out(
         labels=thread_wire.label_list(message.labels, opened.labels),
         attachments=tuple(_attachment(one, opened.damaged) for one in message.headers.attachments),
         inline=tuple(map(_inline, shown)),
-        own=is_own(frozenset(message.labels)),
+        own=own,
         unread=UNREAD in message.labels,
-        images_allowed=SPAM not in message.labels and message.sender.address.lower() in opened.trusted,
-        warnings=_warnings(message, clean),
+        images_allowed=SPAM not in message.labels and _has_trust(message, opened, origin),
+        warnings=_warnings(message, clean, origin),
+        authentication=None if origin is None else authentication_out(origin),
+        can_unsubscribe=_can_unsubscribe(message, origin),
     )
 
 
-def _warnings(message: MessageRow, clean: CleanHtml | None) -> tuple[str, ...]:
+def _can_unsubscribe(message: MessageRow, origin: Authentication | None) -> bool:
+    """Not from spam, which would only learn that it is read."""
+    if origin is None or SPAM in message.labels:
+        return False
+    return origin.unsubscribe is not None and origin.verdict != "failed"
+
+
+def _has_trust(message: MessageRow, opened: OpenThread, origin: Authentication | None) -> bool:
+    """Whether the sender is trusted, and this is the sender."""
+    bound = opened.trusted.get(message.sender.address.lower())
+    if bound is None or origin is None:
+        return bound is not None
+    return origin.is_verified or (not bound and origin.verdict != "failed")
+
+
+def _warnings(message: MessageRow, clean: CleanHtml | None, origin: Authentication | None) -> tuple[str, ...]:
     """What in the message may deceive; nobody is warned of what they wrote themselves."""
-    if is_own(frozenset(message.labels)):
+    if origin is None:
         return ()
     of_headers = (
+        failed_origin(message.sender, origin),
         no_address(message.sender),
         many_senders(message.headers),
         misleading_name(message.sender),

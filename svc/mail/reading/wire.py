@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
+from svc.clock import rfc3339
 from svc.formats.person import Person
+from svc.mail.accounts.acts import Act
+from svc.mail.authentication.wire import AuthenticationOut
 from svc.mail.threads.wire import LabelOut, ThreadOut
 from svc.mail.wire import Id
 from svc.people import PageRef
@@ -58,6 +61,8 @@ class MessageOut(Wire, frozen=True):
 
     ``inline``: those of ``attachments`` that the HTML names by ``cid:``. ``images_allowed``: the caller trusts
     the sender with remote images.
+    ``can_unsubscribe``: it names a way out of its mailing.
+    ``authentication``: whom it is known to come from; ``None`` for what was sent from here.
     ``warnings``: sentences for the reader, about what in this message may deceive.
     """
 
@@ -80,17 +85,36 @@ class MessageOut(Wire, frozen=True):
     unread: bool
     images_allowed: bool
     warnings: tuple[str, ...]
+    authentication: AuthenticationOut | None
+    can_unsubscribe: bool
+
+
+class ActOut(Wire, frozen=True):
+    """What somebody did to the thread, in an account that is shared. ``what``: as the undo log calls the step, or
+    ``sent``; then ``message_id`` is that message."""
+
+    by: str
+    what: str
+    at: str
+    message_id: str | None
 
 
 class ThreadDetailOut(Wire, frozen=True):
+    """``acts``: oldest first; none where the account is its owner's alone."""
+
     thread: ThreadOut
     filing: FilingOut | None
     messages: tuple[MessageOut, ...]
     proposed_reply: ProposedReplyOut | None
+    acts: tuple[ActOut, ...] = ()
 
 
 def person(person: Person) -> PersonOut:
     return PersonOut(name=person.name, address=person.address)
+
+
+def act(act: Act) -> ActOut:
+    return ActOut(by=act.by, what=act.what, at=rfc3339(act.at), message_id=act.message_id)
 
 
 def filing(page: PageRef) -> FilingOut:

@@ -72,7 +72,13 @@ _PLACES: Final[dict[str, Place]] = {
     "anywhere": "anywhere",
     "all": "anywhere",
 }
-_STATES: Final[dict[str, State]] = {"unread": "unread", "read": "read", "starred": "starred", "snoozed": "snoozed"}
+_STATES: Final[dict[str, State]] = {
+    "unread": "unread",
+    "read": "read",
+    "starred": "starred",
+    "snoozed": "snoozed",
+    "muted": "muted",
+}
 _EARLIER: Final = frozenset({"before", "older", "older_than"})
 _LATER: Final = frozenset({"after", "newer", "newer_than"})
 _NO_OPERATORS: Final = frozenset({"http", "https", "mailto", "re", "fwd", "fw", "aw", "wg", "sv"})

@@ -13,7 +13,7 @@ NAMED: Final[tuple[Column, ...]] = ("subject", "sender", "recipient", "cc", "bcc
 """A hit in one of these comes before one in the body."""
 
 Place = Literal["inbox", "skipped", "archive", "sent", "spam", "trash", "drafts", "snoozed", "anywhere"]
-State = Literal["unread", "read", "starred", "snoozed"]
+State = Literal["unread", "read", "starred", "snoozed", "muted"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -56,6 +56,7 @@ _STATES: Final[dict[State, str]] = {
     "read": _THREAD.format(condition="t.unread = 0"),
     "starred": _THREAD.format(condition=f"instr(t.labels, '\"{STARRED}\"') > 0"),
     "snoozed": _SNOOZED,
+    "muted": "exists (select 1 from mail_mutes u where u.thread_id = s.thread_id)",
 }
 _NEVER: Final = "((0))"
 _LEFT_OUT: Final = f"not {_PLACES['spam']} and not {_PLACES['trash']}"
@@ -71,6 +72,8 @@ class Scope:
     labels: Mapping[str, Mapping[str, str]]
     """By account id: the names of its labels, by label id."""
     alone: bool
+    mine: tuple[str, ...]
+    """What ``me`` stands for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,7 +207,7 @@ class _Compiler:
 
     def _spellings(self, text: Text) -> tuple[str, ...]:
         if text.words.lower() == ME and _ADDRESSES.issuperset(text.columns):
-            return tuple(self.scope.addresses.values())
+            return self.scope.mine
         return spellings(text.words)
 
     def _condition(self, what: Filter) -> str:

@@ -11,6 +11,7 @@ import trio
 
 from svc.clock import Millis
 from svc.errors import NotFound, Refusal
+from svc.mail.accounts import own_addresses
 from svc.mail.accounts import queries as account_queries
 from svc.mail.search import queries, reindexing, wire
 from svc.mail.search.find import LIMITS, Found, Limits, find
@@ -73,7 +74,7 @@ def answer(tx: ReadTx, principal: Principal, *, wanted: SearchInput, limits: Lim
     planned = plan(query, scope)
     found = find(tx, planned, position=position, limit=wanted.limit, limits=limits)
     return SearchOut(
-        threads=_threads(tx, found, planned.matcher),
+        threads=_threads(tx, principal, found, planned.matcher),
         next_cursor=wire.encode_cursor(found.next, wanted) if found.next else None,
         notices=(*notices, *planned.notices, *_state_notices(tx, found, scope)),
     )
@@ -91,6 +92,7 @@ def _scope(tx: ReadTx, principal: Principal, account_id: str | None) -> Scope:
         addresses={account.id: account.address for account in accounts},
         labels={one: {**names, **SYSTEM_LABEL_NAMES} for one, names in labels.items()},
         alone=not queries.others_have_mail(tx, ids),
+        mine=tuple(dict.fromkeys(one for account in accounts for one in own_addresses.sendable(account))),
     )
 
 
@@ -103,11 +105,11 @@ def _zone(name: str | None) -> tuple[tzinfo, tuple[str, ...]]:
         return UTC, ("Your time zone is not known here; days are those of UTC.",)
 
 
-def _threads(tx: ReadTx, found: Found, matcher: Matcher) -> tuple[FoundThreadOut, ...]:
+def _threads(tx: ReadTx, principal: Principal, found: Found, matcher: Matcher) -> tuple[FoundThreadOut, ...]:
     texts = queries.texts(tx, [hit.id for hit in found.hits])
     rows = [(hit, thread_queries.thread(tx, hit.thread_id)) for hit in found.hits]
     shown = [(hit, row) for hit, row in rows if row is not None]
-    threads = thread_summaries(tx, [row for _, row in shown])
+    threads = thread_summaries(tx, [row for _, row in shown], principal)
     found_threads = []
     for (hit, _), thread in zip(shown, threads, strict=True):
         message_id, columns = texts[hit.id]

@@ -17,11 +17,13 @@ from svc.clock import Millis
 from svc.errors import Conflict, Invalid, NotFound, TooLarge
 from svc.files import File, files_of, hand_over_files
 from svc.formats.text import clean_line
-from svc.formats.writing import Recipients, mailbox_text, recipients, references_of
-from svc.formats.writing.headers import usable_id
+from svc.formats.writing import Recipients, mailbox_text, recipients
 from svc.ids import derived_id, new_id
-from svc.mail.model import Account, AttachmentRef, MessageRow
+from svc.mail.accounts import own_addresses
+from svc.mail.model import DRAFT, Account, MessageRow
+from svc.mail.providers.kinds import KEPT_HERE
 from svc.mail.sending import attaching, drafts, queries
+from svc.mail.sending.answering import answering_address
 from svc.mail.sending.held import record_held_send
 from svc.mail.sending.model import (
     MAX_ATTACHED_BYTES,
@@ -35,6 +37,7 @@ from svc.mail.sending.model import (
     outgoing_origin,
 )
 from svc.mail.sending.moving import Columns, move, tell
+from svc.mail.sending.quoting import snapshot
 from svc.mail.sending.states import CANCELLABLE, RETRYABLE, SENDING, OutgoingEvent, OutgoingState
 from svc.mail.threads import queries as thread_queries
 from svc.principal import Principal
@@ -77,6 +80,7 @@ def accept(
     account = _connected(tx, principal, request.account_id)
     people = _recipients(request)
     request = drafts.with_references(tx, principal, request)
+    from_address = _from_address(tx, account, request)
     outgoing_id = new_id("out")
     attachments = _adopted(tx, principal, account, request, outgoing_id=outgoing_id, draft=draft)
     quoted = _quoted(tx, principal, account, request.quote, outgoing_id=outgoing_id)
@@ -88,6 +92,7 @@ def accept(
         account,
         request,
         people,
+        from_address=from_address,
         outgoing_id=outgoing_id,
         attachments=attachments,
         quoted=quoted,
@@ -145,21 +150,6 @@ def dismiss(tx: Tx, principal: Principal, *, outgoing_id: str, keep_draft: bool)
         draft_id = drafts.restore(tx, principal, row)
     move(tx, row, "dismiss", device_id=principal.device_id, dismissed_at=tx.now)
     return draft_id
-
-
-def snapshot(message: MessageRow, quote: Quote, *, inline: tuple[AttachmentRef, ...]) -> Quoted:
-    """The message as it is now, to be quoted later."""
-    return Quoted(
-        message_id=message.id,
-        kind=quote.kind,
-        body_sha256=message.body_sha256,
-        sender=message.sender,
-        sent_at=message.sent_at,
-        subject=message.subject,
-        to=message.headers.to,
-        cc=message.headers.cc,
-        inline=inline,
-    )
 
 
 # Accepting
@@ -243,31 +233,35 @@ def _insert(
     request: SendRequest,
     people: Recipients,
     *,
+    from_address: str,
     outgoing_id: str,
     attachments: tuple[str, ...],
     quoted: Quoted | None,
     draft_id: str | None,
     timing: _Timing,
 ) -> None:
-    in_reply_to, references, provider_thread_id = _place(tx, account, request.thread_id)
-    domain = account.address.rpartition("@")[2]
+    in_reply_to, references, provider_thread_id = queries.place_of_reply(
+        tx, account_id=account.id, thread_id=request.thread_id
+    )
+    domain = from_address.rpartition("@")[2]
     tx.run(
         """
         insert into mail_outgoing (
-            id, owner_id, device_id, account_id, from_address, to_addresses, cc_addresses, bcc_addresses, subject, html,
-            attachments, thread_id, quoted, in_reply_to, reference_ids, provider_thread_id, draft_id, message_id_header,
-            state, send_at, next_at, created_at, changed_at
+            id, owner_id, sent_by, device_id, account_id, from_address, to_addresses, cc_addresses, bcc_addresses,
+            subject, html, attachments, thread_id, quoted, in_reply_to, reference_ids, provider_thread_id, draft_id,
+            message_id_header, state, send_at, next_at, created_at, changed_at
         ) values (
-            :id, :owner_id, :device_id, :account_id, :from_address, :to, :cc, :bcc, :subject, :html,
+            :id, :owner_id, :sent_by, :device_id, :account_id, :from_address, :to, :cc, :bcc, :subject, :html,
             :attachments, :thread_id, :quoted, :in_reply_to, :references, :provider_thread_id, :draft_id, :message_id,
             :state, :send_at, :next_at, :now, :now
         )
         """,
         id=outgoing_id,
         owner_id=account.owner_id,
+        sent_by=principal.user_id,
         device_id=principal.device_id,
         account_id=account.id,
-        from_address=account.address,
+        from_address=from_address,
         to=json_array(tuple(map(mailbox_text, people.to))),
         cc=json_array(tuple(map(mailbox_text, people.cc))),
         bcc=json_array(tuple(map(mailbox_text, people.bcc))),
@@ -288,17 +282,28 @@ def _insert(
     )
 
 
-def _place(tx: Tx, account: Account, thread_id: str | None) -> tuple[str | None, tuple[str, ...], str | None]:
-    """In-Reply-To, References and the provider's thread of what answers ``thread_id``.
+def _from_address(tx: Tx, account: Account, request: SendRequest) -> str:
+    """As it was chosen, else the address that the answered mail came to, else the account's default."""
+    if request.from_address is not None:
+        chosen = request.from_address.lower()
+        if chosen not in own_addresses.sendable(account):
+            raise Invalid(
+                f"{request.from_address} is no address of the account {account.address}. "
+                "Choose another one under From, or add it to the account under Settings, Accounts."
+            )
+        return chosen
+    answered = _answered(tx, request)
+    found = None if answered is None else answering_address(account, answered)
+    return found or own_addresses.default_of(tx, account)
 
-    A reply from another account is a reply all the same, but that account's mailbox does not know the thread.
-    """
-    if thread_id is None:
-        return None, (), None
-    parent = queries.last_message_of(tx, thread_id)
-    in_reply_to = parent.message_id_header if parent and usable_id(parent.message_id_header or "") else None
-    references = references_of(parent.references, parent=in_reply_to) if parent else ()
-    return in_reply_to, references, queries.provider_thread_id(tx, thread_id=thread_id, account_id=account.id)
+
+def _answered(tx: Tx, request: SendRequest) -> MessageRow | None:
+    """What it quotes, else the newest message of the thread; drafts answer, and are not answered."""
+    if request.thread_id is None:
+        return None
+    messages = [one for one in thread_queries.messages_of(tx, request.thread_id) if DRAFT not in one.labels]
+    quoted = request.quote.message_id if request.quote is not None else None
+    return next((one for one in messages if one.id == quoted), messages[-1] if messages else None)
 
 
 # The parts
@@ -315,6 +320,8 @@ def _connected(tx: Tx, principal: Principal, account_id: str) -> Account:
     account = drafts.account_of(tx, principal, account_id)
     if account.state == "disconnected":
         raise Conflict(f"{account.address} is disconnected. Connect it again to send from it.")
+    if account.provider == KEPT_HERE:
+        raise Conflict(f"{account.address} is kept on this server alone, and can’t send. Choose another account.")
     return account
 
 

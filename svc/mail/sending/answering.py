@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from svc.errors import Invalid
 from svc.formats.person import Person
 from svc.formats.writing import sendable_address
-from svc.mail.model import SENT, MessageRow
+from svc.mail.accounts import own_addresses
+from svc.mail.model import SENT, Account, MessageRow
 from svc.mail.providers.kinds import BY_OAUTH
 
 
@@ -25,9 +26,9 @@ class Answer:
 
 def answer_to(message: MessageRow, *, own: Set[str], everyone: bool) -> Answer:
     """``own``: all addresses of whoever answers. Who can't be written to is left out."""
-    mine = {_bare(address) for address in own}
+    mine = {spelling for address in own for spelling in _spellings(address)}
     headers = message.headers
-    if SENT in message.labels or _bare(message.sender.address) in mine:
+    if SENT in message.labels or _is_mine(message.sender.address, mine):
         to, cc = headers.to, headers.cc if everyone else ()
     else:
         to = _distinct(_others(headers.reply_to, mine), set()) or (message.sender,)
@@ -40,8 +41,17 @@ def answer_to(message: MessageRow, *, own: Set[str], everyone: bool) -> Answer:
     return Answer(to=found_to, cc=found_cc)
 
 
+def answering_address(account: Account, message: MessageRow) -> str | None:
+    """The account's address that the message was sent to, or was sent from: an answer comes from it. ``None`` where it
+    names none of them (a copy in secret, a list)."""
+    headers = message.headers
+    own = () if SENT not in message.labels else (message.sender.address,)
+    named = (one.address for one in (*headers.to, *headers.cc))
+    return own_addresses.sent_to(account, (*own, *named, *headers.delivered_to))
+
+
 def _others(people: Iterable[Person], mine: Set[str]) -> tuple[Person, ...]:
-    return tuple(person for person in people if _bare(person.address) not in mine)
+    return tuple(person for person in people if not _is_mine(person.address, mine))
 
 
 def _distinct(people: Iterable[Person], seen: set[str]) -> tuple[Person, ...]:
@@ -56,6 +66,16 @@ def _distinct(people: Iterable[Person], seen: set[str]) -> tuple[Person, ...]:
             seen.add(address.lower())
             found.append(Person(name=person.name, address=address))
     return tuple(found)
+
+
+def _spellings(address: str) -> tuple[str, ...]:
+    """An own address with a tag is that one alone: what stands before the tag may be a group's."""
+    lower = address.lower()
+    return (lower,) if "+" in lower.rpartition("@")[0] else (lower, _bare(lower))
+
+
+def _is_mine(address: str, mine: Set[str]) -> bool:
+    return address.lower() in mine or _bare(address) in mine
 
 
 def _bare(address: str) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from svc.errors import NotFound
 from svc.files import File, add_file, delete_files, files_of, readable_file
 from svc.ids import derived_id
+from svc.mail.threads.shared_files import shared_file
 from svc.principal import Principal
 from svc.store import Tx
 
@@ -57,7 +58,7 @@ def attach(tx: Tx, file: File, *, origin: str, owner_id: str | None, holder: str
 
 
 def _take_over(tx: Tx, principal: Principal, file_id: str, *, origin: str, owner_id: str | None, holder: str) -> str:
-    file = readable_file(tx, principal, file_id=file_id)
+    file = readable_file(tx, principal, file_id=file_id, readers=(shared_file,))
     if file is None:
         raise NotFound("There is no such file to attach.")
     return attach(tx, file, origin=origin, owner_id=owner_id, holder=holder)

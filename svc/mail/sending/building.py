@@ -1,4 +1,4 @@
-"""From an accepted mail to the bytes that leave: its files read, its HTML made fit, its original quoted.
+"""From an accepted mail, or a draft, to the bytes of a message: its files read, its HTML made fit, its original quoted.
 
 Runs before each attempt, so that ``Date`` says when it really left. What a message needs lies in blobs that the mail
 itself holds; what is missing nonetheless (a damaged disk) is told in a sentence, and nothing leaves.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from svc.clock import Clock, Millis
 from svc.files import File, files_of
@@ -22,11 +23,57 @@ from svc.formats.writing import (
     recipients,
     text_alternative,
 )
+from svc.mail.accounts import own_addresses
+from svc.mail.accounts import queries as account_queries
 from svc.mail.sending import queries
 from svc.mail.sending.model import MAX_ATTACHED_BYTES, Outgoing, Quoted, outgoing_origin
 from svc.mail.sending.rebuilding import Rebuilder
 from svc.nursery import ThreadPool
 from svc.store import BlobCorrupt, BlobMissing, Blobs, ReadTx, Store
+
+_METHODS: Final = frozenset({"REPLY"})
+"""Of calendar files that are answers; their kind says so, as they were attached here."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Letter:
+    """What decides the bytes of a mail that leaves, or of a draft's copy. ``origin``: whose its files are."""
+
+    id: str
+    account_id: str
+    owner_id: str | None
+    from_address: str
+    to: tuple[str, ...]
+    cc: tuple[str, ...]
+    bcc: tuple[str, ...]
+    subject: str
+    html: str
+    origin: str
+    attachments: tuple[str, ...]
+    quoted: Quoted | None
+    in_reply_to: str | None
+    references: tuple[str, ...]
+    message_id_header: str
+
+
+def letter_of(row: Outgoing) -> Letter:
+    return Letter(
+        id=row.id,
+        account_id=row.account_id,
+        owner_id=row.owner_id,
+        from_address=row.from_address,
+        to=row.to,
+        cc=row.cc,
+        bcc=row.bcc,
+        subject=row.subject,
+        html=row.html,
+        origin=outgoing_origin(row.id),
+        attachments=row.attachments,
+        quoted=row.quoted,
+        in_reply_to=row.in_reply_to,
+        references=row.references,
+        message_id_header=row.message_id_header,
+    )
 
 
 class CannotBuild(Exception):
@@ -47,10 +94,12 @@ class Builder:
     rebuilder: Rebuilder
     clock: Clock
 
-    async def build(self, row: Outgoing, *, max_bytes: int) -> bytes:
+    async def build(self, letter: Letter, *, max_bytes: int) -> bytes:
         """The message as it leaves now; ``max_bytes`` is what its provider takes. Raises :class:`CannotBuild`."""
         try:
-            raw = await self._build(row)
+            raw = await self._build(letter)
+        except CannotBuild:
+            raise
         except (BlobMissing, BlobCorrupt) as fault:
             raise CannotBuild("A file of this mail is missing or damaged on this server.") from fault
         except NotAsMeant as fault:
@@ -61,54 +110,63 @@ class Builder:
             raise CannotBuild(f"This mail is larger than the {max_bytes >> 20} MiB that can be sent.")
         return raw
 
-    async def _build(self, row: Outgoing) -> bytes:
-        parts = await self.store.read(_parts, row)
-        html = await self.rebuilder.own(row.html)
-        images = {} if row.quoted is None else _content_ids(row.id, row.quoted)
-        if row.quoted is not None:
-            quoted = await self.rebuilder.quoted(row.quoted, images=images)
+    async def _build(self, letter: Letter) -> bytes:
+        parts = await self.store.read(_parts, letter)
+        html = await self.rebuilder.own(letter.html)
+        images = {} if letter.quoted is None else _content_ids(letter.id, letter.quoted)
+        if letter.quoted is not None:
+            quoted = await self.rebuilder.quoted(letter.quoted, images=images)
             html = OutgoingHtml(html=f"{html.html}<br>{quoted.html}", content_ids=quoted.content_ids)
-        return await self.threads.run(self._compose, row, parts, html, images, self.clock.now())
+        return await self.threads.run(self._compose, letter, parts, html, images, self.clock.now())
 
     def _compose(
-        self, row: Outgoing, parts: _Parts, html: OutgoingHtml, images: Mapping[str, str], now: Millis
+        self, letter: Letter, parts: _Parts, html: OutgoingHtml, images: Mapping[str, str], now: Millis
     ) -> bytes:
         """In a thread."""
-        people = recipients(to=row.to, cc=row.cc, bcc=row.bcc)
+        people = recipients(to=letter.to, cc=letter.cc, bcc=letter.bcc)
         return compose(
             Composed(
-                outgoing_id=row.id,
-                message_id=row.message_id_header,
+                outgoing_id=letter.id,
+                message_id=letter.message_id_header,
                 date=now,
-                sender=Person(name=parts.sender_name, address=row.from_address),
+                sender=Person(name=parts.sender_name, address=letter.from_address),
                 to=people.to,
                 cc=people.cc,
                 bcc=people.bcc,
-                subject=row.subject,
+                subject=letter.subject,
                 html=html.html,
                 text=text_alternative(html.html),
-                attachments=tuple(self._attached(row, parts, shown=set(html.content_ids), images=images)),
-                in_reply_to=row.in_reply_to,
-                references=row.references,
+                attachments=tuple(self._attached(letter, parts, shown=set(html.content_ids), images=images)),
+                in_reply_to=letter.in_reply_to,
+                references=letter.references,
             )
         )
 
     def _attached(
-        self, row: Outgoing, parts: _Parts, *, shown: set[str], images: Mapping[str, str]
+        self, letter: Letter, parts: _Parts, *, shown: set[str], images: Mapping[str, str]
     ) -> Iterator[Attached]:
         """The quote's pictures that are really shown, and what the person attached."""
-        for picture in row.quoted.inline if row.quoted else ():
+        left = set(shown)
+        for picture in letter.quoted.inline if letter.quoted else ():
             content_id = images.get(picture.content_id or "")
-            if content_id in shown:
+            if content_id in left:
+                left.remove(content_id)  # a content id names one part
                 yield self._file(parts, picture.file_id, content_id=content_id)
-        for file_id in row.attachments:
+        for file_id in letter.attachments:
             yield self._file(parts, file_id, content_id=None)
 
     def _file(self, parts: _Parts, file_id: str, *, content_id: str | None) -> Attached:
         file = parts.files.get(file_id)
         if file is None:
             raise BlobMissing("An attachment has no file.")
-        return Attached(filename=file.name, mime=file.mime, content=self._content(file), content_id=content_id)
+        mime, _, method = file.mime.partition("; method=")
+        return Attached(
+            filename=file.name,
+            mime=mime,
+            content=self._content(file),
+            content_id=content_id,
+            method=method if method in _METHODS else None,
+        )
 
     def _content(self, file: File) -> Iterator[bytes]:
         """Read when it is written: one file at a time is in memory."""
@@ -124,8 +182,15 @@ def _content_ids(outgoing_id: str, quoted: Quoted) -> dict[str, str]:
     return found
 
 
-def _parts(tx: ReadTx, row: Outgoing) -> _Parts:
+def _parts(tx: ReadTx, letter: Letter) -> _Parts:
+    account = account_queries.account(tx, letter.account_id)
+    if account is not None and letter.from_address not in own_addresses.sendable(account):
+        raise CannotBuild(
+            f"{letter.from_address} is no address of {account.address} any more. Send it from another one."
+        )
     return _Parts(
-        sender_name=queries.sender_name_of(tx, account_id=row.account_id, owner_id=row.owner_id),
-        files={file.id: file for file in files_of(tx, origin=outgoing_origin(row.id))},
+        sender_name=queries.sender_name_of(
+            tx, account_id=letter.account_id, owner_id=letter.owner_id, address=letter.from_address
+        ),
+        files={file.id: file for file in files_of(tx, origin=letter.origin)},
     )

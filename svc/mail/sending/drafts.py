@@ -1,4 +1,4 @@
-"""What a principal may do with drafts and signatures: plain functions over a transaction. All of it is local."""
+"""What a principal may do with drafts and signatures: plain functions over a transaction."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from svc.formats.text import clean_line, cut, text_from_html
 from svc.ids import derived_id, new_id
 from svc.mail import wire as mail_wire
 from svc.mail.accounts import queries as account_queries
+from svc.mail.accounts.access import Access, writer_of
 from svc.mail.model import Account
-from svc.mail.sending import attaching, queries, wire
+from svc.mail.sending import attaching, draft_copies, queries, wire
 from svc.mail.sending.model import TASKS_TOPIC, Draft, Outgoing, Quote, SendRequest, draft_origin, outgoing_origin
 from svc.mail.threads import queries as thread_queries
 from svc.principal import Principal
@@ -47,18 +48,21 @@ def save(tx: Tx, principal: Principal, *, draft_id: str | None, version: int | N
         principal,
         file_ids=request.attachments,
         origin=draft_origin(draft_id),
-        owner_id=account.owner_id,
+        owner_id=writer_of(principal, account),
         holders=[draft_id],
     )
     _write(
         tx,
         request,
         draft_id=draft_id,
-        owner_id=account.owner_id,
+        owner_id=writer_of(principal, account),
         attachments=attachments,
         version=1 if before is None else before.version + 1,
     )
-    return _tell(tx, principal, draft_id)
+    _tell(tx, principal, draft_id)
+    saved = queries.draft(tx, draft_id)
+    assert saved is not None
+    return saved
 
 
 def delete(tx: Tx, principal: Principal, *, draft_id: str) -> None:
@@ -72,6 +76,7 @@ def remove(tx: Tx, principal: Principal, draft: Draft) -> None:
     """The draft is no more, nor what files it still has."""
     delete_files(tx, origin=draft_origin(draft.id))
     tx.run("delete from mail_drafts where id = :id", id=draft.id)
+    draft_copies.gone(tx, draft.id)
     tx.emit(
         topic=TASKS_TOPIC,
         kind="task.changed",
@@ -96,16 +101,18 @@ def restore(tx: Tx, principal: Principal, row: Outgoing) -> str:
         attachments=row.attachments,
         thread_id=row.thread_id,
         quote=None if row.quoted is None else Quote(message_id=row.quoted.message_id, kind=row.quoted.kind),
+        from_address=row.from_address,
     )
-    _write(tx, request, draft_id=draft_id, owner_id=row.owner_id, attachments=row.attachments, version=1)
+    writer_id = queries.sender_of(tx, row)
+    _write(tx, request, draft_id=draft_id, owner_id=writer_id, attachments=row.attachments, version=1)
     delete_files(tx, origin=draft_origin(draft_id), but=row.attachments)  # the quote's pictures are its message's again
     tx.run("update mail_outgoing set restored_draft_id = :draft_id where id = :id", draft_id=draft_id, id=row.id)
-    return _tell(tx, principal, draft_id).id
+    return _tell(tx, principal, draft_id)
 
 
 def set_signature(tx: Tx, principal: Principal, *, account_id: str, html: str) -> None:
     """``html`` is sanitized already."""
-    account = account_of(tx, principal, account_id)
+    account = account_of(tx, principal, account_id, to="own")
     tx.run(
         """
         insert into mail_signatures (account_id, html, updated_at) values (:id, :html, :now)
@@ -117,8 +124,8 @@ def set_signature(tx: Tx, principal: Principal, *, account_id: str, html: str) -
     )
 
 
-def account_of(tx: ReadTx, principal: Principal, account_id: str) -> Account:
-    account = account_queries.account_for(tx, principal, account_id=account_id)
+def account_of(tx: ReadTx, principal: Principal, account_id: str, *, to: Access = "act") -> Account:
+    account = account_queries.account_for(tx, principal, account_id=account_id, to=to)
     if account is None:
         raise NotFound("There is no such account.")
     return account
@@ -152,13 +159,14 @@ def _write(
         """
         insert into mail_drafts (
             id, owner_id, account_id, to_addresses, cc_addresses, bcc_addresses, subject, html, snippet, attachments,
-            thread_id, quote, version, created_at, updated_at
+            thread_id, quote, version, created_at, updated_at, from_address
         ) values (
             :id, :owner_id, :account_id, :to, :cc, :bcc, :subject, :html, :snippet, :attachments, :thread_id, :quote,
-            :version, :now, :now
+            :version, :now, :now, :from_address
         ) on conflict do update set owner_id = :owner_id, account_id = :account_id, to_addresses = :to,
             cc_addresses = :cc, bcc_addresses = :bcc, subject = :subject, html = :html, snippet = :snippet,
-            attachments = :attachments, thread_id = :thread_id, quote = :quote, version = :version, updated_at = :now
+            attachments = :attachments, thread_id = :thread_id, quote = :quote, version = :version, updated_at = :now,
+            from_address = :from_address
         """,
         id=draft_id,
         owner_id=owner_id,
@@ -174,11 +182,13 @@ def _write(
         quote=None if request.quote is None else msgspec.json.encode(request.quote).decode(),
         version=version,
         now=tx.now,
+        from_address=request.from_address,
     )
+    draft_copies.changed(tx, draft_id, account_id=request.account_id, owner_id=owner_id)
 
 
-def _tell(tx: Tx, principal: Principal, draft_id: str) -> Draft:
-    draft = queries.draft_for(tx, principal, draft_id=draft_id)
+def _tell(tx: Tx, principal: Principal, draft_id: str) -> str:
+    draft = queries.draft(tx, draft_id)
     assert draft is not None
     tx.emit(
         topic=TASKS_TOPIC,
@@ -188,4 +198,4 @@ def _tell(tx: Tx, principal: Principal, draft_id: str) -> Draft:
         audience=draft.owner_id,
         device_id=principal.device_id,
     )
-    return draft
+    return draft_id

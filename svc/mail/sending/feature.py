@@ -8,6 +8,7 @@ from svc.clock import Millis
 from svc.job import Job
 from svc.mail.sending import settling
 from svc.mail.sending.building import Builder
+from svc.mail.sending.mirroring import DraftMirror
 from svc.mail.sending.preparing import Preparer
 from svc.mail.sending.rebuilding import Rebuilder
 from svc.mail.sending.settings import UNDO_SEND_SECONDS
@@ -43,6 +44,15 @@ def build(workspace: Workspace) -> None:
         rng=workspace.rng,
         hold_ms=workspace.config[UNDO_SEND_SECONDS] * 1_000,
     )
+    mirror = DraftMirror(
+        store=workspace.store,
+        engine=workspace.service(MailEngine),
+        builder=builder,
+        scheduler=workspace.service(Scheduler),
+        clock=workspace.clock,
+        rng=workspace.rng,
+    )
+    workspace.provide(mirror)
     workspace.provide(rebuilder)
     workspace.provide(Preparer(store=workspace.store, rebuilder=rebuilder))
     workspace.provide(delivery)

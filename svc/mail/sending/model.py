@@ -54,7 +54,8 @@ class Quoted(msgspec.Struct, frozen=True, rename="camel"):
 
 @dataclass(frozen=True, kw_only=True)
 class SendRequest:
-    """What a person wants sent: decoded, and not yet checked. ``send_at`` is ``None`` for now."""
+    """What a person wants sent: decoded, and not yet checked. ``from_address`` is ``None`` for what the account's mail
+    is from by itself: the address that the answered mail came to, else its default."""
 
     account_id: str
     to: tuple[str, ...]
@@ -65,6 +66,7 @@ class SendRequest:
     attachments: tuple[str, ...]
     thread_id: str | None
     quote: Quote | None
+    from_address: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +75,9 @@ class Outgoing:
 
     id: str
     owner_id: str | None
+    sent_by: str | None
+    """The person who had it sent: the account's owner, or somebody who may act in it."""
+    sent_by_name: str | None
     device_id: str
     account_id: str
     from_address: str
@@ -123,6 +128,7 @@ class Draft:
     quote: Quote | None
     version: int
     updated_at: Millis
+    from_address: str | None
 
 
 def outgoing_origin(outgoing_id: str) -> str:

@@ -64,12 +64,13 @@ def tell(tx: Tx, outgoing_id: str, *, device_id: str = DEVICE_ID) -> Outgoing:
     """Tell the person's clients how it stands now. Of a dismissed mail they hear that there is nothing to show."""
     row = queries.outgoing(tx, outgoing_id)
     assert row is not None
-    tx.emit(
-        topic=TASKS_TOPIC,
-        kind="task.changed",
-        id=row.id,
-        payload={"outgoing": None if row.dismissed else mail_wire.to_builtins(wire.outgoing_out(row))},
-        audience=row.owner_id,
-        device_id=device_id,
-    )
+    for audience in {row.owner_id, queries.sender_of(tx, row)}:
+        tx.emit(
+            topic=TASKS_TOPIC,
+            kind="task.changed",
+            id=row.id,
+            payload={"outgoing": None if row.dismissed else mail_wire.to_builtins(wire.outgoing_out(row))},
+            audience=audience,
+            device_id=device_id,
+        )
     return row

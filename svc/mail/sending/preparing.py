@@ -7,12 +7,13 @@ from typing import Final
 
 from svc.errors import Invalid, NotFound
 from svc.formats.writing import forward_subject, mailbox_text, reply_subject
+from svc.mail.accounts import own_addresses
 from svc.mail.model import DRAFT, Account, MessageRow
 from svc.mail.sending import queries, wire
-from svc.mail.sending.actions import snapshot
-from svc.mail.sending.answering import Answer, answer_to
+from svc.mail.sending.answering import Answer, answer_to, answering_address
 from svc.mail.sending.drafts import account_of
 from svc.mail.sending.model import Quote
+from svc.mail.sending.quoting import snapshot
 from svc.mail.sending.rebuilding import Rebuilder
 from svc.mail.threads import queries as thread_queries
 from svc.principal import Principal
@@ -27,6 +28,7 @@ class _Found:
     message: MessageRow
     own: frozenset[str]
     signature: str
+    from_address: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +53,7 @@ class Preparer:
             quoted_html=await self._shown(found.message, quote),
             attachments=_carried(found.message) if forward else (),
             signature=found.signature,
+            from_address=found.from_address,
         )
 
     async def _shown(self, message: MessageRow, quote: Quote) -> str:
@@ -67,8 +70,9 @@ def _find(tx: ReadTx, principal: Principal, *, thread_id: str | None, message_id
     return _Found(
         account=account,
         message=message,
-        own=queries.own_addresses(tx, principal),
+        own=queries.addresses_of(tx, principal) | own_addresses.of_account(account),
         signature=queries.signature(tx, account.id),
+        from_address=answering_address(account, message) or own_addresses.default_of(tx, account),
     )
 
 

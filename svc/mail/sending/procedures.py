@@ -6,17 +6,20 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any, Final
 
+from svc import idempotency
+from svc.clock import Millis
 from svc.errors import NotFound
 from svc.files import files_of
 from svc.mail.sending import actions, drafts, queries, wire
-from svc.mail.sending.model import Outgoing, draft_origin
+from svc.mail.sending.mirroring import DraftMirror
+from svc.mail.sending.model import Outgoing, SendRequest, draft_origin
 from svc.mail.sending.preparing import Preparer
 from svc.mail.sending.rebuilding import Rebuilder
 from svc.mail.sending.tasks import Delivery
 from svc.principal import Principal
 from svc.protocol import NOTHING, Nothing, Procedure
 from svc.protocol.rows import ProcedureKind
-from svc.store import ReadTx
+from svc.store import ReadTx, Tx
 from svc.workspace import RequestContext
 
 LOOK_FIRST_S: Final = 15.0
@@ -26,8 +29,12 @@ LOOK_FIRST_S: Final = 15.0
 async def send(context: RequestContext, wanted: wire.SendInput) -> wire.SendOut:
     """Answers once it is accepted; without a pause for second thoughts, once it is known what came of it."""
     delivery = _delivery(context)
-    row = await context.workspace.store.write(
-        actions.accept,
+    accepted = await idempotency.write(
+        context,
+        "mail.send",
+        wanted,
+        wire.SendOut,
+        _accepted,
         context.principal,
         request=wire.send_request_of(wanted),
         send_at=wire.millis(wanted.send_at),
@@ -35,10 +42,11 @@ async def send(context: RequestContext, wanted: wire.SendInput) -> wire.SendOut:
         hold_ms=delivery.hold_ms,
     )
     delivery.look()
-    if row.state == "scheduled" and row.send_at is None:
-        await delivery.finish(row.account_id)
-        row = await context.workspace.store.read(_own, context.principal, outgoing_id=row.id)
-    return wire.sent_out(row)
+    _mirror(context).look()
+    if accepted.state == "scheduled" and accepted.send_at is None:
+        await delivery.finish(wanted.account_id)
+        return await context.workspace.store.read(_came_of, context.principal, accepted)
+    return accepted
 
 
 async def outgoing(context: RequestContext, wanted: Nothing) -> list[wire.OutgoingOut]:
@@ -52,6 +60,7 @@ async def outgoing(context: RequestContext, wanted: Nothing) -> list[wire.Outgoi
 
 async def cancel_send(context: RequestContext, wanted: wire.OutgoingInput) -> Nothing:
     await context.workspace.store.write(actions.cancel, context.principal, outgoing_id=wanted.id)
+    _mirror(context).look()
     return NOTHING
 
 
@@ -85,6 +94,7 @@ async def dismiss_outgoing(context: RequestContext, wanted: wire.DismissInput) -
     draft_id = await context.workspace.store.write(
         actions.dismiss, context.principal, outgoing_id=wanted.id, keep_draft=wanted.draft
     )
+    _mirror(context).look()
     return wire.OutgoingDraftOut(draft_id=draft_id)
 
 
@@ -102,11 +112,13 @@ async def save_draft(context: RequestContext, wanted: wire.SaveDraftInput) -> wi
     saved = await context.workspace.store.write(
         drafts.save, context.principal, draft_id=wanted.id, version=wanted.version, request=wire.send_request_of(wanted)
     )
+    _mirror(context).look()
     return wire.DraftSavedOut(id=saved.id, version=saved.version)
 
 
 async def delete_draft(context: RequestContext, wanted: wire.DraftInput) -> Nothing:
     await context.workspace.store.write(drafts.delete, context.principal, draft_id=wanted.id)
+    _mirror(context).look()
     return NOTHING
 
 
@@ -125,6 +137,19 @@ async def set_signature(context: RequestContext, wanted: wire.SetSignatureInput)
 
 async def prepare(context: RequestContext, wanted: wire.PrepareInput) -> wire.PreparedOut:
     return await context.workspace.service(Preparer).prepare(context.principal, wanted)
+
+
+def _accepted(
+    tx: Tx, principal: Principal, *, request: SendRequest, send_at: Millis | None, draft_id: str | None, hold_ms: int
+) -> wire.SendOut:
+    row = actions.accept(tx, principal, request=request, send_at=send_at, draft_id=draft_id, hold_ms=hold_ms)
+    return wire.sent_out(row)
+
+
+def _came_of(tx: ReadTx, principal: Principal, accepted: wire.SendOut) -> wire.SendOut:
+    """As it stands by now; a repeated word may come long after the mail was put away and forgotten."""
+    row = queries.outgoing_for(tx, principal, outgoing_id=accepted.outgoing_id)
+    return accepted if row is None else wire.sent_out(row)
 
 
 def _own(tx: ReadTx, principal: Principal, *, outgoing_id: str) -> Outgoing:
@@ -153,6 +178,10 @@ def _signature(tx: ReadTx, principal: Principal, *, account_id: str) -> wire.Sig
 
 def _delivery(context: RequestContext) -> Delivery:
     return context.workspace.service(Delivery)
+
+
+def _mirror(context: RequestContext) -> DraftMirror:
+    return context.workspace.service(DraftMirror)
 
 
 def _row(

@@ -9,6 +9,10 @@ from typing import Final, cast
 import msgspec
 
 from svc.clock import Millis
+from svc.formats.writing import references_of
+from svc.formats.writing.headers import usable_id
+from svc.mail.accounts import own_addresses
+from svc.mail.accounts.access import ACTABLE, who
 from svc.mail.sending.model import (
     KEEP_ENDED_MS,
     LONGEST_RETRY_MS,
@@ -29,13 +33,18 @@ _OUTGOING: Final = """
     id, owner_id, device_id, account_id, from_address, to_addresses, cc_addresses, bcc_addresses, subject, html,
     attachments, thread_id, quoted, in_reply_to, reference_ids, provider_thread_id, draft_id, restored_draft_id,
     message_id_header, state, doubt, version, send_at, next_at, attempts, last_error, message_id, created_at,
-    dismissed_at is not null
+    dismissed_at is not null, sent_by, (select coalesce(nullif(name, ''), email) from users where users.id = sent_by)
 """
 _DRAFT: Final = """
     id, owner_id, account_id, to_addresses, cc_addresses, bcc_addresses, subject, html, snippet, attachments, thread_id,
-    quote, version, updated_at
+    quote, version, updated_at, from_address
 """
 _MAY_SEE: Final = "(:everything or owner_id is :user_id)"
+_MAY_SEE_OUTGOING: Final = f"({_MAY_SEE} or (sent_by = :user_id and account_id in {ACTABLE}))"
+"""The account's owner sees all that leaves from it; a member what they have sent, as long as they may."""
+
+_MAY_SEE_DRAFT: Final = f"({_MAY_SEE} and account_id in {ACTABLE})"
+"""A draft is its writer's, as long as they may act in its account."""
 
 _decode_quote: Final = msgspec.json.Decoder(Quote).decode
 _decode_quoted: Final = msgspec.json.Decoder(Quoted).decode
@@ -52,22 +61,38 @@ def outgoing(tx: ReadTx, outgoing_id: str) -> Outgoing | None:
 
 def outgoing_for(tx: ReadTx, principal: Principal, *, outgoing_id: str) -> Outgoing | None:
     row = tx.one(
-        f"select {_OUTGOING} from mail_outgoing where id = :id and {_MAY_SEE}", id=outgoing_id, **_who(principal)
+        f"select {_OUTGOING} from mail_outgoing where id = :id and {_MAY_SEE_OUTGOING}",
+        id=outgoing_id,
+        **who(principal),
     )
     return None if row is None else _outgoing(row)
 
 
+def sender_of(tx: ReadTx, row: Outgoing) -> str | None:
+    """Who is told of it beside the account's owner, or that owner: who had it sent, while they may act there."""
+    if row.sent_by is None or row.sent_by == row.owner_id:
+        return row.owner_id
+    may = tx.value(
+        "select 1 from mail_shares where account_id = :id and user_id = :user_id and access = 'act'",
+        id=row.account_id,
+        user_id=row.sent_by,
+    )
+    return row.sent_by if may else row.owner_id
+
+
 def outgoing_of_draft(tx: ReadTx, principal: Principal, *, draft_id: str) -> Outgoing | None:
     row = tx.one(
-        f"select {_OUTGOING} from mail_outgoing where draft_id = :id and {_MAY_SEE}", id=draft_id, **_who(principal)
+        f"select {_OUTGOING} from mail_outgoing where draft_id = :id and {_MAY_SEE_OUTGOING}",
+        id=draft_id,
+        **who(principal),
     )
     return None if row is None else _outgoing(row)
 
 
 def listed(tx: ReadTx, principal: Principal) -> list[Outgoing]:
     """What a person may still want to know of, newest first: what is done with, for a day."""
-    owned = "" if principal.sees_everything else "and owner_id is :user_id"
-    params: dict[str, Value] = {} if principal.sees_everything else {"user_id": principal.user_id}
+    owned = "" if principal.sees_everything else f"and {_MAY_SEE_OUTGOING}"
+    params: dict[str, Value] = {} if principal.sees_everything else who(principal)
     rows = tx.all(
         f"""
         select {_OUTGOING} from mail_outgoing
@@ -242,25 +267,46 @@ def provider_thread_id(tx: ReadTx, *, thread_id: str, account_id: str) -> str | 
     )
 
 
+def place_of_reply(
+    tx: ReadTx, *, account_id: str, thread_id: str | None
+) -> tuple[str | None, tuple[str, ...], str | None]:
+    """In-Reply-To, References and the provider's thread of what answers ``thread_id``.
+
+    A reply from another account is a reply all the same, but that account's mailbox does not know the thread.
+    """
+    if thread_id is None:
+        return None, (), None
+    parent = last_message_of(tx, thread_id)
+    in_reply_to = parent.message_id_header if parent and usable_id(parent.message_id_header or "") else None
+    references = references_of(parent.references, parent=in_reply_to) if parent else ()
+    return in_reply_to, references, provider_thread_id(tx, thread_id=thread_id, account_id=account_id)
+
+
 # Drafts and signatures
 
 
 def drafts(tx: ReadTx, principal: Principal) -> list[Draft]:
     """The caller's drafts, newest first."""
     rows = tx.all(
-        f"select {_DRAFT} from mail_drafts where {_MAY_SEE} order by updated_at desc, id desc limit :limit",
+        f"select {_DRAFT} from mail_drafts where {_MAY_SEE_DRAFT} order by updated_at desc, id desc limit :limit",
         limit=MAX_LISTED,
-        **_who(principal),
+        **who(principal),
     )
     return [_draft(row) for row in rows]
 
 
 def draft_count(tx: ReadTx, principal: Principal) -> int:
-    return cast(int, tx.value(f"select count(*) from mail_drafts where {_MAY_SEE}", **_who(principal)))
+    return cast(int, tx.value(f"select count(*) from mail_drafts where {_MAY_SEE}", **who(principal)))
+
+
+def draft(tx: ReadTx, draft_id: str) -> Draft | None:
+    """For those who have just written it."""
+    row = tx.one(f"select {_DRAFT} from mail_drafts where id = :id", id=draft_id)
+    return None if row is None else _draft(row)
 
 
 def draft_for(tx: ReadTx, principal: Principal, *, draft_id: str) -> Draft | None:
-    row = tx.one(f"select {_DRAFT} from mail_drafts where id = :id and {_MAY_SEE}", id=draft_id, **_who(principal))
+    row = tx.one(f"select {_DRAFT} from mail_drafts where id = :id and {_MAY_SEE_DRAFT}", id=draft_id, **who(principal))
     return None if row is None else _draft(row)
 
 
@@ -269,17 +315,28 @@ def signature(tx: ReadTx, account_id: str) -> str:
     return cast(str, tx.value("select html from mail_signatures where account_id = :id", id=account_id) or "")
 
 
-def sender_name_of(tx: ReadTx, *, account_id: str, owner_id: str | None) -> str:
-    """The name that an account's mail bears: its own, or its owner's where nobody has said; empty for none."""
+def sender_name_of(tx: ReadTx, *, account_id: str, owner_id: str | None, address: str) -> str:
+    """The name that mail from this address bears: its own, else the account's, or its owner's where nobody has said;
+    empty for none."""
+    name = own_addresses.name_of(tx, account_id=account_id, address=address)
+    if name:
+        return name
     own = tx.value("select sender_name from mail_accounts where id = :id", id=account_id)
     if own is not None:
         return cast(str, own)
     return cast(str, tx.value("select name from users where id = :id", id=owner_id) or "")
 
 
-def own_addresses(tx: ReadTx, principal: Principal) -> frozenset[str]:
-    """The addresses of all the caller's accounts, those that were disconnected too."""
-    rows = tx.all(f"select address from mail_accounts where {_MAY_SEE}", **_who(principal))
+def addresses_of(tx: ReadTx, principal: Principal) -> frozenset[str]:
+    """The addresses of all the caller's accounts, their aliases too, those that were disconnected as well."""
+    rows = tx.all(
+        f"""
+        select address from mail_accounts where {_MAY_SEE}
+        union all select address from mail_own_addresses
+        where confirmed and account_id in (select id from mail_accounts where {_MAY_SEE})
+        """,
+        **who(principal),
+    )
     return frozenset(cast(str, address) for (address,) in rows)
 
 
@@ -293,10 +350,6 @@ def blobs(tx: ReadTx) -> Iterable[str]:
 
 
 # Rows to records
-
-
-def _who(principal: Principal) -> dict[str, Value]:
-    return {"everything": int(principal.sees_everything), "user_id": principal.user_id}
 
 
 def _outgoing(row: Row) -> Outgoing:
@@ -330,6 +383,8 @@ def _outgoing(row: Row) -> Outgoing:
         message_id=cast("str | None", row[26]),
         created_at=cast(Millis, row[27]),
         dismissed=bool(row[28]),
+        sent_by=cast("str | None", row[29]),
+        sent_by_name=cast("str | None", row[30]),
     )
 
 
@@ -349,4 +404,5 @@ def _draft(row: Row) -> Draft:
         quote=None if row[11] is None else _decode_quote(cast(str, row[11])),
         version=cast(int, row[12]),
         updated_at=cast(Millis, row[13]),
+        from_address=cast("str | None", row[14]),
     )

@@ -11,12 +11,14 @@ from typing import Final
 
 from svc.clock import Millis
 from svc.files import delete_files
+from svc.mail.accounts import acts
 from svc.mail.accounts import queries as account_queries
 from svc.mail.model import is_own
 from svc.mail.sending import queries
 from svc.mail.sending.model import MAX_ATTEMPTS, Outgoing, outgoing_origin
 from svc.mail.sending.moving import MAX_REASON_CHARS, move
 from svc.mail.sync.steps import StoredMessage
+from svc.mail.threads import queries as thread_queries
 from svc.store import Tx
 
 _RESTARTED: Final = (
@@ -53,7 +55,23 @@ def sent(tx: Tx, *, outgoing_id: str, provider_message_id: str, message_id: str 
         message_id=message_id,
     )
     assert moved is not None
+    _note_sender(tx, moved)
     _record(tx, moved, "mail-sent", messageId=message_id, providerMessageId=provider_message_id)
+
+
+def _note_sender(tx: Tx, row: Outgoing) -> None:
+    """In an account that is shared it is written down who had it sent."""
+    message = None if row.message_id is None else thread_queries.message(tx, row.message_id)
+    if message is None or row.sent_by is None:
+        return
+    if row.sent_by != row.owner_id or account_queries.shared_count(tx, row.account_id):
+        acts.note_sent(
+            tx,
+            account_id=row.account_id,
+            thread_id=message.thread_id,
+            message_id=message.id,
+            user_id=row.sent_by,
+        )
 
 
 def settle_found(tx: Tx, stored: StoredMessage) -> None:
@@ -63,7 +81,7 @@ def settle_found(tx: Tx, stored: StoredMessage) -> None:
         found(
             tx,
             account_id=stored.account.id,
-            message_id_header=message.message_id_header,
+            message_id_header=message.original_message_id or message.message_id_header,
             mark=message.outgoing_mark,
             provider_message_id=message.provider_message_id,
             message_id=stored.message_id,
@@ -135,10 +153,11 @@ def mend_dates(tx: Tx, *, hold_ms: int) -> None:
             move(tx, row, "schedule_again", next_at=row.send_at, last_error=None)
 
 
-def fail_waiting(tx: Tx, *, account_id: str, reason: str) -> None:
-    """The account goes away: what was to leave from it fails, and says why."""
+def fail_waiting(tx: Tx, *, account_id: str, reason: str, sent_by: str | None = None) -> None:
+    """The account goes away, or one person's word in it (``sent_by``): what was to leave fails, and says why."""
     for row in queries.waiting_of_account(tx, account_id):
-        _give_up(tx, row, reason=reason)
+        if sent_by is None or row.sent_by == sent_by:
+            _give_up(tx, row, reason=reason)
 
 
 def forget_old(tx: Tx) -> None:
@@ -168,6 +187,7 @@ def _record(tx: Tx, row: Outgoing, type: str, **more: str | None) -> None:
             "to": row.to,
             "subject": row.subject,
             "attempts": row.attempts,
+            "by": row.sent_by,
             **more,
         },
         audience=row.owner_id,

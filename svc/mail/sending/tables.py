@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 TABLES = (
     """
     create table mail_outgoing (
@@ -45,7 +47,7 @@ TABLES = (
     "create index mail_outgoing_list on mail_outgoing (owner_id, created_at desc)",
     "create index mail_outgoing_header on mail_outgoing (account_id, message_id_header)",
     """
-    create table mail_drafts (                  -- local only: no sync touches them
+    create table mail_drafts (                  -- what is written here; its copy at the server is made of it
         id text primary key,
         owner_id text,
         account_id text not null,
@@ -70,5 +72,29 @@ TABLES = (
         html text not null,
         updated_at integer not null
     ) strict, without rowid
+    """,
+)
+
+SENT_BY: Final = (
+    "alter table mail_outgoing add column sent_by text",  # the person who had it sent; null: before there was anybody
+    "create index mail_outgoing_sent_by on mail_outgoing (sent_by, created_at desc) where sent_by is not null",
+)
+
+DRAFT_COPIES: Final = (
+    """
+    create table mail_draft_copies (            -- of a draft, among the drafts that its account's server keeps
+        draft_id text not null,                 -- may outlive its draft, until the copy is gone from there, too
+        account_id text not null,
+        next_at integer,                        -- when the server is told; null: it has what is here
+        changes integer not null default 1,     -- counts what it has to be told: compare and set
+        attempts integer not null default 0,    -- since the last of them
+        primary key (draft_id, account_id)
+    ) strict, without rowid
+    """,
+    "create index mail_draft_copies_due on mail_draft_copies (next_at) where next_at is not null",
+    """
+    insert into mail_draft_copies (draft_id, account_id, next_at)
+    select d.id, a.id, d.updated_at from mail_drafts d join mail_accounts a on a.id = d.account_id
+    where d.owner_id is a.owner_id
     """,
 )

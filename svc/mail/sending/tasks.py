@@ -26,7 +26,7 @@ from svc.mail.accounts import progress
 from svc.mail.model import SENT, Incoming
 from svc.mail.providers.seam import GrantLost, ProviderFault, RawMessage, Refused, SentMessage
 from svc.mail.sending import queries, settling
-from svc.mail.sending.building import Builder, CannotBuild
+from svc.mail.sending.building import Builder, CannotBuild, letter_of
 from svc.mail.sending.model import Outgoing
 from svc.mail.sync import ingest
 from svc.mail.sync.engine import MailEngine
@@ -163,7 +163,7 @@ class Delivery:
 
     async def _deliver(self, loop: AccountLoop, row: Outgoing, child: Child) -> None:
         try:
-            raw = await self.builder.build(row, max_bytes=loop.provider.capabilities.max_message_bytes)
+            raw = await self.builder.build(letter_of(row), max_bytes=loop.provider.capabilities.max_message_bytes)
         except CannotBuild as fault:
             child.log.error("mail.cannot_build", fault.__cause__ or fault, outgoing=row.id)
             await self.store.write(settling.failed, row, reason=str(fault))

@@ -8,6 +8,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 
 from svc.clock import Millis, rfc3339, rfc3339_or_none
+from svc.idempotency import Repeatable
 from svc.mail.model import AttachmentRef
 from svc.mail.sending.model import (
     MAX_ATTACHMENTS,
@@ -32,6 +33,7 @@ Mailboxes = Annotated[
 ]
 Html = Annotated[str, msgspec.Meta(max_length=MAX_HTML_CHARS)]
 Subject = Annotated[str, msgspec.Meta(max_length=MAX_SUBJECT_CHARS)]
+FromAddress = Annotated[str, msgspec.Meta(min_length=3, max_length=320)]
 FileIds = Annotated[tuple[Id, ...], msgspec.Meta(max_length=MAX_ATTACHMENTS)]
 PrepareKind = Literal["reply", "replyAll", "forward"]
 Instant = Annotated[datetime, msgspec.Meta(tz=True)]
@@ -45,8 +47,9 @@ class QuoteIn(Wire, frozen=True):
     kind: QuoteKind
 
 
-class SendInput(Wire, frozen=True):
-    """``reply_to`` is the thread that the mail answers. With a ``draft_id`` it may be said twice and is sent once."""
+class SendInput(Repeatable, frozen=True, kw_only=True):
+    """``reply_to`` is the thread that the mail answers. With a ``draft_id`` it may be said twice and is sent once.
+    ``from_address``: one of the account's; without it, the one that the answered mail came to, else its default."""
 
     account_id: Id
     to: Mailboxes
@@ -59,6 +62,7 @@ class SendInput(Wire, frozen=True):
     send_at: Instant | None = None
     draft_id: Id | None = None
     quote: QuoteIn | None = None
+    from_address: FromAddress | None = None
 
 
 class SaveDraftInput(Wire, frozen=True):
@@ -75,6 +79,7 @@ class SaveDraftInput(Wire, frozen=True):
     attachments: FileIds = ()
     reply_to: Id | None = None
     quote: QuoteIn | None = None
+    from_address: FromAddress | None = None
 
 
 class OutgoingInput(Wire, frozen=True):
@@ -127,7 +132,8 @@ class SendOut(Wire, frozen=True):
 
 
 class OutgoingOut(Wire, frozen=True):
-    """``next_attempt_at``: when it goes by itself. ``last_error`` is a sentence for the person."""
+    """``next_attempt_at``: when it goes by itself. ``last_error`` is a sentence for the person.
+    ``by``: who had it sent, where that is not the account's owner."""
 
     id: str
     account_id: str
@@ -144,6 +150,7 @@ class OutgoingOut(Wire, frozen=True):
     thread_id: str | None
     message_id: str | None
     created_at: str
+    by: str | None = None
 
 
 class OutgoingDraftOut(Wire, frozen=True):
@@ -190,10 +197,12 @@ class DraftOut(Wire, frozen=True):
     quote: QuoteOut | None
     version: int
     updated_at: str
+    from_address: str | None
 
 
 class PreparedOut(Wire, frozen=True):
-    """A compose window's first content. ``quoted_html`` shows what will stand below the person's own words."""
+    """A compose window's first content. ``quoted_html`` shows what will stand below the person's own words.
+    ``from_address``: the account's address that the message came to, else its default."""
 
     account_id: str
     to: tuple[str, ...]
@@ -203,6 +212,7 @@ class PreparedOut(Wire, frozen=True):
     quoted_html: str
     attachments: tuple[AttachedOut, ...]
     signature: str
+    from_address: str
 
 
 class SignatureOut(Wire, frozen=True):
@@ -223,6 +233,7 @@ def send_request_of(wanted: SendInput | SaveDraftInput) -> SendRequest:
         attachments=wanted.attachments,
         thread_id=wanted.reply_to,
         quote=None if wanted.quote is None else Quote(message_id=wanted.quote.message_id, kind=wanted.quote.kind),
+        from_address=wanted.from_address,
     )
 
 
@@ -253,6 +264,7 @@ def outgoing_out(row: Outgoing) -> OutgoingOut:
         thread_id=row.thread_id,
         message_id=row.message_id,
         created_at=rfc3339(row.created_at),
+        by=None if row.sent_by == row.owner_id else row.sent_by_name,
     )
 
 
@@ -287,6 +299,7 @@ def draft_out(draft: Draft, attached: tuple[AttachedOut, ...]) -> DraftOut:
         quote=None if draft.quote is None else quote_out(draft.quote),
         version=draft.version,
         updated_at=rfc3339(draft.updated_at),
+        from_address=draft.from_address,
     )
 
 

@@ -15,9 +15,8 @@ import trio
 
 from svc.clock import MINUTE_MS
 from svc.log import Log
-from svc.mail.accounts import failures, progress
+from svc.mail.accounts import addressing, failures, progress
 from svc.mail.accounts import queries as account_queries
-from svc.mail.accounts.sender_names import note_sender_name
 from svc.mail.changes.confirmed import Confirmed, Since
 from svc.mail.model import Account, Incoming
 from svc.mail.providers.seam import (
@@ -33,7 +32,7 @@ from svc.mail.providers.seam import (
     Unreachable,
 )
 from svc.mail.sync import ingest, label_catalog
-from svc.mail.sync.fetch import HELD_MESSAGES, Fetched, Fetcher
+from svc.mail.sync.fetch import Fetched, Fetcher
 from svc.mail.sync.pace import Pace
 from svc.mail.sync.steps import IngestStep
 from svc.mail.threads import queries as thread_queries
@@ -44,6 +43,7 @@ PAGE_SIZE: Final = 100
 """Messages of a full sync's page: one transaction, and what a crash can make us fetch again."""
 
 ID_PAGE_SIZE: Final = 500  # the provider's most, where only ids are wanted
+MISSED_TOGETHER: Final = 24  # of those that no page brought: each is stored alone
 DELETE_BATCH: Final = 500
 LABEL_BATCH: Final = 500
 LABELS_EVERY_MS: Final = 10 * MINUTE_MS
@@ -70,7 +70,7 @@ class AccountSync:
     pace: Pace = field(default_factory=Pace)
     confirmed: Confirmed = field(default_factory=Confirmed)
     _labels_turn: trio.Lock = field(default_factory=trio.Lock)
-    _name_asked: trio.Event = field(default_factory=trio.Event)
+    _addresses_asked: trio.Event = field(default_factory=trio.Event)
 
     async def step(self) -> None:
         """Do a full sync if there is no watermark, then poll once. Raises the provider's fault if one stops it."""
@@ -89,8 +89,8 @@ class AccountSync:
                 self.log.info("mail.history_expired", account=self.account_id)
                 await self.store.write(progress.forget_cursor, account_id=self.account_id)
             else:
-                if not self._name_asked.is_set():
-                    await self._ask_name(account)
+                if not self._addresses_asked.is_set():
+                    await self._ask_addresses(account)
                 return
         raise Unreachable("The provider forgets its history faster than the mailbox can be read.")
 
@@ -101,7 +101,7 @@ class AccountSync:
         if account.sweep_cursor is None:
             profile = await self.provider.profile()
             await self.refresh_labels()
-            await self._ask_name(account)
+            await self._ask_addresses(account)
             await self.store.write(
                 progress.begin_full_sync,
                 account_id=self.account_id,
@@ -183,8 +183,8 @@ class AccountSync:
             # Known ones may have slipped, too: what no page showed would else be taken for deleted.
             await self.store.write(ingest.mark_seen, account_id=self.account_id, provider_message_ids=batch)
             missed = [refs[message_id] for message_id in batch if message_id not in known and message_id not in failed]
-            for first in range(0, len(missed), HELD_MESSAGES):
-                doubt = await self._fetch_each(missed[first : first + HELD_MESSAGES]) or doubt
+            for first in range(0, len(missed), MISSED_TOGETHER):
+                doubt = await self._fetch_each(missed[first : first + MISSED_TOGETHER]) or doubt
         if doubt is not None:
             raise doubt
 
@@ -227,19 +227,18 @@ class AccountSync:
             if token is None:
                 return found
 
-    async def _ask_name(self, account: Account) -> None:
-        """What the provider calls the person, where nobody has said yet: once a connection, and at each full sync. Mail
-        comes and goes without it, so no fault of this call is anybody's trouble."""
-        self._name_asked.set()
-        if account.sender_name is not None:
-            return
+    async def _ask_addresses(self, account: Account) -> None:
+        """What the provider sends from for this mailbox, and what it calls the person where nobody has said yet: once a
+        connection, and at each full sync. Mail comes and goes without it, so no fault of this call is anybody's
+        trouble."""
+        self._addresses_asked.set()
         try:
-            name = await self.provider.sender_name()
+            told = await self.provider.addresses()
         except ProviderFault as fault:
-            self.log.info("mail.no_sender_name", account=self.account_id, reason=fault.detail)
+            self.log.info("mail.no_addresses", account=self.account_id, reason=fault.detail)
             return
-        if name:
-            await self.store.write(note_sender_name, account_id=self.account_id, name=name)
+        if told:
+            await self.store.write(addressing.note_told, account_id=self.account_id, told=told)
 
     # Labels
 

@@ -26,8 +26,9 @@ from svc.mail.sync.room import Room
 from svc.nursery import ProcessPool, ThreadPool, WorkerCrashed, WorkerTimeout, give_back_memory
 from svc.store import Blobs
 
-HELD_MESSAGES: Final = 24
-"""Messages held in memory at a time, whole, where they are small; of large ones there is room for fewer (`room.py`)."""
+HELD_MESSAGES: Final = 100
+"""Messages held in memory at a time, whole, where they are small: a page, which becomes durable with one sync. Of large
+ones there is room for fewer (`room.py`)."""
 
 DURABLE_TOGETHER_BYTES: Final = 16 * 1024 * 1024
 """From so many bytes on raw messages are made durable, and let go, before more are parsed: parts are copies."""
@@ -219,12 +220,13 @@ def _incoming(
         bcc=_people(message.bcc),
         reply_to=_people(message.reply_to),
         in_reply_to=message.in_reply_to,
-        references=message.references,
+        references=(*message.references, *filter(None, [message.original_message_id])),
         attachments=attachments,
         list_id=message.list_id,
         bulk=_is_bulk(message),
         problems=message.problems,
         senders=_people(message.senders) if len(message.senders) > 1 else (),
+        delivered_to=message.delivered_to,
     )
     return Incoming(
         provider_message_id=raw.id,
@@ -240,6 +242,7 @@ def _incoming(
         raw_sha256=raw_sha256,
         raw_size=len(raw.raw),
         body=_body_at_hand(message),
+        original_message_id=message.original_message_id,
         outgoing_mark=message.outgoing_mark,
     )
 

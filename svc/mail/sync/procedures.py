@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from svc.mail.accounts import addressing, sender_names
 from svc.mail.accounts import queries as account_queries
-from svc.mail.accounts import sender_names
 from svc.mail.accounts import wire as account_wire
-from svc.mail.accounts.wire import AccountOut, SenderNameInput
+from svc.mail.accounts.wire import AccountOut, AddressInput, NamedAddressInput, SenderNameInput
 from svc.mail.sync.engine import MailEngine
 from svc.principal import Principal
 from svc.protocol import NOTHING, Nothing, Procedure
@@ -25,8 +25,34 @@ async def set_sender_name(context: RequestContext, wanted: SenderNameInput) -> N
     return NOTHING
 
 
+async def set_address(context: RequestContext, wanted: NamedAddressInput) -> Nothing:
+    await context.workspace.store.write(
+        addressing.set_address,
+        context.principal,
+        account_id=wanted.account_id,
+        address=wanted.address,
+        name=wanted.name,
+    )
+    return NOTHING
+
+
+async def remove_address(context: RequestContext, wanted: AddressInput) -> Nothing:
+    await context.workspace.store.write(
+        addressing.remove_address, context.principal, account_id=wanted.account_id, address=wanted.address
+    )
+    return NOTHING
+
+
+async def set_default_address(context: RequestContext, wanted: AddressInput) -> Nothing:
+    await context.workspace.store.write(
+        addressing.set_default, context.principal, account_id=wanted.account_id, address=wanted.address
+    )
+    return NOTHING
+
+
 def _accounts(tx: ReadTx, principal: Principal) -> list[AccountOut]:
-    return [account_wire.account_summary(tx, account) for account in account_queries.accounts(tx, principal)]
+    found = account_queries.accounts(tx, principal)
+    return [account_wire.account_summary(tx, account, principal) for account in found]
 
 
 def _engine(context: RequestContext) -> MailEngine:
@@ -51,5 +77,32 @@ PROCEDURES: tuple[Procedure[RequestContext], ...] = (
         output=Nothing,
         call=set_sender_name,
         summary="The name beside the address in From of an account's mail; empty for none.",
+    ),
+    Procedure(
+        name="mail.setAddress",
+        kind="mutation",
+        access="authenticated",
+        input=NamedAddressInput,
+        output=Nothing,
+        call=set_address,
+        summary="Add another address that an account's mail may be from, or name it anew.",
+    ),
+    Procedure(
+        name="mail.removeAddress",
+        kind="mutation",
+        access="authenticated",
+        input=AddressInput,
+        output=Nothing,
+        call=remove_address,
+        summary="Remove an address that was added to an account by hand.",
+    ),
+    Procedure(
+        name="mail.setDefaultAddress",
+        kind="mutation",
+        access="authenticated",
+        input=AddressInput,
+        output=Nothing,
+        call=set_default_address,
+        summary="Which of an account's addresses its new mail is from.",
     ),
 )

@@ -9,15 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from typing import Final
 
 from svc.mail.accounts import counters, failures
 from svc.mail.accounts.failures import Passed
-from svc.mail.changes import message_labels
-from svc.mail.model import Account, Incoming, LabelChange, message_id_of
+from svc.mail.changes import message_labels, outbox
+from svc.mail.model import INBOX, Account, Incoming, LabelChange, message_id_of
 from svc.mail.sync.steps import IngestStep, StoredMessage
-from svc.mail.threads import duplicates, message_rows, references, thread_rows
+from svc.mail.threads import duplicates, message_rows, mutes, references, thread_rows
 from svc.mail.threads.references import Place
+from svc.principal import system
 from svc.store import Tx, json_array
+
+_MUTING: Final = system("mail-mute")
 
 
 def store_each(
@@ -79,7 +83,7 @@ class _Batch:
             )
         stored = self.stored.get(message.provider_message_id)
         if stored is None:
-            message_id, place = self._add(message, labels)
+            message_id, place, labels = self._add(message, labels)
             thread_id = place.thread_id
             self.stored[message.provider_message_id] = message_id, thread_id
             self._added += 1
@@ -117,17 +121,26 @@ class _Batch:
             if before in gone:
                 self.stored[one] = message_id, thread_id
 
-    def _add(self, message: Incoming, labels: frozenset[str]) -> tuple[str, Place]:
+    def _add(self, message: Incoming, labels: frozenset[str]) -> tuple[str, Place, frozenset[str]]:
         tx, account = self.tx, self.account
         message_id = message_id_of(account.id, message.provider_message_id)
         place = references.place(tx, account, message)
         thread_rows.refresh_duplicates(tx, place.duplicates)
+        if INBOX in labels and not self.backfill and mutes.skips_inbox(tx, account, message, thread_id=place.thread_id):
+            labels -= {INBOX}
+            outbox.queue_from(
+                tx,
+                _MUTING,
+                account_id=account.id,
+                provider_message_id=message.provider_message_id,
+                remove=frozenset({INBOX}),
+            )
         message_rows.insert(tx, account, message, message_id=message_id, thread_id=place.thread_id, labels=labels)
         if self.has_siblings:
             thread_rows.refresh_duplicates(tx, duplicates.link(tx, account, message_id=message_id))
         if message.provider_message_id in self.failed:
             failures.stored_after_all(tx, account_id=account.id, provider_message_id=message.provider_message_id)
-        return message_id, place
+        return message_id, place, labels
 
 
 def _batch(

@@ -31,11 +31,14 @@ from svc.mail.providers.seam import (
     Refused,
 )
 from svc.mail.sync.account_sync import AccountSync
+from svc.mail.sync.listening import Listening
 from svc.mail.threads.wire import SYSTEM_LABEL_NAMES
 from svc.nursery import Backoff, Child, Wake, open_task_group
 from svc.store import Store
 
 POLL_INTERVAL_S: Final = 30.0
+HINT_GAP_S: Final = 2.0
+"""Between a poll and the next that a hint of the provider's begins: many things may happen at once."""
 FIRST_PAUSE_S: Final = 5.0
 LONGEST_PAUSE_S: Final = 15 * 60.0
 CLOSE_S: Final = 2.0
@@ -63,12 +66,16 @@ class AccountLoop:
     _wake_outbox: Wake = field(default_factory=Wake)
     _due_s: float = 0.0  # on trio's clock: when the next poll begins; infinite while only the user can mend things
     _due_moved: Wake = field(default_factory=Wake)
+    _listening: Listening = field(init=False)
+    _hinted: bool = False  # since the last step began
+    _hint_due_s: float = math.inf  # when a hint may begin a step: never during one, or while the account is in trouble
     _retry: trio.Event | None = None  # somebody wants the failures asked for again; set when that is done
     storage_problem: str | None = None
     """What keeps this server from storing mail, kept here because the database may not be able to."""
 
     def __post_init__(self) -> None:
-        self._pauses = self._new_pauses()
+        self._pauses = Backoff(first_s=FIRST_PAUSE_S, cap_s=LONGEST_PAUSE_S, rng=self.rng)
+        self._listening = Listening(provider=self.provider, heard=self._hint, rng=self.rng, log=self.log)
 
     async def run(self, child: Child) -> None:
         child.started()
@@ -76,6 +83,7 @@ class AccountLoop:
             async with open_task_group() as nursery:
                 nursery.start_soon(self._poll_for_ever)
                 nursery.start_soon(self._send_for_ever)
+                nursery.start_soon(self._listening.run)
         finally:
             with trio.move_on_after(CLOSE_S, shield=True):
                 await self.provider.aclose()
@@ -121,6 +129,7 @@ class AccountLoop:
         """One step; it decides when the next is due, also when it was asked for out of turn."""
         async with self._turn:
             retry, self._retry = self._retry, None
+            self._hinted, self._hint_due_s = False, math.inf
             try:
                 pause_s = await self._try(retry_failures=retry is not None)
             except Refusal as refusal:
@@ -128,8 +137,17 @@ class AccountLoop:
             finally:
                 if retry is not None:
                     retry.set()
-            self._due_s = trio.current_time() + pause_s
+            is_well, now_s = pause_s == POLL_INTERVAL_S, trio.current_time()
+            self._hint_due_s = now_s + HINT_GAP_S if is_well else math.inf
+            self._due_s = self._hint_due_s if is_well and self._hinted else now_s + pause_s
+            self._listening.account_is(well=is_well)
             self._due_moved.call()
+
+    def _hint(self) -> None:
+        """Something may have happened at the provider."""
+        self._hinted = True
+        self._due_s = min(self._due_s, max(self._hint_due_s, trio.current_time()))
+        self._due_moved.call()
 
     async def _try(self, *, retry_failures: bool) -> float:
         """Returns the pause before the next step."""
@@ -137,6 +155,7 @@ class AccountLoop:
             if retry_failures:
                 await self.sync.retry_failures()
             await self.sync.step()
+            self.wake_outbox()  # what comes to a muted thread leaves the inbox at the provider, too
         except ProviderFault as fault:
             return await self._trouble(fault)
         self._pauses.reset()
@@ -269,9 +288,6 @@ class AccountLoop:
             reason=fault.detail,
         )
         return pause_s
-
-    def _new_pauses(self) -> Backoff:
-        return Backoff(first_s=FIRST_PAUSE_S, cap_s=LONGEST_PAUSE_S, rng=self.rng)
 
 
 def _is_hopeless(row: LabelChange, now: Millis) -> bool:

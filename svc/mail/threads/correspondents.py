@@ -11,8 +11,10 @@ from typing import Final
 
 from svc import people
 from svc.formats.person import Person
+from svc.mail.accounts import own_addresses
 from svc.mail.accounts import queries as account_queries
 from svc.mail.model import HIDDEN_LABELS, Account, Incoming, MessageRow, ThreadRow, is_own
+from svc.principal import Principal
 from svc.store import ReadTx, Tx
 
 MAX_CANDIDATES: Final = 100
@@ -30,7 +32,8 @@ def meet(tx: Tx, account: Account, message: Incoming, *, labels: frozenset[str])
     own = account_queries.addresses_of(tx, owner_id=account.owner_id)
     headers = message.headers
     met = (*headers.to, *headers.cc, *headers.bcc) if sent else (message.sender,)
-    for person in {people.plain_address(one.address): one for one in reversed(met)}.values():
+    others = (one for one in reversed(met) if not own_addresses.is_one(one.address, own))
+    for person in {people.plain_address(one.address): one for one in others}.values():
         people.meet(
             tx,
             owner_id=account.owner_id,
@@ -42,10 +45,15 @@ def meet(tx: Tx, account: Account, message: Incoming, *, labels: frozenset[str])
         )
 
 
-def titles(tx: ReadTx, rows: Sequence[ThreadRow]) -> Titles:
-    """What those named in these rows are called: a few look-ups, however many rows there are."""
+def titles(tx: ReadTx, rows: Sequence[ThreadRow], viewer: Principal | None = None) -> Titles:
+    """What those named in these rows are called: a few look-ups, however many rows there are.
+
+    By ``viewer``; ``None``: by the owner of each account. Pages are private: nobody learns what others call somebody.
+    """
     found: Titles = {}
     owners = account_queries.owners_of(tx, account_ids={row.account_id for row in rows})
+    if viewer is not None and not viewer.sees_everything:
+        owners = dict.fromkeys(owners, viewer.user_id)
     for owner_id in set(owners.values()):
         named = {(row.account_id, one) for row in rows if owners[row.account_id] == owner_id for one in named_in(row)}
         known = people.titles(tx, owner_id=owner_id, addresses=[address for _, address in named])
@@ -64,12 +72,14 @@ def named_in(row: ThreadRow) -> Iterator[str]:
             yield from (one.address for one in own.words.to)
 
 
-def filing(tx: ReadTx, *, account_id: str, messages: Iterable[MessageRow]) -> people.PageRef | None:
-    """The page of a thread's first foreign correspondent. ``messages``: oldest first."""
+def filing(tx: ReadTx, viewer: Principal, *, account_id: str, messages: Iterable[MessageRow]) -> people.PageRef | None:
+    """The caller's page of a thread's first foreign correspondent. ``messages``: oldest first."""
     owner_id = account_queries.owners_of(tx, account_ids={account_id})[account_id]
     own = account_queries.addresses_of(tx, owner_id=owner_id)
+    if not viewer.sees_everything:
+        owner_id = viewer.user_id
     spellings = (people.plain_address(person.address) for message in messages for person in _others(message))
-    foreign = dict.fromkeys(address for address in spellings if address not in own)
+    foreign = dict.fromkeys(address for address in spellings if not own_addresses.is_one(address, own))
     return people.filing(tx, owner_id=owner_id, addresses=list(islice(foreign, MAX_CANDIDATES)))
 
 

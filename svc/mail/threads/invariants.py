@@ -14,12 +14,13 @@ def _thread_columns(tx: ReadTx) -> Iterable[str]:
         """
         select t.id from mail_threads t left join (
             select thread_id, count(*) as messages, sum(in_inbox) as in_inbox, sum(unread) as unread,
-                sum(visible) as visible, sum(attachments) as attachments, max(iif(visible, sent_at, null)) as newest,
+                sum(visible) as visible, sum(attachments) as attachments, sum(to_me) as to_me,
+                max(iif(visible, sent_at, null)) as newest,
                 max(sent_at) as newest_at_all
             from mail_messages group by thread_id
         ) m on m.thread_id = t.id
         where m.messages is not t.messages or m.in_inbox is not t.in_inbox or m.unread is not t.unread
-            or m.visible is not t.visible or m.attachments is not t.attachments
+            or m.visible is not t.visible or m.attachments is not t.attachments or m.to_me is not t.to_me
             or coalesce(m.newest, m.newest_at_all) is not t.last_message_at
         limit :shown
         """,
@@ -136,6 +137,40 @@ def _label_lists(tx: ReadTx) -> Iterable[str]:
     return [f"thread {thread_id} stands in other lists than its labels say" for (thread_id,) in rows]
 
 
+def _filtered_lists(tx: ReadTx) -> Iterable[str]:
+    rows = tx.all(
+        """
+        with listed (account_id, list, at, thread_id) as (
+            select account_id, iif(in_inbox > 0, 'in:inbox', 'in:skipped'), last_message_at, id from mail_threads
+            where in_inbox > 0 or visible > 0
+            union all
+            select account_id, 'own:sent', last_sent_at, id from mail_threads where last_sent_at is not null
+            union all
+            select account_id, 'own:draft', last_draft_at, id from mail_threads where last_draft_at is not null
+            union all
+            select t.account_id, 'label:' || l.value, t.last_message_at, t.id from mail_threads t, json_each(t.labels) l
+            where l.value not in ('INBOX', 'UNREAD', 'SENT', 'DRAFT') and substr(l.value, 1, 9) <> 'CATEGORY_'
+                and (t.visible > 0 or l.value in ('SPAM', 'TRASH'))
+        ), passed (thread_id, filter) as (
+            select id, 'unread' from mail_threads where unread > 0
+            union all select id, 'to-me' from mail_threads where to_me > 0
+            union all select id, 'attachment' from mail_threads where attachments > 0
+            union all select id, 'starred' from mail_threads
+            where exists (select 1 from json_each(labels) where value = 'STARRED')
+        ), wanted as (
+            select account_id, list, filter, at, thread_id from listed join passed using (thread_id)
+        ), too_few as (
+            select * from wanted except select account_id, list, filter, at, thread_id from mail_filtered_threads
+        ), too_many as (
+            select account_id, list, filter, at, thread_id from mail_filtered_threads except select * from wanted
+        )
+        select thread_id from too_few union select thread_id from too_many limit :shown
+        """,
+        shown=_SHOWN,
+    )
+    return [f"thread {thread_id} passes other filters than its row says" for (thread_id,) in rows]
+
+
 def _thread_labels(tx: ReadTx) -> Iterable[str]:
     rows = tx.all(
         """
@@ -235,6 +270,7 @@ INVARIANTS = (
     Invariant(name="a thread knows how many of its messages are drafts", check=_drafts),
     Invariant(name="a thread shows the labels of its messages", check=_thread_labels),
     Invariant(name="a thread stands in the lists of its labels", check=_label_lists),
+    Invariant(name="a thread stands in the filtered lists that it passes", check=_filtered_lists),
     Invariant(name="a thread shows what its owner last sent and drafted", check=_own_words),
     Invariant(name="a snoozed thread is out of the inbox and can come back", check=_snoozed_threads),
     Invariant(name="one mail-received event a message", check=_one_event_a_message),

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import msgspec
 
 from svc.files import delete_files
-from svc.mail.accounts import counters
+from svc.mail.accounts import counters, own_addresses
 from svc.mail.model import DRAFT, HIDDEN_LABELS, INBOX, UNREAD, Account, Incoming, is_own
 from svc.mail.threads import duplicates, thread_rows
 from svc.store import Tx, json_array
@@ -19,16 +19,18 @@ from svc.store import Tx, json_array
 def insert(
     tx: Tx, account: Account, message: Incoming, *, message_id: str, thread_id: str, labels: frozenset[str]
 ) -> None:
+    headers = message.headers
+    to_me = own_addresses.names_one((*headers.to, *headers.cc), own_addresses.of_account(account))
     tx.run(
         """
         insert into mail_messages (
             id, account_id, thread_id, provider_message_id, message_id_header, sent_at, stored_at, sender_name,
             sender_address, subject, snippet, headers, labels, in_inbox, unread, visible, own, attachments,
-            body_sha256, raw_sha256, raw_size, seen_sweep
+            to_me, body_sha256, raw_sha256, raw_size, seen_sweep
         ) values (
             :id, :account_id, :thread_id, :provider_message_id, :message_id_header, :sent_at, :stored_at, :sender_name,
             :sender_address, :subject, :snippet, :headers, :labels, :in_inbox, :unread, :visible, :own, :attachments,
-            :body_sha256, :raw_sha256, :raw_size, :seen_sweep
+            :to_me, :body_sha256, :raw_sha256, :raw_size, :seen_sweep
         )
         """,
         id=message_id,
@@ -45,6 +47,7 @@ def insert(
         headers=msgspec.json.encode(message.headers).decode(),
         labels=_encoded(labels),
         attachments=sum(not one.inline for one in message.headers.attachments),
+        to_me=int(to_me),
         body_sha256=message.body_sha256,
         raw_sha256=message.raw_sha256,
         raw_size=message.raw_size,

@@ -14,7 +14,7 @@ import msgspec
 
 from svc.clock import Millis
 from svc.formats.person import Person
-from svc.mail.accounts.queries import MAY_SEE, who
+from svc.mail.accounts.access import READABLE, who
 from svc.mail.model import (
     HIDDEN_LABELS,
     Label,
@@ -29,11 +29,12 @@ from svc.mail.model import (
 from svc.principal import Principal
 from svc.store import ReadTx, Value, json_array, texts_of
 
-_THREAD: Final = """
+THREAD: Final = """
     t.id, t.account_id, t.subject, t.snippet, t.sender_name, t.sender_address, t.last_message_at, t.messages,
     t.in_inbox, t.unread, t.visible, t.attachments, t.labels,
     (select s.until from mail_snoozes s where s.thread_id = t.id), t.twins, t.leads,
-    t.sent, t.last_sent_at, t.draft, t.last_draft_at, t.drafts
+    t.sent, t.last_sent_at, t.draft, t.last_draft_at, t.drafts, t.to_me,
+    exists (select 1 from mail_mutes u where u.thread_id = t.id)
 """
 
 _MESSAGE: Final = """
@@ -41,12 +42,18 @@ _MESSAGE: Final = """
     body_sha256
 """
 
-_LEADS: Final = 15  # among the columns of _THREAD
-
 _SECTION_WHERE: Final[dict[Section, str]] = {
     "inbox": "t.in_inbox > 0",
     "skipped": "t.in_inbox = 0 and t.visible > 0",
 }
+
+_LED: Final = """
+    and (t.twins is null or t.leads or not exists (
+        select 1 from mail_threads o
+        where o.twins = t.twins and o.account_id in (select value from json_each(:account_ids))
+            and (not o.leads, o.account_id, o.id) < (not t.leads, t.account_id, t.id)
+    ))
+"""
 
 _LEADER_IS_LISTED: Final = """
     (t.twins is not null and not t.leads and exists (
@@ -57,7 +64,7 @@ _LEADER_IS_LISTED: Final = """
     ))
 """
 
-_OWN_AT: Final[dict[OwnList | None, int]] = {None: 6, "sent": 17, "draft": 19}  # among the columns of _THREAD
+_OWN_AT: Final[dict[OwnList | None, int]] = {None: 6, "sent": 17, "draft": 19}  # among the columns of THREAD
 
 decode_headers = msgspec.json.Decoder(MessageHeaders).decode
 
@@ -92,13 +99,14 @@ def threads(
 ) -> list[ThreadRow]:
     """The newest ``limit`` threads of a section after ``cursor``, merged over the accounts.
 
-    Of duplicates (one mail in several of these accounts) only the one that leads. The walks then have no end of their
-    own: they go on in step, for the same mail has the same date everywhere.
+    Of duplicates (one mail in several of these accounts) only the one that leads, or would without those accounts that
+    are not among these.
     """
-    if len(account_ids) == 1:
-        return _merged([_walk(tx, account_id=account_ids[0], section=section, cursor=cursor, limit=limit)], limit)
-    walks = [_walk(tx, account_id=one, section=section, cursor=cursor, limit=-1) for one in account_ids]
-    return _merged([(row for row in walk if row[_LEADS]) for walk in walks], limit)
+    walks = [
+        _walk(tx, account_id=one, account_ids=account_ids, section=section, cursor=cursor, limit=limit)
+        for one in account_ids
+    ]
+    return merged(walks, limit)
 
 
 def threads_by_label(tx: ReadTx, *, label_ids: Mapping[str, str], cursor: Cursor | None, limit: int) -> list[ThreadRow]:
@@ -111,7 +119,7 @@ def threads_by_label(tx: ReadTx, *, label_ids: Mapping[str, str], cursor: Cursor
         _walk_label(tx, account_id=account_id, label_ids=label_ids, cursor=cursor, limit=limit)
         for account_id in label_ids
     ]
-    return _merged(walks, limit)
+    return merged(walks, limit)
 
 
 def threads_written(
@@ -125,10 +133,10 @@ def threads_written(
         _walk_written(tx, account_id=one, account_ids=account_ids, own_list=own_list, cursor=cursor, limit=limit)
         for one in account_ids
     ]
-    return _merged(walks, limit, own_list)
+    return merged(walks, limit, own_list)
 
 
-def _merged(
+def merged(
     walks: Iterable[Iterator[tuple[object, ...]]], limit: int, own_list: OwnList | None = None
 ) -> list[ThreadRow]:
     """One index walk an account, merged lazily: the cost is the page's, whatever the mailboxes hold."""
@@ -138,16 +146,16 @@ def _merged(
 
 
 def thread(tx: ReadTx, thread_id: str) -> ThreadRow | None:
-    row = tx.one(f"select {_THREAD} from mail_threads t where t.id = :id", id=thread_id)
+    row = tx.one(f"select {THREAD} from mail_threads t where t.id = :id", id=thread_id)
     return None if row is None else _thread(row)
 
 
 def duplicates_of(tx: ReadTx, groups: Iterable[str]) -> dict[str, list[tuple[str, str]]]:
-    """``(account id, thread id)`` of every thread of these groups."""
+    """``(account id, thread id)`` of every thread of these groups, each group's in the order in which they lead."""
     rows = tx.all(
         """
         select twins, account_id, id from mail_threads
-        where twins in (select value from json_each(:groups)) order by account_id, id
+        where twins in (select value from json_each(:groups)) order by leads desc, account_id, id
         """,
         groups=json_array(sorted(groups)),
     )
@@ -161,8 +169,9 @@ def thread_for(tx: ReadTx, principal: Principal, *, thread_id: str) -> ThreadRow
     """The thread; for the id of one that was joined to another, that other one."""
     row = tx.one(
         f"""
-        select {_THREAD} from mail_threads t join mail_accounts a on a.id = t.account_id
-        where t.id = coalesce((select became from mail_joined_threads where thread_id = :id), :id) and {MAY_SEE}
+        select {THREAD} from mail_threads t
+        where t.id = coalesce((select became from mail_joined_threads where thread_id = :id), :id)
+            and t.account_id in {READABLE}
         """,
         id=thread_id,
         **who(principal),
@@ -189,11 +198,17 @@ def message_for(tx: ReadTx, principal: Principal, *, message_id: str) -> Message
     row = tx.one(
         f"""
         select {_MESSAGE} from mail_messages
-        where id = :id and account_id in (select id from mail_accounts where {MAY_SEE})
+        where id = :id and account_id in {READABLE}
         """,
         id=message_id,
         **who(principal),
     )
+    return None if row is None else _message(row)
+
+
+def message(tx: ReadTx, message_id: str) -> MessageRow | None:
+    """For the service's own loops: no principal asks."""
+    row = tx.one(f"select {_MESSAGE} from mail_messages where id = :id", id=message_id)
     return None if row is None else _message(row)
 
 
@@ -240,17 +255,24 @@ def small_message(tx: ReadTx, account_id: str) -> str | None:
 
 
 def _walk(
-    tx: ReadTx, *, account_id: str, section: Section, cursor: Cursor | None, limit: int
+    tx: ReadTx,
+    *,
+    account_id: str,
+    account_ids: Sequence[str],
+    section: Section,
+    cursor: Cursor | None,
+    limit: int,
 ) -> Iterator[tuple[object, ...]]:
     after = "and (t.last_message_at, t.id) < (:at, :id)" if cursor else ""
     place: dict[str, Value] = {"at": cursor.at, "id": cursor.id} if cursor else {}
     return tx.each(
         f"""
-        select {_THREAD} from mail_threads t
-        where t.account_id = :account_id and {_SECTION_WHERE[section]} {after}
+        select {THREAD} from mail_threads t
+        where t.account_id = :account_id and {_SECTION_WHERE[section]} {after} {_LED if len(account_ids) > 1 else ""}
         order by t.last_message_at desc, t.id desc limit :limit
         """,
         account_id=account_id,
+        **({"account_ids": json_array(account_ids)} if len(account_ids) > 1 else {}),
         limit=limit,
         **place,
     )
@@ -266,7 +288,7 @@ def _walk_label(
     led = _LEADER_IS_LISTED if len(label_ids) > 1 else "0"
     return tx.each(
         f"""
-        select {_THREAD} from mail_thread_labels l join mail_threads t on t.id = l.thread_id
+        select {THREAD} from mail_thread_labels l join mail_threads t on t.id = l.thread_id
         where l.account_id = :account_id and l.label_id = :label_id {seen} {after} and not {led}
         order by l.last_message_at desc, l.thread_id desc limit :limit
         """,
@@ -286,7 +308,7 @@ def _walk_written(
     place: dict[str, Value] = {"at": cursor.at, "id": cursor.id} if cursor else {}
     return tx.each(
         f"""
-        select {_THREAD} from mail_threads t
+        select {THREAD} from mail_threads t
         where t.account_id = :account_id and t.{at} is not null {after} and not (
             t.twins is not null and not t.leads and exists (
                 select 1 from mail_threads o where o.twins = t.twins and o.leads and o.{at} is not null
@@ -323,6 +345,8 @@ def _thread(row: tuple[object, ...]) -> ThreadRow:
         sent=_own_message(row[16], row[17]),
         draft=_own_message(row[18], row[19]),
         drafts=cast(int, row[20]),
+        to_me=cast(int, row[21]),
+        muted=bool(row[22]),
     )
 
 

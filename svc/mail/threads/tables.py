@@ -1,5 +1,5 @@
-"""The tables and columns of threads that came later: ``m016_references``, ``m017_drafts_apart`` and ``m019_joined``.
-Nothing here may ever change its meaning."""
+"""The tables and columns of threads that came later: ``m016_references``, ``m017_drafts_apart``, ``m019_joined``,
+``m022_filters`` and ``m023_mutes``. Nothing here may ever change its meaning."""
 
 from __future__ import annotations
 
@@ -34,4 +34,74 @@ JOINED_TABLES = (
     ) strict, without rowid
     """,
     "create index mail_joined_threads_became on mail_joined_threads (became)",
+)
+
+_PLAIN = """
+    lower(iif(
+        instr(value ->> '$.address', '+') between 2 and instr(value ->> '$.address', '@'),
+        substr(value ->> '$.address', 1, instr(value ->> '$.address', '+') - 1)
+            || substr(value ->> '$.address', instr(value ->> '$.address', '@')),
+        value ->> '$.address'
+    ))
+"""
+
+FILTERED_TABLES = (
+    "alter table mail_messages add column to_me integer not null default 0",  # 1: To or Cc names the account itself
+    f"""
+    update mail_messages set to_me = 1 where exists (
+        select 1 from (
+            select value from json_each(mail_messages.headers, '$.to')
+            union all select value from json_each(mail_messages.headers, '$.cc')
+        ) where {_PLAIN} = (select address from mail_accounts where id = mail_messages.account_id)
+    )
+    """,
+    "alter table mail_threads add column to_me integer not null default 0",  # so many of its messages
+    """
+    update mail_threads set to_me = coalesce(
+        (select sum(to_me) from mail_messages where thread_id = mail_threads.id), 0
+    )
+    """,
+    """
+    create table mail_filtered_threads (        -- each list by each filter: which threads stand in it, newest first
+        account_id text not null references mail_accounts (id) on delete cascade,
+        list text not null,                     -- 'in:' a section, 'own:' sent or draft, 'label:' and the label's id
+        filter text not null,                   -- model.Filter
+        at integer not null,                    -- the thread's place in that list
+        thread_id text not null,
+        primary key (account_id, list, filter, at desc, thread_id desc)
+    ) strict, without rowid
+    """,
+    """
+    insert into mail_filtered_threads (account_id, list, filter, at, thread_id)
+    with listed (account_id, list, at, thread_id) as (
+        select account_id, iif(in_inbox > 0, 'in:inbox', 'in:skipped'), last_message_at, id from mail_threads
+        where in_inbox > 0 or visible > 0
+        union all
+        select account_id, 'own:sent', last_sent_at, id from mail_threads where last_sent_at is not null
+        union all
+        select account_id, 'own:draft', last_draft_at, id from mail_threads where last_draft_at is not null
+        union all
+        select t.account_id, 'label:' || l.value, t.last_message_at, t.id from mail_threads t, json_each(t.labels) l
+        where l.value not in ('INBOX', 'UNREAD', 'SENT', 'DRAFT') and substr(l.value, 1, 9) <> 'CATEGORY_'
+            and (t.visible > 0 or l.value in ('SPAM', 'TRASH'))
+    ), passed (thread_id, filter) as (
+        select id, 'unread' from mail_threads where unread > 0
+        union all select id, 'to-me' from mail_threads where to_me > 0
+        union all select id, 'attachment' from mail_threads where attachments > 0
+        union all select id, 'starred' from mail_threads
+        where exists (select 1 from json_each(labels) where value = 'STARRED')
+    )
+    select account_id, list, filter, at, thread_id from listed join passed using (thread_id)
+    """,
+)
+
+MUTES_TABLES = (
+    """
+    create table mail_mutes (                   -- threads whose new messages skip the inbox
+        thread_id text primary key,             -- derived from the provider's: may stand here before the thread does
+        account_id text not null references mail_accounts (id) on delete cascade,
+        created_at integer not null
+    ) strict, without rowid
+    """,
+    "create index mail_mutes_account on mail_mutes (account_id)",
 )

@@ -7,19 +7,18 @@ row, moves the account's counters by the difference and emits the live update. N
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final, cast
 
-from svc.clock import Millis
 from svc.mail import wire as mail_wire
 from svc.mail.accounts import counters
 from svc.mail.accounts import queries as account_queries
-from svc.mail.accounts.news import emit_account
+from svc.mail.accounts.news import emit_account, viewers
 from svc.mail.model import DEVICE_ID, DRAFT, Account, has_list
-from svc.mail.threads import duplicates, snoozes
+from svc.mail.threads import duplicates, filtered, snoozes
 from svc.mail.threads import queries as thread_queries
 from svc.mail.threads import wire as thread_wire
 from svc.mail.threads.duplicates import Duplicate
+from svc.mail.threads.filtered import Standing
 from svc.mail.threads.own_words import columns
 from svc.store import Row, Tx, json_array, texts_of
 
@@ -41,36 +40,38 @@ def _refresh(tx: Tx, account: Account, thread_id: str, *, device_id: str) -> boo
     """Whether there is still such a thread."""
     before = tx.one(
         """
-        select in_inbox > 0 and unread > 0, labels, last_message_at, leads, twins, messages > 0 from mail_threads
-        where id = :id
+        select in_inbox > 0 and unread > 0, leads, twins, messages > 0, in_inbox, visible, unread, to_me, attachments,
+            labels, last_message_at, last_sent_at, last_draft_at
+        from mail_threads where id = :id
         """,
         id=thread_id,
     )
-    on_badge, labels_before, at_before, leads, group, was_told = before or (0, "[]", 0, 1, None, True)
+    on_badge, leads, group, was_told = before[:4] if before else (0, 1, None, True)
+    stood = _standing(before[4:]) if before else _NOWHERE
     in_unified = on_badge and leads
     sums = tx.one(
         """
-        select count(*), sum(in_inbox), sum(unread), sum(visible), sum(attachments) from mail_messages
+        select count(*), sum(in_inbox), sum(unread), sum(visible), sum(attachments), sum(to_me) from mail_messages
         where thread_id = :id
         """,
         id=thread_id,
     )
-    listed_before = _Listed(_lists_of(texts_of(labels_before)), at_before)
     if sums is None or sums[0] == 0:
         tx.run("delete from mail_threads where id = :id", id=thread_id)
-        _relist(tx, account, thread_id, before=listed_before, after=_Listed(frozenset(), 0))
+        _relist(tx, account, thread_id, before=stood, after=_NOWHERE)
         counters.move_badge(tx, account_id=account.id, by=-on_badge, twins_by=-(on_badge - in_unified))
         if was_told:
-            tx.emit(
-                topic=MAIL_TOPIC,
-                kind="thread.removed",
-                id=thread_id,
-                payload={"accountId": account.id},
-                audience=account.owner_id,
-                device_id=device_id,
-            )
+            for audience, _ in viewers(tx, account):
+                tx.emit(
+                    topic=MAIL_TOPIC,
+                    kind="thread.removed",
+                    id=thread_id,
+                    payload={"accountId": account.id},
+                    audience=audience,
+                    device_id=device_id,
+                )
         return False
-    _relist(tx, account, thread_id, before=listed_before, after=_rewrite(tx, thread_id, sums))
+    _relist(tx, account, thread_id, before=stood, after=_rewrite(tx, thread_id, sums))
     in_inbox, unread, visible = sums[1:4]
     if in_inbox or not visible:  # it is back already, or there is nothing left that could come back
         snoozes.end(tx, thread_id=thread_id)
@@ -113,26 +114,37 @@ def emit_thread(tx: Tx, account: Account, thread_id: str, *, device_id: str) -> 
 
 def _emit_threads(tx: Tx, account: Account, thread_ids: Iterable[str], *, device_id: str) -> None:
     rows = [row for thread_id in thread_ids if (row := thread_queries.thread(tx, thread_id)) is not None]
-    for summary in thread_wire.thread_summaries(tx, rows):
-        tx.emit(
-            topic=MAIL_TOPIC,
-            kind="thread.changed",
-            id=summary.id,
-            payload={"accountId": account.id, "thread": mail_wire.to_builtins(summary)},
-            audience=account.owner_id,
-            device_id=device_id,
-        )
+    for audience, viewer in viewers(tx, account):
+        for summary in thread_wire.thread_summaries(tx, rows, viewer):
+            tx.emit(
+                topic=MAIL_TOPIC,
+                kind="thread.changed",
+                id=summary.id,
+                payload={"accountId": account.id, "thread": mail_wire.to_builtins(summary)},
+                audience=audience,
+                device_id=device_id,
+            )
 
 
-@dataclass(frozen=True)
-class _Listed:
-    """In which lists by label a thread stands, and at which place."""
+def _standing(columns: Row) -> Standing:
+    in_inbox, visible, unread, to_me, attachments, labels, at, sent_at, draft_at = columns
+    return Standing(
+        in_inbox=in_inbox > 0,
+        visible=visible > 0,
+        unread=unread > 0,
+        to_me=to_me > 0,
+        attachments=attachments > 0,
+        labels=frozenset(texts_of(labels)),
+        at=at,
+        sent_at=sent_at,
+        draft_at=draft_at,
+    )
 
-    labels: frozenset[str]
-    at: Millis
+
+_NOWHERE: Final = _standing((0, 0, 0, 0, 0, "[]", 0, None, None))
 
 
-def _rewrite(tx: Tx, thread_id: str, sums: Row) -> _Listed:
+def _rewrite(tx: Tx, thread_id: str, sums: Row) -> Standing:
     # A draft, spam or trashed message leads only a thread that has nothing else; the sender shown is not the owner.
     newest = tx.one(
         """
@@ -142,8 +154,8 @@ def _rewrite(tx: Tx, thread_id: str, sums: Row) -> _Listed:
         id=thread_id,
     )
     assert newest is not None
-    name, address, subject, snippet, sent_at, own = newest
-    if own:
+    name, address, subject, snippet, sent_at, is_own = newest
+    if is_own:
         ((name, address),) = tx.all(
             """
             select sender_name, sender_address from mail_messages where thread_id = :id
@@ -153,11 +165,12 @@ def _rewrite(tx: Tx, thread_id: str, sums: Row) -> _Listed:
         )
     distinct = tx.all("select distinct labels from mail_messages where thread_id = :id", id=thread_id)
     labels = sorted({label for (encoded,) in distinct for label in texts_of(cast(str, encoded))})
+    own = columns.own_words(tx, thread_id, labels=labels)
     tx.run(
         """
         update mail_threads set subject = :subject, snippet = :snippet, last_message_at = :at,
             sender_name = :sender_name, sender_address = :sender_address, messages = :messages, in_inbox = :in_inbox,
-            unread = :unread, visible = :visible, attachments = :attachments, labels = :labels,
+            unread = :unread, visible = :visible, attachments = :attachments, to_me = :to_me, labels = :labels,
             drafts = :drafts, sent = :sent, last_sent_at = :last_sent_at, draft = :draft, last_draft_at = :last_draft_at
         where id = :id
         """,
@@ -172,11 +185,18 @@ def _rewrite(tx: Tx, thread_id: str, sums: Row) -> _Listed:
         unread=sums[2],
         visible=sums[3],
         attachments=sums[4],
+        to_me=sums[5],
         labels=json_array(labels),
         drafts=_drafts_of(tx, thread_id) if DRAFT in labels else 0,
-        **columns.own_words(tx, thread_id, labels=labels),
+        **own,
     )
-    return _Listed(_lists_of(labels), sent_at)
+    _, in_inbox, unread, visible, attachments, to_me = sums
+    return _standing(
+        (
+            *(in_inbox, visible, unread, to_me, attachments),
+            *(json_array(labels), sent_at, own["last_sent_at"], own["last_draft_at"]),
+        )
+    )
 
 
 def _drafts_of(tx: Tx, thread_id: str) -> int:
@@ -211,14 +231,13 @@ def retell(tx: Tx, *, message_id: str, snippet: str) -> None:
     )
 
 
-def _lists_of(label_ids: Iterable[str]) -> frozenset[str]:
-    return frozenset(label_id for label_id in label_ids if has_list(label_id))
-
-
-def _relist(tx: Tx, account: Account, thread_id: str, *, before: _Listed, after: _Listed) -> None:
-    """Move a thread in the lists by label. Where it stood follows from its row, so that only what moves is written."""
+def _relist(tx: Tx, account: Account, thread_id: str, *, before: Standing, after: Standing) -> None:
+    """Move a thread in the lists by label, and by filter. Where it stood follows from its row, so that only what moves
+    is written."""
+    filtered.move(tx, account_id=account.id, thread_id=thread_id, before=before.places(), after=after.places())
     moved = before.at != after.at
-    for label_id in sorted(before.labels if moved else before.labels - after.labels):
+    labels_before, labels_after = _listed_by(before), _listed_by(after)
+    for label_id in sorted(labels_before if moved else labels_before - labels_after):
         tx.run(
             """
             delete from mail_thread_labels
@@ -229,7 +248,7 @@ def _relist(tx: Tx, account: Account, thread_id: str, *, before: _Listed, after:
             at=before.at,
             id=thread_id,
         )
-    for label_id in sorted(after.labels if moved else after.labels - before.labels):
+    for label_id in sorted(labels_after if moved else labels_after - labels_before):
         tx.run(
             """
             insert into mail_thread_labels (account_id, label_id, last_message_at, thread_id)
@@ -240,3 +259,7 @@ def _relist(tx: Tx, account: Account, thread_id: str, *, before: _Listed, after:
             at=after.at,
             id=thread_id,
         )
+
+
+def _listed_by(standing: Standing) -> frozenset[str]:
+    return frozenset(label_id for label_id in standing.labels if has_list(label_id))

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Final
 
 import msgspec
 
 from svc.clock import rfc3339, rfc3339_or_none
 from svc.errors import Invalid
-from svc.mail.model import STARRED, Label, OwnList, OwnMessage, Section, ThreadRow
+from svc.idempotency import Repeatable
+from svc.mail.accounts import acts
+from svc.mail.accounts import queries as account_queries
+from svc.mail.model import STARRED, Filter, Label, OwnList, OwnMessage, Section, ThreadRow
 from svc.mail.threads import correspondents
 from svc.mail.threads import queries as thread_queries
 from svc.mail.threads.queries import Cursor
 from svc.mail.wire import MAX_INSTANT, MAX_LIST_LIMIT, MAX_THREADS_A_CALL, Id, LabelName
+from svc.principal import Principal
 from svc.protocol.rows import Wire
 from svc.store import ReadTx
 
@@ -41,21 +45,22 @@ SYSTEM_LABEL_NAMES: Final = {
 
 
 class ThreadsInput(Wire, frozen=True):
-    """By ``section``, by ``label_id`` of one account, or by ``label_name`` in all of them."""
+    """By ``section``, by ``label_id`` of one account, or by ``label_name`` in all of them; of these ``only`` some."""
 
     section: Section | None = None
     account_id: Id | None = None
     label_id: Id | None = None
     label_name: LabelName | None = None
+    only: Filter | None = None
     cursor: str | None = None
     limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_LIST_LIMIT)] = 50
 
 
-class OpenInput(Wire, frozen=True):
+class OpenInput(Repeatable, frozen=True, kw_only=True):
     thread_id: Id
 
 
-class ThreadIdsInput(Wire, frozen=True):
+class ThreadIdsInput(Repeatable, frozen=True, kw_only=True):
     """``group``: the client's name for a step that it tells in several calls; undo takes them back as one."""
 
     thread_ids: Annotated[tuple[Id, ...], msgspec.Meta(max_length=MAX_THREADS_A_CALL)]
@@ -80,13 +85,15 @@ class DuplicateOut(Wire, frozen=True):
 
 
 class OwnMessageOut(Wire, frozen=True):
-    """``sender``: the address it is from; ``to``: the first of its recipients, and ``others`` how many more."""
+    """``sender``: the address it is from; ``to``: the first of its recipients, and ``others`` how many more.
+    ``by``: who had it sent, in an account that is shared."""
 
     sender: str
     to: tuple[SenderOut, ...]
     others: int
     snippet: str
     at: str
+    by: str | None = None
 
 
 class ThreadOut(Wire, frozen=True):
@@ -94,6 +101,8 @@ class ThreadOut(Wire, frozen=True):
 
     ``message_count``: without the ``draft_count`` that are not sent yet.
     ``twins``: the same mail in other accounts of the caller; Unified shows the one of them that ``leads``.
+    ``to_me``: one of its messages names the account itself in ``To`` or ``Cc``.
+    ``muted``: its new messages skip the inbox.
     ``sent``, ``draft``: the newest of its messages that the owner sent, and drafted.
     """
 
@@ -112,6 +121,8 @@ class ThreadOut(Wire, frozen=True):
     starred: bool
     snoozed_until: str | None
     hidden: bool
+    to_me: bool
+    muted: bool
     twins: tuple[DuplicateOut, ...]
     leads: bool
     sent: OwnMessageOut | None
@@ -123,28 +134,38 @@ class ThreadsOut(Wire, frozen=True):
     next_cursor: str | None
 
 
-def thread_summaries(tx: ReadTx, rows: Sequence[ThreadRow]) -> tuple[ThreadOut, ...]:
-    """Rows of a list, in their order: what they share is looked up once."""
+def thread_summaries(tx: ReadTx, rows: Sequence[ThreadRow], viewer: Principal | None = None) -> tuple[ThreadOut, ...]:
+    """Rows of a list, in their order: what they share is looked up once.
+
+    As ``viewer`` sees them, ``None`` as the owner of each account does: what people are called, and which other
+    accounts hold the same mail, is each one's own to know.
+    """
     labels = {account_id: thread_queries.labels(tx, account_id) for account_id in {row.account_id for row in rows}}
-    titles = correspondents.titles(tx, rows)
-    twins = _duplicates(tx, rows)
-    return tuple(_thread_out(row, labels[row.account_id], titles, twins) for row in rows)
-
-
-def thread_summary(tx: ReadTx, row: ThreadRow, labels: dict[str, Label] | None = None) -> ThreadOut:
-    known = labels if labels is not None else thread_queries.labels(tx, row.account_id)
-    return _thread_out(row, known, correspondents.titles(tx, [row]), _duplicates(tx, [row]))
+    titles = correspondents.titles(tx, rows, viewer)
+    twins = _duplicates(tx, rows, viewer)
+    senders = acts.senders_of(tx, [row.id for row in rows if row.sent is not None])
+    return tuple(_thread_out(row, labels[row.account_id], titles, twins, senders) for row in rows)
 
 
 Groups = dict[str, list[tuple[str, str]]]
 
 
-def _duplicates(tx: ReadTx, rows: Sequence[ThreadRow]) -> Groups:
+def _duplicates(tx: ReadTx, rows: Sequence[ThreadRow], viewer: Principal | None) -> Groups:
     groups = {row.twins for row in rows if row.twins is not None}
-    return thread_queries.duplicates_of(tx, groups) if groups else {}
+    found = thread_queries.duplicates_of(tx, groups) if groups else {}
+    if viewer is None or viewer.sees_everything or not found:
+        return found
+    visible = {account.id for account in account_queries.accounts(tx, viewer)}
+    return {group: [one for one in threads if one[0] in visible] for group, threads in found.items()}
 
 
-def _thread_out(row: ThreadRow, known: dict[str, Label], titles: correspondents.Titles, groups: Groups) -> ThreadOut:
+def _thread_out(
+    row: ThreadRow,
+    known: dict[str, Label],
+    titles: correspondents.Titles,
+    groups: Groups,
+    senders: Mapping[str, str],
+) -> ThreadOut:
     group = groups.get(row.twins or "", [])
     return ThreadOut(
         id=row.id,
@@ -166,18 +187,22 @@ def _thread_out(row: ThreadRow, known: dict[str, Label], titles: correspondents.
         starred=STARRED in row.labels,
         snoozed_until=rfc3339_or_none(row.snoozed_until),
         hidden=row.visible == 0,
+        to_me=row.to_me > 0,
+        muted=row.muted,
         twins=tuple(
             DuplicateOut(account_id=account_id, thread_id=duplicate)
             for account_id, duplicate in group
             if duplicate != row.id
         ),
-        leads=row.leads,
-        sent=_own_message_out(row.sent, row, titles),
+        leads=group[0][1] == row.id if group else row.leads,
+        sent=_own_message_out(row.sent, row, titles, by=senders.get(row.id)),
         draft=_own_message_out(row.draft, row, titles),
     )
 
 
-def _own_message_out(own: OwnMessage | None, row: ThreadRow, titles: correspondents.Titles) -> OwnMessageOut | None:
+def _own_message_out(
+    own: OwnMessage | None, row: ThreadRow, titles: correspondents.Titles, *, by: str | None = None
+) -> OwnMessageOut | None:
     if own is None:
         return None
     return OwnMessageOut(
@@ -189,6 +214,7 @@ def _own_message_out(own: OwnMessage | None, row: ThreadRow, titles: corresponde
         others=own.words.others,
         snippet=own.words.snippet,
         at=rfc3339(own.at),
+        by=by,
     )
 
 

@@ -36,6 +36,7 @@ In-Reply-To: <zero@x.example>
 References: <minus@x.example> <zero@x.example>
 List-Id: Lunch <lunch.x.example>
 X-Svc-Outgoing: out_1
+X-Microsoft-Original-Message-ID: <first@tern.example>
 
 At noon.
 """,
@@ -52,6 +53,7 @@ At noon.
             "references": ("minus@x.example", "zero@x.example"),
             "list_id": "Lunch <lunch.x.example>",
             "outgoing_mark": "out_1",
+            "original_message_id": "first@tern.example",
             "text": "At noon.\n",
             "html": None,
             "snippet": "At noon.",

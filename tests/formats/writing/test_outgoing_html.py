@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from svc.formats.html import sanitize
 from svc.formats.html.policy import ATTRIBUTES
 from svc.formats.writing import outgoing_html
-from svc.formats.writing.outgoing_html import MAX_IMAGES
+from svc.formats.writing.outgoing_rebuild import MAX_IMAGES
 from tests.formats.html import hostile_html
 from tests.formats.html.invariants import assert_harmless, visible_text
 

@@ -10,8 +10,8 @@ import pytest
 from svc.clock import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Millis, VirtualClock
 from svc.connections import GrantRefused, Tokens
 from svc.mail.providers.gmail.faults import fault_of
-from svc.mail.providers.gmail.grant import MailboxTokens
 from svc.mail.providers.seam import GrantLost, ProviderFault, Unreachable
+from svc.mail.providers.tokens import MailboxTokens
 from svc.protocol.egress import EgressFault
 from tests.connections.test_oauth import (
     KeptTokens,

@@ -43,6 +43,38 @@ async def test_spam_that_names_a_trusted_sender_is_not_believed(gallery: Gallery
     assert not (await message_of(gallery.service, thread_id))["imagesAllowed"]
 
 
+async def test_only_mail_that_proves_its_sender_has_the_trust_in_them(gallery: Gallery) -> None:
+    service = gallery.service
+    await service.mutate("mail.trustSender", address=NOA, trusted=True)
+    html = "<img src=https://pictures.example/a.png>"
+    for authentication, allowed in [
+        ("dmarc=pass header.from=example.org", True),
+        ("dkim=pass header.d=example.org", True),
+        ("dkim=pass header.d=mail.example.org", True),
+        ("spf=pass smtp.mailfrom=noa@example.org", True),
+        ("dkim=pass header.d=evil.test", False),
+        ("dkim=pass header.d=example.org; dmarc=fail header.from=example.org", False),
+        ("dmarc=none header.from=example.org", False),
+        ("", False),
+    ]:
+        thread_id = await gallery.receive(html, authentication=authentication)
+        assert (await message_of(service, thread_id))["imagesAllowed"] is allowed, authentication
+
+
+async def test_a_trust_from_before_holds_until_its_sender_proves_who_they_are(gallery: Gallery) -> None:
+    service = gallery.service
+    await service.mutate("mail.trustSender", address=NOA, trusted=True)
+    await service.workspace.store.write(lambda tx: tx.run("update mail_trusted_senders set bound = 0"))
+    html = "<img src=https://pictures.example/a.png>"
+    unproved = await gallery.receive(html, authentication="")
+    assert (await message_of(service, unproved))["imagesAllowed"]
+    disowned = await gallery.receive(html, authentication="dmarc=fail header.from=example.org")
+    assert not (await message_of(service, disowned))["imagesAllowed"]
+    proved = await gallery.receive(html)
+    assert (await message_of(service, proved))["imagesAllowed"]
+    assert not (await message_of(service, unproved))["imagesAllowed"]
+
+
 async def test_trust_is_each_persons_own_and_the_first_admins_when_they_come(gallery: Gallery) -> None:
     service = gallery.service
     await service.mutate("mail.trustSender", address=NOA, trusted=True)

@@ -1,12 +1,22 @@
-"""A Dovecot for the tests of a module; each test begins with an empty mailbox."""
+"""A Dovecot for the tests of a module, and an office at it; each test begins with an empty mailbox."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
+import trio
 
-from tests.peers.dovecot import Dovecot, dovecot
+from svc.clock import WallClock
+from svc.mail.accounts import actions as account_actions
+from svc.mail.providers.table import Providers
+from svc.principal import UNCLAIMED
+from tests.mail.imap.office import ALL_ABILITIES, PLAIN_IMAP, Office
+from tests.peers.dovecot import ADDRESS, Dovecot, dovecot
+from tests.recorded_log import RecordedLog
+from tests.sizes import HANGS_S
+from tests.support.service import open_service
 
 
 @pytest.fixture(scope="module")
@@ -21,3 +31,21 @@ def server(running_dovecot: Dovecot) -> Iterator[Dovecot]:
     running_dovecot.empty()
     yield running_dovecot
     running_dovecot.relay.settle()
+
+
+CONDSTORE_ALONE = frozenset({"QRESYNC"})
+
+
+@pytest.fixture(params=[ALL_ABILITIES, CONDSTORE_ALONE, PLAIN_IMAP], ids=["able", "condstore", "plain"])
+async def office(
+    request: pytest.FixtureRequest, tmp_path: Path, log: RecordedLog, server: Dovecot
+) -> AsyncIterator[Office]:
+    async with open_service(tmp_path, clock=WallClock(), log=log, SVC_UNDO_SEND_SECONDS="0") as service:
+        office = Office(service=service, server=server, without=request.param)
+        workspace = service.workspace
+        workspace.service(Providers).replace_all("imap", lambda account: office.provider())
+        office.account_id = await workspace.store.write(
+            account_actions.connect, UNCLAIMED, address=ADDRESS, provider="imap"
+        )
+        with trio.fail_after(HANGS_S):
+            yield office

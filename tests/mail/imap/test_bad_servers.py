@@ -11,7 +11,9 @@ import trio
 
 from svc.clock import VirtualClock
 from svc.mail.accounts import actions as account_actions
-from svc.mail.providers.imap.connection import ImapConnection, connected
+from svc.mail.providers.imap.connection import ImapConnection
+from svc.mail.providers.imap.login import Login
+from svc.mail.providers.imap.opening import connected
 from svc.mail.providers.imap.provider import ImapProvider
 from svc.mail.providers.imap.submission.session import SubmissionSession
 from svc.mail.providers.seam import GrantLost, MessageGone, RawMessage, Refused, Throttled, Unreachable
@@ -29,11 +31,21 @@ class Odd:
     """An old server with an inbox of three mails. ``odd`` answers first: by the command, lines or ``None``."""
 
     def __init__(self) -> None:
-        self.uids = [1, 2, 3]
+        self.boxes = {"INBOX": [1, 2, 3]}
+        self.opened = "INBOX"
         self.validity = 7
-        self.folders = ["INBOX"]
+        self.copies: dict[int, int] = {}
+        """By UID: of which mail it is a copy."""
         self.odd: Callable[[str], list[str] | None] = lambda command: None
         self.heard: list[str] = []
+
+    @property
+    def uids(self) -> list[int]:
+        return self.boxes[self.opened]
+
+    @uids.setter
+    def uids(self, uids: list[int]) -> None:
+        self.boxes["INBOX"] = uids
 
     async def serve(self, wire: Wire) -> None:
         await wire.say(HELLO)
@@ -50,13 +62,19 @@ class Odd:
 
     def _usual(self, command: str) -> list[str]:
         name = command.partition(" ")[0]
-        state = f"MESSAGES {len(self.uids)} UIDNEXT 9 UIDVALIDITY {self.validity}"
+        if name == "CAPABILITY":
+            return ["* CAPABILITY IMAP4rev1 UIDPLUS"]
         if name == "LIST":
-            return [f'* LIST () "/" {one}' for one in self.folders]
+            return [f'* LIST () "/" {one}' for one in self.boxes]
         if name == "STATUS":
-            return [f"* STATUS INBOX ({state})"]
+            box = command.split()[1].strip('"')
+            state = f"UIDNEXT {self._next(box)} UIDVALIDITY {self.validity}"
+            return [f"* STATUS {box} (MESSAGES {len(self.boxes[box])} {state})"]
         if name == "SELECT":
-            return [f"* {len(self.uids)} EXISTS", f"* OK [UIDVALIDITY {self.validity}] ok", "* OK [UIDNEXT 9] ok"]
+            self.opened = command.split()[1].strip('"')
+            self.boxes.setdefault(self.opened, [])
+            told = [f"UIDVALIDITY {self.validity}", f"UIDNEXT {self._next(self.opened)}"]
+            return [f"* {len(self.uids)} EXISTS", *(f"* OK [{one}] ok" for one in told)]
         if command.startswith("UID SEARCH"):
             return [f"* SEARCH {' '.join(map(str, self.uids))}"]
         if command.startswith("UID FETCH"):
@@ -64,17 +82,21 @@ class Odd:
             return [self.told(uid, command) for uid in self.uids if self._is_wanted(uid, wanted)]
         return []
 
+    def _next(self, box: str) -> int:
+        return max([8, *self.boxes[box]]) + 1
+
     def _is_wanted(self, uid: int, wanted: str) -> bool:
         ranges = [one.split(":") for one in wanted.split(",")]
         return any(int(one[0]) <= uid <= int(one[-1]) for one in ranges)
 
     def told(self, uid: int, command: str) -> str:
-        body = f"{HEAD % uid}Hello {uid}"
+        mail = self.copies.get(uid, uid)
+        body = f"{HEAD % mail}Hello {mail}"
         items = f"UID {uid} FLAGS ()"
         if "INTERNALDATE" in command:
             items += f' INTERNALDATE "0{uid}-Nov-2026 10:00:00 +0000" RFC822.SIZE {len(body)}'
         if "HEADER" in command:
-            head = HEAD % uid
+            head = HEAD % mail
             items += f" BODY[HEADER.FIELDS (MESSAGE-ID)] {{{len(head)}}}\r\n{head}"
         if "BODY.PEEK[]" in command:
             items += f" BODY[] {{{len(body)}}}\r\n{body}"
@@ -95,7 +117,7 @@ async def provider(
         dialler = ScriptedDialler(script=odd.serve, nursery=nursery)
 
         async def connect() -> ImapConnection:
-            return await connected(dialler, SERVER, username="mia", password="secret")
+            return await connected(dialler, SERVER, Login(username="mia", secret="secret"))
 
         async def sign_in() -> SubmissionSession:
             raise AssertionError("nothing is sent")
@@ -167,23 +189,112 @@ async def test_a_message_without_its_body_is_asked_for_again_and_one_that_is_gon
     assert [type(one) for one in found] == [MessageGone, RawMessage, Unreachable]
 
 
+async def test_a_server_without_keywords_gets_a_folder_for_a_new_label(provider: Make, odd: Odd) -> None:
+    mailbox = await provider()
+    await mailbox.profile()
+    odd.odd = lambda command: ['* LIST (\\Noselect) "." ""'] if command == 'LIST "" ""' else None
+    assert (await mailbox.create_label("Boats/Sails")).id == "folder/Boats.Sails"
+    assert 'CREATE "Boats.Sails"' in odd.heard
+    assert [one.name for one in await mailbox.labels() if not one.system] == ["Boats/Sails"]
+    with pytest.raises(Refused):
+        await mailbox.create_label("boats/sails")
+
+
 async def test_a_list_without_an_inbox_deletes_nothing(provider: Make, odd: Odd) -> None:
     mailbox = await provider()
     cursor = (await mailbox.profile()).cursor
-    odd.folders = ["Other"]
+    odd.boxes = {"Other": odd.uids}
     with pytest.raises(Unreachable, match="no inbox"):
         await mailbox.history(since=cursor)
-    odd.folders = ["INBOX"]
+    odd.boxes = {"INBOX": odd.boxes["Other"]}
     assert (await mailbox.history(since=cursor)).changes == ()
     assert len(await newest(mailbox)) == 3
 
 
-async def test_a_server_that_counts_anew_never_changes_another_message(provider: Make, odd: Odd) -> None:
+async def test_a_deletion_elsewhere_shows_at_once(provider: Make, odd: Odd) -> None:
+    mailbox = await provider()
+    cursor = (await mailbox.profile()).cursor
+    odd.uids = [1, 2]
+    page = await mailbox.history(since=cursor)
+    assert [change.kind for change in page.changes] == ["deleted"]
+
+
+async def test_a_mail_that_is_moved_into_a_folder_that_was_asked_already_is_not_deleted(
+    provider: Make, odd: Odd
+) -> None:
+    mailbox = await provider()
+    odd.boxes["Archive"] = [4]
+    cursor = (await mailbox.profile()).cursor
+    before = await newest(mailbox)
+
+    def moves(command: str) -> list[str] | None:
+        if command.startswith("STATUS") and "Archive" in command and odd.boxes["Archive"]:
+            return ["* STATUS Archive (MESSAGES 0 UIDNEXT 9 UIDVALIDITY 7)"]
+        if command.startswith("SELECT") and "Archive" in command:
+            odd.boxes = {"INBOX": [1, 2, 3, 4], "Archive": []}
+        return None
+
+    odd.odd = moves
+    page = await mailbox.history(since=cursor)
+    assert [(change.kind, change.labels) for change in page.changes] == [("labels-added", frozenset({"INBOX"}))]
+    assert await newest(mailbox) == before
+
+
+async def test_a_server_that_tells_of_a_deletion_that_is_none_loses_nothing(provider: Make, odd: Odd) -> None:
+    """As Nextcloud met it, of a whole mailbox. The number of mails agrees, so that nothing else would show it."""
+    mailbox = await provider()
+    cursor = (await mailbox.profile()).cursor
+    odd.uids = [1, 2]
+    lies = False
+
+    def counts(command: str) -> list[str] | None:
+        if command.startswith("SELECT"):
+            return [*odd._usual(command), f"* OK [HIGHESTMODSEQ {len(odd.heard)}] ok"]
+        if command.startswith("STATUS"):
+            return [f"* STATUS INBOX (MESSAGES 2 UIDNEXT 9 UIDVALIDITY 7 HIGHESTMODSEQ {len(odd.heard)})"]
+        return ["* VANISHED (EARLIER) 1", odd.told(9, command)] if lies and "CHANGEDSINCE" in command else None
+
+    odd.odd = counts
+    cursor = (await mailbox.history(since=cursor)).cursor
+    lies = True
+    assert (await mailbox.history(since=cursor)).changes == ()
+    assert any("CHANGEDSINCE" in command for command in odd.heard)
+    assert len(await newest(mailbox)) == 2
+
+
+@pytest.mark.parametrize("was_looked_at", [False, True])
+async def test_a_move_that_ended_after_its_copy_is_not_copied_again(
+    provider: Make, odd: Odd, was_looked_at: bool
+) -> None:
+    mailbox = await provider()
+    odd.boxes["Trash"] = []
+    cursor = (await mailbox.profile()).cursor
+    first = (await newest(mailbox))[0]
+
+    def cuts(command: str) -> list[str] | None:
+        if command.startswith("UID COPY"):
+            odd.boxes["Trash"], odd.copies = [9], {9: 3}
+        return ["cut"] if "\\Deleted" in command else None
+
+    odd.odd = cuts
+    with pytest.raises(Unreachable):
+        await mailbox.modify(first, add=frozenset({"TRASH"}), remove=frozenset({"INBOX"}))
+    odd.odd = lambda command: None
+    if was_looked_at:
+        await mailbox.history(since=cursor)
+    await mailbox.modify(first, add=frozenset({"TRASH"}), remove=frozenset({"INBOX"}))
+    assert sum(command.startswith("UID COPY") for command in odd.heard) == 1
+    assert odd.heard[-1] == "UID EXPUNGE 3"
+
+
+@pytest.mark.parametrize("is_held", [False, True])
+async def test_a_server_that_counts_anew_never_changes_another_message(provider: Make, odd: Odd, is_held: bool) -> None:
     mailbox = await provider()
     await mailbox.profile()
     first = (await newest(mailbox))[0]
     odd.validity = 8
-    await mailbox.aclose()
+    if not is_held:
+        await mailbox.aclose()
     with pytest.raises(Unreachable, match="numbered"):
         await mailbox.modify(first, add=frozenset({"STARRED"}), remove=frozenset())
     assert not any("STORE" in command for command in odd.heard)

@@ -7,8 +7,11 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 import trio
 
-from svc.mail.providers.imap.connection import COMMAND_S, SILENCE_S, Answer, CommandRefused, ImapConnection, connected
+from svc.mail.providers.imap.answers import Answer, CommandRefused
+from svc.mail.providers.imap.connection import COMMAND_S, SILENCE_S, ImapConnection
 from svc.mail.providers.imap.faults import MailServerFault
+from svc.mail.providers.imap.login import Login
+from svc.mail.providers.imap.opening import connected
 from svc.mail.providers.imap.protocol.responses import Exists
 from svc.mail.providers.imap.servers import MailServer, checked
 from svc.nursery import open_task_group
@@ -29,7 +32,7 @@ async def serve() -> AsyncIterator[Serve]:
 
 
 async def signed_in(dialler: ScriptedDialler, server: MailServer = SERVER) -> ImapConnection:
-    return await connected(dialler, server, username="mia", password="pässword")
+    return await connected(dialler, server, Login(username="mia", secret="pässword"))
 
 
 async def answered(dialler: ScriptedDialler, *words: str) -> Answer:

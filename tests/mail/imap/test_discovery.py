@@ -118,7 +118,7 @@ async def test_the_large_providers_are_known_and_nobody_is_asked(
 @pytest.mark.parametrize("address", ["mia@outlook.com", "mia@hotmail.co.uk", "mia@live.de"])
 async def test_microsoft_is_said_to_take_no_passwords(discovery: Make, address: str) -> None:
     found = await discovery(World()).find(address)
-    assert found.oauth_only
+    assert found.oauth == "outlook"
     assert found.help is not None
     assert "Microsoft" in found.help
 
@@ -132,7 +132,7 @@ async def test_a_domain_of_ones_own_at_a_known_provider_is_known_by_who_takes_it
             "evil.test": ["notgoogle.com"],
         }
     )
-    assert (await discovery(world).find("mia@office.test")).oauth_only
+    assert (await discovery(world).find("mia@office.test")).oauth == "outlook"
     assert str((await discovery(world).find("mia@fast.test")).imap) == "imap.fastmail.com:993"
     assert (await discovery(world).find("mia@own.test")).source == "guess"
     assert (await discovery(world).find("mia@evil.test")).source == "guess"
@@ -158,6 +158,28 @@ async def test_a_domain_says_it_in_the_dns(discovery: Make) -> None:
         "starttls",
     )
     assert found.source == "srv"
+
+
+@pytest.mark.parametrize("way", ["autoconfig", "srv"])
+async def test_a_domain_that_names_a_known_providers_servers_means_that_provider(discovery: Make, way: str) -> None:
+    """Whatever it says of passwords, and where it says nothing of them."""
+    document = b"""<clientConfig version="1.1"><emailProvider id="acme.test">
+      <incomingServer type="imap"><hostname>outlook.office365.com</hostname><port>993</port>
+        <socketType>SSL</socketType><authentication>OAuth2</authentication></incomingServer>
+      <outgoingServer type="smtp"><hostname>smtp.office365.com</hostname><port>587</port>
+        <socketType>STARTTLS</socketType><authentication>OAuth2</authentication></outgoingServer>
+    </emailProvider></clientConfig>"""
+    world = World(documents={autoconfig.addresses_of("mia@acme.test")[0]: document} if way == "autoconfig" else {})
+    if way == "srv":
+        world.srv = {
+            "_imaps._tcp.acme.test": [Target(host="outlook.office365.com", port=993)],
+            "_submission._tcp.acme.test": [Target(host="smtp.office365.com", port=587)],
+        }
+    found = await discovery(world).find("mia@acme.test")
+    assert (found.oauth, found.source) == ("outlook", "preset")
+    assert found.help is not None
+    other = document.replace(b"office365.com", b"example.org")
+    assert autoconfig.read(other, "mia@acme.test") is None
 
 
 async def test_the_usual_names_are_tried_and_what_answers_is_proposed(discovery: Make) -> None:

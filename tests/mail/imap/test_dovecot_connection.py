@@ -7,9 +7,10 @@ import ssl
 
 import pytest
 
-from svc.mail.providers.imap.connection import connected, shown_certificate
 from svc.mail.providers.imap.dialling import Dialler
 from svc.mail.providers.imap.faults import MailServerFault
+from svc.mail.providers.imap.login import Login
+from svc.mail.providers.imap.opening import connected, shown_certificate
 from svc.mail.providers.imap.protocol.responses import Folder
 from svc.mail.providers.imap.protocol.writing import Text
 from svc.mail.providers.imap.servers import MailServer, Security
@@ -36,7 +37,7 @@ def fingerprint(server: Dovecot) -> str:
 @pytest.mark.parametrize("security", ["tls", "starttls"])
 async def test_a_person_signs_in_with_a_password(server: Dovecot, security: Security) -> None:
     dialler = Dialler(private=True, trust=server.trusted)
-    connection = await connected(dialler, imap(server, security), username=ADDRESS, password=PASSWORD)
+    connection = await connected(dialler, imap(server, security), Login(username=ADDRESS, secret=PASSWORD))
     assert {"IDLE", "MOVE", "QRESYNC"} <= connection.able
     listed = await connection.command("LIST", Text(b""), Text(b"*"))
     assert b"INBOX" in {one.name for one in listed.all(Folder)}
@@ -49,19 +50,19 @@ async def test_a_person_signs_in_with_a_password(server: Dovecot, security: Secu
 async def test_a_certificate_that_nobody_trusts_is_shown_and_can_be_pinned(server: Dovecot, security: Security) -> None:
     dialler = Dialler(private=True)
     with pytest.raises(MailServerFault, match="self-signed") as caught:
-        await connected(dialler, imap(server, security), username=ADDRESS, password=PASSWORD)
+        await connected(dialler, imap(server, security), Login(username=ADDRESS, secret=PASSWORD))
     assert caught.value.reason == "tls_failed"
     shown = await shown_certificate(dialler, imap(server, security))
     assert shown is not None
     assert (shown.sha256, shown.subject) == (fingerprint(server), "CN=localhost")
     pinned = imap(server, security, pin=shown.sha256)
-    await (await connected(dialler, pinned, username=ADDRESS, password=PASSWORD)).aclose()
+    await (await connected(dialler, pinned, Login(username=ADDRESS, secret=PASSWORD))).aclose()
 
 
 async def test_a_pin_takes_one_certificate_and_no_other(server: Dovecot) -> None:
     dialler = Dialler(private=True, trust=server.trusted)
     with pytest.raises(MailServerFault, match="another certificate") as caught:
-        await connected(dialler, imap(server, pin="ab" * 32), username=ADDRESS, password=PASSWORD)
+        await connected(dialler, imap(server, pin="ab" * 32), Login(username=ADDRESS, secret=PASSWORD))
     assert caught.value.certificate is not None
 
 
@@ -75,7 +76,7 @@ async def test_a_wrong_password_and_a_wrong_kind_of_security_are_told_apart(serv
         ((MailServer(host="no-such-host.invalid", port=1, security="tls"), PASSWORD), "unreachable"),
     ):
         with pytest.raises(MailServerFault) as caught:
-            await connected(dialler, wrong[0], username=ADDRESS, password=wrong[1])
+            await connected(dialler, wrong[0], Login(username=ADDRESS, secret=wrong[1]))
         assert caught.value.reason == reason
         assert "wrong-one" not in caught.value.detail
 
@@ -91,16 +92,16 @@ async def test_a_public_cell_reaches_no_private_address(server: Dovecot) -> None
 async def test_too_many_connections_are_said_to_be_so() -> None:
     with dovecot(extra="protocol imap {\n mail_max_userip_connections = 1\n}\n") as server:
         dialler = Dialler(private=True, trust=server.trusted)
-        first = await connected(dialler, imap(server), username=ADDRESS, password=PASSWORD)
+        first = await connected(dialler, imap(server), Login(username=ADDRESS, secret=PASSWORD))
         with pytest.raises(MailServerFault) as caught:
-            await connected(dialler, imap(server), username=ADDRESS, password=PASSWORD)
+            await connected(dialler, imap(server), Login(username=ADDRESS, secret=PASSWORD))
         assert caught.value.reason == "too_many"
         await first.aclose()
 
 
 async def test_a_mail_is_submitted_and_relayed(server: Dovecot) -> None:
     dialler = Dialler(private=True, trust=server.trusted)
-    session = await signed_in(dialler, submission(server), username=ADDRESS, password=PASSWORD)
+    session = await signed_in(dialler, submission(server), Login(username=ADDRESS, secret=PASSWORD))
     raw = b"Subject: Hi\r\n\r\n.\r\n..\r\n.end\r\n"
     reply = await session.submit(Envelope(sender=ADDRESS, recipients=("bob@else.test", "eve@else.test")), raw)
     await session.say_goodbye()
@@ -113,7 +114,7 @@ async def test_a_mail_is_submitted_and_relayed(server: Dovecot) -> None:
 async def test_one_refused_recipient_holds_up_all(server: Dovecot) -> None:
     server.relay.refuses["eve@else.test"] = "550 5.1.1 no such user"
     session = await signed_in(
-        Dialler(private=True, trust=server.trusted), submission(server), username=ADDRESS, password=PASSWORD
+        Dialler(private=True, trust=server.trusted), submission(server), Login(username=ADDRESS, secret=PASSWORD)
     )
     with pytest.raises(MailServerFault, match=r"eve@else\.test") as caught:
         await session.submit(Envelope(sender=ADDRESS, recipients=("bob@else.test", "eve@else.test")), b"\r\nx\r\n")

@@ -2,136 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pytest
 import trio
 
-from svc.clock import WallClock
 from svc.formats import mime
-from svc.mail.accounts import actions as account_actions
 from svc.mail.model import SENT, SPAM, STARRED, TRASH, UNREAD
-from svc.mail.providers.imap.connection import ImapConnection, connected
-from svc.mail.providers.imap.dialling import Dialler
-from svc.mail.providers.imap.provider import ImapProvider
-from svc.mail.providers.imap.servers import MailServer
-from svc.mail.providers.imap.submission.session import SubmissionSession, signed_in
-from svc.mail.providers.table import Providers
-from svc.mail.sync.engine import MailEngine
-from svc.principal import UNCLAIMED
-from tests.peers.dovecot import ADDRESS, PASSWORD, Dovecot
+from svc.mail.sync import tasks
+from tests.mail.imap.office import Office, begun, letter
+from tests.peers.dovecot import ADDRESS
 from tests.peers.needs import DOVECOT, needs
-from tests.recorded_log import RecordedLog
 from tests.sizes import HANGS_S, TIMES
-from tests.support.mailbox import mail
-from tests.support.service import Service, open_service
 
 pytestmark = [pytest.mark.peer, pytest.mark.wall_clock, needs(DOVECOT)]
-
-ALL_ABILITIES = frozenset[str]()
-PLAIN_IMAP = frozenset({"CONDSTORE", "QRESYNC", "ENABLE", "MOVE", "ESEARCH", "LIST-STATUS", "UNSELECT", "LITERAL+"})
-"""What is taken away to have a server as it was in 2003, but for UIDPLUS."""
-
-
-def letter(subject: str, **fields: str) -> bytes:
-    """With a Message-ID of its own, as all real mail."""
-    name = subject.lower().replace(" ", "-").replace(":", "")
-    head = "".join(f"{key.replace('_', '-')}: {value}\r\n" for key, value in fields.items())
-    return f"Message-ID: <{name}@mail.test>\r\n{head}".encode() + mail(subject)
-
-
-@dataclass(kw_only=True)
-class Office:
-    """The service with one account at Dovecot. ``without``: what the server is taken not to be able to do."""
-
-    service: Service
-    server: Dovecot
-    without: frozenset[str]
-    account_id: str = ""
-    connections: list[ImapConnection] = field(default_factory=list)
-
-    @property
-    def engine(self) -> MailEngine:
-        return self.service.workspace.service(MailEngine)
-
-    def provider(self) -> ImapProvider:
-        workspace = self.service.workspace
-        dialler = Dialler(private=True, trust=self.server.trusted)
-        imap = MailServer(host="127.0.0.1", port=self.server.tls_port, security="tls")
-        smtp = MailServer(host="127.0.0.1", port=self.server.submission_port, security="starttls")
-
-        async def connect() -> ImapConnection:
-            connection = await connected(dialler, imap, username=ADDRESS, password=PASSWORD)
-            connection.able -= self.without
-            self.connections.append(connection)
-            return connection
-
-        async def sign_in() -> SubmissionSession:
-            return await signed_in(dialler, smtp, username=ADDRESS, password=PASSWORD)
-
-        return ImapProvider(
-            account_id=self.account_id,
-            address=ADDRESS,
-            store=workspace.store,
-            blobs=workspace.blobs,
-            threads=workspace.threads,
-            clock=workspace.clock,
-            connect=connect,
-            sign_in=sign_in,
-        )
-
-    async def synced(self, times: int = 1) -> None:
-        for _ in range(times):
-            await self.engine.sync_now(self.account_id)
-            (account,) = await self.service.query("mail.accounts")
-            assert account["state"] == "caught-up", account
-
-    async def threads(self, section: str = "inbox") -> dict[str, str]:
-        found = (await self.service.query("mail.threads", section=section))["threads"]
-        return {one["subject"]: one["id"] for one in found}
-
-    async def stored(self) -> dict[str, set[str]]:
-        """Every message here: subject with labels. Two with the same subject are a fault."""
-        rows = await self.service.rows("select subject, labels from mail_messages")
-        assert len({subject for subject, _ in rows}) == len(rows), rows
-        return {str(subject): set(json.loads(str(labels))) for subject, labels in rows}
-
-    def there(self, folder: str) -> dict[str, frozenset[str]]:
-        return dict(self.server.subjects(folder))
-
-    async def ids(self) -> dict[str, str]:
-        return {str(s): str(i) for s, i in await self.service.rows("select subject, id from mail_messages")}
-
-
-Open = Callable[[frozenset[str]], Awaitable[Office]]
-
-
-CONDSTORE_ALONE = frozenset({"QRESYNC"})
-
-
-@pytest.fixture(params=[ALL_ABILITIES, CONDSTORE_ALONE, PLAIN_IMAP], ids=["able", "condstore", "plain"])
-async def office(
-    request: pytest.FixtureRequest, tmp_path: Path, log: RecordedLog, server: Dovecot
-) -> AsyncIterator[Office]:
-    async with open_service(tmp_path, clock=WallClock(), log=log, SVC_UNDO_SEND_SECONDS="0") as service:
-        office = Office(service=service, server=server, without=request.param)
-        workspace = service.workspace
-        workspace.service(Providers).replace_all("imap", lambda account: office.provider())
-        office.account_id = await workspace.store.write(
-            account_actions.connect, UNCLAIMED, address=ADDRESS, provider="imap"
-        )
-        with trio.fail_after(HANGS_S):
-            yield office
-
-
-async def begun(office: Office) -> None:
-    await office.engine.start_account(office.account_id)
-    await office.synced()
 
 
 async def test_the_folders_of_a_server_are_the_labels_here(office: Office) -> None:
@@ -193,7 +78,7 @@ async def test_what_is_done_there_arrives_here(office: Office) -> None:
     server.do("INBOX", ("STORE", f"{server.uid('INBOX', 'Flagged')}", "+FLAGS", "(\\Seen \\Flagged Boats)"))
     server.do("INBOX", ("MOVE", f"{server.uid('INBOX', 'Moved')}", "Archive"))
     server.do("INBOX", ("STORE", f"{server.uid('INBOX', 'Deleted')}", "+FLAGS", "(\\Deleted)"), ("EXPUNGE", "1:*"))
-    await office.synced(2)
+    await office.synced()
     assert await office.stored() == {
         "Moved": {UNREAD},
         "Flagged": {"INBOX", STARRED, "keyword/Boats"},
@@ -204,6 +89,26 @@ async def test_what_is_done_there_arrives_here(office: Office) -> None:
     assert {name: now[name] for name in ("Moved", "Flagged", "Stays")} == {
         name: ids[name] for name in ("Moved", "Flagged", "Stays")
     }
+
+
+async def test_a_label_that_is_made_here_is_a_keyword_there(office: Office) -> None:
+    office.server.deliver("INBOX", letter("One"))
+    await begun(office)
+    made = await office.service.mutate("mail.createLabel", accountId=office.account_id, name="Boats & Sails/é")
+    assert made["id"] == "keyword/Boats_&-_Sails/&AOk-"
+    threads = await office.threads()
+    await office.service.mutate("mail.setLabels", threadIds=[threads["One"]], add=[made["id"]])
+    await office.synced(2)
+    assert office.there("INBOX") == {"One": {"Boats_&-_Sails/&AOk-"}}
+    labels = {one["id"]: one["name"] for one in await office.service.query("mail.labels", accountId=office.account_id)}
+    assert labels[made["id"]] == "Boats & Sails/é"
+    again = await office.service.mutate("mail.createLabel", accountId=office.account_id, name="boats & sails/É")
+    assert again["id"] == made["id"]
+    await office.service.mutate("mail.setLabels", threadIds=[threads["One"]], remove=[made["id"]])
+    await office.synced(2)
+    assert office.there("INBOX") == {"One": set()}
+    names = {one["name"] for one in await office.service.query("mail.labels", accountId=office.account_id)}
+    assert "Boats & Sails/é" in names
 
 
 async def test_a_folder_that_is_numbered_anew_keeps_its_messages(office: Office) -> None:
@@ -233,6 +138,7 @@ async def test_a_mail_that_is_sent_leaves_once_and_its_copy_lies_in_sent(office:
     await _until(office, answer["outgoingId"], "sent")
     (left,) = office.server.relay.mails
     assert set(left.recipients) == {"bob@else.test", "eve@else.test"}
+    assert left.sender == ADDRESS
     assert b"eve@else.test" not in left.raw
     assert await office.stored() == {"Boats": {SENT}}
     await office.service.workspace.store.write(_long_ago)
@@ -242,6 +148,26 @@ async def test_a_mail_that_is_sent_leaves_once_and_its_copy_lies_in_sent(office:
     (row,) = await office.service.rows("select uid, filing from mail_imap_places")
     assert row[0] is not None
     assert row[1] is None
+
+
+async def test_a_mail_from_another_address_of_the_account_leaves_in_an_envelope_from_its_own(office: Office) -> None:
+    await begun(office)
+    alias = "hello@studio.test"
+    await office.service.mutate("mail.setAddress", accountId=office.account_id, address=alias, name="The Studio")
+    answer = await office.service.mutate(
+        "mail.send",
+        accountId=office.account_id,
+        to=["bob@else.test"],
+        subject="Boats",
+        html="<p>Hi</p>",
+        fromAddress=alias,
+    )
+    await _until(office, answer["outgoingId"], "sent")
+    (left,) = office.server.relay.mails
+    assert left.sender == ADDRESS
+    assert b"From: The Studio <hello@studio.test>\r\n" in left.raw
+    assert ADDRESS.encode() not in left.raw.partition(b"\r\n\r\n")[0].partition(b"From:")[2]
+    assert await office.stored() == {"Boats": {SENT}}
 
 
 async def test_a_copy_that_the_server_files_itself_is_not_filed_again(office: Office) -> None:
@@ -260,6 +186,23 @@ async def test_a_copy_that_the_server_files_itself_is_not_filed_again(office: Of
     assert parsed.message_id is not None
 
 
+async def test_a_copy_that_the_server_files_under_a_message_id_of_its_own_is_not_filed_again(office: Office) -> None:
+    """As Microsoft's do."""
+    await begun(office)
+    answer = await office.service.mutate(
+        "mail.send", accountId=office.account_id, to=["bob@else.test"], subject="Boats", html="<p>Hi</p>"
+    )
+    await _until(office, answer["outgoingId"], "sent")
+    (left,) = office.server.relay.mails
+    replaced = b"Message-ID: <of@the.server>\r\n" + left.raw.replace(b"Message-ID:", ORIGINAL)
+    office.server.deliver("Sent", replaced, flags="(\\Seen)")
+    await office.service.workspace.store.write(_long_ago)
+    await office.synced(3)
+    assert len(office.server.subjects("Sent")) == 1
+    assert await office.stored() == {"Boats": {SENT}}
+
+
+ORIGINAL = b"X-Microsoft-Original-Message-ID:"
 FOLDER_LABELS = {"INBOX": "INBOX", "Sent": SENT, "Junk": SPAM, "Trash": TRASH, "Archive": None, "Boats": "folder/Boats"}
 
 
@@ -329,6 +272,7 @@ async def agreed(office: Office, story: list[str]) -> None:
         for subject, flags in office.server.subjects(folder):
             labels = {UNREAD} - ({UNREAD} if "\\Seen" in flags else set()) | ({label} if label else set())
             labels |= {STARRED} if "\\Flagged" in flags else set()
+            assert subject not in there, f"{subject} is there twice: {story}"
             there[subject] = labels | {f"keyword/{flag}" for flag in flags if not flag.startswith("\\")}
     assert await office.stored() == there, story
     ledger = await office.service.rows("select * from mail_ledger where step <> 'change'")
@@ -349,6 +293,31 @@ async def test_a_server_that_ends_the_connection_is_gone_on_with(office: Office)
     await office.engine.sync_now(office.account_id)
     await office.synced(2)
     assert set(await office.stored()) == {"One", "Two"}
+
+
+async def test_the_own_copy_is_filed_before_the_next_poll(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tasks, "POLL_INTERVAL_S", 1e6)
+    await begun(office)
+    answer = await office.service.mutate(
+        "mail.send", accountId=office.account_id, to=["bob@else.test"], subject="Boats", html="<p>Hi</p>"
+    )
+    await _until(office, answer["outgoingId"], "sent")
+    while True:
+        if office.there("Sent") and await office.service.rows("select 1 from mail_imap_places where uid is not null"):
+            break
+        await trio.sleep(0.05)
+    assert office.there("Sent") == {"Boats": {"\\Seen"}}
+    assert await office.stored() == {"Boats": {SENT}}
+
+
+async def test_a_new_mail_is_here_before_the_next_poll(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tasks, "POLL_INTERVAL_S", 1e6)
+    await begun(office)
+    office.server.deliver("INBOX", letter("New"))
+    while True:
+        if set(await office.stored()) == {"New"}:
+            return
+        await trio.sleep(0.01)
 
 
 def _long_ago(tx: Any) -> None:

@@ -190,6 +190,21 @@ def test_a_message() -> None:
         header=b"Message-Id:\r\n <CAGq=1@mail.test>\r\n\r\n\r\n",
     )
     assert found.message_id == "CAGq=1@mail.test"
+    assert found.draft_mark is None
+
+
+@pytest.mark.parametrize(
+    ("header", "mark"),
+    [
+        (b"Date: Mon, 23 Nov 2026 12:00:00 +0000\r\nX-Svc-Outgoing: drf_1\r\n\r\n", "drf_1 1795435200000"),
+        (b"x-svc-outgoing:\r\n drf_1\r\nDATE: 23 Nov 2026 13:00:00 +0100\r\n\r\n", "drf_1 1795435200000"),
+        (b"Date: Mon, 23 Nov 2026 12:00:00 +0000\r\n\r\n", None),
+        (b"Date: 99 Foo 99999999999999999999 99:99:99 +9999\r\nX-Svc-Outgoing: drf_1\r\n\r\n", None),
+        (b"X-Svc-Outgoing: drf_1\r\n\r\n", None),
+    ],
+)
+def test_what_marks_a_draft_as_ours(header: bytes, mark: str | None) -> None:
+    assert Message(number=1, header=header).draft_mark == mark
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc.mail.providers.imap.faults import MailServerFault
+from svc.mail.providers.imap.login import Login
 from svc.mail.providers.imap.protocol.faults import ProtocolFault
 from svc.mail.providers.imap.servers import MailServer
 from svc.mail.providers.imap.submission.replies import Replies, Reply, offers, stuffed
@@ -56,7 +57,7 @@ def smtp(
 
 
 async def session(dialler: ScriptedDialler, server: MailServer = SERVER) -> SubmissionSession:
-    return await signed_in(dialler, server, username="mia", password="pä")
+    return await signed_in(dialler, server, Login(username="mia", secret="pä"))
 
 
 async def submitted(dialler: ScriptedDialler, envelope: Envelope = ENVELOPE, raw: bytes = RAW) -> Reply:

@@ -28,7 +28,7 @@ async def put(rig: Rig, *provider_ids: str, add: Set[str] = frozenset(), remove:
 async def shown(rig: Rig, provider_id: str) -> ThreadOut:
     row = await rig.store.read(thread_queries.thread, await rig.thread_id_of(provider_id))
     assert row is not None
-    return await rig.store.read(thread_wire.thread_summary, row)
+    return (await rig.store.read(thread_wire.thread_summaries, [row]))[0]
 
 
 async def test_a_star_goes_on_the_newest_visible_message_and_comes_off_every_one(rig: Rig) -> None:

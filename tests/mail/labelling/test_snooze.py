@@ -157,6 +157,7 @@ def _erase(tx: Any, account_id: str) -> None:
     tx.run("delete from mail_messages where account_id = :id", id=account_id)
     tx.run("delete from mail_threads where account_id = :id", id=account_id)
     tx.run("delete from mail_thread_labels where account_id = :id", id=account_id)
+    tx.run("delete from mail_filtered_threads where account_id = :id", id=account_id)
     tx.run("update mail_accounts set cursor = null, messages = 0, unread_threads = 0 where id = :id", id=account_id)
 
 

@@ -161,6 +161,7 @@ SCOPE = Scope(
     addresses={"acc_1": "mia@example.org", "acc_2": "mia@work.example"},
     labels={"acc_1": {"Label_1": "Next week", "Lab\"el'_2": 'Quote "x"'}, "acc_2": {}},
     alone=False,
+    mine=("mia@example.org", "mia@work.example"),
 )
 PIECES = st.sampled_from(
     ["one", '"', "-", "OR", "from:", "in:inbox", "in:", "label:", "(", ")", "*", "^", "NEAR", "AND", "NOT", "{", "}",

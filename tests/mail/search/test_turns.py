@@ -90,11 +90,13 @@ def get(target: str, **fields: str) -> bytes:
 async def test_searches_at_once_share_one_look_at_what_waits_for_the_index(service: Service) -> None:
     """Under a synchronous index each search first sees to it that everything can be found."""
     await service.synced("Hello")
+    await all_quiet()  # the indexer's own look is over
     indexer = service.workspace.service(Search).indexer
     follow, followed = indexer.follow, []
 
     async def counted() -> None:
         followed.append(trio.current_time())
+        await all_quiet()  # all the others have come
         await follow()
 
     indexer.follow = counted

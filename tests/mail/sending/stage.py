@@ -40,7 +40,7 @@ from svc.mail.providers.seam import (
     Unreachable,
 )
 from svc.mail.sending import actions, queries, settling
-from svc.mail.sending.building import Builder
+from svc.mail.sending.building import Builder, Letter
 from svc.mail.sending.invariants import INVARIANTS
 from svc.mail.sending.model import Outgoing, SendRequest
 from svc.mail.sending.rebuilding import Rebuilder
@@ -133,8 +133,8 @@ class _ScriptedProvider:
 class _ScriptedBuilder(Builder):
     script: Script
 
-    async def build(self, row: Outgoing, *, max_bytes: int) -> bytes:
-        raw = await super().build(row, max_bytes=max_bytes)
+    async def build(self, letter: Letter, *, max_bytes: int) -> bytes:
+        raw = await super().build(letter, max_bytes=max_bytes)
         await self.script.reach("built")
         return raw
 

@@ -70,7 +70,12 @@ NOA, BEN, LIST = "noa@x.example", "ben@x.example", "team@lists.example"
         # One's own mail goes on to whom it went.
         (message("mia@example.org", to=(NOA,), cc=(BEN,)), ([NOA], []), ([NOA], [BEN])),
         (message("alias@elsewhere.example", labels=("SENT",), to=(NOA,)), ([NOA], []), ([NOA], [])),
+        (message("mia@example.org", to=(NOA,), reply_to=(BEN,)), ([NOA], []), ([NOA], [])),
         (message("mia@example.org", to=("mia@example.org",)), (["mia@example.org"], []), (["mia@example.org"], [])),
+        (message("mia@example.org", to=("mia.k@gmail.com",)), (["mia.k@gmail.com"], []), (["mia.k@gmail.com"], [])),
+        # It went to others by copy alone, or to nobody who is named.
+        (message("mia@example.org", cc=(BEN,)), (["mia@example.org"], []), ([BEN], [])),
+        (message("mia@example.org"), (["mia@example.org"], []), (["mia@example.org"], [])),
         # What can't be written to is left out, and nothing of it is repeated in a header.
         (message(NOA, reply_to=("no address", "x@y\r\nBcc: z@x.example")), ([NOA], []), ([NOA], [])),
     ],
@@ -105,6 +110,22 @@ async def test_a_reply_begins_with_whom_what_and_the_original(hasty: Mailer) -> 
     assert "script" not in ready["quotedHtml"]
     assert ready["attachments"] == []
     assert (await prepared(hasty, thread, "forward"))["subject"] == "Fwd: Plans"
+
+
+async def test_a_reply_to_all_goes_to_all_and_a_reply_to_one(hasty: Mailer) -> None:
+    raw = b"From: noa@example.org\r\nTo: mia@example.org, to@x.example\r\nCc: cc@x.example\r\nSubject: All\r\n\r\nHi."
+    await hasty.world.inject(address=MIA, raw=raw, thread_key="all", labels=frozenset({"INBOX"}))
+    await hasty.sync()
+    threads = (await hasty.service.query("mail.threads", section="inbox"))["threads"]
+    (thread,) = [row["id"] for row in threads if row["subject"] == "All"]
+    for kind, to, cc in (
+        ("reply", ["noa@example.org"], []),
+        ("replyAll", ["noa@example.org", "to@x.example"], ["cc@x.example"]),
+        ("forward", [], []),
+    ):
+        ready = await prepared(hasty, thread, kind)
+        assert (ready["to"], ready["cc"]) == (to, cc)
+        assert ready["quote"]["kind"] == ("forward" if kind == "forward" else "reply")
 
 
 async def test_a_named_message_needs_no_thread_and_belongs_to_the_one_that_is_named(hasty: Mailer) -> None:
@@ -238,11 +259,14 @@ async def test_what_is_quoted_stays_though_the_message_goes(mailer: Mailer) -> N
     assert "Remember me" in mailer.accepted()[-1].text
 
 
-async def test_of_an_original_that_is_damaged_here_the_quote_says_so(hasty: Mailer) -> None:
+@pytest.mark.parametrize("harm", ["missing", "damaged"])
+async def test_of_an_original_that_is_damaged_here_the_quote_says_so(hasty: Mailer, harm: str) -> None:
     thread = await arrived(hasty, html="<p>Lost words</p>")
     for path in (hasty.service.workspace.home.path / "blobs").rglob("*"):
-        if path.is_file():
+        if path.is_file() and harm == "missing":
             path.unlink()
+        elif path.is_file():
+            path.write_bytes(b"x" * path.stat().st_size)
     assert "damaged" in (await prepared(hasty, thread, "reply"))["quotedHtml"]
 
 

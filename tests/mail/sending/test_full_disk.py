@@ -38,7 +38,7 @@ WITH_LITTLE_ROOM = """
 import json, sys
 from pathlib import Path
 import trio
-from svc.clock import WallClock
+from svc.clock import WallClock, rfc3339
 from tests.mail.sending.mailer import mailer_of
 from tests.recorded_log import RecordedLog
 from tests.support.service import open_service
@@ -50,7 +50,8 @@ async def main():
         mailer = await mailer_of(service)
         answer = await mailer.send(html="<p>" + "A long letter. " * 20_000 + "</p>")
         row = await mailer.outgoing(answer["outgoingId"])
-        print(json.dumps([row["state"], row["attempts"], row["lastError"], len(mailer.accepted())]))
+        later = row["nextAttemptAt"] > rfc3339(clock.now())
+        print(json.dumps([row["state"], row["attempts"], later, row["lastError"], len(mailer.accepted())]))
 
 trio.run(main)
 """
@@ -65,6 +66,6 @@ def test_a_mail_whose_bytes_find_no_room_says_so(tmp_path: Path) -> None:
     command = [*namespace, mount, "sh", str(tmp_path), sys.executable, "-c", WITH_LITTLE_ROOM, str(tmp_path)]
     result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     assert result.returncode == 0, result.stderr
-    state, attempts, error, accepted = json.loads(result.stdout)
-    assert (state, attempts, accepted) == ("scheduled", 0, 0)
+    state, attempts, later, error, accepted = json.loads(result.stdout)
+    assert (state, attempts, later, accepted) == ("scheduled", 0, True, 0)
     assert "The disk is full" in error

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any, get_args
+
 import pytest
 
+from svc.mail.sending import drafts
+from svc.mail.sending.invariants import INVARIANTS
+from svc.mail.sending.states import OutgoingState
+from tests.mail.sending.desk import MIA, Desk
 from tests.mail.sending.mailer import Mailer
 
 DAMAGES = {
@@ -34,3 +40,112 @@ async def test_each_damage_is_found(hasty: Mailer, damage: str) -> None:
     assert await hasty.problems() == []
     await store.write(lambda tx: tx.run(damage))
     assert any(DAMAGES[damage] in problem for problem in await hasty.problems())
+
+
+# One row at a time, whole and damaged
+
+
+def problems(desk: Desk) -> list[str]:
+    return [problem for one in INVARIANTS if one.yields == "problems" for problem in one.check(desk.tx)]
+
+
+DATE = "out_1 has a date that its state does not allow, or lacks one"
+UNKNOWABLE = "out_1 says of itself what can't be known"
+
+
+@pytest.mark.parametrize(
+    ("columns", "problem"),
+    [
+        ({"state": "scheduled", "next_at": 1}, None),
+        ({"state": "held", "next_at": 1}, None),
+        ({"state": "overdue"}, None),
+        ({"state": "scheduled"}, DATE),
+        ({"state": "held"}, DATE),
+        ({"state": "overdue", "next_at": 1}, DATE),
+        ({"state": "sent", "provider_message_id": "there"}, None),
+        ({"state": "sent"}, UNKNOWABLE),
+        ({"state": "failed", "provider_message_id": "there"}, UNKNOWABLE),
+        ({"state": "transmitting", "raw_sha256": "raw"}, None),
+        ({"state": "uncertain", "raw_sha256": "raw", "doubt": 1}, None),
+        ({"state": "transmitting"}, UNKNOWABLE),
+        ({"state": "uncertain"}, UNKNOWABLE),
+        ({"state": "scheduled", "next_at": 1, "doubt": 1}, None),
+        ({"state": "failed"}, None),
+        ({"state": "cancelled"}, None),
+        ({"state": "failed", "doubt": 1}, UNKNOWABLE),
+        ({"state": "cancelled", "doubt": 1}, UNKNOWABLE),
+    ],
+)
+def test_a_mail_says_of_itself_only_what_can_be(columns: dict[str, Any], problem: str | None) -> None:
+    desk = Desk()
+    desk.put("out_1", **columns)
+    assert problems(desk) == ([] if problem is None else [problem])
+
+
+def test_a_message_is_the_copy_of_one_mail_in_its_account() -> None:
+    desk = Desk()
+    other = desk.account(MIA, "work@example.org")
+    desk.put("out_1", state="sent", provider_message_id="there")
+    desk.put("out_2", state="sent", provider_message_id="there", account_id=other)
+    assert problems(desk) == []
+    desk.put("out_3", state="sent", provider_message_id="there")
+    assert problems(desk) == [f"message there of account {desk.account_id} is two mails' copy"]
+
+
+def saved(desk: Desk, **more: Any) -> str:
+    return drafts.save(desk.tx, MIA, draft_id=None, version=None, request=desk.request(**more)).id
+
+
+def test_files_belong_to_a_mail_or_a_draft_that_is_there() -> None:
+    desk = Desk()
+    desk.put("out_1", next_at=1)
+    draft = saved(desk)
+    for name, origin in (
+        ("a", "outgoing:out_1"),
+        ("b", "outgoing:gone"),
+        ("c", f"draft:{draft}"),
+        ("d", "draft:out_1"),
+        ("e", "mail:gone"),
+        ("f", f"outgoing:{draft}"),
+    ):
+        desk.attach(name, origin=origin)
+    assert problems(desk) == [f"file {name} belongs to a mail that is not there" for name in "bdf"]
+
+
+@pytest.mark.parametrize("state", get_args(OutgoingState))
+def test_what_has_not_left_has_its_attachments(state: OutgoingState) -> None:
+    desk = Desk()
+    ended = {"provider_message_id": "there"} if state == "sent" else {}
+    next_at = 1 if state in {"scheduled", "held"} else None
+    desk.put("out_1", state=state, attachments='["fil_1"]', next_at=next_at, raw_sha256="raw", **ended)
+    needed = state in {"scheduled", "held", "overdue", "transmitting"}
+    lacks = ["out_1 lacks a file that is attached to it"] if needed else []
+    assert problems(desk) == lacks
+    desk.attach("fil_1", origin="upload")
+    desk.attach("fil_2", origin="outgoing:out_1")
+    assert problems(desk) == lacks
+    desk.tx.run("update files set origin = 'outgoing:out_1'")
+    assert problems(desk) == []
+
+
+def test_a_draft_has_its_attachments() -> None:
+    desk = Desk()
+    draft = saved(desk, attachments=(desk.attach("fil_1", origin="upload"),))
+    desk.attach("fil_2", origin=f"draft:{draft}")
+    assert problems(desk) == []
+    desk.tx.run("update files set origin = 'upload' where origin = :origin and id <> 'fil_2'", origin=f"draft:{draft}")
+    assert problems(desk) == [f"{draft} lacks a file that is attached to it"]
+
+
+def test_of_much_damage_so_much_is_told_as_a_person_reads() -> None:
+    desk = Desk()
+    for number in range(30):
+        desk.put(f"out_{number}")
+    assert len(problems(desk)) == 20
+
+
+def test_what_outgoing_mail_names_is_among_the_blobs_that_must_be_stored() -> None:
+    desk = Desk()
+    desk.put("out_1", raw_sha256="raw", next_at=1)
+    (one,) = [one for one in INVARIANTS if one.yields == "blobs"]
+    assert list(one.check(desk.tx)) == ["raw"]

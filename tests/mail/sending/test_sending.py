@@ -120,6 +120,18 @@ async def test_a_copy_among_the_sent_mail_is_known_by_our_mark_alone(hasty: Mail
     assert await hasty.state(answer["outgoingId"]) == "sent"
 
 
+async def test_a_copy_whose_message_id_a_server_has_replaced_is_known_by_the_one_it_was_sent_with(
+    hasty: Mailer,
+) -> None:
+    await hasty.fault("cut")
+    answer = await hasty.send()
+    ((ours,),) = await hasty.service.rows("select message_id_header from mail_outgoing")
+    raw = f"From: {MIA}\r\nTo: {TO}\r\nMessage-ID: <of@the.server>\r\nX-Microsoft-Original-Message-ID: <{ours}>\r\n"
+    await hasty.world.inject(address=MIA, raw=f"{raw}\r\nHi.".encode(), thread_key="copy", labels=frozenset({"SENT"}))
+    await hasty.sync()
+    assert await hasty.state(answer["outgoingId"]) == "sent"
+
+
 # Second thoughts and other times
 
 

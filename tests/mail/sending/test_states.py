@@ -22,6 +22,7 @@ from svc.mail.sending.states import GOES_BY_ITSELF, SENDING, OutgoingEvent, Outg
 from svc.principal import UNCLAIMED
 from svc.store import Tx
 from tests.mail.bare import NOON, bare_tx, undone
+from tests.mail.sending.desk import Desk
 
 HOLD_MS: Final = 10_000
 EVENTS: Final[tuple[OutgoingEvent, ...]] = get_args(OutgoingEvent)
@@ -205,3 +206,60 @@ def test_a_date_that_the_state_does_not_allow_is_refused() -> None:
         move(mail.tx, mail.row, "cancel", next_at=NOON)
     with pytest.raises(ValueError, match="wait_for_room leads to scheduled, and next_at is None"):
         move(mail.tx, replace(mail.row), "wait_for_room")
+
+
+# What must be possible, said without the table
+
+
+@pytest.mark.parametrize("state", sorted(set(get_args(OutgoingState)) - {"sent"}))
+def test_what_stands_among_sent_mail_was_sent_whatever_was_thought_of_it(state: OutgoingState) -> None:
+    desk = Desk()
+    desk.put("out_1", state=state)
+    settling.sent(desk.tx, outgoing_id="out_1", provider_message_id="there", message_id=None)
+    assert desk.row("out_1").state == "sent"
+
+
+@pytest.mark.parametrize(
+    ("state", "doubt", "after"),
+    [
+        ("held", 0, "failed"),
+        ("scheduled", 0, "failed"),
+        ("overdue", 0, "failed"),
+        ("scheduled", 1, "uncertain"),
+        ("overdue", 1, "uncertain"),
+    ],
+)
+def test_whatever_waits_ends_with_its_account(state: str, doubt: int, after: str) -> None:
+    desk = Desk()
+    desk.put("out_1", state=state, doubt=doubt)
+    settling.fail_waiting(desk.tx, account_id=desk.account_id, reason="Gone.")
+    assert desk.row("out_1").state == after
+
+
+@pytest.mark.parametrize("state", ["held", "scheduled"])
+def test_whatever_goes_by_itself_can_be_late_and_keeps_its_state_where_only_its_date_is_wrong(state: str) -> None:
+    desk = Desk()
+    desk.put("out_1", state=state, attempts=1, next_at=NOON)
+    with undone(desk.tx):
+        desk.tx.now = NOON + 13 * HOUR_MS
+        settling.mark_overdue(desk.tx)
+        assert desk.row("out_1").state == "overdue"
+    desk.tx.now = NOON - 30 * DAY_MS
+    settling.mend_dates(desk.tx, hold_ms=HOLD_MS)
+    assert desk.row("out_1").state == state
+
+
+def test_what_a_person_may_say_of_what_waits() -> None:
+    for state in ("held", "scheduled", "overdue"):
+        for doubt in {0, int(state != "held")}:
+            desk = Desk()
+            desk.put("out_1", state=state, doubt=doubt)
+            with undone(desk.tx):
+                after = actions.reschedule(desk.tx, UNCLAIMED, outgoing_id="out_1", send_at=NOON + 1)
+                assert after.state == "scheduled"
+            after = actions.cancel(desk.tx, UNCLAIMED, outgoing_id="out_1")
+            assert after.state == ("uncertain" if doubt else "cancelled")
+    for state in ("failed", "overdue", "uncertain"):
+        desk = Desk()
+        desk.put("out_1", state=state)
+        assert actions.retry(desk.tx, UNCLAIMED, outgoing_id="out_1").state == "scheduled"

@@ -1,18 +1,10 @@
-"""What connecting a mailbox asks of Google, and the access tokens of its grant, failing as the seam does."""
+"""What connecting a mailbox asks of Google."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
-from svc.connections import (
-    ConnectionFault,
-    GrantEnded,
-    ServiceBusy,
-    TokenSource,
-    google_terms,
-)
-from svc.mail.providers.seam import GrantLost, ProviderFault, Throttled, Unreachable
+from svc.connections import google_terms
 
 MAIL_SCOPE: Final = "https://www.googleapis.com/auth/gmail.modify"
 
@@ -25,32 +17,3 @@ GMAIL_TERMS: Final = google_terms(
         "Google's consent screen."
     ),
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class MailboxTokens:
-    """The access tokens of one mailbox."""
-
-    source: TokenSource
-
-    async def access_token(self) -> str:
-        """Raises :class:`GrantLost`, :class:`Unreachable` or :class:`Throttled`."""
-        try:
-            return await self.source.access_token()
-        except ConnectionFault as fault:
-            raise _as_of_mail(fault) from fault
-
-    async def refreshed(self, stale: str) -> str:
-        """Another access token than ``stale``. Raises as :meth:`access_token`."""
-        try:
-            return await self.source.refreshed(stale)
-        except ConnectionFault as fault:
-            raise _as_of_mail(fault) from fault
-
-
-def _as_of_mail(fault: ConnectionFault) -> ProviderFault:
-    if isinstance(fault, GrantEnded):
-        return GrantLost(fault.detail, trouble=fault.cause)
-    if isinstance(fault, ServiceBusy):
-        return Throttled(fault.detail, retry_after_s=fault.retry_after_s)
-    return Unreachable(fault.detail, trouble=fault.cause)

@@ -4,16 +4,29 @@ from __future__ import annotations
 
 from typing import Final
 
-from svc.connections import TokenSource
-from svc.mail.providers.gmail.grant import GMAIL_TERMS, MailboxTokens
+from svc.connections import Identity, TokenSource
+from svc.identity import OAUTH_CLIENT
+from svc.mail.model import Account
+from svc.mail.providers.gmail.grant import GMAIL_TERMS
 from svc.mail.providers.gmail.provider import GmailProvider
 from svc.mail.providers.gmail.quota import QuotaLimiter
 from svc.mail.providers.gmail.settings import MAIL_API_URL, MAIL_QUOTA, SETTINGS
 from svc.mail.providers.kind import OAuthKind
+from svc.mail.providers.tokens import MailboxTokens
 from svc.workspace import Workspace
 
 
-def _open(workspace: Workspace, address: str, tokens: TokenSource) -> GmailProvider:
+def _open(workspace: Workspace, account: Account, tokens: TokenSource) -> GmailProvider:
+    return _mailbox(workspace, account.address, tokens)
+
+
+async def _opened(workspace: Workspace, identity: Identity | None, tokens: TokenSource) -> str:
+    """As the mailbox's own API names it."""
+    said = identity.address if identity is not None else None
+    return (await _mailbox(workspace, said or "me", tokens).profile()).address.lower()
+
+
+def _mailbox(workspace: Workspace, address: str, tokens: TokenSource) -> GmailProvider:
     return GmailProvider(
         address=address,
         base_url=workspace.config[MAIL_API_URL],
@@ -27,8 +40,12 @@ def _open(workspace: Workspace, address: str, tokens: TokenSource) -> GmailProvi
 KIND: Final = OAuthKind(
     name="gmail",
     terms=GMAIL_TERMS,
+    client=OAUTH_CLIENT,
+    client_settings="IDP_CLIENT_ID and IDP_CLIENT_SECRET",
     open=_open,
+    opened=_opened,
     api=MAIL_API_URL,
     settings=SETTINGS,
     dotless_domains=frozenset({"gmail.com", "googlemail.com"}),
+    authority="mx.google.com",
 )

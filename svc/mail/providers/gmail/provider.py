@@ -15,8 +15,8 @@ import binascii
 import hashlib
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Annotated, Final, Protocol, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Final, Protocol, TypeVar
 from urllib.parse import quote, urlencode
 
 import msgspec
@@ -25,7 +25,10 @@ import trio
 from svc.clock import Clock, Millis
 from svc.connections import certificate_problem, retry_after_s
 from svc.identity import HttpClient
+from svc.mail.providers.gmail import shapes
+from svc.mail.providers.gmail.ahead import Ahead
 from svc.mail.providers.gmail.answers import record_of
+from svc.mail.providers.gmail.batch import CONTENT_TYPE, answers_of, request_body
 from svc.mail.providers.gmail.faults import fault_of
 from svc.mail.providers.gmail.palette import nearest_color, text_color_on
 from svc.mail.providers.gmail.quota import COST_UNITS, QuotaLimiter
@@ -45,6 +48,7 @@ from svc.mail.providers.seam import (
     Quota,
     RawMessage,
     Refused,
+    SendingAddress,
     SentMessage,
     Throttled,
     Unreachable,
@@ -60,7 +64,7 @@ HISTORY_FIELDS: Final = (
     "history(messagesAdded/message(id,threadId),messagesDeleted/message(id,threadId),"
     "labelsAdded(message(id,threadId),labelIds),labelsRemoved(message(id,threadId),labelIds)),nextPageToken,historyId"
 )
-SENDERS_FIELDS: Final = "sendAs(displayName,isPrimary,isDefault)"
+SENDERS_FIELDS: Final = "sendAs(sendAsEmail,displayName,isPrimary,isDefault,verificationStatus)"
 LABELS_FIELDS: Final = "labels(id,name,type,color/backgroundColor)"
 """What is used of an answer is all that is asked for: what is not there can't be broken."""
 
@@ -70,6 +74,11 @@ MESSAGE_DEADLINE_S: Final = 180.0
 LIST_MAX_BYTES: Final = 16 * 1024 * 1024
 MESSAGE_MAX_BYTES: Final = 80 * 1024 * 1024
 """Gmail takes in mails of up to 50 MB; base64 makes a third more of it."""
+
+BATCH_MAX_BYTES: Final = 16 * 1024 * 1024
+"""Of messages that come together; where they are larger, fewer are asked for together, at last each alone."""
+
+_NO_BATCHES: Final = frozenset({400, 404, 405, 501})
 
 SIMPLE_SEND_MAX_BYTES: Final = 3 * 1024 * 1024
 """A larger mail is uploaded: as base64 in JSON it would pass the 5 MB that Gmail takes in a plain request."""
@@ -119,17 +128,19 @@ class GmailProvider:
     quota: QuotaLimiter
     clock: Clock
     capabilities: Capabilities = GMAIL
+    _ahead: Ahead = field(default_factory=Ahead)
+
+    @property
+    def drafts(self) -> None:
+        return None
 
     async def profile(self) -> Profile:
-        wire = await self._record(_Call(name="getProfile", path="profile"), _Profile)
+        wire = await self._record(_Call(name="getProfile", path="profile"), shapes.Profile)
         return Profile(address=wire.emailAddress, cursor=wire.historyId, messages_total=max(0, wire.messagesTotal))
 
-    async def sender_name(self) -> str | None:
-        """Of the mailbox's own address, which our mail is from; else of the one that its person writes from by rule."""
+    async def addresses(self) -> tuple[SendingAddress, ...]:
         call = _Call(name="settings.sendAs.list", path="settings/sendAs", query=(("fields", SENDERS_FIELDS),))
-        known = (await self._record(call, _Senders)).sendAs or ()
-        names = [one.displayName for one in sorted(known, key=_rank) if one.isPrimary or one.isDefault]
-        return next((name for name in names if name), None)
+        return tuple(_sending_address(one) for one in (await self._record(call, shapes.Senders)).sendAs or ())
 
     async def list_messages(
         self, *, label: str | None = None, page_token: str | None = None, limit: int = 100
@@ -139,22 +150,21 @@ class GmailProvider:
             query.append(("labelIds", label))
         if page_token is not None:
             query.append(("pageToken", page_token))
-        wire = await self._record(_Call(name="messages.list", path="messages", query=tuple(query)), _List)
+        wire = await self._record(_Call(name="messages.list", path="messages", query=tuple(query)), shapes.List)
         refs = (MessageRef(id=message.id, thread_id=message.threadId) for message in wire.messages or ())
         return ListPage(messages=tuple(refs), next_page_token=wire.nextPageToken or None)
 
     def expect(self, message_ids: Sequence[str]) -> None:
-        """Nothing to prepare: each is asked for alone."""
+        self._ahead.expect(message_ids)
 
     async def get(self, message_id: str) -> RawMessage:
-        call = _Call(
-            name="messages.get",
-            path=f"messages/{_segment(message_id)}",
-            query=(("format", "raw"), ("fields", MESSAGE_FIELDS)),
-            large=True,
-            not_found=_message_gone,
-        )
-        wire = await self._record(call, _Message)
+        """One that is expected brings those after it along, in one request (``ahead.py``)."""
+        call = _get_call(message_id)
+        at_most = self.quota.free_in_background() // COST_UNITS[call.name]
+        come = await self._ahead.take(message_id, self._get_many, at_most=at_most)
+        wire = None if come is None else record_of(come.body, shapes.Message)
+        if wire is None or wire.id != message_id:
+            wire = await self._record(call, shapes.Message)
         if wire.id != message_id:
             raise _nonsense(call)
         raw = _base64url_decoded(wire.raw or "")
@@ -168,13 +178,54 @@ class GmailProvider:
             raw=raw,
         )
 
+    async def _get_many(self, message_ids: list[str]) -> dict[str, EgressResponse]:
+        """Those of them that came whole. What else came of the others (gone, refused, too fast) each learns by asking
+        for it alone, after the pause that any of them named."""
+        calls = [_get_call(message_id) for message_id in message_ids]
+        answer = await self._batch(calls)
+        if answer is None:
+            return {}
+        if answer.status != 200:
+            if answer.status in _NO_BATCHES:
+                self._ahead.never()
+            self._heed_pause(answer)
+            return {}
+        parts = answers_of(answer, requests=len(calls))
+        for part in parts.values():
+            self._heed_pause(part)
+        return {message_ids[place]: part for place, part in parts.items() if part.status == 200}
+
+    async def _batch(self, calls: Sequence[_Call]) -> EgressResponse | None:
+        """The answer to all of ``calls``, each at its price; ``None`` where there is none."""
+        body = request_body([self._target(call) for call in calls])
+        stale: str | None = None
+        while True:
+            await self.quota.spend(sum(COST_UNITS[call.name] for call in calls))
+            token = await (self.tokens.access_token() if stale is None else self.tokens.refreshed(stale))
+            try:
+                answer = await self.http.request(
+                    "POST",
+                    f"{self.base_url}/batch/gmail/v1",
+                    headers={"authorization": f"Bearer {token}", "content-type": CONTENT_TYPE},
+                    body=body,
+                    deadline_s=MESSAGE_DEADLINE_S,
+                    limit_bytes=BATCH_MAX_BYTES,
+                )
+            except EgressFault as fault:
+                if fault.kind == "too_large":
+                    self._ahead.less()
+                return None
+            if answer.status != 401 or stale is not None:
+                return answer
+            stale = token
+
     async def history(self, *, since: str, page_token: str | None = None) -> HistoryPage:
         query = [("startHistoryId", since), ("maxResults", str(PAGE_MAX)), ("fields", HISTORY_FIELDS)]
         query.extend(("historyTypes", kind) for kind in HISTORY_TYPES)
         if page_token is not None:
             query.append(("pageToken", page_token))
         call = _Call(name="history.list", path="history", query=tuple(query), not_found=_history_expired)
-        wire = await self._record(call, _History)
+        wire = await self._record(call, shapes.History)
         changes = tuple(change for record in wire.history or () for change in _changes(record))
         return HistoryPage(changes=changes, next_page_token=wire.nextPageToken or None, cursor=wire.historyId)
 
@@ -192,7 +243,7 @@ class GmailProvider:
             large=True,
             not_found=_message_gone,
         )
-        wire = await self._record(call, _Modified)
+        wire = await self._record(call, shapes.Modified)
         if wire.id != message_id:
             raise _nonsense(call)
 
@@ -212,7 +263,9 @@ class GmailProvider:
         await self._answer(call)
 
     async def labels(self) -> tuple[ProviderLabel, ...]:
-        wire = await self._record(_Call(name="labels.list", path="labels", query=(("fields", LABELS_FIELDS),)), _Labels)
+        wire = await self._record(
+            _Call(name="labels.list", path="labels", query=(("fields", LABELS_FIELDS),)), shapes.Labels
+        )
         return tuple(_label(label) for label in wire.labels or ())
 
     async def create_label(self, name: str, *, color: str | None = None) -> ProviderLabel:
@@ -221,10 +274,13 @@ class GmailProvider:
             background = nearest_color(color)
             body["color"] = {"backgroundColor": background, "textColor": text_color_on(background)}
         call = _Call(name="labels.create", method="POST", path="labels", body=body, writes=True, urgent=True)
-        return _label(await self._record(call, _Label))
+        return _label(await self._record(call, shapes.Label))
 
     async def aclose(self) -> None:
-        """Nothing is held open between two calls."""
+        self._ahead.expect(())
+
+    async def listen(self, heard: Callable[[], None]) -> None:
+        """It tells nothing by itself."""
 
     def quota_used(self) -> Quota:
         return Quota(used=self.quota.used(), limit=self.quota.units_per_minute)
@@ -255,7 +311,7 @@ class GmailProvider:
             upload, boundary = _with_metadata({"threadId": thread_id}, raw)
             query = (*call.query, ("uploadType", "multipart"))
             call = replace(call, upload=upload, upload_type=f"multipart/related; boundary={boundary}", query=query)
-        wire = await self._record(call, _Sent)
+        wire = await self._record(call, shapes.Sent)
         return SentMessage(id=wire.id, thread_id=wire.threadId, labels=frozenset(wire.labelIds or ()))
 
     async def _record(self, call: _Call, kind: type[T]) -> T:
@@ -290,12 +346,10 @@ class GmailProvider:
         elif call.body is not None:
             headers["content-type"] = "application/json"
             body = msgspec.json.encode(call.body)
-        service = "gmail/v1" if call.upload is None else "upload/gmail/v1"
-        query = f"?{urlencode(call.query)}" if call.query else ""
         try:
             return await self.http.request(
                 call.method,
-                f"{self.base_url}/{service}/users/{_segment(self.address)}/{call.path}{query}",
+                f"{self.base_url}{self._target(call)}",
                 headers=headers,
                 body=body,
                 deadline_s=MESSAGE_DEADLINE_S if call.large else LIST_DEADLINE_S,
@@ -304,13 +358,31 @@ class GmailProvider:
         except EgressFault as fault:
             raise _not_answered(call, fault) from fault
 
+    def _target(self, call: _Call) -> str:
+        """Path and query."""
+        service = "gmail/v1" if call.upload is None else "upload/gmail/v1"
+        query = f"?{urlencode(call.query)}" if call.query else ""
+        return f"/{service}/users/{_segment(self.address)}/{call.path}{query}"
+
     def _fault(self, call: _Call, answer: EgressResponse) -> ProviderFault:
-        """The fault of an answer. Whatever says ``Retry-After`` holds back the account's other calls too."""
-        now = self.clock.now()
-        wait_s = retry_after_s(answer.headers, now=now) if answer.status in {403, 429, 503} else None
+        self._heed_pause(answer)
+        return fault_of(answer, writes=call.writes, not_found=call.not_found, now=self.clock.now())
+
+    def _heed_pause(self, answer: EgressResponse) -> None:
+        """Whatever says ``Retry-After`` holds back all of the account's calls."""
+        wait_s = retry_after_s(answer.headers, now=self.clock.now()) if answer.status in {403, 429, 503} else None
         if wait_s is not None:
             self.quota.pause(wait_s)
-        return fault_of(answer, writes=call.writes, not_found=call.not_found, now=now)
+
+
+def _get_call(message_id: str) -> _Call:
+    return _Call(
+        name="messages.get",
+        path=f"messages/{_segment(message_id)}",
+        query=(("format", "raw"), ("fields", MESSAGE_FIELDS)),
+        large=True,
+        not_found=_message_gone,
+    )
 
 
 def _is_done(call: _Call, answer: EgressResponse) -> bool:
@@ -347,97 +419,18 @@ def _history_expired() -> ProviderFault:
     return HistoryExpired("Gmail no longer knows what changed since the last visit.")
 
 
-# What the wire carries. Names are the API's; a list that is empty is left out by Gmail.
-
-_Id = Annotated[str, msgspec.Meta(min_length=1)]
-
-
-class _Profile(msgspec.Struct):
-    emailAddress: _Id  # noqa: N815  the API's name
-    historyId: _Id  # noqa: N815
-    messagesTotal: int = 0  # noqa: N815
-
-
-class _Sender(msgspec.Struct):
-    displayName: str | None = None  # noqa: N815
-    isPrimary: bool = False  # noqa: N815
-    isDefault: bool = False  # noqa: N815
+def _sending_address(sender: shapes.Sender) -> SendingAddress:
+    """Only addresses from elsewhere have a state of verification."""
+    return SendingAddress(
+        address=sender.sendAsEmail,
+        name=sender.displayName or "",
+        own=sender.isPrimary,
+        default=sender.isDefault,
+        confirmed=sender.isPrimary or sender.verificationStatus in {None, "accepted"},
+    )
 
 
-class _Senders(msgspec.Struct):
-    sendAs: list[_Sender] | None = None  # noqa: N815
-
-
-class _Ref(msgspec.Struct):
-    id: _Id
-    threadId: _Id  # noqa: N815
-
-
-class _List(msgspec.Struct):
-    messages: list[_Ref] | None = None
-    nextPageToken: str | None = None  # noqa: N815
-
-
-class _Message(msgspec.Struct):
-    id: _Id
-    threadId: _Id  # noqa: N815
-    labelIds: list[str] | None = None  # noqa: N815
-    internalDate: str | int | None = None  # noqa: N815
-    raw: str | None = None
-
-
-class _Modified(msgspec.Struct):
-    id: _Id
-
-
-class _Sent(msgspec.Struct):
-    id: _Id
-    threadId: _Id  # noqa: N815
-    labelIds: list[str] | None = None  # noqa: N815
-
-
-class _MessageChange(msgspec.Struct):
-    message: _Ref
-
-
-class _LabelChange(msgspec.Struct):
-    message: _Ref
-    labelIds: list[str] | None = None  # noqa: N815
-
-
-class _HistoryRecord(msgspec.Struct):
-    messagesAdded: list[_MessageChange] | None = None  # noqa: N815
-    messagesDeleted: list[_MessageChange] | None = None  # noqa: N815
-    labelsAdded: list[_LabelChange] | None = None  # noqa: N815
-    labelsRemoved: list[_LabelChange] | None = None  # noqa: N815
-
-
-class _History(msgspec.Struct):
-    historyId: _Id  # noqa: N815
-    history: list[_HistoryRecord] | None = None
-    nextPageToken: str | None = None  # noqa: N815
-
-
-class _Color(msgspec.Struct):
-    backgroundColor: str | None = None  # noqa: N815
-
-
-class _Label(msgspec.Struct):
-    id: _Id
-    name: str
-    type: str | None = None
-    color: _Color | None = None
-
-
-class _Labels(msgspec.Struct):
-    labels: list[_Label] | None = None
-
-
-def _rank(sender: _Sender) -> bool:
-    return not sender.isPrimary
-
-
-def _changes(record: _HistoryRecord) -> Iterator[HistoryChange]:
+def _changes(record: shapes.HistoryRecord) -> Iterator[HistoryChange]:
     """One record's changes. A message is added before, and deleted after, whatever else happened to it."""
     yield from (_change("added", item.message) for item in record.messagesAdded or ())
     yield from (_change("labels-added", item.message, item.labelIds or ()) for item in record.labelsAdded or ())
@@ -445,11 +438,11 @@ def _changes(record: _HistoryRecord) -> Iterator[HistoryChange]:
     yield from (_change("deleted", item.message) for item in record.messagesDeleted or ())
 
 
-def _change(kind: ChangeKind, ref: _Ref, labels: Iterable[str] = ()) -> HistoryChange:
+def _change(kind: ChangeKind, ref: shapes.Ref, labels: Iterable[str] = ()) -> HistoryChange:
     return HistoryChange(kind=kind, message_id=ref.id, thread_id=ref.threadId, labels=frozenset(labels))
 
 
-def _label(wire: _Label) -> ProviderLabel:
+def _label(wire: shapes.Label) -> ProviderLabel:
     color = wire.color.backgroundColor if wire.color else None
     return ProviderLabel(id=wire.id, name=wire.name, system=wire.type == "system", color=color or None)
 

@@ -73,6 +73,15 @@ class QuotaLimiter:
         self._forget_expired()
         return _sum(self._grants)
 
+    def free_in_background(self) -> int:
+        """Units that a call for which nobody waits could have at once."""
+        self._forget_expired()
+        if self._paused_until_s > trio.current_time():
+            return 0
+        background = _sum(grant for grant in self._grants if not grant.urgent)
+        free = self.units_per_minute - _sum(self._grants) - self._awaited_units
+        return max(0, min(self._background_limit - background, free))
+
     def pause(self, seconds: float) -> None:
         """Grant nothing for that long: the provider said ``Retry-After``. A longer pause stands."""
         self._paused_until_s = max(self._paused_until_s, trio.current_time() + seconds)

@@ -8,9 +8,10 @@ from typing import Final
 import msgspec
 import trio
 
-from svc.mail.providers.imap.connection import connected, shown_certificate
 from svc.mail.providers.imap.dialling import Dialler
 from svc.mail.providers.imap.faults import MailServerFault, silent
+from svc.mail.providers.imap.login import Login
+from svc.mail.providers.imap.opening import connected, shown_certificate
 from svc.mail.providers.imap.servers import Certificate, MailServer
 from svc.mail.providers.imap.submission.session import greeted_by, signed_in
 
@@ -24,6 +25,10 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
     smtp: MailServer
     username: str
     password: str
+
+    @property
+    def login(self) -> Login:
+        return Login(username=self.username, secret=self.password)
 
     def __repr__(self) -> str:
         return f"Access(imap={self.imap}, smtp={self.smtp})"
@@ -59,7 +64,7 @@ async def _tried(dialler: Dialler, access: Access, *, is_smtp: bool) -> WayIn | 
 
 
 async def _mailbox(dialler: Dialler, access: Access) -> None:
-    connection = await connected(dialler, access.imap, username=access.username, password=access.password)
+    connection = await connected(dialler, access.imap, access.login)
     await connection.aclose()
     if _LABELS_OF_ITS_OWN in connection.able:
         raise MailServerFault(
@@ -70,7 +75,7 @@ async def _mailbox(dialler: Dialler, access: Access) -> None:
 
 
 async def _submission(dialler: Dialler, access: Access) -> None:
-    session = await signed_in(dialler, access.smtp, username=access.username, password=access.password)
+    session = await signed_in(dialler, access.smtp, access.login)
     await session.aclose()
 
 

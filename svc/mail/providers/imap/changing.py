@@ -1,27 +1,34 @@
 """Changes of labels, as what they are at an IMAP server: flags, keywords, and moves between folders.
 
 A move is ``MOVE`` where there is one, else a copy, the flag that deletes, and the removal of exactly these messages.
-A removal that would take what others have marked, too, is never asked for. Flags go first, for a move gives another
+A copy is only made where there is none yet, for a move may have ended half way. A
+removal that would take what others have marked, too, is never asked for. Flags go first, for a move gives another
 UID. What the server says of the new UIDs (``COPYUID``) is taken where it can be true; else the message is lost until
 the next look finds it where it went.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import trio
+
 from svc.mail.providers.folders import Place, labels_of, relabelled
 from svc.mail.providers.imap import roles
-from svc.mail.providers.imap.connection import Answer, CommandRefused
+from svc.mail.providers.imap.answers import Answer, CommandRefused
 from svc.mail.providers.imap.fetching import NUMBERED_ANEW
+from svc.mail.providers.imap.looking import MEET, arrivals
 from svc.mail.providers.imap.protocol.faults import ProtocolFault
+from svc.mail.providers.imap.protocol.messages import Message
 from svc.mail.providers.imap.protocol.names import written_name
-from svc.mail.providers.imap.protocol.sets import UidSet, in_written_order
+from svc.mail.providers.imap.protocol.responses import Folder
+from svc.mail.providers.imap.protocol.sets import MAX_UID, UidSet, in_written_order
 from svc.mail.providers.imap.protocol.writing import Text
 from svc.mail.providers.imap.rows import folders as folder_rows
 from svc.mail.providers.imap.rows import messages as message_rows
+from svc.mail.providers.imap.rows import queries
 from svc.mail.providers.imap.rows.model import FolderRow, Kept
 from svc.mail.providers.imap.session import Using
 from svc.mail.providers.seam import Refused, Unreachable
@@ -30,6 +37,9 @@ from svc.store import Store, Tx
 NO_KEYWORDS: Final = "This mail server keeps no labels of one's own on messages."
 NO_FOLDER: Final = "The mail server has no such folder."
 NO_MOVE: Final = "This mail server can't move a message without removing others with it."
+_NO_ANSWER: Final = "The mail server did not say whether it has copied the message."
+COPY_ENDS_S: Final = 10.0
+"""How long a shutdown may wait for a copy that is under way."""
 _NOT_THERE: Final = "The message is on its way between two folders; the server is asked again."
 
 
@@ -64,21 +74,38 @@ class Changing:
             raise Refused(NO_FOLDER, status=404)
         return await self._make(label, known)
 
+    async def make_folder(self, name: str) -> FolderRow:
+        """A folder of the person's own; the slashes in its name are steps of its path. The one of that name where there
+        is one already."""
+        listed = (await self.using.command("LIST", Text(b""), Text(b""))).all(Folder)
+        delimiter = next((one.delimiter for one in listed if one.delimiter), None)
+        steps = [written_name(step) for step in name.split("/")]
+        path = (delimiter or b"/").join(steps)
+        known = await self.store.read(folder_rows.folders, account_id=self.account_id)
+        written = _below_the_inbox(path, known)
+        try:
+            await self.using.command("CREATE", Text(written))
+        except CommandRefused as refused:
+            if refused.code != "ALREADYEXISTS":
+                raise
+        return await self._add(roles.Place(name=written, label=roles.own_label(written), shown=name))
+
     async def _change(self, group: _Alike, *, add: frozenset[str], remove: frozenset[str]) -> None:
         first = group.rows[0]
         if first.uid is None:
             raise Unreachable(_NOT_THERE)
         target = None if group.after.folder == first.place.folder else await self.folder(group.after.folder)
-        opened = await self.using.open(first.folder_name)
+        # Anew, for who had it open before it was replaced may go on in what it was, and change it there (Dovecot).
+        opened = await self.using.open(first.folder_name, anew=True)
         if opened.uid_validity != first.uid_validity:
             raise Unreachable(NUMBERED_ANEW)
-        uids = UidSet.of(row.uid for row in group.rows if row.uid is not None)
+        uids = _uids(group.rows)
         for sign, flags in (("+", _flags_added(group)), ("-", _flags_removed(group))):
             if any(not flag.startswith("\\") for flag in flags) and not opened.takes_keywords:
                 raise Refused(NO_KEYWORDS, status=405)
             if flags:
                 await self.using.command("UID", "STORE", str(uids), f"{sign}FLAGS.SILENT", f"({' '.join(flags)})")
-        moved = {} if target is None else await self._move(uids, target)
+        moved = {} if target is None else await self._move(group.rows, target)
         await self.store.write(
             _store_all,
             account_id=self.account_id,
@@ -89,21 +116,43 @@ class Changing:
             remove=remove,
         )
 
-    async def _move(self, uids: UidSet, target: FolderRow) -> dict[int, int]:
+    async def _move(self, rows: Sequence[Kept], target: FolderRow) -> dict[int, int]:
         """New UIDs by the old ones, as far as the server says them in a way that can be true."""
+        uids = _uids(rows)
         if "MOVE" in self.using.able:
             return _copied(await self.using.command("UID", "MOVE", str(uids), Text(target.name)), target)
         if "UIDPLUS" not in self.using.able:
             raise Refused(NO_MOVE, status=405)
-        moved = _copied(await self.using.command("UID", "COPY", str(uids), Text(target.name)), target)
+        there = await self._there(rows, target)
+        await self.using.open(rows[0].folder_name)
+        moved: dict[int, int] = {}
+        if wanted := _uids(row for row in rows if row.mark not in there):
+            moved = _copied(await self._copy(wanted, target), target)
         await self.using.command("UID", "STORE", str(uids), "+FLAGS.SILENT", "(\\Deleted)")
         await self.using.command("UID", "EXPUNGE", str(uids))
         return moved
 
+    async def _copy(self, uids: UidSet, target: FolderRow) -> Answer:
+        """Not broken off by a cancellation: the server goes on with what it was sent, and who looks before it is done
+        would copy a second time."""
+        with trio.CancelScope(shield=True, deadline=trio.current_time() + COPY_ENDS_S):
+            return await self.using.command("UID", "COPY", str(uids), Text(target.name))
+        raise Unreachable(_NO_ANSWER)
+
+    async def _there(self, rows: Sequence[Kept], target: FolderRow) -> frozenset[str]:
+        """The marks of those that were copied already: by a move that ended between its copy and its removal."""
+        marks = {row.mark for row in rows}
+        known = await self.store.read(queries.marks_in, folder_id=target.id, among=marks)
+        opened = await self.using.open(target.name, anew=True)
+        if opened.uid_next and opened.uid_next <= target.uid_next:
+            return known
+        first = max(target.uid_next, 1)
+        answer = await self.using.command("UID", "FETCH", f"{first}:{MAX_UID}", MEET)
+        new = arrivals(answer.all(Message), wanted=UidSet(((first, MAX_UID),)), now=0)
+        return known | (marks & {one.mark for one in new})
+
     async def _make(self, label: str, known: Sequence[FolderRow]) -> FolderRow:
-        name = written_name(roles.NEW_NAMES[label])
-        if known and all(one.name.upper().startswith(b"INBOX") for one in known) and len(known) > 1:
-            name = known[0].name + b"." + name  # all folders of this server lie below the inbox
+        name = _below_the_inbox(written_name(roles.NEW_NAMES[label]), known)
         try:
             if "CREATE-SPECIAL-USE" in self.using.able:
                 await self.using.command("CREATE", Text(name), f"(USE ({roles.USE_OF[label].capitalize()}))")
@@ -112,11 +161,20 @@ class Changing:
         except CommandRefused as refused:
             if refused.code != "ALREADYEXISTS":
                 raise
-        opened = await self.using.open(name)
-        place = roles.Place(name=name, label=label, shown=roles.NEW_NAMES[label])
+        return await self._add(roles.Place(name=name, label=label, shown=roles.NEW_NAMES[label]))
+
+    async def _add(self, place: roles.Place) -> FolderRow:
+        opened = await self.using.open(place.name)
         return await self.store.write(
             folder_rows.add_folder, account_id=self.account_id, place=place, uid_validity=opened.uid_validity
         )
+
+
+def _below_the_inbox(name: bytes, known: Sequence[FolderRow]) -> bytes:
+    """Where all folders of a server lie, the new one has to lie, too."""
+    if len(known) > 1 and all(one.name.upper().startswith(b"INBOX") for one in known):
+        return known[0].name + b"." + name
+    return name
 
 
 def _alike(rows: Sequence[Kept], *, add: frozenset[str], remove: frozenset[str]) -> list[_Alike]:
@@ -126,6 +184,10 @@ def _alike(rows: Sequence[Kept], *, add: frozenset[str], remove: frozenset[str])
         group = found.setdefault((row.folder_id, row.uid is None, row.place, after), _Alike(rows=[], after=after))
         group.rows.append(row)
     return sorted(found.values(), key=lambda one: one.rows[0].uid is None)
+
+
+def _uids(rows: Iterable[Kept]) -> UidSet:
+    return UidSet.of(row.uid for row in rows if row.uid is not None)
 
 
 def _flags_added(group: _Alike) -> list[str]:

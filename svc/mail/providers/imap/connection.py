@@ -1,37 +1,38 @@
-"""One connection to an IMAP server: greeting, TLS, sign-in, and one command after the other.
+"""One connection to an IMAP server: greeting, TLS, and one command after the other.
 
 Everything that a server says until a command is done is the command's answer. Every wait has a deadline, and a command
 that was not heard to its end leaves a connection that is not used any more: what it did is not known.
-
-Never is a password said before the connection is secret, whatever a server offers: a server that greets with
-``PREAUTH``, takes no STARTTLS, or has said something ahead of it is left.
 """
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Final, TypeVar
+from typing import Final
 
-import msgspec
 import trio
 
+from svc.mail.providers.imap.answers import Answer, CommandRefused
 from svc.mail.providers.imap.dialling import Dialler
-from svc.mail.providers.imap.faults import MailServerFault, busy_fault, hung_up, login_fault, silent
+from svc.mail.providers.imap.faults import MailServerFault, busy_fault, hung_up, silent
 from svc.mail.providers.imap.protocol.faults import ProtocolFault
 from svc.mail.providers.imap.protocol.framing import Framer
+from svc.mail.providers.imap.protocol.messages import Message
 from svc.mail.providers.imap.protocol.responses import (
     Capabilities,
     Enabled,
+    Exists,
+    Expunged,
     GoOn,
     Response,
     State,
+    Vanished,
     response,
 )
-from svc.mail.providers.imap.protocol.writing import AtOnce, Plain, Text, Word, written
-from svc.mail.providers.imap.servers import Certificate, MailServer
+from svc.mail.providers.imap.protocol.writing import AtOnce, Plain, Word, written
+from svc.mail.providers.imap.servers import MailServer
 
 SILENCE_S: Final = 60.0
 """A server that says nothing for so long while an answer is due has gone."""
@@ -41,41 +42,13 @@ READ_BYTES: Final = 64 * 1024
 MAX_RESPONSES: Final = 2_000_000
 """Of one answer: more than any mailbox has messages that one command asks about."""
 
-NOBODYS_PIN: Final = "0" * 64
-
-_Kind = TypeVar("_Kind", bound=Response)
-
-
-class CommandRefused(Exception):
-    """The server said NO or BAD. The connection goes on."""
-
-    def __init__(self, state: State) -> None:
-        super().__init__(state.words)
-        self.state = state
-
-    @property
-    def code(self) -> str:
-        return self.state.code.name if self.state.code else ""
-
-
-@dataclass(frozen=True)
-class Answer:
-    """``done`` is its last response, with the command's own tag."""
-
-    responses: Sequence[Response]
-    done: State
-
-    def all(self, kind: type[_Kind]) -> Iterator[_Kind]:
-        return (one for one in self.responses if isinstance(one, kind))
-
-    def codes(self) -> dict[str, tuple[bytes, ...]]:
-        """Response codes by name, wherever in the answer they stood."""
-        return {one.code.name: one.code.arguments for one in self.all(State) if one.code is not None}
+_HAPPENINGS: Final = (Exists, Expunged, Vanished, Message)
+"""What tells that a folder is other than before; the rest is said to keep the line alive."""
 
 
 @dataclass(kw_only=True)
 class ImapConnection:
-    """Made by :func:`connected`. One command at a time."""
+    """Made by :func:`~svc.mail.providers.imap.opening.connected`. One command at a time."""
 
     server: MailServer
     _stream: trio.abc.Stream
@@ -86,14 +59,17 @@ class ImapConnection:
     enabled: frozenset[str] = frozenset()
     usable: bool = True
 
-    async def command(self, *words: Word | str) -> Answer:
-        """Raises :class:`CommandRefused`, or :class:`MailServerFault`, after which the connection is of no use."""
+    async def command(self, *words: Word | str, when_asked: str | None = None) -> Answer:
+        """Raises :class:`CommandRefused`, or :class:`MailServerFault`, after which the connection is of no use.
+
+        ``when_asked``: a line that the server asks for once it has heard the command.
+        """
         tag = f"s{next(self._tags)}"
         pieces = written(tag, [Plain(one) if isinstance(one, str) else one for one in words], at_once=self._at_once)
         found: list[Response] = []
         with self._whole(may_have_happened=True):
             with trio.move_on_after(COMMAND_S):
-                *first, last = pieces
+                *first, last = (*pieces, *([] if when_asked is None else [f"{when_asked}\r\n".encode()]))
                 for piece in first:
                     await self._send(piece)
                     done = await self._until_tagged(tag, found, or_go_on=True)
@@ -117,7 +93,7 @@ class ImapConnection:
                 busy = busy_fault(host=str(self.server), code=first.code.name if first.code else "", said=first.words)
                 raise busy or hung_up(str(self.server), may_have_happened=False, said=first.words)
             if first.code is not None and first.code.name == "CAPABILITY":
-                self.able = _upper(first.code.arguments)
+                self.able = upper(first.code.arguments)
 
     async def ask_able(self) -> None:
         answer = await self.command("CAPABILITY")
@@ -144,31 +120,6 @@ class ImapConnection:
         self._framer = Framer()
         self.able = frozenset()  # what was said in the clear counts for nothing
 
-    async def sign_in(self, username: str, password: str) -> None:
-        """Raises :class:`MailServerFault`: ``auth_failed`` and its like, or that it passes."""
-        if not self.able:
-            await self.ask_able()
-        user, secret = username.encode(), password.encode()
-        if b"\0" in user + secret:
-            raise login_fault(host=str(self.server), code="", said="")
-        plain = base64.b64encode(b"\0" + user + b"\0" + secret)
-        try:
-            if "AUTH=PLAIN" in self.able and "SASL-IR" in self.able:
-                answer = await self.command("AUTHENTICATE", "PLAIN", Plain(plain.decode()))
-            elif "AUTH=PLAIN" in self.able:
-                answer = await self._authenticate_plain(plain)
-            elif "LOGINDISABLED" in self.able:
-                raise MailServerFault("oauth_only", f"{self.server} takes no passwords.")
-            else:
-                answer = await self.command("LOGIN", Text(user), Text(secret))
-        except CommandRefused as refused:
-            raise login_fault(host=str(self.server), code=refused.code, said=refused.state.words) from refused
-        told = answer.codes().get("CAPABILITY")
-        listed = next((one.names for one in answer.all(Capabilities)), None)
-        self.able = _upper(told) if told else listed or frozenset()
-        if not self.able or "IDLE" not in self.able:  # some tell only a part of it (iCloud)
-            await self.ask_able()
-
     async def enable(self, *names: str) -> None:
         """Only what the server confirms counts (RFC 5161)."""
         wanted = [name for name in names if name in self.able]
@@ -180,6 +131,29 @@ class ImapConnection:
             return
         self.enabled = frozenset(name for one in answer.all(Enabled) for name in one.names)
 
+    async def idle(self, heard: Callable[[], None], *, for_s: float) -> None:
+        """For so long, be told what happens in the folder that is open (RFC 2177). Raises as a command does."""
+        tag = f"s{next(self._tags)}"
+        found: list[Response] = []
+        with self._whole():
+            await self._send(f"{tag} IDLE\r\n".encode())
+            refused = await self._until_tagged(tag, found, or_go_on=True)
+            if refused is not None:
+                raise CommandRefused(refused)
+            with trio.move_on_after(for_s):
+                while True:
+                    one = await self._next(silence_s=math.inf)
+                    if isinstance(one, State) and (one.tag == tag or one.outcome == "BYE"):
+                        raise hung_up(str(self.server), may_have_happened=False, said=one.words)
+                    if isinstance(one, _HAPPENINGS):
+                        heard()
+            await self._send(b"DONE\r\n")
+            done = await self._until_tagged(tag, found)
+            assert done is not None
+            self._answered(found, done)
+        if any(isinstance(one, _HAPPENINGS) for one in found):
+            heard()
+
     async def aclose(self) -> None:
         self.usable = False
         await trio.aclose_forcefully(self._stream)
@@ -187,19 +161,6 @@ class ImapConnection:
     @property
     def _at_once(self) -> AtOnce:
         return "any" if "LITERAL+" in self.able else "small" if "LITERAL-" in self.able else "none"
-
-    async def _authenticate_plain(self, plain: bytes) -> Answer:
-        """Where the server has to ask first (RFC 3501, 6.2.2)."""
-        tag = f"s{next(self._tags)}"
-        found: list[Response] = []
-        with self._whole():
-            await self._send(f"{tag} AUTHENTICATE PLAIN\r\n".encode())
-            done = await self._until_tagged(tag, found, or_go_on=True)
-            if done is None:
-                await self._send(plain + b"\r\n")
-                done = await self._until_tagged(tag, found)
-            assert done is not None
-            return self._answered(found, done)
 
     def _answered(self, found: list[Response], done: State) -> Answer:
         found.append(done)
@@ -229,9 +190,9 @@ class ImapConnection:
             if len(found) > MAX_RESPONSES:
                 raise ProtocolFault("answered without an end")
 
-    async def _next(self) -> Response:
+    async def _next(self, *, silence_s: float = SILENCE_S) -> Response:
         while (frame := self._framer.next()) is None:
-            with trio.move_on_after(SILENCE_S):
+            with trio.move_on_after(silence_s):
                 data = await self._stream.receive_some(READ_BYTES)
                 if not data:
                     raise hung_up(str(self.server), may_have_happened=True)
@@ -276,42 +237,6 @@ class _Whole:
             ) from None
 
 
-async def connected(dialler: Dialler, server: MailServer, *, username: str, password: str) -> ImapConnection:
-    """A connection that is signed in. Raises :class:`MailServerFault`."""
-    connection = await greeted(dialler, server)
-    try:
-        await connection.sign_in(username, password)
-    except BaseException:
-        await connection.aclose()
-        raise
-    return connection
-
-
-async def greeted(dialler: Dialler, server: MailServer) -> ImapConnection:
-    """A secret connection that nobody has signed in on. Raises :class:`MailServerFault`; a certificate that is not
-    trusted is told with it."""
-    stream = await dialler.open(server)
-    try:
-        if server.security == "tls":
-            stream = await dialler.secure(stream, server)
-        connection = ImapConnection(server=server, _stream=stream)
-        await connection.greeted()
-        if server.security == "starttls":
-            await connection.start_tls(dialler)
-    except BaseException:
-        await trio.aclose_forcefully(stream)
-        raise
-    return connection
-
-
-async def shown_certificate(dialler: Dialler, server: MailServer) -> Certificate | None:
-    """What a server shows of itself, whoever it may be: nobody signs in there."""
-    try:
-        await greeted(dialler, msgspec.structs.replace(server, pin=NOBODYS_PIN))
-    except MailServerFault as fault:
-        return fault.certificate
-    return None  # a server with that certificate does not exist
-
-
-def _upper(names: Sequence[bytes]) -> frozenset[str]:
+def upper(names: Sequence[bytes]) -> frozenset[str]:
+    """Capabilities as they are compared."""
     return frozenset(name.decode("latin-1").upper() for name in names)

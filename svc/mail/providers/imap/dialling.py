@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import trio
-from cryptography import x509
 
 from svc.mail.providers.imap.faults import MailServerFault, unreachable
 from svc.mail.providers.imap.servers import Certificate, MailServer
@@ -118,6 +117,8 @@ def _sha256(certificate: bytes) -> str:
 
 
 def _described(certificate: bytes) -> Certificate | None:
+    from cryptography import x509  # late: it is large, and wanted only where a certificate is not trusted
+
     try:
         read = x509.load_der_x509_certificate(certificate)
         return Certificate(

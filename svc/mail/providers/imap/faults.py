@@ -68,16 +68,28 @@ _TOO_MANY: Final = re.compile(
     r"too many (?:simultaneous )?(?:connections|sessions)|maximum number of connections", re.I
 )
 _OAUTH_ONLY: Final = re.compile(r"basic ?auth(?:entication)? (?:is )?(?:disabled|blocked)|LogonDenied-Basic", re.I)
+_SMTP_OFF: Final = re.compile(r"SmtpClientAuthentication is disabled", re.IGNORECASE)
 _BACKOFF: Final = re.compile(r"Backoff Time: (\d{1,9}) milliseconds", re.IGNORECASE)
 _PASSING: Final = frozenset({"UNAVAILABLE", "INUSE", "LIMIT", "SERVERBUG", "CONTACTADMIN"})
 
 MAX_BACKOFF_S: Final = 300.0
 
 
-def login_fault(*, host: str, code: str, said: str) -> MailServerFault:
+def login_fault(*, host: str, code: str, said: str, by: Literal["password", "token"] = "password") -> MailServerFault:
     """Why a server did not let somebody in. ``code``: its response code, if it gave one."""
     if (busy := busy_fault(host=host, code=code, said=said)) is not None:
         return busy
+    if _SMTP_OFF.search(said):
+        return MailServerFault(
+            "refused",
+            f"{host} lets no mail out for this mailbox: sending by SMTP (SMTP AUTH) is switched off. Its administrator "
+            "can switch it on, for the mailbox or for all: https://aka.ms/smtp_auth_disabled",
+            said=said,
+        )
+    if by == "token" and not _IMAP_OFF.search(said):
+        return MailServerFault(
+            "auth_failed", f"{host} does not accept the sign-in of this mailbox any more.", said=said
+        )
     if _APP_PASSWORD.search(said):
         return MailServerFault(
             "app_password",

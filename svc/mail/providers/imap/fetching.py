@@ -12,7 +12,7 @@ from typing import Final
 
 from svc.mail.providers.folders import Place, labels_of
 from svc.mail.providers.imap import roles
-from svc.mail.providers.imap.connection import CommandRefused
+from svc.mail.providers.imap.answers import CommandRefused
 from svc.mail.providers.imap.protocol.messages import Message
 from svc.mail.providers.imap.protocol.sets import UidSet
 from svc.mail.providers.imap.rows import queries

@@ -7,8 +7,9 @@ from typing import Final
 
 from svc.mail.model import Account
 from svc.mail.providers.imap.access import Access, read
-from svc.mail.providers.imap.connection import ImapConnection, connected
+from svc.mail.providers.imap.connection import ImapConnection
 from svc.mail.providers.imap.dialling import Dialler
+from svc.mail.providers.imap.opening import connected
 from svc.mail.providers.imap.provider import ImapProvider
 from svc.mail.providers.imap.submission.session import SubmissionSession, signed_in
 from svc.mail.providers.kind import PasswordKind
@@ -34,12 +35,22 @@ def _open(workspace: Workspace, account: Account, load: Callable[[], Awaitable[b
 
     async def connect() -> ImapConnection:
         found = await access()
-        return await connected(dialler, found.imap, username=found.username, password=found.password)
+        return await connected(dialler, found.imap, found.login)
 
     async def sign_in() -> SubmissionSession:
         found = await access()
-        return await signed_in(dialler, found.smtp, username=found.username, password=found.password)
+        return await signed_in(dialler, found.smtp, found.login)
 
+    return mailbox_of(workspace, account, connect=connect, sign_in=sign_in)
+
+
+def mailbox_of(
+    workspace: Workspace,
+    account: Account,
+    *,
+    connect: Callable[[], Awaitable[ImapConnection]],
+    sign_in: Callable[[], Awaitable[SubmissionSession]],
+) -> ImapProvider:
     return ImapProvider(
         account_id=account.id,
         address=account.address,

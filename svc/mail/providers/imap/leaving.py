@@ -1,7 +1,7 @@
 """A mail that leaves by SMTP, and our own copy of it in the folder of sent mail.
 
-Some servers file a copy by themselves, and none says so. So the copy is expected there first; a look that comes some
-seconds later finds it by its Message-ID, and where it does not, we file it. However that ends, it is tried three times
+Some servers file a copy by themselves, and none says so. So the copy is expected there first; looks that come soon
+after find it by its Message-ID, and where none of them does, we file it. However that ends, it is tried three times
 at most, and each look looks first: rather no copy than a hundred.
 """
 
@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
+
+import trio
 
 from svc.clock import SECOND_MS, Clock, Millis
 from svc.formats import mime
 from svc.mail.model import SENT
-from svc.mail.providers.imap.connection import CommandRefused
+from svc.mail.providers.imap.answers import CommandRefused
 from svc.mail.providers.imap.looking import filing_mark, mark_of
 from svc.mail.providers.imap.protocol.writing import Bytes, Text
 from svc.mail.providers.imap.rows import copies
@@ -24,10 +26,12 @@ from svc.mail.providers.imap.rows.model import FolderRow
 from svc.mail.providers.imap.session import Using
 from svc.mail.providers.imap.submission.session import Envelope, SubmissionSession
 from svc.mail.providers.seam import Refused, SentMessage
-from svc.nursery import ThreadPool
+from svc.nursery import ThreadPool, Wake
 from svc.store import BlobCorrupt, BlobMissing, Blobs, Store
 
-SERVER_FILES_MS: Final = 10 * SECOND_MS
+LOOK_AFTER_S: Final = (0.0, 1.0, 2.0, 4.5)
+"""When a mail's copy is looked for, from when it was taken."""
+SERVER_FILES_MS: Final = 4 * SECOND_MS
 """So long a server has to file the copy itself."""
 FILE_TRIES: Final = 3
 MAX_COPY_BYTES: Final = 64 * 1024 * 1024
@@ -47,18 +51,33 @@ class Leaving:
     threads: ThreadPool
     clock: Clock
     sign_in: Callable[[], Awaitable[SubmissionSession]]
+    _sent: Wake = field(default_factory=Wake)
+
+    async def listen(self, heard: Callable[[], None]) -> None:
+        """Ask for looks after each mail that left, for ever: until its copy lies there, something may happen."""
+        while True:
+            await self._sent.wait()
+            before_s = 0.0
+            for after_s in LOOK_AFTER_S:
+                await trio.sleep(after_s - before_s)
+                before_s = after_s
+                heard()
 
     async def send(self, raw: bytes, *, folder: FolderRow) -> SentMessage:
-        """Raises :class:`MailServerFault` and :class:`Refused`; ``folder`` is that of sent mail."""
+        """Raises :class:`MailServerFault` and :class:`Refused`; ``folder`` is that of sent mail.
+
+        The envelope is from the account's own address, whatever ``From`` says. A server that binds senders to logins
+        looks there, and knows this one; SPF of its domain names this server, and an alias's domain may not; and what
+        bounces comes to this mailbox.
+        """
         head = await self.threads.run(mime.parse_head_only, raw)
         people = dict.fromkeys(one.address for one in (*head.to, *head.cc, *head.bcc) if one.address)
         if not people:
             raise Refused("This mail has no recipient.", status=501)
-        sender = head.sender.address if head.sender is not None and head.sender.address else self.address
         kept = await self.blobs.put(raw)
         session = await self.sign_in()
         try:
-            await session.submit(Envelope(sender=sender, recipients=tuple(people)), without_bcc(raw))
+            await session.submit(Envelope(sender=self.address, recipients=tuple(people)), without_bcc(raw))
         except BaseException:
             await session.aclose()
             raise
@@ -71,11 +90,13 @@ class Leaving:
             sha256=kept.sha256,
             size=len(raw),
         )
+        self._sent.call()
         await session.say_goodbye()
         return SentMessage(id=message_id, labels=frozenset({SENT}))
 
-    async def file_copies(self, using: Using) -> None:
-        """What the server has not filed by now; the look before this has just been through all of it."""
+    async def file_copies(self, using: Using) -> bool:
+        """What the server has not filed by now; the look before this has just been through all of it. Whether there was
+        something."""
         before = self.clock.now() - SERVER_FILES_MS
         waiting = await self.store.read(copies.awaited, account_id=self.account_id, before=before, tries=FILE_TRIES)
         for one in waiting:
@@ -87,6 +108,7 @@ class Leaving:
                 )
             except (BlobMissing, BlobCorrupt, CommandRefused):
                 continue  # it stays here, and the person's mail is sent all the same
+        return bool(waiting)
 
 
 def without_bcc(raw: bytes) -> bytes:

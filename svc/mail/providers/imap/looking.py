@@ -19,7 +19,7 @@ from typing import Final
 from svc.clock import MINUTE_MS, Clock, Millis
 from svc.mail.model import INBOX
 from svc.mail.providers.imap import roles
-from svc.mail.providers.imap.connection import CommandRefused
+from svc.mail.providers.imap.answers import CommandRefused
 from svc.mail.providers.imap.protocol.messages import Message
 from svc.mail.providers.imap.protocol.responses import Folder, FolderStatus, Found, Vanished
 from svc.mail.providers.imap.protocol.sets import MAX_UID, UidSet
@@ -37,8 +37,14 @@ MEET_AT_ONCE: Final = 500
 NEWEST_FLAGS: Final = 300
 ALL_FLAGS_EVERY_MS: Final = 10 * MINUTE_MS
 MAX_MESSAGES: Final = 5_000_000
+MAX_SET_CHARS: Final = 4_000
+"""Of a set of UIDs in one command; servers take lines of 8,000."""
+ALL: Final = f"1:{MAX_UID}"
 
-_MEET: Final = "(UID FLAGS INTERNALDATE RFC822.SIZE BODY.PEEK[HEADER.FIELDS (MESSAGE-ID)])"
+MEET: Final = (
+    "(UID FLAGS INTERNALDATE RFC822.SIZE "
+    "BODY.PEEK[HEADER.FIELDS (MESSAGE-ID X-MICROSOFT-ORIGINAL-MESSAGE-ID X-SVC-OUTGOING DATE)])"
+)
 _STATUS: Final = "MESSAGES UIDNEXT UIDVALIDITY"
 
 
@@ -65,9 +71,15 @@ class Look:
     tell: bool
     """Whether sync has to hear of what is new: it has read the mailbox before."""
 
-    async def take(self) -> list[FolderRow]:
-        """Returns the folders as they are now."""
-        began_at = self.clock.now()
+    async def take(self) -> None:
+        """What is lost then was perhaps moved to a folder that had been asked before: so all of them are asked once
+        more, at once, before it counts as deleted."""
+        if await self._round():
+            await self._round()
+
+    async def _round(self) -> bool:
+        """Whether something is lost that was not lost before. What was, and was not found, is deleted."""
+        lost_before = await self.store.read(queries.lost, account_id=self.account_id)
         listed, states = await self._list()
         folders = await self.store.write(folder_rows.store_folders, account_id=self.account_id, found=listed)
         changed = [
@@ -77,8 +89,7 @@ class Look:
             await self.store.write(_store_known, account_id=self.account_id, changed=changed)
         for one in changed:
             await self._meet(one)
-        await self.store.write(message_rows.forget_lost, account_id=self.account_id, before=began_at)
-        return folders
+        return await self.store.write(message_rows.forget_lost, account_id=self.account_id, lost_before=lost_before)
 
     async def _list(self) -> tuple[list[roles.Place], dict[bytes, FolderStatus]]:
         await self.using.leave()
@@ -139,15 +150,23 @@ class Look:
         if self.using.tells_vanished:
             since += " VANISHED"
         try:
-            answer = await self.using.command("UID", "FETCH", f"1:{MAX_UID}", "(UID FLAGS)", f"({since})")
+            answer = await self.using.command("UID", "FETCH", ALL, "(UID FLAGS)", f"({since})")
         except CommandRefused:
             return False
         self._sort(changed, known, answer.all(Message))
         vanished = UidSet()
         for one in answer.all(Vanished):
             vanished |= one.uids
-        changed.lost = [uid for uid in known if uid in vanished]
+        changed.lost = await self._confirmed([uid for uid in known if uid in vanished])
         return True
+
+    async def _confirmed(self, vanished: Sequence[int]) -> list[int]:
+        """Those that are really gone: some servers tell that of mails that are there."""
+        if not vanished:
+            return []
+        among = str(UidSet.of(vanished))
+        there = await self._uids(among if len(among) <= MAX_SET_CHARS else ALL)
+        return [uid for uid in vanished if uid not in there]
 
     async def _newest(self, changed: Changed, known: set[int]) -> bool:
         """Without such a count: what is new, and the flags of the newest; of all where that is due."""
@@ -175,10 +194,10 @@ class Look:
         changed.lost = sorted(known - there)
         changed.new = sorted(there - known)
 
-    async def _uids(self) -> UidSet:
+    async def _uids(self, among: str = ALL) -> UidSet:
         """Also by those who answer a search without ``UID`` with numbers (iCloud)."""
         how = ["RETURN (ALL)"] if "ESEARCH" in self.using.able else []
-        answer = await self.using.command("UID", "SEARCH", *how, "UID", f"1:{MAX_UID}")
+        answer = await self.using.command("UID", "SEARCH", *how, "UID", among)
         found = UidSet()
         for one in answer.all(Found):
             found |= one.uids
@@ -190,8 +209,8 @@ class Look:
         for start in range(0, len(uids), MEET_AT_ONCE):
             await self.using.open(changed.folder.name)
             some = UidSet.of(uids[start : start + MEET_AT_ONCE])
-            answer = await self.using.command("UID", "FETCH", str(some), _MEET)
-            met = _arrivals(answer.all(Message), wanted=some, now=self.clock.now())
+            answer = await self.using.command("UID", "FETCH", str(some), MEET)
+            met = arrivals(answer.all(Message), wanted=some, now=self.clock.now())
             await self.store.write(
                 message_rows.store_arrivals,
                 account_id=self.account_id,
@@ -229,7 +248,7 @@ def _store_known(tx: Tx, *, account_id: str, changed: Sequence[Changed]) -> None
         message_rows.store_flags(tx, account_id=account_id, folder_id=one.folder.id, found=one.flags)
 
 
-def _arrivals(found: Iterable[Message], *, wanted: UidSet, now: Millis) -> list[Arrival]:
+def arrivals(found: Iterable[Message], *, wanted: UidSet, now: Millis) -> list[Arrival]:
     met: list[Arrival] = []
     for one in found:
         if one.uid is None or one.uid not in wanted:
@@ -241,7 +260,8 @@ def _arrivals(found: Iterable[Message], *, wanted: UidSet, now: Millis) -> list[
             Arrival(
                 uid=one.uid,
                 mark=mark_of(message_id=one.message_id, arrived_at=arrived_at, size=size),
-                filing=filing_mark(one.message_id),
+                filings=frozenset(filter(None, map(filing_mark, (one.message_id, one.original_message_id)))),
+                draft_mark=one.draft_mark,
                 arrived_at=arrived_at,
                 size=size,
                 seen=flags.seen,

@@ -10,22 +10,28 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
+
+import trio
 
 from svc.clock import Clock, Millis
 from svc.mail.model import INBOX, SENT
 from svc.mail.providers.folders import FLAGS, KEYWORD, ROLES
 from svc.mail.providers.imap import roles
+from svc.mail.providers.imap.answers import CommandRefused
 from svc.mail.providers.imap.changing import Changing
-from svc.mail.providers.imap.connection import CommandRefused, ImapConnection
+from svc.mail.providers.imap.connection import ImapConnection
+from svc.mail.providers.imap.drafting import Drafting
 from svc.mail.providers.imap.faults import MailServerFault
 from svc.mail.providers.imap.fetching import Fetching
+from svc.mail.providers.imap.idling import idle
 from svc.mail.providers.imap.leaving import Leaving
 from svc.mail.providers.imap.looking import Look
 from svc.mail.providers.imap.rows import changes as change_rows
 from svc.mail.providers.imap.rows import folders as folder_rows
+from svc.mail.providers.imap.rows import keywords as keyword_rows
 from svc.mail.providers.imap.rows import queries
-from svc.mail.providers.imap.rows.model import FolderRow
 from svc.mail.providers.imap.seam_faults import as_of_mail
 from svc.mail.providers.imap.session import ImapSession, Using
 from svc.mail.providers.imap.submission.session import SubmissionSession
@@ -40,13 +46,14 @@ from svc.mail.providers.seam import (
     ProviderLabel,
     RawMessage,
     Refused,
+    SendingAddress,
     SentMessage,
 )
-from svc.nursery import ThreadPool
+from svc.nursery import ThreadPool, open_task_group
 from svc.store import Blobs, ReadTx, Store
 
 ABLE: Final = Capabilities(
-    labels=False, colors=False, server_threads=False, bulk_min=2, bulk_max=100, max_message_bytes=35 << 20
+    labels=True, colors=False, server_threads=False, bulk_min=2, bulk_max=100, max_message_bytes=35 << 20
 )
 CHANGES_A_PAGE: Final = 1_000
 
@@ -84,15 +91,21 @@ class ImapProvider:
     def capabilities(self) -> Capabilities:
         return ABLE
 
+    @property
+    def drafts(self) -> Drafting:
+        return Drafting(
+            account_id=self.account_id, store=self.store, clock=self.clock, turn=partial(self._turn, writes=True)
+        )
+
     async def profile(self) -> Profile:
         if not await self.store.read(_is_known, self.account_id):
             async with self._turn() as using:
                 await self._look(using, tell=False)
         return await self.store.read(_profile, self.account_id, self.address)
 
-    async def sender_name(self) -> str | None:
-        """A mailbox of its kind knows none."""
-        return None
+    async def addresses(self) -> tuple[SendingAddress, ...]:
+        """A mailbox of its kind tells none."""
+        return ()
 
     async def list_messages(
         self, *, label: str | None = None, page_token: str | None = None, limit: int = 100
@@ -145,14 +158,22 @@ class ImapProvider:
             await self._changing(using).change(list(rows.values()), add=add, remove=remove)
 
     async def labels(self) -> tuple[ProviderLabel, ...]:
-        folders, keywords = await self.store.read(_labels, self.account_id)
-        own = [(one.label, one.shown) for one in folders if one.label.startswith(roles.OWN_FOLDER)]
-        made = [*own, *((one, roles.keyword_name(one)) for one in keywords if one.startswith(KEYWORD))]
+        made = await self.store.read(_made_labels, self.account_id)
         system = tuple(ProviderLabel(id=name, name=name, system=True) for name in (*ROLES, *sorted(FLAGS)))
-        return (*system, *(ProviderLabel(id=label, name=name, system=False) for label, name in made))
+        return (*system, *(ProviderLabel(id=label, name=name, system=False) for label, name in made.items()))
 
     async def create_label(self, name: str, *, color: str | None = None) -> ProviderLabel:
-        raise Refused("This mail server has no labels of one's own.", status=405)
+        """A keyword where the server takes new ones; else a folder, which is a label of which a message has one."""
+        async with self._turn(writes=True) as using:
+            known = await self.store.read(_made_labels, self.account_id)
+            if any(name.casefold() == one.casefold() for one in known.values()):
+                raise Refused("There is a label of this name.", status=409)
+            label = KEYWORD + roles.keyword_for(name)
+            if not (await using.open(b"INBOX")).takes_keywords or label in known:
+                folder = await self._changing(using).make_folder(name)
+                return ProviderLabel(id=folder.label, name=folder.shown, system=False)
+            await self.store.write(keyword_rows.make, account_id=self.account_id, label=label, name=name)
+            return ProviderLabel(id=label, name=name, system=False)
 
     async def send(self, raw: bytes, *, thread_id: str | None = None) -> SentMessage:
         """``thread_id`` means nothing here: threads follow from what the mails say."""
@@ -160,6 +181,13 @@ class ImapProvider:
             folder = await self._changing(using).folder(SENT)
         with _told(writes=True):
             return await self._leaving.send(raw, folder=folder)
+
+    async def listen(self, heard: Callable[[], None]) -> None:
+        async with open_task_group() as nursery:
+            nursery.start_soon(self._leaving.listen, heard)
+            with _told():
+                await idle(self.connect, heard)
+            await trio.sleep_forever()  # where the server tells nothing
 
     async def aclose(self) -> None:
         await self._session.aclose()
@@ -172,7 +200,8 @@ class ImapProvider:
     async def _look(self, using: Using, *, tell: bool) -> None:
         look = Look(account_id=self.account_id, store=self.store, clock=self.clock, using=using, tell=tell)
         await look.take()
-        await self._leaving.file_copies(using)
+        if await self._leaving.file_copies(using):
+            await look.take()
 
     def _changing(self, using: Using) -> Changing:
         return Changing(account_id=self.account_id, store=self.store, using=using)
@@ -206,8 +235,11 @@ def _profile(tx: ReadTx, account_id: str, address: str) -> Profile:
     )
 
 
-def _labels(tx: ReadTx, account_id: str) -> tuple[list[FolderRow], list[str]]:
-    return folder_rows.folders(tx, account_id=account_id), queries.keywords(tx, account_id=account_id)
+def _made_labels(tx: ReadTx, account_id: str) -> dict[str, str]:
+    """The names of folders and keywords of one's own, by their ids."""
+    folders = folder_rows.folders(tx, account_id=account_id)
+    own = {one.label: one.shown for one in folders if one.label.startswith(roles.OWN_FOLDER)}
+    return own | keyword_rows.named(tx, account_id=account_id)
 
 
 def _place_of(token: str | None) -> tuple[Millis, str] | None:

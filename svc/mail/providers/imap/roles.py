@@ -6,13 +6,14 @@ shows what lies elsewhere (all mail, flagged, important) is no place for a messa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from svc.mail.model import DRAFT, INBOX, SENT, SPAM, TRASH
 from svc.mail.providers.folders import ARCHIVE, KEYWORD
-from svc.mail.providers.imap.protocol.names import shown_name
+from svc.mail.providers.imap.protocol.names import shown_name, written_name
 from svc.mail.providers.imap.protocol.responses import Folder
 
 OWN_FOLDER: Final = "folder/"
@@ -58,6 +59,8 @@ _KEYWORD_NAMES: Final[Mapping[str, str]] = {  # as Thunderbird calls them
     "$label4": "To Do",
     "$label5": "Later",
 }
+_NO_ATOM: Final = re.compile(r"[(){ %*\"\\\]]")
+MAX_KEYWORD_CHARS: Final = 60
 _NO_LABELS: Final = frozenset(
     {"junk", "nonjunk", "notjunk", "junkrecorded", "forwarded", "mdnsent", "old", "redirected"}
 )
@@ -102,6 +105,11 @@ def keyword_label(flag: str) -> str | None:
     if flag.startswith("\\") or small in _NO_LABELS or (small.startswith("$") and small not in _KEYWORD_NAMES):
         return None
     return KEYWORD + flag
+
+
+def keyword_for(name: str) -> str:
+    """The keyword of a new label: in the letters that a keyword may have (RFC 3501, atom)."""
+    return _NO_ATOM.sub("_", written_name(name).decode("ascii"))[:MAX_KEYWORD_CHARS]
 
 
 def keyword_of(label: str) -> str:

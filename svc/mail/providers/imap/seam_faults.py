@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from svc.mail.providers.imap.connection import CommandRefused
+from svc.mail.providers.imap.answers import CommandRefused
 from svc.mail.providers.imap.faults import MailServerFault
 from svc.mail.providers.seam import GrantLost, LostAnswer, ProviderFault, Refused, Throttled, Unreachable
 

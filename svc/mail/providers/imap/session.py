@@ -12,7 +12,8 @@ from typing import Final
 
 import trio
 
-from svc.mail.providers.imap.connection import Answer, CommandRefused, ImapConnection
+from svc.mail.providers.imap.answers import Answer, CommandRefused
+from svc.mail.providers.imap.connection import ImapConnection
 from svc.mail.providers.imap.faults import MailServerFault
 from svc.mail.providers.imap.protocol.responses import Exists
 from svc.mail.providers.imap.protocol.values import Atom, number

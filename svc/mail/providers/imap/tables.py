@@ -55,3 +55,25 @@ TABLES: Final = (
     """,
     "create index mail_imap_changes_account on mail_imap_changes (account_id, seq)",
 )
+
+MADE_KEYWORDS: Final = (
+    """
+    create table mail_imap_keywords (           -- labels that were made here, and are keywords at the server
+        account_id text not null references mail_accounts (id) on delete cascade,
+        label text not null,
+        name text not null,                     -- as the person wrote it: a keyword has few letters to choose from
+        primary key (account_id, label)
+    ) strict, without rowid
+    """,
+)
+
+OWN_DRAFTS: Final = (
+    "alter table mail_imap_places add column is_ours integer not null default 0",  # 1: the copy of a draft kept here
+    """
+    create table mail_imap_drafts (             -- which drafts lie, or may lie, at the server as copies of ours
+        account_id text not null references mail_accounts (id) on delete cascade,
+        mark text not null,
+        primary key (account_id, mark)
+    ) strict, without rowid
+    """,
+)

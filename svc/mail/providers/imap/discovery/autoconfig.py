@@ -1,7 +1,7 @@
 """What a domain says about its mail servers in Thunderbird's form (``config-v1.1.xml``), read and nothing believed.
 
 It names servers; whether they are who they say is for their certificates to prove. Only secret connections count, and
-only sign-in with a password.
+only sign-in with a password, or servers that are known to take none.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import xml.etree.ElementTree as ElementTree
 from typing import Final
 from urllib.parse import quote
 
+from svc.mail.providers.imap.discovery import presets
 from svc.mail.providers.imap.discovery.model import Found
 from svc.mail.providers.imap.servers import MailServer, Security, checked
 
@@ -50,9 +51,11 @@ def _first(root: ElementTree.Element, tag: str, kind: str, address: str) -> tupl
         ways = [(one.text or "").strip() for one in element.findall("authentication")]
         security = _SECURITIES.get(_text(element, "socketType").upper())
         port = _text(element, "port")
-        if security is None or not port.isdecimal() or len(port) > 5 or (ways and _BY_PASSWORD not in ways):
+        if security is None or not port.isdecimal() or len(port) > 5:
             continue
         host = _filled(_text(element, "hostname"), address)
+        if ways and _BY_PASSWORD not in ways and presets.by_server(host) is None:
+            continue
         server = checked(MailServer(host=host, port=int(port), security=security))
         if server is not None:
             return server, _filled(_text(element, "username"), address) or address

@@ -8,12 +8,12 @@ from typing import Final
 
 import trio
 
-from svc.mail.providers.imap.connection import greeted
 from svc.mail.providers.imap.dialling import Dialler
 from svc.mail.providers.imap.discovery import autoconfig, presets
 from svc.mail.providers.imap.discovery.model import Found
 from svc.mail.providers.imap.discovery.names import Names, by_services
 from svc.mail.providers.imap.faults import MailServerFault
+from svc.mail.providers.imap.opening import greeted
 from svc.mail.providers.imap.servers import MailServer
 from svc.mail.providers.imap.submission.session import greeted_by
 from svc.nursery import open_task_group
@@ -43,7 +43,8 @@ class Discovery:
                 nursery.start_soon(self._try, way, address, said)
         for way in (self._hosted, self._configured, self._served):
             if (found := said.get(way.__name__)) is not None:
-                return found
+                known = presets.by_server(found.imap.host)
+                return found if known is None else known.found(address)
         return await self._guessed(address)
 
     async def _try(self, way: Callable[[str], Awaitable[Found | None]], address: str, said: dict[str, Found]) -> None:

@@ -12,11 +12,12 @@ Source = Literal["preset", "autoconfig", "srv", "guess"]
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """``help``: what a person has to know or to do at the provider. ``oauth_only``: it takes no passwords any more."""
+    """``help``: what a person has to know or to do at the provider. ``oauth``: the kind of provider by whose own
+    sign-in it is connected instead, since it takes no passwords."""
 
     imap: MailServer
     smtp: MailServer
     username: str
     source: Source
     help: str | None = None
-    oauth_only: bool = False
+    oauth: str | None = None

@@ -20,7 +20,8 @@ SUBMISSION: Final = 587
 @dataclass(frozen=True, kw_only=True)
 class Preset:
     """``domains``: of addresses; one that ends in ``.*`` stands for any ending. ``exchangers``: how the names of mail
-    servers end that take in mail for domains of others. ``local_user``: the user name is what stands before the @."""
+    servers end that take in mail for domains of others. ``local_user``: the user name is what stands before the @.
+    ``oauth``: the kind of provider by whose sign-in it is connected instead; it takes no passwords."""
 
     imap: MailServer
     smtp: MailServer
@@ -28,7 +29,7 @@ class Preset:
     exchangers: tuple[str, ...] = ()
     help: str | None = None
     local_user: bool = False
-    oauth_only: bool = False
+    oauth: str | None = None
 
     def found(self, address: str) -> Found:
         return Found(
@@ -37,7 +38,7 @@ class Preset:
             username=address.rpartition("@")[0] if self.local_user else address,
             source="preset",
             help=self.help,
-            oauth_only=self.oauth_only,
+            oauth=self.oauth,
         )
 
 
@@ -57,6 +58,12 @@ def by_exchangers(hosts: Iterable[str]) -> Preset | None:
     return None
 
 
+def by_server(host: str) -> Preset | None:
+    """Of those that take no passwords: whoever else names one of their servers means that provider."""
+    own = (one for one in PRESETS if one.oauth is not None)
+    return next((one for one in own if host in {one.imap.host, one.smtp.host}), None)
+
+
 def tls(host: str, port: int) -> MailServer:
     return MailServer(host=host, port=port, security="tls")
 
@@ -69,7 +76,7 @@ def _preset(
     help: str | None = None,
     submission: Security = "tls",
     local_user: bool = False,
-    oauth_only: bool = False,
+    oauth: str | None = None,
 ) -> Preset:
     return Preset(
         imap=tls(imap, IMAPS),
@@ -78,13 +85,34 @@ def _preset(
         exchangers=exchangers,
         help=help,
         local_user=local_user,
-        oauth_only=oauth_only,
+        oauth=oauth,
     )
 
 
 _MICROSOFT: Final = (
     "Microsoft no longer lets programs sign in with a password, and app passwords do not work either: it wants a "
     "sign-in on its own page."
+)
+OUTLOOK_COM: Final = _preset(
+    "outlook.office365.com",
+    "smtp-mail.outlook.com",
+    "outlook.*",
+    "hotmail.*",
+    "live.*",
+    "msn.com",
+    "passport.com",
+    help=_MICROSOFT,
+    submission="starttls",
+    oauth="outlook",
+)
+MICROSOFT_365: Final = _preset(
+    "outlook.office365.com",
+    "smtp.office365.com",
+    "office365.com",
+    exchangers=("mail.protection.outlook.com", "mx.microsoft", "olc.protection.outlook.com"),
+    help=_MICROSOFT,
+    submission="starttls",
+    oauth="outlook",
 )
 _GMX: Final = (
     "Switch on POP3 and IMAP in the mailbox's settings first. With two-step sign-in, make an app-specific password in "
@@ -99,28 +127,10 @@ PRESETS: Final = (
         "googlemail.com",
         exchangers=("google.com", "googlemail.com"),
         help="A mailbox at Google is connected by Google's own sign-in, which also brings its labels.",
-        oauth_only=True,
+        oauth="gmail",
     ),
-    _preset(
-        "outlook.office365.com",
-        "smtp-mail.outlook.com",
-        "outlook.*",
-        "hotmail.*",
-        "live.*",
-        "msn.com",
-        "passport.com",
-        help=_MICROSOFT,
-        submission="starttls",
-        oauth_only=True,
-    ),
-    _preset(
-        "outlook.office365.com",
-        "smtp.office365.com",
-        exchangers=("mail.protection.outlook.com", "mx.microsoft", "olc.protection.outlook.com"),
-        help=_MICROSOFT,
-        submission="starttls",
-        oauth_only=True,
-    ),
+    OUTLOOK_COM,
+    MICROSOFT_365,
     _preset(
         "imap.mail.me.com",
         "smtp.mail.me.com",

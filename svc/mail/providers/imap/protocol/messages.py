@@ -9,6 +9,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Final
 
 from svc.clock import Millis
+from svc.formats.mime.dates import parse_date
 from svc.mail.providers.imap.protocol.faults import ProtocolFault
 from svc.mail.providers.imap.protocol.framing import Literal
 from svc.mail.providers.imap.protocol.values import Value, number
@@ -17,7 +18,11 @@ _DATE: Final = re.compile(
     rb" ?(\d{1,2})-([A-Za-z]{3})-(\d{4}) (\d{2}):(\d{2}):(\d{2}) ?([+-])(\d{2})(\d{2})", re.DOTALL
 )
 _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MESSAGE_ID: Final = re.compile(rb"^message-id:\s*([^\r\n]*(?:\r?\n[ \t][^\r\n]*)*)", re.IGNORECASE | re.MULTILINE)
+_REST: Final = rb":\s*([^\r\n]*(?:\r?\n[ \t][^\r\n]*)*)"
+_MESSAGE_ID: Final = re.compile(rb"^message-id" + _REST, re.IGNORECASE | re.MULTILINE)
+_ORIGINAL: Final = re.compile(rb"^x-microsoft-original-message-id" + _REST, re.IGNORECASE | re.MULTILINE)
+_MARK: Final = re.compile(rb"^x-svc-outgoing" + _REST, re.IGNORECASE | re.MULTILINE)
+_WRITTEN: Final = re.compile(rb"^date" + _REST, re.IGNORECASE | re.MULTILINE)
 _BETWEEN: Final = re.compile(rb"<\s*([^<>\s]+)\s*>")
 
 
@@ -42,7 +47,25 @@ class Message:
     @property
     def message_id(self) -> str | None:
         """Of the ``header``: without its brackets, as bytes seen as Latin-1."""
-        found = _MESSAGE_ID.search(self.header or b"")
+        return self._id(_MESSAGE_ID)
+
+    @property
+    def original_message_id(self) -> str | None:
+        """The one that it was sent with, where the server that sent it has put its own in that one's place."""
+        return self._id(_ORIGINAL)
+
+    @property
+    def draft_mark(self) -> str | None:
+        """By which a draft that was written here is told from others: our mark, and the second when it was written.
+        Programs that change a draft may leave the mark in it; its date they write anew."""
+        mark, dated = self._id(_MARK), _WRITTEN.search(self.header or b"")
+        if mark is None or dated is None:
+            return None
+        at = parse_date(dated[1].decode("latin-1"))
+        return None if at is None else f"{mark} {at}"
+
+    def _id(self, name: re.Pattern[bytes]) -> str | None:
+        found = name.search(self.header or b"")
         if found is None:
             return None
         between = _BETWEEN.search(found[1])

@@ -30,7 +30,7 @@ def expect_copy(tx: Tx, *, account_id: str, folder: FolderRow, filing: str, mark
     if known is None:
         none = frozenset[str]()
         copy = Arrival(
-            uid=0, mark=mark, filing=filing, arrived_at=tx.now, size=size, seen=True, flagged=False, keywords=none
+            uid=0, mark=mark, filings=none, arrived_at=tx.now, size=size, seen=True, flagged=False, keywords=none
         )
         insert(tx, account_id, message_id, folder_id=folder.id, arrival=copy, uid=None)
         tx.run(

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Final
 
-from svc.clock import Millis
 from svc.erase import Left
 from svc.ids import derived_id
-from svc.mail.model import SPAM, TRASH
+from svc.mail.model import DRAFT, SPAM, TRASH
 from svc.mail.providers.folders import ARCHIVE, Place, labels_of
+from svc.mail.providers.imap.rows import drafts, queries
 from svc.mail.providers.imap.rows.changes import note, tell
 from svc.mail.providers.imap.rows.model import Arrival, Flags, FolderRow, Kept, kept_of
 from svc.mail.providers.imap.rows.queries import PLACE
@@ -41,7 +41,8 @@ def store_flags(tx: Tx, *, account_id: str, folder_id: int, found: Iterable[Flag
             after = replace(before.place, seen=one.seen, flagged=one.flagged, keywords=one.keywords)
             if after != before.place:
                 _write_place(tx, account_id, before, after, folder_id=folder_id, uid=one.uid)
-                tell(tx, account_id, before.id, before.place, after)
+                if not before.is_ours:
+                    tell(tx, account_id, before.id, before.place, after)
 
 
 def store_arrivals(
@@ -54,21 +55,24 @@ def store_arrivals(
             folder_id=folder.id,
             uid=one.uid,
         )
-        if known is None and not _known_again(tx, account_id, folder, one):
+        if known is not None:
+            continue
+        is_ours = folder.label == DRAFT and drafts.is_ours(tx, account_id=account_id, mark=one.draft_mark)
+        if not _known_again(tx, account_id, folder, one, is_ours=is_ours):
             message_id = _new_id(tx, account_id, folder, uid_validity=uid_validity, uid=one.uid)
-            insert(tx, account_id, message_id, folder_id=folder.id, arrival=one, uid=one.uid)
-            if is_told:
+            insert(tx, account_id, message_id, folder_id=folder.id, arrival=one, uid=one.uid, is_ours=is_ours)
+            if is_told and not is_ours:
                 note(tx, account_id, "added", message_id)
 
 
-def forget_lost(tx: Tx, *, account_id: str, before: Millis) -> None:
-    """What was lost before a look that is through now, and did not come back, was deleted."""
-    rows = tx.all(
-        "select id from mail_imap_places where account_id = :id and lost_at < :before", id=account_id, before=before
-    )
-    for (message_id,) in rows:
-        note(tx, account_id, "deleted", str(message_id))
-        forget(tx, account_id=account_id, message_id=str(message_id))
+def forget_lost(tx: Tx, *, account_id: str, lost_before: Collection[str]) -> bool:
+    """What was lost before a look that is through now, and did not come back, was deleted. Whether there is more that
+    is lost."""
+    lost = queries.lost(tx, account_id=account_id)
+    for message_id in lost & set(lost_before):
+        note(tx, account_id, "deleted", message_id)
+        forget(tx, account_id=account_id, message_id=message_id)
+    return not lost <= set(lost_before)
 
 
 def forget(tx: Tx, *, account_id: str, message_id: str) -> None:
@@ -116,6 +120,8 @@ def erase(tx: Tx, *, account_id: str) -> Left:
     if gone == ERASED_AT_ONCE:
         return "more"
     tx.run("delete from mail_imap_changes where account_id = :id", id=account_id)
+    tx.run("delete from mail_imap_keywords where account_id = :id", id=account_id)
+    tx.run("delete from mail_imap_drafts where account_id = :id", id=account_id)
     tx.run("delete from mail_imap_folders where account_id = :id", id=account_id)
     return "nothing"
 
@@ -123,21 +129,27 @@ def erase(tx: Tx, *, account_id: str) -> Left:
 # The parts
 
 
-def _known_again(tx: Tx, account_id: str, folder: FolderRow, arrival: Arrival) -> bool:
-    """Whether it is one that was lost, or a copy of ours that was awaited: it keeps its id."""
+def _known_again(tx: Tx, account_id: str, folder: FolderRow, arrival: Arrival, *, is_ours: bool) -> bool:
+    """Whether it is one that was lost, or a copy of ours that was awaited: it keeps its id. The copy of a draft that
+    somebody has moved is a message like any other."""
     row = tx.one(
         f"""
-        select {PLACE} where p.account_id = :account_id and p.lost_at is not null and p.mark = :mark
+        select {PLACE}
+        where p.account_id = :account_id and p.lost_at is not null and p.mark = :mark and p.is_ours = :is_ours
         order by p.folder_id <> :folder_id, p.lost_at, p.id limit 1
         """,
         account_id=account_id,
         mark=arrival.mark,
+        is_ours=int(is_ours),
         folder_id=folder.id,
     ) or tx.one(
-        f"select {PLACE} where p.account_id = :account_id and p.folder_id = :folder_id and p.filing = :filing limit 1",
+        f"""
+        select {PLACE} where p.account_id = :account_id and p.folder_id = :folder_id
+            and p.filing in (select value from json_each(:filings)) limit 1
+        """,
         account_id=account_id,
         folder_id=folder.id,
-        filing=arrival.filing,
+        filings=json_array(sorted(arrival.filings)),
     )
     if row is None:
         return False
@@ -163,7 +175,8 @@ def _known_again(tx: Tx, account_id: str, folder: FolderRow, arrival: Arrival) -
         account_id=account_id,
         id=before.id,
     )
-    tell(tx, account_id, before.id, before.place, after)
+    if not is_ours:
+        tell(tx, account_id, before.id, before.place, after)
     return True
 
 
@@ -193,13 +206,14 @@ def insert(
     folder_id: int,
     arrival: Arrival,
     uid: int | None,
+    is_ours: bool = False,
 ) -> None:
     tx.run(
         """
         insert into mail_imap_places (
-            account_id, id, folder_id, uid, mark, arrived_at, size, seen, flagged, keywords
+            account_id, id, folder_id, uid, mark, arrived_at, size, seen, flagged, keywords, is_ours
         ) values (
-            :account_id, :id, :folder_id, :uid, :mark, :arrived_at, :size, :seen, :flagged, :keywords
+            :account_id, :id, :folder_id, :uid, :mark, :arrived_at, :size, :seen, :flagged, :keywords, :is_ours
         )
         """,
         account_id=account_id,
@@ -212,6 +226,7 @@ def insert(
         seen=int(arrival.seen),
         flagged=int(arrival.flagged),
         keywords=json_array(sorted(arrival.keywords)),
+        is_ours=int(is_ours),
     )
 
 

@@ -25,7 +25,8 @@ class FolderRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Kept:
-    """Where a message lies. ``uid`` is ``None`` for one that is lost or not filed yet."""
+    """Where a message lies. ``uid`` is ``None`` for one that is lost or not filed yet. ``is_ours``: it is the copy of a
+    draft that is kept here, and sync is told nothing of it."""
 
     id: str
     folder_id: int
@@ -33,16 +34,20 @@ class Kept:
     uid: int | None
     uid_validity: int
     size: int
+    mark: str
+    is_ours: bool
     place: Place
 
 
 @dataclass(frozen=True, kw_only=True)
 class Arrival:
-    """A message that was not known in its folder. ``filing``: the mark of its Message-ID alone."""
+    """A message that was not known in its folder. ``filings``: the marks of its Message-ID alone, and of the one that
+    it was sent with. ``draft_mark``: what it says to be the copy of."""
 
     uid: int
     mark: str
-    filing: str | None
+    filings: frozenset[str]
+    draft_mark: str | None = None
     arrived_at: Millis
     size: int
     seen: bool
@@ -81,6 +86,8 @@ def kept_of(row: tuple[Value, ...]) -> Kept:
         uid=cast("int | None", row[3]),
         size=cast(int, row[4]),
         uid_validity=cast(int, row[10]),
+        mark=str(row[11]),
+        is_ours=bool(row[12]),
         place=Place(
             folder=str(row[5]),
             seen=bool(row[6]),

@@ -11,7 +11,8 @@ from svc.mail.providers.imap.rows.model import Kept, kept_of
 from svc.store import ReadTx, json_array
 
 PLACE: Final = """
-    p.id, p.folder_id, f.name, p.uid, p.size, f.label, p.seen, p.flagged, p.came_from, p.keywords, f.uid_validity
+    p.id, p.folder_id, f.name, p.uid, p.size, f.label, p.seen, p.flagged, p.came_from, p.keywords, f.uid_validity,
+    p.mark, p.is_ours
     from mail_imap_places p join mail_imap_folders f on f.id = p.folder_id
 """
 
@@ -30,6 +31,24 @@ def known_uids(tx: ReadTx, *, folder_id: int) -> list[int]:
     return [cast(int, uid) for (uid,) in rows]
 
 
+def marks_in(tx: ReadTx, *, folder_id: int, among: Iterable[str]) -> frozenset[str]:
+    rows = tx.all(
+        """
+        select mark from mail_imap_places
+        where folder_id = :id and uid is not null and mark in (select value from json_each(:among))
+        """,
+        id=folder_id,
+        among=json_array(among),
+    )
+    return frozenset(str(mark) for (mark,) in rows)
+
+
+def lost(tx: ReadTx, *, account_id: str) -> frozenset[str]:
+    """The ids of those that vanished from their folder, and were not met in another since."""
+    rows = tx.all("select id from mail_imap_places where account_id = :id and lost_at is not null", id=account_id)
+    return frozenset(str(message_id) for (message_id,) in rows)
+
+
 def listed(
     tx: ReadTx, *, account_id: str, label: str | None, before: tuple[Millis, str] | None, limit: int
 ) -> list[tuple[Millis, str]]:
@@ -37,7 +56,7 @@ def listed(
     rows = tx.all(
         f"""
         select p.arrived_at, p.id from mail_imap_places p join mail_imap_folders f on f.id = p.folder_id
-        where p.account_id = :account_id and (p.arrived_at, p.id) < (:at, :id) and {_CARRIES}
+        where p.account_id = :account_id and (p.arrived_at, p.id) < (:at, :id) and not p.is_ours and {_CARRIES}
         order by p.arrived_at desc, p.id desc limit :limit
         """,
         account_id=account_id,
@@ -57,12 +76,5 @@ _CARRIES: Final = f"""(
 
 
 def total(tx: ReadTx, *, account_id: str) -> int:
-    return cast(int, tx.value("select count(*) from mail_imap_places where account_id = :id", id=account_id))
-
-
-def keywords(tx: ReadTx, *, account_id: str) -> list[str]:
-    rows = tx.all(
-        "select distinct value from mail_imap_places, json_each(keywords) where account_id = :id order by value",
-        id=account_id,
-    )
-    return [str(value) for (value,) in rows]
+    count = "select count(*) from mail_imap_places where account_id = :id and not is_ours"
+    return cast(int, tx.value(count, id=account_id))

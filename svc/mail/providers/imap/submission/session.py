@@ -19,6 +19,7 @@ import trio
 
 from svc.mail.providers.imap.dialling import Dialler
 from svc.mail.providers.imap.faults import MailServerFault, hung_up, login_fault, silent
+from svc.mail.providers.imap.login import BEARERS, Login
 from svc.mail.providers.imap.protocol.faults import ProtocolFault
 from svc.mail.providers.imap.servers import MailServer
 from svc.mail.providers.imap.submission.replies import Replies, Reply, offers, stuffed
@@ -112,21 +113,31 @@ class SubmissionSession:
             self._stream = await dialler.secure(self._stream, self.server)
             await self._greet()
 
-    async def sign_in(self, username: str, password: str) -> None:
+    async def sign_in(self, login: Login) -> None:
         mechanisms = self.offered.get("AUTH", "").upper().split()
-        user, secret = username.encode(), password.encode()
-        if "PLAIN" in mechanisms or "LOGIN" not in mechanisms:
-            reply = await self._ask("AUTH PLAIN " + _base64(b"\0" + user + b"\0" + secret))
+        if not login.is_sayable:
+            raise login_fault(host=str(self.server), code="", said="")
+        if login.by == "token":
+            reply = await self._by_token(login, mechanisms)
+        elif "PLAIN" in mechanisms or "LOGIN" not in mechanisms:
+            reply = await self._ask(f"AUTH PLAIN {login.plain()}")
         else:
             reply = await self._ask("AUTH LOGIN")
-            for answer in (user, secret):
+            for answer in (login.username, login.secret):
                 if reply.status == 334:
-                    reply = await self._ask(_base64(answer))
+                    reply = await self._ask(base64.b64encode(answer.encode()).decode())
         if reply.status == 235:
             return
         if reply.passing and reply.status != 432:
             raise MailServerFault("busy", f"{self.server} has trouble of its own at the moment.", said=reply.said)
-        raise login_fault(host=str(self.server), code="", said=reply.said)
+        raise login_fault(host=str(self.server), code="", said=reply.said, by=login.by)
+
+    async def _by_token(self, login: Login, mechanisms: Sequence[str]) -> Reply:
+        offered = next((one for one in BEARERS if one in mechanisms), None)
+        if offered is None:
+            raise MailServerFault("refused", f"{self.server} takes no sign-in by its provider's page (OAuth).")
+        reply = await self._ask(f"AUTH {offered} {login.bearer(offered)}")
+        return await self._ask("") if reply.status == 334 else reply  # why it fails, which wants to be answered
 
     async def _greet(self) -> None:
         reply = await self._ask(f"EHLO {OURSELVES}")
@@ -198,16 +209,12 @@ async def greeted_by(dialler: Dialler, server: MailServer) -> SubmissionSession:
     return session
 
 
-async def signed_in(dialler: Dialler, server: MailServer, *, username: str, password: str) -> SubmissionSession:
+async def signed_in(dialler: Dialler, server: MailServer, login: Login) -> SubmissionSession:
     """A session that may submit. Raises :class:`MailServerFault`; nothing happened then."""
     session = await greeted_by(dialler, server)
     try:
-        await session.sign_in(username, password)
+        await session.sign_in(login)
     except BaseException:
         await session.aclose()
         raise
     return session
-
-
-def _base64(data: bytes) -> str:
-    return base64.b64encode(data).decode()

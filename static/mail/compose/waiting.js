@@ -1,0 +1,70 @@
+// @ts-check
+/**
+ * Mail that waits for the server to be reached: handed over without it, brought back to be written on, and, where the
+ * server refuses it then, a draft again.
+ */
+import { act, isAway, mayWait, onRefusal, takeBackNewest } from "../../offline/queue.js";
+import { RpcError, mutate } from "../../rpc.js";
+import { toast } from "../../ui/toast.js";
+import { toWire } from "./wire.js";
+
+/** @typedef {{ fields: import("./wire.js").Fields, id: string | null, version: number | null }} Written */
+/** @typedef {{ openDraft: (id: string) => void, openWritten: (written: Written) => void }} Opening */
+
+/** Whether a message that could not be saved may be handed over all the same. @param {unknown} error */
+export function mayGoLater(error) {
+  return mayWait() && isAway(error);
+}
+
+/**
+ * Resolves to the server's answer, or to null where it waits.
+ * @param {Written} written
+ * @param {string | undefined} sendAt
+ * @param {Opening} opening
+ */
+export async function handOverLater({ fields, id, version }, sendAt, opening) {
+  const input = { ...toWire(fields), ...(id !== null && { draftId: id }), ...(sendAt !== undefined && { sendAt }) };
+  const written = { fields, id, version };
+  const answer = await act("mail.send", input, written);
+  if (answer) return answer;
+  toast("It is sent when the server can be reached.", { action: { label: "Undo", run: () => void back(opening) } });
+  return null;
+}
+
+/** What follows where a mail that waited is refused. Called once. @param {Opening} opening */
+export function startRefusedMail(opening) {
+  onRefusal("mail.send", async ({ about }, why) => {
+    const { fields, id, version } = /** @type {Written} */ (about);
+    const draftId = await keptAsDraft(fields, id, version);
+    const go = draftId === null ? () => opening.openWritten({ fields, id: null, version: null })
+      : () => opening.openDraft(draftId);
+    toast(`${fields.subject ? `“${fields.subject}”` : "A message"} was not sent: ${why} It is a draft again.`,
+      { tone: "error", stays: true, action: { label: "Open", run: go } });
+  });
+}
+
+/**
+ * The words as a draft at the server: over the one they began as, else as a new one. Null where it takes neither: an
+ * account that is gone, say.
+ * @param {import("./wire.js").Fields} fields
+ * @param {string | null} id
+ * @param {number | null} version
+ */
+async function keptAsDraft(fields, id, version) {
+  const known = id === null || version === null ? [] : [{ id, version }];
+  for (const one of [...known, {}]) {
+    try {
+      return (await mutate("mail.saveDraft", { ...toWire(fields), ...one })).id;
+    } catch (error) {
+      if (isAway(error) || !(error instanceof RpcError)) throw error; // it stays in the queue, and is told again
+    }
+  }
+  return null;
+}
+
+/** @param {Opening} opening */
+async function back(opening) {
+  const [taken] = await takeBackNewest(({ name }) => name === "mail.send");
+  if (taken) opening.openWritten(taken.about);
+  else toast("It may have reached the server already: once that can be reached it stands under Tasks.");
+}

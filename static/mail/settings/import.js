@@ -1,0 +1,132 @@
+// @ts-check
+/** Import and export: a mailbox as a file becomes mail of an account that is kept here, and any account a file. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { UploadList, useUploads } from "../../files/uploads.js";
+import { mutate } from "../../rpc.js";
+import { Pending, reasonOf, useFetched } from "../../settings/fetched.js";
+import { ConfirmButton } from "../../ui/confirm.js";
+import { number, plural } from "../../ui/format.js";
+import { html } from "../../ui/html.js";
+import { Icon } from "../../ui/icons.js";
+import { accounts, loadAccounts } from "../accounts.js";
+
+/** @typedef {OutputOf<"mail.imports">[number]} Import */
+
+const LOOK_AGAIN_MS = 1_000;
+const DEFAULT_NAME = "Imported";
+
+export function ImportSection() {
+  const imports = useFetched("mail.imports");
+  const { data, load } = imports;
+  const isWorking = data?.some((one) => one.state === "working");
+  useEffect(() => {
+    if (!isWorking) return undefined;
+    const timer = setTimeout(() => void load(), LOOK_AGAIN_MS);
+    return () => clearTimeout(timer);
+  }, [data, isWorking, load]);
+  return html`
+    <${ImportForm} begun=${load} />
+    <${Pending} of=${imports} what="the imports" />
+    ${data && data.length > 0 && html`<section class="setting" aria-labelledby="imports-title">
+      <h2 id="imports-title">Imports</h2>
+      <ul class="imports">${data.map((one) => html`<${ImportRow} key=${one.runId} one=${one} changed=${load} />`)}</ul>
+    </section>`}
+    <${ExportList} />`;
+}
+
+/** @param {{ begun: () => Promise<void> }} props */
+function ImportForm({ begun }) {
+  const [name, setName] = useState(DEFAULT_NAME);
+  const [problem, setProblem] = useState("");
+  const [isOver, setOver] = useState(false);
+  const picker = useRef(/** @type {HTMLInputElement | null} */ (null));
+  const { uploads, send, cancel } = useUploads(async (file) => {
+    setProblem("");
+    try {
+      const { accountId } = await mutate("mail.createLocal", { name: name.trim() || DEFAULT_NAME });
+      await mutate("mail.import", { accountId, fileId: file.id, removeFile: true });
+      await Promise.all([begun(), loadAccounts()]);
+    } catch (error) {
+      setProblem(`${file.name}: ${reasonOf(error)}`);
+    }
+  });
+  const kept = (accounts.value ?? []).filter((one) => one.provider === "local");
+  return html`<section class="setting" aria-labelledby="import-title">
+    <h2 id="import-title">Import mail</h2>
+    <p class="fine">An mbox, Google’s Takeout archive, a Maildir as .zip or .tgz, or single mails (.eml). What is here
+      already stays as it is, and nothing imported is announced.</p>
+    <div class="field">
+      <label for="import-name">Into the account</label>
+      <input id="import-name" type="text" maxlength="100" value=${name} list="import-names"
+        onInput=${(/** @type {{ currentTarget: HTMLInputElement }} */ event) => setName(event.currentTarget.value)} />
+      <datalist id="import-names">${kept.map((one) => html`<option key=${one.id} value=${one.address} />`)}</datalist>
+    </div>
+    <p class="fine">It is kept on this server alone: it syncs with nothing, and nothing is sent from it.</p>
+    <div class=${isOver ? "import-drop over" : "import-drop"}
+      onDragOver=${(/** @type {DragEvent} */ event) => { event.preventDefault(); setOver(true); }}
+      onDragLeave=${() => setOver(false)}
+      onDrop=${(/** @type {DragEvent} */ event) => {
+        event.preventDefault();
+        setOver(false);
+        send(event.dataTransfer?.files ?? []);
+      }}>
+      <p>Drop a mailbox here, or</p>
+      <button type="button" class="button" onClick=${() => picker.current?.click()}>
+        <${Icon} name="plus" size=${16} /> Choose a file</button>
+      <input ref=${picker} type="file" hidden multiple aria-label="Mailbox to import"
+        onChange=${(/** @type {{ currentTarget: HTMLInputElement }} */ event) => {
+          send(event.currentTarget.files ?? []);
+          event.currentTarget.value = "";
+        }} />
+    </div>
+    <${UploadList} uploads=${uploads} cancel=${cancel} />
+    ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
+  </section>`;
+}
+
+/** @param {{ one: Import, changed: () => Promise<void> }} props */
+function ImportRow({ one, changed }) {
+  const stop = async () => {
+    try {
+      await mutate("runs.cancel", { id: one.runId });
+    } finally {
+      await changed();
+    }
+  };
+  return html`<li class="import">
+    <strong class="import-name">${one.name}</strong>
+    <span role=${one.state === "working" ? "status" : undefined}>${words(one)}</span>
+    ${one.state === "working" && html`<progress max="100" value=${one.percent} aria-label=${`Importing ${one.name}`}>
+      </progress>`}
+    ${one.reasons.length > 0 && html`<details><summary>What was passed over</summary>
+      <ul>${one.reasons.map((reason, place) => html`<li key=${place}>${reason}</li>`)}</ul></details>`}
+    <span class="account-foot"><a href=${`/p/runs/${one.runId}`}>Show the run</a>
+      ${one.state === "working" && html`<${ConfirmButton} label="Stop" what=${one.name} run=${stop} />`}</span>
+  </li>`;
+}
+
+/** @param {Import} one */
+function words(one) {
+  const counted = [`${plural(one.added, "mail")} imported`];
+  if (one.known) counted.push(`${number(one.known)} were here already`);
+  if (one.skipped) counted.push(`${number(one.skipped)} passed over`);
+  const told = counted.join(", ");
+  if (one.state === "working") return `${one.percent} %: ${told}`;
+  if (one.state === "failed") return `Failed. ${one.problem ?? ""}${one.added ? ` Until then: ${told}.` : ""}`;
+  return one.state === "stopped" ? `Stopped: ${told}.` : `Done: ${told}.`;
+}
+
+function ExportList() {
+  const known = accounts.value ?? [];
+  if (!known.length) return null;
+  return html`<section class="setting" aria-labelledby="export-title">
+    <h2 id="export-title">Export mail</h2>
+    <p class="fine">All mail of an account as one mbox, with its labels, read and starred.</p>
+    <ul class="imports">${known.map((one) => html`<li key=${one.id} class="export">
+      <span class="import-name">${one.address}</span>
+      <span class="quiet-text">${plural(one.messages, "mail")}</span>
+      <a class="button small" download href=${`/mail/accounts/${encodeURIComponent(one.id)}/export`}
+        aria-label=${`Export ${one.address}`}><${Icon} name="download" size=${16} /> Export</a>
+    </li>`)}</ul>
+  </section>`;
+}

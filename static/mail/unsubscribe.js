@@ -1,0 +1,135 @@
+// @ts-check
+/**
+ * Out of a mailing: the button beside its sender, what would be done and who would be told, and what came of it.
+ *
+ * Which way it is, the server decides; here it is shown before, and said back, so that nothing else is done.
+ */
+import { signal } from "@preact/signals";
+import { useEffect, useState } from "preact/hooks";
+import { mutate, query } from "../rpc.js";
+import { fullTime } from "../ui/format.js";
+import { html } from "../ui/html.js";
+import { Icon } from "../ui/icons.js";
+import { toast } from "../ui/toast.js";
+import { opened } from "./details.js";
+
+/** @typedef {MailUnsubscribeOfferOut} Offer */
+/** @typedef {{ messageId: string, offer: Offer | null, busy: boolean }} Asking */
+
+/** What the person is being asked. */
+const asking = signal(/** @type {Asking | null} */ (null));
+/** Moves when something was done, so that what is shown of it is asked for again. */
+const done = signal(0);
+
+/** Show which way it would be. @param {string} messageId */
+export async function askUnsubscribe(messageId) {
+  asking.value = { messageId, offer: null, busy: true };
+  try {
+    const offer = await query("mail.unsubscribeOffer", { messageId });
+    if (asking.value?.messageId === messageId) asking.value = { messageId, offer, busy: false };
+  } catch (error) {
+    asking.value = null;
+    told(error);
+  }
+}
+
+/** The newest message of the open thread that names a way out; null if none does. @returns {Message | null} */
+export function mailingOpen() {
+  const messages = opened.value?.detail?.messages ?? [];
+  return messages.findLast((one) => one.canUnsubscribe) ?? null;
+}
+
+/** @param {{ message: Message }} props */
+export function UnsubscribeButton({ message }) {
+  if (!message.canUnsubscribe) return null;
+  return html`<button class="link unsubscribe" onClick=${() => void askUnsubscribe(message.id)}>Unsubscribe</button>`;
+}
+
+/** Above the message: the question, or what came of it. @param {{ message: Message }} props */
+export function UnsubscribeBar({ message }) {
+  const past = usePast(message);
+  const current = asking.value?.messageId === message.id ? asking.value : null;
+  if (current) return html`<${Question} current=${current} />`;
+  if (!past) return null;
+  return html`<div class="blocked" role="note">
+    <${Icon} name=${past.outcome === "failed" ? "warning" : "check"} size=${16} />
+    <span>${wordsOf(past)}</span>
+  </div>`;
+}
+
+/** @param {{ current: Asking }} props */
+function Question({ current: { messageId, offer, busy } }) {
+  if (!offer) return html`<div class="blocked" role="status">Looking for a safe way to unsubscribe…</div>`;
+  return html`<div class="blocked" role="group" aria-label="Unsubscribe">
+    <span>${QUESTIONS[offer.method](offer.target)}</span>
+    <span class="blocked-actions">
+      <button class="button small" disabled=${busy} onClick=${() => void take(messageId, offer)}>
+        ${offer.method === "link" ? "Open the page" : "Unsubscribe"}</button>
+      <button class="button small" onClick=${() => { asking.value = null; }}>Cancel</button>
+    </span>
+  </div>`;
+}
+
+/** @type {Record<Offer["method"], (target: string) => unknown>} */
+const QUESTIONS = {
+  "one-click": (target) => html`The sender’s server, <b>${target}</b>, is told that you want no more of this.`,
+  mailto: (target) => html`A mail that asks for it goes to <b>${target}</b>, from this account’s address.`,
+  link: (target) => html`This sender only offers a page at <b>${target}</b>. It opens in a new tab; nothing proves whose
+    it is.`,
+};
+
+/** @param {string} messageId @param {Offer} offer */
+async function take(messageId, offer) {
+  asking.value = { messageId, offer, busy: true };
+  // Before the answer: a browser opens a tab only while the person's click is fresh.
+  const tab = offer.method === "link" ? window.open("", "_blank") : null;
+  try {
+    const answer = await mutate("mail.unsubscribe", { messageId, method: offer.method });
+    if (tab && answer.url) {
+      tab.opener = null;
+      tab.location.href = answer.url;
+    }
+    const { outgoingId } = answer;
+    if (offer.method !== "link") toast(offer.method === "mailto" ? "A mail asks for it." : "Unsubscribed.", outgoingId
+      ? { action: { label: "Undo", run: () => void mutate("mail.cancelSend", { id: outgoingId }).catch(told) } } : {});
+  } catch (error) {
+    tab?.close();
+    told(error);
+  }
+  asking.value = null;
+  done.value += 1;
+}
+
+/** @typedef {MailUnsubscribedOut} Past */
+
+/** @param {Message} message @returns {Past | null} */
+function usePast(message) {
+  const [past, setPast] = useState(/** @type {Past | null} */ (null));
+  const moved = done.value;
+  useEffect(() => {
+    let left = false;
+    if (message.canUnsubscribe) {
+      query("mail.unsubscribed", { messageId: message.id })
+        .then((found) => left || setPast(found.unsubscribed))
+        .catch(() => undefined);
+    }
+    return () => {
+      left = true;
+    };
+  }, [message.id, message.canUnsubscribe, moved]);
+  return past;
+}
+
+/** @param {Past} past */
+function wordsOf({ outcome, target, at, detail }) {
+  const when = fullTime(at);
+  if (outcome === "done") return `Unsubscribed at ${target}, ${when}.`;
+  if (outcome === "sent") return `A mail to ${target} asked to unsubscribe, ${when}.`;
+  if (outcome === "opened") return `You opened the page at ${target} to unsubscribe, ${when}.`;
+  return `Could not unsubscribe at ${target}, ${when}: ${detail ?? "it was refused"}.`;
+}
+
+/** @param {unknown} error */
+function told(error) {
+  toast(error instanceof Error ? error.message : String(error), { tone: "error" });
+}

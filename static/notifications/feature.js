@@ -1,0 +1,29 @@
+// @ts-check
+/** Notifications, as the app's list has them. */
+import { effect } from "@preact/signals";
+import { me } from "../session.js";
+import { onArrived, startOpening } from "./arriving.js";
+import { refreshState } from "./browser.js";
+import { NotificationsSection } from "./settings.js";
+
+/** @type {import("../feature.js").Feature} */
+export const FEATURE = {
+  name: "notifications",
+  topics: ["notifications"],
+  onEvent: onArrived,
+  start() {
+    startOpening();
+    const stop = effect(() => {
+      if (!me.value) return;
+      queueMicrotask(() => stop());
+      void refreshState();
+    });
+  },
+  settings: [
+    { name: "notifications", label: "Notifications", title: "Notifications", icon: "bell", order: 15,
+      show: NotificationsSection },
+  ],
+  icons: {
+    bell: "M5 13.8c.9-.8 1.6-1.8 1.6-4.8a3.4 3.4 0 0 1 6.8 0c0 3 .7 4 1.6 4.8zM8.5 16.4h3",
+  },
+};

@@ -1,0 +1,74 @@
+// @ts-check
+/**
+ * Web Push in the service worker: every push shows a notice, as browsers demand, and a notice can be acted on without
+ * the app. The session's cookie goes along, so that whoever signed out archives nothing.
+ */
+import { noticeOf, noticePath } from "./notice.js";
+
+/**
+ * As much of a service worker as is used here; the types of pages and of workers do not go together.
+ * @typedef {Event & { waitUntil: (work: Promise<unknown>) => void }} Extendable
+ * @typedef {Extendable & { data: { json: () => any } | null }} Push
+ * @typedef {Extendable & { action: string, notification: Notification }} Click
+ * @typedef {{ url: string, focus: () => Promise<unknown>, postMessage: (message: unknown) => void }} Page
+ * @typedef {object} Worker
+ * @property {(type: string, handler: (event: any) => void) => void} addEventListener
+ * @property {ServiceWorkerRegistration} registration
+ * @property {{ matchAll: (wanted: object) => Promise<Page[]>, openWindow: (url: string) => Promise<unknown> }} clients
+ */
+
+const ACTIONS = [{ action: "archive", title: "Archive" }, { action: "reply", title: "Reply" }];
+
+/** Called once, while the worker starts. */
+export function takePushes() {
+  const worker = /** @type {Worker} */ (/** @type {unknown} */ (self));
+  worker.addEventListener("push", (/** @type {Push} */ event) => event.waitUntil(show(worker, event)));
+  worker.addEventListener("notificationclick", (/** @type {Click} */ event) => {
+    event.notification.close();
+    event.waitUntil(act(worker, event.action, String(event.notification.data?.threadId ?? "")));
+  });
+}
+
+/** @param {Worker} worker @param {Push} event */
+async function show(worker, event) {
+  const { title, options } = noticeOf(told(event));
+  const actions = options.data.threadId ? ACTIONS : [];
+  await worker.registration.showNotification(title, /** @type {NotificationOptions} */ ({ ...options, actions }));
+}
+
+/** @param {Push} event */
+function told(event) {
+  try {
+    return event.data?.json() ?? {};
+  } catch {
+    return {}; // not ours: it shows that there is mail, and no more
+  }
+}
+
+/** @param {Worker} worker @param {string} action @param {string} threadId */
+async function act(worker, action, threadId) {
+  if (action === "archive" && threadId && await archived(threadId)) return;
+  await open(worker, noticePath(threadId, action === "reply"));
+}
+
+/** Whether it was archived; else the app opens, and says what is wrong. @param {string} threadId */
+async function archived(threadId) {
+  try {
+    const answer = await fetch("/trpc/mail.archive", { method: "POST", credentials: "same-origin",
+      headers: { "content-type": "application/json" }, body: JSON.stringify({ threadIds: [threadId] }) });
+    return answer.ok;
+  } catch {
+    return false;
+  }
+}
+
+/** In a page that is there, else in a new one. @param {Worker} worker @param {string} path */
+async function open(worker, path) {
+  const [page] = await worker.clients.matchAll({ type: "window", includeUncontrolled: true });
+  if (!page) {
+    await worker.clients.openWindow(path);
+    return;
+  }
+  page.postMessage({ kind: "open", path });
+  await page.focus().catch(() => undefined); // some browsers let no window come forward
+}

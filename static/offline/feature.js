@@ -1,0 +1,57 @@
+// @ts-check
+/** What the app does without its server, as the app's list has it. */
+import { effect } from "@preact/signals";
+import { liveState } from "../live.js";
+import { isLeaving } from "../rpc.js";
+import { loadMe, me, meProblem } from "../session.js";
+import { useStandIn } from "../stand_in.js";
+import { removeWorker, startWorker } from "./installed.js";
+import { answer, fetchKept, heard, noteEvent } from "./kept.js";
+import { adopt, clearLocked, confirmed, isKept, standForOwner, strangerCame } from "./owner.js";
+import { settle, startQueue } from "./queue.js";
+import { dropStore } from "./store.js";
+
+/** What nobody looks at may wait until what somebody does is here. */
+const KEEP_AFTER_MS = 1_500;
+let isOn = false;
+
+/** @type {import("../feature.js").Feature} */
+export const FEATURE = {
+  name: "offline",
+  topics: ["mail"],
+  onEvent: (event) => {
+    if (isOn) void noteEvent(event).catch(() => undefined);
+  },
+  start() {
+    startWorker(() => void begin().catch(() => useStandIn(null))); // a private window keeps nothing
+  },
+  async forget() {
+    useStandIn(null);
+    isOn = false;
+    await Promise.all([dropStore(), removeWorker()]);
+  },
+};
+
+/** There may be a link again: who is here has the server's word, and it hears what waits. */
+function back() {
+  const asks = me.peek() === null || isKept(me.peek());
+  void (asks ? loadMe() : Promise.resolve()).then(settle).catch(() => undefined); // the next occasion tries again
+}
+
+async function begin() {
+  useStandIn({ heard, answer, strangerCame });
+  isOn = true;
+  await clearLocked();
+  await startQueue();
+  effect(() => {
+    if (me.value && !isKept(me.value) && !isLeaving()) void adopt(me.value);
+    else if (meProblem.value) void standForOwner();
+  });
+  addEventListener("online", back);
+  addEventListener("focus", back);
+  effect(() => {
+    if (liveState.value === "live") back();
+  });
+  await confirmed.promise;
+  setTimeout(() => void fetchKept(), KEEP_AFTER_MS);
+}

@@ -1,0 +1,212 @@
+// @ts-check
+/**
+ * What this browser keeps to be read without the server: the newest threads' rows, the threads that were fetched, and
+ * a few small answers; and the answers made of it while the server is away.
+ *
+ * Whatever waits to be told lies on top, on what is kept as on what the server says: the page shows what the person
+ * did. Bodies are kept as the server gave them, sanitized, and shown in the same frame.
+ */
+import { heardAt } from "../stand_in.js";
+import { RpcError, query } from "../rpc.js";
+import { rowAfter } from "../mail/relabel.js";
+import { labelSource, sectionSource } from "../mail/sources.js";
+import { confirmed, mayShow } from "./owner.js";
+import { preparedFrom } from "./prepared.js";
+import { queue } from "./queue.js";
+import { all, get, inStore } from "./store.js";
+
+const MAX_ROWS = 1_000;
+/** Of threads with their messages, together and each. */
+const MAX_BYTES = 48 * 1024 * 1024;
+const MAX_THREAD_BYTES = 4 * 1024 * 1024;
+const PAGE = 200;
+/** Small, and the app is not itself without them. @type {Set<ProcedureName>} */
+const ANSWERS = new Set(/** @type {ProcedureName[]} */ (["mail.accounts", "mail.labels", "mail.drafts", "mail.outgoing",
+  "mail.signature"]));
+
+/** @type {import("../stand_in.js").StandIn["heard"]} */
+export function heard(name, input, output) {
+  heardAt.value = Date.now();
+  const work = keep(name, input, output);
+  if (work) void confirmed.promise.then(work).catch(() => undefined); // a full disk: what was kept before remains
+  return withWaiting(name, input, output);
+}
+
+/** @param {ProcedureName} name @param {any} input @param {any} output @returns {(() => Promise<unknown>) | null} */
+function keep(name, input, output) {
+  if (name === "mail.threads") return () => putRows(output.threads);
+  if (name === "mail.thread") return () => putThread(output);
+  if (ANSWERS.has(name)) {
+    return () => inStore(["answers"], "readwrite", (of) => of("answers").put(output, keyOf(name, input)));
+  }
+  return null;
+}
+
+/** @type {import("../stand_in.js").StandIn["answer"]} */
+export async function answer(name, input) {
+  if (!(await mayShow())) return undefined;
+  if (name === "mail.threads") return listed(input);
+  if (name === "mail.snoozed") return snoozed();
+  if (name === "mail.search") throw away("Search asks the server, which can’t be reached.");
+  if (name === "mail.thread") return (await detail(input.id)) ?? notHere();
+  if (name === "mail.prepare") return prepared(input);
+  if (ANSWERS.has(name)) return get("answers", keyOf(name, input));
+  return undefined;
+}
+
+/** A thread's row changed, as the news have it. @param {LiveEvent} event */
+export async function noteEvent({ id, kind, payload }) {
+  await confirmed.promise;
+  const { thread } = /** @type {{ thread?: Thread }} */ (payload ?? {});
+  if (thread) await putRows([thread]);
+  else if (kind === "thread.removed") {
+    await inStore(["rows", "threads"], "readwrite", (of) => {
+      of("rows").delete(id);
+      of("threads").delete(id);
+    });
+  }
+}
+
+/** Have all of it here, as it is now: a page shows only its beginning, and may have asked before this could listen. */
+export async function fetchKept() {
+  await confirmed.promise;
+  await Promise.allSettled([fetchAnswers(), fetchRows()]);
+}
+
+/** They are kept as every answer is. */
+async function fetchAnswers() {
+  const [accounts] = await Promise.all([query("mail.accounts"), query("mail.labels", {}), query("mail.drafts"),
+    query("mail.outgoing")]);
+  await Promise.all(accounts.map(({ id }) => query("mail.signature", { accountId: id })));
+}
+
+/** The newest threads' rows. */
+async function fetchRows() {
+  /** @type {Thread[]} */
+  let found = [];
+  for (const section of /** @type {Section[]} */ (["inbox", "skipped"])) {
+    /** @type {string | null} */
+    let cursor = null;
+    let count = 0;
+    do {
+      /** @type {OutputOf<"mail.threads">} */
+      const page = await query("mail.threads", { section, limit: PAGE, ...(cursor !== null && { cursor }) });
+      found = found.concat(page.threads);
+      count += page.threads.length;
+      cursor = page.nextCursor;
+    } while (cursor !== null && count < MAX_ROWS);
+  }
+  found.sort(newestFirst);
+  await inStore(["rows"], "readwrite", (of) => {
+    of("rows").clear();
+    for (const row of found.slice(0, MAX_ROWS)) of("rows").put(row);
+  });
+}
+
+/** @param {Thread[]} fresh */
+async function putRows(fresh) {
+  await inStore(["rows"], "readwrite", (of) => {
+    for (const row of fresh) of("rows").put(row);
+    const count = of("rows").count();
+    count.onsuccess = () => {
+      if (count.result <= MAX_ROWS * 2) return;
+      const known = of("rows").getAll();
+      known.onsuccess = () => {
+        for (const row of known.result.sort(newestFirst).slice(MAX_ROWS)) of("rows").delete(row.id);
+      };
+    };
+  });
+}
+
+/** The oldest go until there is room. @param {ThreadDetail} fresh */
+async function putThread(fresh) {
+  const bytes = JSON.stringify(fresh).length * 2;
+  if (bytes > MAX_THREAD_BYTES) return;
+  await inStore(["threads", "rows"], "readwrite", (of) => {
+    of("rows").put(fresh.thread);
+    of("threads").put({ id: fresh.thread.id, keptAt: Date.now(), bytes, detail: fresh });
+    const ages = of("threads").index("age").openKeyCursor(null, "prev");
+    let sum = 0;
+    ages.onsuccess = () => {
+      const cursor = ages.result;
+      if (!cursor) return;
+      sum += /** @type {[number, number]} */ (cursor.key)[1];
+      if (sum > MAX_BYTES) of("threads").delete(cursor.primaryKey);
+      cursor.continue();
+    };
+  });
+}
+
+/** Newest first, with what waits. @returns {Promise<Thread[]>} */
+async function rows() {
+  const known = /** @type {Thread[]} */ (await all("rows"));
+  return known.map(afterAll).sort(newestFirst);
+}
+
+/** @param {NonNullable<InputOf<"mail.threads">>} input @returns {Promise<OutputOf<"mail.threads">>} */
+async function listed({ section, labelName, accountId = null, only = null }) {
+  const source = section ? sectionSource(section, accountId, only) : labelSource(labelName ?? "", accountId, only);
+  const threads = (await rows()).filter((one) => source.belongs(one)
+    && (accountId === null || one.accountId === accountId));
+  return { threads, nextCursor: null };
+}
+
+async function snoozed() {
+  const found = (await rows()).filter((one) => one.snoozedUntil !== null);
+  return found.map((thread) => ({ thread, until: thread.snoozedUntil }));
+}
+
+/** @param {string} id @returns {Promise<ThreadDetail | null>} */
+async function detail(id) {
+  const [known, row] = await Promise.all([get("threads", id), get("rows", id)]);
+  return known ? { ...known.detail, thread: afterAll(row ?? known.detail.thread) } : null;
+}
+
+/** @param {InputOf<"mail.prepare">} input */
+async function prepared({ threadId, kind, messageId }) {
+  const known = threadId ? await detail(threadId) : null;
+  if (!known) return notHere();
+  if (kind === "forward") throw away("Forwarding asks the server, which can’t be reached.");
+  const accounts = /** @type {Account[]} */ ((await get("answers", keyOf("mail.accounts", undefined))) ?? []);
+  const { accountId } = known.thread;
+  const signature = await get("answers", keyOf("mail.signature", { accountId }));
+  return preparedFrom(known, { kind, messageId: messageId ?? null, accounts,
+    signature: signature?.html ?? "" });
+}
+
+/** @param {ProcedureName} name @param {any} input @param {any} output */
+function withWaiting(name, input, output) {
+  if (!queue.value.length) return output;
+  if (name === "mail.thread") return { ...output, thread: afterAll(output.thread) };
+  if (name !== "mail.threads") return output;
+  const threads = output.threads.map(afterAll);
+  if (!input?.section) return { ...output, threads };
+  const { belongs } = sectionSource(input.section, input.accountId ?? null);
+  return { ...output, threads: threads.filter(belongs) };
+}
+
+/** @param {Thread} row */
+function afterAll(row) {
+  return queue.value.reduce((before, { name, input }) => rowAfter(before, name, input), row);
+}
+
+/** @param {Thread} one @param {Thread} other */
+function newestFirst(one, other) {
+  if (one.lastMessageAt !== other.lastMessageAt) return one.lastMessageAt > other.lastMessageAt ? -1 : 1;
+  return one.id > other.id ? -1 : 1;
+}
+
+/** @param {ProcedureName} name @param {unknown} input */
+function keyOf(name, input) {
+  return `${name} ${JSON.stringify(input ?? {})}`;
+}
+
+/** @returns {never} */
+function notHere() {
+  throw away("It was not read in this browser yet, and the server can’t be reached.");
+}
+
+/** @param {string} why */
+function away(why) {
+  return new RpcError("OFFLINE", why);
+}

@@ -1,0 +1,60 @@
+"""Maildir: a file a mail, in ``cur`` and ``new``, its flags behind ``:2,`` in its name; folders as ``.Name.Below``."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+from typing import Final
+
+from svc.formats.mailbox import takeout
+from svc.formats.mailbox.marks import DRAFT, STARRED, UNREAD, Marks
+
+HOLDS_MAIL: Final = frozenset({"cur", "new"})
+INBOX: Final = "INBOX"
+
+
+def folder_of(path: PurePosixPath) -> str | None:
+    """The folder that a file of a Maildir lies in, by its path below the root; ``None`` where it is no mail.
+
+    The root is :data:`INBOX`. ``.Work.2024`` and ``Work/2024`` are both ``Work/2024``.
+    """
+    if len(path.parts) < 2 or path.parts[-2] not in HOLDS_MAIL or path.name.startswith("."):
+        return None
+    names = [name for part in path.parts[:-2] for name in part.strip(".").split(".") if part.startswith(".")]
+    plain = [part for part in path.parts[:-2] if not part.startswith(".")]
+    return "/".join([*plain, *names]) or INBOX
+
+
+def flags_of(name: str) -> frozenset[str] | None:
+    """The flags in a file's name; ``None`` where it has none."""
+    for mark in (":2,", ";2,", "!2,", "\uf0222,"):  # where a file system takes no colon
+        if mark in name:
+            return frozenset(name.rpartition(mark)[2])
+    return None
+
+
+def flags_for(system: frozenset[str]) -> str:
+    """In the order that the format demands."""
+    has = {"D": DRAFT in system, "F": STARRED in system, "S": UNREAD not in system, "T": "TRASH" in system}
+    return "".join(flag for flag, is_set in has.items() if is_set)
+
+
+def with_flags(marks: Marks, flags: frozenset[str] | None, *, is_new: bool) -> Marks:
+    """The marks of a mail, as its file's name has them: a mail program changes names, and leaves mails alone."""
+    if flags is None:
+        flags = frozenset() if is_new else frozenset("S")
+    told = {UNREAD: "S" not in flags, STARRED: "F" in flags}
+    system = (marks.system - told.keys()) | {label for label, is_set in told.items() if is_set}
+    if not marks.said_labels:
+        system |= {label for flag, label in (("D", DRAFT), ("T", "TRASH")) if flag in flags}
+    return Marks(system=system, own=marks.own, said_labels=marks.said_labels, is_deleted=marks.is_deleted)
+
+
+def in_folder(marks: Marks, folder: str) -> Marks:
+    """The marks with the folder's label, where the mail names none itself: a system's label, or one's own."""
+    if marks.said_labels or not folder:
+        return marks
+    label = takeout.label_of(folder)
+    if label is None:
+        return Marks(system=marks.system, own=(*marks.own, folder), is_deleted=marks.is_deleted)
+    system = marks.system | ({label} if label and label not in {UNREAD, STARRED} else set())
+    return Marks(system=system, own=marks.own, is_deleted=marks.is_deleted)

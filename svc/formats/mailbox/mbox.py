@@ -1,0 +1,118 @@
+"""The mbox format: mails one after the other, each below a line ``From address date`` (RFC 4155).
+
+Theory: only a line that begins with ``From `` and holds a date begins a mail. Whoever wrote the file may not have
+quoted such lines in bodies, so ``From `` alone is no sign. What stands quoted (``>From ``) loses one ``>``, as it gets
+one here (mboxrd), so that all bytes come back. The blank line before the next mail is the file's own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import IO, Final
+
+from svc.clock import SECOND_MS, Millis
+
+MAX_MAIL_BYTES: Final = 100 * 1024 * 1024
+"""Of one mail. What is longer is passed over, without ever being in memory."""
+PIECE_BYTES: Final = 256 * 1024
+"""Read at a time: a line that is longer comes in pieces."""
+MAX_ENVELOPE_BYTES: Final = 1_024
+
+_MONTH: Final = rb"(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+_ENVELOPE: Final = re.compile(
+    rb"From (?:.*\s)?(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),?\s+"
+    rb"(?:" + _MONTH + rb"\s+(\d{1,2})|(\d{1,2})\s+" + _MONTH + rb")\s(.*)"
+)
+_TIME: Final = re.compile(rb"(?<!\d)(\d{1,2}):(\d\d)(?::(\d\d))?(?!\d)")
+_YEAR: Final = re.compile(rb"(?<![+\-\d])(\d{4})(?!\d)")
+_ZONE: Final = re.compile(rb"\s([+-])(\d\d)(\d\d)(?!\d)")
+_QUOTED: Final = re.compile(rb"^>(>*From )", re.MULTILINE)
+_TO_QUOTE: Final = re.compile(rb"^(>*From )", re.MULTILINE)
+_ADDRESS: Final = re.compile(r"[!-~]{1,320}")
+_DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+@dataclass(frozen=True)
+class Mail:
+    """``at``: the date on its envelope line."""
+
+    raw: bytes
+    at: Millis | None
+
+
+@dataclass(frozen=True)
+class TooLong:
+    """A mail that was passed over, of so many bytes."""
+
+    size: int
+
+
+def envelope_date(line: bytes) -> Millis | None:
+    """The date of a line that begins a mail, ``None`` for any other line. Without a zone it is taken for UTC."""
+    if not line.startswith(b"From ") or len(line) > MAX_ENVELOPE_BYTES:
+        return None
+    found = _ENVELOPE.match(line)
+    if found is None:
+        return None
+    time, year, zone = _TIME.search(found[5]), _YEAR.search(found[5]), _ZONE.search(found[5])
+    if time is None or year is None:
+        return None
+    month = _MONTHS.index((found[1] or found[4]).decode()) + 1
+    try:
+        at = datetime(
+            int(year[1]), month, int(found[2] or found[3]), int(time[1]), int(time[2]), int(time[3] or 0), tzinfo=UTC
+        )
+    except ValueError:
+        return None
+    ahead = (int(zone[2]) * 60 + int(zone[3])) * (-1 if zone[1] == b"-" else 1) if zone else 0
+    return (round(at.timestamp()) - ahead * 60) * SECOND_MS
+
+
+def mails(stream: IO[bytes], *, limit: int = MAX_MAIL_BYTES) -> Iterator[Mail | TooLong]:
+    """Each mail of an mbox, in its order, unquoted. What stands before the first envelope line is no mail."""
+    held: list[bytes] | None = None
+    size = 0
+    at: Millis | None = None
+    at_start = True
+    while piece := stream.readline(PIECE_BYTES):
+        begins = envelope_date(piece.rstrip(b"\r\n")) if at_start else None
+        if begins is not None:
+            if held is not None:
+                yield _mail(held, size, limit, at)
+            held, size, at = [], 0, begins
+        elif held is not None:
+            size += len(piece)
+            if size <= limit:
+                held.append(piece)
+            else:
+                held.clear()
+        at_start = piece.endswith(b"\n")
+    if held is not None:
+        yield _mail(held, size, limit, at)
+
+
+def entry(raw: bytes, *, sender: str, at: Millis) -> bytes:
+    """One mail as mbox holds it. ``raw`` ends with a line end, so that the blank line after it can be told from it."""
+    address = sender if _ADDRESS.fullmatch(sender) else "-"
+    when = datetime.fromtimestamp(at // 1_000, tz=UTC)
+    date = f"{_DAYS[when.weekday()]} {_MONTHS[when.month - 1]} {when.day:2} {when:%H:%M:%S} {when.year:04}"
+    return f"From {address} {date}\n".encode("ascii") + _TO_QUOTE.sub(rb">\1", raw) + b"\n"
+
+
+def _mail(pieces: list[bytes], size: int, limit: int, at: Millis | None) -> Mail | TooLong:
+    if size > limit:
+        return TooLong(size)
+    raw = b"".join(pieces)
+    pieces.clear()
+    return Mail(_QUOTED.sub(rb"\1", _without_blank_line(raw)), at)
+
+
+def _without_blank_line(raw: bytes) -> bytes:
+    """Written as LF or as CRLF; a mail whose own lines end otherwise keeps its last line end."""
+    if raw.endswith(b"\n\n"):
+        return raw[:-1]
+    return raw[:-2] if raw.endswith(b"\n\r\n") else raw

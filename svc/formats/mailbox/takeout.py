@@ -1,0 +1,73 @@
+"""What Google's export calls its own labels, in the language of the account, as ids of labels.
+
+The names stand in ``X-Gmail-Labels``; one that is not here is a label of one's own.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+NAMES: Final = {
+    "INBOX": "Inbox",
+    "SENT": "Sent",
+    "DRAFT": "Drafts",
+    "SPAM": "Spam",
+    "TRASH": "Trash",
+    "STARRED": "Starred",
+    "IMPORTANT": "Important",
+    "UNREAD": "Unread",
+    "CHAT": "Chat",
+    "CATEGORY_PERSONAL": "Category Personal",
+    "CATEGORY_SOCIAL": "Category Social",
+    "CATEGORY_PROMOTIONS": "Category Promotions",
+    "CATEGORY_UPDATES": "Category Updates",
+    "CATEGORY_FORUMS": "Category Forums",
+}
+"""As an export of ours, and Google's in English, writes them."""
+
+NOTHING: Final = ""
+"""Names that say what is so without a label: archived, opened."""
+
+_MORE: Final = {
+    "INBOX": "Posteingang|Boîte de réception|Recibidos|Bandeja de entrada|Posta in arrivo|Caixa de entrada|Postvak IN"
+    "|Odebrane|Skrzynka odbiorcza|Входящие|受信トレイ|收件箱|收件匣|받은편지함|Inkorgen|Indbakke|Innboks|Saapuneet"
+    "|Doručená pošta|Gelen Kutusu",
+    "SENT": "Sent Mail|Sent Items|Sent Messages|Gesendet|Gesendete|Gesendete Nachrichten|Messages envoyés|Envoyés"
+    "|Enviados|Posta inviata|Inviati|Inviata|E-mails enviados|Verzonden|Verzonden berichten|Wysłane|Отправленные"
+    "|送信済みメール|送信済み|已发邮件|已发送邮件|寄件備份|보낸편지함|Skickat|Skickade|Sendt|Sendte"
+    "|Lähetetyt|Odeslaná pošta|Gönderilmiş Postalar|Gönderilmiş",
+    "DRAFT": "Draft|Entwürfe|Entwurf|Brouillons|Brouillon|Borradores|Borrador|Bozze|Bozza|Rascunhos|Rascunho|Concepten"
+    "|Concept|Wersje robocze|Wersja robocza|Черновики|下書き|草稿|임시보관함|Utkast|Kladder"
+    "|Kladde|Luonnokset|Koncepty|Taslaklar",
+    "SPAM": "Junk|Junk E-mail|Pourriel|No deseado|Correo no deseado|Posta indesiderata|Lixo eletrônico"
+    "|Ongewenste e-mail|Спам|迷惑メール|垃圾邮件|垃圾郵件|스팸함|Skräppost|Søppelpost|Roskaposti",
+    "TRASH": "Bin|Deleted|Deleted Items|Deleted Messages|Papierkorb|Corbeille|Papelera|Cestino|Lixeira|Lixo|Prullenbak"
+    "|Prullenmand|Kosz|Корзина|ゴミ箱|已删除邮件|垃圾桶|휴지통|Papperskorgen|Papirkurv|Papperskorg|Roskakori|Koš"
+    "|Çöp Kutusu",
+    "STARRED": "Markiert|Suivis|Messages suivis|Destacados|Speciali|Com estrela|Met ster|Oznaczone gwiazdką|Помеченные"
+    "|スター付き|已加星标|已加星號|별표편지함|Stjärnmärkt|Stjernemerket|Med stjerne|Yıldızlı",
+    "IMPORTANT": "Wichtig|Importants|Importante|Importantes|Importanti|Belangrijk|Ważne|Важное|重要|重要邮件|重要郵件"
+    "|중요편지함|Viktigt|Vigtigt|Viktig|Önemli",
+    "UNREAD": "Ungelesen|Non lus|Non lu|No leídos|No leído|Da leggere|Non letti|Não lidas|Não lido|Não lidos|Ongelezen"
+    "|Nieprzeczytane|Непрочитанные|未読|未读|未讀|읽지않음|Oläst|Olästa|Ulæst|Ulest|Okunmamış",
+    "CATEGORY_PERSONAL": "Kategorie: Persönlich|Kategorie Persönlich|Catégorie Personnel|Categoría Personal",
+    "CATEGORY_SOCIAL": "Kategorie: Soziale Netzwerke|Kategorie Soziale Netzwerke|Catégorie Réseaux sociaux"
+    "|Categoría Social",
+    "CATEGORY_PROMOTIONS": "Kategorie: Werbung|Kategorie Werbung|Catégorie Promotions|Categoría Promociones",
+    "CATEGORY_UPDATES": "Kategorie: Benachrichtigungen|Kategorie Benachrichtigungen|Catégorie Notifications"
+    "|Categoría Notificaciones",
+    "CATEGORY_FORUMS": "Kategorie: Foren|Kategorie Foren|Catégorie Forums|Categoría Foros",
+    NOTHING: "Archived|Opened|Archiviert|Geöffnet|Archivés|Archivé|Ouvert|Archivado|Abierto|Archiviati|Aperto"
+    "|Arquivado|Aberto|Gearchiveerd|Geopend|Zarchiwizowane|Otwarte|Архив|Прочитанные|アーカイブ済み|開封済み|已归档|已打开"
+    "|Arkiverat|Öppnat|Arkiveret|Åbnet|Arkivert|Åpnet",
+}
+
+_LABELS: Final[dict[str, str]] = {
+    **{name.casefold(): label for label, names in _MORE.items() for name in names.split("|")},
+    **{name.casefold(): label for label, name in NAMES.items()},
+}
+
+
+def label_of(name: str) -> str | None:
+    """The id of the system's label of that name, :data:`NOTHING` for one that is no label, ``None`` for one's own."""
+    return _LABELS.get(name.strip().casefold())

@@ -1,0 +1,15 @@
+"""The row of idempotency: its table, and whose the keys become."""
+
+from __future__ import annotations
+
+from svc.feature import Feature
+from svc.idempotency.keys import hand_over
+from svc.idempotency.migrations import MIGRATIONS
+
+FEATURE = Feature(
+    name="idempotency",
+    summary="What a client asks for by a key of its own is done at most once.",
+    migrations=MIGRATIONS,
+    tables=("idempotency_keys",),
+    claim=hand_over,
+)

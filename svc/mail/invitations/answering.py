@@ -1,0 +1,179 @@
+"""Answering: the reply is written, made durable, and accepted for sending with the answer in one transaction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import Final
+
+import trio
+
+from svc.clock import Clock
+from svc.errors import Conflict, NotFound
+from svc.files import add_file, delete_files
+from svc.formats.invitations import Answer, write_reply
+from svc.formats.invitations.model import MAX_BYTES
+from svc.ids import new_id
+from svc.mail.accounts import own_addresses
+from svc.mail.accounts import queries as account_queries
+from svc.mail.invitations import actions
+from svc.mail.invitations.reading import READ_DEADLINE_S, InvitationReader, with_thread
+from svc.mail.invitations.viewing import State, View, view
+from svc.mail.model import MessageRow
+from svc.mail.sending import actions as sending_actions
+from svc.mail.sending.model import SendRequest
+from svc.mail.sending.tasks import Delivery
+from svc.nursery import ProcessPool, WorkerCrashed, WorkerTimeout
+from svc.principal import Principal
+from svc.store import BlobCorrupt, BlobMissing, BlobRef, Blobs, ReadTx, Store, Tx
+
+READING_S: Final = 10.0
+"""For all files of a thread; what is not read then is read another time."""
+REPLY_TYPE: Final = "text/calendar; method=REPLY"
+"""Outlook takes no answer whose type does not say so, and none inside an alternative."""
+FILENAME: Final = "reply.ics"
+
+_WORDS: Final[dict[Answer, str]] = {"accepted": "Accepted", "tentative": "Tentative", "declined": "Declined"}
+_SENTENCES: Final[dict[Answer, str]] = {
+    "accepted": "has accepted this invitation.",
+    "tentative": "may come.",
+    "declined": "has declined this invitation.",
+}
+_WHY_NOT: Final[dict[State, str]] = {
+    "updated": "A later version of this invitation came. Answer that one.",
+    "cancelled": "This meeting was called off.",
+    "information": "There is nothing to answer here.",
+}
+MISSING: Final = "There is no such invitation."
+UNREADABLE: Final = "The invitation can't be read any more, so it can't be answered."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Invitations:
+    store: Store
+    blobs: Blobs
+    processes: ProcessPool
+    reader: InvitationReader
+    delivery: Delivery
+    clock: Clock
+
+    async def view(self, principal: Principal, *, message_id: str) -> View | None:
+        """With whatever its thread says of it."""
+        found = await self.store.read(with_thread, principal, message_id=message_id)
+        if found is None:
+            raise NotFound("There is no such message.")
+        message, thread = found
+        with trio.move_on_after(READING_S):
+            await self.reader.read([message])
+            await self.reader.read([one for one in thread if one.id != message.id])
+        return await self.store.read(view, principal, message=message)
+
+    async def answer(self, principal: Principal, *, message_id: str, answer: Answer, comment: str) -> str:
+        """The id of the mail that tells it. The same answer once more is the one that was given."""
+        await self.store.read(_may_act, principal, message_id=message_id)
+        shown = await self.view(principal, message_id=message_id)
+        if shown is None:
+            raise NotFound(MISSING)
+        given = _given(shown, answer, comment)
+        if given is not None:
+            return given
+        assert shown.invited is not None
+        data = await self._reply(shown, answer, comment)
+        (blob,) = await self.blobs.put_all([data])
+        outgoing_id = await self.store.write(
+            _accept,
+            principal,
+            message_id=message_id,
+            answer=answer,
+            comment=comment,
+            blob=blob,
+            hold_ms=self.delivery.hold_ms,
+        )
+        self.delivery.look()
+        return outgoing_id
+
+    async def _reply(self, shown: View, answer: Answer, comment: str) -> bytes:
+        one = shown.version.found
+        try:
+            data = await self.blobs.read(shown.version.file_sha256, limit=MAX_BYTES)
+            return await self.processes.run(
+                write_reply,
+                data,
+                one.uid,
+                one.recurrence_id,
+                shown.invited,
+                answer,
+                comment,
+                self.clock.now(),
+                deadline_s=READ_DEADLINE_S,
+            )
+        except (BlobMissing, BlobCorrupt, WorkerTimeout, WorkerCrashed, ValueError) as fault:
+            raise Conflict(UNREADABLE) from fault
+
+
+def _given(shown: View, answer: Answer, comment: str) -> str | None:
+    """The answer that stands already. Raises ``Conflict`` where there is none to give."""
+    if shown.state in _WHY_NOT:
+        raise Conflict(_WHY_NOT[shown.state])
+    if shown.invited is None or shown.version.found.organizer is None:
+        raise Conflict("This invitation names none of your addresses, or nobody to answer to.")
+    return shown.outgoing_id if shown.answer == answer and not comment else None
+
+
+def _accept(
+    tx: Tx, principal: Principal, *, message_id: str, answer: Answer, comment: str, blob: BlobRef, hold_ms: int
+) -> str:
+    _may_act(tx, principal, message_id=message_id)
+    message, shown = _again(tx, principal, message_id)
+    given = _given(shown, answer, comment)
+    if given is not None:
+        return given
+    one, organizer = shown.version.found, shown.version.found.organizer
+    assert organizer is not None
+    file_id = new_id("fil")
+    origin = f"invitation:{file_id}"
+    add_file(
+        tx,
+        id=file_id,
+        owner_id=principal.user_id,
+        sha256=blob.sha256,
+        name=FILENAME,
+        mime=REPLY_TYPE,
+        size=blob.size,
+        origin=origin,
+    )
+    words = f"{shown.invited} {_SENTENCES[answer]}"
+    account = account_queries.account(tx, message.account_id)
+    assert account is not None
+    request = SendRequest(
+        account_id=message.account_id,
+        to=(organizer.address,),
+        cc=(),
+        bcc=(),
+        subject=f"{_WORDS[answer]}: {one.summary}",
+        html="".join(f"<p>{escape(text)}</p>" for text in (words, *comment.splitlines()) if text.strip()),
+        attachments=(file_id,),
+        thread_id=message.thread_id,
+        quote=None,
+        from_address=own_addresses.sent_to(account, [shown.invited or ""]),
+    )
+    row = sending_actions.accept(tx, principal, request=request, send_at=None, draft_id=None, hold_ms=hold_ms)
+    delete_files(tx, origin=origin)
+    actions.record_answer(tx, account_id=message.account_id, version=shown.version, answer=answer, outgoing_id=row.id)
+    return row.id
+
+
+def _may_act(tx: ReadTx, principal: Principal, *, message_id: str) -> None:
+    """Who may only read an account does not answer for it."""
+    found = with_thread(tx, principal, message_id=message_id)
+    if found is None or not account_queries.account_for(tx, principal, account_id=found[0].account_id, to="act"):
+        raise NotFound("There is no such message.")
+
+
+def _again(tx: ReadTx, principal: Principal, message_id: str) -> tuple[MessageRow, View]:
+    """As it is now: something may have come since the reply was written."""
+    found = with_thread(tx, principal, message_id=message_id)
+    shown = None if found is None else view(tx, principal, message=found[0])
+    if found is None or shown is None:
+        raise NotFound(MISSING)
+    return found[0], shown

@@ -1,0 +1,43 @@
+"""The end of an account: what was read of its invitations, and what was answered."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from svc.erase import Left
+from svc.store import Tx
+
+ROWS_A_BATCH: Final = 1_000
+
+
+def erase(tx: Tx, *, account_id: str) -> Left:
+    """Dates first: they may be two hundred of one answer."""
+    gone = tx.run(
+        """
+        delete from mail_invitation_times where (account_id, uid, recurrence_id, starts) in (
+            select account_id, uid, recurrence_id, starts from mail_invitation_times
+            where account_id = :id limit :limit
+        )
+        """,
+        id=account_id,
+        limit=ROWS_A_BATCH,
+    )
+    gone += tx.run(
+        """
+        delete from mail_invitation_answers where (account_id, uid, recurrence_id) in (
+            select account_id, uid, recurrence_id from mail_invitation_answers where account_id = :id limit :limit
+        )
+        """,
+        id=account_id,
+        limit=ROWS_A_BATCH,
+    )
+    gone += tx.run(
+        """
+        delete from mail_invitations where (message_id, uid, recurrence_id) in (
+            select message_id, uid, recurrence_id from mail_invitations where account_id = :id limit :limit
+        )
+        """,
+        id=account_id,
+        limit=ROWS_A_BATCH,
+    )
+    return "more" if gone else "nothing"

@@ -1,0 +1,38 @@
+"""A durable consumer: the calendar files of mail that arrives are read then, so that what is called off is free
+again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from svc.mail.invitations.reading import InvitationReader
+from svc.mail.sync.received import MAIL_RECEIVED
+from svc.principal import system
+from svc.store import Consumer, Event
+from svc.workspace import Workspace
+
+_LOOP: Final = system("mail-invitations")
+
+
+class _Received(msgspec.Struct, frozen=True, rename="camel"):
+    message_id: str
+    own: bool
+
+
+async def read_received(workspace: Workspace, events: Sequence[Event]) -> None:
+    reader = workspace.service(InvitationReader)
+    for event in events:
+        received = msgspec.json.decode(event.payload, type=_Received)
+        if not received.own:
+            await reader.read_received(_LOOP, received.message_id)
+
+
+CONSUMER: Final[Consumer[Workspace]] = Consumer(
+    name="mail-invitations",
+    types=frozenset({MAIL_RECEIVED}),
+    summary="Reads the invitations in mail that arrives.",
+    handle=read_received,
+)

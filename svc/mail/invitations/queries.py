@@ -1,0 +1,135 @@
+"""Statements that read invitations, their versions, the answers to them, and what else was accepted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, cast
+
+import msgspec
+
+from svc.clock import Millis
+from svc.formats.invitations import Answer, Invitation
+from svc.store import ReadTx, json_array
+
+MAX_VERSIONS: Final = 500
+MAX_BUSY: Final = 2_000
+"""Dates of other meetings that are looked through for conflicts."""
+
+_decode: Final = msgspec.json.Decoder(Invitation).decode
+
+
+@dataclass(frozen=True, kw_only=True)
+class Version:
+    """One event, as one message tells it. ``genuine``: that message came from its organizer."""
+
+    message_id: str
+    genuine: bool
+    file_sha256: str
+    found: Invitation
+
+    @property
+    def place(self) -> tuple[int, Millis]:
+        """The later counts: RFC 5546, 2.1.5."""
+        return self.found.sequence, self.found.stamp
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answered:
+    sequence: int
+    answer: Answer
+    outgoing_id: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Busy:
+    """A date of a meeting that was accepted here."""
+
+    uid: str
+    summary: str
+    message_id: str
+    starts: Millis
+    ends: Millis
+
+
+def of_message(tx: ReadTx, *, message_id: str) -> list[Version]:
+    """What was read of a message's calendar files, the whole series first."""
+    rows = tx.all(
+        """
+        select message_id, genuine, file_sha256, found from mail_invitations
+        where message_id = :message_id order by recurrence_id
+        """,
+        message_id=message_id,
+    )
+    return [_version(row) for row in rows]
+
+
+def versions(tx: ReadTx, *, account_id: str, uid: str) -> list[Version]:
+    """All that came about one meeting, the latest first."""
+    rows = tx.all(
+        """
+        select message_id, genuine, file_sha256, found from mail_invitations
+        where account_id = :account_id and uid = :uid order by sequence desc, stamp desc limit :limit
+        """,
+        account_id=account_id,
+        uid=uid,
+        limit=MAX_VERSIONS,
+    )
+    return [_version(row) for row in rows]
+
+
+def answered(tx: ReadTx, *, account_id: str, uid: str, recurrence_id: str) -> Answered | None:
+    """The answer that was given, unless it was held back before it left."""
+    row = tx.one(
+        """
+        select a.sequence, a.answer, a.outgoing_id from mail_invitation_answers a
+        join mail_outgoing o on o.id = a.outgoing_id
+        where a.account_id = :account_id and a.uid = :uid and a.recurrence_id = :recurrence_id
+            and o.state <> 'cancelled'
+        """,
+        account_id=account_id,
+        uid=uid,
+        recurrence_id=recurrence_id,
+    )
+    if row is None:
+        return None
+    return Answered(sequence=cast(int, row[0]), answer=cast(Answer, row[1]), outgoing_id=cast(str, row[2]))
+
+
+def busy(tx: ReadTx, *, account_ids: Sequence[str], but_uid: str, starts: Millis, ends: Millis) -> list[Busy]:
+    """What was accepted in these accounts and touches this span, but for one meeting."""
+    rows = tx.all(
+        """
+        select t.uid, a.summary, a.message_id, t.starts, t.ends
+        from mail_invitation_times t
+        join mail_invitation_answers a using (account_id, uid, recurrence_id)
+        join mail_outgoing o on o.id = a.outgoing_id
+        where t.account_id in (select value from json_each(:account_ids)) and t.uid <> :uid
+            and t.starts < :ends and t.ends > :starts and a.answer = 'accepted' and o.state <> 'cancelled'
+        order by t.starts limit :limit
+        """,
+        account_ids=json_array(account_ids),
+        uid=but_uid,
+        starts=starts,
+        ends=ends,
+        limit=MAX_BUSY,
+    )
+    return [
+        Busy(
+            uid=cast(str, row[0]),
+            summary=cast(str, row[1]),
+            message_id=cast(str, row[2]),
+            starts=cast(int, row[3]),
+            ends=cast(int, row[4]),
+        )
+        for row in rows
+    ]
+
+
+def _version(row: tuple[object, ...]) -> Version:
+    return Version(
+        message_id=cast(str, row[0]),
+        genuine=bool(row[1]),
+        file_sha256=cast(str, row[2]),
+        found=_decode(cast(str, row[3])),
+    )

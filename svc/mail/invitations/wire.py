@@ -1,0 +1,117 @@
+"""Invitations on the wire."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import msgspec
+
+from svc.clock import rfc3339
+from svc.formats.invitations import Answer
+from svc.mail.invitations.viewing import State, View
+from svc.mail.wire import Id
+from svc.protocol.rows import Wire
+
+MAX_COMMENT_CHARS: Final = 2_000
+
+
+class InvitationInput(Wire, frozen=True):
+    message_id: Id
+
+
+class AnswerInvitationInput(Wire, frozen=True):
+    message_id: Id
+    answer: Answer
+    comment: Annotated[str, msgspec.Meta(max_length=MAX_COMMENT_CHARS)] = ""
+
+
+class InvitedOut(Wire, frozen=True):
+    """``answer``: ``needs-action``, ``accepted``, ``tentative``, ``declined``, or another of RFC 5545."""
+
+    name: str
+    address: str
+    answer: str
+
+
+class OrganizerOut(Wire, frozen=True):
+    name: str
+    address: str
+
+
+class ConflictOut(Wire, frozen=True):
+    """A date that was accepted here; ``message_id``: the invitation to it."""
+
+    uid: str
+    summary: str
+    start: str
+    end: str
+    message_id: str
+
+
+class InvitationOut(Wire, frozen=True):
+    """``method``: ``REQUEST``, ``CANCEL``, ``REPLY``, ``COUNTER`` or another of RFC 5546.
+
+    ``start`` and ``end``: dates where it is ``all_day``, else instants in UTC; a time without ``Z`` has no zone that
+    is known (``zone_known``). ``recurrence``: in words; ``recurrence_id``: the one date that it is about. ``invited``:
+    the address under which the owner is asked. ``warnings``: sentences.
+    """
+
+    uid: str
+    method: str
+    summary: str
+    start: str
+    end: str
+    all_day: bool
+    timezone: str | None
+    zone_known: bool
+    location: str
+    organizer: OrganizerOut | None
+    attendees: tuple[InvitedOut, ...]
+    recurrence: str | None
+    recurrence_id: str | None
+    comment: str
+    conflicts: tuple[ConflictOut, ...]
+    state: State
+    answer: Answer | None
+    invited: str | None
+    warnings: tuple[str, ...]
+
+
+class AnswerInvitationOut(Wire, frozen=True):
+    outgoing_id: str
+
+
+def invitation_out(shown: View) -> InvitationOut:
+    one = shown.version.found
+    return InvitationOut(
+        uid=one.uid,
+        method=one.method,
+        summary=one.summary,
+        start=one.start.text,
+        end=one.end.text,
+        all_day=one.all_day,
+        timezone=one.timezone,
+        zone_known=one.zone_known,
+        location=one.location,
+        organizer=None
+        if one.organizer is None
+        else OrganizerOut(name=one.organizer.name, address=one.organizer.address),
+        attendees=tuple(InvitedOut(name=it.name, address=it.address, answer=it.answer) for it in one.attendees),
+        recurrence=one.recurrence,
+        recurrence_id=one.recurrence_id or None,
+        comment=one.comment,
+        conflicts=tuple(
+            ConflictOut(
+                uid=it.uid,
+                summary=it.summary,
+                start=rfc3339(it.starts),
+                end=rfc3339(it.ends),
+                message_id=it.message_id,
+            )
+            for it in shown.conflicts
+        ),
+        state=shown.state,
+        answer=shown.answer,
+        invited=shown.invited,
+        warnings=shown.warnings,
+    )

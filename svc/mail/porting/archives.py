@@ -1,0 +1,134 @@
+"""The files of a zip or a tar archive, each as a stream; bounded against what is made to explode."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import stat
+import tarfile
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import IO, Any, Final
+
+MAX_RATIO: Final = 200
+"""An archive unpacks to at most so many times its size: text comes to twenty, what is made to explode to thousands."""
+ALWAYS_BYTES: Final = 256 * 1024 * 1024
+"""So much is unpacked of any archive."""
+MAX_DIRECTORY_BYTES: Final = 32 * 1024 * 1024
+"""Of a zip's list of files, which is read whole, and of a tar's longest header: room for 300,000 files."""
+BUFFER_BYTES: Final = 256 * 1024
+
+
+class SourceFault(Exception):
+    """What was given can't be read, or not any further, in a sentence for a person."""
+
+
+@dataclass(kw_only=True)
+class Bounds:
+    """How much may still be unpacked."""
+
+    left: int
+
+    @classmethod
+    def of(cls, size: int) -> Bounds:
+        """``size`` of the archive; of a pipe, which has none, as much as comes."""
+        return cls(left=max(ALWAYS_BYTES, size * MAX_RATIO) if size else 2**62)
+
+    def take(self, size: int) -> None:
+        self.left -= size
+        if self.left < 0:
+            raise SourceFault(f"The archive unpacks to more than {MAX_RATIO} times its size: it is not read further.")
+
+
+def zip_members(file: IO[bytes], *, bounds: Bounds) -> Iterator[tuple[str, IO[bytes]]]:
+    try:
+        archive = zipfile.ZipFile(_Careful(file))
+    except zipfile.BadZipFile as error:
+        raise SourceFault("The zip is damaged, or is cut off.") from error
+    with archive:
+        for info in archive.infolist():
+            if info.is_dir() or stat.S_ISLNK(info.external_attr >> 16):
+                continue
+            yield info.filename, _reader(_Opening(archive, info), bounds)
+
+
+def tar_members(file: IO[bytes], *, name: str, bounds: Bounds) -> Iterator[tuple[str, IO[bytes]]]:
+    """Of a tar archive that is packed by gzip; anything else so packed is one file."""
+    packed = gzip.GzipFile(fileobj=file)
+    unpacked = _reader(packed, bounds)
+    head = unpacked.peek(512)[:512]
+    if head[257:262] != b"ustar":
+        yield name.removesuffix(".gz"), unpacked
+        return
+    try:
+        with tarfile.open(fileobj=_Careful(unpacked), mode="r|") as archive:
+            for info in archive:
+                archive.members = []  # type: ignore[attr-defined]  # it would keep each
+                content = archive.extractfile(info) if info.isreg() else None
+                if content is not None:
+                    yield info.name, io.BufferedReader(_Plain(content), BUFFER_BYTES)
+    except tarfile.TarError as error:
+        raise SourceFault("The archive is damaged, or is cut off.") from error
+
+
+def _reader(source: Any, bounds: Bounds) -> io.BufferedReader:
+    return io.BufferedReader(_Counted(source, bounds), BUFFER_BYTES)
+
+
+class _Plain(io.RawIOBase):
+    """Bytes as they come, as many as there are: those before the place where an archive is cut off are read."""
+
+    def __init__(self, source: Any) -> None:
+        self._source = source
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._source.read1(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+
+class _Counted(_Plain):
+    """What is unpacked, counted."""
+
+    def __init__(self, source: Any, bounds: Bounds) -> None:
+        super().__init__(source)
+        self._bounds = bounds
+
+    def readinto(self, buffer: Any) -> int:
+        size = super().readinto(buffer)
+        self._bounds.take(size)
+        return size
+
+
+class _Opening:
+    """A zip's file, opened when it is first read: one that is not read costs nothing, and its faults are its own."""
+
+    def __init__(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> None:
+        self._archive, self._info = archive, info
+        self._file: IO[bytes] | None = None
+
+    def read1(self, size: int) -> bytes:
+        if self._file is None:
+            self._file = self._archive.open(self._info)
+        data: bytes = self._file.read1(size)  # type: ignore[attr-defined]
+        return data
+
+
+class _Careful:
+    """A file that gives no more at once than a list of files may have."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+
+    def read(self, size: int = -1) -> bytes:
+        if size > MAX_DIRECTORY_BYTES:
+            raise SourceFault("The archive holds too many files.")
+        data: bytes = self._file.read(size)
+        return data
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)

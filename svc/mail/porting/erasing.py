@@ -1,0 +1,12 @@
+"""The end of an account: its imports."""
+
+from __future__ import annotations
+
+from svc.erase import Left
+from svc.store import Tx
+
+
+def erase(tx: Tx, *, account_id: str) -> Left:
+    """The uploads that were imported stay where they are: they are the person's own files."""
+    tx.run("delete from mail_imports where account_id = :id", id=account_id)
+    return "nothing"

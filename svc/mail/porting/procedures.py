@@ -1,0 +1,107 @@
+"""``mail.createLocal``, ``mail.import`` and ``mail.imports``; and what a run asks of its import."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from svc.errors import NotFound
+from svc.mail.porting import actions, queries
+from svc.mail.porting.importer import Importer
+from svc.mail.porting.wire import (
+    CreateLocalInput,
+    CreateLocalOut,
+    ImportInput,
+    ImportOut,
+    ImportStartedOut,
+    LookInput,
+    import_out,
+)
+from svc.mail.sync.engine import MailEngine
+from svc.protocol import Nothing, Procedure
+from svc.runs import Dispatcher
+from svc.store import Tx
+from svc.worker.mail_import import LOOK
+from svc.workflow import Call, Caller, Json
+from svc.workspace import RequestContext, Workspace
+
+
+async def create_local(context: RequestContext, wanted: CreateLocalInput) -> CreateLocalOut:
+    workspace = context.workspace
+    account_id = await workspace.store.write(actions.create_local, context.principal, name=wanted.name)
+    await workspace.service(MailEngine).start_account(account_id)
+    return CreateLocalOut(account_id=account_id)
+
+
+async def import_mailbox(context: RequestContext, wanted: ImportInput) -> ImportStartedOut:
+    workspace = context.workspace
+    run_id = await workspace.store.write(
+        actions.begin_import,
+        context.principal,
+        file_id=wanted.file_id,
+        account_id=wanted.account_id,
+        remove_file=wanted.remove_file,
+    )
+    workspace.service(Dispatcher).wake.call()
+    workspace.service(Importer).wake.call()
+    return ImportStartedOut(run_id=run_id)
+
+
+async def imports(context: RequestContext, wanted: Nothing) -> list[ImportOut]:
+    rows = await context.workspace.store.read(queries.imports, context.principal)
+    return [import_out(row) for row in rows]
+
+
+def _look(workspace: Workspace, tx: Tx, caller: Caller, wanted: LookInput) -> Json:
+    """Only a run that is at work asks: an import that was stopped with it goes on, for it was taken up again."""
+    row = queries.import_of(tx, wanted.import_)
+    if row is None or row.run_id != caller.run_id:
+        raise NotFound("There is no such import any more.")
+    if row.state == "stopped":
+        actions.go_on(tx, row)
+        row = queries.import_of(tx, row.id) or row
+    return {
+        "state": row.state,
+        "added": row.added,
+        "known": row.known,
+        "skipped": row.skipped,
+        "problem": row.problem,
+    }
+
+
+def _wake(workspace: Workspace) -> None:
+    workspace.service(Importer).wake.call()
+
+
+CALLS: Final = (
+    Call(name=LOOK, summary="How far the import of a mailbox is.", input=LookInput, decide=_look, then=_wake),
+)
+
+PROCEDURES: tuple[Procedure[RequestContext], ...] = (
+    Procedure(
+        name="mail.createLocal",
+        kind="mutation",
+        access="authenticated",
+        input=CreateLocalInput,
+        output=CreateLocalOut,
+        call=create_local,
+        summary="An account that is kept on this server alone, for imports; the one of that name if it is there.",
+    ),
+    Procedure(
+        name="mail.import",
+        kind="mutation",
+        access="authenticated",
+        input=ImportInput,
+        output=ImportStartedOut,
+        call=import_mailbox,
+        summary="Import an uploaded mbox, Takeout archive or Maildir into an account that is kept here, as a run.",
+    ),
+    Procedure(
+        name="mail.imports",
+        kind="query",
+        access="authenticated",
+        input=Nothing,
+        output=list[ImportOut],
+        call=imports,
+        summary="The newest imports into the caller's accounts, and how far each is.",
+    ),
+)

@@ -1,0 +1,238 @@
+"""Where an import reads: an mbox, a mail, a Maildir, a folder of such, and each of them in a zip or a tar archive.
+
+Blocks: it is read in a thread. Nothing is ever written to disk by the names in an archive, and no link is followed, so
+a name can only become a label. What an archive unpacks to is bounded by its size, and what a mail takes by its own.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import IO, Final, Literal, cast
+
+from svc.formats.mailbox import MAX_MAIL_BYTES, Mail, Marks, TooLong, envelope_date, mails, read_marks, takeout
+from svc.formats.mailbox.maildir import flags_of, folder_of, in_folder, with_flags
+from svc.mail.porting.archives import Bounds, SourceFault, tar_members, zip_members
+
+Format = Literal["auto", "mbox", "eml", "maildir"]
+
+PEEKED_BYTES: Final = 2_048
+_GZIP: Final = b"\x1f\x8b"
+_ZIP: Final = (b"PK\x03\x04", b"PK\x05\x06")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Item:
+    """One mail as it was found: its own bytes, what the mailbox says of it, and when it came, where that is known."""
+
+    raw: bytes
+    marks: Marks
+    at: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Skipped:
+    """Something that is no mail that can be taken, in words for a person."""
+
+    reason: str
+
+
+Found = Item | Skipped
+
+
+@dataclass(kw_only=True)
+class Source:
+    """Items in an order that is the same each time. ``done`` of ``total``: how far reading is, in bytes or in files."""
+
+    items: Iterator[Found]
+    total: int = 0
+    _file: IO[bytes] | None = None
+    _walked: list[int] = field(default_factory=lambda: [0])
+
+    @property
+    def done(self) -> int:
+        if self._file is not None:
+            with suppress(OSError, ValueError):
+                return min(self._file.tell(), self.total)
+            return 0
+        return self._walked[0]
+
+
+@contextmanager
+def open_source(path: Path, *, format: Format = "auto") -> Iterator[Source]:
+    """A file or a folder. Raises :class:`SourceFault` with a sentence where it is none that can be read."""
+    if path.is_dir():
+        files = _files_of(path)
+        walked = [0]
+        yield Source(items=_folder(path, files, walked, format), total=len(files), _walked=walked)
+        return
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        raise SourceFault(f"{path} can’t be read: {error.strerror or error}.") from error
+    with file:
+        yield open_file(file, name=path.name, format=format)
+
+
+def open_file(file: IO[bytes], *, name: str, format: Format = "auto") -> Source:
+    """An open file, whatever it holds; of a pipe, only what needs no way back."""
+    total = 0
+    if file.seekable():
+        total = file.seek(0, os.SEEK_END)
+        file.seek(0)
+    items = _file(file, name=name, format=format, total=total)
+    return Source(items=_told_in_words(items), total=total, _file=file if total else None)
+
+
+def _told_in_words(items: Iterator[Found]) -> Iterator[Found]:
+    try:
+        yield from items
+    except (EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError) as error:
+        raise SourceFault("The archive is damaged, or is cut off.") from error
+
+
+def _file(file: IO[bytes], *, name: str, format: Format, total: int) -> Iterator[Found]:
+    head = _peek(file)
+    if head.startswith(_ZIP) and file.seekable():
+        yield from _members(zip_members(file, bounds=Bounds.of(total)), format)
+    elif head.startswith(_GZIP):
+        yield from _members(tar_members(file, name=name, bounds=Bounds.of(total)), format)
+    elif format == "maildir":
+        raise SourceFault("A Maildir is a folder, or an archive of one.")
+    elif format == "mbox" or (format == "auto" and _is_mbox(head)):
+        yield from _mbox(file, folder=_known_folder(PurePosixPath(name).stem))
+    elif format == "eml" or _looks_like_mail(head):
+        yield _single(file, what=name)
+    else:
+        raise SourceFault("This is no mailbox: an mbox, a mail (.eml), a Maildir, or a zip or .tgz of such.")
+
+
+def _members(members: Iterator[tuple[str, IO[bytes]]], format: Format) -> Iterator[Found]:
+    """The mails among an archive's files. What else lies in it is passed by without a word."""
+    for name, member in members:
+        try:
+            yield from _member(PurePosixPath(name), member, format)
+        except (EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError):
+            yield Skipped(reason=f"{_shown(name)} can’t be unpacked: it is damaged, or locked with a password.")
+
+
+def _member(path: PurePosixPath, file: IO[bytes], format: Format) -> Iterator[Found]:
+    folder = folder_of(path)
+    if folder is not None and format in {"auto", "maildir"}:
+        yield _maildir_mail(file, folder=folder, name=path.name, is_new=path.parts[-2] == "new")
+    elif path.suffix.lower() == ".eml" and format in {"auto", "eml"}:
+        yield _single(file, what=path.name)
+    elif format in {"auto", "mbox"}:
+        head = _peek(file)
+        if _is_mbox(head) or (format == "mbox" and head):
+            yield from _mbox(file, folder=_folder_named(path))
+
+
+def _folder(root: Path, files: list[str], walked: list[int], format: Format) -> Iterator[Found]:
+    for name in files:
+        walked[0] += 1
+        try:
+            descriptor = os.open(root / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+            with os.fdopen(descriptor, "rb") as file:
+                if stat.S_ISREG(os.fstat(descriptor).st_mode):
+                    yield from _member(PurePosixPath(root.name, name), file, format)
+        except OSError as error:
+            yield Skipped(reason=f"{_shown(name)} can’t be read: {error.strerror or error}.")
+
+
+def _files_of(root: Path) -> list[str]:
+    """All files below a folder, in order; links are not followed."""
+    found = []
+    for folder, folders, names in os.walk(root):
+        folders.sort()
+        below = os.path.relpath(folder, root)
+        found += [os.path.normpath(os.path.join(below, name)) for name in sorted(names)]
+    return found
+
+
+def _mbox(file: IO[bytes], *, folder: str) -> Iterator[Found]:
+    for mail in mails(file):
+        if isinstance(mail, TooLong):
+            yield _too_long(mail.size)
+        else:
+            yield _item(mail, folder=folder)
+
+
+def _single(file: IO[bytes], *, what: str) -> Found:
+    raw = file.read(MAX_MAIL_BYTES + 1)
+    if len(raw) > MAX_MAIL_BYTES:
+        return Skipped(reason=f"{_shown(what)} has more than {MAX_MAIL_BYTES // 2**20} MB.")
+    return _item(Mail(raw, None), folder="")
+
+
+def _maildir_mail(file: IO[bytes], *, folder: str, name: str, is_new: bool) -> Found:
+    raw = file.read(MAX_MAIL_BYTES + 1)
+    if len(raw) > MAX_MAIL_BYTES:
+        return Skipped(reason=f"{_shown(name)} has more than {MAX_MAIL_BYTES // 2**20} MB.")
+    second = name.partition(".")[0]
+    at = int(second) * 1_000 if second.isascii() and second.isdigit() and len(second) <= 11 else None
+    return _item(Mail(raw, at), folder=folder, flags=flags_of(name), is_new=is_new, in_maildir=True)
+
+
+def _item(
+    mail: Mail,
+    *,
+    folder: str,
+    flags: frozenset[str] | None = None,
+    is_new: bool = False,
+    in_maildir: bool = False,
+) -> Found:
+    marks, raw = read_marks(mail.raw)
+    if marks.is_deleted:
+        return Skipped(reason="")
+    if in_maildir:
+        marks = with_flags(marks, flags, is_new=is_new)
+    if not raw.strip():
+        return Skipped(reason="An empty mail.")
+    return Item(raw=raw, marks=in_folder(marks, folder), at=mail.at)
+
+
+def _known_folder(name: str) -> str:
+    """A file alone is a folder only where its name is one that everybody has."""
+    return name if takeout.label_of(name) else ""
+
+
+def _folder_named(path: PurePosixPath) -> str:
+    """``Work.mbox``, and Apple's ``Work.mbox/mbox``."""
+    named = path.parent if path.name == "mbox" and path.parent.name else path
+    return named.stem if named.suffix.lower() == ".mbox" else named.name
+
+
+def _too_long(size: int) -> Skipped:
+    return Skipped(reason=f"A mail of {size // 2**20} MB: at most {MAX_MAIL_BYTES // 2**20} MB are taken.")
+
+
+def _peek(file: IO[bytes]) -> bytes:
+    if hasattr(file, "peek"):
+        return cast(bytes, file.peek(PEEKED_BYTES))[:PEEKED_BYTES]
+    head = file.read(PEEKED_BYTES)
+    file.seek(0)
+    return head
+
+
+def _is_mbox(head: bytes) -> bool:
+    return envelope_date(head.lstrip(b"\r\n").partition(b"\n")[0].rstrip(b"\r")) is not None
+
+
+def _looks_like_mail(head: bytes) -> bool:
+    """It begins with a header field."""
+    name, colon, _ = head.partition(b"\n")[0].partition(b":")
+    return bool(colon) and 0 < len(name) <= 100 and all(33 <= byte <= 126 for byte in name.rstrip())
+
+
+def _shown(name: str) -> str:
+    return "".join(one if one.isprintable() else "\ufffd" for one in name)[-120:]
+
+
+__all__ = ["Format", "Found", "Item", "Skipped", "Source", "SourceFault", "open_file", "open_source"]

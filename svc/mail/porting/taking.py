@@ -1,0 +1,143 @@
+"""From a source to stored mail, a batch at a time: read and parsed here, stored in the transaction of :mod:`storing`.
+
+Who imports, a run or the command line, says how it reads and writes the database; what happens to a mail is the same.
+Memory holds one batch, however long the source is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Awaitable, Callable, Iterator, Sequence, Set
+from dataclasses import dataclass, field, replace
+from typing import Final, Protocol
+
+from svc.mail.porting.model import Taken, Tally
+from svc.mail.porting.sources import Found, Item
+from svc.mail.providers.seam import RawMessage
+from svc.mail.sync.fetch import DURABLE_TOGETHER_BYTES, Preparer
+from svc.nursery import ThreadPool
+
+BATCH_MAILS: Final = 100
+"""Of one transaction; fewer where they are large."""
+BATCH_SEEN: Final = 2_000
+"""What stands in a source and is no mail counts, too: a step of a long walk through such ends somewhere."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Batch:
+    """``seen``: how much of the source it took; ``is_last``: nothing comes after it."""
+
+    found: tuple[Found, ...]
+    seen: int
+    is_last: bool
+
+
+class LocalPreparer(Preparer):
+    @property
+    def server_threads(self) -> bool:
+        return False
+
+
+class Desk(Protocol):
+    """How an import reaches the account that it goes to."""
+
+    async def known(self, provider_message_ids: Sequence[str]) -> Set[str]: ...
+
+    async def label_id(self, name: str) -> str:
+        """The id of one's own label of that name, made where it is missing."""
+        ...
+
+
+@dataclass(kw_only=True)
+class Reader:
+    """Reads a source in threads. ``skip``: so much of it was seen to before."""
+
+    items: Iterator[Found]
+    threads: ThreadPool
+
+    async def skip(self, count: int) -> None:
+        await self.threads.run(self._skip, count)
+
+    async def next(self) -> Batch:
+        return await self.threads.run(self._next)
+
+    def _skip(self, count: int) -> None:
+        for _ in zip(range(count), self.items, strict=False):
+            pass
+
+    def _next(self) -> Batch:
+        found: list[Found] = []
+        mails = size = 0
+        for one in self.items:
+            found.append(one)
+            if isinstance(one, Item):
+                mails, size = mails + 1, size + len(one.raw)
+            if mails >= BATCH_MAILS or size >= DURABLE_TOGETHER_BYTES or len(found) >= BATCH_SEEN:
+                return Batch(found=tuple(found), seen=len(found), is_last=False)
+        return Batch(found=tuple(found), seen=len(found), is_last=True)
+
+
+@dataclass(kw_only=True)
+class Taker:
+    preparer: Preparer
+    desk: Desk
+    threads: ThreadPool
+    _label_ids: dict[str, str] = field(default_factory=dict)
+
+    async def take(self, found: Sequence[Found]) -> tuple[list[Taken], Tally]:
+        """The mails of a batch, each once, and how many were passed over."""
+        tally = Tally()
+        items: dict[str, Item] = {}
+        names: dict[str, set[str]] = {}
+        for one, sha256 in zip(found, await self.threads.run(_hashes, found), strict=True):
+            if isinstance(one, Item):
+                tally.known += sha256 in items
+                items.setdefault(sha256, one)
+                names.setdefault(sha256, set()).update(one.marks.own)
+            else:
+                tally.skip(one.reason)
+        known = await self.desk.known(list(items))
+        raws = [
+            RawMessage(id=sha256, labels=item.marks.system, received_at=item.at, raw=item.raw)
+            for sha256, item in items.items()
+            if sha256 not in known
+        ]
+        prepared = await self.preparer.prepare(raws)
+        for passed in prepared.passed:
+            tally.skip(passed.reason)
+        incoming = {one.provider_message_id: one for one in prepared.incoming}
+        taken = [
+            Taken(
+                provider_message_id=sha256,
+                labels=frozenset([await self._label_id(name) for name in sorted(names[sha256])]),
+                incoming=incoming.get(sha256),
+            )
+            for sha256 in items
+            if sha256 in known or sha256 in incoming
+        ]
+        return taken, tally
+
+    async def _label_id(self, name: str) -> str:
+        if name not in self._label_ids:
+            self._label_ids[name] = await self.desk.label_id(name)
+        return self._label_ids[name]
+
+
+def _hashes(found: Sequence[Found]) -> list[str]:
+    return [hashlib.sha256(one.raw).hexdigest() if isinstance(one, Item) else "" for one in found]
+
+
+async def take_all(
+    reader: Reader,
+    taker: Taker,
+    *,
+    store: Callable[[Batch, Sequence[Taken], Tally], Awaitable[bool]],
+) -> None:
+    """To the end of the source, or until ``store`` says that nobody wants more."""
+    while True:
+        batch = await reader.next()
+        taken, tally = await taker.take(batch.found)
+        last = batch.is_last
+        batch = replace(batch, found=())
+        if not await store(batch, taken, tally) or last:
+            return

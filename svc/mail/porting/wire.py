@@ -1,0 +1,69 @@
+"""Imports on the wire."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from svc.mail.porting.model import ImportRow, ImportState
+from svc.mail.wire import Id
+from svc.protocol.rows import Wire
+
+
+class CreateLocalInput(Wire, frozen=True):
+    name: Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
+
+
+class CreateLocalOut(Wire, frozen=True):
+    account_id: str
+
+
+class ImportInput(Wire, frozen=True):
+    """``remove_file``: the upload goes once all of it is imported."""
+
+    file_id: Id
+    account_id: Id
+    remove_file: bool = False
+
+
+class ImportStartedOut(Wire, frozen=True):
+    run_id: str
+
+
+class ImportOut(Wire, frozen=True):
+    """``added``: mails that were new; ``known``: that were here already; ``skipped``: what could not be taken, with
+    the ``reasons`` of the first of them. ``percent``: of the file."""
+
+    run_id: str
+    account_id: str
+    name: str
+    state: ImportState
+    percent: int
+    added: int
+    known: int
+    skipped: int
+    reasons: tuple[str, ...]
+    problem: str | None
+
+
+class LookInput(Wire, frozen=True):
+    import_: str = msgspec.field(name="import")
+
+
+ExportFormat = Literal["mbox", "maildir"]
+
+
+def import_out(row: ImportRow) -> ImportOut:
+    return ImportOut(
+        run_id=row.run_id,
+        account_id=row.account_id,
+        name=row.name,
+        state=row.state,
+        percent=row.percent,
+        added=row.added,
+        known=row.known,
+        skipped=row.skipped,
+        reasons=row.reasons,
+        problem=row.problem,
+    )

@@ -1,0 +1,85 @@
+"""Many requests in one, as Google's batch endpoint takes them: ``multipart/mixed`` of HTTP requests, and of answers.
+
+Pure. What is written names each request by its place, and an answer is believed to be the one of that place only where
+it says so once. Whatever else comes is left out, so that each request without an answer can be made alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from svc.protocol.egress import EgressResponse
+from svc.protocol.messages import Headers
+
+BOUNDARY: Final = "svc-batch"
+CONTENT_TYPE: Final = f"multipart/mixed; boundary={BOUNDARY}"
+
+_BOUNDARY_PARAMETER: Final = re.compile(
+    r"""(?i)^\s*multipart/mixed\s*;.*?\bboundary=(?:"([^"]{1,70})"|([^\s";]{1,70}))"""
+)
+_PLACE: Final = re.compile(rb"(?im)^content-id:[ \t]*<?response-item-(\d{1,4})>?[ \t]*\r?$")
+_BLANK_LINE: Final = re.compile(rb"\r?\n\r?\n")
+_STATUS: Final = re.compile(rb"HTTP/\d(?:\.\d)? (\d{3})(?: [^\r\n]*)?(?:\r?\n|$)")
+
+
+def request_body(targets: Sequence[str]) -> bytes:
+    """``GET`` of each path and query; none holds a line end."""
+    parts = (
+        f"--{BOUNDARY}\r\ncontent-type: application/http\r\ncontent-id: <item-{place}>\r\n\r\n"
+        f"GET {target} HTTP/1.1\r\naccept: application/json\r\n\r\n\r\n"
+        for place, target in enumerate(targets)
+    )
+    return "".join((*parts, f"--{BOUNDARY}--\r\n")).encode("ascii")
+
+
+def answers_of(answer: EgressResponse, *, requests: int) -> dict[int, EgressResponse]:
+    """The answers to so many requests, by their places. Never raises."""
+    found = _BOUNDARY_PARAMETER.match(answer.headers.get("content-type") or "")
+    if found is None:
+        return {}
+    delimiter = re.escape((found[1] or found[2]).encode("ascii", "replace"))
+    parts = re.split(rb"(?:\A|\r?\n)--" + delimiter + rb"(?:--)?[ \t]*(?=\r?\n|\Z)", answer.body)
+    answers: dict[int, EgressResponse] = {}
+    twice: set[int] = set()
+    for part in parts[1:]:
+        parsed = _parsed(part)
+        if parsed is None or parsed[0] >= requests:
+            continue
+        place, one = parsed
+        if place in answers:
+            twice.add(place)
+        answers[place] = one
+    return {place: one for place, one in answers.items() if place not in twice}
+
+
+def _parsed(part: bytes) -> tuple[int, EgressResponse] | None:
+    """One part: its own header, then an answer's status line, header and body."""
+    split = _split(part.lstrip(b"\r\n"))
+    place = _PLACE.search(split[0]) if split else None
+    if split is None or place is None:
+        return None
+    status = _STATUS.match(split[1])
+    inner = _split(split[1][status.end() :]) if status else None
+    if status is None or inner is None:
+        return None
+    headers = _headers(inner[0])
+    body = inner[1]
+    length = headers.get("content-length")
+    if length is not None:
+        if not length.isdecimal() or len(length) > 12 or int(length) > len(body):
+            return None  # it was cut off
+        body = body[: int(length)]
+    return int(place[1]), EgressResponse(status=int(status[1]), headers=headers, body=body)
+
+
+def _split(text: bytes) -> tuple[bytes, bytes] | None:
+    """At the first blank line; ``None`` where there is none."""
+    blank = _BLANK_LINE.search(text)
+    return None if blank is None else (text[: blank.start()], text[blank.end() :])
+
+
+def _headers(block: bytes) -> Headers:
+    lines = (line.partition(":") for line in block.decode("latin-1").splitlines())
+    return Headers((name.strip().lower(), value.strip()) for name, colon, value in lines if colon)

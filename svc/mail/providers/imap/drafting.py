@@ -1,0 +1,114 @@
+"""Drafts that were written here, as messages in the server's folder of drafts.
+
+A draft there can't be changed: the new one is put beside the old one, which is removed then. Whatever ends in between,
+the next call finds all that were put there of the same draft and leaves one, so nothing has to be known of numbers.
+What another program made of one is a draft of its own, and stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Final
+
+from svc.clock import Clock
+from svc.mail.model import DRAFT, INBOX
+from svc.mail.providers.imap.answers import Answer
+from svc.mail.providers.imap.changing import Changing
+from svc.mail.providers.imap.looking import MEET, arrivals
+from svc.mail.providers.imap.protocol.messages import Message
+from svc.mail.providers.imap.protocol.responses import Found
+from svc.mail.providers.imap.protocol.sets import UidSet
+from svc.mail.providers.imap.protocol.writing import Bytes, Text
+from svc.mail.providers.imap.rows import drafts as draft_rows
+from svc.mail.providers.imap.rows import folders as folder_rows
+from svc.mail.providers.imap.rows import messages as message_rows
+from svc.mail.providers.imap.rows.model import FolderRow
+from svc.mail.providers.imap.session import Using
+from svc.mail.providers.seam import Refused, Unreachable
+from svc.store import Store
+
+MARK_FIELD: Final = "X-Svc-Outgoing"
+MAX_KNOWN: Final = 300
+"""Of the copies that were put there: the newest, for a command has a bound."""
+MAX_HEAD_BYTES: Final = 512 * 1024
+NO_REMOVAL: Final = "This mail server can't remove one draft without removing others with it."
+_NOT_READ: Final = "The folders of this mailbox are not known yet."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drafting:
+    """``turn``: the connection, to change something."""
+
+    account_id: str
+    store: Store
+    clock: Clock
+    turn: Callable[[], AbstractAsyncContextManager[Using]]
+
+    async def keep(self, raw: bytes, *, mark: str) -> None:
+        async with self.turn() as using:
+            if "UIDPLUS" not in using.able:
+                raise Refused(NO_REMOVAL, status=405)
+            folder = await self._folder() or await self._made(using)
+            before = await self._found(using, folder, mark)
+            new = Message(number=0, header=raw[:MAX_HEAD_BYTES]).draft_mark
+            assert new is not None
+            await self.store.write(draft_rows.claim, account_id=self.account_id, mark=new)
+            told = await using.command("APPEND", Text(folder.name), "(\\Draft \\Seen)", Bytes(raw))
+            await self._note(folder, told, raw)
+            await _remove(using, before)
+            await self.store.write(draft_rows.release, account_id=self.account_id, draft=mark, but=new)
+
+    async def drop(self, mark: str) -> None:
+        async with self.turn() as using:
+            folder = await self._folder()
+            if folder is not None and "UIDPLUS" in using.able:
+                await _remove(using, await self._found(using, folder, mark))
+            await self.store.write(draft_rows.release, account_id=self.account_id, draft=mark)
+
+    async def _folder(self) -> FolderRow | None:
+        known = await self.store.read(folder_rows.folders, account_id=self.account_id)
+        return next((one for one in known if one.label == DRAFT), None)
+
+    async def _made(self, using: Using) -> FolderRow:
+        """A folder of a server that has none, which only who has seen them all can tell."""
+        known = await self.store.read(folder_rows.folders, account_id=self.account_id)
+        if not any(one.label == INBOX and one.uid_validity for one in known):
+            raise Unreachable(_NOT_READ)
+        return await Changing(account_id=self.account_id, store=self.store, using=using).folder(DRAFT)
+
+    async def _note(self, folder: FolderRow, told: Answer, raw: bytes) -> None:
+        """Where it lies, as the server says, for a search that comes soon may not find it (RFC 4315)."""
+        validity, uid = (*told.codes().get("APPENDUID", ()), b"", b"")[:2]
+        if not uid.isdigit() or validity != str(folder.uid_validity).encode():
+            return
+        put = Message(number=0, uid=int(uid), size=len(raw), header=raw[:MAX_HEAD_BYTES], flags=frozenset({"\\seen"}))
+        await self.store.write(
+            message_rows.store_arrivals,
+            account_id=self.account_id,
+            folder=folder,
+            uid_validity=folder.uid_validity,
+            found=arrivals([put], wanted=UidSet.of([int(uid)]), now=self.clock.now()),
+            is_told=True,
+        )
+
+    async def _found(self, using: Using, folder: FolderRow, draft: str) -> UidSet:
+        """Opened anew: what came since it was opened would not be found by some servers. What another program made of
+        a copy of ours is not ours to remove."""
+        await using.open(folder.name, anew=True)
+        answer = await using.command("UID", "SEARCH", "HEADER", MARK_FIELD, Text(draft.encode()))
+        marked = UidSet.of(await self.store.read(draft_rows.newest_uids, folder_id=folder.id, limit=MAX_KNOWN))
+        for one in answer.all(Found):
+            marked |= one.uids
+        if not marked.ranges:
+            return marked
+        ours = await self.store.read(draft_rows.marks, account_id=self.account_id, draft=draft)
+        met = (await using.command("UID", "FETCH", str(marked), MEET)).all(Message)
+        return UidSet.of(one.uid for one in met if one.uid is not None and one.draft_mark in ours)
+
+
+async def _remove(using: Using, uids: UidSet) -> None:
+    if uids.ranges:
+        await using.command("UID", "STORE", str(uids), "+FLAGS.SILENT", "(\\Deleted)")
+        await using.command("UID", "EXPUNGE", str(uids))

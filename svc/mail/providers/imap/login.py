@@ -1,0 +1,37 @@
+"""Who signs in at a mail server, and by what: a password, or a token of OAuth. How each is said is SASL's affair."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+BEARERS: Final = ("XOAUTH2", "OAUTHBEARER")
+"""The mechanisms that take a token. The first is the one that all who take tokens know."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Login:
+    username: str
+    secret: str = field(repr=False)
+    by: Literal["password", "token"] = "password"
+
+    @property
+    def is_sayable(self) -> bool:
+        """Whether it can be said at all: a zero byte ends a name, and a password."""
+        return "\0" not in self.username + self.secret and (self.by == "password" or "\x01" not in self.username)
+
+    def plain(self) -> str:
+        """For PLAIN (RFC 4616)."""
+        return _base64(f"\0{self.username}\0{self.secret}")
+
+    def bearer(self, mechanism: str) -> str:
+        """For one of :data:`BEARERS` (RFC 7628, and XOAUTH2, which is older and has no RFC)."""
+        if mechanism == "XOAUTH2":
+            return _base64(f"user={self.username}\x01auth=Bearer {self.secret}\x01\x01")
+        name = self.username.replace("=", "=3D").replace(",", "=2C")
+        return _base64(f"n,a={name},\x01auth=Bearer {self.secret}\x01\x01")
+
+
+def _base64(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()

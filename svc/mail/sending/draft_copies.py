@@ -1,0 +1,189 @@
+"""What the servers of accounts have of the drafts that are written here, and when they are told: plain functions over a
+transaction.
+
+Theory: a row says no more than that a server may not have what is here. What it is to have is asked of the draft when
+the time has come: a copy of it as it is then, or none. So an edit, another account, sending, discarding and restoring
+are one thing, in any order, and however often either side dies in between.
+
+Only the drafts of an account's owner are copied: those of members are theirs alone, and the mailbox is the owner's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, cast
+
+from svc.clock import SECOND_MS, Millis
+from svc.errors import Invalid
+from svc.files import files_of
+from svc.formats.text import clean_line
+from svc.formats.writing import parse_mailboxes
+from svc.ids import derived_id
+from svc.mail.accounts import own_addresses
+from svc.mail.accounts import queries as account_queries
+from svc.mail.model import Account
+from svc.mail.sending import queries
+from svc.mail.sending.building import Letter
+from svc.mail.sending.model import Draft, Quoted, draft_origin
+from svc.mail.sending.quoting import snapshot
+from svc.mail.threads import queries as thread_queries
+from svc.store import ReadTx, Tx
+
+REST_MS: Final = 5 * SECOND_MS
+"""So long nobody must have changed a draft before its server hears of it."""
+REST_A_MIB_MS: Final = 2 * SECOND_MS
+"""Longer for what is attached, which goes along each time."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DraftCopy:
+    draft_id: str
+    account_id: str
+    changes: int
+    attempts: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Agenda:
+    """Accounts whose server is to be told something now, and when there is more."""
+
+    accounts: tuple[str, ...]
+    next_at: Millis | None
+
+
+def changed(tx: Tx, draft_id: str, *, account_id: str, owner_id: str | None) -> None:
+    """The draft is another one than before, or one of another account."""
+    mib = sum(file.size for file in files_of(tx, origin=draft_origin(draft_id))) >> 20
+    gone(tx, draft_id, but=account_id)
+    tx.run(
+        """
+        insert into mail_draft_copies (draft_id, account_id, next_at)
+        select :draft_id, id, :next_at from mail_accounts where id = :account_id and owner_id is :owner_id
+        on conflict do update set next_at = :next_at, changes = changes + 1, attempts = 0
+        """,
+        draft_id=draft_id,
+        account_id=account_id,
+        owner_id=owner_id,
+        next_at=tx.now + REST_MS + mib * REST_A_MIB_MS,
+    )
+
+
+def gone(tx: Tx, draft_id: str, *, but: str | None = None) -> None:
+    """Of the draft nothing is to lie at the server of any account, or any ``but`` one."""
+    tx.run(
+        """
+        update mail_draft_copies set next_at = :now, changes = changes + 1, attempts = 0
+        where draft_id = :draft_id and account_id is not :but
+        """,
+        draft_id=draft_id,
+        but=but,
+        now=tx.now,
+    )
+
+
+def agenda(tx: ReadTx) -> Agenda:
+    rows = tx.all(f"select distinct account_id from {_WAITING} and next_at <= :now", now=tx.now)
+    next_at = tx.value(f"select min(next_at) from {_WAITING} and next_at > :now", now=tx.now)
+    return Agenda(accounts=tuple(str(account_id) for (account_id,) in rows), next_at=cast("Millis | None", next_at))
+
+
+def due_of(tx: ReadTx, account_id: str) -> DraftCopy | None:
+    row = tx.one(
+        f"""
+        select draft_id, account_id, changes, attempts from {_WAITING} and next_at <= :now and account_id = :account_id
+        order by next_at, draft_id limit 1
+        """,
+        now=tx.now,
+        account_id=account_id,
+    )
+    if row is None:
+        return None
+    draft_id, account_id, changes, attempts = row
+    return DraftCopy(
+        draft_id=str(draft_id), account_id=account_id, changes=cast(int, changes), attempts=cast(int, attempts)
+    )
+
+
+def letter_of(tx: ReadTx, copy: DraftCopy) -> Letter | None:
+    """What is to lie at the server now."""
+    draft = queries.draft(tx, copy.draft_id)
+    account = account_queries.account(tx, copy.account_id)
+    if draft is None or account is None or draft.account_id != account.id or draft.owner_id != account.owner_id:
+        return None
+    in_reply_to, references, _ = queries.place_of_reply(tx, account_id=account.id, thread_id=draft.thread_id)
+    return Letter(
+        id=draft.id,
+        account_id=account.id,
+        owner_id=account.owner_id,
+        from_address=_from_address(tx, account, draft),
+        to=_readable(draft.to),
+        cc=_readable(draft.cc),
+        bcc=_readable(draft.bcc),
+        subject=clean_line(draft.subject),
+        html=draft.html,
+        origin=draft_origin(draft.id),
+        attachments=draft.attachments,
+        quoted=_quoted(tx, draft),
+        in_reply_to=in_reply_to,
+        references=references,
+        message_id_header=f"{derived_id('mid', draft.id)}@{account.address.rpartition('@')[2]}",
+    )
+
+
+def _from_address(tx: ReadTx, account: Account, draft: Draft) -> str:
+    """One that is the account's no more is told when the mail is sent."""
+    chosen = (draft.from_address or "").lower()
+    return chosen if chosen in own_addresses.sendable(account) else own_addresses.default_of(tx, account)
+
+
+def settle(tx: Tx, copy: DraftCopy, *, there: bool) -> None:
+    """The server has what was here when it was told, or nothing any more. What changed since waits for its time."""
+    same = "draft_id = :draft_id and account_id = :account_id and changes = :changes"
+    tx.run(
+        f"update mail_draft_copies set next_at = null, attempts = 0 where {same}"
+        if there
+        else f"delete from mail_draft_copies where {same}",
+        **_key(copy),
+    )
+
+
+def put_off(tx: Tx, copy: DraftCopy, *, next_at: Millis) -> None:
+    """It was not told, or nobody knows."""
+    tx.run(
+        """
+        update mail_draft_copies set next_at = :next_at, attempts = attempts + 1
+        where draft_id = :draft_id and account_id = :account_id and changes = :changes
+        """,
+        next_at=next_at,
+        **_key(copy),
+    )
+
+
+_WAITING: Final = """
+    mail_draft_copies where account_id in (select id from mail_accounts where state <> 'disconnected' and not erasing)
+        and next_at is not null
+"""
+
+
+def _key(copy: DraftCopy) -> dict[str, str | int]:
+    return {"draft_id": copy.draft_id, "account_id": copy.account_id, "changes": copy.changes}
+
+
+def _quoted(tx: ReadTx, draft: Draft) -> Quoted | None:
+    """Without its pictures, which only the mail itself takes along."""
+    message = None if draft.quote is None else thread_queries.message(tx, draft.quote.message_id)
+    return None if draft.quote is None or message is None else snapshot(message, draft.quote, inline=())
+
+
+def _readable(typed: Iterable[str]) -> tuple[str, ...]:
+    """Those that can be written in a header; the others stand in the draft here, until they are typed to their end."""
+    return tuple(one for one in typed if _is_readable(one))
+
+
+def _is_readable(typed: str) -> bool:
+    try:
+        parse_mailboxes([typed])
+    except Invalid:
+        return False
+    return True

@@ -1,0 +1,128 @@
+"""Who tells the servers of accounts what became of the drafts that are written here. It waits; nobody who types does.
+
+One draft an account at a time, the accounts side by side. What is told is idempotent, so a fault of any kind is a pause
+and the same once more; only what a server refuses waits for the next change of its draft.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from typing import Final
+
+import trio
+
+from svc.backoff import Retries
+from svc.clock import SECOND_MS, Clock, Millis
+from svc.job import Job
+from svc.mail.providers.seam import Drafts, GrantLost, ProviderFault, Refused, Unreachable
+from svc.mail.sending import draft_copies
+from svc.mail.sending.building import Builder, CannotBuild
+from svc.mail.sending.draft_copies import DraftCopy
+from svc.mail.sync.engine import MailEngine
+from svc.mail.sync.tasks import AccountLoop
+from svc.nursery import Child, Subsystem
+from svc.scheduler import Scheduler
+from svc.settings import DRAIN_S
+from svc.store import Store
+from svc.workspace import Workspace
+
+NAME: Final = "mail-drafts"
+DEADLINE_S: Final = 300.0
+"""Of one draft; the provider's own deadlines are shorter."""
+RETRIES: Final = Retries(first_s=30.0, cap_s=3_600.0)
+
+
+@dataclass(kw_only=True)
+class DraftMirror:
+    store: Store
+    engine: MailEngine
+    builder: Builder
+    scheduler: Scheduler[Workspace]
+    clock: Clock
+    rng: random.Random
+    _child: Child | None = None
+    _serving: set[str] = field(default_factory=set)
+
+    async def run(self, child: Child) -> None:
+        """The subsystem: its work are the drafts that are being told."""
+        self._serving.clear()
+        self._child = child
+        child.started()
+        self.look()
+        await trio.sleep_forever()
+
+    def look(self) -> None:
+        """A draft was changed."""
+        self.scheduler.nudge(NAME)
+
+    async def tick(self) -> Millis | None:
+        """The scheduler's job. Starts what is due, and returns when there is more."""
+        agenda = await self.store.read(draft_copies.agenda)
+        child = self._child
+        for account_id in agenda.accounts:
+            if child is not None and not child.draining and account_id not in self._serving:
+                self._serving.add(account_id)
+                child.work.start_soon(self._serve, account_id, child, name=f"drafts of {account_id}")
+        return agenda.next_at
+
+    async def _serve(self, account_id: str, child: Child) -> None:
+        try:
+            while not child.draining:
+                loop = self.engine.loop(account_id)
+                copy = await self.store.read(draft_copies.due_of, account_id)
+                if loop is None or copy is None:
+                    return  # without a loop the account is starting anew: a later tick finds it
+                await self._tell(loop, copy, child)
+        except Exception as error:  # an edge: an account's trouble is its own, and the next tick tries again
+            child.log.error("mail.drafts_failed", error, account=account_id)
+        finally:
+            self._serving.discard(account_id)
+
+    async def _tell(self, loop: AccountLoop, copy: DraftCopy, child: Child) -> None:
+        try:
+            with trio.fail_after(DEADLINE_S):
+                is_there = await self._told(loop, copy)
+        except (Refused, CannotBuild) as fault:
+            child.log.warning("mail.draft_not_copied", draft=copy.draft_id, reason=str(fault.__cause__ or fault))
+            is_there = True
+        except trio.TooSlowError:
+            await self._put_off(copy, Unreachable("The provider did not answer in time."), child)
+            return
+        except ProviderFault as fault:
+            if isinstance(fault, GrantLost):
+                await loop.note_lost_grant(fault)
+            await self._put_off(copy, fault, child)
+            return
+        await self.store.write(draft_copies.settle, copy, there=is_there)
+
+    async def _told(self, loop: AccountLoop, copy: DraftCopy) -> bool:
+        """Whether it lies there now."""
+        drafts: Drafts | None = loop.provider.drafts
+        if drafts is None:
+            return False
+        letter = await self.store.read(draft_copies.letter_of, copy)
+        if letter is None:
+            await drafts.drop(copy.draft_id)
+            return False
+        raw = await self.builder.build(letter, max_bytes=loop.provider.capabilities.max_message_bytes)
+        await drafts.keep(raw, mark=copy.draft_id)
+        return True
+
+    async def _put_off(self, copy: DraftCopy, fault: ProviderFault, child: Child) -> None:
+        child.log.info("mail.draft_put_off", draft=copy.draft_id, reason=fault.detail)
+        pause_s = fault.pause_s(RETRIES.pause_s(copy.attempts + 1, self.rng))
+        await self.store.write(draft_copies.put_off, copy, next_at=self.clock.now() + round(pause_s * SECOND_MS))
+
+
+async def _tick(workspace: Workspace) -> Millis | None:
+    return await workspace.service(DraftMirror).tick()
+
+
+JOB: Final = Job(name=NAME, summary="Keeps copies of drafts among those of their accounts' servers.", run=_tick)
+
+
+def subsystem(workspace: Workspace) -> Subsystem:
+    """It ends before the accounts' loops do, whose providers it uses."""
+    mirror = workspace.service(DraftMirror)
+    return Subsystem(name=NAME, run=mirror.run, drain_s=float(workspace.config[DRAIN_S]))

@@ -1,0 +1,122 @@
+"""Who is told of a mail that has come: a durable consumer of what mail recorded.
+
+Only mail that came to the inbox just now: not what was read with a whole mailbox, not the person's own, not what a
+muted thread received, and nothing that is older than some minutes, as after a time when the server was away. A person
+is told of an account that they chose and may read, outside their quiet hours: as live news, for the browser that is
+open, and by a push to each browser that takes them. Both come of one transaction. After a crash the same events may be
+told again: the queue holds one push a message and browser, and a browser shows one notice a thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from svc import mail
+from svc.clock import MINUTE_MS
+from svc.notifications import actions, queries
+from svc.notifications.delivering import JOB
+from svc.notifications.model import Words
+from svc.notifications.wire import ArrivedOut
+from svc.principal import Principal
+from svc.scheduler import Scheduler
+from svc.store import Consumer, Event, Tx
+from svc.workspace import Workspace
+
+TOPIC: Final = "notifications"
+FRESH_MS: Final = 5 * MINUTE_MS
+
+MAX_SUBJECT_CHARS: Final = 150
+MAX_SNIPPET_CHARS: Final = 140
+MAX_SENDER_CHARS: Final = 100
+
+
+class _Received(msgspec.Struct, frozen=True, rename="camel"):
+    """Of events that were recorded before there was ``inbox`` nobody is told."""
+
+    sender: str
+    subject: str
+    snippet: str
+    account_id: str
+    message_id: str
+    thread_id: str
+    own: bool
+    backfill: bool
+    inbox: bool = False
+
+
+async def tell(workspace: Workspace, events: Sequence[Event]) -> None:
+    if await workspace.store.write(tell_of, events):
+        workspace.service(Scheduler).nudge(JOB.name)
+
+
+def tell_of(tx: Tx, events: Sequence[Event]) -> bool:
+    """Whether there are pushes to send. Told again of the same events, it queues nothing new."""
+    queued = False
+    for event in events:
+        received = msgspec.json.decode(event.payload, type=_Received)
+        if received.inbox and not received.own and not received.backfill and tx.now - event.at <= FRESH_MS:
+            for user_id in queries.listeners(tx, received.account_id):
+                queued |= _tell_one(tx, user_id, received, event)
+    return queued
+
+
+def _tell_one(tx: Tx, user_id: str, received: _Received, event: Event) -> bool:
+    if mail.account_for(tx, as_person(user_id), account_id=received.account_id, to="read") is None:
+        return False  # it is no longer theirs to read
+    wanted = queries.preferences(tx, user_id)
+    if wanted.quiet is not None and wanted.quiet.holds_at(tx.now):
+        return False
+    told = _worded(received, wanted.words)
+    payload = mail_news(told)
+    tx.emit(
+        topic=TOPIC,
+        kind="mail.arrived",
+        id=received.message_id,
+        payload=msgspec.to_builtins(told),
+        audience=user_id,
+        device_id="system:notifications",
+    )
+    browsers = queries.browsers_of(tx, user_id)
+    actions.queue(
+        tx,
+        browsers,
+        message_id=received.message_id,
+        thread_id=received.thread_id,
+        account_id=received.account_id,
+        payload=payload,
+        at=event.at,
+    )
+    return bool(browsers)
+
+
+def mail_news(told: ArrivedOut) -> bytes:
+    """What a push says."""
+    return msgspec.json.encode(told)
+
+
+def _worded(received: _Received, words: Words) -> ArrivedOut:
+    named = words != "none"
+    return ArrivedOut(
+        account_id=received.account_id,
+        thread_id=received.thread_id,
+        message_id=received.message_id,
+        sender=received.sender[:MAX_SENDER_CHARS] if named else "",
+        subject=received.subject[:MAX_SUBJECT_CHARS] if named else "",
+        snippet=received.snippet[:MAX_SNIPPET_CHARS] if words == "all" else "",
+    )
+
+
+def as_person(user_id: str) -> Principal:
+    """Somebody who is not here now: what they may read is decided as if they asked."""
+    return Principal(user_id=user_id, device_id="system:notifications", is_admin=False, via="session")
+
+
+CONSUMER: Final[Consumer[Workspace]] = Consumer(
+    name="notifications",
+    types=frozenset({mail.MAIL_RECEIVED}),
+    summary="Tells people of new mail: the browser that is open, and by Web Push.",
+    handle=tell,
+)

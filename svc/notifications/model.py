@@ -1,0 +1,68 @@
+"""The records of notifications. All frozen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal
+from zoneinfo import ZoneInfo
+
+from svc.clock import SECOND_MS, Millis
+
+Words = Literal["all", "sender", "none"]
+"""How much a notification says: sender, subject and how it begins; sender and subject; that there is mail."""
+
+DAY_MINUTES: Final = 24 * 60
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quiet:
+    """Hours in which nothing is told: minutes of the day in ``time_zone``. They may go past midnight."""
+
+    time_zone: str
+    begin: int
+    end: int
+
+    def holds_at(self, now: Millis) -> bool:
+        here = datetime.fromtimestamp(now / SECOND_MS, ZoneInfo(self.time_zone))
+        minute = here.hour * 60 + here.minute
+        if self.begin <= self.end:
+            return self.begin <= minute < self.end
+        return minute >= self.begin or minute < self.end
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preferences:
+    """One person's. ``account_ids``: those they want to hear of."""
+
+    words: Words = "all"
+    quiet: Quiet | None = None
+    account_ids: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Browser:
+    """One that takes pushes, as the browser said: the address at its maker's push service, and two keys."""
+
+    id: str
+    user_id: str
+    email: str
+    """The person's."""
+    device_id: str
+    endpoint: str
+    public_key: bytes
+    secret: bytes
+    created_at: Millis
+    problem: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Push:
+    """One message for one browser, on its way. ``payload`` is JSON."""
+
+    browser_id: str
+    message_id: str
+    thread_id: str
+    payload: bytes
+    created_at: Millis
+    attempts: int

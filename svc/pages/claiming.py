@@ -1,0 +1,24 @@
+"""What the claim means for pages: whose they all become, and which are open to everyone."""
+
+from __future__ import annotations
+
+from svc.pages import news, queries, trash, tree
+from svc.pages.model import EVERYONE, SHARED_SURFACES, Grant
+from svc.pages.writing import insert
+from svc.principal import system
+from svc.store import Tx
+
+
+def claim(tx: Tx, user_id: str) -> None:
+    """The first admin claims the instance: every page becomes theirs, the shared surfaces are open to everyone."""
+    principal = system("claim")
+    tx.run("update pages set owner_id = :user_id", user_id=user_id)
+    trash.hand_over(tx, user_id)
+    for path, title in SHARED_SURFACES:
+        if not queries.exists(tx, path):
+            insert(tx, principal, path=path, title=title, body="", owner_id=user_id, kind="surface")
+        tx.run("update pages set kind = 'surface' where path = :path", path=path)
+        surface = queries.readable_page(tx, principal, path)
+        assert surface is not None, "it was made"
+        tree.set_access(tx, surface, access="explicit", grants=[Grant(to=EVERYONE, level="write")])
+        news.tell(tx, principal, "page.changed", news.reach_of(tx, path))

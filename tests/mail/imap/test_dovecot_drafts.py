@@ -1,0 +1,140 @@
+"""Drafts at Dovecot: what is written here lies among the server's drafts, and is told from those of other programs."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+import trio
+
+from svc.formats import mime
+from svc.mail.model import DRAFT, TRASH
+from svc.mail.providers.imap import drafting
+from svc.mail.sending.mirroring import DraftMirror
+from tests.mail.imap.office import Office, begun, letter
+from tests.peers.needs import DOVECOT, needs
+
+pytestmark = [pytest.mark.peer, pytest.mark.wall_clock, needs(DOVECOT)]
+
+
+async def saved(office: Office, subject: str, **more: object) -> dict[str, Any]:
+    wanted = {"accountId": office.account_id, "to": ["bob@else.test", "car"], "html": "<p>So far</p>", **more}
+    answer: dict[str, Any] = await office.service.mutate("mail.saveDraft", subject=subject, **wanted)
+    return answer
+
+
+async def told(office: Office) -> None:
+    """The server has heard of everything: nobody waits for the end of a pause here."""
+    await office.service.workspace.store.write(lambda tx: tx.run(_DUE, now=tx.now))
+    office.service.workspace.service(DraftMirror).look()
+    while True:
+        if not await office.service.rows("select 1 from mail_draft_copies where next_at is not null"):
+            return
+        await trio.sleep(0.02)
+
+
+_DUE = "update mail_draft_copies set next_at = :now where next_at is not null"
+
+
+async def test_a_draft_lies_there_is_replaced_and_goes_with_the_one_here(office: Office) -> None:
+    await begun(office)
+    first = await saved(office, "Boats")
+    await told(office)
+    ((raw, flags),) = office.server.mails("Drafts")
+    there = mime.parse_message(raw)
+    assert flags == {"\\Draft", "\\Seen"}
+    assert (there.subject, [one.address for one in there.to]) == ("Boats", ["bob@else.test"])
+    await saved(office, "More boats", id=first["id"], version=first["version"])
+    await told(office)
+    ((raw, _),) = office.server.mails("Drafts")
+    again = mime.parse_message(raw)
+    assert (again.subject, again.message_id) == ("More boats", there.message_id)
+    await office.service.mutate("mail.deleteDraft", id=first["id"])
+    await told(office)
+    assert office.server.mails("Drafts") == []
+    await office.synced(2)
+    assert await office.service.rows("select * from mail_imap_places") == []
+
+
+async def test_a_draft_that_is_sent_lies_among_the_sent_mail_alone(office: Office) -> None:
+    await begun(office)
+    draft = await saved(office, "Boats")
+    await told(office)
+    wanted = {"accountId": office.account_id, "to": ["bob@else.test"], "html": "<p>Hi</p>"}
+    await office.service.mutate("mail.send", draftId=draft["id"], subject="Boats", **wanted)
+    await told(office)
+    assert office.server.mails("Drafts") == []
+    assert len(office.server.relay.mails) == 1
+
+
+async def test_a_copy_that_was_put_there_before_a_crash_is_found_again(office: Office) -> None:
+    """Whoever died between the new one and the removal of the old one leaves two of one mark."""
+    await begun(office)
+    first = await saved(office, "Boats")
+    await told(office)
+    ((raw, _),) = office.server.mails("Drafts")
+    office.server.deliver("Drafts", raw, flags="(\\Draft)")
+    await office.synced(2)
+    assert await office.stored() == {}
+    await saved(office, "More boats", id=first["id"], version=first["version"])
+    await told(office)
+    assert set(office.there("Drafts")) == {"More boats"}
+    assert len(office.server.mails("Drafts")) == 1
+
+
+async def test_our_own_copy_is_no_message_here_whatever_is_done_to_it_there(office: Office) -> None:
+    office.server.deliver("Drafts", letter("Elsewhere"), flags="(\\Draft \\Seen)")
+    await begun(office)
+    await saved(office, "Boats")
+    await told(office)
+    await office.synced(2)
+    assert await office.stored() == {"Elsewhere": {DRAFT}}
+    office.server.do("Drafts", ("STORE", "1:*", "+FLAGS", "(\\Flagged)"))
+    await office.service.mutate("mail.resync", accountId=office.account_id)
+    await office.synced(2)
+    assert set(await office.stored()) == {"Elsewhere"}
+    (account,) = await office.service.query("mail.accounts")
+    assert account["messages"] == 1
+    office.server.do("Drafts", ("MOVE", str(office.server.uid("Drafts", "Boats")), "Trash"))
+    await office.synced(2)
+    assert (await office.stored())["Boats"] >= {TRASH}
+
+
+async def test_what_another_program_makes_of_our_copy_is_a_draft_of_its_own_and_stays(office: Office) -> None:
+    """Some leave every field in it that they do not know, ours among them."""
+    await begun(office)
+    first = await saved(office, "Boats")
+    await told(office)
+    ((raw, _),) = office.server.mails("Drafts")
+    uid = str(office.server.uid("Drafts", "Boats"))
+    dated = re.sub(rb"(?m)^Date: .*$", b"Date: Mon, 2 Jan 2040 10:00:00 +0000\r", raw)
+    office.server.deliver("Drafts", dated.replace(b"Subject: Boats", b"Subject: Ships"), flags="(\\Draft \\Seen)")
+    office.server.do("Drafts", ("STORE", uid, "+FLAGS", "(\\Deleted)"), ("EXPUNGE", uid))
+    await office.synced(2)
+    assert await office.stored() == {"Ships": {DRAFT}}
+    await saved(office, "More boats", id=first["id"], version=first["version"])
+    await told(office)
+    assert set(office.there("Drafts")) == {"Ships", "More boats"}
+    await office.service.mutate("mail.deleteDraft", id=first["id"])
+    await told(office)
+    assert set(office.there("Drafts")) == {"Ships"}
+    assert await office.service.rows("select * from mail_imap_drafts") == []
+
+
+async def test_a_copy_that_the_servers_search_does_not_find_yet_is_replaced_all_the_same(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some take a while to index what is new."""
+    monkeypatch.setattr(drafting, "MARK_FIELD", "X-Not-There")
+    await begun(office)
+    first = await saved(office, "Boats")
+    await told(office)
+    await saved(office, "More boats", id=first["id"], version=first["version"])
+    await told(office)
+    assert set(office.there("Drafts")) == {"More boats"}
+    await office.service.mutate("mail.deleteDraft", id=first["id"])
+    await told(office)
+    assert office.server.mails("Drafts") == []
+    await office.synced(2)
+    assert await office.service.rows("select * from mail_imap_places") == []

@@ -1,0 +1,190 @@
+"""Invitations from the mail to the answer: what is shown, what holds of several versions, and what leaves."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import timedelta
+from email import message_from_bytes
+from email.policy import default
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+import trio
+
+from svc.clock import VirtualClock
+from tests.quiet import all_quiet
+from tests.recorded_log import RecordedLog
+from tests.support.calendars import BO, MIA, START, google, outlook, stamp
+from tests.support.service import RpcError, Service, open_service
+
+UID = "abc123@google.com"
+
+
+@dataclass
+class Calendar:
+    service: Service
+
+    async def receive(self, file: bytes, *, sender: str = BO, nameless: bool = True, method: str = "REQUEST") -> str:
+        """A mail with this calendar file: its id."""
+        encoded = base64.encodebytes(file).decode()
+        part = (
+            f'Content-Type: text/calendar; charset="utf-8"; method={method}\r\n'
+            if nameless
+            else 'Content-Type: application/ics; name="invite.ics"\r\nContent-Disposition: attachment\r\n'
+        )
+        raw = (
+            f"From: Bo <{sender}>\r\nTo: {MIA}\r\nSubject: Invitation\r\nMIME-Version: 1.0\r\n"
+            'Content-Type: multipart/alternative; boundary="b"\r\n\r\n'
+            "--b\r\nContent-Type: text/plain\r\n\r\nYou are invited.\r\n"
+            f"--b\r\n{part}Content-Transfer-Encoding: base64\r\n\r\n{encoded}\r\n--b--\r\n"
+        )
+        wanted = base64.b64encode(raw.encode()).decode()
+        (thread_id,) = await self.service.synced("Invitation", raw=wanted)
+        await all_quiet()  # what follows the arrival has read its calendar file
+        return cast(str, (await self.service.query("mail.thread", id=thread_id))["messages"][0]["id"])
+
+    async def shown(self, message_id: str) -> Any:
+        return await self.service.query("mail.invitation", messageId=message_id)
+
+    async def answer(self, message_id: str, answer: str = "accepted", **more: Any) -> str:
+        found = await self.service.mutate("mail.answerInvitation", messageId=message_id, answer=answer, **more)
+        return cast(str, found["outgoingId"])
+
+
+@pytest.fixture
+async def calendar(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> AsyncIterator[Calendar]:
+    async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake") as service:
+        yield Calendar(service)
+
+
+@pytest.mark.parametrize("nameless", [True, False])
+async def test_an_invitation_is_shown_however_it_is_attached(calendar: Calendar, nameless: bool) -> None:
+    message_id = await calendar.receive(google(), nameless=nameless)
+    found = await calendar.shown(message_id)
+    assert (found["uid"], found["method"], found["summary"]) == (UID, "REQUEST", "Panels, second reading")
+    assert (found["start"], found["allDay"], found["state"]) == ("2027-03-03T09:00:00.000Z", False, "open")
+    assert (found["organizer"]["address"], found["invited"], found["warnings"]) == (BO, MIA, [])
+
+
+async def test_a_mail_without_one_has_none_and_a_stranger_sees_nothing(calendar: Calendar) -> None:
+    (thread_id,) = await calendar.service.synced("Plain")
+    detail = await calendar.service.query("mail.thread", id=thread_id)
+    assert await calendar.shown(detail["messages"][0]["id"]) is None
+    with pytest.raises(RpcError) as caught:
+        await calendar.shown("msg_none")
+    assert caught.value.code == "NOT_FOUND"
+
+
+async def test_the_answer_leaves_as_a_reply_that_calendars_take(calendar: Calendar) -> None:
+    message_id = await calendar.receive(google(sequence=2))
+    outgoing_id = await calendar.answer(message_id, "tentative", comment="Perhaps later")
+    (outgoing,) = await calendar.service.query("mail.outgoing")
+    assert (outgoing["id"], outgoing["state"], outgoing["to"]) == (outgoing_id, "held", [BO])
+    assert outgoing["subject"] == "Tentative: Panels, second reading"
+    found = await calendar.shown(message_id)
+    assert (found["state"], found["answer"]) == ("answered", "tentative")
+    await trio.sleep(60)
+    (sent,) = await calendar.service.query("fake.mail.sent", address=MIA)
+    mail = message_from_bytes(base64.urlsafe_b64decode(sent["raw"]), policy=default)
+    (part,) = [one for one in mail.walk() if one.get_content_type() == "text/calendar"]
+    assert part.get_param("method") == "REPLY"
+    assert part.get_content_disposition() == "inline"
+    assert mail.get_content_type() == "multipart/mixed"
+    text = cast(bytes, part.get_payload(decode=True)).decode().replace("\r\n ", "")
+    assert text.count("ATTENDEE") == 1
+    for words in (f"UID:{UID}", "SEQUENCE:2", f"mailto:{BO}", "PARTSTAT=TENTATIVE", "COMMENT:Perhaps later"):
+        assert words in text
+    assert [one.get_filename() for one in mail.walk() if one.get_filename()] == ["reply.ics"]
+
+
+async def test_an_answer_that_is_held_back_was_not_given(calendar: Calendar) -> None:
+    message_id = await calendar.receive(google())
+    outgoing_id = await calendar.answer(message_id)
+    assert await calendar.answer(message_id) == outgoing_id
+    await calendar.service.mutate("mail.cancelSend", id=outgoing_id)
+    assert (await calendar.shown(message_id))["state"] == "open"
+    assert await calendar.answer(message_id, "declined") != outgoing_id
+
+
+async def test_a_later_version_and_a_cancellation_of_the_organizers_count(calendar: Calendar) -> None:
+    first = await calendar.receive(google())
+    forged = await calendar.receive(google(sequence=9), sender="evil@evil.test")
+    assert (await calendar.shown(first))["state"] == "open"
+    assert "but evil@evil.test sent this" in (await calendar.shown(forged))["warnings"][0]
+    second = await calendar.receive(google(sequence=1, start=START + timedelta(hours=3)))
+    assert (await calendar.shown(first))["state"] == "updated"
+    with pytest.raises(RpcError, match="later version"):
+        await calendar.answer(first)
+    await calendar.answer(second)
+    off = await calendar.receive(google(sequence=1, method="CANCEL", stamped="20270202T080000Z"), method="CANCEL")
+    for message_id in (second, off):
+        assert (await calendar.shown(message_id))["state"] == "cancelled"
+    with pytest.raises(RpcError, match="called off"):
+        await calendar.answer(second, "declined")
+
+
+async def test_what_was_accepted_here_conflicts_until_it_is_called_off(calendar: Calendar) -> None:
+    first = await calendar.receive(google())
+    other = await calendar.receive(google(uid="other", start=START + timedelta(minutes=30)))
+    after = await calendar.receive(google(uid="after", start=START + timedelta(hours=1)))
+    assert (await calendar.shown(other))["conflicts"] == []
+    outgoing_id = await calendar.answer(first)
+    (conflict,) = (await calendar.shown(other))["conflicts"]
+    assert (conflict["uid"], conflict["messageId"]) == (UID, first)
+    assert (await calendar.shown(after))["conflicts"] == []
+    await calendar.service.mutate("mail.cancelSend", id=outgoing_id)
+    assert (await calendar.shown(other))["conflicts"] == []
+    await calendar.answer(first)
+    assert len((await calendar.shown(other))["conflicts"]) == 1
+    await calendar.shown(await calendar.receive(google(sequence=1, method="CANCEL"), method="CANCEL"))
+    assert (await calendar.shown(other))["conflicts"] == []
+
+
+async def test_calling_off_one_date_leaves_the_others_of_the_series(calendar: Calendar) -> None:
+    series = await calendar.receive(google(extra="RRULE:FREQ=WEEKLY;COUNT=3"))
+    await calendar.answer(series)
+    weeks = [START + timedelta(weeks=n) for n in range(3)]
+    probes = [await calendar.receive(google(uid=f"probe{n}", start=week)) for n, week in enumerate(weeks)]
+    assert [len((await calendar.shown(one))["conflicts"]) for one in probes] == [1, 1, 1]
+    one_date = f"RECURRENCE-ID:{stamp(weeks[1])}"
+    off = await calendar.receive(google(method="CANCEL", sequence=1, start=weeks[1], extra=one_date), method="CANCEL")
+    assert (await calendar.shown(off))["state"] == "cancelled"
+    assert [len((await calendar.shown(one))["conflicts"]) for one in probes] == [1, 0, 1]
+    assert (await calendar.shown(series))["state"] == "answered"
+
+
+async def test_one_date_without_its_series_is_told_and_replaces_nothing(calendar: Calendar) -> None:
+    moved = google(sequence=5, start=START + timedelta(hours=2), extra=f"RECURRENCE-ID:{stamp(START)}")
+    alone = await calendar.receive(moved)
+    assert any("one date of a series" in words for words in (await calendar.shown(alone))["warnings"])
+    series = await calendar.receive(google(extra="RRULE:FREQ=WEEKLY;COUNT=3"))
+    found = await calendar.shown(series)
+    assert (found["state"], found["recurrence"]) == ("open", "every week, 3 times")
+    assert (await calendar.shown(alone))["warnings"] == []
+
+
+async def test_an_unknown_zone_is_said(calendar: Calendar) -> None:
+    message_id = await calendar.receive(outlook(zone="Mars/Olympus", with_zone=False))
+    found = await calendar.shown(message_id)
+    assert (found["start"], found["zoneKnown"]) == ("2027-03-03T10:00:00", False)
+    assert "“Mars/Olympus” is not known" in found["warnings"][0]
+
+
+async def test_an_answer_from_somebody_is_shown_and_needs_none(calendar: Calendar) -> None:
+    reply = google(method="REPLY").replace(b"PARTSTAT=NEEDS-ACTION", b"PARTSTAT=DECLINED")
+    message_id = await calendar.receive(reply, sender=MIA, method="REPLY")
+    found = await calendar.shown(message_id)
+    assert (found["method"], found["state"]) == ("REPLY", "information")
+    with pytest.raises(RpcError, match="nothing to answer"):
+        await calendar.answer(message_id)
+
+
+async def test_who_is_not_invited_can_not_answer(calendar: Calendar) -> None:
+    message_id = await calendar.receive(google(attendee="all@lists.example"))
+    assert (await calendar.shown(message_id))["invited"] is None
+    with pytest.raises(RpcError) as caught:
+        await calendar.answer(message_id)
+    assert caught.value.code == "CONFLICT"

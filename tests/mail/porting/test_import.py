@@ -1,0 +1,288 @@
+"""Importing as a run: what arrives, how often, what becomes of it when it is stopped, and what comes out again."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+
+from svc.clock import VirtualClock
+from svc.mail.porting import taking
+from svc.mail.porting.importer import Importer
+from tests.files.uploads import uploaded
+from tests.formats.mime import corpus
+from tests.mail.porting.test_sources import LINE, entries, mail, mbox, zipped
+from tests.peers.needs import CORPUS, needs
+from tests.recorded_log import RecordedLog
+from tests.sizes import CORPUS_SAMPLE
+from tests.support.service import MIA, RpcError, Service, open_service
+
+ENDED = {"done", "failed", "cancelled"}
+
+
+async def account(service: Service, name: str = "Old mail") -> str:
+    found: str = (await service.mutate("mail.createLocal", name=name))["accountId"]
+    return found
+
+
+async def begin(service: Service, account_id: str, data: bytes, name: str = "old.mbox", **more: object) -> str:
+    record = await uploaded(service, data, x_svc_filename=name)
+    begun = await service.mutate("mail.import", accountId=account_id, fileId=record["id"], **more)
+    run_id: str = begun["runId"]
+    return run_id
+
+
+async def ended(service: Service, run_id: str) -> dict[str, Any]:
+    with trio.fail_after(3_600):
+        while True:
+            found: dict[str, Any] = await service.query("runs.get", id=run_id)
+            if found["state"] in ENDED:
+                return found
+            await trio.sleep(1)
+
+
+async def imported(service: Service, account_id: str, data: bytes, name: str = "old.mbox") -> dict[str, Any]:
+    run = await ended(service, await begin(service, account_id, data, name))
+    assert run["state"] == "done", run["error"]
+    output: dict[str, Any] = run["output"]
+    return output
+
+
+async def stored(service: Service, account_id: str) -> list[tuple[Any, ...]]:
+    return await service.rows(
+        "select subject, labels from mail_messages where account_id = :id order by subject", id=account_id
+    )
+
+
+async def raws(service: Service, account_id: str) -> list[bytes]:
+    rows = await service.rows(
+        "select raw_sha256, raw_size from mail_messages where account_id = :id order by raw_sha256", id=account_id
+    )
+    return [await service.workspace.blobs.read(sha256, limit=size) for sha256, size in rows]
+
+
+@asynccontextmanager
+async def opened(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> AsyncIterator[Service]:
+    async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake") as service:
+        yield service
+
+
+MARKED = LINE + b"X-Gmail-Labels: Inbox,Unread,Starred,Work\n" + mail("marked") + b"\n"
+REPLIES = (
+    LINE
+    + b"Message-ID: <1@x.example>\nSubject: Lunch\n\nHi\n\n"
+    + LINE
+    + b"Message-ID: <2@x.example>\nIn-Reply-To: <1@x.example>\nSubject: Re: Lunch\n\nYes\n\n"
+)
+
+
+async def test_an_mbox_becomes_mail_of_an_account_with_labels_threads_and_no_news(service: Service) -> None:
+    account_id = await account(service)
+    output = await imported(service, account_id, MARKED + REPLIES + mbox("plain"))
+    assert output == {"added": 4, "known": 0, "skipped": 0}
+    names = dict(
+        await service.rows(
+            "select label_id, name from mail_labels where account_id = :id and not system", id=account_id
+        )
+    )
+    marked = dict(await stored(service, account_id))["marked"]
+    assert list(names.values()) == ["Work"]
+    assert all(label in marked for label in ("INBOX", "UNREAD", "STARRED", *names))
+    (threads,) = await service.rows("select count(*) from mail_threads where account_id = :id", id=account_id)
+    assert threads == (3,)
+    events = await service.rows("select json_extract(payload, '$.backfill') from events where type = 'mail-received'")
+    assert events == [(1,)] * 4
+    found = await service.query("mail.search", query="Lunch")
+    assert len(found["threads"]) == 1
+    (told,) = [one for one in await service.query("mail.accounts") if one["id"] == account_id]
+    assert (told["provider"], told["address"], told["messages"], told["unread"]) == ("local", "old mail", 4, 1)
+
+
+async def test_the_same_again_adds_nothing_and_leaves_what_was_done_here(service: Service) -> None:
+    account_id = await account(service)
+    await imported(service, account_id, MARKED)
+    (thread,) = (await service.query("mail.threads", section="inbox", accountId=account_id))["threads"]
+    await service.mutate("mail.archive", threadIds=[thread["id"]])
+    before = await stored(service, account_id)
+    assert await imported(service, account_id, MARKED) == {"added": 0, "known": 1, "skipped": 0}
+    assert await stored(service, account_id) == before
+    again = MARKED.replace(b"Unread,Starred,Work", b"Work,Trips")
+    assert await imported(service, account_id, again + again) == {"added": 0, "known": 2, "skipped": 0}
+    (after,) = await stored(service, account_id)
+    assert "INBOX" not in after[1]
+    assert after[1].count("lbl_") == 2
+
+
+async def test_what_can_not_be_taken_is_counted_and_told_and_what_is_no_mailbox_fails_in_words(
+    service: Service,
+) -> None:
+    account_id = await account(service)
+    data = zipped({"a.mbox": mbox("a"), "b.eml": b"  \n", "c/readme.txt": b"hello"})
+    assert await imported(service, account_id, data, "mail.zip") == {"added": 1, "known": 0, "skipped": 1}
+    run = await ended(service, await begin(service, account_id, b"%PDF-1.7", "a.pdf"))
+    assert run["state"] == "failed"
+    assert "no mailbox" in run["error"]["message"]
+    newest, first = await service.query("mail.imports")
+    assert (newest["state"], newest["name"]) == ("failed", "a.pdf")
+    assert (first["state"], first["percent"], first["reasons"]) == ("done", 100, ["An empty mail."])
+
+
+async def test_an_upload_that_was_made_for_it_goes_with_its_end(service: Service) -> None:
+    account_id = await account(service)
+    run_id = await begin(service, account_id, mbox("a"), removeFile=True)
+    assert (await ended(service, run_id))["state"] == "done"
+    assert (await service.query("files.list"))["files"] == []
+
+
+async def test_an_import_that_is_cancelled_stops_and_one_that_is_taken_up_again_comes_to_its_end(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(taking, "BATCH_MAILS", 1)
+    account_id = await account(service)
+    importer = service.workspace.service(Importer)
+    go_on = trio.Event()
+    prepare = taking.Taker.take
+
+    async def slow(self: taking.Taker, found: Any) -> Any:
+        if len(await stored(service, account_id)) == 2:
+            await go_on.wait()
+        return await prepare(self, found)
+
+    monkeypatch.setattr(taking.Taker, "take", slow)
+    run_id = await begin(service, account_id, mbox("a", "b", "c", "d"))
+    with trio.fail_after(60):
+        while len(await stored(service, account_id)) < 2:  # noqa: ASYNC110  virtual time
+            await trio.sleep(0.1)
+    await service.mutate("runs.cancel", id=run_id)
+    go_on.set()
+    with trio.fail_after(600):
+        while (await service.query("mail.imports"))[0]["state"] == "working":
+            await trio.sleep(1)
+            importer.wake.call()
+    assert [subject for subject, _ in await stored(service, account_id)] == ["a", "b"]
+    await service.mutate("runs.retry", id=run_id)
+    assert (await ended(service, run_id))["output"] == {"added": 4, "known": 0, "skipped": 0}
+    assert [subject for subject, _ in await stored(service, account_id)] == ["a", "b", "c", "d"]
+
+
+async def test_an_import_whose_account_is_disconnected_fails_in_words(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    account_id = await account(service)
+    take = taking.Taker.take
+
+    async def late(self: taking.Taker, found: Any) -> Any:
+        await service.mutate("mail.disconnect", accountId=account_id)
+        return await take(self, found)
+
+    monkeypatch.setattr(taking.Taker, "take", late)
+    run = await ended(service, await begin(service, account_id, mbox("a")))
+    assert run["state"] == "failed"
+    assert "was disconnected" in run["error"]["message"]
+
+
+async def test_a_service_that_ends_in_the_middle_goes_on_behind_the_last_mail(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(taking, "BATCH_MAILS", 1)
+    take = taking.Taker.take
+    async with opened(tmp_path, wall, log) as service:
+        account_id = await account(service)
+
+        async def held(self: taking.Taker, found: Any) -> Any:
+            if len(await stored(service, account_id)) == 2:
+                await trio.sleep_forever()
+            return await take(self, found)
+
+        monkeypatch.setattr(taking.Taker, "take", held)
+        run_id = await begin(service, account_id, mbox("a", "b", "c"))
+        with trio.fail_after(60):
+            while len(await stored(service, account_id)) < 2:  # noqa: ASYNC110  virtual time
+                await trio.sleep(0.1)
+    monkeypatch.setattr(taking.Taker, "take", take)
+    async with opened(tmp_path, wall, log) as service:
+        assert (await ended(service, run_id))["output"] == {"added": 3, "known": 0, "skipped": 0}
+        assert [subject for subject, _ in await stored(service, account_id)] == ["a", "b", "c"]
+
+
+async def test_a_local_account_syncs_with_nothing_keeps_all_of_it_and_can_not_send(service: Service) -> None:
+    account_id = await account(service)
+    assert await account(service) == account_id, "of one name there is one"
+    await imported(service, account_id, MARKED + mbox("plain"))
+    before = await stored(service, account_id)
+    await service.mutate("mail.resync", accountId=account_id)
+    await trio.sleep(1_200)
+    assert await stored(service, account_id) == before
+    (told,) = [one for one in await service.query("mail.accounts") if one["id"] == account_id]
+    assert (told["state"], told["problem"]) == ("caught-up", None)
+    (thread,) = (await service.query("mail.threads", section="inbox", accountId=account_id))["threads"]
+    await service.mutate("mail.archive", threadIds=[thread["id"]])
+    label = await service.mutate("mail.createLabel", accountId=account_id, name="Trips")
+    await service.mutate("mail.setLabels", threadIds=[thread["id"]], add=[label["id"]])
+    await trio.sleep(60)
+    (told,) = [one for one in await service.query("mail.accounts") if one["id"] == account_id]
+    assert (told["pending"], told["failed"]) == (0, 0)
+    after = dict(await stored(service, account_id))["marked"]
+    assert "INBOX" not in after
+    assert label["id"] in after
+    with pytest.raises(RpcError, match="can’t send"):
+        await service.mutate("mail.send", accountId=account_id, to=["a@b.example"], subject="x", html="x")
+
+
+@pytest.mark.parametrize("name", ["", "  ", "me@example.org", "x" * 101, "a\x00b"])
+async def test_a_local_account_has_a_plain_name(service: Service, name: str) -> None:
+    with pytest.raises(RpcError) as refused:
+        await account(service, name)
+    assert refused.value.status == 400
+
+
+async def test_mail_is_imported_into_accounts_that_are_kept_here_only(service: Service) -> None:
+    await service.synced("One", address=MIA)
+    (account_id,) = [one["id"] for one in await service.query("mail.accounts") if one["address"] == MIA]
+    record = await uploaded(service, mbox("a"))
+    with pytest.raises(RpcError, match="kept on this server") as refused:
+        await service.mutate("mail.import", accountId=account_id, fileId=record["id"])
+    assert refused.value.code == "CONFLICT"
+
+
+async def test_an_exported_mailbox_imported_elsewhere_is_the_same_bytes_labels_read_and_starred(
+    service: Service,
+) -> None:
+    account_id = await account(service)
+    crlf = (LINE + mail("windows") + b">From here\n\xff\x00\n\n").replace(b"\n", b"\r\n")
+    await imported(service, account_id, MARKED + REPLIES + crlf + LINE + b"Subject: unended\n\nno end")
+    reply = await service.get(f"/mail/accounts/{account_id}/export")
+    assert reply.status == 200
+    assert reply.header("content-disposition") == 'attachment; filename="old-mail.mbox"'
+    other = await account(service, "Copy")
+    await imported(service, other, reply.body)
+    assert await raws(service, other) == await raws(service, account_id)
+    again = await service.get(f"/mail/accounts/{other}/export")
+    assert entries(again.body) == entries(reply.body)
+
+
+async def test_nobody_exports_or_fills_the_account_of_somebody_else(service: Service) -> None:
+    assert (await service.get("/mail/accounts/acc_none/export")).status == 404
+    record = await uploaded(service, mbox("a"))
+    with pytest.raises(RpcError) as refused:
+        await service.mutate("mail.import", accountId="acc_none", fileId=record["id"])
+    assert refused.value.status == 404
+
+
+@pytest.mark.peer
+@needs(CORPUS)
+async def test_a_round_trip_of_real_mail_loses_nothing(service: Service) -> None:
+    account_id = await account(service)
+    contents = {path.read_bytes() for path in corpus.paths()[:CORPUS_SAMPLE]}
+    box = b"".join(LINE + one.replace(b"\nFrom ", b"\n>From ") + b"\n\n" for one in sorted(contents))
+    await imported(service, account_id, box)
+    first = await raws(service, account_id)
+    exported = await service.get(f"/mail/accounts/{account_id}/export")
+    other = await account(service, "Copy")
+    await imported(service, other, exported.body)
+    assert await raws(service, other) == first
+    assert len(first) > 0.9 * len(contents)

@@ -1,0 +1,213 @@
+"""Web Push: who is told of what, once, in how many words; and what becomes of a push that is not taken."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+import trio
+from joserfc import jwt
+from joserfc.jwk import ECKey
+
+from svc.clock import MINUTE_MS
+from svc.notifications.arriving import FRESH_MS, tell_of
+from svc.notifications.model import Quiet
+from svc.principal import Principal
+from svc.store import Event, Tx
+from tests.notifications.conftest import ME, Stage
+from tests.notifications.push_service import HOST, Subscription
+from tests.protocol.pinned_world import answer
+from tests.support.service import MIA
+
+
+async def test_new_mail_is_pushed_encrypted_and_signed_and_a_repeat_of_its_event_tells_nothing(stage: Stage) -> None:
+    await stage.settle()
+    await stage.receive("Lunch?")
+    ((fields, body),) = stage.outside.pushes
+    told = stage.browser.read(body)
+    assert (told["sender"], told["subject"], told["snippet"]) == ("noa@example.org", "Lunch?", "Hi.")
+    assert told["accountId"] == stage.account_id
+    assert (fields[""], fields["content-encoding"], fields["ttl"]) == ("POST /1 HTTP/1.1", "aes128gcm", "14400")
+    scheme, _, rest = fields["authorization"].partition(" ")
+    token, key = (one.partition("=")[2] for one in rest.split(", "))
+    public_key = (await stage.ask("notifications.key"))["publicKey"]
+    assert (scheme, key) == ("vapid", public_key)
+    claims = jwt.decode(token, _verifier(public_key), algorithms=["ES256"]).claims
+    assert (claims["aud"], claims["sub"]) == (f"https://{HOST}", f"mailto:{MIA}")
+    left_s = claims["exp"] - stage.service.workspace.clock.now() / 1_000
+    assert 0 < left_s < 24 * 3_600
+    rows = await stage.service.rows(
+        "select seq, at, type, payload, audience, device_id from events where type = 'mail-received' order by seq"
+    )
+    seq, at, type_, payload, audience, device_id = rows[-1]
+    event = Event(seq=seq, at=at, type=type_, payload=payload, audience=audience, device_id=device_id)
+    await stage.service.workspace.store.write(tell_of, [event])
+    await trio.sleep(40)
+    assert len(stage.outside.pushes) == 1
+
+
+async def test_only_fresh_mail_of_the_inbox_is_told(stage: Stage) -> None:
+    await stage.settle()
+    await stage.receive("Archived by a filter", labels=("UNREAD",))
+    await stage.receive("Sent by me", labels=("SENT", "INBOX"))
+    await stage.receive("Spam", labels=("SPAM", "UNREAD"))
+    await stage.receive("Read already", labels=("INBOX",))
+    await stage.receive("New")
+    assert stage.read() == ["New"]
+    payload = {
+        "sender": "a@b",
+        "subject": "Old",
+        "snippet": "",
+        "accountId": stage.account_id,
+        "messageId": "msg_1",
+        "threadId": "thr_1",
+        "own": False,
+        "backfill": False,
+        "inbox": True,
+    }
+    now = stage.service.workspace.clock.now()
+    for seq, (at, more) in enumerate(((now - FRESH_MS - 1, {}), (now, {"backfill": True}), (now, {"inbox": False}))):
+        told = json.dumps({**payload, **more}).encode()
+        event = Event(seq=seq, at=at, type="mail-received", payload=told, audience="usr_mia", device_id="x")
+        assert await stage.service.workspace.store.write(tell_of, [event]) is False
+
+
+async def test_a_person_hears_in_their_words_of_their_accounts_outside_quiet_hours(stage: Stage) -> None:
+    await stage.settle(words="none")
+    await stage.receive("Secret")
+    ((_, body),) = stage.outside.pushes
+    told = stage.browser.read(body)
+    assert (told["sender"], told["subject"], told["snippet"]) == ("", "", "")
+    here = datetime.fromtimestamp(stage.service.workspace.clock.now() / 1_000, UTC)
+    minute = here.hour * 60 + here.minute
+    quiet = {"timeZone": "UTC", "begin": (minute - 5) % 1440, "end": (minute + 5) % 1440}
+    await stage.settle(quiet=quiet)
+    await stage.receive("Quiet")
+    await stage.settle(accountIds=[])
+    await stage.receive("Not chosen")
+    assert len(stage.outside.pushes) == 1
+    assert await stage.ask("notifications.set", accountIds=["acc_other"], words="all", quiet=None) == "NOT_FOUND"
+    bad = {"timeZone": "Mars/Olympus", "begin": 0, "end": 1}
+    assert await stage.ask("notifications.set", accountIds=[], words="all", quiet=bad) == "BAD_REQUEST"
+
+
+async def test_a_member_hears_of_an_account_as_long_as_it_is_shared_with_them(stage: Stage) -> None:
+    await stage.service.workspace.store.write(_let_ben_in)
+    ben = Principal(user_id="usr_ben", device_id="dev_ben", is_admin=False, via="session")
+    wanted = {"accountIds": [stage.account_id], "words": "all", "quiet": None}
+    assert (await stage.service.ask_as(ben, "notifications.set", wanted)).status == 404
+    await stage.ask("mail.shareAccount", accountId=stage.account_id, userId="usr_ben", access="read")
+    assert (await stage.service.ask_as(ben, "notifications.set", wanted)).status == 200
+    await stage.receive("For both")
+    assert await _told_to_ben(stage) == ["For both"]
+    await stage.ask("mail.unshareAccount", accountId=stage.account_id, userId="usr_ben")
+    await stage.receive("For the owner")
+    assert await _told_to_ben(stage) == []  # what was for them is gone with the share
+
+
+async def _told_to_ben(stage: Stage) -> list[str]:
+    told = await stage.service.rows("select payload from outbox where topic = 'notifications' and audience = 'usr_ben'")
+    return [json.loads(payload)["subject"] for (payload,) in told]
+
+
+def _let_ben_in(tx: Tx) -> None:
+    tx.run("insert into users (id, email, name, role, created_at) values ('usr_ben', 'b@x.y', 'Ben', 'member', 0)")
+    tx.run(
+        "insert into devices (id, user_id, kind, name, capabilities, created_at)"
+        " values ('dev_ben', 'usr_ben', 'web', 'Ben', '{}', 0)"
+    )
+
+
+async def test_the_browser_that_is_open_is_told_live(stage: Stage) -> None:
+    await stage.settle()
+    await stage.receive("Live")
+    rows = await stage.service.rows("select kind, audience, payload from outbox where topic = 'notifications'")
+    ((kind, audience, payload),) = rows
+    assert (kind, audience, json.loads(payload)["subject"]) == ("mail.arrived", "usr_mia", "Live")
+
+
+async def test_a_browser_that_is_gone_is_forgotten(stage: Stage) -> None:
+    await stage.settle()
+    stage.outside.replies = [answer(status="410 Gone")]
+    await stage.receive("One")
+    assert await stage.service.rows("select count(*) from push_browsers") == [(0,)]
+    await stage.receive("Two")
+    assert len(stage.outside.pushes) == 1
+
+
+async def test_a_busy_push_service_is_asked_again_when_it_says(stage: Stage) -> None:
+    await stage.settle()
+    stage.outside.replies = [answer(b"", "Retry-After: 100", status="429 Busy"), answer(status="201 Created")]
+    await stage.receive("One")
+    assert len(stage.outside.pushes) == 1
+    await trio.sleep(120)
+    assert stage.read() == ["One", "One"]
+    await trio.sleep(600)
+    assert len(stage.outside.pushes) == 2
+
+
+async def test_what_could_not_be_sent_for_long_or_was_read_meanwhile_is_let_go(stage: Stage) -> None:
+    await stage.settle()
+    stage.outside.names[HOST] = [[]]
+    await stage.receive("Late")
+    await trio.sleep(11 * MINUTE_MS / 1_000)
+    assert stage.outside.pushes == []
+    assert await stage.service.rows("select state from push_queue") == [("done",)]
+
+
+async def test_no_push_without_its_session_and_none_that_was_begun_before(stage: Stage) -> None:
+    await stage.settle()
+    await stage.service.workspace.store.write(
+        lambda tx: tx.run("update push_queue set state = 'sending'")  # as a process that died leaves it
+    )
+    await stage.service.workspace.store.write(lambda tx: tx.run("update devices set revoked = 1"))
+    await stage.receive("Signed out")
+    assert stage.outside.pushes == []
+    assert await stage.service.rows("select count(*) from push_browsers") == [(0,)]
+
+
+async def test_only_a_public_server_by_https_is_a_push_service(stage: Stage) -> None:
+    for endpoint in ("http://push.example/1", "https://127.0.0.1/1", "https://push.example:8443/1", "file:///x"):
+        assert await stage.ask("notifications.subscribe", **{**stage.browser.told, "endpoint": endpoint}) == (
+            "BAD_REQUEST"
+        )
+    keys = {"p256dh": "AAAA", "auth": "AAAA"}
+    assert await stage.ask("notifications.subscribe", **{**stage.browser.told, **keys}) == "BAD_REQUEST"
+    stage.outside.names[HOST] = [["10.0.0.7"]]
+    await stage.settle()
+    await stage.receive("Inside")
+    assert stage.outside.dialled == []
+    (browser,) = (await stage.ask("notifications.settings"))["browsers"]
+    assert browser["problem"]
+
+
+async def test_browsers_are_listed_tried_and_taken_away(stage: Stage) -> None:
+    await stage.settle()
+    other = Subscription(number=2)
+    second = (await stage.ask("notifications.subscribe", **other.told))["browserId"]
+    assert (await stage.ask("notifications.subscribe", **other.told))["browserId"] == second
+    listed = (await stage.ask("notifications.settings"))["browsers"]
+    assert [(one["service"], one["current"]) for one in listed] == [(HOST, True), (HOST, True)]
+    assert await stage.ask("notifications.test", browserId=second) == {}
+    assert other.read(stage.outside.pushes[-1][1])["subject"] == "Notifications work here."
+    stage.outside.replies = [answer(status="403 Forbidden")]
+    assert await stage.ask("notifications.test", browserId=second) == "SERVICE_UNAVAILABLE"
+    assert await stage.ask("notifications.unsubscribe", browserId=second) == {}
+    assert await stage.ask("notifications.unsubscribe", browserId=second) == "NOT_FOUND"
+    assert ME.user_id == "usr_mia"
+
+
+def test_quiet_hours_hold_in_their_zone_also_past_midnight() -> None:
+    at = round(datetime(2026, 11, 23, 22, 30, tzinfo=UTC).timestamp() * 1_000)
+    assert Quiet(time_zone="UTC", begin=22 * 60, end=7 * 60).holds_at(at)
+    assert not Quiet(time_zone="UTC", begin=23 * 60, end=7 * 60).holds_at(at)
+    assert Quiet(time_zone="Europe/Berlin", begin=23 * 60, end=7 * 60).holds_at(at)
+    assert not Quiet(time_zone="UTC", begin=8 * 60, end=8 * 60).holds_at(at)
+
+
+def _verifier(public_key: str) -> ECKey:
+    import base64
+
+    point = base64.urlsafe_b64decode(public_key + "=")
+    x, y = (base64.urlsafe_b64encode(one).decode().rstrip("=") for one in (point[1:33], point[33:]))
+    return ECKey.import_key({"kty": "EC", "crv": "P-256", "x": x, "y": y})

@@ -1,0 +1,368 @@
+"""Who is signed in, and what the settings show of it: users, invites, devices, sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from threading import Event
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.support.browser import PATIENCE_MS, PHONE, App, launch
+from tests.web import qr_reader
+from tests.web.fake_identity import CODE, JONAS, LINK, OTHER_CODE, IdentityWorld, device, signed_in
+from tests.web.fake_server import Refusal, serving
+from tests.web.test_identity import SIGN_IN, shown, world_of
+
+pytestmark = pytest.mark.browser
+
+SIGN_OUT = "Sign out"
+SAYS_WHAT_WAS_KEPT = """addEventListener("pageshow", event => {
+    if (event.persisted) sessionStorage.setItem("kept", document.body.checkVisibility() ? "shown" : "hidden");
+});"""
+
+
+def test_the_header_leads_to_the_settings_and_escape_back(start: Callable[..., App]) -> None:
+    app = start(IdentityWorld())
+    page = app.open()
+    page.get_by_role("link", name="Settings. Signed in as mia@ternandtide.example").click()
+    page.get_by_role("heading", name="Profile").wait_for()
+    assert "Mia Tern" in shown(page)
+    expect(page).to_have_title("Profile – svc")
+    app.press("Escape")
+    page.wait_for_selector("[role=option]")
+
+
+def test_signing_out_ends_on_the_login_page(start: Callable[..., App]) -> None:
+    app = start(IdentityWorld())
+    page = app.open("/settings", ready=".who")
+    page.get_by_role("button", name="Sign out").click()
+    page.wait_for_url("**/login")
+    assert world_of(app).posts == [("/auth/logout", {})]
+
+
+def test_signing_out_ends_there_also_if_the_page_hears_of_the_ended_session_first(start: Callable[..., App]) -> None:
+    class Slow(IdentityWorld):
+        def auth(self, path: str, body: dict[str, Any]) -> tuple[int, Any]:
+            answer = super().auth(path, body)
+            assert noticed.wait(PATIENCE_MS / 1_000)
+            return answer
+
+    noticed = Event()
+    app = start(Slow())
+    app.tolerated = ("401",)
+    page = app.open("/settings/sessions", ready=".thing")
+    page.get_by_role("button", name="Sign out: this browser").click()
+    page.wait_for_selector("[aria-busy=true]")
+    with page.expect_response(lambda response: response.status == 401):
+        page.evaluate("dispatchEvent(new Event('focus'))")
+    page.evaluate("import('/static/test/session.js').then(session => session.loadMe())")
+    noticed.set()
+    page.get_by_role("heading", name=SIGN_IN).wait_for()
+    app.until("() => location.pathname + location.search === '/login'")
+
+
+def test_signing_out_of_a_session_that_has_ended_leads_to_the_login_page_too(start: Callable[..., App]) -> None:
+    class Ended(IdentityWorld):
+        """The session ends a moment before one signs out of it: sooner, the page would leave by itself."""
+
+        def auth(self, path: str, body: dict[str, Any]) -> tuple[int, Any]:
+            self.me.update(user=None)
+            return super().auth(path, body)
+
+    app = start(Ended(refusing="There is no session to end."))
+    app.tolerated = ("403", "401")
+    page = app.open("/settings", ready=".who")
+    page.get_by_role("button", name=SIGN_OUT).click()
+    page.wait_for_url("**/login?next=%2Fsettings")
+
+
+def test_a_page_that_the_browser_kept_shows_nothing_once_the_session_has_ended(browser: Browser) -> None:
+    world = IdentityWorld()
+    with (
+        serving(world) as stage,
+        launch(browser.browser_type, without=["--disable-back-forward-cache"]) as keeping,
+        keeping.new_page(base_url=stage.origin) as page,
+    ):
+        page.set_default_timeout(PATIENCE_MS)
+        page.add_init_script(SAYS_WHAT_WAS_KEPT)
+        page.goto("/p/mail")
+        page.wait_for_selector("[role=option]")
+        page.goto("/settings")
+        page.wait_for_selector(".who")
+        world.me.update(user=None)
+        page.go_back(wait_until="commit")
+        page.wait_for_url("**/login?next=%2Fp%2Fmail")
+        assert page.evaluate("sessionStorage.getItem('kept')") != "shown"
+
+
+def test_the_last_admin_is_told_why_she_stays_one(start: Callable[..., App]) -> None:
+    app = start(IdentityWorld())
+    app.tolerated = ("409",)
+    page = app.open("/settings/users", ready=".thing")
+    page.get_by_role("button", name="Make member: Mia Tern").click()
+    page.get_by_role("button", name="Make me a member: Mia Tern").click()
+    page.get_by_role("alert").get_by_text("The last admin can't be demoted").wait_for()
+    page.get_by_role("button", name="Make admin: Jonas Feld").click()
+    page.get_by_role("button", name="Make member: Jonas Feld").wait_for()
+
+
+def test_an_admin_who_steps_down_sees_no_users_any_more(start: Callable[..., App]) -> None:
+    app = start(IdentityWorld())
+    world_of(app).users[1]["role"] = "admin"
+    page = app.open("/settings/users", ready=".thing")
+    page.get_by_role("button", name="Make member: Mia Tern").click()
+    page.get_by_role("button", name="Make me a member: Mia Tern").click()
+    page.get_by_text("Only the admins of this workspace see this.").wait_for()
+    expect(page.get_by_role("link", name="Users")).to_have_count(0)
+
+
+def test_a_member_asks_for_nothing_that_is_the_admins(start: Callable[..., App]) -> None:
+    app = start(IdentityWorld(me=signed_in(JONAS)))
+    page = app.open("/settings/users", ready="h1")
+    page.get_by_text("Only the admins of this workspace see this.").wait_for()
+    page.get_by_role("link", name="Devices").click()
+    page.wait_for_selector(".thing")
+    assert app.calls("users.list") == app.calls("auth.invites") == []
+
+
+def test_an_invite_link_is_shown_once_and_can_be_copied(start: Callable[..., App]) -> None:
+    app = start(IdentityWorld(), permissions=["clipboard-read", "clipboard-write"])
+    page = app.open("/settings/users", ready=".thing")
+    page.get_by_label("Only for this address").fill("noor@harbour.example")
+    page.get_by_label("Good for days").fill("3")
+    page.get_by_role("button", name="Create invite link").click()
+    page.get_by_role("button", name="Copy the invite link").click()
+    page.get_by_text("Copied").wait_for()
+    app.until("async link => await navigator.clipboard.readText() === link", LINK)
+    assert app.called("auth.createInvite") == [{"email": "noor@harbour.example", "expiresInDays": 3}]
+    page.get_by_role("link", name="Devices").click()
+    page.get_by_role("link", name="Users").click()
+    page.wait_for_selector(".thing")
+    assert LINK not in page.content()
+
+
+@pytest.mark.parametrize("days", ["0", "366", "1.5", ""])
+def test_an_invite_for_days_that_make_no_sense_is_not_sent(start: Callable[..., App], days: str) -> None:
+    app = start(IdentityWorld())
+    page = app.open("/settings/users", ready=".thing")
+    page.get_by_label("Good for days").fill(days)
+    page.get_by_role("button", name="Create invite link").click()
+    app.until("() => document.activeElement.matches(':invalid')")
+    expect(page.get_by_label("Good for days")).to_be_focused()
+    assert app.calls("auth.createInvite") == []
+
+
+def test_each_invite_tells_its_state_and_only_an_open_one_can_be_revoked(start: Callable[..., App]) -> None:
+    page = start(IdentityWorld()).open("/settings/users", ready="text=noor@harbour.example")
+    rows = page.get_by_role("region", name="Invites").locator(".thing")
+    states = [row.inner_text().split() for row in rows.all()]
+    assert [sum(word in row for word in ("open", "used", "revoked", "expired")) > 0 for row in states] == [True] * 5
+    expect(page.get_by_role("button", name="Revoke")).to_have_count(2)
+    page.get_by_role("button", name="Revoke: the invite for noor@harbour.example").click()
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("button", name="Revoke: the invite for noor@harbour.example")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Revoke: the invite for noor@harbour.example").click()
+    rows.first.get_by_text("revoked", exact=True).wait_for()
+
+
+def test_a_pairing_code_is_shown_large_with_its_time_and_a_picture_that_reads_back(start: Callable[..., App]) -> None:
+    app = start(IdentityWorld())
+    page = app.open("/settings/devices", ready=".thing")
+    page.get_by_role("button", name="Pair a device").click()
+    page.get_by_role("checkbox", name="Use terminals").check()
+    page.get_by_role("button", name="Show the code").click()
+    picture = page.get_by_role("img", name=f"The code {CODE} as a QR code")
+    page.wait_for_selector(".qr path[d^=M]")
+    assert app.called("devices.createPairingCode") == [{"capabilities": {"terminal": True}}]
+    expect(page.locator(".code")).to_have_text(CODE)
+    assert qr_reader.read(modules_of(picture.locator("path").element_handle())) == CODE
+    left = page.get_by_role("timer").inner_text()
+    page.wait_for_function("left => document.querySelector('[role=timer]').innerText !== left", arg=left)
+
+
+def test_acting_as_an_admin_is_off_until_an_admin_ticks_it_and_says_what_it_means(start: Callable[..., App]) -> None:
+    app = start(IdentityWorld())
+    page = app.open("/settings/devices", ready=".thing")
+    page.get_by_role("button", name="Pair a device").click()
+    choices = page.get_by_role("dialog").get_by_role("checkbox")
+    expect(choices).to_have_count(6)
+    for choice in choices.all():
+        expect(choice).not_to_be_checked()
+    page.get_by_text("All that you may do as an admin here").wait_for()
+    page.get_by_role("checkbox", name="Act as an admin").check()
+    page.get_by_role("button", name="Show the code").click()
+    page.wait_for_selector(".code")
+    assert app.called("devices.createPairingCode") == [{"capabilities": {"admin": True}}]
+    world_of(app).devices.append(device(9, "New phone", "mobile", capabilities={"admin": True}))
+    page.get_by_text("may act as an admin").wait_for()
+
+
+def test_a_member_is_not_offered_what_only_an_admin_may_give_a_device(start: Callable[..., App]) -> None:
+    page = start(IdentityWorld(me=signed_in(JONAS))).open("/settings/devices", ready="text=Pair a device")
+    page.get_by_role("button", name="Pair a device").click()
+    page.get_by_role("checkbox", name="Use terminals").wait_for()
+    expect(page.get_by_role("checkbox", name="Act as an admin")).to_have_count(0)
+    expect(page.get_by_role("checkbox", name="Open a shell")).to_have_count(0)
+
+
+def test_the_picture_of_any_short_text_reads_back(app: App) -> None:
+    page = app.open("/login", ready="form")
+    draw = """async text => {
+        const { encode } = await import("uqr");
+        return encode(text, { ecc: "M", boostEcc: false, border: 0 }).data;
+    }"""
+    for text in ("A", "0O1I", "7KQ2M-XW4RT", "ZZZZZ-22222", "lower case", "https://tern.example/x", "ÄÖ€", "A" * 60):
+        assert qr_reader.read(page.evaluate(draw, text)) == text
+
+
+def test_a_device_that_took_the_code_closes_the_dialog_and_stands_in_the_list(start: Callable[..., App]) -> None:
+    app = start(IdentityWorld())
+    page = app.open("/settings/devices", ready=".thing")
+    page.get_by_role("button", name="Pair a device").click()
+    page.get_by_role("button", name="Show the code").click()
+    page.wait_for_selector(".code")
+    world_of(app).devices.append(device(9, "Somebody else’s", "mobile", userId=JONAS["id"]))
+    world_of(app).devices.append(device(10, "New phone", "mobile"))
+    page.get_by_text("New phone is paired.").wait_for()
+    page.wait_for_selector("dialog", state="hidden")
+    page.get_by_role("button", name="Revoke: New phone").wait_for()
+
+
+def test_a_code_that_ended_can_be_asked_for_anew(start: Callable[..., App]) -> None:
+    app = start(IdentityWorld(code_lasts_s=1))
+    page = app.open("/settings/devices", ready=".thing")
+    page.get_by_role("button", name="Pair a device").click()
+    page.get_by_role("button", name="Show the code").click()
+    page.get_by_role("alert").get_by_text("The code has ended.").wait_for()
+    page.get_by_role("button", name="Show a new code").click()
+    page.get_by_text(OTHER_CODE).wait_for()
+    assert len(app.calls("devices.createPairingCode")) == 2
+
+
+def test_a_clock_that_is_wrong_does_not_end_the_code(start: Callable[..., App]) -> None:
+    app = start(IdentityWorld(code_lasts_s=-3_600), alone=True)
+    app.page.clock.set_fixed_time(datetime.now(UTC))
+    page = app.open("/settings/devices", ready=".thing")
+    page.get_by_role("button", name="Pair a device").click()
+    page.get_by_role("button", name="Show the code").click()
+    expect(page.get_by_role("timer")).to_have_text("Good for 5:00")
+
+
+def test_a_refused_pairing_is_told_in_the_dialog(start: Callable[..., App]) -> None:
+    app = start(IdentityWorld())
+    app.tolerated = ("403",)
+    app.world.failing["devices.createPairingCode"] = Refusal("FORBIDDEN", 403, "Only an admin may open a shell.")
+    page = app.open("/settings/devices", ready=".thing")
+    page.get_by_role("button", name="Pair a device").click()
+    page.get_by_role("button", name="Show the code").click()
+    page.get_by_role("dialog").get_by_text("Only an admin may open a shell.").wait_for()
+
+
+def test_the_current_session_is_marked_and_the_others_can_be_ended(start: Callable[..., App]) -> None:
+    app = start(IdentityWorld())
+    page = app.open("/settings/sessions", ready=".thing")
+    page.get_by_text("Safari on iPhone").wait_for()
+    expect(page.locator(".thing").first).to_contain_text("this browser")
+    page.get_by_role("button", name="Sign out all the others").click()
+    page.get_by_role("group", name="2 browsers will have to sign in again.").get_by_role(
+        "button", name=SIGN_OUT
+    ).click()
+    page.get_by_text("Safari on iPhone").wait_for(state="detached")
+    assert [one["id"] for one in world_of(app).sessions] == ["ses_1"]
+
+
+def test_what_changed_elsewhere_shows_when_the_window_is_looked_at_again(start: Callable[..., App]) -> None:
+    app = start(IdentityWorld())
+    page = app.open("/settings/devices", ready=".thing")
+    world_of(app).devices.append(device(9, "Added elsewhere", "mobile"))
+    page.evaluate("dispatchEvent(new Event('focus'))")
+    page.get_by_text("Added elsewhere").wait_for()
+
+
+def test_a_list_that_could_not_be_loaded_says_so_and_can_be_asked_for_again(start: Callable[..., App]) -> None:
+    app = start(IdentityWorld())
+    app.tolerated = ("503",)
+    app.world.failing["auth.sessions"] = Refusal("SERVICE_UNAVAILABLE", 503, "The database is busy.")
+    page = app.open("/settings/sessions", ready="[role=alert]")
+    page.get_by_text("Could not load the sessions: The database is busy.").wait_for()
+    app.world.failing.clear()
+    page.get_by_role("button", name="Try again").click()
+    page.wait_for_selector(".thing")
+
+
+def test_a_session_that_ends_leads_to_the_login_page_and_back_to_the_very_section(start: Callable[..., App]) -> None:
+    class Ending(IdentityWorld):
+        """The session has ended once the next section is shown, and no sooner: its users are asked for."""
+
+        asked = False
+
+        def rpc_users_list(self, given: dict[str, Any]) -> Any:
+            if not self.asked:
+                self.asked = True
+                self.me.update(user=None)
+                raise Refusal("UNAUTHORIZED", 401, "Log in first.")
+            return super().rpc_users_list(given)
+
+    app = start(Ending())
+    app.tolerated = ("401",)
+    page = app.open("/settings/sessions", ready=".thing")
+    page.get_by_role("link", name="Devices").click()
+    page.get_by_label("Development login").fill("mia@ternandtide.example")
+    page.get_by_role("button", name=SIGN_IN).click()
+    page.get_by_role("heading", name="Devices", exact=True).wait_for()
+
+
+@pytest.mark.parametrize("configured", [True, False])
+def test_a_member_connects_or_asks_the_admin_and_is_given_no_homework(
+    start: Callable[..., App], configured: bool
+) -> None:
+    page = start(IdentityWorld(me=signed_in(JONAS, googleLogin=configured), accounts=[])).open("/p/mail", ready="h1")
+    expect(page.get_by_role("button", name="Connect", exact=True)).to_have_count(int(configured))
+    expect(page.get_by_text("Ask your admin")).to_have_count(int(not configured))
+    expect(page.get_by_text("OAuth client ID")).to_have_count(0)
+    expect(page.get_by_text("console")).to_have_count(0)
+
+
+def test_an_admin_is_told_how_to_set_mail_up(start: Callable[..., App]) -> None:
+    page = start(IdentityWorld(me=signed_in(), accounts=[])).open("/p/mail", ready="h1")
+    page.get_by_text("Once, before the first account: create an OAuth client").wait_for()
+    expect(page.get_by_role("button", name="Connect", exact=True)).to_have_count(1)
+
+
+def test_why_no_mail_account_was_connected_stays_until_it_is_dismissed(start: Callable[..., App]) -> None:
+    app = start(IdentityWorld(), alone=True)
+    page = app.page
+    page.clock.install()
+    app.open("/p/mail?connect=Your%20mailbox%20is%20full.%20Call%20us.")
+    reason = page.get_by_text("The account was not connected.")
+    reason.wait_for()
+    page.clock.fast_forward(60_000)
+    expect(reason).to_be_visible()
+    page.get_by_role("button", name="Dismiss").click()
+    reason.wait_for(state="detached")
+
+
+def modules_of(path: object) -> list[list[bool]]:
+    """What the browser fills of a picture, module by module, without the quiet zone, which must be empty."""
+    filled: list[list[bool]] = path.evaluate(  # type: ignore[attr-defined]
+        """path => {
+            const size = path.ownerSVGElement.viewBox.baseVal.width;
+            const at = (x, y) => path.isPointInFill(new DOMPoint(x + 0.5, y + 0.5));
+            return Array.from({ length: size }, (_, y) => Array.from({ length: size }, (_, x) => at(x, y)));
+        }"""
+    )
+    inner = [row[4:-4] for row in filled[4:-4]]
+    assert sum(map(sum, filled)) == sum(map(sum, inner)), "the quiet zone is not quiet"
+    return inner
+
+
+def test_on_a_phone_the_strip_of_sections_shows_the_one_that_is_open(start: Callable[..., App]) -> None:
+    world = IdentityWorld()
+    world.me = signed_in()
+    app = start(world, viewport=PHONE)
+    page = app.open("/settings/health", ready=".settings-nav [aria-current]")
+    expect(page.locator(".settings-nav [aria-current]")).to_be_in_viewport()

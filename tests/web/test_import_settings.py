@@ -1,0 +1,40 @@
+"""Settings, Import: a mailbox is dropped there and becomes mail, and an account becomes a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.mail.porting.test_sources import LINE, entries, mail, mbox
+from tests.support.browser import until
+from tests.support.process import ServiceProcess
+from tests.web.mail_rules.desk import mock_world, sitting
+
+pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]
+
+
+def test_a_mailbox_is_imported_and_exported_again(browser: Browser, tmp_path: Path) -> None:
+    box = LINE + b"X-Gmail-Labels: Inbox,Unread,Work\n" + mail("An old letter") + b"\n" + mbox("b")
+    (tmp_path / "old.mbox").write_bytes(box)
+    (tmp_path / "no mailbox.pdf").write_bytes(b"%PDF-1.7")
+    with mock_world(tmp_path) as service, sitting(browser, service) as desk:
+        page = desk.go("/settings/import")
+        page.get_by_label("Into the account").fill("Old mail")
+        page.get_by_label("Mailbox to import").set_input_files([tmp_path / "old.mbox"])
+        until(desk.page, lambda: states(service) == ["done"], what="the import to end", tell=service.log)
+        expect(page.get_by_text("Done: 2 mails imported.")).to_be_visible()
+        page.get_by_label("Mailbox to import").set_input_files([tmp_path / "no mailbox.pdf"])
+        expect(page.get_by_text("Failed. This is no mailbox")).to_be_visible()
+        with page.expect_download() as download:
+            page.get_by_role("link", name="Export old mail").click()
+        assert download.value.suggested_filename == "old-mail.mbox"
+        assert len(entries(Path(download.value.path()).read_bytes())) == 2
+        desk.picture("settings-import", dark=True, phone=True)
+        desk.go("/p/mail")
+        expect(desk.page.get_by_text("An old letter").first).to_be_visible()
+
+
+def states(service: ServiceProcess) -> list[str]:
+    return [one["state"] for one in service.query("mail.imports")]

@@ -1,0 +1,94 @@
+"""Filters above a list: by chip and by key, kept while one goes into a thread and back, and true as things change."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.support.browser import PHONE, App
+from tests.web.fake_server import World
+
+pytestmark = pytest.mark.browser
+
+
+def chip(app: App, name: str) -> Locator:
+    return app.page.get_by_role("group", name="Show only").get_by_role("button", name=name)
+
+
+def test_a_chip_narrows_both_sections_and_opens_them_again(app: App) -> None:
+    page = app.open()
+    chip(app, "Unread").click()
+    page.wait_for_url("**/p/mail?only=unread")
+    expect(app.row("thr_01")).to_have_count(1)
+    expect(app.row("thr_02")).to_have_count(0)
+    page.get_by_text("Nothing here is unread.").wait_for()  # below “Skipped the inbox”
+    expect(chip(app, "Unread")).to_have_attribute("aria-pressed", "true")
+    page.reload()
+    expect(app.row("thr_01")).to_have_count(1)
+    expect(app.row("thr_02")).to_have_count(0)
+    chip(app, "Unread").click()
+    page.wait_for_url(re.compile(r"/p/mail$"))
+    expect(app.row("thr_02")).to_have_count(1)
+
+
+def test_a_filter_is_kept_in_a_thread_and_back_and_what_is_read_does_not_vanish_underneath(app: App) -> None:
+    page = app.open()
+    app.press("v", "u")
+    page.wait_for_url("**/p/mail?only=unread")
+    app.row("thr_00").click()
+    page.wait_for_url("**/p/mail/t/thr_00?only=unread")
+    app.called("mail.open")
+    app.press("j")
+    page.wait_for_url(re.compile(r"/t/(?!thr_00)\w+\?only=unread$"))
+    app.press("u")
+    page.wait_for_url("**/p/mail?only=unread")
+    expect(app.row("thr_00")).to_have_count(1)  # it stays until the list is asked for anew
+    app.press("v", "u", "v", "u")
+    expect(app.row("thr_00")).to_have_count(0)
+    app.press("Escape")
+    page.wait_for_url(re.compile(r"/p/mail$"))
+
+
+def test_a_filter_with_nothing_to_show_says_so_and_lets_one_out(app: App) -> None:
+    page = app.open()
+    app.press("v", "s")
+    page.get_by_text("Nothing here is starred", exact=True).wait_for()
+    page.get_by_role("button", name="Show all").click()
+    expect(app.row("thr_00")).to_have_count(1)
+
+
+def test_new_mail_shows_itself_where_it_passes(app: App) -> None:
+    page = app.open()
+    chip(app, "To me").click()
+    page.wait_for_url("**?only=to-me")
+    expect(app.row("thr_00")).to_have_count(1)
+    other = app.world.add(subject="To a list")
+    app.world.change(other, toMe=False)
+    mine = app.world.add(subject="To Mia")
+    expect(app.row(mine)).to_have_count(1)
+    page.reload()
+    expect(app.row(mine)).to_have_count(1)
+    expect(app.row(other)).to_have_count(0)
+
+
+def test_a_search_is_narrowed_by_its_own_words(app: App) -> None:
+    page = app.open("/p/mail/search?q=council")
+    app.row("thr_00").wait_for()
+    with page.expect_request(lambda one: "mail.search" in one.url and "has%3Aattachment%20council" in one.url):
+        chip(app, "Has attachment").click()
+    page.wait_for_url("**/search?q=council&only=attachment")
+    expect(page.get_by_role("combobox", name="Search mail")).to_have_value("council")
+
+
+def test_the_chips_fit_a_phone(start: Callable[..., App]) -> None:
+    app = start(World(), viewport=PHONE, has_touch=True)
+    page = app.open()
+    for name in ("Unread", "To me", "Has attachment", "Starred"):
+        box = chip(app, name).bounding_box()
+        assert box is not None
+        assert box["height"] >= 40
+        assert box["x"] + box["width"] <= PHONE["width"]
+    assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")

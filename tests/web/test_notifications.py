@@ -1,0 +1,144 @@
+"""Notifications in the browser: turned on and set, shown by the open page and by the service worker, and acted on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, Worker, expect
+
+from tests.support.browser import App, fresh_page, until
+from tests.support.process import ServiceProcess
+from tests.web import fake_world
+from tests.web.fake_server import World
+
+pytestmark = [pytest.mark.browser, pytest.mark.wall_clock]
+
+NOTICES = """() => {
+    window.notices = [];
+    window.Notification = class {
+        static permission = "granted";
+        static requestPermission = async () => "granted";
+        constructor(title, options) { window.notices.push([title, options.body, options.tag]); }
+    };
+    document.hasFocus = () => false;
+}"""
+"""Stands in for the system's notices, and for a person who looks elsewhere."""
+
+
+def arrived(app: App, **more: str) -> None:
+    told = {"accountId": fake_world.MIA, "threadId": "thr_00", "messageId": "msg_1"}
+    with app.world.lock:
+        app.world.emit(
+            "notifications", "mail.arrived", "msg_1", {**told, "sender": "Noa", "subject": "Tea", "snippet": "", **more}
+        )
+
+
+def test_one_says_of_what_in_how_many_words_and_when(app: App) -> None:
+    page = app.open("/settings/notifications", ready="#quiet-title")
+    page.get_by_label("mia@ternandtide.example").check()
+    page.get_by_label("Only that there is new mail").check()
+    page.get_by_label("Tell me nothing at night").check()
+    page.get_by_label("From").fill("21:30")
+    until(page, lambda: (app.world.notifications["quiet"] or {}).get("begin") == 21 * 60 + 30, what="the hours")
+    kept = app.world.notifications
+    assert (kept["accountIds"], kept["words"]) == ([fake_world.MIA], "none")
+    assert (kept["quiet"]["end"], bool(kept["quiet"]["timeZone"])) == (7 * 60, True)
+    page.reload()
+    expect(page.get_by_label("mia@ternandtide.example")).to_be_checked()
+    page.get_by_label("Tell me nothing at night").uncheck()
+    until(page, lambda: app.world.notifications["quiet"] is None, what="the hours to go")
+
+
+def test_the_open_page_shows_a_notice_once_it_is_turned_on(start: Callable[..., App]) -> None:
+    app = start(World(), alone=True)
+    app.page.add_init_script(f"({NOTICES})()")
+    page = app.open("/settings/notifications", ready="#quiet-title")
+    arrived(app, subject="Not yet")
+    page.get_by_role("button", name="Turn on here").click()
+    page.get_by_text("You are told while svc is open here").wait_for()
+    arrived(app)
+    arrived(app, sender="", subject="")
+    app.until("() => window.notices.length === 2")
+    assert page.evaluate("() => window.notices") == [["Noa", "Tea", "mail thr_00"], ["New mail", "", "mail thr_00"]]
+    page.get_by_role("button", name="Turn off here").click()
+    page.get_by_text("Off in this browser.").wait_for()
+
+
+def test_a_notices_reply_opens_compose(app: App) -> None:
+    page = app.open("/p/mail/t/thr_00?answer=reply", ready=".thread-subject")
+    page.locator(".compose[role=dialog]").wait_for()
+    page.wait_for_url("**/p/mail/t/thr_00")
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
+    with ServiceProcess(tmp_path_factory.mktemp("service")) as service:
+        service.start(PROVIDERS="fake")
+        yield service
+
+
+@pytest.fixture
+def page(browser: Browser, service: ServiceProcess) -> Iterator[Page]:
+    with fresh_page(browser, service_workers="allow", base_url=service.base) as page:
+        yield page
+
+
+STAND_IN = """() => {
+    self.shown = [];
+    self.registration.showNotification = async (title, { body, tag, actions }) => {
+        self.shown.push([title, body, tag, actions.map(one => one.action)]);
+    };
+}"""
+"""This Chromium has no system to show a notice on."""
+
+PRESS = """async ([action, threadId]) => {
+    const event = new Event("notificationclick");
+    const work = [];
+    const notification = { close() {}, data: { threadId } };
+    Object.assign(event, { action, notification, waitUntil: one => work.push(one) });
+    self.dispatchEvent(event);
+    await Promise.all(work);
+}"""
+
+
+def worker_of(page: Page) -> Worker:
+    page.goto("/p/mail")
+    page.evaluate("async () => { await navigator.serviceWorker.ready }")
+    (worker,) = page.context.service_workers
+    worker.evaluate(STAND_IN)
+    return worker
+
+
+def test_every_push_shows_a_notice_with_what_can_be_done(page: Page, service: ServiceProcess) -> None:
+    worker = worker_of(page)
+    session = page.context.new_cdp_session(page)
+    seen: list[str] = []
+    session.on(
+        "ServiceWorker.workerRegistrationUpdated",
+        lambda told: seen.extend(one["registrationId"] for one in told["registrations"]),
+    )
+    session.send("ServiceWorker.enable")
+    until(page, lambda: bool(seen), what="the registration")
+    told = {"threadId": "thr_1", "sender": "Noa", "subject": "Tea", "snippet": "At four?"}
+    for data in (json.dumps(told), "not ours"):
+        push = {"origin": service.base, "registrationId": seen[-1], "data": data}
+        session.send("ServiceWorker.deliverPushMessage", push)
+    until(page, lambda: len(worker.evaluate("self.shown")) == 2, what="the notices")
+    assert worker.evaluate("self.shown") == [
+        ["Noa", "Tea\nAt four?", "mail thr_1", ["archive", "reply"]],
+        ["New mail", "", "svc", []],
+    ]
+
+
+def test_a_notice_archives_without_the_app_and_opens_it_for_a_reply(page: Page, service: ServiceProcess) -> None:
+    mail = {"address": "mia@example.org", "from": "Noa <noa@example.org>", "subject": "Tea", "text": "At four?"}
+    service.mutate("fake.mail.inject", **mail)
+    service.mutate("fake.mail.syncNow", address="mia@example.org")
+    (thread,) = service.query("mail.threads", section="inbox")["threads"]
+    worker = worker_of(page)
+    worker.evaluate(PRESS, ["reply", thread["id"]])
+    page.locator(".compose[role=dialog]").wait_for()
+    worker.evaluate(PRESS, ["archive", thread["id"]])
+    assert [one["id"] for one in service.query("mail.threads", section="skipped")["threads"]] == [thread["id"]]

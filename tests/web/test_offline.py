@@ -1,0 +1,116 @@
+"""The installed app: it opens without its server, from what this browser keeps. Against the service itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.support.browser import fresh_page, until
+from tests.support.process import ServiceProcess
+
+pytestmark = [pytest.mark.browser, pytest.mark.wall_clock]
+
+KEPT = """async () => {
+    const { active } = await navigator.serviceWorker.ready;
+    if (active.state !== "activated") await new Promise(done => active.addEventListener("statechange", done));
+    const names = await caches.keys();
+    const kept = await Promise.all(names.map(async name => (await (await caches.open(name)).keys()).length));
+    return names.map((name, at) => [name, kept[at]]);
+}"""
+"""Once the service worker is there: the name of each of its caches, and how many files are in it."""
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
+    with ServiceProcess(tmp_path_factory.mktemp("service")) as service:
+        service.start(PROVIDERS="fake")
+        yield service
+
+
+@pytest.fixture
+def page(browser: Browser, service: ServiceProcess) -> Iterator[Page]:
+    with fresh_page(browser, service_workers="allow", base_url=service.base) as page:
+        yield page
+
+
+def test_the_app_opens_without_its_server_once_it_was_there(page: Page) -> None:
+    page.goto("/p/mail")
+    ((name, files),) = page.evaluate(KEPT)
+    base = page.evaluate("() => document.querySelector('script[type=module]').src").rpartition("/")[0]
+    assert base.endswith(name.removeprefix("svc-app "))
+    assert files > 100
+    page.context.set_offline(True)
+    page.goto("/p/tasks")
+    expect(page.get_by_role("banner")).to_be_visible()
+    page.context.set_offline(False)
+
+
+def test_the_manifest_says_how_it_looks_installed(page: Page, service: ServiceProcess) -> None:
+    page.goto("/p/mail")
+    session = page.context.new_cdp_session(page)
+    told = session.send("Page.getAppManifest")
+    assert told["errors"] == []
+    assert session.send("Page.getInstallabilityErrors")["installabilityErrors"] == []
+    manifest = page.evaluate("async url => (await fetch(url)).json()", told["url"])
+    assert (manifest["display"], manifest["start_url"], manifest["scope"]) == ("standalone", "/p/mail", "/")
+    for icon in manifest["icons"]:
+        found = page.request.get(f"/static/{icon['src']}")
+        assert (found.status, found.headers["content-type"]) == (200, icon["type"])
+
+
+POST = "const post = (path, body) => fetch(path, {method: 'POST', body: JSON.stringify(body), "
+POST += "headers: {'content-type': 'application/json'}}).then(answer => answer.json());"
+LOG_IN = f"async ([email, invite]) => {{ {POST} await post('/auth/dev-login', {{email, ...(invite && {{invite}})}}); }}"
+INVITE = f"async () => {{ {POST} return (await post('/trpc/auth.createInvite', {{}})).result.data.code; }}"
+IN_STORE = """const opened = indexedDB.open("svc-offline");
+    const db = await new Promise(done => { opened.onsuccess = () => done(opened.result); });
+    const ask = asked => new Promise(done => { asked.onsuccess = () => { db.close(); done(asked.result); }; });"""
+OWNER = f"""async () => {{ {IN_STORE}
+    if (!db.objectStoreNames.contains("facts")) {{ db.close(); return ""; }}
+    return (await ask(db.transaction("facts").objectStore("facts").get("owner")))?.me.user?.email; }}"""
+ROWS = f"""async () => {{ {IN_STORE} return ask(db.transaction("threads").objectStore("threads").count()); }}"""
+ADD_ROW = f"""async () => {{ {IN_STORE} return ask(db.transaction("threads", "readwrite").objectStore("threads")
+    .put({{id: "thr_hers", keptAt: 1, bytes: 1, detail: {{}}}})); }}"""
+LEFT = """async () => ({
+    databases: (await indexedDB.databases()).map(({ name }) => name),
+    caches: await caches.keys(),
+    workers: (await navigator.serviceWorker.getRegistrations()).length,
+})"""
+
+
+def test_signing_out_leaves_nothing_and_the_next_person_finds_nothing(page: Page, service: ServiceProcess) -> None:
+    page.goto("/login")
+    page.evaluate(LOG_IN, ["ada@example.org", None])
+    page.goto("/p/mail")
+    page.evaluate(KEPT)
+    until(page, lambda: page.evaluate(OWNER) == "ada@example.org", what="the database to be hers")
+    page.goto("/settings")
+    page.get_by_role("button", name="Sign out").click()
+    page.wait_for_url("**/login")
+    assert page.evaluate(LEFT) == {"databases": [], "caches": [], "workers": 0}
+
+
+def test_what_is_anothers_goes_when_somebody_else_signs_in(page: Page, service: ServiceProcess) -> None:
+    page.goto("/login")
+    page.evaluate(LOG_IN, ["ada@example.org", None])
+    page.goto("/p/mail")
+    page.evaluate(KEPT)
+    until(page, lambda: page.evaluate(OWNER) == "ada@example.org", what="the database to be hers")
+    page.evaluate(ADD_ROW)
+    invite = page.evaluate(INVITE)
+    page.context.clear_cookies()
+    page.goto("/p/mail")
+    page.wait_for_url("**/login**")
+    page.context.set_offline(True)
+    page.goto("/p/mail")
+    expect(page.get_by_text("Could not load your mail")).to_be_visible()
+    until(page, lambda: page.evaluate(ROWS) == 0, what="what was read to be gone")
+    page.goto("about:blank")  # with the link back, the app would go to /login by itself meanwhile
+    page.context.set_offline(False)
+    page.goto("/login")
+    page.evaluate(LOG_IN, ["bo@example.org", invite])
+    page.goto("/p/mail")
+    until(page, lambda: page.evaluate(OWNER) == "bo@example.org", what="the database to be his")
+    assert page.evaluate(ROWS) == 0

@@ -1,0 +1,157 @@
+"""The addresses of an account in the app: added under Settings, chosen under From, and "me" in every list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.browser import App
+from tests.web import fake_world
+from tests.web.fake_accounts import AccountsWorld
+from tests.web.fake_world import HELLO, HOME, MIA
+from tests.web.test_accounts_page import card, opened
+from tests.web.writer import draft, ready, saved, taken, text
+
+pytestmark = pytest.mark.browser
+
+STUDIO = "studio@tern.example"
+
+
+def with_studio(**fields: object) -> AccountsWorld:
+    world = AccountsWorld()
+    known = world.addresses_of({"accountId": MIA})
+    world.set_account(MIA, addresses=[*known, fake_world.own_address(STUDIO, **fields)])
+    return world
+
+
+def test_an_address_is_added_made_the_default_and_removed(start: Callable[..., App]) -> None:
+    app = opened(start)
+    mia = card(app.page, MIA)
+    mia.get_by_text("Add another address").click()
+    typed = mia.get_by_label("Another address of mia@ternandtide.example")
+    add = mia.get_by_role("button", name="Add", exact=True)
+    expect(add).to_be_disabled()
+    typed.fill(STUDIO)
+    mia.get_by_label("Its name in From").fill("The Studio")
+    add.click()
+    row = mia.get_by_role("listitem").filter(has_text=STUDIO)
+    expect(row).to_contain_text("The Studio")
+    expect(typed).to_have_value("")
+    assert app.called("mail.setAddress") == [{"accountId": MIA, "address": STUDIO, "name": "The Studio"}]
+    row.get_by_role("button", name="Make default").click()
+    expect(row).to_contain_text("new mail is from it")
+    expect(row.get_by_role("button", name="Make default")).to_have_count(0)
+    row.get_by_role("button", name="Remove").click()
+    expect(row).to_have_count(0)
+    expect(mia.get_by_role("listitem").filter(has_text="new mail is from it")).to_contain_text(
+        "mia@ternandtide.example"
+    )
+
+
+def test_the_providers_addresses_are_told_and_are_not_removed_here(start: Callable[..., App]) -> None:
+    mia = card(opened(start, with_studio(source="provider", confirmed=False)).page, MIA)
+    mia.get_by_text("2 addresses").click()
+    row = mia.get_by_role("listitem").filter(has_text=STUDIO)
+    expect(row).to_contain_text("not confirmed at the provider yet")
+    expect(row.get_by_role("button")).to_have_count(0)
+
+
+def test_a_reply_is_from_the_address_that_the_mail_came_to_also_after_a_reload(start: Callable[..., App]) -> None:
+    world = with_studio()
+    world.reached = STUDIO
+    app = start(world)
+    page = app.open()
+    app.press("j", "r")
+    ready(page)
+    sender = page.get_by_label("From")
+    expect(sender).to_have_value(f"{MIA} {STUDIO}")
+    expect(sender.locator("option")).to_have_text(
+        [
+            "mia@ternandtide.example",
+            f"{STUDIO}, by mia@ternandtide.example",
+            "hello@ternandtide.example",
+            "mia.tern@post.example (needs to be connected again)",
+        ]
+    )
+    text(page).press_sequentially("Yes.")
+    saved(page)
+    assert draft(app, accountId=MIA)["fromAddress"] == STUDIO
+    app.settled()
+    page.reload()
+    page.get_by_role("button", name="Continue").click()
+    ready(page)
+    expect(page.get_by_label("From")).to_have_value(f"{MIA} {STUDIO}")
+    app.press("Control+Enter")
+    taken(app, accountId=MIA)
+    (sent,) = app.called("mail.send")
+    assert sent["fromAddress"] == STUDIO
+
+
+def test_another_address_is_chosen_and_another_account_leaves_none_behind(start: Callable[..., App]) -> None:
+    app = start(with_studio())
+    page = app.open()
+    app.press("c")
+    ready(page)
+    sender = page.get_by_label("From")
+    sender.select_option(f"{MIA} {STUDIO}")
+    text(page).press_sequentially("Hello")
+    saved(page)
+    assert draft(app, accountId=MIA, fromAddress=STUDIO)
+    sender.select_option(HELLO)
+    saved(page)
+    assert draft(app, accountId=HELLO, fromAddress="hello@ternandtide.example")
+
+
+def test_an_address_that_was_removed_is_shown_as_such(start: Callable[..., App]) -> None:
+    app = start(AccountsWorld())
+    app.world.add_draft(accountId=HOME, fromAddress=STUDIO, subject="Tides")
+    page = app.open()
+    page.get_by_role("button", name="Drafts").click()
+    page.get_by_text("Tides").click()
+    ready(page)
+    expect(page.get_by_label("From").locator("option:checked")).to_have_text(
+        f"{STUDIO} (no address of this account any more)"
+    )
+
+
+def test_every_own_address_is_me(start: Callable[..., App]) -> None:
+    world = with_studio()
+    (thread, *_) = world.threads
+    thread["sender"] = {**thread["sender"], "address": "Studio+boats@tern.example", "name": "Someone"}
+    app = start(world)
+    app.open()
+    expect(app.row(thread["id"]).locator(".row-sender")).to_contain_text("me")
+
+
+@pytest.mark.parametrize(
+    ("to", "own", "found"),
+    [
+        (["jonas@x.example", STUDIO.upper()], False, STUDIO),
+        (["Studio+boats@tern.example"], False, STUDIO),
+        (["list@lists.example"], False, "mia@ternandtide.example"),
+        (["jonas@x.example"], True, STUDIO),
+    ],
+)
+def test_an_answer_that_is_begun_without_the_server_is_from_the_same_address(
+    to: list[str], own: bool, found: str, start: Callable[..., App]
+) -> None:
+    app = start(with_studio())
+    page = app.open()
+    thread = app.world.thread("thr_00")
+    detail = {**fake_world.detail(thread), "thread": thread}
+    message = detail["messages"][-1]
+    message.update(to=[{"name": "", "address": one} for one in to], cc=[], own=own)
+    if own:
+        message["from"] = {"name": "", "address": STUDIO}
+    wanted = {"kind": "replyAll", "messageId": message["id"], "accounts": app.world.accounts, "signature": ""}
+    ready = page.evaluate(
+        """async ([detail, wanted]) => {
+            const { preparedFrom } = await import("/static/test/offline/prepared.js");
+            return preparedFrom(detail, wanted);
+        }""",
+        [detail, wanted],
+    )
+    assert ready["fromAddress"] == found
+    assert not any("tern.example" in one.lower() for one in (*ready["to"], *ready["cc"]))

@@ -1,0 +1,144 @@
+"""Two browsers against the whole program: a second person reads a shared mailbox and nothing else, then acts in it."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.support.browser import settled
+from tests.support.process import ServiceProcess
+from tests.web.test_identity_journey import JONAS, ask, claim, invite, visitor
+
+pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]
+
+LOOKS = os.environ.get("SVC_LOOKS")
+"""A folder for pictures of the pages, where somebody wants to look at them."""
+
+
+def test_a_second_person_reads_a_shared_mailbox_and_nothing_else(browser: Browser, tmp_path: Path) -> None:
+    with ServiceProcess(tmp_path) as service:
+        service.start(PROVIDERS="fake", SVC_SEED="mock-world")
+        with visitor(browser, service) as mia, visitor(browser, service) as jonas:
+            claim(mia)
+            join(jonas, invite(mia))
+            shared, other = mailboxes(mia)
+            share(mia, shared["address"], "May read")
+            jonas_reads(jonas, shared["address"], other)
+            jonas_may_not_act(jonas, shared["id"])
+            mia_lets_him_act(mia, shared["address"])
+            subject = jonas_archives(jonas, shared["id"])
+            mia_sees_who_it_was(mia, shared["id"], subject)
+            mia_ends_it(mia, shared["address"])
+            jonas.get_by_role("heading", name="Connect your mail").wait_for()
+            expect(jonas.locator("[role=option]")).to_have_count(0)
+        assert service.stop() == 0
+
+
+def join(page: Page, link: str) -> None:
+    page.goto(link)
+    page.get_by_label("Development login").fill(JONAS)
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("heading", name="Connect your mail").wait_for()
+
+
+def mailboxes(page: Page) -> tuple[dict[str, str], dict[str, str]]:
+    """Two of hers, each with a thread of its own."""
+    found = data_of(page, "mail.accounts")
+    boxes = []
+    for account in found[:2]:
+        rows = data_of(page, "mail.threads", accountId=account["id"], section="inbox", limit=50)["threads"]
+        alone = next(row for row in rows if not row["twins"])
+        boxes.append({"id": account["id"], "address": account["address"], "thread": alone["id"]})
+    return boxes[0], boxes[1]
+
+
+def data_of(page: Page, procedure: str, **wanted: object) -> Any:
+    reply = page.request.get(f"/trpc/{procedure}", params={"input": json.dumps(wanted)})
+    return json.loads(reply.text())["result"]["data"]
+
+
+def share(page: Page, address: str, level: str) -> None:
+    page.goto("/settings/accounts")
+    card = page.get_by_role("region", name=address)
+    card.get_by_text("Share", exact=True).click()
+    card.get_by_label(f"Share {address} with").select_option(label="jonas")
+    card.get_by_label("What they may do", exact=True).select_option(label=level)
+    card.get_by_role("button", name="Share", exact=True).click()
+    expect(card.get_by_label("What jonas may do")).to_have_value("read")
+    look(page, "owner")
+
+
+def jonas_reads(page: Page, address: str, other: dict[str, str]) -> None:
+    """It came without his asking; what he can open of hers is that one mailbox."""
+    page.get_by_role("tab", name=address).wait_for()
+    assert "shared by mia" in (page.get_by_role("tab", name=address).get_attribute("aria-label") or "")
+    expect(page.get_by_role("tab", name=other["address"])).to_have_count(0)
+    page.get_by_role("tab", name=address).click()
+    page.locator("[role=option]").first.wait_for()
+    assert ask(page, "mail.thread", id=other["thread"]) == ask(page, "mail.thread", id="thr_none") == 404
+    page.goto(f"/p/mail/a/{other['id']}/t/{other['thread']}")
+    settled(page)
+    assert other["address"] not in page.content()
+    page.goto("/settings/accounts")
+    page.get_by_text("shares it with you. You may read it.").wait_for()
+    assert other["address"] not in page.content()
+    look(page, "member")
+
+
+def jonas_may_not_act(page: Page, account_id: str) -> None:
+    page.goto(f"/p/mail/a/{account_id}")
+    page.locator("[role=option]").first.click()
+    page.get_by_text("Shared by mia, to read").wait_for()
+    page.locator(".card").first.wait_for()
+    for name in ("Archive", "Reply", "Mark unread", "Delete"):
+        expect(page.get_by_role("button", name=name, exact=True)).to_have_count(0)
+    look(page, "reader")
+    page.keyboard.press("e")
+    page.get_by_text("it is shared with you to read").wait_for()
+
+
+def mia_lets_him_act(page: Page, address: str) -> None:
+    card = page.get_by_role("region", name=address)
+    card.get_by_label("What jonas may do").select_option(label="May read and act")
+    expect(card.get_by_label("What jonas may do")).to_have_value("act")
+
+
+def jonas_archives(page: Page, account_id: str) -> str:
+    """His page hears that he may."""
+    page.get_by_role("button", name="Archive", exact=True).wait_for()
+    subject = page.locator(".thread-subject").inner_text()
+    page.get_by_role("button", name="Archive", exact=True).click()
+    page.get_by_text("Archived", exact=True).wait_for()
+    return subject
+
+
+def mia_sees_who_it_was(page: Page, account_id: str, subject: str) -> None:
+    rows = data_of(page, "mail.threads", accountId=account_id, section="skipped", limit=50)
+    thread = next(row["id"] for row in rows["threads"] if row["subject"] == subject)
+    page.goto(f"/p/mail/a/{account_id}/t/{thread}")
+    expect(page.get_by_role("list", name="Who did what")).to_contain_text("jonas archived this")
+    look(page, "who")
+
+
+def mia_ends_it(page: Page, address: str) -> None:
+    page.goto("/settings/accounts")
+    card = page.get_by_role("region", name=address)
+    card.get_by_text("Shared with 1 person").click()
+    card.get_by_label("What jonas may do").select_option(label="Nothing")
+    expect(card.get_by_label("What jonas may do")).to_have_count(0)
+
+
+def look(page: Page, name: str) -> None:
+    if LOOKS:
+        size = page.viewport_size
+        for width in (1280, 390):
+            page.set_viewport_size({"width": width, "height": 800})
+            settled(page)
+            page.screenshot(path=f"{LOOKS}/{name}-{width}.png")
+        if size:
+            page.set_viewport_size(size)
