@@ -70,11 +70,12 @@ class Microsoft:
         deadline_s: float,
         limit_bytes: int,
     ) -> EgressResponse:
-        self.asked.append(Asked(method=method, url=url, headers=headers, body=body, at_s=trio.current_time()))
+        asked = Asked(method=method, url=url, headers=headers, body=body, at_s=trio.current_time())
+        self.asked.append(asked)
         await trio.lowlevel.checkpoint()
         if self.cut or not url.startswith(self.base):
             raise EgressFault("connect", f"{method} nobody listens", may_have_happened=False)
-        return self.answer(urlsplit(url).path, self.asked[-1].form)
+        return self.answer(urlsplit(url).path, asked.form)
 
     def answer(self, path: str, form: Mapping[str, str]) -> EgressResponse:
         if path.endswith("/oauth2/v2.0/authorize"):

@@ -301,5 +301,5 @@ def test_an_account_lists_its_own_labels_and_search(app: App) -> None:
     assert app.called("mail.search")[-1]["accountId"] == fake_world.HELLO
     page.goto(f"{app.origin}/p/mail/a/acc_hello/l/Invoices")
     app.row("thr_02").wait_for()
-    wanted = [one for one in app.calls("mail.threads") if one.get("labelName")]
+    wanted = [one for one in app.called("mail.threads") if one.get("labelName")]
     assert wanted[-1] == {"accountId": fake_world.HELLO, "labelName": "Invoices", "limit": 50}
