@@ -31,11 +31,15 @@ PROGRAM: Final = """
 import random, sys
 from functools import partial
 import trio
+import pytest
+
 from svc.app import all_rules, all_settings, workspace_of
 from svc.clock import WallClock
 from svc.config import read_config
 from svc.log import Log
 import svc.commands
+
+pytestmark = pytest.mark.thorough
 
 svc.commands.all_commands()
 environ = {"SVC_HOME": sys.argv[1] + "/home", "HOME": sys.argv[1]}

@@ -36,6 +36,7 @@ async def values(service: Service) -> list[bytes | None]:
     return [await service.workspace.store.read(service.secrets.read, name) for name in NAMES]
 
 
+@pytest.mark.thorough
 async def test_a_rotation_puts_every_secret_under_a_new_key_and_loses_none(
     tmp_path: Path, wall: VirtualClock, log: RecordedLog, settings: dict[str, str]
 ) -> None:
@@ -64,6 +65,7 @@ async def test_a_rotation_puts_every_secret_under_a_new_key_and_loses_none(
         assert await values(service) == before
 
 
+@pytest.mark.thorough
 async def test_a_rotation_that_was_cut_goes_on_with_the_key_it_made(
     tmp_path: Path, wall: VirtualClock, log: RecordedLog, settings: dict[str, str]
 ) -> None:
@@ -76,6 +78,7 @@ async def test_a_rotation_that_was_cut_goes_on_with_the_key_it_made(
     assert keys(tmp_path) == made
 
 
+@pytest.mark.thorough
 async def test_where_a_key_is_lost_nothing_is_forgotten(
     tmp_path: Path, wall: VirtualClock, log: RecordedLog, settings: dict[str, str]
 ) -> None:

@@ -16,6 +16,8 @@ from tests.files.uploads import kept, upload
 from tests.recorded_log import RecordedLog
 from tests.support.service import open_service
 
+pytestmark = pytest.mark.thorough
+
 async def main():
     clock = WallClock()
     async with open_service(Path(sys.argv[1]), clock=clock, log=RecordedLog(clock), PROVIDERS="fake") as service:

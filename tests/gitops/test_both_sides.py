@@ -18,6 +18,8 @@ from tests.recorded_log import RecordedLog
 from tests.sizes import INTERLEAVINGS
 from tests.support.service import RpcError, Service
 
+pytestmark = pytest.mark.thorough
+
 NAMES = ("a", "b", "c", "team", "team/plan", "team/notes")
 START = "".join(f"line {n}\n" for n in range(12))
 

@@ -15,6 +15,8 @@ from tests.gitops.upstream import Upstream
 from tests.gitops.workspace_rig import Desk, open_store
 from tests.pages.rig import MIA, NOA, OLE
 
+pytestmark = pytest.mark.thorough
+
 TEXT = "one\n\ntwo\n\nthree\n"
 
 

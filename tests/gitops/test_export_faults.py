@@ -17,6 +17,8 @@ from tests.gitops.upstream import Upstream
 from tests.recorded_log import RecordedLog
 from tests.support.service import Service
 
+pytestmark = pytest.mark.thorough
+
 TEXT = "".join(f"line {n}\n\n" for n in range(6))
 WRITE_BACK = {"SVC_GITOPS_MODE": "write-back"}
 

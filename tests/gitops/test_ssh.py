@@ -23,7 +23,7 @@ from tests.peers.needs import SSHD, needs
 from tests.peers.sshd import sshd_path
 from tests.support.process import free_port
 
-pytestmark = [pytest.mark.peer, pytest.mark.wall_clock]
+pytestmark = [pytest.mark.peer, pytest.mark.wall_clock, pytest.mark.thorough]
 
 
 @dataclass(frozen=True)

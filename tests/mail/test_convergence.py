@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+import pytest
 import trio
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,6 +23,8 @@ from svc.nursery import ThreadPool
 from tests.recorded_log import RecordedLog
 from tests.sizes import examples
 from tests.support.mailbox import MIA, Rig, mail, open_rig
+
+pytestmark = pytest.mark.thorough
 
 MADE_LABEL: Final = "Label_9"
 LABELS: Final = ("INBOX", "UNREAD", "STARRED", "SPAM", "TRASH", "SENT", MADE_LABEL)

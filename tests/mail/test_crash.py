@@ -25,6 +25,8 @@ from tests.sizes import KILLS_A_HOME, SYNC_HOMES
 from tests.support.mailbox import MIA, State, mail, open_rig, state_of
 from tests.support.process import ServiceProcess
 
+pytestmark = pytest.mark.thorough
+
 MESSAGES: Final = 300
 SYNCS: Final = "mail:"
 """How the name of an account's task begins."""

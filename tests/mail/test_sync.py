@@ -242,6 +242,7 @@ async def test_spam_and_trash_stand_in_neither_section_and_count_as_no_unread(ri
     assert (await rig.account(account_id)).messages == 2
 
 
+@pytest.mark.thorough
 async def test_a_sweep_cancelled_anywhere_converges(
     tmp_path: Path, wall: VirtualClock, log: Log, threads: ThreadPool
 ) -> None:

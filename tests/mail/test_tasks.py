@@ -51,6 +51,7 @@ async def shown(rig: Rig, account_id: str) -> AccountOut:
     return await rig.store.read(account_wire.account_summary, account)
 
 
+@pytest.mark.thorough
 async def test_a_day_of_polls_is_2880_polls(rig: Rig) -> None:
     account_id = await rig.synced("one")
     provider = counted(rig)
@@ -207,6 +208,7 @@ async def test_an_account_is_added_and_removed_while_the_others_run(rig: Rig) ->
     assert (await rig.account(noa)).messages == 1
 
 
+@pytest.mark.thorough
 async def test_two_hundred_accounts_run_beside_each_other_and_drain_in_no_time(rig: Rig, log: RecordedLog) -> None:
     loops, providers = [], []
     for number in range(ACCOUNTS):

@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -139,6 +140,7 @@ an_event = st.tuples(
 
 @settings(max_examples=examples(40))
 @given(st.lists(an_event, max_size=25))
+@pytest.mark.thorough
 async def test_twins_are_true_after_any_script_of_arrivals_deletions_and_actions(
     script: Sequence[tuple[str, str, int, int]],
 ) -> None:

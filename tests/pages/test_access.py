@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 import msgspec
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -47,6 +48,7 @@ class _Over(Exception):
 
 @settings(max_examples=examples(400), suppress_health_check=SHARES_FIXTURES)
 @given(forests, st.lists(steps, min_size=1, max_size=12))
+@pytest.mark.thorough
 def test_every_page_is_read_and_written_by_whom_the_naive_rule_names(
     pages: Pages, forest: dict[str, dict[str, Any]], program: list[tuple[Any, ...]]
 ) -> None:

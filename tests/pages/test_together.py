@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
+import pytest
+
 from svc.pages import alone, managed, readable_page, together
 from svc.pages.together import NewPage
 from svc.principal import system
@@ -69,6 +71,7 @@ def what_is_here(pages: Pages) -> list[object]:
     ]
 
 
+@pytest.mark.thorough
 def test_pages_made_together_are_those_made_one_by_one(make_pages: MakePages, chance: Random) -> None:
     for _ in range(20):
         new = some(chance)

@@ -17,7 +17,7 @@ from tests.plugins.rig import serving_plugins, settled, until
 from tests.recorded_log import RecordedLog
 from tests.support.service import Service
 
-pytestmark = [pytest.mark.wall_clock, needs(NPM)]
+pytestmark = [pytest.mark.wall_clock, needs(NPM), pytest.mark.thorough]
 
 STUDIO, TERN = "svc-plugin-studio", "svc-plugin-tern-and-tide"
 

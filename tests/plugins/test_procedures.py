@@ -20,7 +20,7 @@ from tests.plugins.rig import serving_plugins, settled, until
 from tests.recorded_log import RecordedLog
 from tests.support.service import RpcError, Service
 
-pytestmark = [pytest.mark.wall_clock, needs(NPM)]
+pytestmark = [pytest.mark.wall_clock, needs(NPM), pytest.mark.thorough]
 
 TIDES = {"name": "tides", "url": "https://mcp.tides.example/mcp"}
 STUDIO, TERN = "svc-plugin-studio", "svc-plugin-tern-and-tide"

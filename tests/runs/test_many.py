@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
+import pytest
 import trio
 
 from svc.clock import DAY_MS, HOUR_MS, VirtualClock
@@ -35,6 +36,7 @@ def sleepers(tx: Tx) -> None:
     )
 
 
+@pytest.mark.thorough
 async def test_a_look_at_ten_thousand_sleepers_touches_only_the_one_that_is_due(
     tmp_path: Path, wall: VirtualClock, log: RecordedLog
 ) -> None:
@@ -56,6 +58,7 @@ async def test_a_look_at_ten_thousand_sleepers_touches_only_the_one_that_is_due(
             assert "runs_due" in plan[0][3], plan
 
 
+@pytest.mark.thorough
 async def test_all_that_are_due_at_once_are_given_out_in_turn(
     tmp_path: Path, wall: VirtualClock, log: RecordedLog
 ) -> None:

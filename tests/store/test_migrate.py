@@ -165,6 +165,7 @@ def test_a_newer_database_is_refused_and_left_alone(path: Path, threads: ThreadP
     assert path.read_bytes() == before
 
 
+@pytest.mark.thorough
 def test_killed_at_any_statement_the_schema_is_the_old_or_the_new_one(tmp_path: Path) -> None:
     command = [sys.executable, "-c", KILLED_AT_EACH_STATEMENT, str(tmp_path)]
     output = subprocess.run(command, check=True, capture_output=True, text=True, timeout=HANGS_S)

@@ -9,7 +9,7 @@ from tests.support.browser import App
 from tests.web import fake_compose
 from tests.web.writer import chips, compose, draft, paste, ready, saved, text, window
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.thorough]
 
 INERT = ("Executing inline event handler violates", "Applying inline style violates")
 """Chromium tells of what a policy would stop also in documents that run nothing, as the cleaning one."""

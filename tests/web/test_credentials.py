@@ -51,6 +51,7 @@ def vendor() -> Iterator[str]:
         thread.join()
 
 
+@pytest.mark.thorough
 def test_a_credential_is_set_tested_replaced_and_removed_and_never_seen_again(browser: Browser, tmp_path: Path) -> None:
     with vendor() as url, ServiceProcess(tmp_path) as service:
         service.start(PROVIDERS="fake", SVC_LLM_A_URL=url)

@@ -15,7 +15,7 @@ from tests.gitops.upstream import Upstream
 from tests.support.browser import AppPage, fresh_page, hear
 from tests.support.process import HTTP_DEADLINE_S, ServiceProcess
 
-pytestmark = [pytest.mark.browser, pytest.mark.wall_clock]
+pytestmark = [pytest.mark.browser, pytest.mark.wall_clock, pytest.mark.thorough]
 
 SECRET = "a secret of the forge"
 PUSH = b'{"ref": "refs/heads/main"}'

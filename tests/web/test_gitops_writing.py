@@ -14,7 +14,7 @@ from tests.support.browser import PHONE, AppPage, fresh_page, hear, settled, unt
 from tests.support.process import ServiceProcess
 from tests.web.test_app_looks import check
 
-pytestmark = [pytest.mark.browser, pytest.mark.wall_clock]
+pytestmark = [pytest.mark.browser, pytest.mark.wall_clock, pytest.mark.thorough]
 
 TEXT = "one\n\ntwo\n\nthree\n"
 

@@ -29,6 +29,7 @@ from tests.support.browser import DESKTOP, PATIENCE_MS, launch
 from tests.support.service import MIA, open_service
 
 pytestmark = [
+    pytest.mark.thorough,
     pytest.mark.browser,
     pytest.mark.wall_clock,
     needs(CHROMIUM, VENDOR),

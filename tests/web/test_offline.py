@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.support.browser import fresh_page, until
 from tests.support.process import ServiceProcess
 
-pytestmark = [pytest.mark.browser, pytest.mark.wall_clock]
+pytestmark = [pytest.mark.browser, pytest.mark.wall_clock, pytest.mark.thorough]
 
 KEPT = """async () => {
     const { active } = await navigator.serviceWorker.ready;

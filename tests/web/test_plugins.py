@@ -15,7 +15,7 @@ from tests.plugins.registry import Registry, example, serving, studio
 from tests.support.browser import AppPage, fresh_page, hear
 from tests.support.process import ServiceProcess
 
-pytestmark = [pytest.mark.browser, pytest.mark.wall_clock, needs(NPM)]
+pytestmark = [pytest.mark.browser, pytest.mark.wall_clock, needs(NPM), pytest.mark.thorough]
 
 EXAMPLE = "svc-plugin-tern-and-tide"
 ACCENT = "getComputedStyle(document.querySelector('.brand')).getPropertyValue('--accent')"

@@ -35,6 +35,7 @@ SETTLED: Final = "() => new Promise(done => requestAnimationFrame(() => setTimeo
 """What a page starts on its own (a refresh, an animation) has started by then; the control test holds it to that."""
 
 pytestmark = [
+    pytest.mark.thorough,
     pytest.mark.browser,
     needs(CHROMIUM),
 ]

@@ -17,7 +17,7 @@ from tests.peers.needs import CORPUS, needs
 from . import corpus
 from .test_properties import check
 
-pytestmark = [pytest.mark.peer, needs(CORPUS)]
+pytestmark = [pytest.mark.peer, needs(CORPUS), pytest.mark.thorough]
 
 T = TypeVar("T")
 

@@ -24,7 +24,7 @@ from .letters import composed
 from .test_message import assert_transportable
 from .test_outgoing_html import assert_fit_to_leave
 
-pytestmark = [pytest.mark.peer, needs(CORPUS)]
+pytestmark = [pytest.mark.peer, needs(CORPUS), pytest.mark.thorough]
 
 
 @pytest.mark.parametrize("kind", ["reply", "forward"])

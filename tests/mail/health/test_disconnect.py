@@ -261,12 +261,14 @@ async def full_sync_and_poll(rig: Rig, account_id: str) -> None:
 
 
 @pytest.mark.parametrize("erase", [False, True])
+@pytest.mark.thorough
 async def test_nothing_is_written_after_a_disconnect_at_any_step_of_a_sync(
     wall: VirtualClock, log: RecordedLog, erase: bool
 ) -> None:
     assert await at_every_step(wall, flow=full_sync_and_poll, erase=erase, log=log, every=3) > 50
 
 
+@pytest.mark.thorough
 async def test_nothing_is_written_after_an_erasure_at_any_step_of_a_mirror(
     wall: VirtualClock, log: RecordedLog
 ) -> None:
@@ -282,6 +284,7 @@ async def test_nothing_is_written_after_an_erasure_at_any_step_of_a_mirror(
     assert await at_every_step(wall, flow=flow, erase=True, log=log, every=3) > 50
 
 
+@pytest.mark.thorough
 async def test_an_erasure_cut_anywhere_holds_and_is_finished_later(
     wall: VirtualClock, log: RecordedLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:

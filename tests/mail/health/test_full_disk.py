@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 import trio
 
 from tests.full_disk import limit_pages, on_a_small_disk
 from tests.support.service import MIA, Service
+
+pytestmark = pytest.mark.thorough
 
 
 async def test_sync_waits_on_a_full_database_and_goes_on_by_itself(service: Service) -> None:

@@ -16,7 +16,7 @@ from tests.peers.dovecot import ADDRESS
 from tests.peers.needs import DOVECOT, needs
 from tests.sizes import HANGS_S, TIMES
 
-pytestmark = [pytest.mark.peer, pytest.mark.wall_clock, needs(DOVECOT)]
+pytestmark = [pytest.mark.peer, pytest.mark.wall_clock, needs(DOVECOT), pytest.mark.thorough]
 
 
 async def test_the_folders_of_a_server_are_the_labels_here(office: Office) -> None:

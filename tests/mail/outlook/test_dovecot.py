@@ -20,7 +20,7 @@ from tests.recorded_log import RecordedLog
 from tests.sizes import HANGS_S
 from tests.support.service import HOST, Service, open_service
 
-pytestmark = [pytest.mark.peer, pytest.mark.wall_clock, needs(DOVECOT)]
+pytestmark = [pytest.mark.peer, pytest.mark.wall_clock, needs(DOVECOT), pytest.mark.thorough]
 
 
 @pytest.fixture

@@ -275,6 +275,7 @@ async def test_nobody_exports_or_fills_the_account_of_somebody_else(service: Ser
 
 @pytest.mark.peer
 @needs(CORPUS)
+@pytest.mark.thorough
 async def test_a_round_trip_of_real_mail_loses_nothing(service: Service) -> None:
     account_id = await account(service)
     contents = {path.read_bytes() for path in corpus.paths()[:CORPUS_SAMPLE]}

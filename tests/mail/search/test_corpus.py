@@ -6,6 +6,8 @@ import random
 import re
 import unicodedata
 
+import pytest
+
 from svc.formats.mime import parse_message
 from svc.mail.model import Body
 from svc.mail.search import procedures
@@ -19,7 +21,7 @@ from tests.support.mailbox import Rig
 WORDS_TRIED = 300
 PAIRS_TRIED = 100
 
-pytestmark = needs(CORPUS)
+pytestmark = [needs(CORPUS), pytest.mark.thorough]
 
 
 def words_in(text: str) -> list[str]:

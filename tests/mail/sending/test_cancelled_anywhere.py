@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from svc.clock import VirtualClock
 from tests.cancel_everywhere import Interrupted, cancel_everywhere
 from tests.mail.sending.stage import open_stage
 from tests.support.mailbox import Rig
+
+pytestmark = pytest.mark.thorough
 
 
 async def test_a_send_may_be_cut_off_at_any_step(rig: Rig, wall: VirtualClock) -> None:

@@ -14,6 +14,8 @@ from tests.full_disk import limit_pages
 from tests.mail.sending.mailer import Mailer
 from tests.support.process import ROOT
 
+pytestmark = pytest.mark.thorough
+
 LONG = "<p>" + "A long letter. " * 4_000 + "</p>"
 
 

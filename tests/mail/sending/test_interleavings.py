@@ -94,6 +94,7 @@ async def test_more_with_a_clock_that_jumps(rig: Rig, wall: VirtualClock, first:
 
 
 @pytest.mark.parametrize("point", POINTS)
+@pytest.mark.thorough
 async def test_anything_beside_an_attempt_at_any_point_of_it(rig: Rig, wall: VirtualClock, point: Point) -> None:
     """A cancel, a poll, a second tick in the middle of an attempt, whose end nobody knows yet."""
     async with open_stage(rig, wall) as stage:
@@ -109,6 +110,7 @@ async def test_anything_beside_an_attempt_at_any_point_of_it(rig: Rig, wall: Vir
 
 
 @pytest.mark.parametrize("first", ["lost-blind", "cut"])
+@pytest.mark.thorough
 async def test_the_same_while_a_retry_in_doubt_is_on_its_way(rig: Rig, wall: VirtualClock, first: Outcome) -> None:
     """The mail of the first attempt may turn up under the second."""
     async with open_stage(rig, wall) as stage:
