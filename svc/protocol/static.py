@@ -5,7 +5,8 @@ other relatively and each release is immutable; the same files without the segme
 is served is a dictionary filled at boot, so no request ever reaches the file system: no traversal, no link, no
 dotfile.
 
-Owns the table, the compressed copies and the shell's policy. It never reads a file after boot.
+Owns the table, the compressed copies (each made at its first request) and the shell's policy. It never reads a file
+after boot.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import re
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
@@ -49,26 +51,28 @@ class BadTree(Exception):
     """The folder can't be served: what is wrong with it, in one sentence."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Asset:
     """One file, as it is and compressed if that is smaller."""
 
-    content_type: str
     data: bytes
-    gzipped: bytes | None
-    etag: str
+    suffix: str
 
-    @classmethod
-    def of(cls, data: bytes, *, suffix: str) -> Asset:
-        squeezed = None
-        if suffix in _COMPRESSIBLE and len(data) >= _SMALLEST_WORTH_GZIP_BYTES:
-            squeezed = gzip.compress(data, mtime=0)
-        smaller = squeezed if squeezed is not None and len(squeezed) < len(data) else None
-        return cls(CONTENT_TYPES[suffix], data, smaller, hashlib.sha256(data).hexdigest()[:_VERSION_DIGITS])
+    @cached_property
+    def etag(self) -> str:
+        return hashlib.sha256(self.data).hexdigest()[:_VERSION_DIGITS]
+
+    @cached_property
+    def gzipped(self) -> bytes | None:
+        """Made when the first client asks, so that no boot waits for the whole tree."""
+        if self.suffix not in _COMPRESSIBLE or len(self.data) < _SMALLEST_WORTH_GZIP_BYTES:
+            return None
+        squeezed = gzip.compress(self.data, mtime=0)
+        return squeezed if len(squeezed) < len(self.data) else None
 
     def respond(self, headers: Headers, *, extra: HeaderList) -> Response:
         """200 or, when the client has it, 304; compressed where the client takes that."""
-        fields = [("content-type", self.content_type), *extra]
+        fields = [("content-type", CONTENT_TYPES[self.suffix]), *extra]
         body, tag = self.data, self.etag
         if self.gzipped is not None:
             fields.append(("vary", "Accept-Encoding"))
@@ -122,9 +126,9 @@ class StaticTree:
         except UnicodeDecodeError as error:
             raise BadTree(f"{SHELL_NAME} or {WORKER_NAME} is not UTF-8") from error
         hashes = tuple(_csp_hash(match[1]) for match in _INLINE_SCRIPT.finditer(page))
-        assets = {name: Asset.of(data, suffix=Path(name).suffix) for name, data in files.items()}
-        shell = Asset.of(page.encode(), suffix=".html")
-        served_worker = None if worker is None else Asset.of(worker.encode(), suffix=".js")
+        assets = {name: Asset(data, Path(name).suffix) for name, data in files.items()}
+        shell = Asset(page.encode(), ".html")
+        served_worker = None if worker is None else Asset(worker.encode(), ".js")
         return cls(assets, shell, served_worker, version=version, csp_hashes=hashes)
 
     def names(self) -> tuple[str, ...]:

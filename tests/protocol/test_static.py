@@ -214,3 +214,19 @@ def test_a_folder_without_a_shell_is_told(tmp_path: Path) -> None:
         StaticTree.load(tmp_path)
     with pytest.raises(BadTree, match="not a folder"):
         StaticTree.load(tmp_path / "missing")
+
+
+def test_a_file_is_compressed_once_when_it_is_first_asked_for(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[bytes] = []
+    compress = gzip.compress
+
+    def noted(data: bytes, *, mtime: int) -> bytes:
+        made.append(data)
+        return compress(data, mtime=mtime)
+
+    monkeypatch.setattr(gzip, "compress", noted)
+    tree = StaticTree.load(folder)
+    assert made == []
+    answers = [tree.respond(get(accept_encoding="gzip"), "app.js") for _ in range(2)]
+    assert [gzip.decompress(body(answer)) for answer in answers] == [LONG, LONG]
+    assert made == [LONG]
