@@ -14,10 +14,14 @@ GROWTH: Final = 1.25
 
 
 async def import_mailbox(run: Run, input: Json) -> Json:
-    """What came of it, in numbers. Fails with the import's own words."""
+    """What came of it, in numbers. Fails with the import's own words; retried, it goes on where the import stood."""
+    asked = {"import": input["import"]}
     pause_s = FIRST_PAUSE_S
     while True:
-        told = await run.call(LOOK, {"import": input["import"]}, name="look how far it is")
+        told = await run.call(LOOK, asked, name="look how far it is")
+        if told["state"] == "failed":
+            # Refused now, and that is no step that is kept: a retry asks it anew, and is told that it goes on.
+            told = await run.call(LOOK, {**asked, "after": told.get("lease", 0)}, name="go on where it stood")
         if told["state"] == "done":
             return {key: told[key] for key in ("added", "known", "skipped")}
         if told["state"] != "working":

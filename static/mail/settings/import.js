@@ -13,6 +13,7 @@ import { accounts, loadAccounts } from "../accounts.js";
 /** @typedef {OutputOf<"mail.imports">[number]} Import */
 
 const LOOK_AGAIN_MS = 1_000;
+const LOOKS_FOR_A_RETRY = 10;
 const DEFAULT_NAME = "Imported";
 
 export function ImportSection() {
@@ -61,7 +62,14 @@ function ImportForm({ begun }) {
         onInput=${(/** @type {{ currentTarget: HTMLInputElement }} */ event) => setName(event.currentTarget.value)} />
       <datalist id="import-names">${kept.map((one) => html`<option key=${one.id} value=${one.address} />`)}</datalist>
     </div>
-    <p class="fine">It is kept on this server alone: it syncs with nothing, and nothing is sent from it.</p>
+    ${name.includes("@")
+      ? html`<div class="notice" role="status"><${Icon} name="warning" /><div>
+          <p>An account with an address shows what its provider has, so mail that is only here can’t be put into it. In an
+            account of its own it stands in the same inbox, and is found by the same search.</p>
+          <button type="button" class="button small" onClick=${() => setName(DEFAULT_NAME)}>Import into
+            “${DEFAULT_NAME}”</button>
+        </div></div>`
+      : html`<p class="fine">It is kept on this server alone: it syncs with nothing, and nothing is sent from it.</p>`}
     <div class=${isOver ? "import-drop over" : "import-drop"}
       onDragOver=${(/** @type {DragEvent} */ event) => { event.preventDefault(); setOver(true); }}
       onDragLeave=${() => setOver(false)}
@@ -86,6 +94,19 @@ function ImportForm({ begun }) {
 
 /** @param {{ one: Import, changed: () => Promise<void> }} props */
 function ImportRow({ one, changed }) {
+  const [looks, setLooks] = useState(0);
+  useEffect(() => {
+    if (!looks || one.state === "working" || one.state === "done") return undefined;
+    const timer = setTimeout(() => {
+      setLooks(looks - 1);
+      void changed();
+    }, LOOK_AGAIN_MS);
+    return () => clearTimeout(timer);
+  }, [looks, one.state, changed]);
+  const goOn = async () => {
+    await mutate("runs.retry", { id: one.runId });
+    setLooks(LOOKS_FOR_A_RETRY);
+  };
   const stop = async () => {
     try {
       await mutate("runs.cancel", { id: one.runId });
@@ -101,6 +122,8 @@ function ImportRow({ one, changed }) {
     ${one.reasons.length > 0 && html`<details><summary>What was passed over</summary>
       <ul>${one.reasons.map((reason, place) => html`<li key=${place}>${reason}</li>`)}</ul></details>`}
     <span class="account-foot"><a href=${`/p/runs/${one.runId}`}>Show the run</a>
+      ${(one.state === "failed" || one.state === "stopped") && html`<button type="button" class="button small"
+        disabled=${looks > 0} aria-label=${`Retry ${one.name}`} onClick=${() => void goOn()}>Retry</button>`}
       ${one.state === "working" && html`<${ConfirmButton} label="Stop" what=${one.name} run=${stop} />`}</span>
   </li>`;
 }

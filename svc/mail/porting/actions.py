@@ -145,8 +145,14 @@ def give_up(tx: Tx, row: ImportRow) -> None:
 
 
 def go_on(tx: Tx, row: ImportRow) -> None:
-    """Its run was taken up again, after it was stopped."""
-    tx.run("update mail_imports set state = 'working', ended_at = null where id = :id and state = 'stopped'", id=row.id)
+    """Its run was taken up again, after it was stopped or has failed: behind the last mail that was stored."""
+    tx.run(
+        """
+        update mail_imports set state = 'working', problem = null, ended_at = null
+        where id = :id and state in ('stopped', 'failed')
+        """,
+        id=row.id,
+    )
 
 
 def stop_unwanted(tx: Tx) -> None:

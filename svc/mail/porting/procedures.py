@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from svc.errors import NotFound
+from svc.errors import Conflict, NotFound
 from svc.mail.porting import actions, queries
 from svc.mail.porting.importer import Importer
 from svc.mail.porting.wire import (
@@ -52,11 +52,18 @@ async def imports(context: RequestContext, wanted: Nothing) -> list[ImportOut]:
 
 
 def _look(workspace: Workspace, tx: Tx, caller: Caller, wanted: LookInput) -> Json:
-    """Only a run that is at work asks: an import that was stopped with it goes on, for it was taken up again."""
+    """Only a run that is at work asks: an import that was stopped with it goes on, for it was taken up again.
+
+    One that has failed is told as that, with the lease in which it was; asked about ``after`` that lease, which is when
+    the run is retried, it goes on where it stood. In the same lease it is a refusal, in the import's own words.
+    """
     row = queries.import_of(tx, wanted.import_)
     if row is None or row.run_id != caller.run_id:
         raise NotFound("There is no such import any more.")
-    if row.state == "stopped":
+    lease = queries.lease_of(tx, row.run_id)
+    if row.state == "failed" and wanted.after == lease:
+        raise Conflict(row.problem or "The import has failed.")
+    if row.state == "stopped" or (row.state == "failed" and wanted.after is not None):
         actions.go_on(tx, row)
         row = queries.import_of(tx, row.id) or row
     return {
@@ -65,6 +72,7 @@ def _look(workspace: Workspace, tx: Tx, caller: Caller, wanted: LookInput) -> Js
         "known": row.known,
         "skipped": row.skipped,
         "problem": row.problem,
+        "lease": lease,
     }
 
 

@@ -83,6 +83,11 @@ def is_wanted(tx: ReadTx, row: ImportRow) -> bool:
     return found == 1
 
 
+def lease_of(tx: ReadTx, run_id: str) -> int:
+    """The number of the lease under which its run is at work. Each retry brings another."""
+    return cast(int, tx.value("select epoch from runs where id = :id", id=run_id))
+
+
 # What an account holds
 
 

@@ -48,7 +48,10 @@ class ImportOut(Wire, frozen=True):
 
 
 class LookInput(Wire, frozen=True):
+    """``after``: the lease in which it was told that the import had failed."""
+
     import_: str = msgspec.field(name="import")
+    after: int | None = None
 
 
 ExportFormat = Literal["mbox", "maildir"]

@@ -13,6 +13,7 @@ import trio
 from svc.clock import VirtualClock
 from svc.mail.porting import taking
 from svc.mail.porting.importer import Importer
+from svc.mail.porting.sources import SourceFault
 from tests.files.uploads import uploaded
 from tests.formats.mime import corpus
 from tests.mail.porting.test_sources import LINE, entries, mail, mbox, zipped
@@ -167,6 +168,42 @@ async def test_an_import_that_is_cancelled_stops_and_one_that_is_taken_up_again_
     await service.mutate("runs.retry", id=run_id)
     assert (await ended(service, run_id))["output"] == {"added": 4, "known": 0, "skipped": 0}
     assert [subject for subject, _ in await stored(service, account_id)] == ["a", "b", "c", "d"]
+
+
+async def test_an_import_that_fails_is_taken_up_where_it_stood_by_each_retry(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(taking, "BATCH_MAILS", 1)
+    account_id = await account(service)
+    take = taking.Taker.take
+    read: list[int] = []
+    breaks_at = {1, 3}
+
+    async def broken(self: taking.Taker, found: Any) -> Any:
+        here = len(await stored(service, account_id))
+        if here in breaks_at:
+            raise SourceFault(f"The file breaks off after {here}.")
+        read.extend([here] * len(found))
+        return await take(self, found)
+
+    monkeypatch.setattr(taking.Taker, "take", broken)
+    run_id = await begin(service, account_id, mbox("a", "b", "c", "d"), removeFile=True)
+    for place in (1, 3):
+        for _ in range(2):  # a retry that changes nothing says the same again
+            run = await ended(service, run_id)
+            assert run["state"] == "failed"
+            assert f"breaks off after {place}." in run["error"]["message"]
+            assert len(await stored(service, account_id)) == place
+            assert (await service.query("mail.imports"))[0]["state"] == "failed"
+            await service.mutate("runs.retry", id=run_id)
+        await ended(service, run_id)
+        breaks_at.discard(place)
+        await service.mutate("runs.retry", id=run_id)
+    assert (await ended(service, run_id))["output"] == {"added": 4, "known": 0, "skipped": 0}
+    assert [subject for subject, _ in await stored(service, account_id)] == ["a", "b", "c", "d"]
+    assert read == [0, 1, 2, 3]
+    assert [(one["state"], one["problem"]) for one in await service.query("mail.imports")] == [("done", None)]
+    assert (await service.query("files.list"))["files"] == []
 
 
 async def test_an_import_whose_account_is_disconnected_fails_in_words(
