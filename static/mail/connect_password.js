@@ -10,7 +10,7 @@ import { RpcError, mutate, queryAlone } from "../rpc.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { loadAccounts } from "./accounts.js";
-import { OAuthConnect } from "./connect_oauth.js";
+import { OAuthConnect, startPath } from "./connect_oauth.js";
 
 /**
  * @typedef {InputOf<"mail.connectImap">} Wanted
@@ -101,6 +101,8 @@ function SignIn({ address, found, done }) {
   };
   return html`<form class="password-form" onSubmit=${submit}>
     ${found.help && html`<p class="quiet-text">${found.help}</p>`}
+    ${found.oauth?.ready && html`<p class="quiet-text">Or without one:${" "}
+      <a href=${startPath(address, found.oauth.provider)}>connect with ${found.oauth.service}</a>.</p>`}
     <label for="imap-password">Password</label>
     <div class="connect-row">
       <input id="imap-password" type="password" autocomplete="off" required ref=${password} />

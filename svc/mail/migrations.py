@@ -18,7 +18,7 @@ from svc.mail.images.tables import TABLES as IMAGES_TABLES
 from svc.mail.invitations.tables import TABLES as INVITATIONS_TABLES
 from svc.mail.labelling.tables import TABLES as LABELLING_TABLES
 from svc.mail.porting.tables import IMPORTS_TABLES
-from svc.mail.providers.imap.tables import MADE_KEYWORDS, OWN_DRAFTS
+from svc.mail.providers.imap.tables import MADE_KEYWORDS, OWN_DRAFTS, SERVER_IDS
 from svc.mail.providers.imap.tables import TABLES as IMAP_TABLES
 from svc.mail.search.tables import ERASED_WHEN_ASKED
 from svc.mail.search.tables import TABLES as SEARCH_TABLES
@@ -274,6 +274,13 @@ def m045_draft_copies(db: Database) -> None:
 def m046_own_addresses(db: Database) -> None:
     """The addresses that an account's mail may be from."""
     for statement in OWN_ADDRESSES:
+        db.execute(statement)
+
+
+@MIGRATIONS(name="m050_imap_server_ids")
+def m050_imap_server_ids(db: Database) -> None:
+    """The numbers that servers give messages and threads, where they do."""
+    for statement in SERVER_IDS:
         db.execute(statement)
 
 

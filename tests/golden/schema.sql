@@ -329,7 +329,7 @@ CREATE TABLE mail_imap_places (             -- where each message lies, by the i
     lost_at integer,                        -- it vanished from its folder then, and may stand in another
     filing text,                            -- of our own copy that is to lie there: the mark of its Message-ID
     filing_sha256 text,                     -- its bytes, a blob that the copy itself holds
-    filed_tries integer not null default 0, is_ours integer not null default 0,
+    filed_tries integer not null default 0, is_ours integer not null default 0, server_id text, server_thread text not null default '',
     primary key (account_id, id)
 ) strict, without rowid
 ;
@@ -1060,6 +1060,8 @@ CREATE INDEX mail_imap_places_filing on mail_imap_places (account_id) where fili
 CREATE INDEX mail_imap_places_lost on mail_imap_places (account_id, mark) where lost_at is not null;
 
 CREATE INDEX mail_imap_places_newest on mail_imap_places (account_id, arrived_at desc, id desc);
+
+CREATE INDEX mail_imap_places_server_id on mail_imap_places (account_id, server_id) where server_id is not null;
 
 CREATE UNIQUE INDEX mail_imap_places_uid on mail_imap_places (folder_id, uid) where uid is not null;
 

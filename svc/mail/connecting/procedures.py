@@ -32,7 +32,7 @@ async def discover(context: RequestContext, wanted: DiscoverInput) -> DiscoverOu
         username=found.username,
         source=found.source,
         help=found.help,
-        sign_in="password" if found.oauth is None else "oauth",
+        sign_in="password" if found.by_password else "oauth",
         oauth=None if found.oauth is None else await _oauth(context.workspace, found.oauth),
     )
 
@@ -56,7 +56,7 @@ async def connect(context: RequestContext, wanted: ConnectInput) -> ConnectedOut
     imap, smtp, username = wanted.imap, wanted.smtp, wanted.username
     if imap is None or smtp is None:
         found = await passwords.discover(address)
-        if found.oauth is not None:
+        if not found.by_password:
             raise Invalid(found.help or "This provider takes no passwords.", data={"reason": "oauth_only"})
         imap, smtp = imap or _asked(found.imap), smtp or _asked(found.smtp)
         username = username or found.username

@@ -67,7 +67,7 @@ class OAuthOut(Wire, frozen=True):
 
 class DiscoverOut(Wire, frozen=True):
     """``help``: what a person has to know or do at the provider. ``sign_in``: "oauth" where no password is taken; then
-    ``oauth`` says how it is connected instead."""
+    ``oauth`` says how it is connected instead. Beside "password" it is another way."""
 
     imap: ServerOut
     smtp: ServerOut

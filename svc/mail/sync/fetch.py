@@ -70,7 +70,7 @@ class Preparer:
 
     @property
     def server_threads(self) -> bool:
-        """Whether the thread ids of raw messages mean anything."""
+        """Whether the thread ids of raw messages mean anything. One that is empty is not known yet."""
         return True
 
     async def prepare(self, raws: Sequence[RawMessage]) -> Fetched:
@@ -100,7 +100,7 @@ class Preparer:
                 raw,
                 message,
                 now=now,
-                provider_thread_id=raw.thread_id if self.server_threads else None,
+                provider_thread_id=(raw.thread_id or None) if self.server_threads else None,
                 body_sha256=next(hashes),
                 raw_sha256=next(hashes),
                 attachment_sha256s=[next(hashes) for _ in message.attachments],

@@ -6,6 +6,9 @@ without its last step, which joins what only has the same subject. Each name is 
 that comes before what it answers leaves the names of both, so the order of arrival makes no difference; a message that
 names two threads joins them. The thread that is known longer keeps its id.
 
+Where a provider has threads, a new mail that was sent from here may be stored before its thread has a name there. Its
+own words name one meanwhile, which joins the provider's when a message of that refers to it.
+
 Owns ``mail_references``, ``mail_joined_threads`` (where the id of a thread that was joined leads) and the making of
 threads. Who has rows about a thread that is joined to another follows by a step of the ingest transaction
 (``StoredMessage.joined``).
@@ -34,20 +37,25 @@ class Place:
 
 def place(tx: Tx, account: Account, message: Incoming) -> Place:
     """The thread of a message that is about to be stored; it is made where there is none yet."""
-    if message.provider_thread_id is not None:
-        return Place(thread_id=_make(tx, account, provider_thread_id=message.provider_thread_id))
     names = _names_of(message)
+    if message.provider_thread_id is not None:
+        thread_id = _make(tx, account, provider_thread_id=message.provider_thread_id)
+        return _joined(tx, thread_id, _unnamed_yet(tx, account, names, but=thread_id))
     known = _threads_named(tx, account, names)
     if not known:
         root = f"root:{names[0]}" if names else f"alone:{message.provider_message_id}"
         thread_id = _make(tx, account, provider_thread_id=root)
         _note_names(tx, account, names, thread_id=thread_id)
         return Place(thread_id=thread_id)
-    thread_id, *joined = known
+    place = _joined(tx, known[0], known[1:])
+    _note_names(tx, account, names, thread_id=place.thread_id)
+    return place
+
+
+def _joined(tx: Tx, thread_id: str, joined: Sequence[str]) -> Place:
     changed: dict[str, Duplicate] = {}
     for gone in joined:
         changed |= {one.id: one for one in _join(tx, gone=gone, into=thread_id)}
-    _note_names(tx, account, names, thread_id=thread_id)
     return Place(thread_id=thread_id, joined=tuple(joined), duplicates=tuple(changed.values()))
 
 
@@ -70,6 +78,22 @@ def _threads_named(tx: Tx, account: Account, names: Sequence[str]) -> list[str]:
         """,
         account_id=account.id,
         names=json_array(names),
+    )
+    return [str(thread_id) for (thread_id,) in rows]
+
+
+def _unnamed_yet(tx: Tx, account: Account, names: Sequence[str], *, but: str) -> list[str]:
+    """The threads among them that the provider had no name for: of mail that was just sent from here."""
+    rows = tx.all(
+        """
+        select distinct t.id from mail_references r join mail_threads t on t.id = r.thread_id
+        where r.account_id = :account_id and r.message_id_header in (select value from json_each(:names))
+            and t.id <> :but and substr(t.provider_thread_id, 1, 5) = 'root:'
+        order by t.id
+        """,
+        account_id=account.id,
+        names=json_array(names),
+        but=but,
     )
     return [str(thread_id) for (thread_id,) in rows]
 

@@ -188,6 +188,8 @@ def test_a_message() -> None:
         size=4286,
         raw=b"(hello)",
         header=b"Message-Id:\r\n <CAGq=1@mail.test>\r\n\r\n\r\n",
+        labels=frozenset({b"\\Inbox", b"a b"}),
+        server_id=f"{1278455344230334865:x}",
     )
     assert found.message_id == "CAGq=1@mail.test"
     assert found.draft_mark is None

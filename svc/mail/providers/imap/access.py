@@ -8,16 +8,20 @@ from typing import Final
 import msgspec
 import trio
 
+from svc.mail.providers.folders import ARCHIVE
+from svc.mail.providers.imap import labels
+from svc.mail.providers.imap.answers import CommandRefused
 from svc.mail.providers.imap.dialling import Dialler
 from svc.mail.providers.imap.faults import MailServerFault, silent
 from svc.mail.providers.imap.login import Login
 from svc.mail.providers.imap.opening import connected, shown_certificate
+from svc.mail.providers.imap.protocol.responses import Folder
+from svc.mail.providers.imap.protocol.writing import Text
 from svc.mail.providers.imap.servers import Certificate, MailServer
 from svc.mail.providers.imap.submission.session import greeted_by, signed_in
 
 TRY_S: Final = 25.0
 """For each of the two servers, while a person waits."""
-_LABELS_OF_ITS_OWN: Final = "X-GM-EXT-1"
 
 
 class Access(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,14 +68,17 @@ async def _tried(dialler: Dialler, access: Access, *, is_smtp: bool) -> WayIn | 
 
 
 async def _mailbox(dialler: Dialler, access: Access) -> None:
+    """Where labels are folders, the one of all mail has to be shown: it is the mailbox."""
     connection = await connected(dialler, access.imap, access.login)
-    await connection.aclose()
-    if _LABELS_OF_ITS_OWN in connection.able:
-        raise MailServerFault(
-            "oauth_only",
-            "This mailbox has labels, which are shown by IMAP as folders with the same mail again and again. Connect "
-            "it by its provider's own sign-in.",
-        )
+    try:
+        if labels.ABILITY in connection.able:
+            listed = await connection.command("LIST", Text(b""), Text(b"*"))
+            if not any(one.label == ARCHIVE for one in labels.places(listed.all(Folder))):
+                raise MailServerFault("imap_off", labels.HIDDEN)
+    except CommandRefused as refused:
+        raise MailServerFault("refused", f"{access.imap} lists no folders.", said=refused.state.words) from refused
+    finally:
+        await connection.aclose()
 
 
 async def _submission(dialler: Dialler, access: Access) -> None:

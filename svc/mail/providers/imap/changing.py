@@ -40,7 +40,7 @@ NO_MOVE: Final = "This mail server can't move a message without removing others 
 _NO_ANSWER: Final = "The mail server did not say whether it has copied the message."
 COPY_ENDS_S: Final = 10.0
 """How long a shutdown may wait for a copy that is under way."""
-_NOT_THERE: Final = "The message is on its way between two folders; the server is asked again."
+NOT_THERE: Final = "The message is on its way between two folders; the server is asked again."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,13 +93,13 @@ class Changing:
     async def _change(self, group: _Alike, *, add: frozenset[str], remove: frozenset[str]) -> None:
         first = group.rows[0]
         if first.uid is None:
-            raise Unreachable(_NOT_THERE)
+            raise Unreachable(NOT_THERE)
         target = None if group.after.folder == first.place.folder else await self.folder(group.after.folder)
         # Anew, for who had it open before it was replaced may go on in what it was, and change it there (Dovecot).
         opened = await self.using.open(first.folder_name, anew=True)
         if opened.uid_validity != first.uid_validity:
             raise Unreachable(NUMBERED_ANEW)
-        uids = _uids(group.rows)
+        uids = uids_of(row.uid for row in group.rows)
         for sign, flags in (("+", _flags_added(group)), ("-", _flags_removed(group))):
             if any(not flag.startswith("\\") for flag in flags) and not opened.takes_keywords:
                 raise Refused(NO_KEYWORDS, status=405)
@@ -118,16 +118,16 @@ class Changing:
 
     async def _move(self, rows: Sequence[Kept], target: FolderRow) -> dict[int, int]:
         """New UIDs by the old ones, as far as the server says them in a way that can be true."""
-        uids = _uids(rows)
+        uids = uids_of(row.uid for row in rows)
         if "MOVE" in self.using.able:
-            return _copied(await self.using.command("UID", "MOVE", str(uids), Text(target.name)), target)
+            return copied(await self.using.command("UID", "MOVE", str(uids), Text(target.name)), target)
         if "UIDPLUS" not in self.using.able:
             raise Refused(NO_MOVE, status=405)
         there = await self._there(rows, target)
         await self.using.open(rows[0].folder_name)
         moved: dict[int, int] = {}
-        if wanted := _uids(row for row in rows if row.mark not in there):
-            moved = _copied(await self._copy(wanted, target), target)
+        if wanted := uids_of(row.uid for row in rows if row.mark not in there):
+            moved = copied(await self._copy(wanted, target), target)
         await self.using.command("UID", "STORE", str(uids), "+FLAGS.SILENT", "(\\Deleted)")
         await self.using.command("UID", "EXPUNGE", str(uids))
         return moved
@@ -186,8 +186,8 @@ def _alike(rows: Sequence[Kept], *, add: frozenset[str], remove: frozenset[str])
     return sorted(found.values(), key=lambda one: one.rows[0].uid is None)
 
 
-def _uids(rows: Iterable[Kept]) -> UidSet:
-    return UidSet.of(row.uid for row in rows if row.uid is not None)
+def uids_of(uids: Iterable[int | None]) -> UidSet:
+    return UidSet.of(uid for uid in uids if uid is not None)
 
 
 def _flags_added(group: _Alike) -> list[str]:
@@ -202,7 +202,7 @@ def _flags_removed(group: _Alike) -> list[str]:
     return system + sorted(map(roles.keyword_of, before.keywords - after.keywords))
 
 
-def _copied(answer: Answer, target: FolderRow) -> dict[int, int]:
+def copied(answer: Answer, target: FolderRow) -> dict[int, int]:
     """Swapped, malformed or of another numbering (all of it was seen): then nothing is known."""
     arguments = answer.codes().get("COPYUID", ())
     try:

@@ -31,7 +31,7 @@ from svc.mail.providers.imap.protocol.responses import (
     Vanished,
     response,
 )
-from svc.mail.providers.imap.protocol.writing import AtOnce, Plain, Word, written
+from svc.mail.providers.imap.protocol.writing import AtOnce, Plain, Words, written
 from svc.mail.providers.imap.servers import MailServer
 
 SILENCE_S: Final = 60.0
@@ -59,7 +59,7 @@ class ImapConnection:
     enabled: frozenset[str] = frozenset()
     usable: bool = True
 
-    async def command(self, *words: Word | str, when_asked: str | None = None) -> Answer:
+    async def command(self, *words: Words | str, when_asked: str | None = None) -> Answer:
         """Raises :class:`CommandRefused`, or :class:`MailServerFault`, after which the connection is of no use.
 
         ``when_asked``: a line that the server asks for once it has heard the command.

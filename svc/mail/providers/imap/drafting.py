@@ -34,6 +34,7 @@ MAX_KNOWN: Final = 300
 """Of the copies that were put there: the newest, for a command has a bound."""
 MAX_HEAD_BYTES: Final = 512 * 1024
 NO_REMOVAL: Final = "This mail server can't remove one draft without removing others with it."
+IN_ALL_MAIL: Final = "On this mail server, a draft that is replaced would stay among all mail."
 _NOT_READ: Final = "The folders of this mailbox are not known yet."
 
 
@@ -48,6 +49,8 @@ class Drafting:
 
     async def keep(self, raw: bytes, *, mark: str) -> None:
         async with self.turn() as using:
+            if using.keeps_labels:
+                raise Refused(IN_ALL_MAIL, status=405)
             if "UIDPLUS" not in using.able:
                 raise Refused(NO_REMOVAL, status=405)
             folder = await self._folder() or await self._made(using)

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from svc.mail.providers.folders import Place, labels_of
-from svc.mail.providers.imap import roles
 from svc.mail.providers.imap.answers import CommandRefused
+from svc.mail.providers.imap.labels import is_starred
+from svc.mail.providers.imap.looking import keywords_of
 from svc.mail.providers.imap.protocol.messages import Message
 from svc.mail.providers.imap.protocol.sets import UidSet
 from svc.mail.providers.imap.rows import queries
@@ -26,6 +27,7 @@ TOGETHER_BYTES: Final = 16 * 1024 * 1024
 """Of one command, by the sizes that the server said; one that is larger is fetched alone."""
 
 _ITEMS: Final = "(UID FLAGS INTERNALDATE BODY.PEEK[])"
+_ITEMS_LABELLED: Final = "(UID FLAGS X-GM-LABELS INTERNALDATE BODY.PEEK[])"
 _GONE: Final = "The message is gone from the server."
 NUMBERED_ANEW: Final = "The server has numbered a folder anew; it is read again first."
 
@@ -95,12 +97,14 @@ class Fetching:
         if opened.uid_validity != rows[0].uid_validity:
             return {row.id: Unreachable(NUMBERED_ANEW) for row in rows}
         by_uid = {row.uid: row for row in rows if row.uid is not None}
-        answer = await using.command("UID", "FETCH", str(UidSet.of(by_uid)), _ITEMS)
+        answer = await using.command(
+            "UID", "FETCH", str(UidSet.of(by_uid)), _ITEMS_LABELLED if using.keeps_labels else _ITEMS
+        )
         found: dict[str, Outcome] = {row.id: MessageGone(_GONE) for row in rows}
         for message in answer.all(Message):
             row = None if message.uid is None else by_uid.get(message.uid)
             if row is not None and (message.raw is not None or isinstance(found[row.id], MessageGone)):
-                found[row.id] = _outcome(row, message)
+                found[row.id] = _outcome(row, message, labelled=using.keeps_labels)
         return found
 
 
@@ -120,16 +124,22 @@ def _together(message_id: str, rows: Iterable[Kept]) -> list[Kept]:
     return found
 
 
-def _outcome(row: Kept, message: Message) -> Outcome:
+def _outcome(row: Kept, message: Message, *, labelled: bool) -> Outcome:
     if message.too_large is not None:
         return Refused(f"This mail has {message.too_large >> 20} MiB, more than is taken in.", status=413)
     if message.raw is None:
         return Unreachable("The mail server gave a message without its contents.")
     flags = message.flags or frozenset()
-    keywords = frozenset(one for one in map(roles.keyword_label, flags) if one is not None)
-    place = Place(folder=row.place.folder, seen="\\seen" in flags, flagged="\\flagged" in flags, keywords=keywords)
+    keywords = keywords_of(message, labelled=labelled)
+    place = Place(
+        folder=row.place.folder,
+        seen="\\seen" in flags,
+        flagged="\\flagged" in flags or is_starred(message.labels or ()),
+        keywords=row.place.keywords if keywords is None else keywords,
+    )
     return RawMessage(
         id=row.id,
+        thread_id=row.server_thread,
         labels=labels_of(place if message.flags is not None else row.place),
         received_at=message.arrived_at,
         raw=message.raw,

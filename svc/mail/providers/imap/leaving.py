@@ -18,8 +18,10 @@ import trio
 from svc.clock import SECOND_MS, Clock, Millis
 from svc.formats import mime
 from svc.mail.model import SENT
+from svc.mail.providers.imap import labels
 from svc.mail.providers.imap.answers import CommandRefused
 from svc.mail.providers.imap.looking import filing_mark, mark_of
+from svc.mail.providers.imap.protocol.responses import Folder
 from svc.mail.providers.imap.protocol.writing import Bytes, Text
 from svc.mail.providers.imap.rows import copies
 from svc.mail.providers.imap.rows.model import FolderRow
@@ -63,8 +65,9 @@ class Leaving:
                 before_s = after_s
                 heard()
 
-    async def send(self, raw: bytes, *, folder: FolderRow) -> SentMessage:
-        """Raises :class:`MailServerFault` and :class:`Refused`; ``folder`` is that of sent mail.
+    async def send(self, raw: bytes, *, folder: FolderRow, thread_id: str = "") -> SentMessage:
+        """Raises :class:`MailServerFault` and :class:`Refused`; ``folder``: where sent mail lies. ``thread_id``: where
+        the mail will belong, as far as that is known.
 
         The envelope is from the account's own address, whatever ``From`` says. A server that binds senders to logins
         looks there, and knows this one; SPF of its domain names this server, and an alias's domain may not; and what
@@ -89,26 +92,38 @@ class Leaving:
             mark=mark_of(message_id=head.message_id, arrived_at=self.clock.now(), size=len(raw)),
             sha256=kept.sha256,
             size=len(raw),
+            labels=frozenset({SENT}) - {folder.label},
         )
         self._sent.call()
         await session.say_goodbye()
-        return SentMessage(id=message_id, labels=frozenset({SENT}))
+        return SentMessage(id=message_id, thread_id=thread_id, labels=frozenset({SENT}))
 
     async def file_copies(self, using: Using) -> bool:
         """What the server has not filed by now; the look before this has just been through all of it. Whether there was
         something."""
         before = self.clock.now() - SERVER_FILES_MS
         waiting = await self.store.read(copies.awaited, account_id=self.account_id, before=before, tries=FILE_TRIES)
+        folder_name = await _sent_folder(using) if waiting and using.keeps_labels else None
         for one in waiting:
             await self.store.write(copies.note_filed, account_id=self.account_id, message_id=one.id)
             try:
                 raw = await self.blobs.read(one.sha256, limit=MAX_COPY_BYTES)
                 await using.command(
-                    "APPEND", Text(one.folder_name), "(\\Seen)", f'"{_internal_date(one.since)}"', Bytes(raw)
+                    "APPEND",
+                    Text(folder_name or one.folder_name),
+                    "(\\Seen)",
+                    f'"{_internal_date(one.since)}"',
+                    Bytes(raw),
                 )
             except (BlobMissing, BlobCorrupt, CommandRefused):
                 continue  # it stays here, and the person's mail is sent all the same
         return bool(waiting)
+
+
+async def _sent_folder(using: Using) -> bytes | None:
+    """Where sent mail is a label: what is put there carries it."""
+    listed = await using.command("LIST", Text(b""), Text(b"*"))
+    return labels.folder_for(listed.all(Folder), "\\sent")
 
 
 def without_bcc(raw: bytes) -> bytes:

@@ -18,13 +18,15 @@ from typing import Final
 
 from svc.clock import MINUTE_MS, Clock, Millis
 from svc.mail.model import INBOX
-from svc.mail.providers.imap import roles
+from svc.mail.providers.folders import ARCHIVE
+from svc.mail.providers.imap import labels, roles
 from svc.mail.providers.imap.answers import CommandRefused
 from svc.mail.providers.imap.protocol.messages import Message
 from svc.mail.providers.imap.protocol.responses import Folder, FolderStatus, Found, Vanished
 from svc.mail.providers.imap.protocol.sets import MAX_UID, UidSet
 from svc.mail.providers.imap.protocol.writing import Text
 from svc.mail.providers.imap.rows import folders as folder_rows
+from svc.mail.providers.imap.rows import keywords as keyword_rows
 from svc.mail.providers.imap.rows import messages as message_rows
 from svc.mail.providers.imap.rows import queries
 from svc.mail.providers.imap.rows.model import Arrival, Flags, FolderRow
@@ -45,6 +47,10 @@ MEET: Final = (
     "(UID FLAGS INTERNALDATE RFC822.SIZE "
     "BODY.PEEK[HEADER.FIELDS (MESSAGE-ID X-MICROSOFT-ORIGINAL-MESSAGE-ID X-SVC-OUTGOING DATE)])"
 )
+MEET_LABELLED: Final = MEET.replace("(UID FLAGS ", "(UID FLAGS X-GM-LABELS X-GM-MSGID X-GM-THRID ")
+"""At servers that keep labels."""
+_FLAGS: Final = "(UID FLAGS)"
+_FLAGS_LABELLED: Final = "(UID FLAGS X-GM-LABELS)"
 _STATUS: Final = "MESSAGES UIDNEXT UIDVALIDITY"
 
 
@@ -94,13 +100,24 @@ class Look:
     async def _list(self) -> tuple[list[roles.Place], dict[bytes, FolderStatus]]:
         await self.using.leave()
         items = f"({_STATUS} HIGHESTMODSEQ)" if self.using.keeps_modseq else f"({_STATUS})"
-        if {"LIST-EXTENDED", "LIST-STATUS", "SPECIAL-USE"} <= self.using.able:
+        if self.using.keeps_labels:
+            answer = await self.using.command("LIST", Text(b""), Text(b"*"))
+        elif {"LIST-EXTENDED", "LIST-STATUS", "SPECIAL-USE"} <= self.using.able:
             answer = await self.using.command("LIST", Text(b""), Text(b"*"), f"RETURN (SPECIAL-USE STATUS {items})")
         else:
             answer = await self.using.command("LIST", Text(b""), Text(b"*"))
-        listed = roles.places(answer.all(Folder))
-        if not any(one.label == INBOX for one in listed):
-            raise Unreachable("The mail server lists no inbox.")  # every mailbox has one: this is not the whole list
+        folders = list(answer.all(Folder))
+        if self.using.keeps_labels:
+            listed = labels.places(folders)
+            if not any(one.label == ARCHIVE for one in listed):
+                raise Unreachable(labels.HIDDEN)  # the inbox is a label there, and this the whole mailbox
+            await self.store.write(
+                keyword_rows.store_listed, account_id=self.account_id, found=labels.own_labels(folders)
+            )
+        else:
+            listed = roles.places(folders)
+            if not any(one.label == INBOX for one in listed):
+                raise Unreachable("The mail server lists no inbox.")  # every one has it: this is not the whole list
         states = {one.name: one for one in answer.all(FolderStatus)}
         for one in listed:
             if one.name not in states:
@@ -142,7 +159,9 @@ class Look:
             return True
         if folder.modseq and told.get("HIGHESTMODSEQ", 0):
             return told["HIGHESTMODSEQ"] != folder.modseq
-        return folder.label == INBOX or self.clock.now() - folder.looked_at > ALL_FLAGS_EVERY_MS
+        return (
+            folder.label == INBOX or self.using.keeps_labels or self.clock.now() - folder.looked_at > ALL_FLAGS_EVERY_MS
+        )
 
     async def _since(self, changed: Changed, known: set[int]) -> bool:
         """By the server's count of changes (RFC 7162). Whether it told all of it."""
@@ -150,7 +169,7 @@ class Look:
         if self.using.tells_vanished:
             since += " VANISHED"
         try:
-            answer = await self.using.command("UID", "FETCH", ALL, "(UID FLAGS)", f"({since})")
+            answer = await self.using.command("UID", "FETCH", ALL, self._flags, f"({since})")
         except CommandRefused:
             return False
         self._sort(changed, known, answer.all(Message))
@@ -173,7 +192,7 @@ class Look:
         changed.looked = self.clock.now() - changed.folder.looked_at > ALL_FLAGS_EVERY_MS
         newest = sorted(known)[-NEWEST_FLAGS:]
         first = 1 if changed.looked or not newest else newest[0]
-        answer = await self.using.command("UID", "FETCH", f"{first}:{MAX_UID}", "(UID FLAGS)")
+        answer = await self.using.command("UID", "FETCH", f"{first}:{MAX_UID}", self._flags)
         self._sort(changed, known, answer.all(Message))
         return True
 
@@ -185,8 +204,12 @@ class Look:
             if one.uid not in known:
                 new.add(one.uid)
             elif one.flags is not None:
-                changed.flags.append(_flags(one.uid, one.flags))
+                changed.flags.append(_flags(one.uid, one, labelled=self.using.keeps_labels))
         changed.new = sorted(new)
+
+    @property
+    def _flags(self) -> str:
+        return _FLAGS_LABELLED if self.using.keeps_labels else _FLAGS
 
     async def _reconcile(self, changed: Changed, known: set[int]) -> None:
         """By all UIDs that there are: nothing else is certain."""
@@ -209,7 +232,9 @@ class Look:
         for start in range(0, len(uids), MEET_AT_ONCE):
             await self.using.open(changed.folder.name)
             some = UidSet.of(uids[start : start + MEET_AT_ONCE])
-            answer = await self.using.command("UID", "FETCH", str(some), MEET)
+            answer = await self.using.command(
+                "UID", "FETCH", str(some), MEET_LABELLED if self.using.keeps_labels else MEET
+            )
             met = arrivals(answer.all(Message), wanted=some, now=self.clock.now())
             await self.store.write(
                 message_rows.store_arrivals,
@@ -255,7 +280,7 @@ def arrivals(found: Iterable[Message], *, wanted: UidSet, now: Millis) -> list[A
             continue
         arrived_at = one.arrived_at if one.arrived_at is not None and one.arrived_at >= 0 else now
         size = one.size or 0
-        flags = _flags(one.uid, one.flags or frozenset())
+        flags = _flags(one.uid, one, labelled=one.server_id is not None)
         met.append(
             Arrival(
                 uid=one.uid,
@@ -266,20 +291,30 @@ def arrivals(found: Iterable[Message], *, wanted: UidSet, now: Millis) -> list[A
                 size=size,
                 seen=flags.seen,
                 flagged=flags.flagged,
-                keywords=flags.keywords,
+                keywords=flags.keywords or frozenset(),
+                server_id=one.server_id,
+                server_thread=one.server_thread or "",
             )
         )
     return met
 
 
-def _flags(uid: int, flags: frozenset[str]) -> Flags:
-    keywords = (roles.keyword_label(flag) for flag in flags)
+def _flags(uid: int, message: Message, *, labelled: bool) -> Flags:
     return Flags(
         uid=uid,
-        seen="\\seen" in flags,
-        flagged="\\flagged" in flags,
-        keywords=frozenset(one for one in keywords if one is not None),
+        seen="\\seen" in (message.flags or ()),
+        flagged="\\flagged" in (message.flags or ()) or labels.is_starred(message.labels or ()),
+        keywords=keywords_of(message, labelled=labelled),
     )
+
+
+def keywords_of(message: Message, *, labelled: bool) -> frozenset[str] | None:
+    """The labels that no folder stands for; ``None`` where the server did not say. ``labelled``: it keeps labels."""
+    if labelled:
+        return None if message.labels is None else labels.labels_in(message.labels)
+    if message.flags is None:
+        return None
+    return frozenset(one for one in map(roles.keyword_label, message.flags) if one is not None)
 
 
 def _hashed(text: str) -> str:

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
 import trio
 
 from svc.clock import Clock, Millis
-from svc.mail.model import INBOX, SENT
-from svc.mail.providers.folders import FLAGS, KEYWORD, ROLES
+from svc.mail.model import IMPORTANT, INBOX, SENT
+from svc.mail.providers.folders import ARCHIVE, FLAGS, KEYWORD, ROLES
 from svc.mail.providers.imap import roles
 from svc.mail.providers.imap.answers import CommandRefused
 from svc.mail.providers.imap.changing import Changing
@@ -28,10 +28,12 @@ from svc.mail.providers.imap.fetching import Fetching
 from svc.mail.providers.imap.idling import idle
 from svc.mail.providers.imap.leaving import Leaving
 from svc.mail.providers.imap.looking import Look
+from svc.mail.providers.imap.relabelling import Relabelling
 from svc.mail.providers.imap.rows import changes as change_rows
 from svc.mail.providers.imap.rows import folders as folder_rows
 from svc.mail.providers.imap.rows import keywords as keyword_rows
 from svc.mail.providers.imap.rows import queries
+from svc.mail.providers.imap.rows.model import Kept
 from svc.mail.providers.imap.seam_faults import as_of_mail
 from svc.mail.providers.imap.session import ImapSession, Using
 from svc.mail.providers.imap.submission.session import SubmissionSession
@@ -55,6 +57,7 @@ from svc.store import Blobs, ReadTx, Store
 ABLE: Final = Capabilities(
     labels=True, colors=False, server_threads=False, bulk_min=2, bulk_max=100, max_message_bytes=35 << 20
 )
+ABLE_OF_THREADS: Final = replace(ABLE, server_threads=True)
 CHANGES_A_PAGE: Final = 1_000
 
 
@@ -89,7 +92,8 @@ class ImapProvider:
 
     @property
     def capabilities(self) -> Capabilities:
-        return ABLE
+        """Whether the server keeps threads is known once it was asked for anything."""
+        return ABLE_OF_THREADS if self._session.keeps_labels else ABLE
 
     @property
     def drafts(self) -> Drafting:
@@ -118,7 +122,8 @@ class ImapProvider:
             queries.listed, account_id=self.account_id, label=label, before=before, limit=limit
         )
         token = f"{found[-1][0]} {found[-1][1]}" if len(found) == limit else None
-        return ListPage(messages=tuple(MessageRef(id=one) for _, one in found), next_page_token=token)
+        refs = tuple(MessageRef(id=one, thread_id=thread) for _, one, thread in found)
+        return ListPage(messages=refs, next_page_token=token)
 
     def expect(self, message_ids: Sequence[str]) -> None:
         self._fetching.expect(message_ids)
@@ -150,24 +155,28 @@ class ImapProvider:
             rows = await self.store.read(queries.kept, account_id=self.account_id, message_ids=[message_id])
             if message_id not in rows:
                 raise MessageGone("The message is gone from the server.")
-            await self._changing(using).change([rows[message_id]], add=add, remove=remove)
+            await self._change(using, [rows[message_id]], add=add, remove=remove)
 
     async def modify_many(self, message_ids: Sequence[str], *, add: frozenset[str], remove: frozenset[str]) -> None:
         async with self._turn(writes=True) as using:
             rows = await self.store.read(queries.kept, account_id=self.account_id, message_ids=message_ids)
-            await self._changing(using).change(list(rows.values()), add=add, remove=remove)
+            await self._change(using, list(rows.values()), add=add, remove=remove)
 
     async def labels(self) -> tuple[ProviderLabel, ...]:
         made = await self.store.read(_made_labels, self.account_id)
-        system = tuple(ProviderLabel(id=name, name=name, system=True) for name in (*ROLES, *sorted(FLAGS)))
+        names = (*ROLES, *sorted(FLAGS), *([IMPORTANT] if self._session.keeps_labels else []))
+        system = tuple(ProviderLabel(id=name, name=name, system=True) for name in names)
         return (*system, *(ProviderLabel(id=label, name=name, system=False) for label, name in made.items()))
 
     async def create_label(self, name: str, *, color: str | None = None) -> ProviderLabel:
-        """A keyword where the server takes new ones; else a folder, which is a label of which a message has one."""
+        """A label where the server keeps labels; a keyword where it takes new ones; else a folder, which is a label of
+        which a message has one."""
         async with self._turn(writes=True) as using:
             known = await self.store.read(_made_labels, self.account_id)
             if any(name.casefold() == one.casefold() for one in known.values()):
                 raise Refused("There is a label of this name.", status=409)
+            if using.keeps_labels:
+                return await self._relabelling(using).make_label(name)
             label = KEYWORD + roles.keyword_for(name)
             if not (await using.open(b"INBOX")).takes_keywords or label in known:
                 folder = await self._changing(using).make_folder(name)
@@ -176,11 +185,15 @@ class ImapProvider:
             return ProviderLabel(id=label, name=name, system=False)
 
     async def send(self, raw: bytes, *, thread_id: str | None = None) -> SentMessage:
-        """``thread_id`` means nothing here: threads follow from what the mails say."""
+        """``thread_id`` means nothing where the server has no threads: they follow from what the mails say."""
         async with self._turn() as using:
-            folder = await self._changing(using).folder(SENT)
+            if using.keeps_labels:
+                folder = await self._relabelling(using).all_mail()
+            else:
+                folder = await self._changing(using).folder(SENT)
+                thread_id = None
         with _told(writes=True):
-            return await self._leaving.send(raw, folder=folder)
+            return await self._leaving.send(raw, folder=folder, thread_id=thread_id or "")
 
     async def listen(self, heard: Callable[[], None]) -> None:
         async with open_task_group() as nursery:
@@ -203,6 +216,13 @@ class ImapProvider:
         if await self._leaving.file_copies(using):
             await look.take()
 
+    async def _change(self, using: Using, rows: list[Kept], *, add: frozenset[str], remove: frozenset[str]) -> None:
+        changing = self._relabelling(using) if using.keeps_labels else self._changing(using)
+        await changing.change(rows, add=add, remove=remove)
+
+    def _relabelling(self, using: Using) -> Relabelling:
+        return Relabelling(account_id=self.account_id, store=self.store, using=using)
+
     def _changing(self, using: Using) -> Changing:
         return Changing(account_id=self.account_id, store=self.store, using=using)
 
@@ -223,8 +243,9 @@ def _told(*, writes: bool = False) -> Iterator[None]:
 
 
 def _is_known(tx: ReadTx, account_id: str) -> bool:
-    """Whether the mailbox was looked at before."""
-    return any(one.label == INBOX and one.uid_validity for one in folder_rows.folders(tx, account_id=account_id))
+    """Whether the mailbox was looked at before: its inbox, or all of it where the inbox is a label."""
+    folders = [one for one in folder_rows.folders(tx, account_id=account_id) if one.uid_validity]
+    return any(one.label in {INBOX, ARCHIVE} for one in folders)
 
 
 def _profile(tx: ReadTx, account_id: str, address: str) -> Profile:

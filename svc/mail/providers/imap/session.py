@@ -12,12 +12,13 @@ from typing import Final
 
 import trio
 
+from svc.mail.providers.imap import labels
 from svc.mail.providers.imap.answers import Answer, CommandRefused
 from svc.mail.providers.imap.connection import ImapConnection
 from svc.mail.providers.imap.faults import MailServerFault
 from svc.mail.providers.imap.protocol.responses import Exists
 from svc.mail.providers.imap.protocol.values import Atom, number
-from svc.mail.providers.imap.protocol.writing import Text, Word
+from svc.mail.providers.imap.protocol.writing import Text, Words
 
 BROKEN_QRESYNC: Final = ("imap.mail.me.com",)
 """Servers that say they are able to, and lose what vanished (iCloud)."""
@@ -61,7 +62,11 @@ class Using:
     def keeps_modseq(self) -> bool:
         return bool({"CONDSTORE", "QRESYNC"} & self.able)
 
-    async def command(self, *words: Word | str) -> Answer:
+    @property
+    def keeps_labels(self) -> bool:
+        return labels.ABILITY in self.able
+
+    async def command(self, *words: Words | str) -> Answer:
         return await self.connection.command(*words)
 
     async def open(self, name: bytes, *, anew: bool = False) -> Opened:
@@ -99,6 +104,8 @@ class ImapSession:
     connect: Connect
     _turn: trio.Lock = field(default_factory=trio.Lock)
     _using: Using | None = None
+    keeps_labels: bool = False
+    """As the server said last; before anybody asked it, that it does not."""
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[Using]:
@@ -131,6 +138,7 @@ class ImapSession:
                 return using
         connection = await self.connect()
         self._using = Using(connection=connection, used_at_s=trio.current_time())
+        self.keeps_labels = self._using.keeps_labels
         if connection.server.host not in BROKEN_QRESYNC:
             await connection.enable("QRESYNC")
         return self._using

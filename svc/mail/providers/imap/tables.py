@@ -67,6 +67,12 @@ MADE_KEYWORDS: Final = (
     """,
 )
 
+SERVER_IDS: Final = (
+    "alter table mail_imap_places add column server_id text",  # of servers that number messages themselves
+    "alter table mail_imap_places add column server_thread text not null default ''",
+    "create index mail_imap_places_server_id on mail_imap_places (account_id, server_id) where server_id is not null",
+)
+
 OWN_DRAFTS: Final = (
     "alter table mail_imap_places add column is_ours integer not null default 0",  # 1: the copy of a draft kept here
     """

@@ -13,7 +13,7 @@ Source = Literal["preset", "autoconfig", "srv", "guess"]
 @dataclass(frozen=True, kw_only=True)
 class Found:
     """``help``: what a person has to know or to do at the provider. ``oauth``: the kind of provider by whose own
-    sign-in it is connected instead, since it takes no passwords."""
+    sign-in it is connected, too; instead, unless ``by_password``."""
 
     imap: MailServer
     smtp: MailServer
@@ -21,3 +21,4 @@ class Found:
     source: Source
     help: str | None = None
     oauth: str | None = None
+    by_password: bool = True

@@ -21,7 +21,7 @@ SUBMISSION: Final = 587
 class Preset:
     """``domains``: of addresses; one that ends in ``.*`` stands for any ending. ``exchangers``: how the names of mail
     servers end that take in mail for domains of others. ``local_user``: the user name is what stands before the @.
-    ``oauth``: the kind of provider by whose sign-in it is connected instead; it takes no passwords."""
+    ``oauth``: the kind of provider by whose sign-in it is connected, too; instead, unless ``by_password``."""
 
     imap: MailServer
     smtp: MailServer
@@ -30,6 +30,7 @@ class Preset:
     help: str | None = None
     local_user: bool = False
     oauth: str | None = None
+    by_password: bool = True
 
     def found(self, address: str) -> Found:
         return Found(
@@ -39,6 +40,7 @@ class Preset:
             source="preset",
             help=self.help,
             oauth=self.oauth,
+            by_password=self.by_password,
         )
 
 
@@ -59,7 +61,7 @@ def by_exchangers(hosts: Iterable[str]) -> Preset | None:
 
 
 def by_server(host: str) -> Preset | None:
-    """Of those that take no passwords: whoever else names one of their servers means that provider."""
+    """Of those with a sign-in of their own: whoever else names one of their servers means that provider."""
     own = (one for one in PRESETS if one.oauth is not None)
     return next((one for one in own if host in {one.imap.host, one.smtp.host}), None)
 
@@ -77,6 +79,7 @@ def _preset(
     submission: Security = "tls",
     local_user: bool = False,
     oauth: str | None = None,
+    by_password: bool = True,
 ) -> Preset:
     return Preset(
         imap=tls(imap, IMAPS),
@@ -86,6 +89,7 @@ def _preset(
         help=help,
         local_user=local_user,
         oauth=oauth,
+        by_password=by_password,
     )
 
 
@@ -104,6 +108,7 @@ OUTLOOK_COM: Final = _preset(
     help=_MICROSOFT,
     submission="starttls",
     oauth="outlook",
+    by_password=False,
 )
 MICROSOFT_365: Final = _preset(
     "outlook.office365.com",
@@ -113,6 +118,7 @@ MICROSOFT_365: Final = _preset(
     help=_MICROSOFT,
     submission="starttls",
     oauth="outlook",
+    by_password=False,
 )
 _GMX: Final = (
     "Switch on POP3 and IMAP in the mailbox's settings first. With two-step sign-in, make an app-specific password in "
@@ -126,7 +132,8 @@ PRESETS: Final = (
         "gmail.com",
         "googlemail.com",
         exchangers=("google.com", "googlemail.com"),
-        help="A mailbox at Google is connected by Google's own sign-in, which also brings its labels.",
+        help="Google wants an app password: switch on 2-Step Verification, then make one at "
+        "https://myaccount.google.com/apppasswords",
         oauth="gmail",
     ),
     OUTLOOK_COM,

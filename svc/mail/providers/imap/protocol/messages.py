@@ -31,7 +31,8 @@ class Message:
     """``number``: its place in the folder, of no use beyond the moment. What was not told is ``None``.
 
     ``raw`` is the whole message; ``too_large`` says that there was one of so many bytes, more than are kept.
-    ``header``: the fields that were asked for.
+    ``header``: the fields that were asked for. ``labels``, ``server_id`` and ``server_thread`` are told by servers that
+    keep labels: the words as they came, and numbers as text.
     """
 
     number: int
@@ -43,6 +44,9 @@ class Message:
     raw: bytes | None = field(default=None, repr=False)
     too_large: int | None = None
     header: bytes | None = field(default=None, repr=False)
+    labels: frozenset[bytes] | None = None
+    server_id: str | None = None
+    server_thread: str | None = None
 
     @property
     def message_id(self) -> str | None:
@@ -83,6 +87,8 @@ def message(sequence: int, found: Sequence[Value]) -> Message:
     arrived_at: Millis | None = None
     raw: bytes | None = None
     header: bytes | None = None
+    labels: frozenset[bytes] | None = None
+    server_id = server_thread = None
     for name, value in zip(items[::2], items[1::2], strict=False):
         match name.upper() if isinstance(name, bytes) else b"":
             case b"UID":
@@ -95,6 +101,12 @@ def message(sequence: int, found: Sequence[Value]) -> Message:
                 arrived_at = _instant(value)
             case b"RFC822.SIZE":
                 size = number(value)
+            case b"X-GM-MSGID":
+                server_id = f"{number(value):x}"
+            case b"X-GM-THRID":
+                server_thread = f"{number(value):x}"
+            case b"X-GM-LABELS":
+                labels = _labels(value)
             case b"BODY[]" | b"BINARY[]" | b"RFC822":
                 raw = value if isinstance(value, bytes) else None
                 too_large = value.size if isinstance(value, Literal) else None
@@ -110,6 +122,9 @@ def message(sequence: int, found: Sequence[Value]) -> Message:
         raw=raw,
         too_large=too_large,
         header=header,
+        labels=labels,
+        server_id=server_id,
+        server_thread=server_thread,
     )
 
 
@@ -119,6 +134,13 @@ def _flags(value: Value) -> frozenset[str]:
         raise ProtocolFault("sent flags that can't be read")
     texts = (one.decode("latin-1") for one in value if isinstance(one, bytes))
     return frozenset(text.lower() if text.startswith("\\") else text for text in texts) - {"\\recent"}
+
+
+def _labels(value: Value) -> frozenset[bytes]:
+    """``NIL`` is a label of that name: an empty list is written as one."""
+    if not isinstance(value, list):
+        raise ProtocolFault("sent labels that can't be read")
+    return frozenset(b"NIL" if one is None else bytes(one) for one in value if one is None or isinstance(one, bytes))
 
 
 def _instant(value: Value) -> Millis | None:

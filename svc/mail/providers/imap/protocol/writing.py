@@ -8,7 +8,7 @@ the server takes it at once (RFC 7888: ``LITERAL+`` any, ``LITERAL-`` up to 4096
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -49,18 +49,26 @@ class Bytes:
     data: bytes = field(repr=False)
 
 
+@dataclass(frozen=True)
+class Listed:
+    """Words between parentheses."""
+
+    words: tuple[Plain | Text | Bytes, ...]
+
+
 Word = Plain | Text | Bytes
+Words = Word | Listed
 
 
-def written(tag: str, words: Sequence[Word], *, at_once: AtOnce) -> list[bytes]:
+def written(tag: str, words: Sequence[Words], *, at_once: AtOnce) -> list[bytes]:
     """The command, cut where the server's ``+`` has to be waited for.
 
     Raises :class:`ValueError` for a NUL: no string of IMAP can hold it, and none that people choose does.
     """
     pieces: list[bytes] = []
     line = bytearray(tag.encode("ascii"))
-    for word in words:
-        line += b" "
+    for before, word, after in _in_order(words):
+        line += before
         if isinstance(word, Plain):
             line += word.text.encode("ascii")
         elif isinstance(word, Text) and _is_quotable(word.data):
@@ -73,9 +81,21 @@ def written(tag: str, words: Sequence[Word], *, at_once: AtOnce) -> list[bytes]:
                 pieces.append(bytes(line))
                 line = bytearray()
             line += word.data
+        line += after
     line += b"\r\n"
     pieces.append(bytes(line))
     return pieces
+
+
+def _in_order(words: Sequence[Words]) -> Iterator[tuple[bytes, Word, bytes]]:
+    """Each word, with what stands before it and after it."""
+    for word in words:
+        if not isinstance(word, Listed):
+            yield b" ", word, b""
+            continue
+        last = len(word.words) - 1
+        for at, one in enumerate(word.words):
+            yield b" " if at else b" (", one, b")" if at == last else b""
 
 
 def _is_quotable(data: bytes) -> bool:

@@ -23,14 +23,30 @@ class Awaited:
     tries: int
 
 
-def expect_copy(tx: Tx, *, account_id: str, folder: FolderRow, filing: str, mark: str, sha256: str, size: int) -> str:
-    """What we sent will lie there, filed by the server or by us. Returns its id."""
+def expect_copy(
+    tx: Tx,
+    *,
+    account_id: str,
+    folder: FolderRow,
+    filing: str,
+    mark: str,
+    sha256: str,
+    size: int,
+    labels: frozenset[str] = frozenset(),
+) -> str:
+    """What we sent will lie there, filed by the server or by us. Returns its id. ``labels``: beside its folder's."""
     message_id = derived_id("imap", account_id, "sent", filing)
     known = tx.one("select 1 from mail_imap_places where account_id = :a and id = :id", a=account_id, id=message_id)
     if known is None:
-        none = frozenset[str]()
         copy = Arrival(
-            uid=0, mark=mark, filings=none, arrived_at=tx.now, size=size, seen=True, flagged=False, keywords=none
+            uid=0,
+            mark=mark,
+            filings=frozenset(),
+            arrived_at=tx.now,
+            size=size,
+            seen=True,
+            flagged=False,
+            keywords=labels,
         )
         insert(tx, account_id, message_id, folder_id=folder.id, arrival=copy, uid=None)
         tx.run(

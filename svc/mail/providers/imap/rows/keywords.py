@@ -1,9 +1,11 @@
-"""The labels that are keywords: those that a person made here, and those that messages carry."""
+"""The labels that no folder stands for: those that a person made here, and those that messages carry."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from svc.mail.providers.folders import KEYWORD
-from svc.mail.providers.imap import roles
+from svc.mail.providers.imap import labels, roles
 from svc.store import ReadTx, Tx
 
 
@@ -15,7 +17,18 @@ def named(tx: ReadTx, *, account_id: str) -> dict[str, str]:
     )
     made = tx.all("select label, name from mail_imap_keywords where account_id = :id order by label", id=account_id)
     carried = {str(label): roles.keyword_name(str(label)) for (label,) in rows if str(label).startswith(KEYWORD)}
+    carried |= {str(label): labels.name_of(str(label)) for (label,) in rows if str(label).startswith(labels.OWN)}
     return carried | {str(label): str(name) for label, name in made}
+
+
+def store_listed(tx: Tx, *, account_id: str, found: Mapping[str, str]) -> None:
+    """The names of all labels that the server lists, by their ids."""
+    rows = tx.all("select label, name from mail_imap_keywords where account_id = :id", id=account_id)
+    before = {str(label): str(name) for label, name in rows}
+    if before != found:
+        tx.run("delete from mail_imap_keywords where account_id = :id", id=account_id)
+        for label, name in found.items():
+            make(tx, account_id=account_id, label=label, name=name)
 
 
 def make(tx: Tx, *, account_id: str, label: str, name: str) -> None:

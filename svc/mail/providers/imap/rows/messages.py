@@ -14,7 +14,7 @@ from svc.mail.providers.imap.rows import drafts, queries
 from svc.mail.providers.imap.rows.changes import note, tell
 from svc.mail.providers.imap.rows.model import Arrival, Flags, FolderRow, Kept, kept_of
 from svc.mail.providers.imap.rows.queries import PLACE
-from svc.store import Tx, json_array
+from svc.store import Tx, Value, json_array
 
 ERASED_AT_ONCE: Final = 5_000
 _AWAY: Final = frozenset({SPAM, TRASH})
@@ -38,7 +38,8 @@ def store_flags(tx: Tx, *, account_id: str, folder_id: int, found: Iterable[Flag
         )
         if row is not None:
             before = kept_of(row)
-            after = replace(before.place, seen=one.seen, flagged=one.flagged, keywords=one.keywords)
+            after = replace(before.place, seen=one.seen, flagged=one.flagged)
+            after = after if one.keywords is None else replace(after, keywords=one.keywords)
             if after != before.place:
                 _write_place(tx, account_id, before, after, folder_id=folder_id, uid=one.uid)
                 if not before.is_ours:
@@ -59,7 +60,7 @@ def store_arrivals(
             continue
         is_ours = folder.label == DRAFT and drafts.is_ours(tx, account_id=account_id, mark=one.draft_mark)
         if not _known_again(tx, account_id, folder, one, is_ours=is_ours):
-            message_id = _new_id(tx, account_id, folder, uid_validity=uid_validity, uid=one.uid)
+            message_id = one.server_id or _new_id(tx, account_id, folder, uid_validity=uid_validity, uid=one.uid)
             insert(tx, account_id, message_id, folder_id=folder.id, arrival=one, uid=one.uid, is_ours=is_ours)
             if is_told and not is_ours:
                 note(tx, account_id, "added", message_id)
@@ -132,17 +133,7 @@ def erase(tx: Tx, *, account_id: str) -> Left:
 def _known_again(tx: Tx, account_id: str, folder: FolderRow, arrival: Arrival, *, is_ours: bool) -> bool:
     """Whether it is one that was lost, or a copy of ours that was awaited: it keeps its id. The copy of a draft that
     somebody has moved is a message like any other."""
-    row = tx.one(
-        f"""
-        select {PLACE}
-        where p.account_id = :account_id and p.lost_at is not null and p.mark = :mark and p.is_ours = :is_ours
-        order by p.folder_id <> :folder_id, p.lost_at, p.id limit 1
-        """,
-        account_id=account_id,
-        mark=arrival.mark,
-        is_ours=int(is_ours),
-        folder_id=folder.id,
-    ) or tx.one(
+    row = _same(tx, account_id, folder, arrival, is_ours=is_ours) or tx.one(
         f"""
         select {PLACE} where p.account_id = :account_id and p.folder_id = :folder_id
             and p.filing in (select value from json_each(:filings)) limit 1
@@ -167,17 +158,41 @@ def _known_again(tx: Tx, account_id: str, folder: FolderRow, arrival: Arrival, *
     _write_place(tx, account_id, before, after, folder_id=folder.id, uid=arrival.uid)
     tx.run(
         """
-        update mail_imap_places set mark = :mark, size = :size, filing = null
+        update mail_imap_places set mark = :mark, size = :size, filing = null,
+            server_id = :server_id, server_thread = :server_thread
         where account_id = :account_id and id = :id
         """,
         mark=arrival.mark,
         size=arrival.size,
+        server_id=arrival.server_id,
+        server_thread=arrival.server_thread,
         account_id=account_id,
         id=before.id,
     )
     if not is_ours:
         tell(tx, account_id, before.id, before.place, after)
     return True
+
+
+def _same(tx: Tx, account_id: str, folder: FolderRow, arrival: Arrival, *, is_ours: bool) -> tuple[Value, ...] | None:
+    """By the server's own number, wherever it lay; where there is none, one that is lost and looks the same."""
+    if arrival.server_id is not None:
+        return tx.one(
+            f"select {PLACE} where p.account_id = :account_id and p.server_id = :server_id",
+            account_id=account_id,
+            server_id=arrival.server_id,
+        )
+    return tx.one(
+        f"""
+        select {PLACE}
+        where p.account_id = :account_id and p.lost_at is not null and p.mark = :mark and p.is_ours = :is_ours
+        order by p.folder_id <> :folder_id, p.lost_at, p.id limit 1
+        """,
+        account_id=account_id,
+        mark=arrival.mark,
+        is_ours=int(is_ours),
+        folder_id=folder.id,
+    )
 
 
 def _write_place(tx: Tx, account_id: str, before: Kept, after: Place, *, folder_id: int, uid: int | None) -> None:
@@ -211,9 +226,11 @@ def insert(
     tx.run(
         """
         insert into mail_imap_places (
-            account_id, id, folder_id, uid, mark, arrived_at, size, seen, flagged, keywords, is_ours
+            account_id, id, folder_id, uid, mark, arrived_at, size, seen, flagged, keywords, is_ours,
+            server_id, server_thread
         ) values (
-            :account_id, :id, :folder_id, :uid, :mark, :arrived_at, :size, :seen, :flagged, :keywords, :is_ours
+            :account_id, :id, :folder_id, :uid, :mark, :arrived_at, :size, :seen, :flagged, :keywords, :is_ours,
+            :server_id, :server_thread
         )
         """,
         account_id=account_id,
@@ -227,6 +244,8 @@ def insert(
         flagged=int(arrival.flagged),
         keywords=json_array(sorted(arrival.keywords)),
         is_ours=int(is_ours),
+        server_id=arrival.server_id,
+        server_thread=arrival.server_thread,
     )
 
 

@@ -37,12 +37,15 @@ class Kept:
     mark: str
     is_ours: bool
     place: Place
+    server_id: str | None = None
+    server_thread: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Arrival:
     """A message that was not known in its folder. ``filings``: the marks of its Message-ID alone, and of the one that
-    it was sent with. ``draft_mark``: what it says to be the copy of."""
+    it was sent with. ``draft_mark``: what it says to be the copy of. ``keywords``: the ids of all its labels that no
+    folder stands for. ``server_id`` and ``server_thread``: the server's own names of both, where it has some."""
 
     uid: int
     mark: str
@@ -53,14 +56,18 @@ class Arrival:
     seen: bool
     flagged: bool
     keywords: frozenset[str]
+    server_id: str | None = None
+    server_thread: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Flags:
+    """``keywords``: ``None`` where the server did not say."""
+
     uid: int
     seen: bool
     flagged: bool
-    keywords: frozenset[str]
+    keywords: frozenset[str] | None
 
 
 def folder_of(row: tuple[Value, ...]) -> FolderRow:
@@ -88,6 +95,8 @@ def kept_of(row: tuple[Value, ...]) -> Kept:
         uid_validity=cast(int, row[10]),
         mark=str(row[11]),
         is_ours=bool(row[12]),
+        server_id=None if row[13] is None else str(row[13]),
+        server_thread=str(row[14]),
         place=Place(
             folder=str(row[5]),
             seen=bool(row[6]),

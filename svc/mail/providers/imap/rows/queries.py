@@ -12,7 +12,7 @@ from svc.store import ReadTx, json_array
 
 PLACE: Final = """
     p.id, p.folder_id, f.name, p.uid, p.size, f.label, p.seen, p.flagged, p.came_from, p.keywords, f.uid_validity,
-    p.mark, p.is_ours
+    p.mark, p.is_ours, p.server_id, p.server_thread
     from mail_imap_places p join mail_imap_folders f on f.id = p.folder_id
 """
 
@@ -51,11 +51,12 @@ def lost(tx: ReadTx, *, account_id: str) -> frozenset[str]:
 
 def listed(
     tx: ReadTx, *, account_id: str, label: str | None, before: tuple[Millis, str] | None, limit: int
-) -> list[tuple[Millis, str]]:
-    """Newest first: when each arrived, and its id."""
+) -> list[tuple[Millis, str, str]]:
+    """Newest first: when each arrived, its id, and the server's name of its thread."""
     rows = tx.all(
         f"""
-        select p.arrived_at, p.id from mail_imap_places p join mail_imap_folders f on f.id = p.folder_id
+        select p.arrived_at, p.id, p.server_thread
+        from mail_imap_places p join mail_imap_folders f on f.id = p.folder_id
         where p.account_id = :account_id and (p.arrived_at, p.id) < (:at, :id) and not p.is_ours and {_CARRIES}
         order by p.arrived_at desc, p.id desc limit :limit
         """,
@@ -65,7 +66,7 @@ def listed(
         label=label,
         limit=limit,
     )
-    return [(cast(int, at), str(message_id)) for at, message_id in rows]
+    return [(cast(int, at), str(message_id), str(thread)) for at, message_id, thread in rows]
 
 
 _NEVER: Final = 1 << 62
