@@ -64,10 +64,10 @@ function ImportForm({ begun }) {
     </div>
     ${name.includes("@")
       ? html`<div class="notice" role="status"><${Icon} name="warning" /><div>
-          <p>An account with an address shows what its provider has, so mail that is only here can’t be put into it. In an
-            account of its own it stands in the same inbox, and is found by the same search.</p>
-          <button type="button" class="button small" onClick=${() => setName(DEFAULT_NAME)}>Import into
-            “${DEFAULT_NAME}”</button>
+          <p>An account with an address shows what its provider has, so mail that is only here can’t be put into it. In
+            an account of its own it stands in the same inbox, and is found by the same search.</p>
+          <button type="button" class="button small" onClick=${() => setName(DEFAULT_NAME)}>
+            ${`Import into “${DEFAULT_NAME}”`}</button>
         </div></div>`
       : html`<p class="fine">It is kept on this server alone: it syncs with nothing, and nothing is sent from it.</p>`}
     <div class=${isOver ? "import-drop over" : "import-drop"}
