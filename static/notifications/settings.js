@@ -1,6 +1,6 @@
 // @ts-check
 /** Settings, Notifications: this browser, what one hears of, quiet hours, and the other browsers that take pushes. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { day } from "../settings/dates.js";
 import { Pending, reasonOf, useFetched } from "../settings/fetched.js";
@@ -29,23 +29,47 @@ const SAID = {
 };
 
 export function NotificationsSection() {
-  const settings = useFetched("notifications.settings");
-  const save = async (/** @type {Partial<Settings>} */ change) => {
-    if (!settings.data) return;
-    const { accountIds, words, quiet } = { ...settings.data, ...change };
+  const fetched = useFetched("notifications.settings");
+  const { settings, save } = useChosen(fetched);
+  return html`<${ThisBrowser} reload=${fetched.load} />
+    <${Pending} of=${fetched} what="your notifications" />
+    ${settings && html`<${Accounts} settings=${settings} save=${save} />
+      <${Words} settings=${settings} save=${save} />
+      <${QuietHours} settings=${settings} save=${save} />
+      <${Browsers} settings=${settings} reload=${fetched.load} />`}`;
+}
+
+/**
+ * The settings as the person chose them. A save holds all of them: each builds on the choice before it, not on what the
+ * server last told, and is sent after the one before it.
+ * @param {{ data: Settings | null, load: () => Promise<void> }} fetched
+ */
+function useChosen({ data, load }) {
+  const [shown, setShown] = useState(/** @type {Partial<Settings>} */ ({}));
+  const chosen = useRef(shown);
+  const line = useRef(Promise.resolve());
+  const choose = (/** @type {Partial<Settings>} */ choice) => {
+    chosen.current = choice;
+    setShown(choice);
+  };
+  const keep = async (/** @type {Pick<Settings, "accountIds" | "words" | "quiet">} */ choice) => {
     try {
-      await mutate("notifications.set", { accountIds, words, quiet });
+      await mutate("notifications.set", choice);
     } catch (error) {
       toast(`Could not save: ${reasonOf(error)}`, { tone: "error" });
     }
-    await settings.load();
+    if (chosen.current === choice) await load();
+    if (chosen.current === choice) choose({});
   };
-  return html`<${ThisBrowser} reload=${settings.load} />
-    <${Pending} of=${settings} what="your notifications" />
-    ${settings.data && html`<${Accounts} settings=${settings.data} save=${save} />
-      <${Words} settings=${settings.data} save=${save} />
-      <${QuietHours} settings=${settings.data} save=${save} />
-      <${Browsers} settings=${settings.data} reload=${settings.load} />`}`;
+  const save = async (/** @type {Partial<Settings>} */ change) => {
+    if (!data) return;
+    const { accountIds, words, quiet } = { ...data, ...chosen.current, ...change };
+    const choice = { accountIds, words, quiet };
+    choose(choice);
+    line.current = line.current.then(() => keep(choice));
+    await line.current;
+  };
+  return { settings: data && { ...data, ...shown }, save };
 }
 
 /** @param {{ reload: () => Promise<void> }} props */

@@ -138,5 +138,7 @@ def test_five_hundred_recipients_fit_and_one_more_is_told(app: App) -> None:
     everybody = ", ".join(f"p{n}@x.example" for n in range(501))
     paste(page.get_by_role("combobox", name="To", exact=True), plain=everybody)
     page.get_by_role("button", name="and 441 more").wait_for()
+    expect(page.locator(".save-state")).to_contain_text("Not saved yet: At most 500 recipients, and these are 501.")
     app.press("Control+Enter")
     expect(page.get_by_role("alertdialog")).to_contain_text("At most 500 recipients, and these are 501.")
+    assert app.calls("mail.saveDraft") == []

@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, Worker, expect
+from playwright.sync_api import Browser, Page, Route, Worker, expect
 
-from tests.support.browser import App, fresh_page, until
+from tests.support.browser import App, drawn, fresh_page, until
 from tests.support.process import ServiceProcess
 from tests.web import fake_world
 from tests.web.fake_server import World
@@ -51,11 +51,27 @@ def test_one_says_of_what_in_how_many_words_and_when(app: App) -> None:
     until(page, lambda: app.world.notifications["quiet"] is None, what="the hours to go")
 
 
+def test_two_quick_choices_are_both_kept(app: App) -> None:
+    page = app.open("/settings/notifications", ready="#quiet-title")
+    held: list[Route] = []
+    page.route("**/trpc/notifications.set", lambda route: held.append(route), times=1)
+    page.get_by_label("mia@ternandtide.example").check()
+    page.get_by_label("Only that there is new mail").check()
+    until(page, lambda: bool(held), what="the first to be on its way")
+    held[0].continue_()
+    until(page, lambda: app.world.notifications["words"] == "none", what="the second to be kept")
+    assert app.world.notifications["accountIds"] == [fake_world.MIA]
+
+
 def test_the_open_page_shows_a_notice_once_it_is_turned_on(start: Callable[..., App]) -> None:
     app = start(World(), alone=True)
     app.page.add_init_script(f"({NOTICES})()")
+    heard: list[str | bytes] = []
+    app.page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: heard.append(frame)))
     page = app.open("/settings/notifications", ready="#quiet-title")
     arrived(app, subject="Not yet")
+    until(page, lambda: any("Not yet" in str(one) for one in heard), what="the page to hear of it")
+    drawn(page)
     page.get_by_role("button", name="Turn on here").click()
     page.get_by_text("You are told while svc is open here").wait_for()
     arrived(app)

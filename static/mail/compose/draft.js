@@ -9,6 +9,7 @@
 import { signal } from "@preact/signals";
 import { RpcError, mutate, query } from "../../rpc.js";
 import { forget, remember } from "./remembered.js";
+import { MAX_RECIPIENTS } from "./addresses.js";
 import { fromDraft, toWire } from "./wire.js";
 
 const SAVE_AFTER_MS = 800;
@@ -137,6 +138,12 @@ export class Draft {
   }
 
   async #once() {
+    this.problem.value = tooLarge(this.fields.value);
+    if (this.problem.value) {
+      this.failure = null;
+      this.state.value = "failed"; // also the next time: asking waits for a change
+      return false;
+    }
     this.running = this.#exchange();
     try {
       return await this.running;
@@ -180,6 +187,12 @@ export class Draft {
     if (aboutDraft && !(await stillThere(this.id ?? ""))) this.state.value = "gone";
     else this.state.value = aboutDraft && code === "CONFLICT" ? "conflict" : "failed";
   }
+}
+
+/** Why no server keeps it, in a sentence. @param {Fields} fields */
+function tooLarge({ to, cc, bcc }) {
+  const most = Math.max(to.length, cc.length, bcc.length);
+  return most > MAX_RECIPIENTS ? `At most ${MAX_RECIPIENTS} recipients, and these are ${most}.` : "";
 }
 
 /** Not so once it was sent or deleted; a lost connection says nothing about it. @param {string} id */
