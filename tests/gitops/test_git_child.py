@@ -154,12 +154,12 @@ async def fetch_whatever_comes(mirror: Mirror) -> None:
 
 
 def arguments_and_variables_of_our_children() -> list[bytes]:
-    return [
-        path.read_bytes()
-        for process in Path("/proc").iterdir()
-        if process.name.isdigit() and is_child_of_ours(process)
-        for path in (process / "cmdline", process / "environ")
-    ]
+    found: list[bytes] = []
+    for process in Path("/proc").iterdir():
+        if process.name.isdigit() and is_child_of_ours(process):
+            with suppress(FileNotFoundError, ProcessLookupError):  # git ends helpers of its own meanwhile
+                found += [(process / name).read_bytes() for name in ("cmdline", "environ")]
+    return found
 
 
 def is_child_of_ours(process: Path) -> bool:

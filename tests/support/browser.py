@@ -307,4 +307,6 @@ class App(AppPage):
         until(self.page, is_so, what=what, tell=tell)
 
     def calls(self, name: str) -> list[Any]:
-        return [given for called, given in self.world.calls if called == name]
+        """The calls of a procedure so far. The server notes one before it acts: each of these has done its work."""
+        with self.world.lock:
+            return [given for called, given in self.world.calls if called == name]

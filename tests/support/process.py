@@ -19,8 +19,9 @@ import sqlite3
 import subprocess
 import sys
 import time
+import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from types import TracebackType
@@ -62,10 +63,17 @@ class ServiceProcess:
     """One home and one port, and at most one process that serves them."""
 
     directory: Path
-    port: int = field(default_factory=lambda: free_port())
+    port: int = 0
+    """0: one that nobody else is given while this object lives."""
     program: Sequence[str] = ("-m", "svc", "serve")
     root: Path = ROOT
     _process: subprocess.Popen[bytes] | None = None
+
+    def __post_init__(self) -> None:
+        if not self.port:
+            place = kept_port()
+            weakref.finalize(self, place.close)
+            self.port = int(place.getsockname()[1])
 
     @property
     def home(self) -> Path:
@@ -245,6 +253,15 @@ def until(
         meanwhile()
         assert time.monotonic() < give_up, f"waited {deadline_s:g} s for {what}:\n{tell()}"
         time.sleep(LOOK_AGAIN_S)
+
+
+def kept_port() -> socket.socket:
+    """A free port, and not given to anybody else until this is closed. A program may listen there all the same, where
+    it sets ``SO_REUSEADDR``: what is bound and does not listen is not in its way."""
+    place = socket.socket()
+    place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    place.bind(("127.0.0.1", 0))
+    return place
 
 
 def free_port() -> int:

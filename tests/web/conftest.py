@@ -115,7 +115,7 @@ def start(shared: Shared) -> Iterator[Callable[..., App]]:
 
         def start_app(world: World | None = None, *, alone: bool = False, **options: Any) -> App:
             stage = stack.enter_context(serving()) if started else shared.stage
-            stage.world = world or World()
+            stage.show(world or World())
             stack.callback(stage.settle)
             if alone or started:
                 context = shared.context(options)

@@ -3,8 +3,8 @@
 It serves ``static/`` as the service does and keeps a world of threads in memory, up to 100,000 of them. Tests hold the
 object and move the world from outside: inject, fail, cut the sockets. Runs in threads, on a port of its own.
 
-With ``LATE_ANSWERS_MS`` (tests/sizes.py) each answer and each live update comes late by chance, so that they overtake
-each other in every way that a network lets them.
+With ``LATE_ANSWERS_MS`` (tests/sizes.py) each request is heard late, and each answer and each live update comes late,
+by chance: they overtake each other in every way that a network lets them. Static files come at once.
 """
 
 from __future__ import annotations
@@ -236,7 +236,12 @@ class Served:
     world: World = field(default_factory=World)
     connections: set[socket.socket] = field(default_factory=set)
     server: Server | None = None
-    chance: random.Random | None = field(default_factory=lambda: seeded() if LATE_ANSWERS_MS else None)
+    chance: random.Random | None = None
+
+    def show(self, world: World) -> None:
+        """The next test's world. Each test has a seed of its own, so that one that fails tells it."""
+        self.world = world
+        self.chance = seeded() if LATE_ANSWERS_MS else None
 
     def be_late(self) -> None:
         if self.chance:
@@ -258,8 +263,9 @@ class Served:
 
 @contextmanager
 def serving(world: World | None = None) -> Iterator[Served]:
-    """Serve ``world``, or what is put on the stage later."""
-    stage = Served(world=world or World())
+    """Serve ``world``, or what is shown later."""
+    stage = Served()
+    stage.show(world or World())
     server = Server(("127.0.0.1", 0), type("Bound", (Handler,), {"stage": stage}))
     stage.server = server
     stage.origin = f"http://127.0.0.1:{server.server_address[1]}"
@@ -324,6 +330,7 @@ class Handler(BaseHTTPRequestHandler):
         if url.path == "/ws" and self.world.has_socket:
             Socket(self).serve()
         elif url.path.startswith("/trpc/"):
+            self.stage.be_late()
             query = parse_qs(url.query)
             self.rpc(url.path[6:], query, json.loads(query.get("input", ["null"])[0]))
         elif url.path.startswith(BASE):
@@ -351,6 +358,7 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         url = urlsplit(self.path)
         raw = self.rfile.read(int(self.headers.get("content-length", 0)))
+        self.stage.be_late()
         if url.path == "/files":
             name, mime = (self.headers.get(field, "") for field in ("x-svc-filename", "content-type"))
             self.answer_late(*self.world.upload(name, mime, raw))
@@ -362,7 +370,6 @@ class Handler(BaseHTTPRequestHandler):
         self.rpc(url.path[6:], parse_qs(url.query), body)
 
     def rpc(self, names: str, query: dict[str, list[str]], given: Any) -> None:
-        self.stage.be_late()
         batched = "batch" in query
         answers = []
         for index, name in enumerate(names.split(",")):

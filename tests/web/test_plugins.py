@@ -76,7 +76,7 @@ def test_a_plugin_is_installed_looked_at_used_and_switched_off(
         says_yes(page)
         opens_a_note_by_the_palette(page)
         begins_a_page_with_a_template(page)
-        wears_a_theme(page)
+        wears_a_theme(seat)
         switches_it_off_and_on(seat)
 
 
@@ -105,14 +105,15 @@ def begins_a_page_with_a_template(page: Page) -> None:
     expect(page.get_by_role("heading", name="What we decided")).to_be_visible()
 
 
-def wears_a_theme(page: Page) -> None:
-    own = page.evaluate(ACCENT)
+def wears_a_theme(seat: AppPage) -> None:
+    page, worn = seat.page, f"() => {ACCENT} === 'light-dark(#0b5a8a, #7cc4ee)'"
+    seat.until(f"() => !{ACCENT}.includes('#0b5a8a')")
     page.goto("/settings/appearance")
     page.get_by_role("radio", name="Harbour").check()
-    assert page.evaluate(ACCENT) == "light-dark(#0b5a8a, #7cc4ee)" != own
+    seat.until(worn)
     page.goto("/p/")
     expect(page.get_by_role("heading", name="Pages")).to_be_visible()
-    assert page.evaluate(ACCENT) == "light-dark(#0b5a8a, #7cc4ee)", "also on the next page"
+    seat.until(worn)  # also on the next page
 
 
 def switches_it_off_and_on(seat: AppPage) -> None:

@@ -57,14 +57,14 @@ def test_each_state_has_its_words(app: App) -> None:
     world.add_run("Over", state="done")
     page = runs(app)
     expect(row(page, "Fresh")).to_contain_text("Queued")
-    expect(row(page, "Fresh")).to_contain_text("queued 10 min ago")
+    expect(row(page, "Fresh")).to_contain_text("queued 10 h ago")
     expect(row(page, "Busy")).to_contain_text("Running")
-    expect(row(page, "Busy")).to_contain_text("began 9 min ago")
+    expect(row(page, "Busy")).to_contain_text("began 9 h ago")
     expect(row(page, "Busy")).to_contain_text("120 of 5,000")
     expect(row(page, "Busy").get_by_role("progressbar", name="Progress of Busy")).to_have_attribute("value", "120")
     expect(row(page, "Timed")).to_contain_text("goes on in 3 days at the latest")
     expect(row(page, "Asking")).to_contain_text("waits for a person or another run")
-    expect(row(page, "Over")).to_contain_text("ended 3 min ago, took 6 min")
+    expect(row(page, "Over")).to_contain_text("ended 3 h ago, took 6 h")
 
 
 def test_filters_stand_in_the_address(app: App) -> None:
@@ -197,14 +197,14 @@ def test_a_step_tells_how_it_stands_and_opens_with_input_and_output(app: App) ->
         steps=[
             step("fetch", attempts=2, input={"n": 1}, output="<img src=x onerror=alert(1)>"),
             step("nap", kind="timer", state="waiting", endedAt=None, dueAt=moment(hours=3, minutes=1)),
-            step("send", state="waiting", endedAt=None, attempts=3, error=error, dueAt=moment(minutes=7, seconds=20)),
+            step("send", state="waiting", endedAt=None, attempts=3, error=error, dueAt=moment(hours=7, minutes=9)),
             step("broken", state="failed", error=error),
         ],
     )
     page = run_page(app, run_id)
-    expect(step_of(page, "fetch")).to_contain_text("2 tries, took 1 min")
+    expect(step_of(page, "fetch")).to_contain_text("2 tries, took 1 h")
     expect(step_of(page, "nap")).to_contain_text("ends in 3 h")
-    expect(step_of(page, "send")).to_contain_text("3 tries, began 5 min ago, next try in 7 min")
+    expect(step_of(page, "send")).to_contain_text("3 tries, began 5 h ago, next try in 7 h")
     fetch = open_step(page, "fetch")
     expect(fetch.get_by_role("region", name="Input of fetch")).to_have_text('{\n  "n": 1\n}')
     expect(fetch.get_by_role("region", name="Output of fetch")).to_have_text('"<img src=x onerror=alert(1)>"')
@@ -329,7 +329,7 @@ def test_a_decision_waits_in_the_task_queue_with_all_that_would_happen(app: App)
     page = app.open("/p/tasks", ready=".approval")
     expect(page.get_by_role("link", name="Tasks, 1: 1 needs your word")).to_be_visible()
     expect(page.get_by_role("region", name="Waits for your decision")).to_be_visible()
-    expect(card(page)).to_contain_text("mail.send · asked 3 min ago · expires in 5 h")
+    expect(card(page)).to_contain_text("mail.send · asked 3 h ago · expires in 5 h")
     expect(card(page).get_by_role("region", name="What mail.send would be given")).to_contain_text('end"')
     card(page).get_by_role("button", name="Approve").click()
     expect(page.get_by_text("Approved: Send a mail to Jonas")).to_be_visible()

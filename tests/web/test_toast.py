@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -13,6 +14,8 @@ from tests.web.fake_server import Refusal
 pytestmark = pytest.mark.browser
 
 LONG_MS = 60_000
+BEGAN = datetime.now(UTC)
+"""What the page's clock says first. It stops an hour later: no machine takes so long to open a page."""
 FOCUSED_ROW = "() => document.activeElement.dataset.thread"
 
 
@@ -20,7 +23,7 @@ FOCUSED_ROW = "() => document.activeElement.dataset.thread"
 def timed(start: Callable[..., App]) -> App:
     """The app on a clock that only the test moves."""
     app = start(alone=True)
-    app.page.clock.install()
+    app.page.clock.install(time=BEGAN)
     return app
 
 
@@ -31,7 +34,7 @@ def undo(page: Page) -> Locator:
 def archived(timed: App) -> Page:
     """The first thread is archived, at the server too: a clock that jumps ends what is under way."""
     page = timed.open()
-    page.clock.pause_at(page.evaluate("Date.now()") + 1_000)
+    page.clock.pause_at(BEGAN + timedelta(hours=1))
     with page.expect_request_finished(lambda request: request.url.endswith("mail.archive")):
         timed.press("j", "e")
     undo(page).wait_for()

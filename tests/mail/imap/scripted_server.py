@@ -22,6 +22,9 @@ class Wire:
     """The server's end of one connection."""
 
     stream: trio.abc.HalfCloseableStream
+    server: MailServer = SERVER
+    client: trio.abc.Stream | None = None
+    """The other end, as it is handed out."""
     came: bytearray = field(default_factory=bytearray)
     said: list[str] = field(default_factory=list)
     secured: bool = False
@@ -63,15 +66,16 @@ class ScriptedDialler(Dialler):
         if self.down:
             raise unreachable(str(server))
         ours, theirs = trio.testing.memory_stream_pair()
-        wire = Wire(stream=theirs)
+        wire = Wire(stream=theirs, server=server, client=ours)
         self.wires.append(wire)
         self.nursery.start_soon(self._serve, wire)
         return ours
 
     async def secure(self, stream: trio.abc.Stream, server: MailServer) -> trio.abc.Stream:  # type: ignore[override]
         await trio.lowlevel.checkpoint()
-        self.before_tls += self.wires[-1].said
-        self.wires[-1].secured = True
+        (wire,) = (one for one in self.wires if one.client is stream)
+        self.before_tls += wire.said
+        wire.secured = True
         return stream
 
     async def _serve(self, wire: Wire) -> None:

@@ -48,7 +48,7 @@ class Exchange(ScriptedDialler):
             await wire.stream.aclose()
 
     async def _talk(self, wire: Wire) -> None:
-        await (self._submission if self.servers[-1].endswith(":587") else self._imap)(wire)
+        await (self._submission if wire.server.port == 587 else self._imap)(wire)
 
     def _takes(self, what: str, words: str) -> bool:
         name, _, rest = base64.b64decode(words).decode().partition("\x01")
