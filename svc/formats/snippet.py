@@ -56,9 +56,10 @@ _PREFIXES: Final = re.compile(r"(?:(?:re|fwd?|aw|wg|sv|tr|rv) ?: ?)+", re.IGNORE
 def snippet(text: str, html: str | None, *, subject: str = "", sender: str = "") -> str:
     """One line of at most :data:`MAX_SNIPPET_CHARS`; empty if there is nothing to read."""
     line = ""
+    html, known = html or "", _known(subject, sender)
     for limit in SOURCE_CHARS:
-        line = _line(text[:limit], (html or "")[:limit], known=_known(subject, sender))
-        if len(line) > MAX_SNIPPET_CHARS:
+        line = _line(text[:limit], html[:limit], known=known)
+        if len(line) > MAX_SNIPPET_CHARS or max(len(text), len(html)) <= limit:
             break
     return cut(line, limit=MAX_SNIPPET_CHARS)
 
@@ -80,10 +81,12 @@ def plain(text: str) -> str:
 
 def _line(text: str, html: str, *, known: frozenset[str]) -> str:
     text = plain(text)
-    for lines in (_own(text), _own(text_from_html(_without_quotations(html))), _carried(text)):
-        if line := _joined(lines, known=known):
-            return line
-    return _joined(_carried(text_from_html(html)), known=known)
+    return (
+        _joined(_own(text), known=known)
+        or (_joined(_own(text_from_html(_without_quotations(html))), known=known) if html else "")
+        or _joined(_carried(text), known=known)
+        or (_joined(_carried(text_from_html(html)), known=known) if html else "")
+    )
 
 
 def _joined(lines: Iterator[str], *, known: frozenset[str]) -> str:

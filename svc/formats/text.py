@@ -24,20 +24,30 @@ _STRAY_JOINERS: Final = re.compile(
     # Persian, Indic scripts and emoji need the (non-)joiner between two characters; elsewhere it only hides.
     r"(?<![^\x00-\x7f\u200c\u200d])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f\u200c\u200d])"
 )
-_WHITE: Final = re.compile(r"[ \t\r\n\f]+")
+_WHITE: Final = re.compile(r"[ \t\r\n\f]{2,}|[\t\r\n\f]")
 _TOO_LONG_REFERENCE: Final = re.compile(
     rf"&#(?:[0-9]{{{MAX_ENTITY_DIGITS + 1},}}|[xX][0-9a-fA-F]{{{MAX_ENTITY_DIGITS + 1},}});?"
 )
-_MARKUP: Final = re.compile(r"</?[a-zA-Z]|<[!?]")
-_TAG_NAME: Final = re.compile(r"/?([a-zA-Z][a-zA-Z0-9]{0,15})")
+_MARKUP: Final = re.compile(
+    # A tag with its name, a comment's beginning, or a declaration. What never ends swallows the rest, as in a browser.
+    r"<(?:(/?)([a-zA-Z][a-zA-Z0-9]{0,15}+)[^>]*+>?|(!--)|[!?][^>]*+>?)"
+)
 _SKIPPED: Final = {
     name: re.compile(rf"</{name}", re.IGNORECASE)
     for name in ("script", "style", "title", "template", "noscript", "textarea", "select", "object", "svg")
 }
-_BLOCK: Final = re.compile(
-    "address|article|aside|blockquote|body|caption|center|dd|dir|div|dl|dt|fieldset|figure|footer|form|h[1-6r]|header|html|li"
-    "|main|menu|nav|ol|option|pre|section|table|tr|ul"
-)
+_BREAKS: Final = {
+    "p": "\n\n",
+    **dict.fromkeys(
+        (
+            *("address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "dir", "div", "dl", "dt"),
+            *("fieldset", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "header", "html", "li"),
+            *("main", "menu", "nav", "ol", "option", "pre", "section", "table", "tr", "ul"),
+        ),
+        "\n",
+    ),
+}
+"""By the name of a block's tag, opening or closing: what two blocks that meet have between them, once."""
 _CELLS: Final = frozenset({"td", "th"})
 
 
@@ -70,17 +80,28 @@ def cut(text: str, *, limit: int) -> str:
 
 def text_from_html(html: str) -> str:
     """What a person would read: blocks on lines of their own, at most one empty line between, entities resolved."""
+    html = _WHITE.sub(" ", html)
     pieces: list[str] = []
     position = 0
-    while position < len(html):
-        match = _MARKUP.search(html, position)  # any other "<" is text, as in "a < b"
-        tag = match.start() if match else len(html)
-        words = _WHITE.sub(" ", html[position:tag])
-        if words and (words != " " or not (pieces and pieces[-1].endswith("\n"))):
-            pieces.append(words)
-        if tag == len(html):
-            break
-        position = _after_markup(html, tag, pieces)
+    while match := _MARKUP.search(html, position):  # any other "<" is text, as in "a < b"
+        _add_words(pieces, html[position : match.start()])
+        closing, name, comment = match.groups()
+        position = match.end()
+        if name is not None:
+            name = name.lower()
+            if name in _BREAKS:
+                _add_break(pieces, _BREAKS[name])
+            elif name == "br":
+                pieces.append("\n")
+            elif closing:
+                if name in _CELLS:
+                    pieces.append("\t")
+            elif name in _SKIPPED:
+                found = _SKIPPED[name].search(html, position)
+                position = len(html) if found is None else _past(html, ">", found.end())
+        elif comment:
+            position = _past(html, "-->", match.start() + 2)
+    _add_words(pieces, html[position:])
     # Only what stood outside of markup is resolved, so that &lt;b&gt; stays readable text.
     text = clean_text(_html.unescape(_TOO_LONG_REFERENCE.sub("\ufffd", "".join(pieces))))
     return _without_empty_lines(text)
@@ -91,32 +112,13 @@ def _without_controls(text: str) -> str:
     return text if text.isascii() else _SURROGATES.sub("\ufffd", text)
 
 
-def _after_markup(html: str, at: int, pieces: list[str]) -> int:
-    """Where the markup that begins at ``at`` ends; a break it makes goes to ``pieces``."""
-    if html.startswith("<!--", at):
-        return _past(html, "-->", at + 2)
-    if html.startswith(("<!", "<?"), at):
-        return _past(html, ">", at)
-    match = _TAG_NAME.match(html, at + 1)
-    assert match is not None
-    name = match[1].lower()
-    end = _past(html, ">", match.end())
-    closing = html[at + 1] == "/"
-    if name in _SKIPPED and not closing:
-        found = _SKIPPED[name].search(html, end)
-        return len(html) if found is None else _past(html, ">", found.end())
-    if name == "br":
-        pieces.append("\n")
-    elif name == "p":
-        _break(pieces, "\n\n")
-    elif _BLOCK.fullmatch(name):
-        _break(pieces, "\n")
-    elif name in _CELLS and closing:
-        pieces.append("\t")
-    return end
+def _add_words(pieces: list[str], words: str) -> None:
+    """A blank after a break is none."""
+    if words and (words != " " or not (pieces and pieces[-1].endswith("\n"))):
+        pieces.append(words)
 
 
-def _break(pieces: list[str], lines: str) -> None:
+def _add_break(pieces: list[str], lines: str) -> None:
     """Two blocks that meet make one break."""
     if pieces and not pieces[-1].endswith(lines):
         pieces.append("\n" if pieces[-1] == "\n" else lines)
