@@ -8,6 +8,7 @@ from typing import Final
 
 import msgspec
 
+from svc.mail.invitations import queries
 from svc.mail.invitations.reading import InvitationReader
 from svc.mail.sync.received import MAIL_RECEIVED
 from svc.principal import system
@@ -23,11 +24,10 @@ class _Received(msgspec.Struct, frozen=True, rename="camel"):
 
 
 async def read_received(workspace: Workspace, events: Sequence[Event]) -> None:
-    reader = workspace.service(InvitationReader)
-    for event in events:
-        received = msgspec.json.decode(event.payload, type=_Received)
-        if not received.own:
-            await reader.read_received(_LOOP, received.message_id)
+    received = [msgspec.json.decode(event.payload, type=_Received) for event in events]
+    message_ids = [one.message_id for one in received if not one.own]
+    for message_id in await workspace.store.read(queries.with_calendars, message_ids=message_ids):
+        await workspace.service(InvitationReader).read_received(_LOOP, message_id)
 
 
 CONSUMER: Final[Consumer[Workspace]] = Consumer(

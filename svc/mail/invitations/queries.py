@@ -64,6 +64,19 @@ def of_message(tx: ReadTx, *, message_id: str) -> list[Version]:
     return [_version(row) for row in rows]
 
 
+def with_calendars(tx: ReadTx, *, message_ids: Sequence[str]) -> list[str]:
+    """Those of the messages that may have a calendar file, in their order: none that has one is left out."""
+    rows = tx.all(
+        """
+        select m.id from json_each(:ids) wanted join mail_messages m on m.id = wanted.value
+        where m.headers like '%text/calendar%' or m.headers like '%application/ics%' or m.headers like '%.ics%'
+        order by wanted.key
+        """,
+        ids=json_array(message_ids),
+    )
+    return [str(message_id) for (message_id,) in rows]
+
+
 def versions(tx: ReadTx, *, account_id: str, uid: str) -> list[Version]:
     """All that came about one meeting, the latest first."""
     rows = tx.all(

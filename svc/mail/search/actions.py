@@ -38,7 +38,7 @@ class Words:
     message_id: str
     columns: dict[str, str]
     snippet: str | None = None
-    """The line that its thread's row shows, as it is made now; ``None`` where the body is lost."""
+    """The line that its thread's row shows, as it is made now; ``None`` where it is so already, or the body is lost."""
 
 
 def queue(tx: Tx, *, message_ids: Sequence[str]) -> None:

@@ -21,12 +21,15 @@ TEXT_SAYS_ENOUGH_CHARS: Final = 1_000
 """A plain version as long as this says what the HTML says; a shorter one may only say that there is HTML."""
 
 
-def words_of(message: Waiting, body: Body | None) -> Words:
-    """``body`` is ``None`` where it is lost: the rest can still be found."""
+def words_of(message: Waiting, body: Body | None, *, retold: bool = True) -> Words:
+    """``body`` is ``None`` where it is lost: the rest can still be found. ``retold``: with the line of its row."""
     headers = message.headers
+    line = None
+    if body is not None and retold:
+        line = snippet(body.text, body.html, subject=message.subject, sender=message.sender.name)
     return Words(
         message_id=message.message_id,
-        snippet=snippet(body.text, body.html, subject=message.subject, sender=message.sender.name) if body else None,
+        snippet=line,
         columns={
             "subject": indexable(message.subject),
             "sender": _people([message.sender]),

@@ -39,7 +39,12 @@ LARGE_BYTES: Final = 64 * 1024 * 1024
 THREAD_MAX_BYTES: Final = 256 * 1024
 """A larger message is parsed in a worker process, which can be killed: parsing holds the interpreter's lock."""
 
+PARSED_TOGETHER: Final = 25
+"""Small messages that are parsed in one hop to a thread."""
+
 PARSE_DEADLINE_S: Final = 20.0
+
+_Outcome = mime.ParsedMessage | Exception
 
 _BULK_PRECEDENCES: Final = frozenset({"bulk", "list", "junk", "auto_reply"})  # nobody wrote them down; these are used
 
@@ -80,12 +85,12 @@ class Preparer:
 
     async def _prepare(self, raws: Sequence[RawMessage], passed: list[Passed]) -> list[Incoming]:
         parsed: list[tuple[RawMessage, mime.ParsedMessage]] = []
-        for raw in raws:
-            try:
-                parsed.append((raw, await self._parse(raw.raw)))
-            except Exception as error:  # an edge: one stranger's mail must never stop the account
-                self.log.error("mail.parse_failed", error, message=raw.id, size=len(raw.raw))
-                reason = f"It can't be read: {type(error).__name__}."
+        for raw, outcome in zip(raws, await self._parse_all([raw.raw for raw in raws]), strict=True):
+            if isinstance(outcome, mime.ParsedMessage):
+                parsed.append((raw, outcome))
+            else:
+                self.log.error("mail.parse_failed", outcome, message=raw.id, size=len(raw.raw))
+                reason = f"It can't be read: {type(outcome).__name__}."
                 passed.append(Passed(provider_message_id=raw.id, step="fetch", reason=reason))
         contents: list[bytes] = []
         for raw, message in parsed:
@@ -108,15 +113,27 @@ class Preparer:
             for raw, message in parsed
         ]
 
-    async def _parse(self, raw: bytes) -> mime.ParsedMessage:
-        if len(raw) <= THREAD_MAX_BYTES:
-            return await self.threads.run(mime.parse_message, raw)
+    async def _parse_all(self, raws: Sequence[bytes]) -> list[_Outcome]:
+        """In their order. Small ones share a hop to a thread, which costs as much as to parse one of them."""
+        found: dict[int, _Outcome] = {}
+        small = [at for at, raw in enumerate(raws) if len(raw) <= THREAD_MAX_BYTES]
+        for start in range(0, len(small), PARSED_TOGETHER):
+            some = small[start : start + PARSED_TOGETHER]
+            found |= zip(some, await self.threads.run(_parse_some, [raws[at] for at in some]), strict=True)
+        for at, raw in enumerate(raws):
+            if at not in found:
+                found[at] = await self._parse_large(raw)
+        return [found[at] for at in range(len(raws))]
+
+    async def _parse_large(self, raw: bytes) -> _Outcome:
         try:
             return await self.processes.run(mime.parse_message, raw, deadline_s=PARSE_DEADLINE_S)
         except (WorkerTimeout, WorkerCrashed) as fault:
             # The raw bytes are kept whole; only their head is shown.
             self.log.warning("mail.parse_gave_up", size=len(raw), reason=str(fault))
             return await self.threads.run(mime.parse_head_only, raw)
+        except Exception as error:  # an edge: one stranger's mail must never stop the account
+            return error
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,6 +195,17 @@ def _groups(raws: Iterable[RawMessage]) -> Iterator[list[RawMessage]]:
         group.append(raw)
     if group:
         yield group
+
+
+def _parse_some(raws: Sequence[bytes]) -> list[_Outcome]:
+    """In a thread."""
+    found: list[_Outcome] = []
+    for raw in raws:
+        try:
+            found.append(mime.parse_message(raw))
+        except Exception as error:  # an edge: one stranger's mail must never stop its neighbours
+            found.append(error)
+    return found
 
 
 def _body_at_hand(message: mime.ParsedMessage) -> Body | None:

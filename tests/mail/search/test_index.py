@@ -96,7 +96,7 @@ async def test_thousands_of_mails_of_one_second_have_their_places(rig: Rig, inde
 
     await rig.store.write(crowd)
     await rig.follow()
-    words = [await indexer.words(one) for one in await rig.store.read(indexer_waiting)]
+    words = await indexer.words(await rig.store.read(indexer_waiting))
     await rig.store.write(actions.take, messages=words)
     ids = await rig.rows("select id / 4096 from mail_search order by 1")
     assert ids == [(1_000,), (1_001,), (1_001,)]
@@ -153,7 +153,7 @@ async def test_an_erased_account_leaves_nothing_behind(rig: Rig, indexer: Indexe
 async def test_a_message_deleted_before_its_words_were_taken_is_passed_by(rig: Rig, indexer: Indexer) -> None:
     await rig.synced("Harbour", "Budget")
     await rig.follow()
-    words = [await indexer.words(one) for one in await rig.store.read(indexer_waiting)]
+    words = await indexer.words(await rig.store.read(indexer_waiting))
     account = (await rig.store.read(account_queries.connected_accounts))[0]
     await rig.store.write(lambda tx: ingest.delete_message(tx, account, message_id=words[0].message_id))
     await rig.store.write(actions.take, messages=words)
