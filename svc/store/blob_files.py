@@ -11,7 +11,6 @@ import os
 from contextlib import suppress
 from dataclasses import dataclass
 from io import FileIO
-from pathlib import Path
 from typing import Final, Literal
 
 from svc.errors import NotFound
@@ -42,13 +41,18 @@ class BlobCorrupt(NotFound):
 
 
 class Upload:
-    """A blob on its way in: a temporary file, its hash and its size so far. Blocks; one thread at a time."""
+    """A blob on its way in: a temporary file, its hash and its size so far. Blocks; one thread at a time.
 
-    def __init__(self, path: Path) -> None:
+    ``known``: what it is going to be, where somebody has hashed it already.
+    """
+
+    def __init__(self, path: str, *, known: BlobRef | None = None) -> None:
         self.size = 0
+        self._known = known
         self._path = path
         self._digest = hashlib.sha256()
         self._file: FileIO | None = None
+        self._moved = False
 
     def write(self, data: bytes) -> None:
         with disk_faults():
@@ -57,7 +61,8 @@ class Upload:
             rest = memoryview(data)
             while rest:
                 rest = rest[self._file.write(rest) :]
-        self._digest.update(data)
+        if self._known is None:
+            self._digest.update(data)
         self.size += len(data)
 
     def sync(self) -> None:
@@ -70,17 +75,19 @@ class Upload:
             self._file.close()
 
     def ref(self) -> BlobRef:
-        return BlobRef(self._digest.hexdigest(), self.size)
+        return self._known or BlobRef(self._digest.hexdigest(), self.size)
 
-    def move(self, path: Path) -> None:
-        self._path.rename(path)
+    def move(self, path: str) -> None:
+        os.rename(self._path, path)
+        self._moved = True
 
     def discard(self) -> None:
         """Close the file, and remove it unless it has been moved to its place."""
         if self._file is not None:
             self._file.close()
-            with suppress(FileNotFoundError):
-                self._path.unlink()
+            if not self._moved:
+                with suppress(FileNotFoundError):
+                    os.unlink(self._path)
 
 
 class Reader:
@@ -102,7 +109,7 @@ class Reader:
         return data
 
 
-def open_to_read(path: Path) -> FileIO:
+def open_to_read(path: str) -> FileIO:
     """Never through a link: whoever can put one there must not have another file handed out."""
     return FileIO(path, opener=_open_to_read)
 

@@ -36,13 +36,18 @@ class BlobTree:
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._durable_directories: set[Path] = set()  # at most 256
+        self._prefix = f"{root}/"  # texts, for a page of mail asks for a thousand paths
+        self._durable_directories: set[str] = set()  # at most 256
 
-    def place(self, sha256: str) -> Path:
+    def place(self, sha256: str) -> str:
         """Where the blob belongs. Raises :class:`BlobMissing` for what is no name of a blob."""
+        return f"{self.directory(sha256)}/{sha256}"
+
+    def directory(self, sha256: str) -> str:
+        """The directory that it belongs in. Raises as :meth:`place` does."""
         if not is_name(sha256):
             raise BlobMissing
-        return self._root / sha256[:2] / sha256
+        return self._prefix + sha256[:2]
 
     def opened(self, sha256: str) -> FileIO:
         """Its file, wherever it lies."""
@@ -62,7 +67,7 @@ class BlobTree:
         with suppress(BlobMissing):
             for path in self._places(sha256):
                 with suppress(FileNotFoundError):
-                    return path.lstat()
+                    return os.lstat(path)
         return None
 
     def touch(self, sha256: str) -> None:
@@ -71,12 +76,14 @@ class BlobTree:
 
     def remove(self, sha256: str) -> None:
         for path in (self.place(sha256), self._old_place(sha256)):
-            path.unlink(missing_ok=True)
+            with suppress(FileNotFoundError):
+                os.unlink(path)
 
     def drop_old(self, names: Iterable[str]) -> None:
         """What lies at the old places of blobs that are durable where they belong. A crash may leave it: it is moot."""
         for sha256 in names:
-            self._old_place(sha256).unlink(missing_ok=True)
+            with suppress(FileNotFoundError):
+                os.unlink(self._old_place(sha256))
 
     def each_sha(self) -> Iterator[str]:
         """Every blob there is, in order."""
@@ -91,32 +98,32 @@ class BlobTree:
         if not old:
             return 0
         with disk_faults():
-            places = {self.place(sha256).parent for sha256 in old}
+            places = {self.directory(sha256) for sha256 in old}
             self.make_durable(places)
             with self.locked(fcntl.LOCK_EX):
                 moved = sum(self._move(sha256) for sha256 in old)
             sync_all(partial(sync_directory, directory) for directory in places)
             self.drop_old(old)
-            emptied = {self._old_place(sha256).parent for sha256 in old}
+            emptied = {os.path.dirname(self._old_place(sha256)) for sha256 in old}
             sync_all(partial(_sync_if_there, directory) for directory in emptied)
             for directory in emptied:
                 with suppress(OSError):  # others lie there still, or somebody was quicker
-                    directory.rmdir()
+                    os.rmdir(directory)
         return moved
 
     def sync_parents(self, names: Collection[str], syncs: Syncs = EACH) -> None:
-        directories = {self.place(sha256).parent for sha256 in names}
+        directories = {self.directory(sha256) for sha256 in names}
         self.make_durable(directories)
         syncs.directories(directories)
 
-    def make_durable(self, directories: Set[Path]) -> None:
+    def make_durable(self, directories: Set[str]) -> None:
         """See to it that ``directories`` exist and that a power loss does not take their names away.
 
         All are made before the root is synced: each sync after a change would be one more commit of the file system.
         """
         new = directories - self._durable_directories
         for directory in new:
-            directory.mkdir(mode=0o700, exist_ok=True)
+            Path(directory).mkdir(mode=0o700, exist_ok=True)
         if new:
             sync_directory(self._root)
             self._durable_directories.update(new)
@@ -132,19 +139,19 @@ class BlobTree:
         finally:
             os.close(descriptor)
 
-    def _places(self, sha256: str) -> tuple[Path, ...]:
+    def _places(self, sha256: str) -> tuple[str, ...]:
         """Where it may lie, in the order to look: the first one again, for it may be moved between two looks."""
         place = self.place(sha256)
         return place, self._old_place(sha256), place
 
-    def _old_place(self, sha256: str) -> Path:
-        return self._root / sha256[:2] / sha256[2:4] / sha256
+    def _old_place(self, sha256: str) -> str:
+        return f"{self._prefix}{sha256[:2]}/{sha256[2:4]}/{sha256}"
 
     def _move(self, sha256: str) -> bool:
         if os.path.lexists(self.place(sha256)):
             return False
         with suppress(FileNotFoundError):
-            self._old_place(sha256).rename(self.place(sha256))
+            os.rename(self._old_place(sha256), self.place(sha256))
             return True
         return False
 
@@ -153,7 +160,7 @@ def is_name(sha256: str) -> bool:
     return _NAME.fullmatch(sha256) is not None
 
 
-def _sync_if_there(directory: Path) -> None:
+def _sync_if_there(directory: str) -> None:
     with suppress(FileNotFoundError):
         sync_directory(directory)
 

@@ -141,7 +141,7 @@ class Blobs:
             return await self._put_stream(chunks, limit=limit)
 
     async def _put_stream(self, chunks: AsyncIterator[bytes], *, limit: int) -> BlobRef:
-        upload = Upload(self._incoming / secrets.token_hex(16))
+        upload = Upload(self._new_path())
         try:
             pending: list[bytes] = []
             pending_bytes = 0
@@ -320,14 +320,14 @@ class Blobs:
         """All writes first, then all syncs: the file system commits them together."""
         uploads: list[Upload] = []
         try:
-            for data in group.values():
-                upload = Upload(self._incoming / secrets.token_hex(16))
+            for ref, data in group.items():
+                upload = Upload(self._new_path(), known=ref)
                 uploads.append(upload)
                 upload.write(data)
                 if syncs.at_once:
                     upload.close()
             syncs.files(uploads)
-            self._tree.make_durable({self._tree.place(ref.sha256).parent for ref in group})
+            self._tree.make_durable({self._tree.directory(ref.sha256) for ref in group})
             with self._tree.locked(fcntl.LOCK_SH):
                 for ref, upload in zip(group, uploads, strict=True):
                     upload.move(self._tree.place(ref.sha256))
@@ -335,13 +335,16 @@ class Blobs:
             for upload in uploads:
                 upload.discard()
 
+    def _new_path(self) -> str:
+        return f"{self._incoming}/{secrets.token_hex(16)}"
+
     def _finish(self, upload: Upload) -> BlobRef:
         """Known content takes the same way as new: how long an upload takes must not tell what others have stored."""
         with disk_faults():
             ref = upload.ref()
             upload.sync()
             path = self._tree.place(ref.sha256)
-            self._tree.make_durable({path.parent})
+            self._tree.make_durable({self._tree.directory(ref.sha256)})
             with self._tree.locked(fcntl.LOCK_SH):
                 upload.move(path)
             self._tree.sync_parents([ref.sha256])

@@ -53,7 +53,7 @@ class Syncs:
         else:
             sync_file_system(self.file_system)
 
-    def directories(self, directories: Set[Path]) -> None:
+    def directories(self, directories: Set[str]) -> None:
         """The names in ``directories`` are durable on return."""
         if self.file_system is None:
             sync_all(partial(sync_directory, directory) for directory in directories)

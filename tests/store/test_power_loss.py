@@ -127,13 +127,13 @@ async def test_what_is_moved_survives_at_one_of_its_places_at_each_step(
 
 
 def watch(monkeypatch: pytest.MonkeyPatch, name: str, steps: list[str]) -> None:
-    done = getattr(Path, name)
+    done = getattr(os, name)
 
-    def noting(path: Path, *args: object, **options: object) -> object:
+    def noting(path: str, *args: object, **options: object) -> object:
         steps.append(name)
         return done(path, *args, **options)
 
-    monkeypatch.setattr(Path, name, noting)
+    monkeypatch.setattr(os, name, noting)
 
 
 @pytest.mark.parametrize("left_out", ["files", "directories"])

@@ -188,10 +188,12 @@ class Fetcher(Preparer):
 def _groups(raws: Iterable[RawMessage]) -> Iterator[list[RawMessage]]:
     """Each as large as may be made durable together; a message that is larger is one alone."""
     group: list[RawMessage] = []
+    size = 0
     for raw in raws:
-        if group and sum(len(one.raw) for one in [*group, raw]) > DURABLE_TOGETHER_BYTES:
+        size += len(raw.raw)
+        if group and size > DURABLE_TOGETHER_BYTES:
             yield group
-            group = []
+            group, size = [], len(raw.raw)
         group.append(raw)
     if group:
         yield group
