@@ -26,18 +26,40 @@ _ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)
 _AROUND_MARKS: Final = re.compile(r"\s*(@)\s*|\s+(\.)\s+")
 _WORD_IN_BRACKETS: Final = re.compile(r'(?:"[^"]*"|\S)+')
 _BETWEEN_ADDRESSES: Final = re.compile(r'[\s<>"(),;:]+')
+_AS_IT_IS: Final = r"[a-z0-9][a-z0-9._+-]{0,98}@[a-z0-9](?:[a-z0-9.-]{0,98}[a-z0-9])?"
+_PLAIN: Final = re.compile(
+    # As most are written: letters and digits, perhaps in quotes, and an address in brackets; or an address alone.
+    rf"(?:(\"?)([a-z0-9](?:[a-z0-9 _.-]{{0,98}}[a-z0-9])?)\1 {{0,4}})?<({_AS_IT_IS})>|({_AS_IT_IS})",
+    re.ASCII | re.IGNORECASE,
+)
 
 
 def parse_addresses(texts: Iterable[str], *, problems: Problems) -> tuple[Mailbox, ...]:
     """The mailboxes of all fields of one kind, in order. Empty groups and empty items give none."""
     found: list[Mailbox] = []
     for text in texts:
+        plain = _plain_addresses(text)
+        if plain and len(found) + len(plain) <= MAX_ADDRESSES:
+            found += plain
+            continue
         scanner = _Scanner(text, problems, room=MAX_ADDRESSES - len(found))
         found += scanner.mailboxes()
         if scanner.overflowed:
             problems.add(f"addresses cut after {MAX_ADDRESSES}")
             break
     return tuple(found)
+
+
+def _plain_addresses(text: str) -> list[Mailbox]:
+    """Those of a field that needs no scanner, for there is nothing in it that could be read in two ways; else none."""
+    found: list[Mailbox] = []
+    for piece in text.split(","):
+        match = _PLAIN.fullmatch(piece.strip())
+        if match is None:
+            return []
+        _, name, angled, bare = match.groups()
+        found.append(Mailbox(name=" ".join((name or "").split()), address=angled or bare))
+    return found
 
 
 def is_address(text: str) -> bool:

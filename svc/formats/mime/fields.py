@@ -17,6 +17,7 @@ from svc.formats.mime.model import MAX_HEADER_BYTES, MAX_HEADER_FIELDS, MAX_PARA
 from svc.formats.mime.words import decode_words
 
 _FIELD: Final = re.compile(rb"([!-9;-~]+)[ \t]*:")
+_WHOLE_FIELD: Final = re.compile(rb"([!-9;-~]+)[ \t]*:([^\r\n]*+(?:\r?\n[ \t][^\r\n]*+)*+)\r?\n")
 _ENVELOPE_LINE: Final = re.compile(rb">?From ")
 """What an mbox file, and some who export from one, put before a message."""
 
@@ -54,6 +55,34 @@ class HeaderBlock:
 
 def read_fields(raw: bytes, start: int, *, is_delimiter: Callable[[bytes], bool], problems: Problems) -> HeaderBlock:
     """The header block at ``start``. Ends at an empty line, a delimiter, a line that can't be a header's, a bound."""
+    return _regular_fields(raw, start) or _read_lines(raw, start, is_delimiter=is_delimiter, problems=problems)
+
+
+def _regular_fields(raw: bytes, start: int) -> HeaderBlock | None:
+    """A block as nearly every mail has one, a field at a time: fields alone up to an empty line, within the bounds.
+    ``None`` for any other, which is read line by line."""
+    fields = Fields()
+    position = start
+    if _ENVELOPE_LINE.match(raw, start) and not _FIELD.match(raw, start):
+        position = raw.find(b"\n", start) + 1
+    while match := _WHOLE_FIELD.match(raw, position):
+        name, value = match.groups()
+        if name.startswith(b"--"):
+            return None  # it may be a delimiter
+        fields.count += 1
+        value = value.replace(b"\r\n", b"").replace(b"\n", b"").strip()
+        fields.values.setdefault(name.decode("ascii").lower(), []).append(value)
+        position = match.end()
+        if fields.count == MAX_HEADER_FIELDS:
+            return None
+    empty = 1 if raw.startswith(b"\n", position) else 2 if raw.startswith(b"\r\n", position) else 0
+    position += empty
+    if not empty or not fields.count or position - start > MAX_HEADER_BYTES:
+        return None
+    return HeaderBlock(fields, position, complete=True)
+
+
+def _read_lines(raw: bytes, start: int, *, is_delimiter: Callable[[bytes], bool], problems: Problems) -> HeaderBlock:
     reader = _Reader(raw, problems)
     position = start
     while position < len(raw):
