@@ -21,6 +21,11 @@ from svc.formats.text import clean_line, clean_text, text_from_html
         ("<ul><li>a</li><li>b</li></ul>c", "a\nb\nc"),
         ("<table><tr><td>a</td><td>b</td></tr><tr><td>c</td></tr></table>", "a b\nc"),
         ("a <b>bold</b>\n word", "a bold word"),
+        ("a<!-- <b --> c", "a c"),  # what ends the comment ends no tag
+        ("a<!-- <b>x</b> --> <i\n>c</i>", "a c"),
+        ("<style><b </style>a<script>'<b>'</script>d", "ad"),
+        ("a<b", "a"),
+        ("a <bold>b</bold> <by> c", "a b c"),
         ("a &amp; b &lt;b&gt; &nbsp; &#8364; &euro;", "a & b <b> € €"),
         ("&#99999999999999999999; &#x110000; &#0;", "\ufffd \ufffd \ufffd"),
         ("<style>p { x }</style>a<script>b < c</script><title>t</title>d", "ad"),
@@ -55,7 +60,24 @@ def test_a_clean_line_stays_as_it_is(text: str) -> None:
 
 @pytest.mark.parametrize(
     "shape",
-    ["<", "<a", "<p>", "<style>", "<style></style>", "<!--", "<!", "&", "&#", "&lt;", "< ", "</td>", "<a '", "\n "],
+    [
+        "<",
+        "<a",
+        "<p>",
+        "<style>",
+        "<style></style>",
+        "<!--",
+        "<!",
+        "&",
+        "&#",
+        "&lt;",
+        "< ",
+        "</td>",
+        "<a '",
+        "\n ",
+        "<b ",
+        "<b -->",
+    ],
 )
 def test_hostile_html_takes_linear_time(shape: str) -> None:
     html = shape * (1_000_000 // len(shape))
