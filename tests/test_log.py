@@ -293,9 +293,9 @@ def test_redacting_twice_changes_nothing() -> None:
 )
 def test_redacting_takes_linear_time_on_hostile_text(unit: str) -> None:
     text = unit * (400_000 // len(unit))
-    began = time.perf_counter()
+    began = time.thread_time()  # of the processor: what else the machine does is no matter
     redact(text)
-    assert time.perf_counter() - began < 3
+    assert time.thread_time() - began < 3
 
 
 # Never a reason to fail

@@ -12,6 +12,7 @@ from trio.testing import MockClock
 
 from svc.clock import DAY_MS, VirtualClock
 from svc.nursery import ThreadPool, every
+from tests.sizes import HANGS_S
 from tests.virtual_time import clock_for
 
 DAY_S = 86_400
@@ -34,7 +35,7 @@ async def test_a_day_passes_in_no_time() -> None:
     assert isinstance(trio.lowlevel.current_clock(), MockClock)
     began = time.perf_counter()
     await trio.sleep(DAY_S)
-    assert time.perf_counter() - began < 10
+    assert time.perf_counter() - began < HANGS_S
 
 
 async def test_a_fixture_does_not_hide_the_clock(slept: float, derived: float) -> None:

@@ -32,11 +32,11 @@ BUSY = b"HTTP/1.1 503 No\r\nRetry-After: 3\r\nContent-Length: 0\r\n\r\n"
 LIMIT = 1_000_000
 
 
-async def get(egress: Egress, url: str, *, limit_bytes: int = LIMIT, deadline_s: float = 10) -> EgressResponse:
+async def get(egress: Egress, url: str, *, limit_bytes: int = LIMIT, deadline_s: float = HANGS_S) -> EgressResponse:
     return await egress.request("GET", url, deadline_s=deadline_s, limit_bytes=limit_bytes)
 
 
-async def fault_of(answer: bytes | Script, *, limit_bytes: int = LIMIT, deadline_s: float = 10) -> EgressFault:
+async def fault_of(answer: bytes | Script, *, limit_bytes: int = LIMIT, deadline_s: float = HANGS_S) -> EgressFault:
     script = says(answer) if isinstance(answer, bytes) else answer
     async with served(script) as (_, url), Egress() as egress:
         with pytest.raises(EgressFault) as caught:
