@@ -477,8 +477,10 @@ interface MailDraftOut {
   version: number;
   updatedAt: string;
   fromAddress: string | null;
+  notes: string[];
 }
 
+/** `notes`: sentences for its writer, about its copy in the mailbox and what was done with it elsewhere. */
 interface MailDraftRowOut {
   id: string;
   accountId: string;
@@ -487,6 +489,7 @@ interface MailDraftRowOut {
   snippet: string;
   updatedAt: string;
   replyTo: string | null;
+  notes: string[];
 }
 
 interface MailDraftSavedOut {
@@ -978,6 +981,14 @@ interface MailSnoozeInput {
 interface MailSnoozedOut {
   thread: MailThreadOut;
   until: string;
+}
+
+interface MailTakeUpDraftInput {
+  messageId: string;
+}
+
+interface MailTakenUpOut {
+  draftId: string;
 }
 
 /** `acts`: oldest first; none where the account is its owner's alone. */
@@ -1724,6 +1735,7 @@ interface Procedures {
   "mail.draft": { input: MailDraftInput; output: MailDraftOut };
   "mail.saveDraft": { input: MailSaveDraftInput; output: MailDraftSavedOut };
   "mail.deleteDraft": { input: MailDraftInput; output: {} };
+  "mail.takeUpDraft": { input: MailTakeUpDraftInput; output: MailTakenUpOut };
   "mail.signature": { input: MailSignatureInput; output: MailSignatureOut };
   "mail.setSignature": { input: MailSetSignatureInput; output: {} };
   "mail.prepare": { input: MailPrepareInput; output: MailPreparedOut };

@@ -7,6 +7,7 @@ import { fileSize, fullTime, messageTime } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { fileIcon } from "../files/icon.js";
+import { continueDraft } from "./compose/compose.js";
 import { MessageFrame } from "./frame.js";
 import { ImageBar } from "./image_bar.js";
 import { useRemoteImages } from "./images.js";
@@ -97,6 +98,7 @@ function CardBody({ message }) {
   const pictures = message.inline.filter(isPicture);
   const files = message.attachments.filter((file) => !pictures.some((picture) => picture.fileId === file.fileId));
   return html`<div class="card-body">
+    ${isDraft(message) && html`<${ContinueBar} message=${message} />`}
     <${InvitationCard} message=${message} />
     ${message.warnings.length > 0 && html`<ul class="card-warnings" aria-label="Be careful">
       ${message.warnings.map((words) => html`<li key=${words}><${Icon} name="warning" size=${16} /> <bdi>${words}</bdi>
@@ -115,6 +117,20 @@ function CardBody({ message }) {
       ${files.map((one) => html`<li key=${one.fileId}><${AttachmentChip} attachment=${one} /></li>`)}
     </ul>`}
   </div>`;
+}
+
+/** Another program's draft goes on here, as one's own. @param {{ message: Message }} props */
+function ContinueBar({ message }) {
+  const [busy, setBusy] = useState(false);
+  const go = async () => {
+    setBusy(true);
+    await continueDraft(message.id);
+    setBusy(false);
+  };
+  return html`<p class="card-continue">
+    <button type="button" class="button small primary" aria-busy=${busy} disabled=${busy} onClick=${() => void go()}>
+      <${Icon} name="edit" size=${16} /> Continue writing</button>
+  </p>`;
 }
 
 /** @param {{ on: boolean, set: (on: boolean) => void }} props */

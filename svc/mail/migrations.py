@@ -22,7 +22,7 @@ from svc.mail.providers.imap.tables import MADE_KEYWORDS, OWN_DRAFTS, SERVER_IDS
 from svc.mail.providers.imap.tables import TABLES as IMAP_TABLES
 from svc.mail.search.tables import ERASED_WHEN_ASKED
 from svc.mail.search.tables import TABLES as SEARCH_TABLES
-from svc.mail.sending.tables import DRAFT_COPIES, SENT_BY
+from svc.mail.sending.tables import DRAFT_COPIES, SENT_BY, TAKEN_DRAFTS
 from svc.mail.sending.tables import TABLES as SENDING_TABLES
 from svc.mail.threads.own_words.tables import TABLES as OWN_WORDS_TABLES
 from svc.mail.threads.tables import DRAFTS_APART, FILTERED_TABLES, JOINED_TABLES, MUTES_TABLES, REFERENCES_TABLES
@@ -281,6 +281,13 @@ def m046_own_addresses(db: Database) -> None:
 def m050_imap_server_ids(db: Database) -> None:
     """The numbers that servers give messages and threads, where they do."""
     for statement in SERVER_IDS:
+        db.execute(statement)
+
+
+@MIGRATIONS(name="m051_taken_drafts")
+def m051_taken_drafts(db: Database) -> None:
+    """Drafts of other programs that are continued here, and why a draft's copy was refused."""
+    for statement in TAKEN_DRAFTS:
         db.execute(statement)
 
 

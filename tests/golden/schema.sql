@@ -241,8 +241,17 @@ CREATE TABLE mail_draft_copies (            -- of a draft, among the drafts that
     account_id text not null,
     next_at integer,                        -- when the server is told; null: it has what is here
     changes integer not null default 1,     -- counts what it has to be told: compare and set
-    attempts integer not null default 0,    -- since the last of them
+    attempts integer not null default 0, message_id_header text, refused text,    -- since the last of them
     primary key (draft_id, account_id)
+) strict, without rowid
+;
+
+CREATE TABLE mail_draft_originals (         -- drafts of another program that are continued here
+    account_id text not null,
+    provider_message_id text not null,
+    message_id text not null,               -- as it is stored here, as long as it lies there
+    draft_id text not null,                 -- what it is continued as; may outlive that, until it is gone there
+    primary key (account_id, provider_message_id)
 ) strict, without rowid
 ;
 
@@ -262,7 +271,7 @@ CREATE TABLE mail_drafts (                  -- what is written here; its copy at
     version integer not null,
     created_at integer not null,
     updated_at integer not null
-, from_address text) strict
+, from_address text, in_reply_to text, reference_ids text) strict
 ;
 
 CREATE TABLE mail_filtered_threads (        -- each list by each filter: which threads stand in it, newest first
@@ -1050,6 +1059,8 @@ CREATE INDEX mail_acts_thread on mail_acts (thread_id, id);
 CREATE INDEX mail_dkim_keys_until on mail_dkim_keys (until);
 
 CREATE INDEX mail_draft_copies_due on mail_draft_copies (next_at) where next_at is not null;
+
+CREATE INDEX mail_draft_originals_draft on mail_draft_originals (draft_id);
 
 CREATE INDEX mail_drafts_list on mail_drafts (owner_id, updated_at desc);
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import trio
 
 from svc.clock import Clock, Millis
-from svc.mail.model import SENT
+from svc.mail.model import DRAFT, SENT
 from svc.mail.providers.folders import ARCHIVE, FLAGS, ROLES, Place, labels_of, relabelled, told
 from svc.mail.providers.seam import (
     Capabilities,
@@ -103,17 +103,24 @@ class FolderMailbox:
 class FolderDrafts:
     box: FolderMailbox
 
-    async def keep(self, raw: bytes, *, mark: str) -> None:
+    async def keep(self, raw: bytes, *, mark: str, instead_of: Sequence[str] = ()) -> None:
         await self.box.weather()
         before = [one for one in self.box.drafts if one[0] == mark]
         self.box.drafts.append((mark, raw))
         self.box.drafts_put += 1
         await self.box.weather()
         self.box.drafts = [one for one in self.box.drafts if one not in before]
+        self._remove(instead_of)
 
-    async def drop(self, mark: str) -> None:
+    async def drop(self, mark: str, *, instead_of: Sequence[str] = ()) -> None:
         await self.box.weather()
         self.box.drafts = [one for one in self.box.drafts if one[0] != mark]
+        self._remove(instead_of)
+
+    def _remove(self, message_ids: Sequence[str]) -> None:
+        for one in message_ids:
+            if one in self.box.kept and self.box.kept[one].place.folder == DRAFT:
+                self.box.delete(one)
 
 
 @dataclass(frozen=True, kw_only=True)

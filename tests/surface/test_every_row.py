@@ -210,6 +210,7 @@ PROCEDURES: dict[str, Door] = {
     "mail.draft": query("authenticated", 404, id="drf_none"),
     "mail.saveDraft": mutation("authenticated", 404, accountId="acc_none", to=[], subject="", html=""),
     "mail.deleteDraft": mutation("authenticated", 404, id="drf_none"),
+    "mail.takeUpDraft": mutation("authenticated", 404, messageId="msg_none"),
     "mail.signature": query("authenticated", 404, accountId="acc_none"),
     "mail.setSignature": mutation("authenticated", 404, accountId="acc_none", html=""),
     "mail.shareAccount": mutation("authenticated", 404, accountId="acc_none", userId="usr_none", access="read"),

@@ -49,6 +49,9 @@ class ComposePart:
     """The server's clock before the browser's."""
     refuse_uploads: int = 0
     """A status to answer uploads with."""
+    begun_elsewhere: dict[str, Any] = field(default_factory=dict)
+    """The fields of a draft of another program, once it is continued."""
+    taken_up: dict[str, str] = field(default_factory=dict)
     reached: str | None = None
     """The address that the next mail to be answered came to; ``None``: its account's."""
     numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
@@ -83,7 +86,7 @@ class ComposePart:
         draft = {
             "id": f"drf_{next(self.numbers)}", "accountId": "acc_mia", "to": [], "cc": [], "bcc": [], "subject": "",
             "html": "<div><br></div>", "attachments": [], "replyTo": None, "quote": None, "version": 1,
-            "fromAddress": None,
+            "fromAddress": None, "notes": [],
             "updatedAt": instant(self.server_now()), **fields,
         }  # fmt: skip
         self.drafts = {draft["id"]: draft, **self.drafts}
@@ -132,7 +135,7 @@ class ComposePart:
         }
 
     def rpc_mail_drafts(self, given: dict[str, Any]) -> Any:
-        kept = ("id", "accountId", "to", "subject", "updatedAt", "replyTo")
+        kept = ("id", "accountId", "to", "subject", "updatedAt", "replyTo", "notes")
         return [{**{key: one[key] for key in kept}, "snippet": _text(one["html"])} for one in self.drafts.values()]
 
     def rpc_mail_draft(self, given: dict[str, Any]) -> Any:
@@ -147,6 +150,11 @@ class ComposePart:
         others = {one: draft for one, draft in self.drafts.items() if one != key}
         self.drafts = {key: self._composed(given, id=key, version=version), **others}
         return {"id": key, "version": version}
+
+    def rpc_mail_takeupdraft(self, given: dict[str, Any]) -> Any:
+        if given["messageId"] not in self.taken_up:
+            self.taken_up[given["messageId"]] = self.add_draft(**self.begun_elsewhere)
+        return {"draftId": self.taken_up[given["messageId"]]}
 
     def rpc_mail_deletedraft(self, given: dict[str, Any]) -> Any:
         self._draft(given["id"])
@@ -227,7 +235,9 @@ class ComposePart:
         files = [self.uploaded.get(key) or {**PLAN, "fileId": key} for key in given.get("attachments", [])]
         lists = {key: given.get(key, []) for key in ("to", "cc", "bcc")}
         kept = {key: given.get(key) for key in ("accountId", "subject", "html", "replyTo", "quote", "fromAddress")}
-        return {**kept, **lists, "attachments": files, "updatedAt": instant(self.server_now()), **more}
+        return {
+            **kept, **lists, "attachments": files, "notes": [], "updatedAt": instant(self.server_now()), **more
+        }  # fmt: skip
 
 
 def _answer(row: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.browser import PATIENCE_MS, App
-from tests.web.fake_server import Refusal
+from tests.web import fake_world
+from tests.web.fake_server import Refusal, World
 from tests.web.writer import compose, draft, fill, ready, saved, taken, text, window
 
 pytestmark = pytest.mark.browser
@@ -164,3 +165,36 @@ def test_a_send_whose_answer_was_lost_goes_out_once_when_it_is_sent_again(app: A
     app.press("Control+Enter")
     expect(window(page)).to_have_count(0)
     taken(app)
+
+
+def test_a_draft_of_another_program_is_continued_from_its_thread(start: Callable[..., App]) -> None:
+    world = World()
+    world.begun_elsewhere = {"subject": "Begun elsewhere", "html": "<div>High at nine.</div>", "to": ["a@sea.example"]}
+    world.details["thr_01"] = fake_world.detail(world.thread("thr_01"))
+    message = world.details["thr_01"]["messages"][-1]
+    message["labels"] = [{"id": "DRAFT", "name": "Draft", "color": None}]
+    app = start(world)
+    page = app.open("/p/mail/t/thr_01", ready="iframe")
+    page.get_by_role("button", name="Continue writing").click()
+    ready(page)
+    expect(text(page)).to_contain_text("High at nine.")
+    expect(window(page).get_by_role("heading")).to_have_text("Begun elsewhere")
+    assert app.called("mail.takeUpDraft") == [{"messageId": message["id"]}]
+    app.press("Escape")
+    expect(window(page)).to_have_count(0)
+    page.get_by_role("button", name="Continue writing").click()
+    ready(page)
+    assert len(world.drafts) == 1
+
+
+def test_what_the_mailbox_does_not_have_is_said_at_the_draft_and_in_its_window(start: Callable[..., App]) -> None:
+    world = World()
+    why = "Not copied to the mailbox: This mail is larger than the 35 MiB that can be sent."
+    world.add_draft(subject="Tides", notes=[why])
+    page = start(world).open()
+    page.get_by_role("button", name="Drafts (1)").click()
+    row = page.get_by_role("group", name="Drafts").get_by_role("button", name="Tides")
+    expect(row).to_contain_text(why)
+    row.click()
+    ready(page)
+    expect(window(page).locator(".compose-notes")).to_have_text(why)

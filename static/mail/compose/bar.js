@@ -62,6 +62,8 @@ function DraftsMenu() {
         <span class="drafts-time">${ago(one.updatedAt, now.value)}</span>
         <span class="drafts-text"><bdi>${one.subject || "(no subject)"}</bdi> <span class="quiet-text">
           <bdi>${one.snippet}</bdi></span></span>
+        ${one.notes.map((words) => html`<span key=${words} class="drafts-note"><${Icon} name="warning" size=${14} />
+          ${" "}<bdi>${words}</bdi></span>`)}
       </button>`)}
     </div>`}
   </div>`;

@@ -11,7 +11,7 @@ import { offerLeftOpen } from "./notices.js";
 import { rememberFor } from "./remembered.js";
 
 export { AnswerBar, ComposeBar } from "./bar.js";
-export { bringBack, composeAnswer, composeBlank, openDraft } from "./composer.js";
+export { bringBack, composeAnswer, composeBlank, continueDraft, openDraft } from "./composer.js";
 export { onDraftEvent } from "./drafts.js";
 export { SendingNotices } from "./notices.js";
 export { ComposeDock } from "./window.js";

@@ -98,10 +98,20 @@ export async function openDraft(id) {
   await open(async () => {
     const found = await query("mail.draft", { id });
     if (found.quote) void quotedHtmlOf(found.quote);
-    const draft = new Draft(fromDraft(found), { id: found.id, version: found.version });
+    const draft = new Draft(fromDraft(found), { id: found.id, version: found.version, notes: found.notes });
     draft.rememberNow();
     return { draft, focus: found.to.length ? "body" : "to", title: titleOf(found) };
   });
+}
+
+/** Continue a draft of the mailbox, which another program began. @param {string} messageId */
+export async function continueDraft(messageId) {
+  try {
+    const { draftId } = await mutate("mail.takeUpDraft", { messageId });
+    await openDraft(draftId);
+  } catch (error) {
+    toast(`Could not open the draft: ${reason(error)}`, { tone: "error" });
+  }
 }
 
 /** What a closed browser left open. @param {import("./remembered.js").Remembered} left */

@@ -27,10 +27,10 @@ let lastKey = 0;
 export class Draft {
   /**
    * @param {Fields} fields
-   * @param {{ id?: string | null, version?: number | null, key?: string, dirty?: boolean }} [known] `dirty`: begun in
-   * this browser, not saved
+   * @param {{ id?: string | null, version?: number | null, key?: string, dirty?: boolean, notes?: string[] }} [known]
+   * `dirty`: begun in this browser, not saved; `notes`: what the server says of it
    */
-  constructor(fields, { id = null, version = null, key, dirty = false } = {}) {
+  constructor(fields, { id = null, version = null, key, dirty = false, notes = [] } = {}) {
     this.key = key ?? `${Date.now().toString(36)}-${++lastKey}`;
     this.fields = signal(fields);
     this.state = signal(/** @type {State} */ (id === null ? "untouched" : "saved"));
@@ -39,6 +39,7 @@ export class Draft {
     this.failure = null;
     this.id = id;
     this.version = version;
+    this.notes = notes;
     this.closed = false;
     /** Counts the changes; `saved` is the count that the server has. */
     this.changes = 0;

@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { html } from "../../ui/html.js";
 import { Icon } from "../../ui/icons.js";
 import { closeComposer } from "./composer.js";
+import { drafts } from "./drafts.js";
 
 /** @type {Record<import("./draft.js").State, string>} */
 const WORDS = {
@@ -17,6 +18,19 @@ export function SaveState({ draft }) {
   return html`<p class="save-state" role="status" title=${draft.problem.value}>${WORDS[state]}
     ${state === "failed" && html`<span class="save-problem">: ${draft.problem.value} It is kept in this browser.
       </span>`}</p>`;
+}
+
+/**
+ * What became of its copy in the mailbox, where that is not as it should be.
+ * @param {{ draft: import("./draft.js").Draft }} props
+ */
+export function Notes({ draft }) {
+  void draft.state.value; // a draft that was just saved for the first time has an id
+  const notes = drafts.value.find((one) => one.id === draft.id)?.notes ?? draft.notes;
+  if (!notes.length) return null;
+  return html`<ul class="compose-notes" role="status">
+    ${notes.map((words) => html`<li key=${words}><${Icon} name="warning" size=${14} /> <bdi>${words}</bdi></li>`)}
+  </ul>`;
 }
 
 /**

@@ -10,7 +10,7 @@ import { classes, html } from "../../ui/html.js";
 import { Icon } from "../../ui/icons.js";
 import { Attachments, AttachButton, useDrop } from "./attachments.js";
 import { closeComposer, composition, discard, minimised, preparing } from "./composer.js";
-import { Conflict, SaveState } from "./state.js";
+import { Conflict, Notes, SaveState } from "./state.js";
 import { Editor } from "./editor.js";
 import { Findings } from "./findings.js";
 import { From } from "./from.js";
@@ -93,6 +93,7 @@ function Window({ current }) {
           draft.write({ attachments: fields.attachments.filter((one) => one.fileId !== fileId) })} />
       <p class="compose-said fine" role="status">${said}</p>
       <${Findings} sending=${sending} />
+      <${Notes} draft=${draft} />
       <div class="compose-foot">
         <div class="send-pair">
           <button type="button" class="button primary" aria-busy=${sending.busy}

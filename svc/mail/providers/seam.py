@@ -115,13 +115,16 @@ class Quota:
 
 class Drafts(Protocol):
     """The drafts that a mailbox keeps for every program that writes from it. Ours bear a mark in ``X-Svc-Outgoing``, by
-    which they are found again; the mailbox never tells of them as messages. Both calls are idempotent."""
+    which they are found again; the mailbox never tells of them as messages. Both calls are idempotent.
 
-    async def keep(self, raw: bytes, *, mark: str) -> None:
+    ``instead_of``: messages of other programs, by their ids, that lie among the drafts and go, too; others stay, and
+    one that is gone already is passed over."""
+
+    async def keep(self, raw: bytes, *, mark: str, instead_of: Sequence[str] = ()) -> None:
         """This lies there, in place of any other of the same mark."""
         ...
 
-    async def drop(self, mark: str) -> None: ...
+    async def drop(self, mark: str, *, instead_of: Sequence[str] = ()) -> None: ...
 
 
 @dataclass(frozen=True, kw_only=True)

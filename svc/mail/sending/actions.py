@@ -28,6 +28,7 @@ from svc.mail.sending.held import record_held_send
 from svc.mail.sending.model import (
     MAX_ATTACHED_BYTES,
     MAX_ATTACHMENTS,
+    Answers,
     Draft,
     Outgoing,
     Quote,
@@ -97,6 +98,7 @@ def accept(
         attachments=attachments,
         quoted=quoted,
         draft_id=draft_id,
+        answers=None if draft is None else draft.answers,
         timing=timing,
     )
     if draft is not None:
@@ -238,10 +240,11 @@ def _insert(
     attachments: tuple[str, ...],
     quoted: Quoted | None,
     draft_id: str | None,
+    answers: Answers | None,
     timing: _Timing,
 ) -> None:
     in_reply_to, references, provider_thread_id = queries.place_of_reply(
-        tx, account_id=account.id, thread_id=request.thread_id
+        tx, account_id=account.id, thread_id=request.thread_id, answers=answers
     )
     domain = from_address.rpartition("@")[2]
     tx.run(

@@ -10,7 +10,7 @@ Only the drafts of an account's owner are copied: those of members are theirs al
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
@@ -22,7 +22,7 @@ from svc.formats.writing import parse_mailboxes
 from svc.ids import derived_id
 from svc.mail.accounts import own_addresses
 from svc.mail.accounts import queries as account_queries
-from svc.mail.model import Account
+from svc.mail.model import Account, MessageRow
 from svc.mail.sending import queries
 from svc.mail.sending.building import Letter
 from svc.mail.sending.model import Draft, Quoted, draft_origin
@@ -34,14 +34,19 @@ REST_MS: Final = 5 * SECOND_MS
 """So long nobody must have changed a draft before its server hears of it."""
 REST_A_MIB_MS: Final = 2 * SECOND_MS
 """Longer for what is attached, which goes along each time."""
+SHOWN_AFTER: Final = 2
+"""So often in a row a copy has failed before its draft says so."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DraftCopy:
+    """``originals``: what else lies there of the draft, by the ids of its messages: it goes when this is told."""
+
     draft_id: str
     account_id: str
     changes: int
     attempts: int
+    originals: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,8 +105,20 @@ def due_of(tx: ReadTx, account_id: str) -> DraftCopy | None:
     if row is None:
         return None
     draft_id, account_id, changes, attempts = row
+    originals = tx.all(
+        """
+        select provider_message_id from mail_draft_originals where draft_id = :draft_id and account_id = :account_id
+        order by provider_message_id
+        """,
+        draft_id=draft_id,
+        account_id=account_id,
+    )
     return DraftCopy(
-        draft_id=str(draft_id), account_id=account_id, changes=cast(int, changes), attempts=cast(int, attempts)
+        draft_id=str(draft_id),
+        account_id=str(account_id),
+        changes=cast(int, changes),
+        attempts=cast(int, attempts),
+        originals=tuple(str(one) for (one,) in originals),
     )
 
 
@@ -111,7 +128,9 @@ def letter_of(tx: ReadTx, copy: DraftCopy) -> Letter | None:
     account = account_queries.account(tx, copy.account_id)
     if draft is None or account is None or draft.account_id != account.id or draft.owner_id != account.owner_id:
         return None
-    in_reply_to, references, _ = queries.place_of_reply(tx, account_id=account.id, thread_id=draft.thread_id)
+    in_reply_to, references, _ = queries.place_of_reply(
+        tx, account_id=account.id, thread_id=draft.thread_id, answers=draft.answers
+    )
     return Letter(
         id=draft.id,
         account_id=account.id,
@@ -127,7 +146,20 @@ def letter_of(tx: ReadTx, copy: DraftCopy) -> Letter | None:
         quoted=_quoted(tx, draft),
         in_reply_to=in_reply_to,
         references=references,
-        message_id_header=f"{derived_id('mid', draft.id)}@{account.address.rpartition('@')[2]}",
+        message_id_header=_message_id_header(tx, copy)
+        or f"{derived_id('mid', draft.id)}@{account.address.rpartition('@')[2]}",
+    )
+
+
+def _message_id_header(tx: ReadTx, copy: DraftCopy) -> str | None:
+    """The one that the draft had in another program, which knows it by that."""
+    return cast(
+        "str | None",
+        tx.value(
+            "select message_id_header from mail_draft_copies where draft_id = :draft_id and account_id = :account_id",
+            draft_id=copy.draft_id,
+            account_id=copy.account_id,
+        ),
     )
 
 
@@ -137,25 +169,71 @@ def _from_address(tx: ReadTx, account: Account, draft: Draft) -> str:
     return chosen if chosen in own_addresses.sendable(account) else own_addresses.default_of(tx, account)
 
 
-def settle(tx: Tx, copy: DraftCopy, *, there: bool) -> None:
-    """The server has what was here when it was told, or nothing any more. What changed since waits for its time."""
-    same = "draft_id = :draft_id and account_id = :account_id and changes = :changes"
+def take(tx: Tx, draft_id: str, message: MessageRow, *, message_id_header: str | None) -> None:
+    """The draft is what lies at the server as ``message``, which is told once it is changed here."""
     tx.run(
-        f"update mail_draft_copies set next_at = null, attempts = 0 where {same}"
-        if there
-        else f"delete from mail_draft_copies where {same}",
-        **_key(copy),
+        """
+        insert into mail_draft_copies (draft_id, account_id, message_id_header)
+        values (:draft_id, :account_id, :message_id_header)
+        on conflict do update set next_at = null, refused = null, message_id_header = :message_id_header
+        """,
+        draft_id=draft_id,
+        account_id=message.account_id,
+        message_id_header=message_id_header,
+    )
+    tx.run(
+        """
+        insert into mail_draft_originals (account_id, provider_message_id, message_id, draft_id)
+        values (:account_id, :provider_message_id, :message_id, :draft_id)
+        """,
+        account_id=message.account_id,
+        provider_message_id=message.provider_message_id,
+        message_id=message.id,
+        draft_id=draft_id,
     )
 
 
-def put_off(tx: Tx, copy: DraftCopy, *, next_at: Millis) -> None:
-    """It was not told, or nobody knows."""
+def taken(tx: ReadTx, message_id: str) -> str | None:
+    """The draft that a message of another program's is continued as."""
+    return cast(
+        "str | None", tx.value("select draft_id from mail_draft_originals where message_id = :id", id=message_id)
+    )
+
+
+def settle(tx: Tx, copy: DraftCopy, *, there: bool, refused: str | None = None) -> None:
+    """The server has what was here when it was told, or nothing any more, or wants none of it. What changed since waits
+    for its time."""
+    if refused is None:
+        _forget(tx, copy.account_id, copy.originals)
+    same = "draft_id = :draft_id and account_id = :account_id and changes = :changes"
     tx.run(
-        """
-        update mail_draft_copies set next_at = :next_at, attempts = attempts + 1
+        f"update mail_draft_copies set next_at = null, attempts = 0, refused = :refused where {same}"
+        if there
+        else f"delete from mail_draft_copies where {same}",
+        **_key(copy),
+        **({"refused": refused} if there else {}),
+    )
+
+
+def _forget(tx: Tx, account_id: str, originals: Sequence[str]) -> None:
+    for one in originals:
+        tx.run(
+            "delete from mail_draft_originals where account_id = :account_id and provider_message_id = :id",
+            account_id=account_id,
+            id=one,
+        )
+
+
+def put_off(tx: Tx, copy: DraftCopy, *, next_at: Millis, reason: str) -> None:
+    """It was not told, or nobody knows. What goes on so is shown."""
+    tx.run(
+        f"""
+        update mail_draft_copies set next_at = :next_at, attempts = attempts + 1,
+            refused = case when attempts + 1 >= {SHOWN_AFTER} then :reason else refused end
         where draft_id = :draft_id and account_id = :account_id and changes = :changes
         """,
         next_at=next_at,
+        reason=reason,
         **_key(copy),
     )
 

@@ -16,7 +16,16 @@ from svc.mail.accounts import queries as account_queries
 from svc.mail.accounts.access import Access, writer_of
 from svc.mail.model import Account
 from svc.mail.sending import attaching, draft_copies, queries, wire
-from svc.mail.sending.model import TASKS_TOPIC, Draft, Outgoing, Quote, SendRequest, draft_origin, outgoing_origin
+from svc.mail.sending.model import (
+    TASKS_TOPIC,
+    Answers,
+    Draft,
+    Outgoing,
+    Quote,
+    SendRequest,
+    draft_origin,
+    outgoing_origin,
+)
 from svc.mail.threads import queries as thread_queries
 from svc.principal import Principal
 from svc.store import ReadTx, Tx, json_array
@@ -41,7 +50,7 @@ def save(tx: Tx, principal: Principal, *, draft_id: str | None, version: int | N
         if version is not None and version != before.version:
             raise Conflict("This draft was changed in another window meanwhile.", data={"version": before.version})
     elif queries.draft_count(tx, principal) >= MAX_DRAFTS:
-        raise Conflict(f"There are {MAX_DRAFTS:,} drafts already. Delete some first.")
+        raise Conflict(too_many())
     draft_id = draft_id or new_id("drf")
     attachments = attaching.adopt(
         tx,
@@ -51,7 +60,7 @@ def save(tx: Tx, principal: Principal, *, draft_id: str | None, version: int | N
         owner_id=writer_of(principal, account),
         holders=[draft_id],
     )
-    _write(
+    write(
         tx,
         request,
         draft_id=draft_id,
@@ -59,10 +68,14 @@ def save(tx: Tx, principal: Principal, *, draft_id: str | None, version: int | N
         attachments=attachments,
         version=1 if before is None else before.version + 1,
     )
-    _tell(tx, principal, draft_id)
+    tell(tx, draft_id, device_id=principal.device_id)
     saved = queries.draft(tx, draft_id)
     assert saved is not None
     return saved
+
+
+def too_many() -> str:
+    return f"There are {MAX_DRAFTS:,} drafts already. Delete some first."
 
 
 def delete(tx: Tx, principal: Principal, *, draft_id: str) -> None:
@@ -104,10 +117,11 @@ def restore(tx: Tx, principal: Principal, row: Outgoing) -> str:
         from_address=row.from_address,
     )
     writer_id = queries.sender_of(tx, row)
-    _write(tx, request, draft_id=draft_id, owner_id=writer_id, attachments=row.attachments, version=1)
+    answers = None if row.in_reply_to is None else Answers(in_reply_to=row.in_reply_to, references=row.references)
+    write(tx, request, draft_id=draft_id, owner_id=writer_id, attachments=row.attachments, version=1, answers=answers)
     delete_files(tx, origin=draft_origin(draft_id), but=row.attachments)  # the quote's pictures are its message's again
     tx.run("update mail_outgoing set restored_draft_id = :draft_id where id = :id", draft_id=draft_id, id=row.id)
-    return _tell(tx, principal, draft_id)
+    return tell(tx, draft_id, device_id=principal.device_id)
 
 
 def set_signature(tx: Tx, principal: Principal, *, account_id: str, html: str) -> None:
@@ -152,17 +166,25 @@ def _refuse_sent(tx: Tx, principal: Principal, draft_id: str) -> None:
         raise Conflict("This draft was sent already.")
 
 
-def _write(
-    tx: Tx, request: SendRequest, *, draft_id: str, owner_id: str | None, attachments: tuple[str, ...], version: int
+def write(
+    tx: Tx,
+    request: SendRequest,
+    *,
+    draft_id: str,
+    owner_id: str | None,
+    attachments: tuple[str, ...],
+    version: int,
+    answers: Answers | None = None,
 ) -> None:
+    """``answers``: decided before; a draft that is there keeps what it has."""
     tx.run(
         """
         insert into mail_drafts (
             id, owner_id, account_id, to_addresses, cc_addresses, bcc_addresses, subject, html, snippet, attachments,
-            thread_id, quote, version, created_at, updated_at, from_address
+            thread_id, quote, version, created_at, updated_at, from_address, in_reply_to, reference_ids
         ) values (
             :id, :owner_id, :account_id, :to, :cc, :bcc, :subject, :html, :snippet, :attachments, :thread_id, :quote,
-            :version, :now, :now, :from_address
+            :version, :now, :now, :from_address, :in_reply_to, :references
         ) on conflict do update set owner_id = :owner_id, account_id = :account_id, to_addresses = :to,
             cc_addresses = :cc, bcc_addresses = :bcc, subject = :subject, html = :html, snippet = :snippet,
             attachments = :attachments, thread_id = :thread_id, quote = :quote, version = :version, updated_at = :now,
@@ -183,11 +205,13 @@ def _write(
         version=version,
         now=tx.now,
         from_address=request.from_address,
+        in_reply_to=None if answers is None else answers.in_reply_to,
+        references=None if answers is None else json_array(answers.references),
     )
     draft_copies.changed(tx, draft_id, account_id=request.account_id, owner_id=owner_id)
 
 
-def _tell(tx: Tx, principal: Principal, draft_id: str) -> str:
+def tell(tx: Tx, draft_id: str, *, device_id: str) -> str:
     draft = queries.draft(tx, draft_id)
     assert draft is not None
     tx.emit(
@@ -196,6 +220,6 @@ def _tell(tx: Tx, principal: Principal, draft_id: str) -> str:
         id=draft.id,
         payload={"draft": mail_wire.to_builtins(wire.draft_row_out(draft))},
         audience=draft.owner_id,
-        device_id=principal.device_id,
+        device_id=device_id,
     )
     return draft_id

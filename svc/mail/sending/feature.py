@@ -12,6 +12,7 @@ from svc.mail.sending.mirroring import DraftMirror
 from svc.mail.sending.preparing import Preparer
 from svc.mail.sending.rebuilding import Rebuilder
 from svc.mail.sending.settings import UNDO_SEND_SECONDS
+from svc.mail.sending.taking_up import TakingUp
 from svc.mail.sending.tasks import JOB as NAME
 from svc.mail.sending.tasks import Delivery
 from svc.mail.sync.engine import MailEngine
@@ -54,6 +55,7 @@ def build(workspace: Workspace) -> None:
     )
     workspace.provide(mirror)
     workspace.provide(rebuilder)
+    workspace.provide(TakingUp(store=workspace.store, blobs=workspace.blobs, rebuilder=rebuilder))
     workspace.provide(Preparer(store=workspace.store, rebuilder=rebuilder))
     workspace.provide(delivery)
 

@@ -7,6 +7,8 @@ and the same once more; only what a server refuses waits for the next change of 
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -15,21 +17,24 @@ import trio
 from svc.backoff import Retries
 from svc.clock import SECOND_MS, Clock, Millis
 from svc.job import Job
-from svc.mail.providers.seam import Drafts, GrantLost, ProviderFault, Refused, Unreachable
-from svc.mail.sending import draft_copies
+from svc.mail.model import TRASH
+from svc.mail.providers.seam import Drafts, GrantLost, MessageGone, Provider, ProviderFault, Refused, Unreachable
+from svc.mail.sending import draft_copies, drafts, queries
 from svc.mail.sending.building import Builder, CannotBuild
 from svc.mail.sending.draft_copies import DraftCopy
 from svc.mail.sync.engine import MailEngine
 from svc.mail.sync.tasks import AccountLoop
 from svc.nursery import Child, Subsystem
+from svc.principal import system
 from svc.scheduler import Scheduler
 from svc.settings import DRAIN_S
-from svc.store import Store
+from svc.store import Store, Tx
 from svc.workspace import Workspace
 
 NAME: Final = "mail-drafts"
 DEADLINE_S: Final = 300.0
 """Of one draft; the provider's own deadlines are shorter."""
+_DEVICE_ID: Final = system(NAME).device_id
 RETRIES: Final = Retries(first_s=30.0, cap_s=3_600.0)
 
 
@@ -85,7 +90,8 @@ class DraftMirror:
                 is_there = await self._told(loop, copy)
         except (Refused, CannotBuild) as fault:
             child.log.warning("mail.draft_not_copied", draft=copy.draft_id, reason=str(fault.__cause__ or fault))
-            is_there = True
+            await self.store.write(_settle, copy, there=True, refused=str(fault))
+            return
         except trio.TooSlowError:
             await self._put_off(copy, Unreachable("The provider did not answer in time."), child)
             return
@@ -94,25 +100,56 @@ class DraftMirror:
                 await loop.note_lost_grant(fault)
             await self._put_off(copy, fault, child)
             return
-        await self.store.write(draft_copies.settle, copy, there=is_there)
+        await self.store.write(_settle, copy, there=is_there)
+        if copy.originals:
+            loop.hurry()  # what is gone there is still shown here as a message
 
     async def _told(self, loop: AccountLoop, copy: DraftCopy) -> bool:
         """Whether it lies there now."""
-        drafts: Drafts | None = loop.provider.drafts
-        if drafts is None:
+        kept: Drafts | None = loop.provider.drafts
+        if kept is None:
+            for one in copy.originals:
+                await _throw_away(loop.provider, one)
             return False
         letter = await self.store.read(draft_copies.letter_of, copy)
         if letter is None:
-            await drafts.drop(copy.draft_id)
+            await kept.drop(copy.draft_id, instead_of=copy.originals)
             return False
         raw = await self.builder.build(letter, max_bytes=loop.provider.capabilities.max_message_bytes)
-        await drafts.keep(raw, mark=copy.draft_id)
+        await kept.keep(raw, mark=copy.draft_id, instead_of=copy.originals)
         return True
 
     async def _put_off(self, copy: DraftCopy, fault: ProviderFault, child: Child) -> None:
         child.log.info("mail.draft_put_off", draft=copy.draft_id, reason=fault.detail)
         pause_s = fault.pause_s(RETRIES.pause_s(copy.attempts + 1, self.rng))
-        await self.store.write(draft_copies.put_off, copy, next_at=self.clock.now() + round(pause_s * SECOND_MS))
+        next_at = self.clock.now() + round(pause_s * SECOND_MS)
+        await self.store.write(_put_off, copy, next_at=next_at, reason=fault.detail)
+
+
+async def _throw_away(provider: Provider, message_id: str) -> None:
+    """Where no drafts are kept for us, the one that is continued here is put into the trash there."""
+    with suppress(MessageGone):
+        await provider.modify(message_id, add=frozenset({TRASH}), remove=frozenset())
+
+
+def _settle(tx: Tx, copy: DraftCopy, *, there: bool, refused: str | None = None) -> None:
+    with _telling(tx, copy.draft_id):
+        draft_copies.settle(tx, copy, there=there, refused=refused)
+
+
+def _put_off(tx: Tx, copy: DraftCopy, *, next_at: Millis, reason: str) -> None:
+    with _telling(tx, copy.draft_id):
+        draft_copies.put_off(tx, copy, next_at=next_at, reason=reason)
+
+
+@contextmanager
+def _telling(tx: Tx, draft_id: str) -> Iterator[None]:
+    """Its writer hears of it where other notes stand at the draft then."""
+    before = queries.draft(tx, draft_id)
+    yield
+    after = queries.draft(tx, draft_id)
+    if before is not None and after is not None and before.notes != after.notes:
+        drafts.tell(tx, draft_id, device_id=_DEVICE_ID)
 
 
 async def _tick(workspace: Workspace) -> Millis | None:

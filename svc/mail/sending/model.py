@@ -53,6 +53,14 @@ class Quoted(msgspec.Struct, frozen=True, rename="camel"):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Answers:
+    """What a mail says that it answers, where that was decided before: message ids without their brackets."""
+
+    in_reply_to: str | None
+    references: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class SendRequest:
     """What a person wants sent: decoded, and not yet checked. ``from_address`` is ``None`` for what the account's mail
     is from by itself: the address that the answered mail came to, else its default."""
@@ -129,6 +137,9 @@ class Draft:
     version: int
     updated_at: Millis
     from_address: str | None
+    answers: Answers | None
+    notes: tuple[str, ...]
+    """Sentences for its writer: what the mailbox does not have of it, and what was done with it elsewhere."""
 
 
 def outgoing_origin(outgoing_id: str) -> str:

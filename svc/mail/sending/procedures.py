@@ -15,6 +15,7 @@ from svc.mail.sending.mirroring import DraftMirror
 from svc.mail.sending.model import Outgoing, SendRequest, draft_origin
 from svc.mail.sending.preparing import Preparer
 from svc.mail.sending.rebuilding import Rebuilder
+from svc.mail.sending.taking_up import TakingUp
 from svc.mail.sending.tasks import Delivery
 from svc.principal import Principal
 from svc.protocol import NOTHING, Nothing, Procedure
@@ -120,6 +121,11 @@ async def delete_draft(context: RequestContext, wanted: wire.DraftInput) -> Noth
     await context.workspace.store.write(drafts.delete, context.principal, draft_id=wanted.id)
     _mirror(context).look()
     return NOTHING
+
+
+async def take_up_draft(context: RequestContext, wanted: wire.TakeUpDraftInput) -> wire.TakenUpOut:
+    draft_id = await context.workspace.service(TakingUp).take_up(context.principal, wanted.message_id)
+    return wire.TakenUpOut(draft_id=draft_id)
 
 
 async def signature(context: RequestContext, wanted: wire.SignatureInput) -> wire.SignatureOut:
@@ -237,6 +243,14 @@ PROCEDURES: tuple[Procedure[RequestContext], ...] = (
     _row("draft", "query", wire.DraftInput, wire.DraftOut, draft, "One draft, whole."),
     _row("saveDraft", "mutation", wire.SaveDraftInput, wire.DraftSavedOut, save_draft, "Keep what is written so far."),
     _row("deleteDraft", "mutation", wire.DraftInput, Nothing, delete_draft, "Throw a draft away."),
+    _row(
+        "takeUpDraft",
+        "mutation",
+        wire.TakeUpDraftInput,
+        wire.TakenUpOut,
+        take_up_draft,
+        "Continue a draft that another program began: it becomes one of the caller's, the same one each time.",
+    ),
     _row("signature", "query", wire.SignatureInput, wire.SignatureOut, signature, "An account's signature."),
     _row("setSignature", "mutation", wire.SetSignatureInput, Nothing, set_signature, "Set an account's signature."),
     _row(

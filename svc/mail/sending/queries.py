@@ -19,6 +19,7 @@ from svc.mail.sending.model import (
     MAX_LATE_MS,
     MAX_LISTED,
     SHOW_ENDED_MS,
+    Answers,
     Draft,
     Outgoing,
     Quote,
@@ -37,7 +38,16 @@ _OUTGOING: Final = """
 """
 _DRAFT: Final = """
     id, owner_id, account_id, to_addresses, cc_addresses, bcc_addresses, subject, html, snippet, attachments, thread_id,
-    quote, version, updated_at, from_address
+    quote, version, updated_at, from_address, in_reply_to, reference_ids,
+    (
+        select refused from mail_draft_copies c
+        where c.draft_id = mail_drafts.id and c.account_id = mail_drafts.account_id
+    ),
+    exists (
+        select 1 from mail_draft_originals o where o.draft_id = mail_drafts.id and o.message_id not in (
+            select m.id from mail_messages m, json_each(m.labels) l where m.id = o.message_id and l.value = 'DRAFT'
+        )
+    )
 """
 _MAY_SEE: Final = "(:everything or owner_id is :user_id)"
 _MAY_SEE_OUTGOING: Final = f"({_MAY_SEE} or (sent_by = :user_id and account_id in {ACTABLE}))"
@@ -45,6 +55,14 @@ _MAY_SEE_OUTGOING: Final = f"({_MAY_SEE} or (sent_by = :user_id and account_id i
 
 _MAY_SEE_DRAFT: Final = f"({_MAY_SEE} and account_id in {ACTABLE})"
 """A draft is its writer's, as long as they may act in its account."""
+
+_UNTOUCHED: Final = """
+    select o.draft_id from mail_draft_originals o
+    join mail_draft_copies c on c.draft_id = o.draft_id and c.account_id = o.account_id and c.next_at is null
+    join mail_messages m on m.id = o.message_id
+    where c.refused is null and exists (select 1 from json_each(m.labels) where value = 'DRAFT')
+"""
+"""Drafts of other programs that were opened here, and not changed since."""
 
 _decode_quote: Final = msgspec.json.Decoder(Quote).decode
 _decode_quoted: Final = msgspec.json.Decoder(Quoted).decode
@@ -268,12 +286,15 @@ def provider_thread_id(tx: ReadTx, *, thread_id: str, account_id: str) -> str | 
 
 
 def place_of_reply(
-    tx: ReadTx, *, account_id: str, thread_id: str | None
+    tx: ReadTx, *, account_id: str, thread_id: str | None, answers: Answers | None = None
 ) -> tuple[str | None, tuple[str, ...], str | None]:
-    """In-Reply-To, References and the provider's thread of what answers ``thread_id``.
+    """In-Reply-To, References and the provider's thread of what answers ``thread_id``, or what it says to answer.
 
     A reply from another account is a reply all the same, but that account's mailbox does not know the thread.
     """
+    if answers is not None:
+        known = None if thread_id is None else provider_thread_id(tx, thread_id=thread_id, account_id=account_id)
+        return answers.in_reply_to, answers.references, known
     if thread_id is None:
         return None, (), None
     parent = last_message_of(tx, thread_id)
@@ -286,9 +307,12 @@ def place_of_reply(
 
 
 def drafts(tx: ReadTx, principal: Principal) -> list[Draft]:
-    """The caller's drafts, newest first."""
+    """The caller's drafts, newest first. One that is as it lies in its mailbox is listed among that one's messages."""
     rows = tx.all(
-        f"select {_DRAFT} from mail_drafts where {_MAY_SEE_DRAFT} order by updated_at desc, id desc limit :limit",
+        f"""
+        select {_DRAFT} from mail_drafts where {_MAY_SEE_DRAFT} and id not in ({_UNTOUCHED})
+        order by updated_at desc, id desc limit :limit
+        """,
         limit=MAX_LISTED,
         **who(principal),
     )
@@ -405,4 +429,15 @@ def _draft(row: Row) -> Draft:
         version=cast(int, row[12]),
         updated_at=cast(Millis, row[13]),
         from_address=cast("str | None", row[14]),
+        answers=None
+        if row[16] is None
+        else Answers(in_reply_to=cast("str | None", row[15]), references=texts_of(cast(str, row[16]))),
+        notes=tuple(_notes(refused=cast("str | None", row[17]), is_gone=bool(row[18]))),
     )
+
+
+def _notes(*, refused: str | None, is_gone: bool) -> Iterable[str]:
+    if refused is not None:
+        yield f"Not copied to the mailbox: {refused}"
+    if is_gone:
+        yield "Another program has sent or deleted this draft, or changed it. What you see is kept here."

@@ -98,3 +98,20 @@ DRAFT_COPIES: Final = (
     where d.owner_id is a.owner_id
     """,
 )
+
+TAKEN_DRAFTS: Final = (
+    "alter table mail_drafts add column in_reply_to text",  # what it answers, where not its thread's newest message
+    "alter table mail_drafts add column reference_ids text",  # JSON array, beside it
+    "alter table mail_draft_copies add column message_id_header text",  # of the copies, where not made from its id
+    "alter table mail_draft_copies add column refused text",  # why the server does not have what is here
+    """
+    create table mail_draft_originals (         -- drafts of another program that are continued here
+        account_id text not null,
+        provider_message_id text not null,
+        message_id text not null,               -- as it is stored here, as long as it lies there
+        draft_id text not null,                 -- what it is continued as; may outlive that, until it is gone there
+        primary key (account_id, provider_message_id)
+    ) strict, without rowid
+    """,
+    "create index mail_draft_originals_draft on mail_draft_originals (draft_id)",
+)

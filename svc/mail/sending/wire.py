@@ -102,6 +102,10 @@ class DraftInput(Wire, frozen=True):
     id: Id
 
 
+class TakeUpDraftInput(Wire, frozen=True):
+    message_id: Id
+
+
 class PrepareInput(Wire, frozen=True):
     """Of a thread its last message is meant, unless one is named; a named one needs no thread."""
 
@@ -157,12 +161,18 @@ class OutgoingDraftOut(Wire, frozen=True):
     draft_id: str | None
 
 
+class TakenUpOut(Wire, frozen=True):
+    draft_id: str
+
+
 class DraftSavedOut(Wire, frozen=True):
     id: str
     version: int
 
 
 class DraftRowOut(Wire, frozen=True):
+    """``notes``: sentences for its writer, about its copy in the mailbox and what was done with it elsewhere."""
+
     id: str
     account_id: str
     to: tuple[str, ...]
@@ -170,6 +180,7 @@ class DraftRowOut(Wire, frozen=True):
     snippet: str
     updated_at: str
     reply_to: str | None
+    notes: tuple[str, ...]
 
 
 class AttachedOut(Wire, frozen=True):
@@ -198,6 +209,7 @@ class DraftOut(Wire, frozen=True):
     version: int
     updated_at: str
     from_address: str | None
+    notes: tuple[str, ...]
 
 
 class PreparedOut(Wire, frozen=True):
@@ -282,6 +294,7 @@ def draft_row_out(draft: Draft) -> DraftRowOut:
         snippet=draft.snippet,
         updated_at=rfc3339(draft.updated_at),
         reply_to=draft.thread_id,
+        notes=draft.notes,
     )
 
 
@@ -300,6 +313,7 @@ def draft_out(draft: Draft, attached: tuple[AttachedOut, ...]) -> DraftOut:
         version=draft.version,
         updated_at=rfc3339(draft.updated_at),
         from_address=draft.from_address,
+        notes=draft.notes,
     )
 
 

@@ -212,6 +212,11 @@ def message(tx: ReadTx, message_id: str) -> MessageRow | None:
     return None if row is None else _message(row)
 
 
+def message_id_header(tx: ReadTx, message_id: str) -> str | None:
+    """Of one stored message, without its brackets."""
+    return cast("str | None", tx.value("select message_id_header from mail_messages where id = :id", id=message_id))
+
+
 def message_labels(tx: ReadTx, *, account_id: str, provider_message_id: str) -> tuple[str, str, frozenset[str]] | None:
     """``(message id, thread id, labels)`` of one stored message."""
     row = tx.one(

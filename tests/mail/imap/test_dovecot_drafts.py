@@ -138,3 +138,57 @@ async def test_a_copy_that_the_servers_search_does_not_find_yet_is_replaced_all_
     assert office.server.mails("Drafts") == []
     await office.synced(2)
     assert await office.service.rows("select * from mail_imap_places") == []
+
+
+async def taken_up(office: Office, subject: str) -> dict[str, Any]:
+    answer = await office.service.mutate("mail.takeUpDraft", messageId=(await office.ids())[subject])
+    draft: dict[str, Any] = await office.service.query("mail.draft", id=answer["draftId"])
+    return draft
+
+
+async def test_a_draft_of_another_program_is_continued_and_its_change_replaces_it(office: Office) -> None:
+    office.server.deliver("Drafts", letter("Elsewhere"), flags="(\\Draft \\Seen)")
+    office.server.deliver("Drafts", letter("Untouched"), flags="(\\Draft \\Seen)")
+    await begun(office)
+    draft = await taken_up(office, "Elsewhere")
+    await told(office)
+    assert set(office.there("Drafts")) == {"Elsewhere", "Untouched"}
+    await saved(office, "Here", id=draft["id"], version=draft["version"])
+    await told(office)
+    assert set(office.there("Drafts")) == {"Here", "Untouched"}
+    assert len(office.server.mails("Drafts")) == 2
+    await office.synced(2)
+    assert await office.stored() == {"Untouched": {DRAFT}}
+    assert [one["subject"] for one in await office.service.query("mail.drafts")] == ["Here"]
+    assert await office.service.rows("select * from mail_draft_originals") == []
+
+
+async def test_what_another_program_made_of_it_meanwhile_stays_beside_the_one_here(office: Office) -> None:
+    """With the same Message-ID and the same size: nothing but its UID tells it from the one that was opened here."""
+    office.server.deliver("Drafts", letter("Elsewhere"), flags="(\\Draft \\Seen)")
+    await begun(office)
+    draft = await taken_up(office, "Elsewhere")
+    uid = str(office.server.uid("Drafts", "Elsewhere"))
+    edited = letter("Elsewhere").replace(b"Hi.", b"Ho!")
+    office.server.deliver("Drafts", edited, flags="(\\Draft \\Seen)")
+    office.server.do("Drafts", ("STORE", uid, "+FLAGS", "(\\Deleted)"), ("EXPUNGE", uid))
+    await saved(office, "Here", id=draft["id"], version=draft["version"])
+    await told(office)
+    await office.synced(2)
+    there = {mime.parse_message(raw).subject: mime.parse_message(raw).text for raw, _ in office.server.mails("Drafts")}
+    assert there.keys() == {"Here", "Elsewhere"}
+    assert (there["Elsewhere"] or "").strip() == "Ho!"
+    ((shown,),) = await office.service.rows("select snippet from mail_messages")
+    assert shown == "Ho!"
+
+
+async def test_a_server_that_can_not_remove_one_alone_gets_no_copy_and_the_draft_says_so(office: Office) -> None:
+    office.without = frozenset({"UIDPLUS"})
+    office.server.deliver("Drafts", letter("Elsewhere"), flags="(\\Draft \\Seen)")
+    await begun(office)
+    draft = await taken_up(office, "Elsewhere")
+    await saved(office, "Here", id=draft["id"], version=draft["version"])
+    await told(office)
+    assert set(office.there("Drafts")) == {"Elsewhere"}
+    (row,) = await office.service.query("mail.drafts")
+    assert row["notes"] == [f"Not copied to the mailbox: {drafting.NO_REMOVAL}"]

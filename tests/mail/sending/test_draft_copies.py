@@ -2,79 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 import trio
 
 from svc.clock import VirtualClock
 from svc.formats import mime
-from svc.mail.accounts import actions as account_actions
 from svc.mail.model import INBOX
 from svc.mail.providers.seam import LostAnswer, ProviderFault, Refused, Throttled, Unreachable
-from svc.mail.providers.table import Providers
 from svc.mail.sending import draft_copies
 from svc.mail.sending.draft_copies import DraftCopy
-from svc.mail.sync.engine import MailEngine
-from svc.principal import UNCLAIMED
 from tests.mail.bare import bare_tx
-from tests.mail.folder_provider import FolderMailbox, FolderProvider
+from tests.mail.folder_provider import FolderMailbox
+from tests.mail.sending.draft_desk import OTHER, Desk, open_desk
 from tests.recorded_log import RecordedLog
 from tests.support.mailbox import mail
-from tests.support.service import MIA, Service, open_service
+from tests.support.service import MIA
 
-OTHER = "noa@example.org"
 REST_S = draft_copies.REST_MS / 1_000
-
-
-@dataclass
-class Desk:
-    """A person who writes, with two accounts whose servers keep drafts."""
-
-    service: Service
-    boxes: dict[str, FolderMailbox]
-    accounts: dict[str, str]
-
-    async def save(self, subject: str, *, address: str = MIA, **more: object) -> dict[str, Any]:
-        wanted = {"accountId": self.accounts[address], "to": [], "subject": subject, "html": "<p>So far</p>", **more}
-        answer: dict[str, Any] = await self.service.mutate("mail.saveDraft", **wanted)
-        return answer
-
-    def there(self, address: str = MIA) -> list[str | None]:
-        return [one.subject for one in self.copies(address)]
-
-    def copies(self, address: str = MIA) -> list[mime.ParsedMessage]:
-        return [mime.parse_message(raw) for _, raw in self.boxes[address].drafts]
-
-    async def told(self) -> None:
-        """Virtual time passes until no server waits to hear anything."""
-        with trio.fail_after(86_400):
-            while True:
-                if not await self.service.rows("select 1 from mail_draft_copies where next_at is not null"):
-                    return
-                await trio.sleep(1)
-
-
-@asynccontextmanager
-async def open_desk(
-    home: Path, wall: VirtualClock, log: RecordedLog, boxes: dict[str, FolderMailbox]
-) -> AsyncIterator[Desk]:
-    async with open_service(home, clock=wall, log=log, SVC_UNDO_SEND_SECONDS="10") as service:
-        workspace = service.workspace
-        providers = workspace.service(Providers)
-        providers.replace_all("folders", lambda account: FolderProvider(box=boxes[account.address]))
-        accounts = {}
-        for address in boxes:
-            accounts[address] = await workspace.store.write(
-                account_actions.connect, UNCLAIMED, address=address, provider="folders"
-            )
-            await workspace.service(MailEngine).start_account(accounts[address])
-            await workspace.service(MailEngine).sync_now(accounts[address])
-        yield Desk(service=service, boxes=boxes, accounts=accounts)
 
 
 @pytest.fixture
@@ -180,9 +128,21 @@ async def test_what_a_server_refuses_waits_for_the_next_change(desk: Desk) -> No
     saved = await desk.save("Boats")
     await desk.told()
     assert desk.there() == []
+    assert await desk.notes() == {"Boats": ["Not copied to the mailbox: Too large."]}
     await desk.save("Small boats", id=saved["id"], version=saved["version"])
     await desk.told()
     assert desk.there() == ["Small boats"]
+    assert await desk.notes() == {"Small boats": []}
+
+
+async def test_a_copy_that_goes_on_to_fail_is_shown_and_its_writer_hears_of_it(desk: Desk) -> None:
+    desk.boxes[MIA].faults[:] = [Unreachable("No connection.")] * 3
+    await desk.save("Boats")
+    await desk.told()
+    told = await desk.service.rows("select payload from outbox where kind = 'task.changed' order by seq")
+    heard = [json.loads(payload)["draft"]["notes"] for (payload,) in told]
+    assert heard == [[], ["Not copied to the mailbox: No connection."], []]
+    assert desk.there() == ["Boats"]
 
 
 async def test_what_was_not_told_when_the_service_ended_is_told_when_it_runs_again(
@@ -215,7 +175,7 @@ def test_a_change_while_the_server_is_told_is_told_next() -> None:
     assert copy is not None
     draft_copies.changed(tx, "drf", account_id="acc", owner_id="usr_owner")
     draft_copies.settle(tx, copy, there=True)
-    draft_copies.put_off(tx, copy, next_at=tx.now + 1)
+    draft_copies.put_off(tx, copy, next_at=tx.now + 1, reason="No connection.")
     assert draft_copies.due_of(tx, "acc") is None
     tx.now += draft_copies.REST_MS
     again = draft_copies.due_of(tx, "acc")

@@ -23,6 +23,7 @@ from svc.mail.sending.model import (
     MAX_ATTEMPTS,
     MAX_LATE_MS,
     MAX_RECIPIENTS,
+    Answers,
 )
 from svc.mail.sending.moving import MAX_REASON_CHARS
 from tests.mail.sending.mailer import Mailer
@@ -37,6 +38,8 @@ DRAFT = (
     *("id", "owner_id", "account_id", "to", "cc", "bcc", "subject", "html", "snippet", "attachments", "thread_id"),
     *("quote", "version", "updated_at", "from_address"),
 )
+NOTES = (None, None, None, 0)
+"""What a draft's last columns say where there is nothing to say."""
 EMPTY = {"accountId": "acc", "to": [], "subject": "", "html": ""}
 LISTS = {"to", "cc", "bcc", "attachments", "references"}
 
@@ -47,12 +50,19 @@ def row_of(names: tuple[str, ...]) -> tuple[Any, ...]:
 
 
 def test_each_column_comes_back_in_its_own_field() -> None:
-    for read, names in ((queries._outgoing, OUTGOING), (queries._draft, DRAFT)):
-        record = read(row_of(names))
+    for read, names, more in ((queries._outgoing, OUTGOING, ()), (queries._draft, DRAFT, NOTES)):
+        record = read((*row_of(names), *more))
         found = {field.name: getattr(record, field.name) for field in dataclasses.fields(record)}
         wanted: dict[str, Any] = {name: (name,) if name in LISTS else name for name in names}
         told = {"quoted": None, "quote": None, "doubt": True, "dismissed": True}
-        assert found == {name: told.get(name, value) for name, value in wanted.items()}
+        kept = {name: told.get(name, value) for name, value in wanted.items()}
+        assert found == kept | ({"answers": None, "notes": ()} if more else {})
+
+
+def test_what_a_draft_answers_and_what_is_said_of_it_come_back() -> None:
+    draft = queries._draft((*row_of(DRAFT), "parent", '["first", "parent"]', "Too large.", 1))
+    assert draft.answers == Answers(in_reply_to="parent", references=("first", "parent"))
+    assert [one.partition(" ")[0] for one in draft.notes] == ["Not", "Another"]
 
 
 def file_of(size: int) -> File:

@@ -132,6 +132,8 @@ def test_a_draft_is_shown_as_a_line_and_whole() -> None:
         version=4,
         updated_at=NOON,
         from_address="hello@studio.example",
+        answers=None,
+        notes=("Not copied.",),
     )
     assert shown(wire.draft_row_out(draft)) == {
         "id": "drf",
@@ -141,6 +143,7 @@ def test_a_draft_is_shown_as_a_line_and_whole() -> None:
         "snippet": "Hi.",
         "updatedAt": rfc3339(NOON),
         "replyTo": "thr",
+        "notes": ["Not copied."],
     }
     picture = AttachmentRef(filename="a.png", mime="image/png", sha256="0", size=7, file_id="fil")
     attached = {"fileId": "fil", "filename": "a.png", "mime": "image/png", "size": 7}
@@ -159,6 +162,7 @@ def test_a_draft_is_shown_as_a_line_and_whole() -> None:
         "version": 4,
         "updatedAt": rfc3339(NOON),
         "fromAddress": "hello@studio.example",
+        "notes": ["Not copied."],
     }
 
 

@@ -85,6 +85,7 @@ def matrix(box: Box, someone: str) -> dict[str, tuple[Ask, Statuses]]:
         "mail.saveDraft": (mutation("mail.saveDraft", **mail, attachments=[box.file]), ACT),
         "mail.draft": (query("mail.draft", id=box.draft), WRITTEN),
         "mail.deleteDraft": (mutation("mail.deleteDraft", id=box.draft), WRITTEN),
+        "mail.takeUpDraft": (mutation("mail.takeUpDraft", **message), (404, 403, 403)),
         "mail.outgoingDraft": (query("mail.outgoingDraft", id=box.outgoing), WRITTEN),
         "mail.reschedule": (mutation("mail.reschedule", id=box.outgoing, sendAt=LATER), WRITTEN),
         "mail.cancelSend": (mutation("mail.cancelSend", id=box.outgoing), WRITTEN),

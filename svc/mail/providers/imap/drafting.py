@@ -7,7 +7,7 @@ What another program made of one is a draft of its own, and stays.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Final
@@ -24,6 +24,7 @@ from svc.mail.providers.imap.protocol.writing import Bytes, Text
 from svc.mail.providers.imap.rows import drafts as draft_rows
 from svc.mail.providers.imap.rows import folders as folder_rows
 from svc.mail.providers.imap.rows import messages as message_rows
+from svc.mail.providers.imap.rows import queries as places
 from svc.mail.providers.imap.rows.model import FolderRow
 from svc.mail.providers.imap.session import Using
 from svc.mail.providers.seam import Refused, Unreachable
@@ -47,14 +48,14 @@ class Drafting:
     clock: Clock
     turn: Callable[[], AbstractAsyncContextManager[Using]]
 
-    async def keep(self, raw: bytes, *, mark: str) -> None:
+    async def keep(self, raw: bytes, *, mark: str, instead_of: Sequence[str] = ()) -> None:
         async with self.turn() as using:
             if using.keeps_labels:
                 raise Refused(IN_ALL_MAIL, status=405)
             if "UIDPLUS" not in using.able:
                 raise Refused(NO_REMOVAL, status=405)
             folder = await self._folder() or await self._made(using)
-            before = await self._found(using, folder, mark)
+            before = await self._found(using, folder, mark) | await self._originals(using, folder, instead_of)
             new = Message(number=0, header=raw[:MAX_HEAD_BYTES]).draft_mark
             assert new is not None
             await self.store.write(draft_rows.claim, account_id=self.account_id, mark=new)
@@ -63,12 +64,25 @@ class Drafting:
             await _remove(using, before)
             await self.store.write(draft_rows.release, account_id=self.account_id, draft=mark, but=new)
 
-    async def drop(self, mark: str) -> None:
+    async def drop(self, mark: str, *, instead_of: Sequence[str] = ()) -> None:
         async with self.turn() as using:
             folder = await self._folder()
+            if "UIDPLUS" not in using.able and instead_of:
+                raise Refused(NO_REMOVAL, status=405)
             if folder is not None and "UIDPLUS" in using.able:
-                await _remove(using, await self._found(using, folder, mark))
+                found = await self._found(using, folder, mark)
+                await _remove(using, found | await self._originals(using, folder, instead_of))
             await self.store.write(draft_rows.release, account_id=self.account_id, draft=mark)
+
+    async def _originals(self, using: Using, folder: FolderRow, message_ids: Sequence[str]) -> UidSet:
+        """Where they lie in the folder, which is open. One that was moved away is none of the drafts any more."""
+        opened = await using.open(folder.name)
+        rows = await self.store.read(places.kept, account_id=self.account_id, message_ids=message_ids)
+        return UidSet.of(
+            row.uid
+            for row in rows.values()
+            if row.uid is not None and row.folder_id == folder.id and row.uid_validity == opened.uid_validity
+        )
 
     async def _folder(self) -> FolderRow | None:
         known = await self.store.read(folder_rows.folders, account_id=self.account_id)

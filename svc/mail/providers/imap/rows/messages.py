@@ -59,7 +59,8 @@ def store_arrivals(
         if known is not None:
             continue
         is_ours = folder.label == DRAFT and drafts.is_ours(tx, account_id=account_id, mark=one.draft_mark)
-        if not _known_again(tx, account_id, folder, one, is_ours=is_ours):
+        is_edited = folder.label == DRAFT and folder.uid_validity == uid_validity
+        if not _known_again(tx, account_id, folder, one, is_ours=is_ours, is_edited=is_edited):
             message_id = one.server_id or _new_id(tx, account_id, folder, uid_validity=uid_validity, uid=one.uid)
             insert(tx, account_id, message_id, folder_id=folder.id, arrival=one, uid=one.uid, is_ours=is_ours)
             if is_told and not is_ours:
@@ -130,10 +131,13 @@ def erase(tx: Tx, *, account_id: str) -> Left:
 # The parts
 
 
-def _known_again(tx: Tx, account_id: str, folder: FolderRow, arrival: Arrival, *, is_ours: bool) -> bool:
+def _known_again(
+    tx: Tx, account_id: str, folder: FolderRow, arrival: Arrival, *, is_ours: bool, is_edited: bool
+) -> bool:
     """Whether it is one that was lost, or a copy of ours that was awaited: it keeps its id. The copy of a draft that
-    somebody has moved is a message like any other."""
-    row = _same(tx, account_id, folder, arrival, is_ours=is_ours) or tx.one(
+    somebody has moved is a message like any other. ``is_edited``: what was lost in this same folder is another text,
+    though it may have the same Message-ID and size."""
+    row = _same(tx, account_id, folder, arrival, is_ours=is_ours, is_edited=is_edited) or tx.one(
         f"""
         select {PLACE} where p.account_id = :account_id and p.folder_id = :folder_id
             and p.filing in (select value from json_each(:filings)) limit 1
@@ -174,7 +178,9 @@ def _known_again(tx: Tx, account_id: str, folder: FolderRow, arrival: Arrival, *
     return True
 
 
-def _same(tx: Tx, account_id: str, folder: FolderRow, arrival: Arrival, *, is_ours: bool) -> tuple[Value, ...] | None:
+def _same(
+    tx: Tx, account_id: str, folder: FolderRow, arrival: Arrival, *, is_ours: bool, is_edited: bool
+) -> tuple[Value, ...] | None:
     """By the server's own number, wherever it lay; where there is none, one that is lost and looks the same."""
     if arrival.server_id is not None:
         return tx.one(
@@ -186,11 +192,13 @@ def _same(tx: Tx, account_id: str, folder: FolderRow, arrival: Arrival, *, is_ou
         f"""
         select {PLACE}
         where p.account_id = :account_id and p.lost_at is not null and p.mark = :mark and p.is_ours = :is_ours
+            and not (:is_edited and p.folder_id = :folder_id)
         order by p.folder_id <> :folder_id, p.lost_at, p.id limit 1
         """,
         account_id=account_id,
         mark=arrival.mark,
         is_ours=int(is_ours),
+        is_edited=int(is_edited),
         folder_id=folder.id,
     )
 

@@ -1,0 +1,159 @@
+"""Drafts that were begun in another program: taken up here, they are drafts like ours, and go on from there.
+
+Theory: a message that lies among the drafts of a mailbox never changes; who edits it puts another one in its place. So
+a draft here stands for exactly one text of the other program. Opening one writes nothing there. Once it is changed
+here its copy replaces that message (``draft_copies.py``); what another program made of it meanwhile stays beside it.
+
+Pictures in the text become attachments: the editor shows none.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from svc.errors import Conflict, NotFound
+from svc.files import File
+from svc.formats.html import text_to_html
+from svc.formats.text import clean_line
+from svc.formats.writing import mailbox_text
+from svc.formats.writing.headers import references_of, usable_id
+from svc.ids import derived_id
+from svc.mail.accounts import own_addresses
+from svc.mail.accounts.access import writer_of
+from svc.mail.model import DRAFT, Account, Body, MessageRow
+from svc.mail.providers.kinds import KEPT_HERE
+from svc.mail.sending import attaching, draft_copies, drafts, queries, wire
+from svc.mail.sending.model import MAX_ATTACHMENTS, Answers, SendRequest, draft_origin
+from svc.mail.sending.rebuilding import MAX_BODY_BLOB_BYTES, Rebuilder
+from svc.mail.threads import queries as thread_queries
+from svc.principal import Principal
+from svc.store import BlobCorrupt, BlobMissing, Blobs, ReadTx, Store, Tx
+
+NO_SUCH: Final = "There is no such draft in this mailbox."
+_SPACES: Final = re.compile("^ +| {2,}", re.MULTILINE)
+_NBSP: Final = "\N{NO-BREAK SPACE}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TakingUp:
+    store: Store
+    blobs: Blobs
+    rebuilder: Rebuilder
+
+    async def take_up(self, principal: Principal, message_id: str) -> str:
+        """The id of the draft here that a message among the drafts of a mailbox is continued as: the same one each
+        time. Raises :class:`NotFound` and :class:`Conflict`."""
+        message = await self.store.read(_open, principal, message_id)
+        if isinstance(message, str):
+            return message
+        text = await self.words(message)
+        return await self.store.write(_take, principal, message_id, text)
+
+    async def words(self, message: MessageRow) -> str:
+        """Its text as the editor has it. Raises :class:`Conflict` where it can't be had."""
+        try:
+            data = await self.blobs.read(message.body_sha256, limit=MAX_BODY_BLOB_BYTES)
+        except (BlobMissing, BlobCorrupt) as fault:
+            raise Conflict("The text of this draft is missing or damaged on this server.") from fault
+        body = msgspec.json.decode(data, type=Body)
+        found = html_of(body.text) if body.html is None else (await self.rebuilder.own(body.html)).html
+        if len(found) > wire.MAX_HTML_CHARS or len(message.headers.attachments) > MAX_ATTACHMENTS:
+            raise Conflict("This draft is too large to be continued here. Open it in the program that wrote it.")
+        return found
+
+
+def html_of(text: str) -> str:
+    """Plain text with its lines and quotations; the editor knows no other way to keep spaces."""
+    return text_to_html(_SPACES.sub(lambda run: _NBSP * len(run[0]), text))
+
+
+def _open(tx: ReadTx, principal: Principal, message_id: str) -> MessageRow | str:
+    """The message, or the draft that it is continued as already."""
+    message = thread_queries.message_for(tx, principal, message_id=message_id)
+    if message is None:
+        raise NotFound(NO_SUCH)
+    account = drafts.account_of(tx, principal, message.account_id, to="own")
+    if DRAFT not in message.labels:
+        raise NotFound(NO_SUCH)
+    if account.provider == KEPT_HERE:
+        raise Conflict("This mailbox was imported, and can’t send. Forward the draft from another account.")
+    draft_id = draft_copies.taken(tx, message.id) or derived_id("drf", message.id)
+    if queries.outgoing_of_draft(tx, principal, draft_id=draft_id) is not None:
+        raise Conflict("This draft was sent already.")
+    if queries.draft_for(tx, principal, draft_id=draft_id) is not None:
+        return draft_id
+    if draft_copies.taken(tx, message.id) is not None:
+        raise Conflict("This draft was thrown away here, and is about to go from the mailbox.")
+    return message
+
+
+def _take(tx: Tx, principal: Principal, message_id: str, text: str) -> str:
+    message = _open(tx, principal, message_id)
+    if isinstance(message, str):
+        return message
+    if queries.draft_count(tx, principal) >= drafts.MAX_DRAFTS:
+        raise Conflict(drafts.too_many())
+    account = drafts.account_of(tx, principal, message.account_id, to="own")
+    draft_id = derived_id("drf", message.id)
+    drafts.write(
+        tx,
+        request_of(tx, account, message, text),
+        draft_id=draft_id,
+        owner_id=writer_of(principal, account),
+        attachments=attached(tx, account, message, draft_id),
+        version=1,
+        answers=_answers(message),
+    )
+    header = thread_queries.message_id_header(tx, message.id)
+    draft_copies.take(tx, draft_id, message, message_id_header=header if usable_id(header or "") else None)
+    return draft_id
+
+
+def request_of(tx: ReadTx, account: Account, message: MessageRow, text: str) -> SendRequest:
+    sender = message.sender.address.lower()
+    headers = message.headers
+    return SendRequest(
+        account_id=account.id,
+        to=tuple(map(mailbox_text, headers.to)),
+        cc=tuple(map(mailbox_text, headers.cc)),
+        bcc=tuple(map(mailbox_text, headers.bcc)),
+        subject=clean_line(message.subject),
+        html=text,
+        attachments=(),
+        thread_id=None if queries.last_message_of(tx, message.thread_id) is None else message.thread_id,
+        quote=None,
+        from_address=sender if sender in own_addresses.sendable(account) else None,
+    )
+
+
+def attached(tx: Tx, account: Account, message: MessageRow, draft_id: str) -> tuple[str, ...]:
+    """Its files, the pictures of its text among them, as files of the draft."""
+    return tuple(
+        attaching.attach(
+            tx,
+            File(
+                id=one.file_id,
+                sha256=one.sha256,
+                name=one.filename,
+                mime=one.mime,
+                size=one.size,
+                created_at=tx.now,
+            ),
+            origin=draft_origin(draft_id),
+            owner_id=account.owner_id,
+            holder=draft_id,
+        )
+        for one in message.headers.attachments
+    )
+
+
+def _answers(message: MessageRow) -> Answers | None:
+    """What it says to answer, whatever has come to its thread since."""
+    parent = message.headers.in_reply_to
+    parent = parent if usable_id(parent or "") else None
+    references = references_of(message.headers.references, parent=parent)
+    return Answers(in_reply_to=parent, references=references) if references else None
