@@ -103,9 +103,10 @@ def launch(chromium: BrowserType, *, without: Sequence[str] = ()) -> Browser:
     )
 
 
-def prepare(page: Page, *, held: Sequence[int] = HELD) -> None:
+def prepare(page: Page, *, held: Sequence[int] = HELD, slow: bool = SLOW_PROCESSOR > 1) -> None:
+    """``slow``: on a slow processor. The session for it has Chromium forget, at the next page, that it is offline."""
     page.add_init_script(f"({PREPARE})({list(held)})")
-    if SLOW_PROCESSOR > 1:
+    if slow:
         page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOW_PROCESSOR})
 
 
@@ -116,7 +117,7 @@ def fresh_page(browser: Browser, **options: Any) -> Iterator[Page]:
     context.set_default_timeout(PATIENCE_MS)
     try:
         page = context.new_page()
-        prepare(page)
+        prepare(page, slow=SLOW_PROCESSOR > 1 and options.get("service_workers") != "allow")
         yield page
     finally:
         context.close()
