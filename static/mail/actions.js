@@ -240,7 +240,7 @@ export function startRefusals() {
 /** @type {Record<string, string>} */
 const WAITED = { "mail.archive": "Archiving", "mail.unarchive": "The move to the inbox", "mail.open": "Reading",
   "mail.markUnread": "Marking as unread", "mail.snooze": "Snoozing", "mail.unsnooze": "Bringing back",
-  "mail.setLabels": "A change of labels" };
+  "mail.setLabels": "A change of labels", "mail.mute": "Muting", "mail.unmute": "Unmuting" };
 
 /** What follows when the notice of a step is asked to take it back; the page says. */
 export const onUndo = { run: () => void undo() };

@@ -46,7 +46,11 @@ function patchOf(thread, name, said) {
     case "mail.archive":
       return relabelled(thread, [], ["INBOX"]);
     case "mail.unarchive":
-      return { ...relabelled(thread, ["INBOX"], ["SPAM", "TRASH"]), snoozedUntil: null };
+      return { ...relabelled(thread, ["INBOX"], ["SPAM", "TRASH"]), snoozedUntil: null, muted: false };
+    case "mail.mute":
+      return { ...relabelled(thread, [], ["INBOX"]), muted: true };
+    case "mail.unmute":
+      return { muted: false };
     case "mail.snooze":
       return { ...relabelled(thread, [], ["INBOX"]), snoozedUntil: said.until };
     case "mail.unsnooze":

@@ -52,15 +52,20 @@ function NavLink({ to }) {
 function Banner() {
   const lost = liveState.value === "lost";
   const seconds = Math.max(0, Math.round((nextAttemptAt.value - now.value) / 1000));
+  const kept = standIn() && heardAt.value ? `kept ${ago(new Date(heardAt.value).toISOString(), now.value)}` : "";
+  const short = [navigator.onLine ? "Reconnecting" : "Offline"];
+  if (waits.value > 0) short.push(`${plural(waits.value, "change")} to send`);
+  else if (kept) short.push(kept);
   return html`<div role="status" aria-live="polite">
     ${lost && html`<div class="banner">
       <span class="banner-pulse"></span>
-      <span>${navigator.onLine ? "Reconnecting to the server." : "You are offline."} ${standIn() && heardAt.value
-        ? `You see what this browser kept ${ago(new Date(heardAt.value).toISOString(), now.value)}.`
+      <span class="banner-short">${short.join(": ")}</span>
+      <span class="banner-long">${navigator.onLine ? "Reconnecting to the server." : "You are offline."} ${kept
+        ? `You see what this browser ${kept}.`
         : "What you see may be out of date."}</span>
-      ${waits.value > 0 && html`<span>${plural(waits.value, "change")} will be sent then.</span>`}
+      ${waits.value > 0 && html`<span class="banner-long">${plural(waits.value, "change")} will be sent then.</span>`}
       <button class="button small" onClick=${reconnectNow} aria-label="Reconnect now">
-        ${seconds > 5 ? `Retry now (${seconds} s)` : "Retry now"}</button>
+        Retry<span class="banner-long">${` now${seconds > 5 ? ` (${seconds} s)` : ""}`}</span></button>
     </div>`}
   </div>`;
 }

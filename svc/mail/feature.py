@@ -59,6 +59,7 @@ from svc.mail.settings import SETTINGS
 from svc.mail.sharing.procedures import PROCEDURES as SHARING_PROCEDURES
 from svc.mail.sync.engine import MailEngine
 from svc.mail.sync.procedures import PROCEDURES as ACCOUNT_PROCEDURES
+from svc.mail.threads import remarking
 from svc.mail.threads.invariants import INVARIANTS
 from svc.mail.threads.retitling import CONSUMER as TITLES_CONSUMER
 from svc.mail.threads.shared_files import shared_file
@@ -152,7 +153,7 @@ FEATURE = Feature(
     invariants=(*INVARIANTS, *SEARCH_INVARIANTS, *SENDING_INVARIANTS),
     machines=(SENDING, SYNC),
     consumers=(SEARCH_CONSUMER, TITLES_CONSUMER, AUTHENTICATION_CONSUMER, INVITATIONS_CONSUMER),
-    jobs=(labelling.JOB, sending.JOB, mirroring.JOB),
+    jobs=(labelling.JOB, sending.JOB, mirroring.JOB, remarking.JOB),
     claim=_claim,
     file_readers=(shared_file,),
     reversals=(LABELS_REVERSAL, SEND_REVERSAL),

@@ -25,7 +25,14 @@ from svc.mail.search.tables import TABLES as SEARCH_TABLES
 from svc.mail.sending.tables import DRAFT_COPIES, SENT_BY, TAKEN_DRAFTS
 from svc.mail.sending.tables import TABLES as SENDING_TABLES
 from svc.mail.threads.own_words.tables import TABLES as OWN_WORDS_TABLES
-from svc.mail.threads.tables import DRAFTS_APART, FILTERED_TABLES, JOINED_TABLES, MUTES_TABLES, REFERENCES_TABLES
+from svc.mail.threads.tables import (
+    DRAFTS_APART,
+    FILTERED_TABLES,
+    JOINED_TABLES,
+    MARKED_ADDRESSES,
+    MUTES_TABLES,
+    REFERENCES_TABLES,
+)
 from svc.mail.unsubscribing.tables import TABLES as UNSUBSCRIBING_TABLES
 
 MIGRATIONS = Migrations("mail")
@@ -288,6 +295,13 @@ def m050_imap_server_ids(db: Database) -> None:
 def m051_taken_drafts(db: Database) -> None:
     """Drafts of other programs that are continued here, and why a draft's copy was refused."""
     for statement in TAKEN_DRAFTS:
+        db.execute(statement)
+
+
+@MIGRATIONS(name="m052_marked_addresses")
+def m052_marked_addresses(db: Database) -> None:
+    """By which addresses the mail of an account is marked."""
+    for statement in MARKED_ADDRESSES:
         db.execute(statement)
 
 

@@ -34,6 +34,7 @@ OWNERS: Final[Mapping[str, tuple[str, ...]]] = {
         "mail_messages",
         "mail_thread_labels",
         "mail_filtered_threads",
+        "mail_marked_addresses",
         "mail_snoozes",
         "mail_mutes",
         "mail_references",

@@ -4,7 +4,7 @@ Owns the tables ``people`` and ``people_*``. A person belongs to the owner of th
 learns of them. Mail tells whom it meets (:func:`meet`), and asks what they are called. Start reading at ``model.py``.
 """
 
-from svc.people.actions import meet
+from svc.people.actions import let_go, meet
 from svc.people.feature import FEATURE
 from svc.people.model import PERSON_CHANGED, Correspondent, Direction, PageRef, plain_address
 from svc.people.queries import filed_under, filing, titles
@@ -17,6 +17,7 @@ __all__ = [
     "PageRef",
     "filed_under",
     "filing",
+    "let_go",
     "meet",
     "plain_address",
     "titles",

@@ -133,6 +133,16 @@ def tell(tx: Tx, principal: Principal, person: Person) -> None:
     tx.record(type=PERSON_CHANGED, payload=payload, audience=person.owner_id, device_id=principal.device_id)
 
 
+def let_go(tx: Tx, *, owner_id: str | None, addresses: Iterable[str]) -> None:
+    """These are the owner's own: they are none of the people any more. Their pages stay as they are."""
+    for address in sorted({plain_address(one) for one in addresses}):
+        known = queries.person(tx, owner_id=owner_id, address=address)
+        if known is not None:
+            _unindex(tx, known)
+            tx.run("delete from people where id = :id", id=known.id)
+            tell(tx, MAKER, known)
+
+
 def skip_domains(tx: Tx, *, domains: Iterable[str]) -> None:
     """The setting in force from now on; who was met before stays as filed."""
     tx.run("delete from people_skipped")

@@ -432,6 +432,14 @@ CREATE TABLE "mail_ledger" (              -- what failed alone, and was passed o
 ) strict, without rowid
 ;
 
+CREATE TABLE mail_marked_addresses (        -- by which addresses the mail of an account is marked as to the person
+    account_id text primary key references mail_accounts (id) on delete cascade,
+    addresses text not null,                -- JSON array, sorted; empty while it is being marked by others
+    goal text not null,                     -- by which it is being marked
+    after text not null                     -- so far: the id of the last message
+) strict, without rowid
+;
+
 CREATE TABLE mail_messages (
     id text primary key,
     account_id text not null references mail_accounts (id) on delete cascade,

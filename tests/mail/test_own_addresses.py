@@ -298,7 +298,7 @@ async def test_a_mail_that_was_held_back_is_a_draft_from_the_same_address(servic
 async def test_an_own_address_is_me_and_none_of_ones_people(service: Service) -> None:
     mailer = await aliased(service, HELLO)
     thread = await arrived(mailer, "To: hello+shop@studio.example")
-    found = (await service.query("mail.threads", section="inbox", filter="to-me"))["threads"]
+    found = (await service.query("mail.threads", section="inbox", only="to-me"))["threads"]
     assert thread in [one["id"] for one in found]
     sent = await mailer.send(to=[HELLO, "Hello+x@studio.example", "noa@example.org"])
     await mailer.until(sent["outgoingId"], "sent")

@@ -129,6 +129,29 @@ def test_without_a_link_what_is_done_waits_and_is_done_once(page: Page, service:
     look_done_once(page, service, ids)
 
 
+def test_a_thread_that_is_muted_without_a_link_is_marked_so(page: Page, service: ServiceProcess) -> None:
+    ids = deliver(service)
+    page.goto("/p/mail")
+    keep(page, SUBJECTS[0])
+    address = page.url
+    page.context.set_offline(True)
+    page.goto("/p/mail")
+    row(page, SUBJECTS[0]).click()
+    page.keyboard.press("m")
+    until(page, lambda: page.evaluate(WAITS_FOR, "mail.mute") == 1, what="it to be written down")
+    page.goto(address)
+    expect(page.locator(".thread-muted")).to_be_visible()
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(page.locator(".banner-short")).to_have_text("Offline: 1 change to send")
+    banner = page.locator(".banner").bounding_box()
+    text = page.locator(".banner-short").bounding_box()
+    assert banner is not None
+    assert text is not None
+    assert (banner["height"] < 52, text["height"] < 30) == (True, True)
+    page.context.set_offline(False)
+    until(page, lambda: service.query("mail.thread", id=ids[SUBJECTS[0]])["thread"]["muted"], what="it to be muted")
+
+
 def test_what_the_page_asked_for_before_its_worker_began_is_kept_too(page: Page, service: ServiceProcess) -> None:
     deliver(service)
     page.add_init_script(f"({LATE_WORKER})()")

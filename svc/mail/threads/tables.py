@@ -1,5 +1,5 @@
 """The tables and columns of threads that came later: ``m016_references``, ``m017_drafts_apart``, ``m019_joined``,
-``m022_filters`` and ``m023_mutes``. Nothing here may ever change its meaning."""
+``m022_filters``, ``m023_mutes`` and ``m052_marked_addresses``. Nothing here may ever change its meaning."""
 
 from __future__ import annotations
 
@@ -104,4 +104,15 @@ MUTES_TABLES = (
     ) strict, without rowid
     """,
     "create index mail_mutes_account on mail_mutes (account_id)",
+)
+
+MARKED_ADDRESSES = (
+    """
+    create table mail_marked_addresses (        -- by which addresses the mail of an account is marked as to the person
+        account_id text primary key references mail_accounts (id) on delete cascade,
+        addresses text not null,                -- JSON array, sorted; empty while it is being marked by others
+        goal text not null,                     -- by which it is being marked
+        after text not null                     -- so far: the id of the last message
+    ) strict, without rowid
+    """,
 )
