@@ -5,7 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.full_disk import on_a_small_disk
+
+pytestmark = pytest.mark.thorough
 
 ON_A_SMALL_DISK = """
 import json, os, sys
@@ -15,8 +19,6 @@ from svc.clock import WallClock
 from tests.files.uploads import kept, upload
 from tests.recorded_log import RecordedLog
 from tests.support.service import open_service
-
-pytestmark = pytest.mark.thorough
 
 async def main():
     clock = WallClock()
