@@ -193,8 +193,9 @@ class WsprotoSocket(Socket):
             *self._headers,
             *headers,
         ]
-        await self._write(_head(HTTPStatus.SWITCHING_PROTOCOLS, fields))
-        self._frames = Connection(ConnectionType.SERVER, trailing_data=self._early)
+        head = _head(HTTPStatus.SWITCHING_PROTOCOLS, fields)
+        self._frames = Connection(ConnectionType.SERVER, trailing_data=self._early)  # a Close waits behind the head
+        await self._write(head)
         self._heard_at = trio.current_time()
 
     async def receive(self) -> str | bytes | None:

@@ -345,6 +345,30 @@ async def test_a_close_gets_out_although_the_woken_handler_cancels_who_closes(lo
             assert closed.code == code
 
 
+async def test_a_drain_that_comes_as_soon_as_the_client_has_the_handshake_is_told(log: RecordedLog) -> None:
+    let_go, draining = trio.Event(), trio.Event()
+
+    def pair() -> tuple[trio.abc.Stream, trio.abc.Stream]:
+        near, far = trio.testing.memory_stream_pair()
+        hand_over = far.send_stream.send_all_hook
+
+        async def linger() -> None:
+            assert hand_over is not None
+            await hand_over()
+            await let_go.wait()  # the client has the bytes before who sends them knows
+
+        far.send_stream.send_all_hook = linger
+        return near, far
+
+    async with served(echo, log, draining=draining, pair=pair) as client:
+        draining.set()
+        await trio.testing.wait_all_tasks_blocked()
+        let_go.set()
+        closed = await client.until_closed()
+        assert closed is not None
+        assert closed.code == 1001
+
+
 async def test_a_client_that_is_cut_off_ends_the_handler_quietly(log: RecordedLog) -> None:
     async with served(echo, log) as client:
         await client.say("x")
