@@ -19,6 +19,7 @@ from svc.clock import VirtualClock
 from svc.nursery import ThreadPool
 from tests import sizes, virtual_time
 from tests.chance import seeded
+from tests.dawdling import dawdle
 from tests.peers.needs import check_marked
 from tests.recorded_log import RecordedLog, StoppedClock
 from tests.support.service import Service, open_service
@@ -85,6 +86,11 @@ async def service(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> Async
     """The whole service in-process, with the fake providers and nothing in it yet."""
     async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake") as opened:
         yield opened
+
+
+@pytest.fixture(autouse=sizes.DAWDLES)
+def _tasks_dawdle(monkeypatch: pytest.MonkeyPatch) -> None:
+    dawdle(monkeypatch, seeded())
 
 
 @pytest.fixture(autouse=True)

@@ -69,7 +69,9 @@ STORY_JUMPS: Final = _size(3, 5)
 HANGS_S: Final = 180.0
 """Ends a test that hangs, and judges no speed: on a machine that others use too, a boot may take a minute."""
 
-SLOW: Final = SOAK or os.environ.get("SVC_SLOW") == "1"
+DAWDLES: Final = os.environ.get("SVC_SLOW") == "1"
+"""Tasks take turns by chance (tests/dawdling.py). Not in a soak: it enumerates the steps of a task."""
+SLOW: Final = SOAK or DAWDLES
 SLOW_PROCESSOR: Final = 6 if SLOW else 1
 LATE_ANSWERS_MS: Final = 300 if SLOW else 0
 """Browser tests on a machine that is made slow: how many times slower the page runs, and by how much, at most, each
