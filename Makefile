@@ -33,10 +33,11 @@ demo: export SVC_HOME ?= $(CURDIR)/.cache/demo
 demo: $(STAMP) $(VENDOR)  ## the same with the fake providers and a small company's mail
 	$(BIN)/svc serve
 
-# What one runs all day. The journeys drive the whole program as processes; the looks walk each page in every size and colour;
-# the thorough ones walk a whole corpus, or each step of an enumeration, or wait for real git, npm or mail servers.
-test: $(STAMP) $(VENDOR)  ## the tests, but for journeys, looks and thorough ones, which take longer; skips say what is missing
-	$(PYTEST) -m "not journey and not thorough" --ignore-glob='*_looks.py'
+# What one runs all day. The journeys drive the whole program as processes; the looks walk each page in every size and
+# colour; the thorough ones walk a whole corpus, or each step of an enumeration, or wait for real programs; peers are
+# outside systems.
+test: $(STAMP) $(VENDOR)  ## the tests, but for journeys, looks, peers and thorough ones, which take longer; skips say what is missing
+	$(PYTEST) -m "not journey and not thorough and not peer" --ignore-glob='*_looks.py'
 
 soak: export SVC_SOAK := 1
 soak: $(STAMP) $(VENDOR)  ## the same in large sizes (tests/sizes.py), for a night; SOAK=tests/mail does a part

@@ -28,6 +28,8 @@ from tests.sizes import HANGS_S
 from tests.support.process import ROOT, ServiceProcess, until
 from tests.support.service import Service, open_service
 
+pytestmark = pytest.mark.thorough
+
 DRAIN_S = 120  # as long as may be: no machine is so slow that a request does not finish within it
 
 
@@ -74,7 +76,6 @@ def test_a_worker_without_the_token_is_refused_and_nothing_is_opened(tmp_path: P
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.thorough
 def test_config_shows_each_setting_with_its_source_and_no_secret(tmp_path: Path) -> None:
     settings = {
         "HOME": str(tmp_path),
@@ -96,7 +97,6 @@ def test_config_shows_each_setting_with_its_source_and_no_secret(tmp_path: Path)
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.thorough
 def test_every_fault_of_the_environment_is_told_by_every_command(tmp_path: Path) -> None:
     wrong = {
         "HOME": str(tmp_path),
@@ -139,7 +139,6 @@ def test_a_reader_that_has_had_enough_ends_a_command_without_a_word(tmp_path: Pa
     assert (ended.returncode, ended.stderr) == (EXIT_PIPE_CLOSED, b"")
 
 
-@pytest.mark.thorough
 def test_a_variable_that_is_no_setting_is_told_with_the_nearest_one(tmp_path: Path) -> None:
     done = svc("config", "--json", HOME=str(tmp_path), SVC_PROT="4999", SVC_ZZZZZZ="x")
     assert done.returncode == 0
@@ -179,7 +178,6 @@ def test_where_others_can_reach_it_an_unclaimed_instance_needs_its_token(tmp_pat
     assert [path for path in sorted(tmp_path.rglob("*")) if not path.name.endswith(("-shm", "-wal"))] == before
 
 
-@pytest.mark.thorough
 def test_a_bootstrap_invite_stands_for_the_token(process: ServiceProcess) -> None:
     assert process.command("invite", "--admin").returncode == 0
     host = other_address()
@@ -204,7 +202,6 @@ def other_address() -> str:
         return str(probe.getsockname()[0])
 
 
-@pytest.mark.thorough
 def test_a_second_start_is_told_who_holds_the_home_though_the_port_is_taken_too(process: ServiceProcess) -> None:
     process.start(PROVIDERS="fake")
     environ = {"HOME": str(process.directory), "SVC_HOME": str(process.home), "SVC_PORT": str(process.port)}
@@ -215,7 +212,6 @@ def test_a_second_start_is_told_who_holds_the_home_though_the_port_is_taken_too(
 
 
 @pytest.mark.parametrize(("host", "shown"), [("127.0.0.1", "127.0.0.1"), ("localhost", "127.0.0.1"), ("::1", "[::1]")])
-@pytest.mark.thorough
 def test_a_start_says_what_to_open(tmp_path: Path, host: str, shown: str) -> None:
     settings = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "config"), "PROVIDERS": "fake"}
     claimed = svc("claim", "--email", "mia@example.org", SVC_HOST=host, SVC_PORT="4999", **settings)
@@ -261,7 +257,6 @@ def blob(process: ServiceProcess) -> Path:
     return Path(process.home, "blobs", sha256[:2], sha256)
 
 
-@pytest.mark.thorough
 def test_fsck_finds_a_sound_home_sound_and_changes_nothing(lived_in: ServiceProcess) -> None:
     def content() -> dict[Path, bytes]:
         files = [path for path in lived_in.home.rglob("*") if path.is_file()]
@@ -281,7 +276,6 @@ def test_reindexing_leaves_a_sound_home_and_everything_to_do(lived_in: ServicePr
     assert lived_in.command("fsck").stdout == "ok\n"
 
 
-@pytest.mark.thorough
 def test_fsck_names_what_is_missing_and_when_asked_what_is_damaged(lived_in: ServiceProcess) -> None:
     path = blob(lived_in)
     whole = path.read_bytes()

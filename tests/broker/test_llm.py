@@ -345,6 +345,7 @@ async def test_a_key_that_is_replaced_goes_on_for_calls_under_way_and_is_masked_
     assert [Heard.read(raw).headers["x-api-key"] for raw in world.vendor.heard] == [KEY_A, "a-newer-key"]
 
 
+@pytest.mark.thorough
 async def test_a_run_that_floods_is_held_back_and_others_are_not(world: World) -> None:
     service = world.service
     world.vendor.script = never_again()

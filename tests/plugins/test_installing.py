@@ -25,7 +25,7 @@ from tests.peers.needs import NPM, needs
 from tests.plugins.registry import Package, Registry, example, serving, studio
 from tests.plugins.rig import installer
 
-pytestmark = [pytest.mark.wall_clock, needs(NPM)]
+pytestmark = [pytest.mark.wall_clock, needs(NPM), pytest.mark.thorough]
 
 
 @pytest.fixture

@@ -17,6 +17,8 @@ from tests.mail.sending.stage import POINTS, Action, Outcome, Point, Stage, open
 from tests.sizes import SOAK, STORY_ANY, STORY_JUMPS, STORY_TELLING
 from tests.support.mailbox import Rig
 
+pytestmark = pytest.mark.thorough
+
 OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
 BESIDE: Final[tuple[Action, ...]] = ("cancel", "reschedule", "retry", "poll", "tick")
 AFTER: Final[tuple[Action, ...]] = ("cancel", "reschedule", "retry", "poll", "restart")
@@ -94,7 +96,6 @@ async def test_more_with_a_clock_that_jumps(rig: Rig, wall: VirtualClock, first:
 
 
 @pytest.mark.parametrize("point", POINTS)
-@pytest.mark.thorough
 async def test_anything_beside_an_attempt_at_any_point_of_it(rig: Rig, wall: VirtualClock, point: Point) -> None:
     """A cancel, a poll, a second tick in the middle of an attempt, whose end nobody knows yet."""
     async with open_stage(rig, wall) as stage:
@@ -110,7 +111,6 @@ async def test_anything_beside_an_attempt_at_any_point_of_it(rig: Rig, wall: Vir
 
 
 @pytest.mark.parametrize("first", ["lost-blind", "cut"])
-@pytest.mark.thorough
 async def test_the_same_while_a_retry_in_doubt_is_on_its_way(rig: Rig, wall: VirtualClock, first: Outcome) -> None:
     """The mail of the first attempt may turn up under the second."""
     async with open_stage(rig, wall) as stage:
