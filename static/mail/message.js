@@ -18,14 +18,14 @@ import { Pictures, isPicture } from "./pictures.js";
 import { UnsubscribeBar, UnsubscribeButton } from "./unsubscribe.js";
 
 /**
- * `by`: who had it sent, in an account that is shared.
- * @param {{ message: Message, open: boolean, toggle: (() => void) | null, by?: string | null }} props
+ * `by`: who had it sent, in an account that is shared; `own`: whether the account is the person's own.
+ * @param {{ message: Message, open: boolean, toggle: (() => void) | null, own: boolean, by?: string | null }} props
  */
-export function MessageCard({ message, open, toggle, by = null }) {
+export function MessageCard({ message, open, toggle, own, by = null }) {
   return html`<article class=${`card${open ? "" : " folded"}`} tabindex="-1"
     aria-label=${`Message from ${senderOf(message)}`}>
     <${CardHead} message=${message} open=${open} toggle=${toggle} by=${by} />
-    ${open && html`<${CardBody} message=${message} />`}
+    ${open && html`<${CardBody} message=${message} own=${own} />`}
   </article>`;
 }
 
@@ -91,14 +91,14 @@ function Details({ message }) {
   </dl>`;
 }
 
-/** @param {{ message: Message }} props */
-function CardBody({ message }) {
+/** @param {{ message: Message, own: boolean }} props */
+function CardBody({ message, own }) {
   const [asText, setAsText] = useState(false);
   const remote = useRemoteImages(message);
   const pictures = message.inline.filter(isPicture);
   const files = message.attachments.filter((file) => !pictures.some((picture) => picture.fileId === file.fileId));
   return html`<div class="card-body">
-    ${isDraft(message) && html`<${ContinueBar} message=${message} />`}
+    ${own && isDraft(message) && html`<${ContinueBar} message=${message} />`}
     <${InvitationCard} message=${message} />
     ${message.warnings.length > 0 && html`<ul class="card-warnings" aria-label="Be careful">
       ${message.warnings.map((words) => html`<li key=${words}><${Icon} name="warning" size=${16} /> <bdi>${words}</bdi>

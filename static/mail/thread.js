@@ -177,6 +177,7 @@ function Messages({ detail }) {
   const [open, setOpen] = useState(() => new Set(openAtFirst(messages)));
   const [middle, setMiddle] = useState(false);
   const newest = messages.at(-1)?.id;
+  const own = accountOf(detail.thread.accountId)?.access === "own";
   useEffect(() => {
     if (newest !== undefined && !open.has(newest)) setOpen(new Set(open).add(newest)); // one that came while it is read
   }, [newest]);
@@ -196,7 +197,7 @@ function Messages({ detail }) {
       if (hidden.includes(message)) return null;
       const only = messages.length === 1;
       return html`<${MessageCard} key=${message.id} message=${message} open=${open.has(message.id)}
-        by=${sentBy(detail.acts ?? [], message.id)} toggle=${only ? null : () => toggle(message.id)} />`;
+        own=${own} by=${sentBy(detail.acts ?? [], message.id)} toggle=${only ? null : () => toggle(message.id)} />`;
     })}
     ${proposedReply && html`<section class="card proposed" aria-label="Proposed reply">
       <header class="card-head"><span class="card-from">Proposed reply, not sent</span></header>

@@ -187,6 +187,17 @@ def test_a_draft_of_another_program_is_continued_from_its_thread(start: Callable
     assert len(world.drafts) == 1
 
 
+def test_a_draft_of_a_mailbox_that_is_shared_with_me_is_its_owners_to_continue(start: Callable[..., App]) -> None:
+    world = World()
+    thread = world.thread("thr_01")
+    world.details["thr_01"] = fake_world.detail(thread)
+    world.details["thr_01"]["messages"][-1]["labels"] = [{"id": "DRAFT", "name": "Draft", "color": None}]
+    next(one for one in world.accounts if one["id"] == thread["accountId"])["access"] = "act"
+    page = start(world).open("/p/mail/t/thr_01", ready="iframe")
+    expect(page.locator(".card-draft").first).to_be_visible()
+    expect(page.get_by_role("button", name="Continue writing")).to_have_count(0)
+
+
 def test_what_the_mailbox_does_not_have_is_said_at_the_draft_and_in_its_window(start: Callable[..., App]) -> None:
     world = World()
     why = "Not copied to the mailbox: This mail is larger than the 35 MiB that can be sent."

@@ -8,6 +8,7 @@ import { ConfirmButton } from "../../ui/confirm.js";
 import { number, plural } from "../../ui/format.js";
 import { html } from "../../ui/html.js";
 import { Icon } from "../../ui/icons.js";
+import { toast } from "../../ui/toast.js";
 import { accounts, loadAccounts } from "../accounts.js";
 
 /** @typedef {OutputOf<"mail.imports">[number]} Import */
@@ -104,8 +105,12 @@ function ImportRow({ one, changed }) {
     return () => clearTimeout(timer);
   }, [looks, one.state, changed]);
   const goOn = async () => {
-    await mutate("runs.retry", { id: one.runId });
-    setLooks(LOOKS_FOR_A_RETRY);
+    try {
+      await mutate("runs.retry", { id: one.runId });
+      setLooks(LOOKS_FOR_A_RETRY);
+    } catch (error) {
+      toast(`Could not retry ${one.name}: ${reasonOf(error)}`, { tone: "error" });
+    }
   };
   const stop = async () => {
     try {

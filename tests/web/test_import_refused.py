@@ -1,0 +1,33 @@
+"""Settings, Import: what the server refuses is told beside the import."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from tests.support.browser import App
+from tests.web.fake_server import Refusal, World
+from tests.web.fake_world import MIA
+
+pytestmark = pytest.mark.browser
+
+
+@dataclass
+class FailedImport(World):
+    def rpc_mail_imports(self, given: dict[str, Any]) -> list[dict[str, Any]]:
+        counted = {"percent": 0, "added": 0, "known": 0, "skipped": 0, "reasons": []}
+        named = {"runId": "run_1", "accountId": MIA, "name": "old.mbox"}
+        return [{**named, **counted, "state": "failed", "problem": "The disk is full."}]
+
+
+def test_a_retry_that_is_refused_is_told(start: Callable[..., App]) -> None:
+    world = FailedImport()
+    world.failing["runs.retry"] = Refusal("CONFLICT", 409, "This run is at work already.")
+    app = start(world)
+    app.tolerated = ("409",)
+    page = app.open("/settings/import", ready=".import")
+    page.get_by_role("button", name="Retry old.mbox").click()
+    page.get_by_text("Could not retry old.mbox: This run is at work already.").wait_for()
