@@ -28,9 +28,9 @@ from svc.mail.model import Account
 from svc.mail.providers.seam import MessageRef
 from svc.mail.search.following import CONSUMER as SEARCH_CONSUMER
 from svc.mail.search.tasks import Indexer
-from svc.mail.sync.account_sync import PAGE_SIZE
 from svc.mail.sync.fetch import Fetched, Fetcher
 from svc.mail.sync.ingest import FullSyncPage
+from svc.mail.sync.pages import PAGE_SIZE
 from svc.nursery import ProcessPool, ThreadPool, open_task_group
 from svc.principal import UNCLAIMED
 from svc.store import Blobs, Consumer, Following, Store

@@ -1,8 +1,11 @@
 // @ts-check
 /** The web app's boot: starts what runs once, and shows the page that the address names. */
 import { render } from "preact";
+import { useEffect } from "preact/hooks";
 import { features, useFeatures } from "./feature.js";
 import { FEATURES } from "./features.js";
+import { startFrame, toggleNav } from "./frame.js";
+import { startHints } from "./hints.js";
 import { registerKeys, startKeys } from "./keys.js";
 import { listen } from "./live.js";
 import { startClock } from "./now.js";
@@ -24,12 +27,15 @@ function boot() {
   for (const { icons } of features()) addIcons(icons ?? {});
   startForgetting();
   startTheme();
+  startFrame();
   startRouter(features().flatMap((row) => row.routes ?? []));
   startClock();
   startKeys();
+  startHints();
   registerKeys("Everywhere", [
     { keys: ["?"], label: "Show these shortcuts", run: () => { helpOpen.value = true; } },
     { keys: ["Mod+k"], label: "Find a command", run: () => { paletteOpen.value = true; }, when: () => !isBare() },
+    { keys: ["v n"], label: "Fold the navigation, or show it", run: toggleNav, when: () => !isBare() },
   ]);
   startPaletteCommands();
   void loadMe().then(listenOnce);
@@ -69,8 +75,11 @@ function App() {
 }
 
 function Missing() {
+  useEffect(() => {
+    document.title = "Nothing here – svc";
+  }, []);
   return html`<main class="panel"><div class="empty">
-    <p class="empty-title">There is nothing at this address</p>
+    <h1 class="empty-title">There is nothing at this address</h1>
     <p><a class="button" href="/p/mail">Go to the inbox</a></p>
   </div></main>`;
 }

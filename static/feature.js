@@ -8,15 +8,20 @@
 /** @typedef {import("./ui/palette.js").Command} Command */
 
 /**
- * A way to somewhere, offered where `at` says and in the palette.
+ * A way to somewhere: a row of the navigation, and a command of the palette.
  * @typedef {object} Nav
- * @property {"top" | "end" | "places"} at the top bar, its end after the app's own buttons, or the menu of places
+ * @property {"places" | "top" | "end"} at among the places of mail, the other places of the workspace, or at the foot
  * @property {string} title
  * @property {string} icon
  * @property {() => string} href
+ * @property {string} [bar] its word in the bar of a phone, which holds three places; without it, it is in the drawer
  * @property {string} [keys] that do the same
- * @property {() => unknown} [show] a component that stands in the bar instead of the icon
+ * @property {() => NavCount | null} [count] how much waits there
+ * @property {() => string} [label] what is said of it, where that is more than its title
+ * @property {(url: URL) => boolean} [here] whether an address is there; without it, any that its feature shows
+ * @property {() => unknown} [show] a component that stands there instead of the icon
  */
+/** @typedef {{ n: number, words: string, bad?: boolean }} NavCount `words` are heard; `bad`: a person is needed */
 
 /**
  * A section of the settings, at /settings/<name>.
@@ -27,6 +32,7 @@
  * @property {string} icon
  * @property {number} order in the list, smallest first
  * @property {boolean} [adminOnly]
+ * @property {readonly string[]} [holds] what one finds there, in the words in which people look for it
  * @property {() => any} show
  */
 
@@ -44,6 +50,7 @@
  * @property {string} name as the folder is called
  * @property {Route[]} [routes] the first row's that knows an address shows it
  * @property {Nav[]} [nav]
+ * @property {(() => unknown)[]} [panels] components that stand below the rows of the navigation, where it has words
  * @property {string[]} [topics] of the live updates
  * @property {(event: LiveEvent) => void} [onEvent] called for each event of these topics
  * @property {() => void} [refetch] the live updates have a gap: whatever was fetched may be old

@@ -2,10 +2,10 @@
 /**
  * Keyboard shortcuts: a registry, scoped by page, that the `?` overlay and the palette list.
  *
- * A key is written as in KeyboardEvent.key; "g i" is one key after the other, "Mod+k" is Ctrl or Cmd. A shortcut is
- * inert while an input has the focus, while compose or a dialog is open, and with Ctrl, Meta or Alt; one with "Mod+"
- * also works in a plain field, where it can't be text. The registry holds what works now and nothing else. Owns the one
- * keydown listener, and the first key of two.
+ * A key is written as in KeyboardEvent.key; "g i" is one key after the other, "Mod+k" is Ctrl or Cmd, "Mod+Shift+p"
+ * that with Shift. A shortcut is inert while an input has the focus, while compose or a dialog is open, and with Ctrl,
+ * Meta or Alt; one with "Mod+" also works in a plain field, where it can't be text. The registry holds what works now
+ * and nothing else. Owns the one keydown listener, and the first key of two.
  */
 import { signal } from "@preact/signals";
 
@@ -56,7 +56,7 @@ function onKeyDown(event) {
   if (event.key === "Shift" || event.key === "Control" || event.key === "Meta") return;
   const mod = event.ctrlKey || event.metaKey;
   if (isBusy(event.target, mod ? RICH : EDITABLE)) return;
-  const key = mod ? `Mod+${event.key.toLowerCase()}` : event.key;
+  const key = mod ? `Mod+${event.shiftKey ? "Shift+" : ""}${event.key.toLowerCase()}` : event.key;
   const presses = key === "Enter" || key === " ";
   if (presses && event.target instanceof Element && event.target.closest(PRESSABLE)) return;
   const before = event.timeStamp - prefixAt < SECOND_KEY_MS ? prefix : "";
@@ -77,6 +77,11 @@ function onKeyDown(event) {
 function isBusy(target, typing) {
   if (target instanceof Element && target.closest(typing)) return true;
   return document.querySelector("dialog[open], :popover-open") !== null;
+}
+
+/** Whether these keys, one or two, do anything now. @param {string} keys */
+export function worksNow(keys) {
+  return find(keys) !== undefined;
 }
 
 /** @param {string} key */

@@ -478,6 +478,7 @@ interface MailDraftOut {
   updatedAt: string;
   fromAddress: string | null;
   notes: string[];
+  threadId: string | null;
 }
 
 /** `notes`: sentences for its writer, about its copy in the mailbox and what was done with it elsewhere. */
@@ -490,6 +491,8 @@ interface MailDraftRowOut {
   updatedAt: string;
   replyTo: string | null;
   notes: string[];
+  threadId: string | null;
+  quote: MailQuoteOut | null;
 }
 
 interface MailDraftSavedOut {
@@ -539,7 +542,13 @@ interface MailFoundThreadOut {
   leads: boolean;
   sent: MailOwnMessageOut | null;
   draft: MailOwnMessageOut | null;
+  writers: MailWriterOut[];
   match: MailMatchOut;
+}
+
+interface MailFromMessageInput {
+  idempotencyKey?: string | null;
+  messageId: string;
 }
 
 /** `eta_seconds`: at the rate of the last minutes; `null` until there is one. */
@@ -679,6 +688,8 @@ interface MailMessageOut {
   warnings: string[];
   authentication: MailAuthenticationOut | null;
   canUnsubscribe: boolean;
+  folds: boolean;
+  foldedLine: number | null;
 }
 
 /** `name` may be empty: then `From` says the account's. */
@@ -871,7 +882,7 @@ interface MailSearchStateOut {
   progress: MailReindexProgress | null;
 }
 
-/** `reply_to` is the thread that the mail answers. With a `draft_id` it may be said twice and is sent once. */
+/** `reply_to` is the thread that the mail answers. With a `draft_id` it may be said twice and is sent once; */
 interface MailSendInput {
   idempotencyKey?: string | null;
   accountId: string;
@@ -884,8 +895,10 @@ interface MailSendInput {
   replyTo?: string | null;
   sendAt?: string | null;
   draftId?: string | null;
+  draftVersion?: number | null;
   quote?: MailQuoteIn | null;
   fromAddress?: string | null;
+  group?: string | null;
 }
 
 /** `message_id` once it is sent and our own copy is stored; `send_at` while it still waits. */
@@ -1034,11 +1047,12 @@ interface MailThreadOut {
   leads: boolean;
   sent: MailOwnMessageOut | null;
   draft: MailOwnMessageOut | null;
+  writers: MailWriterOut[];
 }
 
-/** By `section`, by `label_id` of one account, or by `label_name` in all of them; of these `only` some. */
+/** By `section` (`all`: both of them in one list), by `label_id` of one account, or by `label_name` in all; */
 interface MailThreadsInput {
-  section?: "inbox" | "skipped" | null;
+  section?: "all" | "inbox" | "skipped" | null;
   accountId?: string | null;
   labelId?: string | null;
   labelName?: string | null;
@@ -1114,6 +1128,15 @@ interface MailUnsubscribedOut {
   outcome: "done" | "failed" | "opened" | "sent";
   detail: string | null;
   at: string;
+}
+
+/** `own`: the account sent their first mail of the thread; `bulk`: that one went to many, from a list or a shop. */
+interface MailWriterOut {
+  name: string;
+  address: string;
+  title: string | null;
+  own: boolean;
+  bulk: boolean;
 }
 
 interface NotificationsBrowserInput {
@@ -1697,6 +1720,7 @@ interface Procedures {
   "mail.thread": { input: MailThreadInput; output: MailThreadDetailOut };
   "mail.open": { input: MailOpenInput; output: {} };
   "mail.markUnread": { input: MailThreadIdsInput; output: {} };
+  "mail.markUnreadFrom": { input: MailFromMessageInput; output: {} };
   "mail.archive": { input: MailThreadIdsInput; output: {} };
   "mail.unarchive": { input: MailThreadIdsInput; output: {} };
   "mail.mute": { input: MailThreadIdsInput; output: {} };

@@ -17,13 +17,15 @@ if TYPE_CHECKING:
 
 
 _WORKER: Final = (["serve", "--role=worker"], ["serve", "--role", "worker"])
+_OF_THE_PROGRAM: Final = ("-h", "--help", "--version")
 EXIT_PIPE_CLOSED: Final = 141
 """As a shell reports a program that SIGPIPE ended."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one ``svc`` command; the process's exit code."""
-    if (sys.argv[1:] if arguments is None else list(arguments)) in _WORKER:
+    arguments = _in_full(sys.argv[1:] if arguments is None else list(arguments))
+    if arguments in _WORKER:
         from svc.worker import process  # late, and nothing else: it loads no part of the trusted plane
 
         return process.main()
@@ -38,6 +40,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_PIPE_CLOSED
     return code
+
+
+def _in_full(arguments: list[str]) -> list[str]:
+    """Options alone are those of ``svc serve``, but for what is said of the whole program."""
+    if arguments and arguments[0].startswith("-") and arguments[0] not in _OF_THE_PROGRAM:
+        return ["serve", *arguments]
+    return arguments
 
 
 def build_parser(commands: Iterable[Command]) -> argparse.ArgumentParser:

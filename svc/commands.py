@@ -29,6 +29,7 @@ from svc.app import (
     open_home,
     serve,
 )
+from svc.browser import open_in_browser, opener_of
 from svc.clock import WallClock
 from svc.command import JSON, OK, Argument, Command, Invocation, OpenedHome
 from svc.config import EXIT_CONFIG, Config, ConfigError, ConfigFault, Rule, read_config, read_config_without_faults
@@ -115,13 +116,22 @@ def serve_command(call: Invocation) -> int:
     log = Log.to_stderr(form=config[LOG], clock=clock)
     for unknown, nearest in config.unknown():
         log.warning("config.unknown_variable", name=unknown, nearest=nearest)
-    trio.run(partial(serve, config, clock=clock, log=log, role=role, announce=_announce))
+    opener = None if call.given.get("no_open") else opener_of(os.environ, at_terminal=_at_terminal())
+    trio.run(partial(serve, config, clock=clock, log=log, role=role, announce=partial(_announce, opener)))
     return OK
 
 
-def _announce(origin: str) -> None:
+def _at_terminal() -> bool:
+    with suppress(OSError, ValueError, AttributeError):  # it may be closed, or not there
+        return sys.stdout.isatty()
+    return False
+
+
+def _announce(opener: str | None, origin: str) -> None:
     with suppress(OSError, ValueError):  # nobody may be there to read it
         print(f"Open {origin} in a browser.", flush=True)
+    if opener is not None:
+        open_in_browser(opener, origin)
 
 
 def _raise_descriptor_limit() -> None:
@@ -184,6 +194,7 @@ CORE_COMMANDS: Final = (
                 default="all",
                 help="which planes to run: all in one process (the default), web without the worker, or the worker",
             ),
+            Argument(name="--no-open", is_flag=True, help="open no browser, which is done at a terminal of a desktop"),
         ),
     ),
     Command(

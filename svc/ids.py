@@ -25,8 +25,9 @@ def derived_id(prefix: str, *parts: str) -> str:
 
 def _spelled(number: int) -> str:
     number %= len(_ALPHABET) ** _LENGTH
-    pairs = []
-    for _ in range(_LENGTH // 2):
-        number, index = divmod(number, len(_PAIRS))
-        pairs.append(_PAIRS[index])
-    return "".join(pairs)
+    found: list[str] = []
+    for _ in range(_LENGTH // 4):
+        number, four = divmod(number, len(_PAIRS) ** 2)
+        high, low = divmod(four, len(_PAIRS))
+        found += _PAIRS[low], _PAIRS[high]
+    return "".join(found)

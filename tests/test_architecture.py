@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -91,8 +92,13 @@ MAX_FILE_LINES = 500
 MAX_FUNCTION_LINES = 70
 
 
-def imports_of(path: Path) -> Iterator[str]:
+@cache
+def imports_of(path: Path) -> tuple[str, ...]:
     """Every module a file imports at run time, absolute; what stands under ``if TYPE_CHECKING`` is left out."""
+    return tuple(_imports_of(path))
+
+
+def _imports_of(path: Path) -> Iterator[str]:
     tree = ast.parse(path.read_text())
     skipped = {
         id(node)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -36,10 +36,11 @@ READS_LATER = {
 """The reads backward that there are, each with its reason. Nothing is added here without one."""
 
 
-def statements() -> Iterator[Mention]:
-    for path in SOURCES:
-        if path.name not in {"migrations.py", "tables.py"}:
-            yield from mentions(path, frozenset(FEATURE_OF))
+@cache
+def statements() -> tuple[Mention, ...]:
+    """Read once for all tests: it parses the whole service."""
+    read = [path for path in SOURCES if path.name not in {"migrations.py", "tables.py"}]
+    return tuple(one for path in read for one in mentions(path, frozenset(FEATURE_OF)))
 
 
 def told(one: Mention) -> str:

@@ -1,6 +1,7 @@
 // @ts-check
 /** Files on their way to the server: how far each is, and why one did not get there. */
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { signal } from "@preact/signals";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { goToLogin } from "../rpc.js";
 import { fileSize } from "../ui/format.js";
 import { html } from "../ui/html.js";
@@ -21,39 +22,65 @@ const REASONS = /** @type {Record<number, string>} */ ({
   507: "The server’s disk is full.",
 });
 
-/**
- * What is on its way, and `send` for more; `stored` is called with each file that arrived, in the order of arrival.
- * @param {(file: StoredFile) => void} stored
- */
-export function useUploads(stored) {
-  const [uploads, setUploads] = useState(/** @type {Upload[]} */ ([]));
-  const latest = useRef({ stored, uploads });
-  latest.current = { stored, uploads };
-  const last = useRef(0);
-  const forget = useCallback((/** @type {number} */ key) => setUploads((all) => all.filter((one) => one.key !== key)),
-    []);
-  const send = useCallback((/** @type {Iterable<File>} */ files) => {
+/** Files on their way: a signal, for whoever shows them. `stored` is called with each that arrived, as they arrive. */
+export class Uploads {
+  /** @param {(file: StoredFile) => void} stored */
+  constructor(stored) {
+    this.list = signal(/** @type {Upload[]} */ ([]));
+    this.stored = stored;
+    this.last = 0;
+  }
+
+  /** How many have neither arrived nor failed. */
+  get underWay() {
+    return this.list.value.filter((one) => !one.problem).length;
+  }
+
+  /** @param {Iterable<File>} files */
+  send = (files) => {
     for (const file of files) {
-      const key = ++last.current;
-      const change = (/** @type {Partial<Upload>} */ changed) =>
-        setUploads((all) => all.map((one) => (one.key === key ? { ...one, ...changed } : one)));
+      const key = ++this.last;
+      const change = (/** @type {Partial<Upload>} */ changed) => {
+        this.list.value = this.list.value.map((one) => (one.key === key ? { ...one, ...changed } : one));
+      };
       const request = start(file, {
         progress: (sent) => change({ sent }),
         failed: (problem) => change({ problem }),
         stored: (record) => {
-          forget(key);
-          latest.current.stored(record);
+          this.#forget(key);
+          this.stored(record);
         },
       });
-      setUploads((all) => [...all, { key, name: file.name, size: file.size, sent: 0, problem: "", request }]);
+      this.list.value = [...this.list.value, { key, name: file.name, size: file.size, sent: 0, problem: "", request }];
     }
-  }, []);
-  const cancel = useCallback((/** @type {Upload} */ upload) => {
+  };
+
+  /** @param {Upload} upload */
+  cancel = (upload) => {
     upload.request.abort();
-    forget(upload.key);
-  }, []);
-  useEffect(() => () => latest.current.uploads.forEach((one) => one.request.abort()), []);
-  return { uploads, send, cancel };
+    this.#forget(upload.key);
+  };
+
+  abort() {
+    for (const one of this.list.value) one.request.abort();
+  }
+
+  /** @param {number} key */
+  #forget(key) {
+    this.list.value = this.list.value.filter((one) => one.key !== key);
+  }
+}
+
+/**
+ * What is on its way for a component, and ends with it; `send` for more, `stored` as of Uploads.
+ * @param {(file: StoredFile) => void} stored
+ */
+export function useUploads(stored) {
+  const latest = useRef(stored);
+  latest.current = stored;
+  const [mine] = useState(() => new Uploads((file) => latest.current(file)));
+  useEffect(() => () => mine.abort(), []);
+  return { uploads: mine.list.value, send: mine.send, cancel: mine.cancel };
 }
 
 /** @param {{ uploads: Upload[], cancel: (upload: Upload) => void }} props */

@@ -10,7 +10,8 @@ export const FEATURE = {
   onEvent: onGitopsNews,
   refetch: onGitopsNews,
   settings: [
-    { name: "git", label: "Git", title: "Git", icon: "git", order: 56, adminOnly: true, show: GitSection },
+    { name: "git", label: "Git", title: "Git", icon: "git", order: 56, adminOnly: true,
+      holds: ["Repository", "Webhook", "Sync now"], show: GitSection },
   ],
   icons: {
     git: "M6 5.5v9M14 8.5c0 3-8 2-8 6M6 5.5a1.75 1.75 0 1 0 0-.01M6 16.25a1.75 1.75 0 1 0 0-.01" +

@@ -7,7 +7,7 @@ export const FEATURE = {
   name: "health",
   settings: [
     { name: "health", label: "Health", title: "Health", icon: "health", order: 80, adminOnly: true,
-      show: HealthSection },
+      holds: ["Checks", "Disk"], show: HealthSection },
   ],
   icons: {
     health: "M3 10.5h3.5l2-5 3 9 2-4H17",

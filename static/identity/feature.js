@@ -16,11 +16,14 @@ export const FEATURE = {
     bare: true,
   }],
   settings: [
-    { name: "", label: "Profile", title: "Profile", icon: "person", order: 0, show: ProfileSection },
+    { name: "", label: "Profile", title: "Profile", icon: "person", order: 0,
+      holds: ["Sign out", "Your role"], show: ProfileSection },
     { name: "users", label: "Users", title: "Users and invites", icon: "people", order: 50, adminOnly: true,
-      show: UsersSection },
-    { name: "devices", label: "Devices", title: "Devices", icon: "device", order: 60, show: DevicesSection },
-    { name: "sessions", label: "Sessions", title: "Sessions", icon: "browser", order: 70, show: SessionsSection },
+      holds: ["Invite somebody", "Roles"], show: UsersSection },
+    { name: "devices", label: "Devices", title: "Devices", icon: "device", order: 60,
+      holds: ["Pair a phone or program", "Revoke"], show: DevicesSection },
+    { name: "sessions", label: "Sessions", title: "Sessions", icon: "browser", order: 70,
+      holds: ["Signed-in browsers", "Sign out elsewhere"], show: SessionsSection },
   ],
   icons: {
     person: "M10 3.5a3 3 0 1 0 0 6 3 3 0 0 0 0-6zM4 16.5c.4-3.2 2.8-5 6-5s5.6 1.8 6 5",

@@ -39,23 +39,28 @@ let told = Promise.resolve();
 /** Takes away the notice that offers to undo: another step is the newest now. */
 let dropOffer = () => {};
 
-/** Resolves to whether it went well; so do the others. @param {Thread[]} threads */
-export function archive(threads) {
+/**
+ * Resolves to whether it went well; so do the others. `group`: of the steps that are taken back with it; `quiet`: what
+ * it was done with offers the way back.
+ * @param {Thread[]} threads
+ * @param {{ group?: string, quiet?: boolean }} [how]
+ */
+export function archive(threads, { group, quiet = false } = {}) {
   return run(threads, {
     patch: (thread) => relabelled(thread, [], ["INBOX"]),
-    tell: (part) => act("mail.archive", part),
+    tell: (part) => act("mail.archive", group === undefined ? part : { ...part, group }),
     failure: "Could not archive",
-    done: said(threads, "Archived", "archived"),
+    ...(!quiet && { done: said(threads, "Archived", "archived") }),
   });
 }
 
-/** @param {Thread[]} threads */
-export function unarchive(threads) {
+/** @param {Thread[]} threads @param {{ quiet?: boolean }} [how] */
+export function unarchive(threads, { quiet = false } = {}) {
   return run(threads, {
     patch: (thread) => ({ ...relabelled(thread, ["INBOX"], ["SPAM", "TRASH"]), snoozedUntil: null, muted: false }),
     tell: (part) => act("mail.unarchive", part),
     failure: "Could not move to the inbox",
-    done: said(threads, "Moved to the inbox", "moved to the inbox"),
+    ...(!quiet && { done: said(threads, "Moved to the inbox", "moved to the inbox") }),
   });
 }
 
@@ -288,10 +293,15 @@ async function run(threads, { patch, tell, failure, done }) {
   }
 }
 
+/** A name for steps that are taken back together. */
+export function newGroup() {
+  return Array.from(crypto.getRandomValues(new Uint32Array(4)), (one) => one.toString(36)).join("-");
+}
+
 /** @param {string[]} ids @returns {Part[]} */
 function parts(ids) {
   if (ids.length <= MAX_A_CALL) return [{ threadIds: ids }];
-  const group = Array.from(crypto.getRandomValues(new Uint32Array(4)), (one) => one.toString(36)).join("-");
+  const group = newGroup();
   return Array.from({ length: Math.ceil(ids.length / MAX_A_CALL) }, (_, at) => ({
     threadIds: ids.slice(at * MAX_A_CALL, (at + 1) * MAX_A_CALL), group,
   }));
@@ -374,8 +384,9 @@ const UNDONE = {
 };
 
 /** A thread that comes back from where no list shows it is not known before the news of it. @param {Undone} undone */
-async function undoneWords({ what, threadIds }) {
-  const words = UNDONE[what] ?? "Taken back";
+async function undoneWords({ what, threadIds, draftId }) {
+  const both = draftId !== null && what !== "send";
+  const words = both ? "Not sent, and back in the inbox" : UNDONE[what] ?? "Taken back";
   if (what === "send") return `${words}.`;
   const [first = ""] = threadIds;
   if (threadIds.length !== 1) return threadIds.length ? `${words}: ${plural(threadIds.length, "thread")}` : words;

@@ -7,7 +7,9 @@
  *     /p/mail/a/<account>            one account
  *     /p/mail/a/<account>/t/<thread>
  *     /p/mail/l/<label>              the threads with a label, by its name; below an account as well
+ *     /p/mail/all                    all mail, but for spam and the trash
  *     /p/mail/snoozed                what comes back later
+ *     /p/mail/drafts                 what is begun and not sent
  *     /p/mail/search?q=<query>       what was searched for; a thread opened from it keeps the query
  *     ?only=unread                   after any of them: a filter; a thread opened from the list keeps it, too
  */
@@ -16,16 +18,18 @@ import { address, decodePart } from "../router.js";
 
 /** @typedef {{ kind: "sections" }} SectionsView */
 /** @typedef {{ kind: "label", name: string }} LabelView */
+/** @typedef {{ kind: "all" }} AllView */
 /** @typedef {{ kind: "snoozed" }} SnoozedView */
+/** @typedef {{ kind: "drafts" }} DraftsView */
 /** @typedef {{ kind: "search", query: string }} SearchView */
 /** @typedef {"unread" | "to-me" | "attachment" | "starred"} Filter */
 /**
  * What the mail page lists, and to what it is narrowed.
- * @typedef {(SectionsView | LabelView | SnoozedView | SearchView) & { only?: Filter }} View
+ * @typedef {(SectionsView | LabelView | AllView | SnoozedView | DraftsView | SearchView) & { only?: Filter }} View
  */
 /** @typedef {{ accountId: string | null, threadId: string | null, view: View }} MailPlace */
 
-const MAIL = /^\/p\/mail(?:\/a\/([^/]+))?(?:\/(?:l\/([^/]+)|(search|snoozed)))?(?:\/t\/([^/]+))?\/?$/;
+const MAIL = /^\/p\/mail(?:\/a\/([^/]+))?(?:\/(?:l\/([^/]+)|(search|all|snoozed|drafts)))?(?:\/t\/([^/]+))?\/?$/;
 
 /** @type {readonly Filter[]} */
 export const FILTERS = ["unread", "to-me", "attachment", "starred"];
@@ -69,7 +73,7 @@ export function mailPath(accountId, threadId = null, view = SECTIONS_VIEW) {
  */
 function viewOf(label, word, query) {
   if (label !== undefined) return { kind: "label", name: decode(label) ?? "" };
-  if (word === "snoozed") return { kind: "snoozed" };
+  if (word === "all" || word === "snoozed" || word === "drafts") return { kind: word };
   return word === "search" ? { kind: "search", query } : SECTIONS_VIEW;
 }
 

@@ -165,6 +165,7 @@ export const SHORTCUTS = [
   { keys: ["g i"], label: "Go to the inbox", run: goTo(SECTIONS_VIEW) },
   { keys: ["g s"], label: "Go to starred", run: goTo({ kind: "label", name: "Starred" }) },
   { keys: ["g z"], label: "Go to snoozed", run: goTo({ kind: "snoozed" }) },
+  { keys: ["g a"], label: "Go to all mail", run: goTo({ kind: "all" }) },
   { keys: ["g t"], label: "Go to sent", run: goTo({ kind: "label", name: "Sent" }) },
 ];
 

@@ -1,5 +1,9 @@
 // @ts-check
-/** Mail on dark paper, for who asks for it: kept in this browser. Without it, mail is on light paper in every theme. */
+/**
+ * What a mail is shown on where the app is dark. One without colours of its own is on dark paper, like the app; one
+ * that has some is on light paper, which its sender designed it for. Who chooses otherwise chooses for all mail; it is
+ * kept in this browser.
+ */
 import { computed, signal } from "@preact/signals";
 import { theme } from "../theme.js";
 
@@ -10,19 +14,22 @@ const systemIsDark = signal(query.matches);
 query.addEventListener("change", () => {
   systemIsDark.value = query.matches;
 });
-const wanted = signal(stored());
+/** @type {import("@preact/signals").Signal<boolean | null>} */
+const chosen = signal(stored());
 
 /** Whether the app is dark just now: only then is there a choice. */
 export const appIsDark = computed(() => (theme.value === "system" ? systemIsDark.value : theme.value === "dark"));
 
-export const darkPaper = computed(() => appIsDark.value && wanted.value);
+/** @param {boolean} coloured whether the mail has colours of its own */
+export function isOnDarkPaper(coloured) {
+  return appIsDark.value && (chosen.value ?? !coloured);
+}
 
 /** @param {boolean} on */
 export function setDarkPaper(on) {
-  wanted.value = on;
+  chosen.value = on;
   try {
-    if (on) localStorage.setItem(KEY, "1");
-    else localStorage.removeItem(KEY);
+    localStorage.setItem(KEY, on ? "1" : "0");
   } catch {
     // A browser that keeps nothing for us still shows the choice until it is closed.
   }
@@ -30,8 +37,9 @@ export function setDarkPaper(on) {
 
 function stored() {
   try {
-    return localStorage.getItem(KEY) === "1";
+    const kept = localStorage.getItem(KEY);
+    return kept === null ? null : kept === "1";
   } catch {
-    return false;
+    return null;
   }
 }

@@ -2,7 +2,7 @@
 /** Mail, as the app's list has it. */
 import { html } from "../ui/html.js";
 import { Shell } from "../ui/shell.js";
-import { startAccounts } from "./accounts.js";
+import { accounts, startAccounts } from "./accounts.js";
 import { startRefusals } from "./actions.js";
 import { parseMailAddress } from "./address.js";
 import { ComposeDock, SendingNotices, onDraftEvent, refetchCompose, startCompose } from "./compose/compose.js";
@@ -10,7 +10,8 @@ import { startFrameFocus } from "./frame.js";
 import { wantLabels } from "./labels.js";
 import { MailPage, onMailEvent, refetchMail } from "./page.js";
 import { paletteCommands } from "./palette_commands.js";
-import { PLACES } from "./places.js";
+import { AccountsPanel, LabelsPanel, PLACES } from "./places.js";
+import { SearchField } from "./search.js";
 import { AccountsSection } from "./settings/accounts.js";
 import { ImagesSection } from "./settings/images.js";
 import { ImportSection } from "./settings/import.js";
@@ -24,6 +25,7 @@ export const FEATURE = {
   name: "mail",
   routes: [{ parse: parseMailAddress, show }],
   nav: PLACES,
+  panels: [LabelsPanel, AccountsPanel],
   topics: ["mail", "accounts", "tasks"],
   onEvent: (event) => (event.topic === "tasks" ? onDraftEvent(event) : onMailEvent(event)),
   refetch() {
@@ -38,16 +40,22 @@ export const FEATURE = {
   },
   overlays: [ComposeDock, SendingNotices],
   settings: [
-    { name: "accounts", label: "Accounts", title: "Mail accounts", icon: "inbox", order: 10, show: AccountsSection },
-    { name: "signatures", label: "Signatures", title: "Signatures", icon: "edit", order: 20, show: SignaturesSection },
-    { name: "images", label: "Images", title: "Images in mail", icon: "image", order: 30, show: ImagesSection },
-    { name: "import", label: "Import", title: "Import and export", icon: "download", order: 40, show: ImportSection },
+    { name: "accounts", label: "Accounts", title: "Mail accounts", icon: "inbox", order: 10,
+      holds: ["Connect a mailbox", "Disconnect", "Your name in From", "Aliases", "Share an account", "Password"],
+      show: AccountsSection },
+    { name: "signatures", label: "Signatures", title: "Signatures", icon: "edit", order: 20,
+      holds: ["Text below your mail"], show: SignaturesSection },
+    { name: "images", label: "Images", title: "Images in mail", icon: "image", order: 30,
+      holds: ["Load remote images", "Trusted senders"], show: ImagesSection },
+    { name: "import", label: "Import", title: "Import and export", icon: "download", order: 40,
+      holds: ["Mbox", "Takeout", "Maildir", "Download your mail"], show: ImportSection },
     { name: "search", label: "Search", title: "Search", icon: "search", order: 58, adminOnly: true,
-      show: SearchSection },
+      holds: ["Search index"], show: SearchSection },
   ],
   commands: paletteCommands,
   prepare: () => void wantLabels(),
   icons: {
+    all: "M3 6.5 10 3l7 3.5L10 10zM3 10l7 3.5 7-3.5M3 13.5 10 17l7-3.5",
     archive: "M3 4.5h14v3H3zM4.5 7.5v8h11v-8M8 10.5h4",
     up: "M5 12.5 10 7.5l5 5",
     down: "M5 7.5 10 12.5l5-5",
@@ -59,9 +67,8 @@ export const FEATURE = {
     filter: "M4 5.5h12M6.5 10h7M8.5 14.5h3",
     label: "M3.5 4h6.3l6.7 6.7-5.8 5.8L3.5 9.8zM6.7 7.2h.01",
     spam: "M7 3.5h6l3.5 3.5v6L13 16.5H7L3.5 13V7zM10 6.8v3.9M10 13.2h.01",
-    menu: "M3.5 5.5h13M3.5 10h13M3.5 14.5h13",
+    later: "M16.5 3.5 3.5 9l4.8 2 2 5zM16.5 3.5 8.3 11",
     undo: "M7.5 5 4 8.5 7.5 12M4 8.5h7.5a4 4 0 0 1 0 8H8",
-    expand: "M10 3.5v13M6.5 13 10 16.5 13.5 13M6.5 7 10 3.5 13.5 7",
     bold: "M6.5 4h4.2a2.9 2.9 0 0 1 0 5.8H6.5zM6.5 9.8h5a3.1 3.1 0 0 1 0 6.2h-5z",
     italic: "M8.5 4h5M6.5 16h5M11.5 4l-3 12",
     bullets: "M8 5h8.5M8 10h8.5M8 15h8.5M4 5h.01M4 10h.01M4 15h.01",
@@ -69,6 +76,9 @@ export const FEATURE = {
       "2-.2 " +
       "2 .6 0 .5-.5.8-1 .8.6 0 1.1.3 1.1.9 0 .9-1.3 1.3-2.2.6",
     minimise: "M5 14.5h10",
+    "answer-more": "M4.5 10h.01M10 10h.01M15.5 10h.01",
+    "answer-in": "M4 4.5h12v11H4zM4 11.5h12M7 8h6",
+    "answer-full": "M4 8V4h4M12 4h4v4M16 12v4h-4M8 16H4v-4",
     trash: "M4 5.5h12M8 5.5v-2h4v2M5.5 5.5l.7 11h7.6l.7-11M8.5 8.5v5M11.5 8.5v5",
     reply: "M8.5 5 4 9.5 8.5 14M4 9.5h7c3 0 5 2 5 5.5",
     replyAll: "M10.5 5 6 9.5l4.5 4.5M6.5 5 2 9.5 6.5 14M6 9.5h6c3 0 5 2 5 5.5",
@@ -80,7 +90,9 @@ export const FEATURE = {
 
 /** @param {import("./address.js").MailPlace} place */
 function show({ accountId, threadId, view }) {
-  return html`<${Shell} tabs=${html`<${Tabs} accountId=${accountId} />`} state=${html`<${SyncStatus} />`}>
+  const search = accounts.value?.length ? html`<${SearchField} accountId=${accountId} view=${view} />` : undefined;
+  return html`<${Shell} tabs=${html`<${Tabs} accountId=${accountId} only=${view.only ?? null} />`} search=${search}
+    state=${html`<${SyncStatus} />`}>
     <${MailPage} accountId=${accountId} threadId=${threadId} view=${view} />
   </${Shell}>`;
 }

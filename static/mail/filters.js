@@ -1,6 +1,8 @@
 // @ts-check
 /** The filters above a list: what each is called, and a chip each that narrows the list to it or opens it again. */
-import { html } from "../ui/html.js";
+import { signal } from "@preact/signals";
+import { classes, html } from "../ui/html.js";
+import { Icon } from "../ui/icons.js";
 import { FILTERS } from "./address.js";
 import { narrowTo } from "./moving.js";
 
@@ -17,9 +19,21 @@ export const FILTER_NOTHING = { "unread": "is unread", "to-me": "was sent to you
 /** @type {Record<Filter, string>} */
 export const FILTER_KEYS = { "unread": "v u", "to-me": "v m", "attachment": "v a", "starred": "v s" };
 
+/** On a phone the filters are away until they are asked for. */
+const shown = signal(false);
+
+/** On a phone: shows the filters, or puts them away. @param {{ only: Filter | null }} props */
+export function FiltersButton({ only }) {
+  const open = shown.value || only !== null;
+  return html`<button class="icon-button filters-button" aria-label="Filters" title="Filters"
+    aria-expanded=${open ? "true" : "false"} onClick=${() => { shown.value = !open; }}><${Icon} name="filter" />
+  </button>`;
+}
+
 /** @param {{ only: Filter | null }} props */
 export function Filters({ only }) {
-  return html`<div class="filters" role="group" aria-label="Show only">
+  const open = shown.value || only !== null;
+  return html`<div class=${classes({ filters: true, open })} role="group" aria-label="Show only">
     ${FILTERS.map((one) => html`<button key=${one} class="filter" aria-pressed=${one === only ? "true" : "false"}
       title=${`Show only ${FILTER_WORDS[one]} (${FILTER_KEYS[one]})`} onClick=${() => narrowTo(one)}>${LABELS[one]}
       </button>`)}

@@ -2,21 +2,21 @@
 /**
  * The sandboxed frame that shows a message's HTML: no script, an origin of its own, no network.
  *
- * The policy stands first in its head, so that nothing is asked of the network however the HTML came to be. The paper
- * is light in every theme, unless somebody asks otherwise: that is what senders design for. A frame takes the keyboard
- * when it is clicked; it is given back to the page, so that shortcuts go on working, and lent again for the moment of a
- * copy.
+ * The policy stands first in its head, so that nothing is asked of the network however the HTML came to be. Which
+ * paper it is on, `dark_paper.js` says. A frame takes the keyboard when it is clicked; it is given back to the page, so
+ * that shortcuts go on working, and lent again for the moment of a copy.
  */
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
-import { appIsDark, darkPaper, setDarkPaper } from "./dark_paper.js";
+import { hasColours } from "./colours.js";
+import { appIsDark, isOnDarkPaper, setDarkPaper } from "./dark_paper.js";
 import { fit } from "./fit.js";
 import { estimateHeight } from "./height.js";
+import { remember, remembered, showIn } from "./sheet.js";
 import { TURN, frameDocument, parseInert, placeImages } from "./paper.js";
 
 const SANDBOX = "allow-popups allow-popups-to-escape-sandbox";
-const EXPANDED_VIEWPORTS = 0.9;
 const LENT_MS = 1_200;
 const FOLLOWED_MS = 3_000;
 const LOOK_AGAIN_MS = 20;
@@ -25,35 +25,76 @@ const LOOK_AGAIN_MS = 20;
 const NO_IMAGES = new Map();
 
 /**
- * @param {{ body: string, title: string, images?: import("./images.js").Images, children?: unknown }} props
- *   `children`: more buttons at its foot
+ * @param {{ id?: string, body: string, title: string, images?: import("./images.js").Images, folded?: boolean,
+ *   below?: unknown, children?: unknown }} props
+ *   `id`: of the message; `folded`: without what is marked as known; `below`: what stands below it; `children`: buttons
+ *   at its foot
  */
-export function MessageFrame({ body, title, images = NO_IMAGES, children }) {
+export function MessageFrame({ id = "", body, title, images = NO_IMAGES, folded = false, below, children }) {
   const box = useRef(/** @type {HTMLDivElement | null} */ (null));
-  const [width, setWidth] = useState(0);
-  const [expanded, setExpanded] = useState(false);
-  useLayoutEffect(() => setWidth(box.current?.clientWidth ?? 0), []);
-  const dark = darkPaper.value;
-  const estimate = useMemo(() => (width ? estimateHeight(placeImages(parseInert(body), images), width) : 0),
-    [body, images, width]);
-  const source = useMemo(() => frameDocument(fit(placeImages(parseInert(body), images), width), images, dark),
-    [body, images, dark, width]);
-  const height = expanded ? Math.max(estimate * 1.6, innerHeight * EXPANDED_VIEWPORTS) : estimate;
+  const width = useWidth(box);
+  const coloured = useMemo(() => hasColours(parseInert(body)), [body]);
+  const dark = isOnDarkPaper(coloured);
+  const estimate = useMemo(() => (width ? estimateHeight(placeImages(parseInert(body, folded), images), width) : 0),
+    [body, folded, images, width]);
+  const source = useMemo(() => frameDocument(fit(placeImages(parseInert(body, folded), images), width), images, dark,
+    width), [body, folded, images, dark, width]);
+  const key = id && `${id} ${width} ${images.size} ${folded ? "folded" : "whole"}`;
+  const [height, measured] = useHeight(key, source, estimate);
   return html`<div class="frame">
-    <div class="frame-box" ref=${box} style=${{ height: `${Math.round(height)}px`, filter: dark ? TURN : "" }}>
-      ${width > 0 && html`<iframe title=${title} sandbox=${SANDBOX} srcdoc=${source} referrerpolicy="no-referrer">
-        </iframe>`}
+    <div class=${dark ? "frame-box dark" : "frame-box"} ref=${box}
+      style=${{ height: height ? `${height}px` : "", filter: dark ? TURN : "" }}>
+      ${width > 0 && html`<${Sheet} key=${source} source=${source} title=${title} estimate=${estimate}
+        measured=${measured} />`}
     </div>
+    ${below}
     <div class="frame-foot">
-      <button aria-expanded=${expanded ? "true" : "false"} onClick=${() => setExpanded(!expanded)}>
-        <${Icon} name="expand" size=${14} /> ${expanded ? "Less room" : "More room"}
-      </button>
       ${children}
       ${appIsDark.value && html`<button aria-pressed=${dark ? "true" : "false"} onClick=${() => setDarkPaper(!dark)}>
         <${Icon} name=${dark ? "sun" : "moon"} size=${14} /> ${dark ? "Light paper" : "Dark paper"}
       </button>`}
     </div>
   </div>`;
+}
+
+/** @param {{ source: string, title: string, estimate: number, measured: (height: number) => void }} props */
+function Sheet({ source, title, estimate, measured }) {
+  const frame = useRef(/** @type {HTMLIFrameElement | null} */ (null));
+  useLayoutEffect(() => {
+    if (frame.current) return showIn(frame.current, source, estimate, measured);
+  }, [source]);
+  return html`<iframe ref=${frame} title=${title} sandbox=${SANDBOX} referrerpolicy="no-referrer"></iframe>`;
+}
+
+/** The room for the frame, in pixels, also when the window changes. @param {{ current: HTMLElement | null }} box */
+function useWidth(box) {
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const element = /** @type {HTMLElement} */ (box.current);
+    const look = () => {
+      const { paddingLeft, paddingRight } = getComputedStyle(element);
+      setWidth(Math.floor(element.clientWidth - Number.parseFloat(paddingLeft) - Number.parseFloat(paddingRight)));
+    };
+    look();
+    const observer = new ResizeObserver(look);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return width;
+}
+
+/**
+ * What is measured holds, else what was measured before, else the estimate.
+ * @param {string} key @param {string} source @param {number} estimate
+ * @returns {[number, (height: number) => void]}
+ */
+function useHeight(key, source, estimate) {
+  const [found, setFound] = useState({ source: "", height: 0 });
+  const measured = (/** @type {number} */ height) => {
+    if (key) remember(key, height);
+    setFound({ source, height });
+  };
+  return [found.source === source ? found.height : remembered(key) ?? Math.round(estimate), measured];
 }
 
 /** The frame that was clicked last: what was marked in it is what Ctrl+C means. @type {HTMLIFrameElement | null} */

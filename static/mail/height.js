@@ -4,7 +4,8 @@
  *
  * The sandboxed frame runs no script and has an origin of its own, so it can't tell, and nothing from outside may be
  * laid out in the app's own document. So the parsed, inert body is laid out roughly: text wraps by average widths,
- * cells stand side by side, images and paddings count. It need not be right: the frame has a handle and scrolls.
+ * cells stand side by side, images and paddings count. It holds until the frame
+ * tells its height (`sheet.js`), and for good where the browser has it tell nothing: then the frame scrolls.
  */
 
 const MIN_PX = 48;

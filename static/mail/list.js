@@ -19,6 +19,7 @@ import { accounts } from "./accounts.js";
 import { Empty, Skeleton } from "./empty.js";
 import { listsOf } from "./lists.js";
 import { ownAddresses } from "./names.js";
+import { drafted } from "./compose/compose.js";
 import { returned } from "./returned.js";
 import { Row } from "./row.js";
 import { focusWanted, folded, neighbour, pickTo, picked, select, selectedId, togglePick, toggleSection
@@ -163,7 +164,7 @@ function SectionBody({ list, accountId, geometry, index, view, tabStop, day }) {
     return html`<${Row} key=${thread.id} thread=${thread} index=${at} top=${at * geometry.row} day=${day}
       size=${list.complete ? list.rows.length : -1} selected=${at === pinned} reachable=${thread.id === tabStop}
       picked=${picking && picked.value.has(thread.id)} picking=${picking} isBack=${returned.value.has(thread.id)}
-        marked=${marked}
+      drafted=${drafted.value.has(thread.id)} marked=${marked}
       about=${list.source.about} mine=${ownAddresses.value} />`;
   });
   const height = placed.bottom - placed.rowsTop;

@@ -37,7 +37,9 @@ export function listOf(section, accountId) {
 export function listsOf(view, accountId) {
   const only = view.only ?? null;
   if (view.kind === "label") return [kept(labelSource(view.name, accountId, only))];
+  if (view.kind === "all") return [kept(sectionSource("all", accountId, only))];
   if (view.kind === "snoozed") return [kept(snoozedSource(accountId, only))];
+  if (view.kind === "drafts") return [];
   if (view.kind === "search") return [kept(searchSource(view.query, accountId, only))];
   return [kept(sectionSource("inbox", accountId, only)), kept(sectionSource("skipped", accountId, only))];
 }

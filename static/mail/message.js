@@ -12,6 +12,7 @@ import { MessageFrame } from "./frame.js";
 import { ImageBar } from "./image_bar.js";
 import { useRemoteImages } from "./images.js";
 import { InvitationCard } from "./invitation.js";
+import { MessageMenu } from "./message_menu.js";
 import { listed, nameOf } from "./names.js";
 import { OriginRow } from "./origin.js";
 import { Pictures, isPicture } from "./pictures.js";
@@ -19,18 +20,22 @@ import { UnsubscribeBar, UnsubscribeButton } from "./unsubscribe.js";
 
 /**
  * `by`: who had it sent, in an account that is shared; `own`: whether the account is the person's own.
- * @param {{ message: Message, open: boolean, toggle: (() => void) | null, own: boolean, by?: string | null }} props
+ * @param {{ message: Message, threadId: string, open: boolean, toggle: (() => void) | null, own: boolean,
+ *   acts: boolean, by?: string | null }} props `acts`: whether the person may change anything
  */
-export function MessageCard({ message, open, toggle, own, by = null }) {
-  return html`<article class=${`card${open ? "" : " folded"}`} tabindex="-1"
+export function MessageCard({ message, threadId, open, toggle, own, acts, by = null }) {
+  return html`<article class=${`card${open ? "" : " folded"}`} tabindex="-1" data-message=${message.id}
     aria-label=${`Message from ${senderOf(message)}`}>
-    <${CardHead} message=${message} open=${open} toggle=${toggle} by=${by} />
+    <${CardHead} message=${message} open=${open} toggle=${toggle} by=${by}
+      menu=${open && html`<${MessageMenu} message=${message} threadId=${threadId} acts=${acts} />`} />
     ${open && html`<${CardBody} message=${message} own=${own} />`}
   </article>`;
 }
 
-/** @param {{ message: Message, open: boolean, toggle: (() => void) | null, by: string | null }} props */
-function CardHead({ message, open, toggle, by }) {
+/**
+ * @param {{ message: Message, open: boolean, toggle: (() => void) | null, by: string | null, menu: unknown }} props
+ */
+function CardHead({ message, open, toggle, by, menu }) {
   const [details, setDetails] = useState(false);
   const time = html`<time datetime=${message.sentAt} title=${fullTime(message.sentAt)}>
     ${messageTime(message.sentAt, now.value)}</time>`;
@@ -39,7 +44,7 @@ function CardHead({ message, open, toggle, by }) {
       <${Avatar} person=${message.from} />
       <span class="card-from"><bdi>${senderOf(message)}</bdi></span>
       ${isDraft(message) && html`<span class="card-draft">${DRAFT_WORDS}</span>`}
-      <span class="card-excerpt"><bdi>${excerpt(message.text)}</bdi></span>
+      <span class="card-excerpt"><bdi>${excerpt(message)}</bdi></span>
       ${message.attachments.length > 0 && html`<${Icon} name="clip" size=${15} />`}
       ${time}
     </button>`;
@@ -59,6 +64,7 @@ function CardHead({ message, open, toggle, by }) {
       </button>
     </div>
     ${time}
+    ${menu}
     ${toggle && html`<button class="icon-button card-fold" aria-expanded="true" aria-label="Fold this message"
       onClick=${toggle}>
       <${Icon} name="up" size=${16} />
@@ -94,6 +100,7 @@ function Details({ message }) {
 /** @param {{ message: Message, own: boolean }} props */
 function CardBody({ message, own }) {
   const [asText, setAsText] = useState(false);
+  const [whole, setWhole] = useState(false);
   const remote = useRemoteImages(message);
   const pictures = message.inline.filter(isPicture);
   const files = message.attachments.filter((file) => !pictures.some((picture) => picture.fileId === file.fileId));
@@ -107,9 +114,12 @@ function CardBody({ message, own }) {
     <${UnsubscribeBar} message=${message} />
     <${ImageBar} message=${message} remote=${remote} />
     ${asText
-      ? html`<pre class="card-text" dir="auto">${message.text}</pre>
+      ? html`<pre class="card-text" dir="auto">${whole ? message.text : ownText(message)}</pre>
+          ${typeof message.foldedLine === "number" && html`<${Fold} whole=${whole} set=${setWhole} />`}
           <div class="frame-foot"><${AsText} on=${asText} set=${setAsText} /></div>`
-      : html`<${MessageFrame} body=${message.html} images=${remote.images} title=${`Message from ${senderOf(message)}`}>
+      : html`<${MessageFrame} id=${message.id} body=${message.html} images=${remote.images}
+          title=${`Message from ${senderOf(message)}`} folded=${message.folds && !whole}
+          below=${message.folds && html`<${Fold} whole=${whole} set=${setWhole} />`}>
           ${message.text.trim() && html`<${AsText} on=${asText} set=${setAsText} />`}
         </${MessageFrame}>`}
     <${Pictures} parts=${pictures} />
@@ -131,6 +141,17 @@ function ContinueBar({ message }) {
     <button type="button" class="button small primary" aria-busy=${busy} disabled=${busy} onClick=${() => void go()}>
       <${Icon} name="edit" size=${16} /> Continue writing</button>
   </p>`;
+}
+
+/**
+ * What a mail ends with and its reader knows, its quotation and its signature, behind three dots. The button stands
+ * outside of the frame, in which nothing runs.
+ * @param {{ whole: boolean, set: (whole: boolean) => void }} props
+ */
+function Fold({ whole, set }) {
+  const words = whole ? "Hide quoted text" : "Show quoted text";
+  return html`<button class="card-known" aria-expanded=${whole ? "true" : "false"} aria-label=${words} title=${words}
+    onClick=${() => set(!whole)}><span aria-hidden="true">•••</span></button>`;
 }
 
 /** @param {{ on: boolean, set: (on: boolean) => void }} props */
@@ -184,8 +205,14 @@ function full({ name, address }) {
   return name ? `${name} <${address}>` : address;
 }
 
-/** The first words that are not a quotation. @param {string} text */
-function excerpt(text) {
-  const lines = text.slice(0, 2_000).split("\n");
+/** Its first words that are new. @param {Message} message */
+function excerpt(message) {
+  const lines = ownText({ ...message, text: message.text.slice(0, 2_000) }).split("\n");
   return lines.filter((line) => line.trim() && !line.startsWith(">")).join(" ").slice(0, 200);
+}
+
+/** The text without what folds. @param {Pick<Message, "text" | "foldedLine">} message */
+function ownText({ text, foldedLine }) {
+  if (typeof foldedLine !== "number") return text; // what was kept for offline may be older
+  return text.split("\n").slice(0, foldedLine).join("\n").trimEnd();
 }

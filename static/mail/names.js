@@ -20,6 +20,53 @@ export function isMe(address) {
   return isOwn(address, ownAddresses.value);
 }
 
+/**
+ * Who wrote in a thread, as a row calls them: "Sam, Tomás, me". First names where there are several, but lists and
+ * shops whole; of more than three the first and the last two.
+ * @param {Thread} thread
+ */
+export function writersOf(thread) {
+  const own = accounts.value?.find(({ id }) => id === thread.accountId)?.access === "own";
+  /** @type {{ whole: string, first: string }[]} */
+  const people = [];
+  for (const writer of thread.writers ?? []) { // what was kept for offline may be older
+    const whole = isMe(writer.address) || (own && writer.own) ? "me" : titleOf(writer);
+    if (!people.some((one) => one.whole === whole)) people.push({ whole, first: firstName(whole, writer) });
+  }
+  if (people.length < 2) return people[0]?.whole ?? senderOf(thread);
+  const called = people.map((one) => (people.some((other) => other !== one && other.first === one.first)
+    ? withInitial(one) : one.first));
+  return called.length > NAMES_SHOWN ? `${called[0]} … ${called.slice(-2).join(", ")}` : called.join(", ");
+}
+
+const ORGANIZATION =
+  /\d|[@&|/]|^the\b|\b(?:gmbh|ag|inc|ltd|llc|team|support|service|shop|store|news|info|newsletter)\b/i;
+const HONORIFIC = /^(?:dr|prof|mr|mrs|ms|herr|frau|dipl|ing|mag)\.? /i;
+const MAX_NAME_WORDS = 4;
+
+/**
+ * @param {string} name
+ * @param {Thread["writers"][number]} writer
+ */
+function firstName(name, { bulk, address, title, name: given }) {
+  if (name === "me" || bulk || (title && title !== given)) return name; // a page's title is what the person chose
+  if (name === address) return address.split("@")[0] || name;
+  const words = nameWords(name);
+  return ORGANIZATION.test(name) || words.length > MAX_NAME_WORDS ? name : words[0] ?? name;
+}
+
+/** "Brandt, Noa" is Noa Brandt; who they are professionally is left out. @param {string} name */
+function nameWords(name) {
+  const [last = "", first = ""] = name.split(",", 2);
+  return `${first} ${last}`.trim().replace(HONORIFIC, "").split(/\s+/).filter(Boolean);
+}
+
+/** Of two Sams. @param {{ whole: string, first: string }} person */
+function withInitial({ whole, first }) {
+  const last = nameWords(whole).at(-1);
+  return first === whole || !last || last === first ? whole : `${first} ${[...last][0]}.`;
+}
+
 /** Who wrote last, as a row calls them. @param {Thread} thread */
 export function senderOf({ sender, sent }) {
   return isMe(sender.address) || sent?.sender === sender.address ? "me" : titleOf(sender);

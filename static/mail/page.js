@@ -16,15 +16,15 @@ import { COMMANDS, SHORTCUTS } from "./commands.js";
 import { ComposeBar } from "./compose/compose.js";
 import { ConnectDialog, ConnectPage } from "./connect.js";
 import { close, opened, prefetch, refetchDetails, show, threadGone, threadMoved } from "./details.js";
+import { DraftsList } from "./drafts_list.js";
 import { Filters } from "./filters.js";
 import { ThreadLists } from "./list.js";
 import { applyThread, forgetThread, knownThread, refetchLists } from "./lists.js";
 import { openRow } from "./moving.js";
 import { Pickers } from "./pickers.js";
-import { Places } from "./places.js";
 import { refusalFor } from "./refusals.js";
 import { returned } from "./returned.js";
-import { SearchField, SearchNotices } from "./search.js";
+import { SearchNotices } from "./search.js";
 import { clearPicks, select, selectedId } from "./selection.js";
 import { SyncStrips } from "./sync.js";
 import { ThreadPane } from "./thread.js";
@@ -60,14 +60,13 @@ export function MailPage({ accountId, threadId, view }) {
         ${!open && html`<h1 class="sr-only">${name}</h1>`}
         <div class="list-top">
           <${ComposeBar} accountId=${accountId} />
-          <${SearchField} accountId=${accountId} view=${view} />
-          <${Places} accountId=${accountId} />
+          ${view.kind !== "drafts" && html`<${Filters} only=${view.only ?? null} />`}
           <${BulkBar} />
         </div>
-        <${Filters} only=${view.only ?? null} />
         <${SyncStrips} accountId=${accountId} />
         <${SearchNotices} accountId=${accountId} view=${view} />
-        <${ThreadLists} accountId=${accountId} view=${view} beside=${open && split.value} open=${openRow} />
+        ${view.kind === "drafts" ? html`<${DraftsList} accountId=${accountId} />`
+          : html`<${ThreadLists} accountId=${accountId} view=${view} beside=${open && split.value} open=${openRow} />`}
       </div>
       ${open && html`<div class="thread-pane"><${ThreadPane} id=${threadId} commands=${COMMANDS} /></div>`}
     </div>
@@ -165,7 +164,7 @@ function showConnectRefusal() {
 function titleOf(accountId, threadId, view) {
   const unread = accountId === null ? unifiedUnread.value : (accountOf(accountId)?.unread ?? 0);
   const listed = view.kind === "label" ? view.name : view.kind === "search" ? `Search ${view.query}`
-    : view.kind === "snoozed" ? "Snoozed" : "";
+    : view.kind === "all" ? "All mail" : view.kind === "snoozed" ? "Snoozed" : view.kind === "drafts" ? "Drafts" : "";
   const name = threadId !== null ? knownThread(threadId)?.subject : listed
     || (accountOf(accountId)?.address ?? "Inbox");
   return `${unread ? `(${unread}) ` : ""}${name || "Mail"} – svc`;

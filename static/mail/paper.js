@@ -10,7 +10,7 @@
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
 const BODY =
-  "margin:4px 0 8px;background:#fff;color:#1d2429;overflow-wrap:break-word;" +
+  "margin:4px 0 8px;color:#1d2429;overflow-wrap:break-word;" +
   "font:14px/1.55 system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue','Noto Sans',Arial,sans-serif";
 
 /** What an element gets before its own style. @type {Record<string, string>} */
@@ -34,9 +34,15 @@ const OWN_SIZE = /(?:^|;)(?:width|height):/;
 /** Images of this size carry nothing but a count of readers. */
 const TRACKER_PX = 2;
 
-/** Parse, without running or loading anything. @param {string} html sanitized by the server */
-export function parseInert(html) {
-  return new DOMParser().parseFromString(html, "text/html").body;
+/**
+ * Parse, without running or loading anything.
+ * @param {string} html sanitized by the server
+ * @param {boolean} [folded] without what the server marked as known: the quotation and the signature it ends with
+ */
+export function parseInert(html, folded = false) {
+  const { body } = new DOMParser().parseFromString(html, "text/html");
+  if (folded) for (const known of body.querySelectorAll("[data-fold]")) known.remove();
+  return body;
 }
 
 /**
@@ -62,8 +68,9 @@ export function isTracker(image) {
  * @param {HTMLElement} body from placeImages
  * @param {import("./images.js").Images} images
  * @param {boolean} dark on dark paper
+ * @param {number} width of the frame in pixels
  */
-export function frameDocument(body, images, dark) {
+export function frameDocument(body, images, dark, width) {
   for (const image of body.querySelectorAll("img[data-remote]:not([src])")) {
     const one = images.get(Number(image.getAttribute("data-remote")));
     if (isTracker(image)) image.remove();
@@ -74,10 +81,11 @@ export function frameDocument(body, images, dark) {
     element.setAttribute("style", `${BASE[element.tagName]};${again}${element.getAttribute("style") ?? ""}`);
   }
   return (
-    '<!doctype html><html style="color-scheme:light"><head>' +
+    `<!doctype html><html style="color-scheme:light;width:${width}px"><head>` +
     `<meta http-equiv="Content-Security-Policy" content="${POLICY}">` +
+    `<meta name="responsive-embedded-sizing" content="allow-origins=${location.origin}">` +
     '<meta charset="utf-8"><meta name="referrer" content="no-referrer"></head>' +
-    `<body style="${BODY}">${body.innerHTML}</body></html>`
+    `<body style="background:${dark ? "transparent" : "#fff"};${BODY}">${body.innerHTML}</body></html>`
   );
 }
 

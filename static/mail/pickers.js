@@ -9,10 +9,10 @@ import { Modal } from "../ui/modal.js";
 import { label } from "./actions.js";
 import { currentAccountId, goOn } from "./moving.js";
 import { picker, snoozeThese } from "./commands.js";
-import { chosen, dateField, firstChoice, whenWords, zoneWords } from "./compose/when.js";
+import { whenWords } from "./compose/when.js";
 import { labels, labelsProblem, ownLabels, wantLabels } from "./labels.js";
 import { chipStyle } from "./row.js";
-import { snoozePresets } from "./snooze.js";
+import { TimeChooser } from "./times/chooser.js";
 
 /** What a new label can look like: tones that the providers have, too. */
 const COLOURS = ["#4a86e8", "#16a766", "#f2a60d", "#cc3a21", "#a479e2", "#e07798", "#43d692", "#666666"];
@@ -89,51 +89,10 @@ function LabelPicker({ threads, about, close }) {
 
 /** @param {{ threads: Thread[], about: string, close: () => void }} props */
 function SnoozePicker({ threads, about, close }) {
-  const [opened] = useState(() => new Date());
   const choose = (/** @type {Date} */ at) =>
     after(close, () => snoozeThese(threads, at.toISOString(), whenWords(at, new Date())));
-  const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
-    const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
-    if (!step || !(event.currentTarget instanceof Element)) return;
-    event.preventDefault();
-    const buttons = [...event.currentTarget.querySelectorAll("button")];
-    const at = buttons.indexOf(/** @type {HTMLButtonElement} */ (document.activeElement));
-    buttons[(at + step + buttons.length) % buttons.length]?.focus();
-  };
   return html`<${Modal} label="Snooze" class="picker" close=${close}>
     <p class="picker-about">Snooze <bdi>${about}</bdi> until</p>
-    <div class="picker-list" onKeyDown=${onKeyDown}>
-      ${snoozePresets(opened).map(({ name, at }) =>
-        html`<button key=${name} type="button" class="chooser-item" onClick=${() => choose(at)}>
-        <span class="chooser-text">${name}</span><span class="quiet-text">${whenWords(at, opened)}</span>
-      </button>`)}
-    </div>
-    <${Custom} opened=${opened} choose=${choose} />
+    <${TimeChooser} id="snooze" label="Snooze until" choose=${choose} />
   </${Modal}>`;
-}
-
-/** Any day and time. @param {{ opened: Date, choose: (at: Date) => void }} props */
-function Custom({ opened, choose }) {
-  const [first] = useState(() => firstChoice(opened));
-  const [date, setDate] = useState(first.date);
-  const [time, setTime] = useState(first.time);
-  const [problem, setProblem] = useState("");
-  const submit = (/** @type {Event} */ event) => {
-    event.preventDefault();
-    const result = chosen(date, time, new Date());
-    if (result.at) choose(result.at);
-    else setProblem(result.problem);
-  };
-  const keep = (/** @type {(value: string) => void} */ set) =>
-    (/** @type {{ currentTarget: HTMLInputElement }} */ event) => {
-    setProblem("");
-    set(event.currentTarget.value);
-  };
-  return html`<form class="picker-custom" onSubmit=${submit} noValidate>
-    <label>Day <input type="date" required min=${dateField(opened)} value=${date} onInput=${keep(setDate)} /></label>
-    <label>Time <input type="time" required value=${time} onInput=${keep(setTime)} /></label>
-    <button class="button small primary"><${Icon} name="clock" size=${16} /> Snooze</button>
-    <p class="fine">Time zone: ${zoneWords(opened)}</p>
-    ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
-  </form>`;
 }

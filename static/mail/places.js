@@ -1,71 +1,101 @@
 // @ts-check
-/** The menu of everything that is not in the two sections: starred, snoozed, sent, spam, trash, and each label. */
-import { useEffect, useRef } from "preact/hooks";
-import { navAt } from "../feature.js";
+/** The places of mail in the navigation: the lists that everybody has, then the labels and the accounts there are. */
+import { useEffect } from "preact/hooks";
+import { closeDrawer, drawerOpen } from "../frame.js";
+import { navigate } from "../router.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
-import { mailPath, mailPlace } from "./address.js";
+import { number, plural } from "../ui/format.js";
+import { scheduledCount } from "../tasks/count.js";
+import { accountOf, accounts, unifiedUnread } from "./accounts.js";
+import { mailPath, mailPlace, parseMailAddress } from "./address.js";
+import { connectOpen } from "./connect.js";
+import { draftsCount } from "./drafts_list.js";
 import { labels, labelsProblem, ownLabels, wantLabels } from "./labels.js";
 import { chipStyle } from "./row.js";
 
 /** @typedef {import("./address.js").View} View */
+/** @typedef {import("../feature.js").Nav} Nav */
 
-/** @type {import("../feature.js").Nav[]} */
+/** @type {Nav[]} */
 export const PLACES = [
-  { at: "places", icon: "inbox", title: "Inbox", href: listHref({ kind: "sections" }), keys: "g i" },
-  { at: "places", icon: "star", title: "Starred", href: listHref({ kind: "label", name: "Starred" }), keys: "g s" },
-  { at: "places", icon: "clock", title: "Snoozed", href: listHref({ kind: "snoozed" }), keys: "g z" },
-  { at: "places", icon: "forward", title: "Sent", href: listHref({ kind: "label", name: "Sent" }), keys: "g t" },
-  { at: "places", icon: "spam", title: "Spam", href: listHref({ kind: "label", name: "Spam" }) },
-  { at: "places", icon: "trash", title: "Trash", href: listHref({ kind: "label", name: "Trash" }) },
+  { ...to("Inbox", "inbox", { kind: "sections" }), keys: "g i", bar: "Mail", count: unreadHere },
+  { ...to("Starred", "star", { kind: "label", name: "Starred" }), keys: "g s" },
+  { ...to("Snoozed", "clock", { kind: "snoozed" }), keys: "g z" },
+  { ...to("Drafts", "edit", { kind: "drafts" }), count: draftsCount },
+  { at: "places", icon: "later", title: "Scheduled", href: () => "/p/tasks?only=scheduled", count: scheduledCount,
+    here: ({ pathname, searchParams }) => pathname === "/p/tasks" && searchParams.get("only") === "scheduled" },
+  { ...to("Sent", "forward", { kind: "label", name: "Sent" }), keys: "g t" },
+  { ...to("All mail", "all", { kind: "all" }), keys: "g a" },
+  to("Spam", "spam", { kind: "label", name: "Spam" }),
+  to("Trash", "trash", { kind: "label", name: "Trash" }),
 ];
 
-/** @param {{ accountId: string | null }} props */
-export function Places({ accountId }) {
-  const menu = useRef(/** @type {HTMLDivElement | null} */ (null));
-  useEffect(() => {
-    const mine = menu.current;
-    const onToggle = () => void (mine?.matches(":popover-open") && wantLabels());
-    mine?.addEventListener("toggle", onToggle);
-    return () => mine?.removeEventListener("toggle", onToggle);
-  }, []);
+/** The labels that people made, of the account that is shown, or of all. */
+export function LabelsPanel() {
+  useEffect(() => void wantLabels(), []);
+  const at = mailPlace.value;
+  const accountId = at?.accountId ?? null;
   const own = ownLabels(accountId);
-  return html`<div class="places">
-    <button class="icon-button" popovertarget="places-menu" aria-haspopup="true"
-      aria-label="More: starred, sent, spam, labels" title="Starred, sent, spam, labels"><${Icon} name="menu" />
-      </button>
-    <div id="places-menu" class="places-menu" popover="auto" ref=${menu} onClick=${() => menu.current?.hidePopover()}
-      onKeyDown=${onKeyDown}>
-      <nav aria-label="Places">
-        <ul>${navAt("places").map(({ icon, title, href, keys }) => html`<li key=${title}>
-          <a href=${href()}><${Icon} name=${icon} /> <span>${title}</span>
-            ${keys && html`<kbd aria-hidden="true">${keys}</kbd>`}</a>
-        </li>`)}</ul>
-      </nav>
-      <nav aria-label="Labels">
-        ${own.length > 0 && html`<ul>${own.map((one) => html`<li key=${one.name}>
-          <a href=${mailPath(accountId, null, { kind: "label", name: one.name })}>
-            <i class="label-dot" style=${chipStyle(one)}></i> <span><bdi>${one.name}</bdi></span></a>
-        </li>`)}</ul>`}
-        ${labels.value !== null && !own.length && html`<p class="fine">No labels yet: press l on a thread.</p>`}
-        ${labelsProblem.value && html`<p class="form-problem" role="alert">Could not load the
-          labels: ${labelsProblem.value}</p>`}
-      </nav>
-    </div>
+  return html`<div class="side-group" role="group" aria-labelledby="side-labels">
+    <p class="side-title" id="side-labels">Labels</p>
+    ${own.length > 0 && html`<ul class="side-list">${own.map((one) => html`<li key=${one.name}>
+      <a class="side-row" href=${mailPath(accountId, null, { kind: "label", name: one.name })}
+        aria-current=${at && isView(at.view, { kind: "label", name: one.name }) ? "page" : undefined}>
+        <i class="label-dot" style=${chipStyle(one)}></i>
+        <span class="side-word" title=${one.name}><bdi>${one.name}</bdi></span></a>
+    </li>`)}</ul>`}
+    ${labels.value !== null && !own.length && html`<p class="side-note">No labels yet: press l on a thread.</p>`}
+    ${labelsProblem.value && html`<p class="side-note form-problem" role="alert">Could not load the
+      labels: ${labelsProblem.value}</p>`}
   </div>`;
 }
 
-/** Arrow keys walk the links. @param {KeyboardEvent} event */
-function onKeyDown(event) {
-  const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
-  if (!step || !(event.currentTarget instanceof Element)) return;
-  event.preventDefault();
-  const links = [...event.currentTarget.querySelectorAll("a")];
-  const at = links.indexOf(/** @type {HTMLAnchorElement} */ (document.activeElement));
-  links[(at + step + links.length) % links.length]?.focus();
+/** Every account, so that none hides, and the way to another one. */
+export function AccountsPanel() {
+  const at = mailPlace.value;
+  const known = accounts.value ?? [];
+  return html`<div class="side-group" role="group" aria-labelledby="side-accounts">
+    <p class="side-title" id="side-accounts">Accounts</p>
+    <ul class="side-list">${known.map(({ id, address, unread, state }) => html`<li key=${id}>
+      <a class="side-row" href=${mailPath(id)} aria-current=${at?.accountId === id ? "true" : undefined}
+        aria-label=${[address, unread > 0 && plural(unread, "unread thread"), state === "reconnect"
+          && "needs to be connected again"].filter(Boolean).join(", ")}>
+        <span class=${`sync-dot account-dot${state === "reconnect" ? " bad" : ""}`}></span>
+        <span class="side-word" title=${address}><bdi>${address}</bdi></span>
+        ${unread > 0 && html`<b class="side-count" data-n=${number(unread)} aria-hidden="true"></b>`}</a>
+    </li>`)}
+    <li><button class="side-row" onClick=${connect}>
+      <${Icon} name="plus" /><span class="side-word">Connect another account</span></button></li></ul>
+  </div>`;
 }
 
-/** @param {View} view */
-function listHref(view) {
-  return () => mailPath(mailPlace.value?.accountId ?? null, null, view);
+/** The dialog stands on the mail page. */
+function connect() {
+  if (!mailPlace.value) navigate(mailPath(null), { replace: drawerOpen.value });
+  closeDrawer();
+  connectOpen.value = true;
+}
+
+/** @param {string} title @param {string} icon @param {View} view @returns {Nav} */
+function to(title, icon, view) {
+  return {
+    at: "places", title, icon, href: () => mailPath(mailPlace.value?.accountId ?? null, null, view),
+    here: (url) => {
+      const at = parseMailAddress(url);
+      return at !== null && isView(at.view, view);
+    },
+  };
+}
+
+/** @param {View} one @param {View} other */
+function isView(one, other) {
+  if (one.kind === "label" && other.kind === "label") return one.name.toLowerCase() === other.name.toLowerCase();
+  return one.kind === other.kind;
+}
+
+/** Of the account that is shown, or of all. @returns {import("../feature.js").NavCount | null} */
+function unreadHere() {
+  const n = accountOf(mailPlace.value?.accountId ?? null)?.unread ?? unifiedUnread.value;
+  return n > 0 ? { n, words: plural(n, "unread thread") } : null;
 }

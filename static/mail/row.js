@@ -6,7 +6,7 @@ import { Icon } from "../ui/icons.js";
 import { fullTime, listTime } from "../ui/format.js";
 import { mailPath } from "./address.js";
 import { accountMark } from "./marks.js";
-import { recipientsOf, senderOf } from "./names.js";
+import { recipientsOf, writersOf } from "./names.js";
 
 const MAX_CHIPS = 3;
 const COLOUR = /^#[0-9a-f]{6}$/i;
@@ -23,6 +23,7 @@ const SYSTEM_LABELS = new Set(["INBOX", "UNREAD", "STARRED", "IMPORTANT", "SENT"
  * @property {boolean} picked
  * @property {boolean} picking whether any row is picked
  * @property {boolean} isBack whether it came back from a snooze and was not looked at yet
+ * @property {boolean} drafted whether an answer to it is begun
  * @property {boolean} marked whether it shows which accounts hold it
  * @property {"sent" | "draft" | null} about what it tells of: what came, or what the person sent or drafted
  * @property {Set<string>} mine the person's own addresses
@@ -38,7 +39,7 @@ export class Row extends Component {
   }
 
   /** @override @param {RowProps} props */
-  render({ thread, index, top, size, selected, reachable, picked, picking, isBack, marked, about }) {
+  render({ thread, index, top, size, selected, reachable, picked, picking, isBack, drafted, marked, about }) {
     const own = about && thread[about];
     const time = listTime(own ? own.at : thread.lastMessageAt, Date.now());
     return html`<div
@@ -55,13 +56,14 @@ export class Row extends Component {
     >
       <span class="row-pick">${picked && html`<${Icon} name="check" size=${14} />`}</span>
       <span class="row-dot">${thread.unread && html`<${Heard}>Unread, <//>`}</span>
-      <span class="row-sender" title=${own ? own.to.map(mailboxOf).join(", ") : mailboxOf(thread.sender)}>
-        <bdi>${own ? recipientsOf(own) : senderOf(thread)}</bdi><${Heard}>, <//>
+      <span class="row-sender" title=${peopleOf(thread, own || null)}>
+        <bdi>${own ? recipientsOf(own) : writersOf(thread)}</bdi><${Heard}>, <//>
         ${own?.by && html`<span class="row-by">by <bdi>${own.by}</bdi><${Heard}>, <//></span>`}
         ${thread.messageCount > 1 && html`<span class="row-count" aria-hidden="true">${thread.messageCount}</span>`}
       </span>
       <span class="row-text">
-        <span class="row-subject"><bdi>${thread.subject || "(no subject)"}</bdi><${Heard}>, <//></span>
+        <span class="row-subject">${drafted && html`<span class="row-draft">Draft<${Heard}>, <//></span> `}
+          <bdi>${thread.subject || "(no subject)"}</bdi><${Heard}>, <//></span>
         <span class="row-snippet" aria-hidden="true"><bdi>${own ? own.snippet : html`<${Snippet} thread=${thread} />`}
           </bdi></span>
       </span>
@@ -157,6 +159,11 @@ export function chipStyle({ color }) {
  */
 function Heard({ children }) {
   return html`<span class="heard">${children}</span>`;
+}
+
+/** All of them, in full. @param {Thread} thread @param {OwnMessage | null} own */
+function peopleOf({ writers, sender }, own) {
+  return (own ? own.to : writers?.length ? writers : [sender]).map(mailboxOf).join(", ");
 }
 
 /** Who it is, in full: a page's title may stand in for the name. @param {Person} person */

@@ -11,7 +11,7 @@ import { RpcError, query, queryAlone } from "../rpc.js";
  * @typedef {{ threads: Thread[], nextCursor: string | null, notices?: string[] }} ListPage
  * @typedef {object} Source
  * @property {string} key
- * @property {"inbox" | "skipped" | "label" | "snoozed" | "search"} name
+ * @property {"inbox" | "skipped" | "all" | "label" | "snoozed" | "search"} name
  * @property {string} title
  * @property {string | null} accountId null: all of them
  * @property {import("./address.js").Filter | null} only what it is narrowed to
@@ -29,6 +29,8 @@ const SYSTEM = { INBOX: "Inbox", UNREAD: "Unread", STARRED: "Starred", IMPORTANT
   DRAFT: "Draft", SPAM: "Spam", TRASH: "Trash" };
 /** @type {Record<string, "sent" | "draft">} */
 const OWN_WORDS = { sent: "sent", draft: "draft" };
+/** @type {Record<Section | "all", string>} */
+const TITLES = { inbox: "Inbox", skipped: "Skipped the inbox", all: "All mail" };
 const HIDING = new Set(["SPAM", "TRASH", "DRAFT"]);
 
 /** @type {Record<Filter, (thread: Thread) => boolean>} */
@@ -56,20 +58,21 @@ function narrowed(whole, only) {
 }
 
 /**
- * @param {Section} section @param {string | null} accountId @param {Filter | null} [only]
+ * A section, or both in one list: all mail.
+ * @param {Section | "all"} section @param {string | null} accountId @param {Filter | null} [only]
  * @returns {Source}
  */
 export function sectionSource(section, accountId, only = null) {
   return narrowed({
     key: `${section} ${accountId ?? ""}`,
     name: section,
-    title: section === "inbox" ? "Inbox" : "Skipped the inbox",
+    title: TITLES[section],
     accountId,
     only: null,
     ranked: false,
     about: null,
-    belongs: (thread) => thread.inInbox === (section === "inbox") && !(section === "skipped" && thread.hidden)
-      && (accountId !== null || thread.leads),
+    belongs: (thread) => (accountId !== null || thread.leads) && (thread.inInbox ? section !== "skipped"
+      : section !== "inbox" && !thread.hidden),
     page: (cursor, limit) => query("mail.threads", { section, limit, ...by(only), ...within(accountId),
       ...after(cursor) }),
   }, only);

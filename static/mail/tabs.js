@@ -1,51 +1,111 @@
 // @ts-check
-/** The tabs: all accounts together, then one each, with the count of unread threads in the inbox. */
-import { useEffect, useRef } from "preact/hooks";
+/**
+ * The tabs: all accounts together, then one each, with the count of unread threads in the inbox. Those that don't fit
+ * stand in a menu behind "+3 ·7": none hides without a sign.
+ */
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { mailPath } from "./address.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { number, plural } from "../ui/format.js";
 import { accounts, unifiedUnread } from "./accounts.js";
 import { connectOpen } from "./connect.js";
+import { FiltersButton } from "./filters.js";
+import { fitting } from "./tabs_fit.js";
 
-/** @param {{ accountId: string | null }} props */
-export function Tabs({ accountId }) {
+/**
+ * @typedef {{ id: string, title: string, unread: number, href: string, owner: string | null, trouble: boolean }} One
+ */
+
+/** @param {{ accountId: string | null, only: import("./address.js").Filter | null }} props */
+export function Tabs({ accountId, only }) {
   const known = accounts.value ?? [];
   const bar = useRef(/** @type {HTMLDivElement | null} */ (null));
-  useEffect(() => bar.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest",
-    inline: "nearest" }), [accountId]);
+  const [hidden, setHidden] = useState(/** @type {readonly string[]} */ ([]));
+  /** @type {One[]} */
+  const all = [
+    { id: "", title: "Unified", unread: unifiedUnread.value, href: mailPath(null), owner: null, trouble: false },
+    ...known.map(({ id, address, unread, owner, state }) => ({ id, title: address, unread, href: mailPath(id),
+      owner: owner ?? null, trouble: state === "reconnect" })),
+  ];
+  const current = accountId ?? "";
+  const words = all.map((one) => `${one.title} ${one.unread} ${one.trouble}`).join();
+  useLayoutEffect(() => {
+    const mine = bar.current;
+    if (!mine) return undefined;
+    const look = () => setHidden((before) => {
+      const found = overflow(mine, current);
+      return found.join() === before.join() ? before : found;
+    });
+    const observer = new ResizeObserver(look);
+    observer.observe(mine);
+    look();
+    return () => observer.disconnect();
+  }, [words, current]);
   if (!known.length) return html`<div class="tabs"></div>`;
-  return html`<div class="tabs">
-    <div class="tabs-scroll" role="tablist" aria-label="Mailboxes" ref=${bar} onKeyDown=${onKeyDown}>
-      <${Tab} title="Unified" unread=${unifiedUnread.value} href=${mailPath(null)} current=${accountId === null} />
-      ${known.map(
-        (account) => html`<${Tab} key=${account.id} title=${account.address} unread=${account.unread}
-          href=${mailPath(account.id)} current=${accountId === account.id} trouble=${account.state === "reconnect"}
-          owner=${account.owner} />`,
-      )}
+  const rest = all.filter((one) => hidden.includes(one.id));
+  return html`<div class="tabs" ref=${bar}>
+    <div class="tabs-scroll" role="tablist" aria-label="Mailboxes" onKeyDown=${onKeyDown}>
+      ${all.map((one) => html`<${Tab} key=${one.id} one=${one} current=${one.id === current}
+        away=${hidden.includes(one.id)} />`)}
     </div>
+    ${rest.length > 0 && html`<${Rest} rest=${rest} />`}
     <button class="icon-button tab-add" aria-label="Connect another account" title="Connect another account"
       onClick=${() => { connectOpen.value = true; }}><${Icon} name="plus" /></button>
+    <${FiltersButton} only=${only} />
   </div>`;
 }
 
-/**
- * `owner`: who shares it.
- * @param {{ title: string, unread: number, href: string, current: boolean, trouble?: boolean, owner?: string | null }}
- * props
- */
-function Tab({ title, unread, href, current, trouble = false, owner = null }) {
+/** `away`: it stands in the menu. @param {{ one: One, current: boolean, away: boolean }} props */
+function Tab({ one: { id, title, unread, href, owner, trouble }, current, away }) {
   const spoken = [title, owner !== null && `shared by ${owner}`, unread > 0 && plural(unread, "unread thread"),
     trouble && "needs to be connected again"];
   return html`<a
-    class="tab" role="tab" href=${href} aria-selected=${current ? "true" : "false"} aria-controls="mail-panel"
+    class=${`tab${away ? " away" : ""}`} role="tab" href=${href} aria-selected=${current ? "true" : "false"}
+    aria-controls="mail-panel" data-tab=${id}
     tabindex=${current ? 0 : -1} aria-label=${spoken.filter(Boolean).join(", ")}
   >
     ${owner !== null && html`<${Icon} name="people" size=${14} />`}
-    <span class="tab-title" title=${owner === null ? undefined : `Shared by ${owner}`}>${title}</span>
+    <span class="tab-title" title=${owner === null ? title : `${title}, shared by ${owner}`}>${title}</span>
     ${unread > 0 && html`<span class="tab-badge">${` ·${number(unread)}`}</span>`}
     ${trouble && html`<span class="sync-dot bad"></span>`}
   </a>`;
+}
+
+/** How many more there are, how much is unread there, and the way to each. @param {{ rest: One[] }} props */
+function Rest({ rest }) {
+  const menu = useRef(/** @type {HTMLDivElement | null} */ (null));
+  const unread = rest.reduce((sum, one) => sum + one.unread, 0);
+  const trouble = rest.some((one) => one.trouble);
+  useEffect(() => {
+    const mine = menu.current;
+    const onToggle = () => mine?.matches(":popover-open") && mine.querySelector("a")?.focus();
+    mine?.addEventListener("toggle", onToggle);
+    return () => mine?.removeEventListener("toggle", onToggle);
+  }, []);
+  return html`<div class="tabs-rest">
+    <button class="tab-more" popovertarget="tabs-menu" aria-haspopup="true" aria-label=${[
+      `+${rest.length}: ${plural(rest.length, "more account")}`, unread > 0 && plural(unread, "unread thread"),
+      trouble && "one needs to be connected again"].filter(Boolean).join(", ")}>
+      +${rest.length}${unread > 0 && html`<span class="tab-badge" data-n=${` ·${number(unread)}`}></span>`}
+      ${trouble && html`<span class="sync-dot bad"></span>`}</button>
+    <div id="tabs-menu" class="tabs-menu" popover="auto" ref=${menu} onClick=${() => menu.current?.hidePopover()}
+      onKeyDown=${onMenuKey}>
+      <ul>${rest.map(({ id, title, unread: count, href }) => html`<li key=${id}><a href=${href}
+        aria-label=${count > 0 ? `${title}, ${plural(count, "unread thread")}` : title}>
+        <span><bdi>${title}</bdi></span>
+        ${count > 0 && html`<b class="tab-badge" data-n=${number(count)} aria-hidden="true"></b>`}</a></li>`)}</ul>
+    </div>
+  </div>`;
+}
+
+/** Which tabs do not fit. @param {HTMLElement} bar @param {string} current */
+function overflow(bar, current) {
+  const tabs = /** @type {HTMLElement[]} */ ([...bar.querySelectorAll("[role=tab]")]);
+  const others = [...bar.children].filter((one) => !one.matches(".tabs-scroll, .tabs-rest"));
+  const taken = others.reduce((sum, one) => sum + one.getBoundingClientRect().width, 0);
+  const widths = tabs.map((one) => ({ id: one.dataset.tab ?? "", width: one.getBoundingClientRect().width }));
+  return fitting(widths, current, bar.clientWidth - taken);
 }
 
 /** Arrow keys move along the tabs and open them. @param {KeyboardEvent} event */
@@ -54,8 +114,18 @@ function onKeyDown(event) {
   if (!step || !(event.target instanceof Element)) return;
   event.preventDefault();
   const tabs = /** @type {HTMLElement[]} */ ([.../** @type {Element} */ (event.currentTarget)
-    .querySelectorAll("[role=tab]")]);
+    .querySelectorAll("[role=tab]:not(.away)")]);
   const next = tabs[(tabs.indexOf(/** @type {HTMLElement} */ (event.target)) + step + tabs.length) % tabs.length];
   next?.focus();
   next?.click();
+}
+
+/** Arrow keys walk the links. @param {KeyboardEvent} event */
+function onMenuKey(event) {
+  const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+  if (!step || !(event.currentTarget instanceof Element)) return;
+  event.preventDefault();
+  const links = [...event.currentTarget.querySelectorAll("a")];
+  const at = links.indexOf(/** @type {HTMLAnchorElement} */ (document.activeElement));
+  links[(at + step + links.length) % links.length]?.focus();
 }

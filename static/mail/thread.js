@@ -1,5 +1,6 @@
 // @ts-check
 /** The open thread: toolbar, subject, filing line, message cards, a proposed reply if there is one. */
+import { Fragment } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { messageTime, plural } from "../ui/format.js";
 import { html } from "../ui/html.js";
@@ -8,7 +9,7 @@ import { accountOf, accounts, mayAct } from "./accounts.js";
 import { Acts, sentBy } from "./acts.js";
 import { mailPath } from "./address.js";
 import { label, mute } from "./actions.js";
-import { AnswerBar } from "./compose/compose.js";
+import { AnswerBar, AnswerSlot } from "./compose/compose.js";
 import { opened, show } from "./details.js";
 import { knownThread } from "./lists.js";
 import { currentAccountId } from "./moving.js";
@@ -178,6 +179,7 @@ function Messages({ detail }) {
   const [middle, setMiddle] = useState(false);
   const newest = messages.at(-1)?.id;
   const own = accountOf(detail.thread.accountId)?.access === "own";
+  const acts = mayAct(detail.thread.accountId);
   useEffect(() => {
     if (newest !== undefined && !open.has(newest)) setOpen(new Set(open).add(newest)); // one that came while it is read
   }, [newest]);
@@ -196,8 +198,12 @@ function Messages({ detail }) {
       }
       if (hidden.includes(message)) return null;
       const only = messages.length === 1;
-      return html`<${MessageCard} key=${message.id} message=${message} open=${open.has(message.id)}
-        own=${own} by=${sentBy(detail.acts ?? [], message.id)} toggle=${only ? null : () => toggle(message.id)} />`;
+      return html`<${Fragment} key=${message.id}>
+        <${MessageCard} message=${message} threadId=${detail.thread.id} open=${open.has(message.id)} own=${own}
+          acts=${acts}
+          by=${sentBy(detail.acts ?? [], message.id)} toggle=${only ? null : () => toggle(message.id)} />
+        <${AnswerSlot} threadId=${detail.thread.id} messageId=${message.id} last=${message.id === newest} />
+      <//>`;
     })}
     ${proposedReply && html`<section class="card proposed" aria-label="Proposed reply">
       <header class="card-head"><span class="card-from">Proposed reply, not sent</span></header>

@@ -21,7 +21,7 @@ export const FEATURE = {
   },
   settings: [
     { name: "notifications", label: "Notifications", title: "Notifications", icon: "bell", order: 15,
-      show: NotificationsSection },
+      holds: ["Quiet hours", "Push", "New mail"], show: NotificationsSection },
   ],
   icons: {
     bell: "M5 13.8c.9-.8 1.6-1.8 1.6-4.8a3.4 3.4 0 0 1 6.8 0c0 3 .7 4 1.6 4.8zM8.5 16.4h3",

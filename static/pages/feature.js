@@ -15,7 +15,7 @@ const PAGES = /^\/p(?:\/(.*))?$/;
 export const FEATURE = {
   name: "pages",
   routes: [{ parse, show: (at) => html`<${Shell}><${PagesPage} ...${at} /></${Shell}>` }],
-  nav: [{ at: "top", title: "Pages", icon: "page", href: () => "/p/" }],
+  nav: [{ at: "top", title: "Pages", icon: "page", href: () => "/p/", bar: "Pages" }],
   topics: ["pages"],
   onEvent: onPagesEvent,
   refetch: refetchPages,

@@ -5,13 +5,17 @@ import { composeBlank } from "../mail/compose/compose.js";
 import { navigate } from "../router.js";
 import { query } from "../rpc.js";
 import { PeopleSection } from "./settings.js";
+import { peopleHref } from "./suggestions.js";
 
 const MAX_FOUND = 4;
 
 /** @type {import("../feature.js").Feature} */
 export const FEATURE = {
   name: "people",
-  settings: [{ name: "people", label: "People", title: "People", icon: "people", order: 40, show: PeopleSection }],
+  nav: [{ at: "top", title: "People", icon: "people", href: peopleHref,
+    here: ({ pathname }) => pathname === peopleHref() || pathname.startsWith(`${peopleHref()}/`) }],
+  settings: [{ name: "people", label: "People", title: "People", icon: "people", order: 40,
+    holds: ["Pages of strangers", "Suggestions"], show: PeopleSection }],
   lookup,
   icons: {
     people: "M7.5 4.5a2.6 2.6 0 1 0 0 5.2 2.6 2.6 0 0 0 0-5.2zM2.5 15.5c.3-2.6 2.3-4 5-4s4.7 1.4 5 4M13 4.8a2.3 2.3 " +

@@ -27,9 +27,9 @@ export const FEATURE = {
   templates,
   settings: [
     { name: "appearance", label: "Appearance", title: "Appearance", icon: "colours", order: 5,
-      show: AppearanceSection },
+      holds: ["Colours", "Dark", "Light", "Theme"], show: AppearanceSection },
     { name: "plugins", label: "Plugins", title: "Plugins", icon: "plugin", order: 57, adminOnly: true,
-      show: PluginsSection },
+      holds: ["Install a plugin", "Package"], show: PluginsSection },
   ],
   icons: {
     colours: "M10 3.5a6.5 6.5 0 1 0 0 13c1.5 0 1.8-1 1.2-1.9-.7-1 0-2.1 1.2-2.1h2a2 2 0 0 0 2-2c0-4-2.9-7-6.4-7z" +

@@ -1,17 +1,22 @@
 // @ts-check
 /** The settings: one section an address, a list of them beside it. */
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { settingsSections } from "../feature.js";
 import { registerKeys } from "../keys.js";
 import { navigate } from "../router.js";
 import { isAdmin, me } from "../session.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
+import { findSettings } from "./search.js";
 
 /** @typedef {import("../feature.js").Section} Section */
 
+const FIELD = "settings-find";
 /** @type {import("../keys.js").Shortcut[]} */
-const SHORTCUTS = [{ keys: ["u", "Escape"], label: "Back to the inbox", run: () => navigate("/p/mail") }];
+const SHORTCUTS = [
+  { keys: ["u", "Escape"], label: "Back to the inbox", run: () => navigate("/p/mail") },
+  { keys: ["/"], label: "Find a setting", run: () => document.getElementById(FIELD)?.focus() },
+];
 
 /** @param {{ section: string }} props */
 export function SettingsPage({ section }) {
@@ -25,21 +30,48 @@ export function SettingsPage({ section }) {
   return html`<div class="panel settings">
     <div class="settings-frame">
       <nav class="settings-nav" aria-label="Settings" ref=${nav}>
-        <a class="settings-link" href="/p/mail"><${Icon} name="back" /> Inbox</a>
-        ${settingsSections().filter((one) => !one.adminOnly || isAdmin())
-          .map((one) => html`<${NavLink} key=${one.name} to=${one} current=${one === here} />`)}
+        <a class="settings-link settings-back" href="/p/mail"><${Icon} name="back" /> Inbox</a>
+        <${Sections} here=${here} />
       </nav>
       <main class="settings-body">${me.value && html`<${Shown} here=${here} />`}</main>
     </div>
   </div>`;
 }
 
-/** @param {{ to: Section, current: boolean }} props */
-function NavLink({ to, current }) {
-  return html`<a class="settings-link" href=${to.name ? `/settings/${to.name}` : "/settings"}
-    aria-current=${current ? "page" : undefined}>
-    <${Icon} name=${to.icon} /> ${to.label}
+/** @param {{ here: Section | undefined }} props */
+function Sections({ here }) {
+  const [text, setText] = useState("");
+  const found = findSettings(settingsSections().filter((one) => !one.adminOnly || isAdmin()), text);
+  const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
+    if (event.isComposing) return;
+    if (event.key === "Enter" && text.trim() && found[0]) {
+      navigate(href(found[0].section));
+    } else if (event.key === "Escape") {
+      event.stopPropagation(); // elsewhere it leaves the settings
+      if (text) setText("");
+      else /** @type {HTMLElement} */ (event.target).blur();
+    }
+  };
+  return html`<input id=${FIELD} class="settings-find" type="search" placeholder="Find a setting" value=${text}
+      aria-label="Find a setting" aria-keyshortcuts="/" autocomplete="off" spellcheck=${false}
+      onInput=${(/** @type {Event} */ event) => setText(/** @type {HTMLInputElement} */ (event.target).value)}
+      onKeyDown=${onKeyDown} />
+    <div class="settings-list">${found.map(({ section, holds }) => html`<${NavLink} key=${section.name} to=${section}
+      holds=${holds} current=${section === here} />`)}</div>
+    <p class="settings-none" role="status">${found.length ? "" : "No setting has these words."}</p>`;
+}
+
+/** @param {{ to: Section, holds: string[], current: boolean }} props */
+function NavLink({ to, holds, current }) {
+  return html`<a class="settings-link" href=${href(to)} aria-current=${current ? "page" : undefined}>
+    <${Icon} name=${to.icon} /> <span>${to.label}${holds.length > 0
+      && html`<span class="settings-holds">${holds.join(", ")}</span>`}</span>
   </a>`;
+}
+
+/** @param {Section} section */
+function href({ name }) {
+  return name ? `/settings/${name}` : "/settings";
 }
 
 /** @param {{ here: Section | undefined }} props */

@@ -2,7 +2,7 @@
 /** The task queue, as the app's list has it. */
 import { html } from "../ui/html.js";
 import { Shell } from "../ui/shell.js";
-import { TasksLink } from "./link.js";
+import { tasksCount } from "./count.js";
 import { loadOutgoing, onOutgoingEvent } from "./outgoing.js";
 import { TasksPage } from "./page.js";
 
@@ -10,10 +10,11 @@ import { TasksPage } from "./page.js";
 export const FEATURE = {
   name: "tasks",
   routes: [{
-    parse: ({ pathname }) => (/^\/p\/tasks\/?$/.test(pathname) ? {} : null),
-    show: () => html`<${Shell}><${TasksPage} /></${Shell}>`,
+    parse: ({ pathname, searchParams }) => (/^\/p\/tasks\/?$/.test(pathname)
+      ? { scheduled: searchParams.get("only") === "scheduled" } : null),
+    show: ({ scheduled }) => html`<${Shell}><${TasksPage} scheduled=${scheduled} /></${Shell}>`,
   }],
-  nav: [{ at: "top", title: "Tasks", icon: "tasks", href: () => "/p/tasks", show: TasksLink }],
+  nav: [{ at: "top", title: "Tasks", icon: "tasks", href: () => "/p/tasks", bar: "Tasks", count: tasksCount }],
   topics: ["tasks"],
   onEvent: onOutgoingEvent,
   refetch: () => void loadOutgoing(),

@@ -24,22 +24,24 @@ const SECTIONS = [
   { id: "done", title: "In the last 24 hours", states: ["sent", "cancelled"] },
 ];
 
-export function TasksPage() {
+/** `scheduled`: only what is to be sent at some time. @param {{ scheduled: boolean }} props */
+export function TasksPage({ scheduled }) {
+  const title = scheduled ? "Scheduled" : "Tasks";
   useLayoutEffect(() => registerKeys("Tasks", SHORTCUTS), []);
   useEffect(() => {
-    document.title = "Tasks – svc";
+    document.title = `${title} – svc`;
     void loadOutgoing();
-  }, []);
+  }, [title]);
   void now.value; // the words for how long it is until then
   const rows = outgoing.value;
   return html`<main class="panel tasks"><div class="tasks-frame">
-    <h1>Tasks</h1>
+    <h1>${title}</h1>
     ${outgoingProblem.value && html`<div class="notice bad" role="alert">
       <span>Could not load the tasks: ${outgoingProblem.value}</span>
       <button class="button small" onClick=${() => void loadOutgoing()}>Try again</button></div>`}
     ${rows === null && !outgoingProblem.value && html`<p class="quiet-text" role="status">Loading the tasks</p>`}
-    <${WaitingApprovals} />
-    ${rows && SECTIONS.map(({ id, title, states }) =>
+    ${!scheduled && html`<${WaitingApprovals} />`}
+    ${rows && SECTIONS.filter((one) => !scheduled || one.id === "scheduled").map(({ id, title, states }) =>
       html`<${Section} key=${id} id=${id} title=${title} rows=${rows.filter((one) => states.includes(one.state))} />`)}
   </div></main>`;
 }

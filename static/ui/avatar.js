@@ -1,5 +1,8 @@
 // @ts-check
-/** A round initial in one of a few quiet colours, the same for the same address. */
+/**
+ * A round initial in one of a few quiet colours, the same for the same address. It is drawn by the style, so that it is
+ * no part of the words of a link that it stands in.
+ */
 import { html } from "./html.js";
 
 const COLOURS = 8;
@@ -8,8 +11,8 @@ const COLOURS = 8;
 export function Avatar({ person }) {
   const name = person.name || person.address;
   const initial = [...name.replace(/^[^\p{L}\p{N}]+/u, "")][0] ?? "·";
-  return html`<span class=${`avatar hue-${hue(person.address || name)}`} aria-hidden="true">${initial.toUpperCase()}
-    </span>`;
+  return html`<span class=${`avatar hue-${hue(person.address || name)}`} aria-hidden="true"
+    data-initial=${initial.toUpperCase()}></span>`;
 }
 
 /** @param {string} text */

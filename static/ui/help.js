@@ -8,7 +8,8 @@ import { Icon } from "./icons.js";
 
 const IS_MAC = /mac|iphone|ipad/iu.test(navigator.platform);
 /** @type {Record<string, string>} */
-const NAMES = { Escape: "Esc", ArrowDown: "↓", ArrowUp: "↑", Enter: "Enter", Mod: IS_MAC ? "⌘" : "Ctrl" };
+const NAMES = { Escape: "Esc", ArrowDown: "↓", ArrowUp: "↑", Enter: "Enter", enter: "Enter",
+  Mod: IS_MAC ? "⌘" : "Ctrl" };
 
 export const helpOpen = signal(false);
 
@@ -56,7 +57,7 @@ function HelpBody() {
 
 /** What is printed on the keys that a shortcut takes: "Mod+k" is Ctrl, k; "J" is Shift, j. @param {string} keys */
 export function keyNames(keys) {
-  return keys.split(/[ ]|(?<=Mod)\+/u).flatMap((key) => (/^[A-Z]$/u.test(key) ? ["Shift", key.toLowerCase()]
+  return keys.split(/[ ]|(?<=Mod|Mod\+Shift)\+/u).flatMap((key) => (/^[A-Z]$/u.test(key) ? ["Shift", key.toLowerCase()]
     : [NAMES[key] ?? key]));
 }
 

@@ -8,6 +8,7 @@ import { html } from "./html.js";
 /** @type {Record<string, string>} */
 const PATHS = {
   inbox: "M3.5 11.5 5.6 4.5h8.8l2.1 7v4h-13zM3.5 11.5h4l1 2h3l1-2h4",
+  menu: "M3.5 5.5h13M3.5 10h13M3.5 14.5h13",
   back: "M12.5 4.5 7 10l5.5 5.5",
   chevron: "M7.5 5 12.5 10l-5 5",
   clip: "M14.5 9.2 9.6 14a3 3 0 0 1-4.3-4.2l5.5-5.5a2 2 0 0 1 2.9 2.9l-5.4 5.3a1 1 0 0 1-1.4-1.4l4.7-4.7",

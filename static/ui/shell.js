@@ -1,52 +1,46 @@
 // @ts-check
 /**
- * The frame around every page: brand, the page's own tabs and state, theme, help; and the banner when the server is
- * away.
+ * The frame around every page: the navigation, a bar at the top with the page's own tabs, search and state; and the
+ * banner when the server is away.
  */
 import { navAt } from "../feature.js";
+import { openDrawer, rail } from "../frame.js";
 import { liveState, nextAttemptAt, reconnectNow } from "../live.js";
 import { now } from "../now.js";
 import { heardAt, standIn, waits } from "../stand_in.js";
-import { nextTheme, theme } from "../theme.js";
 import { ago, plural } from "./format.js";
-import { helpOpen } from "./help.js";
-import { html } from "./html.js";
+import { classes, html } from "./html.js";
 import { Icon, Mark } from "./icons.js";
+import { BottomBar, Drawer, SideNav } from "./nav.js";
 
-const THEMES = {
-  system: { icon: "system", name: "as the system" },
-  light: { icon: "sun", name: "light" },
-  dark: { icon: "moon", name: "dark" },
-};
-
-/** @param {{ tabs?: unknown, state?: unknown, children?: unknown }} props */
-export function Shell({ tabs, state, children }) {
-  const { icon, name } = THEMES[theme.value];
-  return html`<div class="shell">
-    <header class="top">
-      <a class="brand" href="/p/mail" aria-label="svc, to the inbox"><${Mark} /><span aria-hidden="true">svc</span></a>
-      ${tabs}
-      <div class="top-end">
-        ${state}
-        ${navAt("top").map((one) => html`<${NavLink} key=${one.title} to=${one} />`)}
-        <button class="icon-button" aria-label=${`Colours: ${name}. Change`} title=${`Colours: ${name}`}
-          onClick=${nextTheme}><${Icon} name=${icon} /></button>
-        <button class="icon-button help-button" aria-label="Keyboard shortcuts" title="Keyboard shortcuts (?)"
-          aria-keyshortcuts="?"
-          onClick=${() => { helpOpen.value = true; }}><${Icon} name="help" /></button>
-        ${navAt("end").map((one) => html`<${NavLink} key=${one.title} to=${one} />`)}
-      </div>
-    </header>
-    <${Banner} />
-    ${children}
+/**
+ * `tabs`, `search` and `state` are the page's own parts of the bar at the top.
+ * @param {{ tabs?: unknown, search?: unknown, state?: unknown, children?: unknown }} props
+ */
+export function Shell({ tabs, search, state, children }) {
+  const own = Boolean(tabs || search || state);
+  return html`<div class=${classes({ shell: true, railed: rail.value })}>
+    <${SideNav} />
+    <div class="stage">
+      <header class=${classes({ top: true, bare: !own })}>
+        <button class="icon-button top-menu" aria-label="All places" aria-haspopup="dialog" onClick=${openDrawer}>
+          <${Icon} name="menu" /></button>
+        ${search ?? html`<a class="brand" href="/p/mail" aria-label="svc, to the inbox"><${Mark} />
+          <span aria-hidden="true">svc</span></a>`}
+        ${tabs}
+        <div class="top-end">
+          ${state}
+          ${navAt("end").map((one) => html`<a key=${one.title} class="icon-button top-me" href=${one.href()}
+            aria-label=${one.label?.() ?? one.title} title=${one.label?.() ?? one.title}>
+            ${one.show ? html`<${one.show} />` : html`<${Icon} name=${one.icon} />`}</a>`)}
+        </div>
+      </header>
+      <${Banner} />
+      ${children}
+    </div>
+    <${BottomBar} />
+    <${Drawer} />
   </div>`;
-}
-
-/** @param {{ to: import("../feature.js").Nav }} props */
-function NavLink({ to }) {
-  if (to.show) return html`<${to.show} />`;
-  return html`<a class="icon-button" href=${to.href()} aria-label=${to.title} title=${to.title}>
-    <${Icon} name=${to.icon} /></a>`;
 }
 
 function Banner() {

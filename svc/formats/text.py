@@ -49,6 +49,8 @@ _BREAKS: Final = {
 }
 """By the name of a block's tag, opening or closing: what two blocks that meet have between them, once."""
 _CELLS: Final = frozenset({"td", "th"})
+BLOCKS: Final = frozenset(_BREAKS) | _CELLS
+"""Elements that begin and end a line."""
 
 
 def clean_text(text: str) -> str:

@@ -40,6 +40,7 @@ from svc.mail.providers.kinds import ALL_BY_OAUTH
 from svc.mail.providers.table import Providers
 from svc.mail.reading import feature as reading
 from svc.mail.reading.procedures import PROCEDURES as READING_PROCEDURES
+from svc.mail.reading.routes import ROUTES as READING_ROUTES
 from svc.mail.search import feature as search
 from svc.mail.search.following import CONSUMER as SEARCH_CONSUMER
 from svc.mail.search.invariants import INVARIANTS as SEARCH_INVARIANTS
@@ -128,7 +129,7 @@ FEATURE = Feature(
     migrations=MIGRATIONS,
     tables=TABLES,
     erases=ERASES,
-    routes=(*CONNECTING_ROUTES, *IMAGES_ROUTES, *PORTING_ROUTES),
+    routes=(*CONNECTING_ROUTES, *IMAGES_ROUTES, *PORTING_ROUTES, *READING_ROUTES),
     procedures=(
         *ACCOUNT_PROCEDURES,
         *CONNECTING_PROCEDURES,

@@ -6,8 +6,8 @@ from typing import Final
 
 from svc.mail.labelling import joining as labelling
 from svc.mail.search import following as search
+from svc.mail.sending import elsewhere, settling
 from svc.mail.sending import joining as sending
-from svc.mail.sending import settling
 from svc.mail.sync import stored_files
 from svc.mail.sync.received import record_received
 from svc.mail.sync.steps import IngestStep, StoredMessage
@@ -25,6 +25,7 @@ INGEST_STEPS: Final[tuple[IngestStep, ...]] = (
     meet_correspondents,
     record_received,
     settling.settle_found,
+    elsewhere.follow_found,
     search.follow_joined,
     labelling.follow_joined,
     sending.follow_joined,

@@ -22,7 +22,7 @@ from svc.mail.providers.imap.tables import MADE_KEYWORDS, OWN_DRAFTS, SERVER_IDS
 from svc.mail.providers.imap.tables import TABLES as IMAP_TABLES
 from svc.mail.search.tables import ERASED_WHEN_ASKED
 from svc.mail.search.tables import TABLES as SEARCH_TABLES
-from svc.mail.sending.tables import DRAFT_COPIES, SENT_BY, TAKEN_DRAFTS
+from svc.mail.sending.tables import DRAFT_COPIES, FOLLOWED_DRAFTS, SENT_BY, TAKEN_DRAFTS
 from svc.mail.sending.tables import TABLES as SENDING_TABLES
 from svc.mail.threads.own_words.tables import TABLES as OWN_WORDS_TABLES
 from svc.mail.threads.tables import (
@@ -32,6 +32,7 @@ from svc.mail.threads.tables import (
     MARKED_ADDRESSES,
     MUTES_TABLES,
     REFERENCES_TABLES,
+    WRITERS,
 )
 from svc.mail.unsubscribing.tables import TABLES as UNSUBSCRIBING_TABLES
 
@@ -302,6 +303,20 @@ def m051_taken_drafts(db: Database) -> None:
 def m052_marked_addresses(db: Database) -> None:
     """By which addresses the mail of an account is marked."""
     for statement in MARKED_ADDRESSES:
+        db.execute(statement)
+
+
+@MIGRATIONS(name="m053_writers")
+def m053_writers(db: Database) -> None:
+    """Who wrote in a thread, for its row."""
+    for statement in WRITERS:
+        db.execute(statement)
+
+
+@MIGRATIONS(name="m054_followed_drafts")
+def m054_followed_drafts(db: Database) -> None:
+    """What other programs make of drafts that lie at the server."""
+    for statement in FOLLOWED_DRAFTS:
         db.execute(statement)
 
 

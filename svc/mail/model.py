@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, Literal
 
@@ -23,6 +24,8 @@ ProviderName = str
 """Its name in the table of providers (:mod:`svc.mail.providers.table`)."""
 
 Section = Literal["inbox", "skipped"]
+SECTIONS: Final[tuple[Section, ...]] = ("inbox", "skipped")
+"""Together: all mail, but for spam and the trash."""
 
 OwnList = Literal["sent", "draft"]
 
@@ -44,6 +47,9 @@ SPAM: Final = "SPAM"
 TRASH: Final = "TRASH"
 
 DRAFT: Final = "DRAFT"
+
+MAX_IDS_REMEMBERED: Final = 512
+"""Some pages of mail."""
 
 HIDDEN_LABELS: Final = frozenset({SPAM, TRASH, DRAFT})
 """A message that carries one of these is stored and synced, but stands in neither section of the inbox."""
@@ -94,6 +100,16 @@ class Words(msgspec.Struct, frozen=True):
     snippet: str
 
 
+class Writer(msgspec.Struct, frozen=True):
+    """Somebody who wrote in a thread. ``own``: the account sent their first mail; ``bulk``: that one went to many, so
+    that a list or a shop wrote it. Stored as JSON."""
+
+    name: str
+    address: str
+    own: bool
+    bulk: bool
+
+
 @dataclass(frozen=True, kw_only=True)
 class OwnMessage:
     """What a row of Sent, or of Drafts, is about; ``at``: its place in that list."""
@@ -131,6 +147,8 @@ class ThreadRow:
     to_me: int
     """Among its messages: those whose ``To`` or ``Cc`` names the account itself."""
     muted: bool
+    writers: tuple[Writer, ...]
+    """By their first mails; none where one wrote alone."""
 
     def at(self, own_list: OwnList | None) -> Millis:
         """Its place in a list: of what the owner wrote, or of all that came."""
@@ -193,8 +211,8 @@ class Incoming:
     body_sha256: str
     raw_sha256: str
     raw_size: int
-    body: Body | None = None
-    """As parsed, for who wants its words and need not read the blob again."""
+    readable: str | None = None
+    """What a person reads in its body, for who wants its words and need not read the blob again."""
     original_message_id: str | None = None
     """With which it was sent, where a server has replaced it by ``message_id_header``."""
     outgoing_mark: str | None = None
@@ -240,7 +258,9 @@ def thread_id_of(account_id: str, provider_thread_id: str) -> str:
     return derived_id("thr", account_id, provider_thread_id)
 
 
+@lru_cache(maxsize=MAX_IDS_REMEMBERED)
 def message_id_of(account_id: str, provider_message_id: str) -> str:
+    """Asked for at every step of a message's way into the tables."""
     return derived_id("msg", account_id, provider_message_id)
 
 

@@ -55,7 +55,14 @@ OWNERS: Final[Mapping[str, tuple[str, ...]]] = {
     "reading": ("mail_clean",),
     "invitations": ("mail_invitations", "mail_invitation_answers", "mail_invitation_times"),
     "unsubscribing": ("mail_unsubscribed",),
-    "sending": ("mail_outgoing", "mail_drafts", "mail_draft_copies", "mail_draft_originals", "mail_signatures"),
+    "sending": (
+        "mail_outgoing",
+        "mail_drafts",
+        "mail_draft_copies",
+        "mail_draft_originals",
+        "mail_draft_finds",
+        "mail_signatures",
+    ),
     "porting": ("mail_imports",),
 }
 

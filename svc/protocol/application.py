@@ -16,7 +16,7 @@ from typing import Final, Generic, TypeVar
 import trio
 
 from svc.clock import Clock
-from svc.errors import Refusal
+from svc.errors import NotFound, Refusal
 from svc.log import Log
 from svc.principal import Principal
 from svc.protocol.guard import SAFE_METHODS, Guard, check_access, check_token_origin, is_rpc
@@ -31,8 +31,10 @@ from svc.protocol.websocket import Socket, check_handshake
 C = TypeVar("C")
 
 Resolve = Callable[[Request], Awaitable[Principal | None]]
+Unknown = Callable[[Request], Response]
 _REQUEST_ID_BYTES: Final = 8
 _CLIENT_ERROR: Final = 400
+_READS: Final = frozenset({"GET", "HEAD"})
 
 
 @dataclass(slots=True)
@@ -63,7 +65,8 @@ class Application(Generic[C]):
     """``resolve`` says who asks (once a request); ``context`` makes what a row's function is handed.
 
     ``known_names`` are those of procedures: words of ours that a log may show where a path has a parameter.
-    ``logged_as``: the event of the access log.
+    ``logged_as``: the event of the access log. ``unknown``: what a browser is shown at an address that nothing begins
+    with; without it, and to everybody else, a problem in JSON.
     """
 
     def __init__(
@@ -77,6 +80,7 @@ class Application(Generic[C]):
         clock: Clock,
         known_names: Set[str] = frozenset(),
         logged_as: str = "http.request",
+        unknown: Unknown | None = None,
     ) -> None:
         self._router = router
         self._guard = guard
@@ -86,6 +90,7 @@ class Application(Generic[C]):
         self._clock = clock
         self._known_names = known_names
         self._logged_as = logged_as
+        self._unknown = unknown
         self._probes = frozenset(row.path for row in router.rows() if isinstance(row, Route) and row.host_exempt)
         self._date = (0, "")
 
@@ -143,7 +148,12 @@ class Application(Generic[C]):
     async def _answer(self, request: Request, visit: _Visit) -> Response:
         if request.method == "OPTIONS":
             return self._options(request)
-        match = self._match(request)
+        try:
+            match = self._match(request)
+        except NotFound:
+            if self._unknown is None or not self._is_lost_browser(request):
+                raise
+            return self._unknown(request)
         if match.socket is not None and request.method == "GET":
             check_handshake(request)
             raise Refusal("A WebSocket needs HTTP/1.1.", code="upgrade_required", headers={"upgrade": "websocket"})
@@ -152,6 +162,12 @@ class Application(Generic[C]):
         if not route.host_exempt:  # a probe answers also while nobody can be looked up
             await self._admit(route, request, visit)
         return await route.handle(self._context(request, visit.principal), request)
+
+    def _is_lost_browser(self, request: Request) -> bool:
+        """Whether somebody looks for a page where nothing is; below an address of ours a program has gone astray."""
+        wanted = ",".join(request.headers.all("accept")).lower()
+        ours = self._router.beginning(request.raw_path) not in {"", request.raw_path}
+        return request.method in _READS and "text/html" in wanted and not ours
 
     async def _admit(self, route: Route[C] | SocketRoute[C], request: Request, visit: _Visit) -> None:
         """Origin first, so that a foreign page can't even spend a ticket; then who it is, then whether they may."""

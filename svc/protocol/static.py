@@ -148,6 +148,11 @@ class StaticTree:
         """The page every address of the app begins with."""
         return self._shell.respond(request.headers, extra=self._shell_headers)
 
+    def missing(self, request: Request) -> Response:
+        """The same page where nothing is, as 404: the app says so. It is kept nowhere, for something may come there."""
+        headers = [("content-type", CONTENT_TYPES[".html"]), *self._shell_headers[1:], ("cache-control", "no-store")]
+        return Response(status=404, headers=headers, body=self._shell.data)
+
     def worker(self, request: Request) -> Response:
         """The service worker of the version. Raises 404 where the tree has none."""
         if self._worker is None:

@@ -93,6 +93,7 @@ class Surface:
             log=workspace.log,
             clock=workspace.clock,
             known_names=frozenset(row.name for row in self.rpc.rows()),
+            unknown=self.static.missing,
         )
 
 

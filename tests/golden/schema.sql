@@ -241,8 +241,20 @@ CREATE TABLE mail_draft_copies (            -- of a draft, among the drafts that
     account_id text not null,
     next_at integer,                        -- when the server is told; null: it has what is here
     changes integer not null default 1,     -- counts what it has to be told: compare and set
-    attempts integer not null default 0, message_id_header text, refused text,    -- since the last of them
+    attempts integer not null default 0, message_id_header text, refused text, elsewhere text,    -- since the last of them
     primary key (draft_id, account_id)
+) strict, without rowid
+;
+
+CREATE TABLE mail_draft_finds (             -- messages that other programs made of drafts, until that is decided
+    account_id text not null,
+    message_id text not null,
+    draft_id text not null,
+    kind text not null check (kind in ('edited', 'sent', 'thrown')),
+    changes integer not null,               -- of the draft's copy when it was found
+    looks integer not null default 0,       -- so often what it was made of lay there still
+    next_at integer not null,
+    primary key (account_id, message_id)
 ) strict, without rowid
 ;
 
@@ -522,7 +534,7 @@ CREATE TABLE mail_outgoing (
     created_at integer not null,
     changed_at integer not null,
     dismissed_at integer                    -- the person has read what became of it
-, sent_by text) strict
+, sent_by text, draft_header text) strict
 ;
 
 CREATE TABLE mail_own_addresses (           -- beside the account's own: its mail may be from them
@@ -657,7 +669,7 @@ CREATE TABLE mail_threads (
     unread integer not null default 0,      -- messages that carry UNREAD, outside spam and trash
     visible integer not null default 0,     -- messages outside spam, trash and drafts
     attachments integer not null default 0,
-    labels text not null default '[]', twins text, leads integer not null default 1, sent text, last_sent_at integer, draft text, last_draft_at integer, drafts integer not null default 0, to_me integer not null default 0,      -- JSON array: the label ids of all its messages, sorted
+    labels text not null default '[]', twins text, leads integer not null default 1, sent text, last_sent_at integer, draft text, last_draft_at integer, drafts integer not null default 0, to_me integer not null default 0, writers text not null default '[]',      -- JSON array: the label ids of all its messages, sorted
     unique (account_id, provider_thread_id)
 ) strict
 ;
@@ -1068,6 +1080,10 @@ CREATE INDEX mail_dkim_keys_until on mail_dkim_keys (until);
 
 CREATE INDEX mail_draft_copies_due on mail_draft_copies (next_at) where next_at is not null;
 
+CREATE INDEX mail_draft_copies_header on mail_draft_copies (account_id, message_id_header);
+
+CREATE INDEX mail_draft_finds_due on mail_draft_finds (next_at);
+
 CREATE INDEX mail_draft_originals_draft on mail_draft_originals (draft_id);
 
 CREATE INDEX mail_drafts_list on mail_drafts (owner_id, updated_at desc);
@@ -1109,6 +1125,9 @@ CREATE INDEX mail_messages_thread on mail_messages (thread_id, sent_at, id);
 CREATE INDEX mail_mirror_message on mail_mirror (account_id, provider_message_id);
 
 CREATE INDEX mail_mutes_account on mail_mutes (account_id);
+
+CREATE INDEX mail_outgoing_draft_header on mail_outgoing (account_id, draft_header) where draft_header is not null
+;
 
 CREATE INDEX mail_outgoing_due on mail_outgoing (next_at) where next_at is not null;
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
@@ -237,6 +238,60 @@ def test_a_draft_is_one_copy_there_however_often_the_service_is_killed(life: Lif
     assert life.here() == Counter(), life.story
     service.mutate("mail.deleteDraft", id=saved["id"])
     until(lambda: not life.server.mails("Drafts"), what="the copy to go", deadline_s=HANGS_S, tell=service.log)
+
+
+def test_a_draft_that_goes_on_in_another_program_is_one_draft_however_often_the_service_is_killed(life: Life) -> None:
+    """By ``kill -9`` at any step of following what was made of it there, and of telling what is made of that here."""
+    service = life.service
+    life.connect()
+    (account,) = service.query("mail.accounts")
+    wanted = {"accountId": account["id"], "to": ["bob@else.test"], "html": "<p>So far</p>"}
+    draft_id = service.mutate("mail.saveDraft", subject="Boats 0", **wanted)["id"]
+    _until_told(service, "Boats 0")
+    for number in range(1, KILLS_A_HOME + 1):
+        service.kill()
+        _edit(life.server, f"Ships {number}")
+        order = service.die_at(life.chance.randint(1, STEPS_OF_A_DRAFT), of="drafts of")
+        life.story.append(f"dies at {order.read_text()}")
+        service.spawn(**life.settings)
+        until(lambda: service.is_dead() or not _is("Boats", service), what="the edit to be met", deadline_s=HANGS_S)
+        order.unlink()
+        service.kill()
+        service.start(**life.settings)
+        _until_told(service, f"Ships {number}")
+        draft = service.query("mail.draft", id=draft_id)
+        service.mutate("mail.saveDraft", id=draft_id, version=draft["version"], subject=f"Boats {number}", **wanted)
+        _until_told(service, f"Boats {number}")
+        ((raw, _),) = life.server.mails("Drafts")
+        assert f"Subject: Boats {number}\r\n".encode() in raw, life.story
+    life.look()
+    assert life.here() == Counter(), life.story
+    service.stop()
+    assert service.command("fsck", "--deep").stdout == "ok\n", life.story
+
+
+def _edit(server: Dovecot, subject: str) -> None:
+    """As another program does it: a new one beside the old one, which goes then."""
+    ((raw, _),) = server.mails("Drafts")
+    (uid,) = server.uids("Drafts")
+    dated = re.sub(rb"(?m)^Date: .*$", b"Date: Mon, 2 Jan 2040 10:00:00 +0000\r", raw)
+    edited = re.sub(rb"(?m)^Subject: .*$", f"Subject: {subject}\r".encode(), dated)
+    server.deliver("Drafts", edited, flags="(\\Draft \\Seen)")
+    server.do("Drafts", ("STORE", uid, "+FLAGS", "(\\Deleted)"), ("EXPUNGE", uid))
+
+
+def _is(name: str, service: ServiceProcess) -> bool:
+    return any(str(subject).startswith(name) for (subject,) in service.rows("select subject from mail_drafts"))
+
+
+def _until_told(service: ServiceProcess, subject: str) -> None:
+    """The one draft here is this, and the server has heard of it."""
+    until(
+        lambda: service.rows("select subject from mail_drafts") == [(subject,)] and not _waits(service),
+        what=f"{subject} to be the draft",
+        deadline_s=HANGS_S,
+        tell=service.log,
+    )
 
 
 def _waits(service: ServiceProcess) -> bool:

@@ -117,6 +117,10 @@ class FolderDrafts:
         self.box.drafts = [one for one in self.box.drafts if one[0] != mark]
         self._remove(instead_of)
 
+    async def there(self, mark: str) -> bool:
+        await self.box.weather()
+        return any(one[0] == mark for one in self.box.drafts)
+
     def _remove(self, message_ids: Sequence[str]) -> None:
         for one in message_ids:
             if one in self.box.kept and self.box.kept[one].place.folder == DRAFT:

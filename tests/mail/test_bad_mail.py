@@ -18,7 +18,7 @@ from svc.mail.accounts.wire import AccountOut
 from svc.mail.model import MessageHeaders
 from svc.mail.providers.seam import HistoryChange, HistoryPage, ListPage, LostAnswer, RawMessage
 from svc.mail.reading.wire import MessageOut
-from svc.mail.sync.fetch import PARSE_DEADLINE_S
+from svc.mail.sync.parsing import PARSE_DEADLINE_S
 from svc.mail.threads.queries import decode_headers
 from tests.formats.html.hostile_html import ADDRESSES, EVENTS_AND_SCRIPTS, REMOTE_CONTENT
 from tests.formats.html.invariants import assert_harmless

@@ -150,6 +150,36 @@ async def test_a_mail_without_html_is_shown_as_html_of_its_text(rig: Rig) -> Non
     assert message.text.startswith("1 < 2")
 
 
+@pytest.mark.parametrize("html", [None, "<p>Yes.</p><p>-- </p><p>Mia</p>"])
+async def test_what_a_mail_ends_with_is_marked_and_told(rig: Rig, html: str | None) -> None:
+    await rig.inject(raw=letter(text="Yes.\n\n-- \nMia", html=html))
+    await rig.synced()
+    message = await opened(rig)
+    assert (message.folds, message.folded_line) == (True, 2)
+    assert message.html.index("Yes.") < message.html.index("data-fold") < message.html.index("Mia")
+
+
+@pytest.mark.parametrize("subject", ["Fwd: A letter", "FW: Re: A letter", "WG: Brief"])
+async def test_a_forward_does_not_fold(rig: Rig, subject: str) -> None:
+    raw = letter(text="See.\n\nFrom: Noa\nTo: Mia\nSubject: Plans\n\nShall we meet?")
+    await rig.inject(raw=raw.replace(b"Subject: A letter", f"Subject: {subject}".encode()))
+    await rig.inject(raw=raw.replace(b"Subject: A letter", b"Subject: Re: FW: A letter"))
+    await rig.synced()
+    assert [
+        ((await opened(rig, f"fake-{at}")).folds, (await opened(rig, f"fake-{at}")).folded_line) for at in (1, 2)
+    ] == [
+        (False, None),
+        (True, 2),
+    ]
+
+
+async def test_what_does_not_fold_is_not_told_to(rig: Rig) -> None:
+    await rig.inject(raw=letter(text="Yes."))
+    await rig.synced()
+    message = await opened(rig)
+    assert (message.folds, message.folded_line) == (False, None)
+
+
 async def test_a_body_is_sanitized_once_a_policy(rig: Rig) -> None:
     for number in range(2):
         await rig.inject(f"copy {number}", raw=letter(html="<p>same</p>"))

@@ -33,7 +33,7 @@ async def subjects(service: Service, **wanted: object) -> list[str]:
 
 
 async def listed(rig: Rig, lists: dict[str, str], *, leading: bool) -> list[str]:
-    rows = await rig.store.read(filtered.threads, lists=lists, only="starred", cursor=None, limit=9, leading=leading)
+    rows = await rig.store.read(filtered.threads, lists=[lists], only="starred", cursor=None, limit=9, leading=leading)
     return [row.id for row in rows]
 
 

@@ -88,6 +88,7 @@ async def test_a_thread_is_shown_in_the_list_and_whole(service: Service) -> None
         "snoozedUntil": None,
         "hidden": False,
         "twins": [],
+        "writers": [],
         "toMe": True,
         "muted": False,
         "leads": True,

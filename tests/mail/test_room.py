@@ -12,7 +12,7 @@ from svc.fakes.mail.provider import FakeProvider
 from svc.mail.providers.seam import MessageGone, RawMessage, Unreachable
 from svc.mail.sync import fetch
 from svc.mail.sync.room import FETCH_CONCURRENCY, Room
-from svc.nursery import give_back_memory
+from svc.nursery import give_back_memory, open_task_group
 from tests.support.mailbox import MIA, Rig, mail
 
 KIB = 1024
@@ -155,3 +155,23 @@ def test_giving_memory_back_costs_nothing_that_is_in_use() -> None:
     kept = [bytes([number]) * KIB for number in range(200)]
     give_back_memory()
     assert kept == [bytes([number]) * KIB for number in range(200)]
+
+
+async def test_what_is_made_durable_leaves_the_room_to_others_only_once_it_is() -> None:
+    room = Room(size=100, largest=40)
+    assert await room.reserve()
+    room.settle(90)
+    assert not await room.reserve(), "the batch ends there"
+    size = room.hand_over()
+    taken = trio.Event()
+
+    async def take() -> None:
+        assert await room.reserve()
+        taken.set()
+
+    async with open_task_group() as nursery:
+        nursery.start_soon(take)
+        await trio.sleep(60)
+        assert not taken.is_set()
+        room.let_go(size)
+        await taken.wait()

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from svc.clock import VirtualClock
 from svc.mail.accounts import queries as account_queries
 from svc.mail.labelling import inbox_actions
-from svc.mail.model import ThreadRow
+from svc.mail.model import SECTIONS, ThreadRow
 from svc.mail.threads import queries as thread_queries
 from svc.mail.threads import wire as thread_wire
 from svc.nursery import ThreadPool
@@ -57,7 +57,7 @@ async def step(rig: Rig, account_id: str, address: str) -> None:
 async def unified(rig: Rig) -> list[ThreadRow]:
     def read(tx: ReadTx) -> list[ThreadRow]:
         ids = [account.id for account in account_queries.accounts(tx, rig.principal)]
-        return thread_queries.threads(tx, account_ids=ids, section="inbox", cursor=None, limit=50)
+        return thread_queries.threads(tx, account_ids=ids, sections=("inbox",), cursor=None, limit=50)
 
     return await rig.store.read(read)
 
@@ -74,7 +74,7 @@ async def test_one_mail_in_two_accounts_is_one_row_in_unified_and_one_in_each_ta
     (row,) = await lunches(rig)
     for account_id in (home, work):
         tab = await rig.store.read(
-            thread_queries.threads, account_ids=[account_id], section="inbox", cursor=None, limit=50
+            thread_queries.threads, account_ids=[account_id], sections=("inbox",), cursor=None, limit=50
         )
         assert [one.subject for one in tab].count("Lunch") == 1
     shown = (await rig.store.read(thread_wire.thread_summaries, [row]))[0]
@@ -114,6 +114,20 @@ async def test_the_thread_that_is_still_in_the_inbox_leads_when_its_twin_is_arch
     await rig.store.write(inbox_actions.archive, rig.principal, thread_ids=[second.id])
     assert await lunches(rig) == []
     assert await rig.problems() == []
+
+
+async def test_of_all_mail_it_is_one_row_though_it_is_in_the_inbox_of_one_account_only(rig: Rig) -> None:
+    home, work = await two_accounts(rig)
+    for account_id, address in ((home, MIA), (work, WORK)):
+        await arrive(rig, address, letter("a@example.org"))
+        await step(rig, account_id, address)
+    (first,) = await lunches(rig)
+    await rig.store.write(inbox_actions.archive, rig.principal, thread_ids=[first.id])
+    for account_ids in ([home, work], [home], [work]):
+        rows = await rig.store.read(
+            thread_queries.threads, account_ids=account_ids, sections=SECTIONS, cursor=None, limit=50
+        )
+        assert [row.subject for row in rows].count("Lunch") == 1
 
 
 async def test_a_twin_whose_mail_is_deleted_at_the_provider_leaves_the_other_alone(rig: Rig) -> None:

@@ -67,6 +67,8 @@ ROUTES: dict[str, Door] = {
     "GET /mail/proxy-image": Door(
         access="authenticated", target="/mail/proxy-image?url=https%3A%2F%2Fpictures.example%2Fa.png", status=404
     ),
+    "GET /mail/messages/:id/source": Door(access="authenticated", target="/mail/messages/msg_none/source", status=404),
+    "GET /mail/messages/:id/eml": Door(access="authenticated", target="/mail/messages/msg_none/eml", status=404),
     "GET /mail/accounts/:id/export": Door(access="authenticated", target="/mail/accounts/acc_none/export", status=404),
     "GET /oauth/mail/start": Door(access="authenticated", target="/oauth/mail/start", status=501),
     "GET /oauth/mail/callback": Door(access="authenticated", target="/oauth/mail/callback", status=501),
@@ -163,6 +165,7 @@ PROCEDURES: dict[str, Door] = {
     "mail.thread": query("authenticated", 404, id="thr_none"),
     "mail.open": mutation("authenticated", 404, threadId="thr_none"),
     "mail.markUnread": mutation("authenticated", threadIds=[]),
+    "mail.markUnreadFrom": mutation("authenticated", 404, messageId="msg_none"),
     "mail.archive": mutation("authenticated", threadIds=[]),
     "mail.unarchive": mutation("authenticated", threadIds=[]),
     "mail.setLabels": mutation("authenticated", threadIds=[]),

@@ -1,8 +1,9 @@
 """Chromium with the web app in it, served by the stand-in server, and watched: what the console says fails the test.
 
-The tests of a module share the server, and a page for each kind of window: a page that has loaded the app once has its
-modules, and loads it in half the time. Between two tests nothing is left of the first but those (``Kept.clear``). What
-can't be taken back from a page (a clock, a script at its start) wants one of its own: ``start(alone=True)``.
+All these tests share the browser, the server, and a page for each kind of window: a page that has loaded the app once
+has its modules, and loads it in half the time. Between two tests nothing is left of the first but those
+(``Kept.clear``). What can't be taken back from a page (a clock, a script at its start) wants one of its own:
+``start(alone=True)``.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Page, Playwright, sync_playwright
 
 from tests.peers.needs import CHROMIUM, VENDOR, need
-from tests.support.browser import HELD, PATIENCE_MS, PLAIN, App, hear, launch, prepare
+from tests.support.browser import DESKTOP, HELD, PATIENCE_MS, PLAIN, App, hear, launch, prepare
 from tests.web.fake_server import BLANK, Served, World, serving
 
 
@@ -42,6 +43,7 @@ class Kept:
         page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
         context.clear_cookies()
         page.mouse.move(0, 0)
+        page.set_viewport_size(self.options.get("viewport", DESKTOP))
         page.emulate_media(color_scheme=self.options.get("color_scheme", "light"))
         session = context.new_cdp_session(page)
         session.send("Page.resetNavigationHistory")
@@ -57,7 +59,7 @@ class Kept:
 
 @dataclass
 class Shared:
-    """What a module's tests share."""
+    """What all tests of this folder share, in one process."""
 
     browser: Browser
     stage: Served
@@ -85,16 +87,22 @@ class Shared:
             kept.page.context.close()
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    need(CHROMIUM, VENDOR)
+@pytest.fixture(scope="package")
+def playwright() -> Iterator[Playwright]:
+    """What drives browsers. There can be one in a thread at a time, so whoever launches a browser here asks for it."""
     with sync_playwright() as playwright:
-        launched = launch(playwright.chromium)
-        yield launched
-        launched.close()
+        yield playwright
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    need(CHROMIUM, VENDOR)
+    launched = launch(playwright.chromium)
+    yield launched
+    launched.close()
+
+
+@pytest.fixture(scope="package")
 def shared(browser: Browser) -> Iterator[Shared]:
     with serving() as stage:
         shared = Shared(browser=browser, stage=stage)

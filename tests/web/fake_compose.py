@@ -125,7 +125,7 @@ class ComposePart:
             "cc": ["Harbour Office <office@harbour.example>"] if everybody else [],
             "subject": f"{'Fwd' if forward else 'Re'}: {thread['subject']}",
             "quote": {
-                "messageId": given.get("messageId", f"{thread['id']}_0"),
+                "messageId": given.get("messageId") or self._newest(thread),
                 "kind": "forward" if forward else "reply",
             },
             "quotedHtml": QUOTED,
@@ -135,11 +135,15 @@ class ComposePart:
         }
 
     def rpc_mail_drafts(self, given: dict[str, Any]) -> Any:
-        kept = ("id", "accountId", "to", "subject", "updatedAt", "replyTo", "notes")
-        return [{**{key: one[key] for key in kept}, "snippet": _text(one["html"])} for one in self.drafts.values()]
+        kept = ("id", "accountId", "to", "subject", "updatedAt", "replyTo", "notes", "quote")
+        return [
+            {**{key: one[key] for key in kept}, "snippet": _text(one["html"]), "threadId": _about(one)}
+            for one in self.drafts.values()
+        ]
 
     def rpc_mail_draft(self, given: dict[str, Any]) -> Any:
-        return self._draft(given["id"])
+        found = self._draft(given["id"])
+        return {**found, "threadId": _about(found)}
 
     def rpc_mail_savedraft(self, given: dict[str, Any]) -> Any:
         known = self._draft(given["id"]) if "id" in given else None
@@ -216,6 +220,10 @@ class ComposePart:
         was = self.origin(row).get("was", {})
         return self.add_draft(**{**was, "id": f"drf_{next(self.numbers)}"})
 
+    def _newest(self, thread: dict[str, Any]) -> str:
+        shown = self.rpc_mail_thread({"id": thread["id"]})  # type: ignore[attr-defined]
+        return str(shown["messages"][-1]["id"])
+
     def _address_of(self, account_id: str) -> str:
         (account,) = [one for one in self.accounts if one["id"] == account_id]  # type: ignore[attr-defined]
         return str(account["address"])
@@ -238,6 +246,12 @@ class ComposePart:
         return {
             **kept, **lists, "attachments": files, "notes": [], "updatedAt": instant(self.server_now()), **more
         }  # fmt: skip
+
+
+def _about(draft: dict[str, Any]) -> str | None:
+    """The thread that a draft is about."""
+    quote = draft["quote"]
+    return draft["replyTo"] or (quote["messageId"].rpartition("_")[0] if quote else None)
 
 
 def _answer(row: dict[str, Any]) -> dict[str, Any]:

@@ -180,6 +180,9 @@ class World(ComposePart, ImagePart, LabelPart, LetterPart, NotificationsPart, Ru
         self.step("markUnread", given["threadIds"], lambda row: {"unread": True})
         return {}
 
+    def rpc_mail_markunreadfrom(self, given: dict[str, Any]) -> Any:
+        return {}
+
     def rpc_mail_archive(self, given: dict[str, Any]) -> Any:
         self.step("archive", given["threadIds"], lambda row: {"inInbox": False})
         return {}
@@ -211,6 +214,8 @@ _PASSES = {"unread": "unread", "to-me": "toMe", "attachment": "hasAttachments", 
 
 
 def _is_in(thread: dict[str, Any], section: str) -> bool:
+    if section == "all":
+        return not thread["hidden"]
     if section in {"inbox", "skipped"}:
         return thread["inInbox"] == (section == "inbox") and not thread["hidden"]
     return any(label["name"].lower() == section.lower() for label in thread["labels"])

@@ -87,6 +87,7 @@ def thread(
         "leads": True,
         "sent": None,
         "draft": None,
+        "writers": [],
     }
 
 
@@ -265,6 +266,8 @@ def message(row: dict[str, Any], number: int, *, day: float) -> dict[str, Any]:
         "imagesAllowed": False,
         "warnings": [],
         "canUnsubscribe": False,
+        "folds": False,
+        "foldedLine": None,
         "authentication": None if own else origin(people[0]["address"].partition("@")[2]),
     }
 

@@ -133,7 +133,8 @@ def test_the_overlay_lists_the_keys_that_work_and_no_others(app: App) -> None:
     dialog = page.get_by_role("dialog", name="Keyboard shortcuts")
     dialog.wait_for()
     keys = "j k Enter u Esc e x Shift j Shift k Shift x * s l h m Shift u # ! i z c r a f "
-    keys += "/ v u v m v a v s g i g s g z g t ? Ctrl k"
+    keys += "Ctrl Enter Ctrl Shift Enter Ctrl Shift l Ctrl Shift p "
+    keys += "/ v u v m v a v s g i g s g z g a g t ? Ctrl k v n"
     expect(dialog.locator("kbd")).to_have_text(keys.split(" "))
     app.press("j")
     app.selects(None)  # keys rest while the overlay is open
@@ -147,7 +148,7 @@ def test_keys_rest_while_a_field_has_the_focus_and_with_modifiers(app: App) -> N
     page = app.open()
     app.press("Control+j", "Alt+j")
     app.selects(None)
-    page.get_by_role("button", name="Connect another account").click()
+    page.get_by_role("banner").get_by_role("button", name="Connect another account").click()
     page.get_by_label("Mail address").fill("")
     page.keyboard.type("jek?")
     expect(page.get_by_label("Mail address")).to_have_value("jek?")

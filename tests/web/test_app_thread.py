@@ -26,6 +26,9 @@ HOSTILE = (
 """What the sanitizer would never let through: the frame has to hold alone."""
 
 
+HEIGHT_ERRS_PX = 4
+
+
 def world_with_body(html: str) -> World:
     world = World()
     world.details["thr_01"] = fake_world.detail(world.thread("thr_01"))
@@ -67,6 +70,28 @@ def test_even_unsanitized_html_reaches_no_network_and_runs_nothing(start: Callab
     expect(page.locator("#out")).to_have_count(0)  # nothing of it stands in the app's own document
 
 
+def test_what_is_known_folds_behind_three_dots_outside_of_the_frame(start: Callable[..., App]) -> None:
+    world = world_with_body('<p>Yes.</p><blockquote data-fold="">Shall we meet?</blockquote>')
+    world.details["thr_01"]["messages"][-1] |= {"folds": True, "foldedLine": 2, "text": "Yes.\n\n> Shall we meet?"}
+    app = start(world)
+    page = app.open("/p/mail/t/thr_01", ready="iframe")
+    frame = page.locator("iframe").content_frame
+    expect(frame.locator("body")).to_have_text("Yes.")
+    page.get_by_role("button", name="Show quoted text").click()
+    expect(frame.locator("body")).to_have_text("Yes.Shall we meet?")
+    page.get_by_role("button", name="As plain text").click()
+    expect(page.locator(".card-text")).to_have_text("Yes.\n\n> Shall we meet?")
+    page.get_by_role("button", name="Hide quoted text").click()
+    expect(page.locator(".card-text")).to_have_text("Yes.")
+
+
+def test_a_forward_shows_all_of_it_though_its_end_is_marked(start: Callable[..., App]) -> None:
+    app = start(world_with_body('<p>Yes.</p><blockquote data-fold="">Shall we meet?</blockquote>'))
+    page = app.open("/p/mail/t/thr_01", ready="iframe")
+    expect(page.locator("iframe").content_frame.locator("body")).to_have_text("Yes.Shall we meet?")
+    expect(page.get_by_role("button", name="Show quoted text")).to_have_count(0)
+
+
 def test_inline_styles_of_a_mail_are_kept_and_cause_no_policy_violation(start: Callable[..., App]) -> None:
     app = start(world_with_body("<p style='color:#aa0000;font-size:20px'>Red</p>"))
     page = app.open("/p/mail/t/thr_01", ready="iframe")
@@ -83,17 +108,84 @@ def test_blocked_images_are_counted_and_their_places_kept(app: App) -> None:
     assert "img.example" not in source
 
 
-def test_the_frame_is_about_as_tall_as_its_message_and_can_get_more_room(app: App) -> None:
-    page = app.open("/p/mail/t/thr_00", ready="iframe")
-    box = page.locator(".frame-box")
-    app.until("() => { const { offsetHeight } = document.querySelector('.frame-box'); return offsetHeight > 180; }")
-    height = box.evaluate("element => element.offsetHeight")
-    assert height < 320
-    page.get_by_role("button", name="More room").click()
-    app.until("() => document.querySelector('.frame-box').offsetHeight > 700")
-    page.get_by_role("button", name="Less room").click()
-    app.until("height => document.querySelector('.frame-box').offsetHeight === height", height)
-    assert box.evaluate("element => getComputedStyle(element).resize") == "vertical"
+LETTERS = {
+    "one line": "Yes.",
+    "paragraphs": "<p>Shall we meet at noon? " + "There is much to say. " * 40 + "</p><p>Noa</p>",
+    "headings and a list": "<h1>Cranes</h1><ul><li>up</li><li>down "
+    + "and up again " * 30
+    + "</li></ul><hr><h3>End</h3>",
+    "plain text": '<div style="white-space:pre-wrap">' + "One line of it\n" * 60 + "</div>",
+    "a newsletter": '<table width="600" cellpadding="20"><tr><td style="font-size:28px">News</td></tr><tr><td>'
+    + "The harbour is open. " * 60
+    + '</td></tr><tr><td><table><tr><td width="50%">Left</td><td>Right '
+    + "and more " * 30
+    + "</td></tr></table></td></tr></table>",
+    "a narrow column": '<div style="width:180px;line-height:30px">' + "words " * 100 + "</div>",
+    "chinese": "<p>" + "港口今天开放。" * 120 + "</p>",
+}
+
+
+@pytest.mark.parametrize("name", LETTERS)
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_frame_is_as_tall_as_its_message(start: Callable[..., App], name: str, width: int) -> None:
+    app = start(world_with_body(LETTERS[name]))
+    app.page.set_viewport_size({"width": width, "height": 800})
+    page = app.open("/p/mail/t/thr_01", ready="iframe")
+    expect(page.locator("iframe")).to_have_attribute("srcdoc", re.compile("allow-origins=http"))
+    app.until("() => document.querySelector('iframe').style.height === 'auto'")
+    frame = page.locator("iframe")
+    app.until(
+        "() => document.querySelector('.frame-box').offsetHeight === document.querySelector('iframe').offsetHeight"
+    )
+    wanted = frame.content_frame.locator("html").evaluate("html => html.getBoundingClientRect().height")
+    app.until(
+        "([wanted, errs]) => Math.abs(document.querySelector('.frame-box').offsetHeight - wanted) <= errs",
+        [max(24, wanted), HEIGHT_ERRS_PX],
+    )
+
+
+def test_what_was_measured_is_reserved_the_next_time(start: Callable[..., App]) -> None:
+    app = start(world_with_body(LETTERS["a newsletter"]))
+    page = app.open("/p/mail/t/thr_01", ready="iframe")
+    as_tall = """() => document.querySelector('iframe')?.style.height === 'auto'
+        && document.querySelector('.frame-box').offsetHeight === document.querySelector('iframe').offsetHeight"""
+    app.until(as_tall)
+    height = page.locator(".frame-box").evaluate("box => box.offsetHeight")
+    page.evaluate(
+        """() => {
+            window.reserved = [];
+            new MutationObserver(() => {
+              const height = document.querySelector('.frame-box')?.style.height;
+              if (height) window.reserved.push(height);
+            }).observe(document.body, { subtree: true, childList: true, attributes: true });
+        }"""
+    )
+    app.press("u")
+    expect(page.locator("iframe")).to_have_count(0)
+    page.evaluate("window.reserved = []")
+    app.row("thr_01").click()
+    app.until(as_tall)
+    assert set(page.evaluate("window.reserved")) == {f"{height}px"}
+
+
+def test_each_message_has_a_menu(app: App) -> None:
+    page = app.open("/p/mail/t/thr_01", ready="iframe")
+    message = page.locator("article.card").last
+    id_ = message.get_attribute("data-message")
+    message.get_by_role("button", name="More for this message").click()
+    menu = message.get_by_role("group", name="This message")
+    expect(menu.get_by_role("link", name="Show original")).to_have_attribute("href", f"/mail/messages/{id_}/source")
+    expect(menu.get_by_role("link", name="Show original")).to_have_attribute("rel", "noopener")
+    expect(menu.get_by_role("link", name="Download (.eml)")).to_have_attribute("href", f"/mail/messages/{id_}/eml")
+    box, room = menu.bounding_box(), page.viewport_size
+    assert box is not None
+    assert room is not None
+    assert box["x"] >= 0
+    assert box["y"] + box["height"] <= room["height"]
+    menu.get_by_role("button", name="Mark unread from here").click()
+    (given,) = app.called("mail.markUnreadFrom")
+    assert given["messageId"] == id_
+    expect(page.locator("iframe")).to_have_count(0)
 
 
 def test_older_messages_are_folded_and_unfold_at_a_click(app: App) -> None:

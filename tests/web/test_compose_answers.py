@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from tests.support.browser import App
 from tests.web.fake_server import Refusal
-from tests.web.writer import chips, draft, ready, text, window
+from tests.web.writer import chips, draft, people, ready, text, window
 
 pytestmark = pytest.mark.browser
 
@@ -17,34 +17,40 @@ def test_r_on_a_row_answers_it_with_the_caret_above_the_quote(app: App) -> None:
     page = app.open()
     app.press("j", "r")
     ready(page)
-    expect(page.get_by_label("Subject")).to_have_value("Re: Quote for the harbour mural")
-    expect(chips(page)).to_have_text(["Jonas Feld"])
+    expect(page.locator("[data-message=thr_00_6] + section.answer-card")).to_have_count(1)
+    expect(people(page)).to_contain_text("To Jonas Feld")
+    expect(page.get_by_label("Subject")).to_have_count(0)
     expect(text(page)).to_be_focused()
     page.keyboard.type("Yes.")
     app.press("Control+Enter")
     expect(window(page)).to_have_count(0)
     (sent,) = app.called("mail.send")
-    assert (sent["replyTo"], sent["quote"]) == ("thr_00", {"messageId": "thr_00_0", "kind": "reply"})
+    assert (sent["replyTo"], sent["quote"]) == ("thr_00", {"messageId": "thr_00_6", "kind": "reply"})
+    assert sent["subject"] == "Re: Quote for the harbour mural"
     assert sent["html"] == '<div>Yes.</div><div><br></div><div data-signature="1"><div>Mia</div></div>'
-    app.at("/p/mail")
+    expect(page.locator("[data-message=thr_00_6]")).to_be_focused()
+    app.press("Escape")
+    app.focuses("thr_00")
 
 
 def test_a_answers_everybody_and_f_carries_the_files_to_nobody_yet(app: App) -> None:
     page = app.open("/p/mail/t/thr_00", ready="iframe")
     app.press("a")
     ready(page)
+    expect(people(page)).to_contain_text("To Jonas Feld, Cc Harbour Office")
+    people(page).click()
     expect(chips(page, "Cc")).to_have_text(["Harbour Office"])
     app.press("Escape")
     expect(window(page)).to_have_count(0)
     app.press("f")
     ready(page)
     expect(page.get_by_role("combobox", name="To", exact=True)).to_be_focused()
-    expect(page.get_by_label("Subject")).to_have_value("Fwd: Quote for the harbour mural")
     expect(page.locator(".compose-file .attachment-name")).to_have_text(["harbour-wall-elevations.pdf"])
     page.keyboard.type("ann@sea.example,")
     app.press("Control+Enter")
     (sent,) = app.called("mail.send")
     assert (sent["attachments"], sent["quote"]["kind"], "replyTo" in sent) == (["fil_1"], "forward", False)
+    assert sent["subject"] == "Fwd: Quote for the harbour mural"
 
 
 def test_the_buttons_below_a_thread_answer_it(app: App) -> None:
@@ -70,7 +76,7 @@ def test_the_quoted_original_is_folded_shown_in_a_frame_without_rights_and_can_b
     page.get_by_role("button", name="Show the quoted message").click()
     frame = window(page).locator("iframe")
     expect(frame).to_have_attribute("sandbox", "allow-popups allow-popups-to-escape-sandbox")
-    expect(page.frame_locator(".compose iframe").get_by_text("they love the tern silhouettes")).to_be_visible()
+    expect(page.frame_locator(".quote iframe").get_by_text("they love the tern silhouettes")).to_be_visible()
     page.get_by_role("button", name="Leave the quoted message out").click()
     expect(window(page).locator(".quote")).to_have_count(0)
     draft(app, quote=None)
@@ -85,7 +91,7 @@ def test_a_draft_of_an_answer_opens_with_its_quote(app: App, kind: str, reply_to
     page.get_by_role("group", name="Drafts").get_by_role("button").click()
     ready(page)
     page.get_by_role("button", name=f"Show the {'forwarded' if kind == 'forward' else 'quoted'} message").click()
-    expect(page.frame_locator(".compose iframe").get_by_text("they love the tern silhouettes")).to_be_visible()
+    expect(page.frame_locator(".quote iframe").get_by_text("they love the tern silhouettes")).to_be_visible()
 
 
 def test_an_answer_that_cannot_be_prepared_says_why_and_gives_the_keys_back(app: App) -> None:

@@ -73,7 +73,12 @@ def test_writing_mail_passes_axe_and_fits(start: Callable[..., App], name: str, 
 def test_what_is_said_while_writing_passes_axe(start: Callable[..., App], name: str, look: dict[str, Any]) -> None:
     app = start(world(), **look)
     page = app.open()
-    page.get_by_role("button", name="Drafts (2)").click()
+    if page.get_by_role("button", name="More", exact=True).is_visible():  # where there is no room for a menu of them
+        page.get_by_role("button", name="More", exact=True).click()
+        page.get_by_role("link", name="Drafts, 2").click()
+        page.locator(".drafts-row").first.wait_for()
+    else:
+        page.get_by_role("button", name="Drafts (2)").click()
     check(page, f"compose-{name}-drafts")
     app.press("Escape")
     page.get_by_role("button", name="Compose", exact=True).click()

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Dialog, Error, Page, Request, Response, Route, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Dialog, Error, Page, Playwright, Request, Response, Route
 
 from tests.peers.needs import CHROMIUM, CHROMIUM_PATH, need
 from tests.sizes import UPLOAD_ADDRESSES
@@ -74,14 +74,13 @@ class Watch:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+def browser(playwright: Playwright) -> Iterator[Browser]:
     """Without its own guard of the local network: the service has to hold alone."""
     need(CHROMIUM)
     flags = [*FLAGS, "--disable-features=LocalNetworkAccessChecks,BlockInsecurePrivateNetworkRequests"]
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=str(CHROMIUM_PATH), headless=True, args=flags)
-        yield launched
-        launched.close()
+    launched = playwright.chromium.launch(executable_path=str(CHROMIUM_PATH), headless=True, args=flags)
+    yield launched
+    launched.close()
 
 
 @pytest.fixture(scope="module")

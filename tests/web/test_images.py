@@ -219,8 +219,13 @@ def test_what_may_deceive_is_told_above_the_message(start: Callable[..., App]) -
     expect(app.page.get_by_role("list", name="Be careful")).to_contain_text("goes to evil.test")
 
 
-def test_mail_is_on_light_paper_in_the_dark_unless_somebody_asks(start: Callable[..., App]) -> None:
-    app = opened(start, world_with(), color_scheme="dark")
+COLOURED = "<p style='color:#b00020'>Sale</p>"
+
+
+def test_mail_with_colours_of_its_own_is_on_light_paper_in_the_dark_unless_somebody_asks(
+    start: Callable[..., App],
+) -> None:
+    app = opened(start, world_with(html=COLOURED), color_scheme="dark")
     box = app.page.locator(".frame-box")
     expect(box).to_have_css("filter", "none")
     app.page.get_by_role("button", name="Dark paper").click()
@@ -230,6 +235,46 @@ def test_mail_is_on_light_paper_in_the_dark_unless_somebody_asks(start: Callable
     expect(box).to_have_css("filter", re.compile("invert"))
     app.page.get_by_role("button", name="Light paper").click()
     expect(box).to_have_css("filter", "none")
+
+
+def test_mail_without_colours_is_dark_like_the_app_unless_somebody_asks(start: Callable[..., App]) -> None:
+    app = opened(start, world_with(html="<p style='color:black'>Hello</p>"), color_scheme="dark")
+    box = app.page.locator(".frame-box")
+    expect(box).to_have_css("filter", re.compile("invert"))
+    expect(box).to_have_css("background-color", "rgba(0, 0, 0, 0)")
+    app.page.get_by_role("button", name="Light paper").click()
+    expect(box).to_have_css("filter", "none")
+    app.page.reload()
+    app.page.wait_for_selector("iframe")
+    expect(box).to_have_css("filter", "none")
+
+
+@pytest.mark.parametrize(
+    ("html", "coloured"),
+    [
+        ("<p>Hello</p>", False),
+        ("<p style='color: #000000 !important; background: WHITE'>Hello</p>", False),
+        ("<p style='color: windowtext; border: 1px solid'>Hello</p>", False),
+        ("<table bgcolor='#FFFFFF'><tr><td>Hello</td></tr></table>", False),
+        ("<p style='background-color:#000'>Hello</p>", True),
+        ("<p style='color:white'>Hello</p>", True),
+        ("<p style='margin:0;background: url(data:x)'>Hello</p>", True),
+        ("<blockquote style='border-left:1px solid #ccc'>Hello</blockquote>", False),
+        ("<table bgcolor='#eeeeee'><tr><td>Hello</td></tr></table>", True),
+        ("<font color='red'>Hello</font>", True),
+    ],
+)
+def test_black_on_white_is_no_choice_of_colours(app: App, html: str, coloured: bool) -> None:
+    page = app.open()
+    found = page.evaluate(
+        """async html => {
+            const { hasColours } = await import(document.querySelector("script[src$='/app.js']").src
+                .replace("/app.js", "/mail/colours.js"));
+            return hasColours(new DOMParser().parseFromString(html, "text/html").body);
+        }""",
+        html,
+    )
+    assert found is coloured
 
 
 def test_in_the_light_there_is_no_such_choice(start: Callable[..., App]) -> None:

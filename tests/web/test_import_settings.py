@@ -32,6 +32,8 @@ def test_a_mailbox_is_imported_and_exported_again(browser: Browser, tmp_path: Pa
         expect(page.get_by_text("Done: 2 mails imported.")).to_be_visible()
         page.get_by_label("Mailbox to import").set_input_files([tmp_path / "no mailbox.pdf"])
         expect(page.get_by_text("Failed. This is no mailbox")).to_be_visible()
+        # The import is failed in the step in which it fails, its run a moment later: only then it can be retried.
+        until(desk.page, lambda: "failed" in run_states(service), what="the run to have failed", tell=service.log)
         page.get_by_role("button", name="Retry no mailbox.pdf").click()
         expect(page.get_by_role("button", name="Retry no mailbox.pdf")).to_be_enabled()
         expect(page.get_by_text("Failed. This is no mailbox")).to_be_visible()
@@ -46,3 +48,7 @@ def test_a_mailbox_is_imported_and_exported_again(browser: Browser, tmp_path: Pa
 
 def states(service: ServiceProcess) -> list[str]:
     return [one["state"] for one in service.query("mail.imports")]
+
+
+def run_states(service: ServiceProcess) -> list[str]:
+    return [one["state"] for one in service.query("runs.list")["runs"]]

@@ -88,6 +88,8 @@ def test_a_search_is_narrowed_by_its_own_words(app: App) -> None:
 def test_the_chips_fit_a_phone(start: Callable[..., App]) -> None:
     app = start(World(), viewport=PHONE, has_touch=True)
     page = app.open()
+    expect(chip(app, "Unread")).to_be_hidden()
+    page.get_by_role("button", name="Filters").click()
     for name in ("Unread", "To me", "Has attachment", "Starred"):
         box = chip(app, name).bounding_box()
         assert box is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
@@ -181,12 +182,12 @@ def test_the_open_thread_links_its_labels_and_takes_them_away(app: App) -> None:
     assert app.called("mail.setLabels")[0]["removeNames"] == ["Travel"]
 
 
-def test_spam_trash_and_labels_are_in_the_menu(app: App) -> None:
+def test_spam_trash_and_labels_are_in_the_navigation(app: App) -> None:
     page = app.open()
     app.world.change("thr_03", **app.world.relabelled(app.world.thread("thr_03"), ["SPAM"], []))
-    page.get_by_role("button", name="More: starred").click()
-    page.get_by_role("link", name="Invoices").wait_for()
-    page.get_by_role("link", name="Spam").click()
+    places = page.get_by_role("navigation", name="Workspace")
+    places.get_by_role("link", name="Invoices").wait_for()
+    places.get_by_role("link", name="Spam").click()
     page.wait_for_url("**/p/mail/l/Spam")
     app.row("thr_03").wait_for()
     app.press("j", "Enter")
@@ -285,6 +286,48 @@ def test_the_rows_of_sent_tell_to_whom_and_what_i_wrote_and_stay_in_that_order(a
     expect(app.row("thr_00").locator(".row-snippet")).to_have_text("The north wall can wait.")
 
 
+def writer(name: str, address: str = "", *, title: str | None = None, own: bool = False, bulk: bool = False) -> Any:
+    address = address or f"{name.casefold().replace(' ', '.')}@example.org"
+    return {"name": name, "address": address, "title": title, "own": own, "bulk": bulk}
+
+
+ME = "mia@ternandtide.example"
+SAM, TOMAS = writer("Sam Rivera"), writer("Vidal, Tomás", "t@example.org")
+
+
+@pytest.mark.parametrize(
+    ("writers", "shown"),
+    [
+        ([SAM, TOMAS, writer("Mia", ME)], "Sam, Tomás, me"),
+        ([writer("Mia", ME), SAM], "me, Sam"),
+        ([writer("Mia", ME), writer("M.", "other@example.org", own=True), SAM], "me, Sam"),
+        ([writer("Mia", ME), writer("M.", "other@example.org", own=True)], "me"),
+        ([SAM, TOMAS, writer("Ivo Kern"), writer("Mia", ME)], "Sam … Ivo, me"),
+        ([SAM, writer("Sam Brandt"), TOMAS], "Sam R., Sam B., Tomás"),
+        ([SAM, writer("Sam")], "Sam R., Sam"),
+        ([SAM, writer("Crane Talk", bulk=True)], "Sam, Crane Talk"),
+        ([SAM, writer("The Harbour Times")], "Sam, The Harbour Times"),
+        ([SAM, writer("Acme Support")], "Sam, Acme Support"),
+        ([SAM, writer("Della Finch", title="Kestrel Print")], "Sam, Kestrel Print"),
+        ([SAM, writer("Della Finch", title="Della Finch")], "Sam, Della"),
+        ([SAM, writer("Dr. Ada Lind")], "Sam, Ada"),
+        ([SAM, writer("", "crew@example.org")], "Sam, crew"),
+        ([SAM, writer("山田太郎", "y@example.org")], "Sam, 山田太郎"),
+        ([], "me"),
+    ],
+)
+def test_a_row_names_the_people_of_a_thread_as_a_person_would(
+    start: Callable[..., App], writers: list[Any], shown: str
+) -> None:
+    world = World()
+    world.thread("thr_11").update(writers=writers, sender={"name": "Mia", "address": ME, "title": None})
+    app = start(world)
+    app.open()
+    expect(app.row("thr_11").locator(".row-sender bdi")).to_have_text(shown)
+    if writers:
+        expect(app.row("thr_11").locator(".row-sender")).to_have_attribute("title", re.compile(writers[-1]["address"]))
+
+
 def test_i_am_called_me_in_rows_and_in_a_thread(app: App) -> None:
     mia = {"name": "", "address": "Mia@ternandtide.example", "title": None}
     app.world.thread("thr_11")["sender"] = mia
@@ -303,3 +346,16 @@ def test_an_account_lists_its_own_labels_and_search(app: App) -> None:
     app.row("thr_02").wait_for()
     wanted = [one for one in app.called("mail.threads") if one.get("labelName")]
     assert wanted[-1] == {"accountId": fake_world.HELLO, "labelName": "Invoices", "limit": 50}
+
+
+def test_all_mail_is_one_list_in_which_what_is_archived_stays(app: App) -> None:
+    page = app.open()
+    app.chord("g", "a")
+    app.at("/p/mail/all")
+    expect(page.get_by_role("link", name="All mail", exact=True)).to_have_attribute("aria-current", "page")
+    expect(app.row("thr_00")).to_have_count(1)
+    expect(app.row("thr_old00")).to_have_count(1)
+    assert app.called("mail.threads")[-1]["section"] == "all"
+    app.press("j", "e")
+    app.called("mail.archive")
+    expect(app.row("thr_00")).to_have_count(1)

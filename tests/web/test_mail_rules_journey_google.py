@@ -72,7 +72,7 @@ def test_two_accounts_are_connected_and_live_side_by_side(desk: Desk, town: Town
     expect(desk.row("The plan for Quay 4")).to_be_visible()
     is_refused_the_second_time(desk, back)
     desk.inbox()
-    desk.page.get_by_role("button", name="Connect another account").click()
+    desk.page.get_by_role("banner").get_by_role("button", name="Connect another account").click()
     desk.picture("rule-01-connect-another")
     connects(desk, TEAM)
     sees_one_row_for_one_mail(desk)

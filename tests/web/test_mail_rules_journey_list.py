@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.support.process import ServiceProcess
 from tests.web.mail_rules.desk import HOME, MIA, STUDIO, Desk, account, arrives, labels_of, mock_world, sitting
-from tests.web.writer import chips, ready, text, window
+from tests.web.writer import chips, people, ready, text, window
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]
 
@@ -52,7 +52,8 @@ def test_a_row_shows_what_the_server_knows_of_its_thread(desk: Desk) -> None:
     for thread in inbox(desk)[:ROWS_COMPARED]:
         row = page.locator(f"#row-{thread['id']}")
         expect(row.locator(".row-dot .heard")).to_have_count(int(thread["unread"]))
-        expect(row.locator(".row-sender bdi")).to_have_text(thread["sender"]["title"] or thread["sender"]["name"])
+        if not thread["writers"]:
+            expect(row.locator(".row-sender bdi")).to_have_text(thread["sender"]["title"] or thread["sender"]["name"])
         expect(row.locator(".row-subject bdi")).to_have_text(thread["subject"])
         expect(row.locator(".row-snippet")).to_have_text(thread["snippet"])
         own = [label["name"] for label in thread["labels"] if label["id"] not in SYSTEM]
@@ -136,10 +137,9 @@ def test_r_prefills_a_reply_and_c_a_blank_message_and_the_other_keys_rest_meanwh
     desk.selects(selected)
     desk.press("r")
     ready(page)
-    expect(chips(page)).to_have_text(["Harbour Office"])
-    expect(page.get_by_label("Subject")).to_have_value("Re: Do you have a ladder?")
-    desk.until("() => document.activeElement.closest('.compose') !== null")
-    page.locator(".compose-head h2").click()
+    expect(people(page)).to_contain_text("To Harbour Office")
+    desk.until("() => document.activeElement.closest('.answer-card') !== null")
+    window(page).focus()
     desk.press("j", "e", "r", "c", "u", "#")
     desk.settled()
     desk.selects(selected)

@@ -37,7 +37,7 @@ def arrived(app: App, **more: str) -> None:
 
 def test_one_says_of_what_in_how_many_words_and_when(app: App) -> None:
     page = app.open("/settings/notifications", ready="#quiet-title")
-    page.get_by_label("mia@ternandtide.example").check()
+    page.get_by_role("checkbox", name="mia@ternandtide.example").check()
     page.get_by_label("Only that there is new mail").check()
     page.get_by_label("Tell me nothing at night").check()
     page.get_by_label("From").fill("21:30")
@@ -46,7 +46,7 @@ def test_one_says_of_what_in_how_many_words_and_when(app: App) -> None:
     assert (kept["accountIds"], kept["words"]) == ([fake_world.MIA], "none")
     assert (kept["quiet"]["end"], bool(kept["quiet"]["timeZone"])) == (7 * 60, True)
     page.reload()
-    expect(page.get_by_label("mia@ternandtide.example")).to_be_checked()
+    expect(page.get_by_role("checkbox", name="mia@ternandtide.example")).to_be_checked()
     page.get_by_label("Tell me nothing at night").uncheck()
     until(page, lambda: app.world.notifications["quiet"] is None, what="the hours to go")
 
@@ -55,7 +55,7 @@ def test_two_quick_choices_are_both_kept(app: App) -> None:
     page = app.open("/settings/notifications", ready="#quiet-title")
     held: list[Route] = []
     page.route("**/trpc/notifications.set", lambda route: held.append(route), times=1)
-    page.get_by_label("mia@ternandtide.example").check()
+    page.get_by_role("checkbox", name="mia@ternandtide.example").check()
     page.get_by_label("Only that there is new mail").check()
     until(page, lambda: bool(held), what="the first to be on its way")
     held[0].continue_()
@@ -84,7 +84,7 @@ def test_the_open_page_shows_a_notice_once_it_is_turned_on(start: Callable[..., 
 
 def test_a_notices_reply_opens_compose(app: App) -> None:
     page = app.open("/p/mail/t/thr_00?answer=reply", ready=".thread-subject")
-    page.locator(".compose[role=dialog]").wait_for()
+    page.locator(".answer-card").wait_for()
     page.wait_for_url("**/p/mail/t/thr_00")
 
 
@@ -155,6 +155,6 @@ def test_a_notice_archives_without_the_app_and_opens_it_for_a_reply(page: Page, 
     (thread,) = service.query("mail.threads", section="inbox")["threads"]
     worker = worker_of(page)
     worker.evaluate(PRESS, ["reply", thread["id"]])
-    page.locator(".compose[role=dialog]").wait_for()
+    page.locator(".answer-card").wait_for()
     worker.evaluate(PRESS, ["archive", thread["id"]])
     assert [one["id"] for one in service.query("mail.threads", section="skipped")["threads"]] == [thread["id"]]

@@ -43,7 +43,7 @@ def test_the_app_opens_without_its_server_once_it_was_there(page: Page) -> None:
     assert files > 100
     page.context.set_offline(True)
     page.goto("/p/tasks")
-    expect(page.get_by_role("banner")).to_be_visible()
+    expect(page.get_by_role("navigation", name="Workspace")).to_be_visible()
     page.context.set_offline(False)
 
 

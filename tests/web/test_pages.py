@@ -192,7 +192,7 @@ def test_a_deleted_page_comes_back_by_undo_and_from_the_trash(
     page.get_by_role("button", name="Undo").click()
     expect(page.locator(".prose")).to_have_text("Dear Ruth")
     delete_in_the_app(page)
-    page.get_by_role("link", name="Trash").click()
+    page.get_by_role("complementary").get_by_role("link", name="Trash").click()
     entry = page.locator(".trash .thing").filter(has_text="A letter")
     expect(entry).to_contain_text("drafts/letter · 1 page below")
     service.mutate("pages.save", path="drafts/letter", body="another one by now")

@@ -9,6 +9,9 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.support.browser import App
 
+WRITING = "section.compose, section.answer-card"
+"""The window, or an answer under its message: never both."""
+
 
 def compose(app: App, key: str = "c", *, path: str = "/p/mail") -> Page:
     """The mail page with a blank message begun by its key."""
@@ -18,12 +21,12 @@ def compose(app: App, key: str = "c", *, path: str = "/p/mail") -> Page:
 
 
 def ready(page: Page) -> Page:
-    page.wait_for_selector(".compose .rich-text[contenteditable=true]")
+    page.wait_for_selector(f":is({WRITING}) .rich-text[contenteditable=true]")
     return page
 
 
 def window(page: Page) -> Locator:
-    return page.locator("section.compose")
+    return page.locator(WRITING)
 
 
 def text(page: Page) -> Locator:
@@ -40,6 +43,11 @@ def address(page: Page, *people: str, field: str = "To") -> None:
 
 def chips(page: Page, field: str = "To") -> Locator:
     return page.get_by_role("list", name=f"{field}: recipients").locator("li")
+
+
+def people(page: Page) -> Locator:
+    """The line of an answer that says to whom it goes, and opens its fields."""
+    return page.locator(".answer-people")
 
 
 def fill(page: Page, *, to: str = "ann@sea.example", subject: str = "Tides", body: str = "High at nine.") -> None:

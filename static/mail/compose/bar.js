@@ -9,6 +9,7 @@ import { Icon } from "../../ui/icons.js";
 import { accounts } from "../accounts.js";
 import { listed } from "../names.js";
 import { composeAnswer, composeBlank, openDraft } from "./composer.js";
+import { inlineIn } from "./current.js";
 import { drafts, loadDrafts } from "./drafts.js";
 
 /** Above the list. @param {{ accountId: string | null }} props */
@@ -89,8 +90,9 @@ const TROUBLE = {
   overdue: "A message was due while the server was away, and waits for your word.",
 };
 
-/** Below the messages of a thread. @param {{ threadId: string }} props */
+/** Below the messages of a thread, while none is being answered. @param {{ threadId: string }} props */
 export function AnswerBar({ threadId }) {
+  if (inlineIn(threadId)) return null;
   return html`<div class="answers" role="group" aria-label="Answer">
     <button class="button" title="Reply (r)" onClick=${() => void composeAnswer("reply", threadId)}>
       <${Icon} name="reply" size=${16} /> Reply</button>

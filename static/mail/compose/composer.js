@@ -2,10 +2,11 @@
 /**
  * The one message that is being written, if any: how it is begun, put aside, sent, thrown away and brought back.
  *
- * Owns the signal of the open window. While it is open (and not minimised) the page's keys rest; when it closes the
- * focus goes back to where it was. Beginning another message keeps the open one as a draft.
+ * When it closes the focus goes back to where it was, or to the message that was answered. Beginning another message
+ * keeps the open one as a draft.
  */
-import { batch, computed, effect, signal } from "@preact/signals";
+import { batch, effect } from "@preact/signals";
+import { Uploads } from "../../files/uploads.js";
 import { keyboardTaken } from "../../keys.js";
 import { RpcError, mutate, query } from "../../rpc.js";
 import { mailPlace } from "../address.js";
@@ -13,8 +14,10 @@ import { dismiss, takeBack } from "../../tasks/outgoing.js";
 import { toast } from "../../ui/toast.js";
 import { accounts } from "../accounts.js";
 import { select, selectedId } from "../selection.js";
+import { composing, composition, full, inside, minimised, place, preparing } from "./current.js";
 import { Draft } from "./draft.js";
-import { hideDraft, loadDrafts } from "./drafts.js";
+import { drafts, hideDraft, loadDrafts } from "./drafts.js";
+import { startPlaces, toThread } from "./places.js";
 import { quotedHtmlOf, rememberQuote } from "./quotes.js";
 import { forget } from "./remembered.js";
 import { bodyWith, signatureOf } from "./signature.js";
@@ -24,21 +27,7 @@ import { blankFields, fromDraft, fromPrepared } from "./wire.js";
 /** How long a draft that was thrown away can be brought back; longer than its notice stays. */
 const DELETE_AFTER_MS = 15_000;
 
-/**
- * @typedef {object} Composition
- * @property {Draft} draft
- * @property {"to" | "body"} focus where writing begins
- * @property {string} title for the window's head
- * @property {boolean} [unsigned] whether the account's signature is still to be put in, once it is known
- */
-
-/** The open window. */
-export const composition = signal(/** @type {Composition | null} */ (null));
-/** What the window opens with is under way. */
-export const preparing = signal(false);
-export const minimised = signal(false);
-/** A window that has the keyboard. */
-export const composing = computed(() => preparing.value || (composition.value !== null && !minimised.value));
+/** @typedef {import("./current.js").Composition} Composition */
 
 /** What had the focus before the window. @type {HTMLElement | null} */
 let before = null;
@@ -46,6 +35,13 @@ let before = null;
 /** Called once. */
 export function startComposer() {
   startRefusedMail(OPENING);
+  startPlaces(async (current) => {
+    if (!(await current.draft.saveIfTouched())) return false;
+    if (composition.value === current && mailPlace.value?.threadId !== current.about?.threadId) {
+      shut(current, { focus: false });
+    }
+    return true;
+  });
   effect(() => {
     keyboardTaken.value = composing.value;
   });
@@ -68,11 +64,13 @@ export function composeBlank({ to = [], accountId = null } = {}) {
   }
   const signature = signatureOf(from);
   const fields = { ...blankFields(from), to, html: bodyWith(signature.value ?? "") };
-  void open(async () => ({ draft: new Draft(fields), focus: to.length ? "body" : "to", title: "New message",
+  void open(async () => ({ ...begun(fields, {}, null), focus: to.length ? "body" : "to", title: "New message",
     unsigned: signature.value === null }));
 }
 
 /**
+ * Answer under the message that is answered. Where an answer to it is begun already, that one goes on; with "reply to
+ * all" to everybody.
  * @param {AnswerKind} kind
  * @param {string} threadId
  * @param {string} [messageId] the newest one, unless it is named
@@ -80,28 +78,52 @@ export function composeBlank({ to = [], accountId = null } = {}) {
 export async function composeAnswer(kind, threadId, messageId) {
   const what = kind === "forward" ? "Forward" : kind === "reply" ? "Reply" : "Reply to all";
   await open(async () => {
+    toThread(threadId);
     const prepared = await query("mail.prepare", { threadId, kind, ...(messageId !== undefined && { messageId }) });
     rememberQuote(prepared.quote, prepared.quotedHtml);
     signatureOf(prepared.accountId).value = prepared.signature;
     const fields = fromPrepared(prepared, kind === "forward" ? null : threadId);
+    const before = drafts.value.find(({ quote }) => quote?.messageId === prepared.quote?.messageId
+      && quote?.kind === prepared.quote?.kind);
+    if (before) {
+      const made = await openedDraft(before.id);
+      if (kind === "replyAll") addEverybody(made.draft, fields);
+      return made;
+    }
     fields.html = bodyWith(prepared.signature);
-    return { draft: new Draft(fields), focus: fields.to.length ? "body" : "to", title: what };
+    const about = { threadId, messageId: prepared.quote?.messageId ?? messageId ?? null };
+    return { ...begun(fields, {}, about), focus: fields.to.length ? "body" : "to", title: what };
   });
+}
+
+/** Those whom an answer to all would go to, and this one does not. @param {Draft} draft
+ * @param {import("./wire.js").Fields} all */
+function addEverybody(draft, all) {
+  const { to, cc, bcc } = draft.fields.value;
+  const known = new Set([...to, ...cc, ...bcc].map(({ address }) => address.toLowerCase()));
+  const missing = [...all.to, ...all.cc].filter(({ address }) => !known.has(address.toLowerCase()));
+  if (missing.length) draft.write({ cc: [...cc, ...missing] });
 }
 
 /** @param {string} id */
 export async function openDraft(id) {
   if (composition.value?.draft.id === id) {
     minimised.value = false;
+    focusAnswer();
     return;
   }
-  await open(async () => {
-    const found = await query("mail.draft", { id });
-    if (found.quote) void quotedHtmlOf(found.quote);
-    const draft = new Draft(fromDraft(found), { id: found.id, version: found.version, notes: found.notes });
-    draft.rememberNow();
-    return { draft, focus: found.to.length ? "body" : "to", title: titleOf(found) };
-  });
+  await open(() => openedDraft(id));
+}
+
+/** @param {string} id @returns {Promise<Composition>} */
+async function openedDraft(id) {
+  const found = await query("mail.draft", { id });
+  if (found.quote) void quotedHtmlOf(found.quote);
+  const { threadId, quote } = found;
+  const about = threadId === null ? null : { threadId, messageId: quote?.messageId ?? null };
+  const made = begun(fromDraft(found), { id: found.id, version: found.version, notes: found.notes }, about);
+  made.draft.rememberNow();
+  return { ...made, focus: found.to.length ? "body" : "to", title: titleOf(found) };
 }
 
 /** Continue a draft of the mailbox, which another program began. @param {string} messageId */
@@ -124,20 +146,22 @@ export async function openLeft(left) {
   }
   await open(async () => {
     if (fields.quote) void quotedHtmlOf(fields.quote);
-    const draft = new Draft(fields, { id, version: left.version, key: left.key, dirty: true });
-    return { draft, focus: "body", title: titleOf(fields) };
+    return begun(fields, { id, version: left.version, key: left.key, dirty: true }, aboutOf(fields));
   });
 }
 
-/** Take a message back that has not left yet, and go on writing it. @param {string} id of the outgoing */
+/** Take a message back that has not left yet, and go on writing it. Resolves to whether it could be.
+ * @param {string} id of the outgoing */
 export async function bringBack(id) {
   try {
     const draftId = await takeBack(id);
     if (draftId !== null) await openDraft(draftId);
     else toast("An earlier attempt may have sent it: it stands under Tasks.");
+    return draftId !== null;
   } catch (error) {
     const late = error instanceof RpcError && error.code === "CONFLICT";
     toast(late ? "Too late: it is on its way already." : `Could not take it back: ${reason(error)}`, { tone: "error" });
+    return false;
   }
 }
 
@@ -151,7 +175,10 @@ export async function rewrite(id) {
   }
 }
 
-/** Close the window; what is in it stays a draft, unless it is to be dropped. @param {{ drop?: boolean }} [how] */
+/**
+ * Close it; what is in it stays a draft, unless it is to be dropped. Under a message its line says so.
+ * @param {{ drop?: boolean }} [how]
+ */
 export async function closeComposer({ drop = false } = {}) {
   const current = composition.value;
   if (!current) return;
@@ -159,16 +186,21 @@ export async function closeComposer({ drop = false } = {}) {
   const touched = !drop && (draft.id !== null || draft.changes > 0);
   const kept = !touched || (await draft.saveIfTouched());
   if (composition.value !== current) return;
-  if (!kept) return; // the window says why, and the words stay where they are
+  if (!kept) { // it says why, and the words stay where they are; under a message the thread has its keys all the same
+    if (place.value === "inline") focusMessage(current);
+    return;
+  }
+  const quiet = place.value === "inline";
   shut(current);
-  if (touched) toast("Kept as a draft.", { action: { label: "Continue", run: () => void openDraft(draft.id ?? "") } });
+  if (!touched || quiet) return;
+  toast("Kept as a draft.", { action: { label: "Continue", run: () => void openDraft(draft.id ?? "") } });
 }
 
 /** Throw the message away. The draft itself goes a while later, so that it can be brought back whole, files and all. */
 export async function discard() {
   const current = composition.value;
   if (!current) return;
-  const { draft } = current;
+  const { draft, about } = current;
   const fields = draft.fields.value;
   shut(current);
   while (draft.running) await draft.running;
@@ -179,8 +211,7 @@ export async function discard() {
   const back = () => {
     clearTimeout(timer);
     if (id !== null) hideDraft(id, false);
-    void open(async () => ({ draft: new Draft(fields, { id, version, dirty: true }), focus: "body",
-      title: titleOf(fields) }));
+    void open(async () => begun(fields, { id, version, dirty: true }, about));
   };
   toast("Draft deleted.", { action: { label: "Undo", run: back } });
 }
@@ -198,26 +229,32 @@ async function deleteDraft(id) {
 }
 
 /**
- * Hand the message over for sending. Resolves to the answer, or to null when it did not go: the window stays and says
- * why.
+ * Hand the message over for sending. Resolves to the answer, or to null when it did not go: it stays and says why.
  * @param {string} [sendAt]
+ * @param {string} [group] of the steps that are taken back with it
  */
-export async function handOver(sendAt) {
+export async function handOver(sendAt, group) {
   const current = composition.value;
   if (!current) return null;
   const { draft } = current;
   const saved = (await draft.save()) && draft.id !== null;
   if (!saved && !(draft.state.value === "failed" && mayGoLater(draft.failure))) return null;
-  const answer = await handOverLater({ fields: draft.fields.value, id: draft.id, version: draft.version }, sendAt,
-    OPENING);
+  const written = { fields: draft.fields.value, id: draft.id, version: draft.version };
+  const how = {
+    ...(sendAt !== undefined && { sendAt }), ...(group !== undefined && { group }),
+    ...(saved && draft.version !== null && { draftVersion: draft.version }),
+  };
+  const answer = await handOverLater(written, how, OPENING).catch((why) => {
+    draft.refused(why);
+    throw why;
+  });
   if (composition.value === current) shut(current);
   return answer;
 }
 
 /** Go on writing what was handed over and did not leave. @param {import("./waiting.js").Written} written */
 function openWritten({ fields, id, version }) {
-  void open(async () => ({ draft: new Draft(fields, { id, version, dirty: true }), focus: "body",
-    title: titleOf(fields) }));
+  void open(async () => begun(fields, { id, version, dirty: true }, aboutOf(fields)));
 }
 
 const OPENING = { openDraft: (/** @type {string} */ id) => void openDraft(id), openWritten };
@@ -230,9 +267,13 @@ async function open(make) {
   try {
     await putAside();
     const made = await make();
+    const inline = made.about !== null && toThread(made.about.threadId);
+    made.entering = inline;
     batch(() => {
       composition.value = made;
-      minimised.value = false;
+      place.value = inline ? "inline" : "window";
+      inside.value = inline;
+      minimised.value = full.value = false;
       preparing.value = false;
     });
   } catch (error) {
@@ -247,20 +288,43 @@ async function putAside() {
   const current = composition.value;
   if (!current) return;
   if (!(await current.draft.saveIfTouched())) throw new Error("the one that is open could not be saved.");
+  if (current.uploads.underWay) throw new Error("files of the one that is open are still on their way.");
   const touched = current.draft.id !== null;
   current.draft.close();
   composition.value = null;
-  if (touched) toast("Your other message is kept under Drafts.");
+  if (touched && place.value === "window") toast("Your other message is kept under Drafts.");
   void loadDrafts();
 }
 
-/** @param {Composition} current */
-function shut(current) {
+/** @param {Composition} current @param {{ focus?: boolean }} [how] */
+function shut(current, { focus = true } = {}) {
+  const inline = place.value === "inline";
   current.draft.close();
-  composition.value = null;
-  minimised.value = false;
-  giveFocusBack();
+  current.uploads.abort();
+  batch(() => {
+    composition.value = null;
+    minimised.value = full.value = inside.value = false;
+  });
+  if (focus && inline) focusMessage(current);
+  else if (focus) giveFocusBack();
   void loadDrafts();
+}
+
+/** To the message that was answered: the thread's keys work from there. @param {Composition} current */
+function focusMessage({ about }) {
+  inside.value = false;
+  before = null;
+  queueMicrotask(() => {
+    const card = about?.messageId && document.querySelector(`[data-message="${CSS.escape(about.messageId)}"]`);
+    const there = card || document.querySelector("h1[tabindex]");
+    if (there instanceof HTMLElement) there.focus({ preventScroll: true });
+  });
+}
+
+/** The answer that is open already has the keyboard again. */
+function focusAnswer() {
+  const field = document.querySelector(".answer-card .rich-text");
+  if (place.value === "inline" && field instanceof HTMLElement) field.focus();
 }
 
 /** To where it was, or to what stands there now; the page's keys work again from there. */
@@ -272,6 +336,26 @@ function giveFocusBack() {
     else if (mailPlace.value?.threadId === null) select(selectedId.value, { focus: true });
     else document.querySelector(/** @type {"h1"} */ ("h1[tabindex]"))?.focus({ preventScroll: true });
   });
+}
+
+/**
+ * @param {import("./wire.js").Fields} fields
+ * @param {ConstructorParameters<typeof Draft>[1]} known
+ * @param {import("./current.js").About | null} about
+ * @returns {Composition}
+ */
+function begun(fields, known, about) {
+  const draft = new Draft(fields, known);
+  const uploads = new Uploads(({ id, name, mime, size }) => {
+    const record = { fileId: id, filename: name, mime, size };
+    draft.write({ attachments: [...draft.fields.value.attachments, record] });
+  });
+  return { draft, uploads, about, focus: "body", title: titleOf(fields) };
+}
+
+/** What fields alone tell of it. @param {import("./wire.js").Fields} fields */
+function aboutOf({ replyTo, quote }) {
+  return replyTo === null ? null : { threadId: replyTo, messageId: quote?.messageId ?? null };
 }
 
 /** The account of the tab, else the first that can send. */

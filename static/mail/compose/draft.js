@@ -88,6 +88,12 @@ export class Draft {
     return this.changes === this.saved || this.save();
   }
 
+  /** It may not go: where that is because it is another one by now, whoever writes chooses. @param {unknown} error */
+  refused(error) {
+    const isOther = error instanceof RpcError && error.code === "CONFLICT" && "version" in error.data;
+    if (isOther) this.state.value = "conflict";
+  }
+
   /** Take what the other tab saved. */
   async takeTheirs() {
     const theirs = await query("mail.draft", { id: this.id ?? "" });

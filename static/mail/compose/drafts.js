@@ -7,6 +7,8 @@ const known = signal(/** @type {DraftRow[]} */ ([]));
 /** Thrown away a moment ago, with a way back: still at the server, not shown. */
 const leaving = signal(/** @type {string[]} */ ([]));
 export const drafts = computed(() => known.value.filter((one) => !leaving.value.includes(one.id)));
+/** The threads that a draft is about: their rows say so. */
+export const drafted = computed(() => new Set(drafts.value.map(({ threadId }) => threadId)));
 let asked = 0;
 
 /** @param {LiveEvent} event */

@@ -9,9 +9,11 @@ import { useEffect, useState } from "preact/hooks";
 import { outgoing, sendNow, serverNow } from "../../tasks/outgoing.js";
 import { html } from "../../ui/html.js";
 import { toast } from "../../ui/toast.js";
-import { bringBack, composition, openLeft } from "./composer.js";
+import { openLeft } from "./composer.js";
+import { composition } from "./current.js";
 import { loadDrafts } from "./drafts.js";
 import { forget, leftOpen } from "./remembered.js";
+import { takeBackSent } from "./sending.js";
 
 const TICK_MS = 250;
 const SHOWN = 3;
@@ -48,7 +50,7 @@ function Going({ row }) {
     <span aria-hidden="true">${undoes ? `Sending in ${seconds} s` : "Sending…"}</span>
     <span class="sr-only">${undoes ? `Sending ${about} in a few seconds. Undo or Send now.` : `Sending ${about}.`}
       </span>
-    ${undoes && html`<button class="toast-action" onClick=${() => void bringBack(row.id)}>Undo</button>
+    ${undoes && html`<button class="toast-action" onClick=${() => void takeBackSent(row.id)}>Undo</button>
       <button class="toast-action" onClick=${() => void hurry(row.id)}>Send now</button>`}
   </div>`;
 }

@@ -3,9 +3,10 @@
  * A line of recipients: each a chip, and a field that completes people who are known.
  *
  * Enter, Tab, comma and semicolon take what is typed or marked; Backspace in the empty field goes to the last chip,
- * once more removes it; the arrow keys walk along the chips; Enter on a chip brings it back into the field.
+ * once more removes it; the arrow keys walk along the chips; Enter, F2 or a second click changes a chip where it is;
+ * Alt with ↑ or ↓, or the mouse, moves it to the line above or below.
  */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { query } from "../../rpc.js";
 import { classes, html } from "../../ui/html.js";
 import { Icon } from "../../ui/icons.js";
@@ -16,14 +17,26 @@ const MOST_SUGGESTIONS = 8;
 /** More chips than this are folded: five hundred of them would push the text out of the window. */
 const CHIPS_SHOWN = 60;
 
+/** What a dragged chip carries: its address. */
+export const CARRIED = "application/x-svc-recipient";
+
 /**
- * @param {{ id: string, label: string, people: Person[], change: (people: Person[]) => void, children?: unknown }}
- * props
- *   `children`: at the end of the line
+ * @typedef {object} RecipientsProps
+ * @property {string} id
+ * @property {string} label
+ * @property {Person[]} people
+ * @property {(people: Person[]) => void} change
+ * @property {(address: string) => void} take somebody of another line
+ * @property {(person: Person, step: 1 | -1) => void} move to the line above or below
+ * @property {unknown} [children] at the end of the line
  */
-export function Recipients({ id, label, people, change, children }) {
+
+/** @param {RecipientsProps} props */
+export function Recipients({ id, label, people, change, take: takeOver, move, children }) {
   const [text, setText] = useState("");
   const [all, setAll] = useState(false);
+  const [changed, setChanged] = useState(-1);
+  const [over, setOver] = useState(false);
   const input = useRef(/** @type {HTMLInputElement | null} */ (null));
   const chips = useRef(/** @type {HTMLUListElement | null} */ (null));
   const { options, active, setActive, forget } = useSuggestions(text, people);
@@ -44,12 +57,33 @@ export function Recipients({ id, label, people, change, children }) {
     if (index > 0 && next instanceof HTMLElement) next.focus();
     else input.current?.focus();
   };
-  const edit = (/** @type {number} */ index) => {
-    const person = people[index];
-    if (!person) return;
-    change(people.filter((_, at) => at !== index));
-    setText(formatMailbox(person));
-    input.current?.focus();
+  /** The chip reads so from now on; null: as before. */
+  const put = (/** @type {number} */ index, /** @type {string | null} */ words) => {
+    setChanged(-1);
+    if (words !== null) {
+      const others = people.filter((_, at) => at !== index);
+      change(withoutDoubles([...others.slice(0, index), ...parseMailboxes(words), ...others.slice(index)]));
+    }
+    requestAnimationFrame(() => {
+      if (document.activeElement?.matches("input, select, button, [contenteditable]")) return; // gone on already
+      const chip = chips.current?.querySelectorAll("button.person")[index];
+      (chip instanceof HTMLElement ? chip : input.current)?.focus();
+    });
+  };
+  const dragging = {
+    onDragOver: (/** @type {DragEvent} */ event) => {
+      if (!event.dataTransfer?.types.includes(CARRIED)) return;
+      event.preventDefault();
+      setOver(true);
+    },
+    onDragLeave: () => setOver(false),
+    onDrop: (/** @type {DragEvent} */ event) => {
+      setOver(false);
+      const address = event.dataTransfer?.getData(CARRIED);
+      if (!address) return;
+      event.preventDefault();
+      takeOver(address);
+    },
   };
   const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
     const { key } = event;
@@ -86,14 +120,17 @@ export function Recipients({ id, label, people, change, children }) {
   };
   const shown = all ? people : people.slice(0, CHIPS_SHOWN);
   const open = options.length > 0;
-  return html`<div class="recipients" onClick=${(/** @type {MouseEvent} */ event) =>
-    event.target === event.currentTarget && input.current?.focus()}>
+  return html`<div class=${classes({ recipients: true, over })} ...${dragging}
+    onClick=${(/** @type {MouseEvent} */ event) => event.target === event.currentTarget && input.current?.focus()}>
     <label for=${id}>${label}</label>
     <div class="recipients-line">
       <ul class="people" ref=${chips} aria-label=${`${label}: recipients`}>
-        ${shown.map((person, index) =>
-          html`<${Chip} key=${person.address} person=${person} remove=${() => remove(index)} edit=${() => edit(index)}
-            field=${input} />`)}
+        ${shown.map((person, index) => (changed === index
+          ? html`<${ChangedChip} key=${person.address} person=${person}
+              done=${(/** @type {string | null} */ words) => put(index, words)} />`
+          : html`<${Chip} key=${person.address} person=${person} remove=${() => remove(index)}
+              edit=${() => setChanged(index)} move=${(/** @type {1 | -1} */ step) => move(person, step)}
+              field=${input} />`))}
       </ul>
       ${people.length > shown.length && html`<button type="button" class="button small" onClick=${() => setAll(true)}>
         and ${people.length - shown.length} more</button>`}
@@ -113,28 +150,71 @@ export function Recipients({ id, label, people, change, children }) {
 }
 
 /**
- * @param {{ person: Person, remove: () => void, edit: () => void, field: { current: HTMLInputElement | null } }} props
+ * @param {{ person: Person, remove: () => void, edit: () => void, move: (step: 1 | -1) => void,
+ *   field: { current: HTMLInputElement | null } }} props
  */
-function Chip({ person, remove, edit, field }) {
+function Chip({ person, remove, edit, move, field }) {
   const fine = isAddress(person.address);
+  const had = useRef(false);
   const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
     const here = /** @type {HTMLElement} */ (event.currentTarget);
     const { key } = event;
-    if (key === "Backspace" || key === "Delete") remove();
+    const step = key === "ArrowUp" ? -1 : key === "ArrowDown" ? 1 : 0;
+    if (event.ctrlKey || event.metaKey) return;
+    if (event.altKey && step) move(step);
+    else if (key === "Backspace" || key === "Delete") remove();
+    else if (key === "Enter" || key === "F2") edit();
     else if (key === "ArrowLeft") sibling(here, -1)?.focus();
     else if (key === "ArrowRight") (sibling(here, 1) ?? field.current)?.focus();
     else return;
     event.preventDefault();
   };
+  // The first click takes the focus, one on a chip that has it changes it: so a finger gets there, too.
+  const onClick = (/** @type {MouseEvent} */ event) => {
+    if (had.current) edit();
+    else if (event.currentTarget instanceof HTMLElement) event.currentTarget.focus();
+  };
+  const onDragStart = (/** @type {DragEvent} */ event) => {
+    event.dataTransfer?.setData(CARRIED, person.address);
+    event.dataTransfer?.setData("text/plain", formatMailbox(person));
+  };
   const words = person.name || person.address;
   const spoken = [words, person.name && person.address, !fine && "not a mail address"].filter(Boolean).join(", ");
-  return html`<li class=${classes({ "person-chip": true, wrong: !fine })}>
-    <button type="button" class="person" tabindex="-1" title=${formatMailbox(person)}
-      aria-label=${`${spoken}. Enter to change, Delete to remove`}
-      onKeyDown=${onKeyDown} onClick=${edit}>${!fine && html`<${Icon} name="warning" size=${14} />`}<bdi>${words}</bdi>
-      </button>
+  return html`<li class=${classes({ "person-chip": true, wrong: !fine })} draggable="true" onDragStart=${onDragStart}>
+    <button type="button" class="person" tabindex="-1" title=${formatMailbox(person)} data-address=${person.address}
+      aria-label=${`${spoken}. Enter to change, Delete to remove, Alt and up or down to move`} onKeyDown=${onKeyDown}
+      onPointerDown=${(/** @type {Event} */ event) => { had.current = document.activeElement === event.currentTarget; }}
+      onClick=${onClick}>${!fine && html`<${Icon} name="warning" size=${14} />`}<bdi>${words}</bdi></button>
     <button type="button" class="person-remove" tabindex="-1" aria-label=${`Remove ${words}`} onClick=${remove}>
       <${Icon} name="close" size=${12} /></button>
+  </li>`;
+}
+
+/** A chip while it is changed. @param {{ person: Person, done: (words: string | null) => void }} props */
+function ChangedChip({ person, done }) {
+  const field = useRef(/** @type {HTMLInputElement | null} */ (null));
+  const ended = useRef(false);
+  useLayoutEffect(() => field.current?.select(), []);
+  const end = (/** @type {string | null} */ words) => {
+    if (ended.current) return; // leaving takes it, and Enter leaves
+    ended.current = true;
+    done(words);
+  };
+  const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
+    if (event.isComposing || !(event.currentTarget instanceof HTMLInputElement)) return;
+    if (event.key === "Enter") end(event.currentTarget.value);
+    else if (event.key === "Escape") end(null);
+    else return;
+    if (event.ctrlKey || event.metaKey) return; // and it is sent
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const words = formatMailbox(person);
+  return html`<li class="person-chip changed">
+    <input ref=${field} type="text" aria-label=${`Change ${person.name || person.address}`} autocomplete="off"
+      autocapitalize="none" spellcheck=${false} defaultValue=${words} size=${Math.min(40, Math.max(12, words.length))}
+      onKeyDown=${onKeyDown}
+      onBlur=${(/** @type {{ currentTarget: HTMLInputElement }} */ event) => end(event.currentTarget.value)} />
   </li>`;
 }
 

@@ -14,6 +14,7 @@ const MAC = /Mac|iP(?:hone|ad|od)/.test(navigator.platform);
 
 /** @typedef {"bold" | "italic" | "bullets" | "numbers" | "link"} Format */
 /** @typedef {Record<Format, boolean>} Formats */
+/** @typedef {{ start: number[], end: number[] }} Caret the way to each end: indices of nodes, then the offset */
 /**
  * @typedef {object} Heard
  * @property {(html: string) => void} changed
@@ -76,6 +77,22 @@ export class RichText {
   focusStart() {
     this.squire.moveCursorToStart();
     this.squire.focus();
+  }
+
+  /** Where the caret or the selection is, so that it is found again in another editor of the same text. */
+  caret() {
+    const { startContainer, startOffset, endContainer, endOffset } = this.squire.getSelection();
+    return { start: [...pathTo(this.root, startContainer), startOffset],
+      end: [...pathTo(this.root, endContainer), endOffset] };
+  }
+
+  /** @param {Caret} caret */
+  placeCaret({ start, end }) {
+    const range = document.createRange();
+    range.setStart(...placeAt(this.root, start));
+    range.setEnd(...placeAt(this.root, end));
+    this.squire.focus();
+    this.squire.setSelection(range);
   }
 
   destroy() {
@@ -191,4 +208,22 @@ function room() {
   const block = document.createElement("div");
   block.append(document.createElement("br"));
   return block;
+}
+
+/** The indices that lead to a node below the root. @param {Node} root @param {Node} node */
+function pathTo(root, node) {
+  const path = [];
+  for (let at = /** @type {Node | null} */ (node); at && at !== root; at = at.parentNode) {
+    path.unshift(at.parentNode ? [...at.parentNode.childNodes].indexOf(/** @type {ChildNode} */ (at)) : 0);
+  }
+  return path;
+}
+
+/** Where such a path leads, or as near as the text of now has it. @param {Node} root @param {number[]} path
+ * @returns {[Node, number]} */
+function placeAt(root, path) {
+  let node = root;
+  for (const index of path.slice(0, -1)) node = node.childNodes[index] ?? node;
+  const most = node instanceof Text ? node.length : node.childNodes.length;
+  return [node, Math.min(path.at(-1) ?? 0, most)];
 }

@@ -5,8 +5,14 @@ import { handedOver, loadOutgoing } from "../../tasks/outgoing.js";
 import { toast } from "../../ui/toast.js";
 import { RpcError } from "../../rpc.js";
 import { formatMailbox } from "./addresses.js";
+import { archive, newGroup, unarchive } from "../actions.js";
+import { mayAct } from "../accounts.js";
+import { opened } from "../details.js";
+import { knownThread } from "../lists.js";
+import { goOn } from "../moving.js";
 import { findings } from "./checks.js";
 import { bringBack, handOver } from "./composer.js";
+import { composition } from "./current.js";
 import { signatureOf } from "./signature.js";
 import { whenWords } from "./when.js";
 
@@ -15,22 +21,24 @@ import { whenWords } from "./when.js";
  * @property {import("./checks.js").Finding[]} found
  * @property {string} problem
  * @property {boolean} busy
- * @property {(sendAt?: string) => Promise<void>} send
+ * @property {boolean} archives whether the thread that it answers can be archived with it
+ * @property {(sendAt?: string, archive?: boolean) => Promise<void>} send `archive`: its thread, too
  * @property {() => Promise<void>} sendAnyway
  * @property {() => void} dismiss
  */
 
-/**
- * @param {import("./draft.js").Draft} draft
- * @param {number} uploading files still under way
- * @returns {Sending}
- */
-export function useSending(draft, uploading) {
+/** What was archived with a mail that may be taken back, by the id of the outgoing. @type {Map<string, Thread>} */
+const archivedWith = new Map();
+
+/** @param {import("./current.js").Composition} current @returns {Sending} */
+export function useSending(current) {
+  const { draft } = current;
   const [found, setFound] = useState(/** @type {import("./checks.js").Finding[]} */ ([]));
   const [problem, setProblem] = useState("");
   const [busy, setBusy] = useState(false);
   const going = useRef(false);
-  const wanted = useRef(/** @type {string | undefined} */ (undefined));
+  const wanted = useRef(/** @type {{ sendAt: string | undefined, archive: boolean }} */ ({ sendAt: undefined,
+    archive: false }));
 
   const go = async () => {
     if (going.current) return;
@@ -40,8 +48,12 @@ export function useSending(draft, uploading) {
     setProblem("");
     try {
       const fields = draft.fields.value;
-      const answer = await handOver(wanted.current);
+      const { sendAt, archive } = wanted.current;
+      const thread = archive ? answered(current) : null;
+      const group = thread ? newGroup() : undefined;
+      const answer = await handOver(sendAt, group);
       if (answer) tell(answer, fields);
+      if (thread && composition.value !== current) archiveWith(thread, group, answer);
       else if (draft.problem.value) setProblem(draft.problem.value);
     } catch (error) {
       setProblem(refusal(error));
@@ -49,16 +61,47 @@ export function useSending(draft, uploading) {
     going.current = false;
     setBusy(false);
   };
-  const send = async (/** @type {string | undefined} */ sendAt) => {
+  const send = async (/** @type {string | undefined} */ sendAt, archive = false) => {
     if (going.current) return;
-    wanted.current = sendAt;
+    wanted.current = { sendAt, archive };
     const fields = draft.fields.value;
-    const asks = findings(fields, { uploading, signature: signatureOf(fields.accountId).peek() });
+    const asks = findings(fields, { uploading: current.uploads.underWay,
+      signature: signatureOf(fields.accountId).peek() });
     setProblem("");
     setFound(asks);
     if (!asks.length) await go();
   };
-  return { found, problem, busy, send, sendAnyway: go, dismiss: () => setFound([]) };
+  return { found, problem, busy, archives: answered(current) !== null, send, sendAnyway: go,
+    dismiss: () => setFound([]) };
+}
+
+/** The thread that is answered, where it can be archived. @param {import("./current.js").Composition} current */
+function answered({ about }) {
+  if (!about) return null;
+  const open = opened.value?.detail?.thread;
+  const thread = knownThread(about.threadId) ?? (open?.id === about.threadId ? open : null);
+  return thread?.inInbox && mayAct(thread.accountId) ? thread : null;
+}
+
+/**
+ * What waits for second thoughts is taken back with the archiving; so the one notice of it is enough.
+ * @param {Thread} thread
+ * @param {string | undefined} group
+ * @param {OutputOf<"mail.send"> | null} answer
+ */
+function archiveWith(thread, group, answer) {
+  if (answer) archivedWith.set(answer.outgoingId, thread);
+  const tells = answer?.state !== "held";
+  goOn([thread], () => archive([thread], { ...(group !== undefined && { group }), quiet: !tells }));
+}
+
+/** Take a message back that has not left yet, with what was done with it. @param {string} id of the outgoing */
+export async function takeBackSent(id) {
+  const thread = archivedWith.get(id);
+  archivedWith.delete(id);
+  if (await bringBack(id)) {
+    if (thread) void unarchive([thread], { quiet: true });
+  } else if (thread) archivedWith.set(id, thread);
 }
 
 /** @param {unknown} error */
@@ -83,7 +126,7 @@ function tell({ outgoingId, messageId, state, sendAt }, fields) {
   });
   if (state === "scheduled" && sendAt) {
     toast(`It goes out ${whenWords(new Date(sendAt), new Date())}.`,
-      { action: { label: "Undo", run: () => void bringBack(outgoingId) } });
+      { action: { label: "Undo", run: () => void takeBackSent(outgoingId) } });
   }
   void loadOutgoing();
 }

@@ -19,11 +19,12 @@ export function mayGoLater(error) {
 /**
  * Resolves to the server's answer, or to null where it waits.
  * @param {Written} written
- * @param {string | undefined} sendAt
+ * @param {{ sendAt?: string, group?: string, draftVersion?: number }} how `draftVersion`: the draft at the server is
+ * this one, or another window's, over which it does not go
  * @param {Opening} opening
  */
-export async function handOverLater({ fields, id, version }, sendAt, opening) {
-  const input = { ...toWire(fields), ...(id !== null && { draftId: id }), ...(sendAt !== undefined && { sendAt }) };
+export async function handOverLater({ fields, id, version }, how, opening) {
+  const input = { ...toWire(fields), ...(id !== null && { draftId: id }), ...how };
   const written = { fields, id, version };
   const answer = await act("mail.send", input, written);
   if (answer) return answer;

@@ -22,7 +22,7 @@ export function blankFields(accountId) {
     fromAddress: null };
 }
 
-/** @param {Fields} fields @returns {Omit<MailSendInput, "sendAt" | "draftId">} */
+/** @param {Fields} fields @returns {Omit<MailSendInput, "sendAt" | "draftId" | "draftVersion">} */
 export function toWire({ accountId, to, cc, bcc, subject, html, attachments, replyTo, quote, fromAddress }) {
   return {
     accountId,

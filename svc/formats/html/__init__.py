@@ -10,12 +10,13 @@ else out of it, however it repairs the nesting. No I/O, no clock; never an addre
 from __future__ import annotations
 
 from svc.formats.html.emptiness import or_text, shows_something
-from svc.formats.html.model import FRAME_CSP, POLICY_VERSION, CleanHtml
+from svc.formats.html.model import FOLD, FRAME_CSP, POLICY_VERSION, CleanHtml
 from svc.formats.html.plain import text_fallback, text_to_html
 from svc.formats.html.plan import Plan, plan
 from svc.formats.html.sanitizing import sanitize
 
 __all__ = [
+    "FOLD",
     "FRAME_CSP",
     "POLICY_VERSION",
     "CleanHtml",

@@ -28,7 +28,7 @@ def or_text(clean: CleanHtml, text: str) -> CleanHtml:
     """``clean``, or where it shows nothing the mail's ``text``; images that count readers stay, to be asked for."""
     if shows_something(clean.html):
         return clean
-    shown = text_to_html(text) if clean_line(text) else _NO_TEXT
+    shown = text_to_html(text, folds=True) if clean_line(text) else _NO_TEXT
     return replace(clean, html="".join((shown, *_IMAGE.findall(clean.html))))
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-POLICY_VERSION: Final = 6
+POLICY_VERSION: Final = 7
 """Part of every cache key: raised whenever the same input may come out otherwise."""
 
 FRAME_CSP: Final = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """What the web app puts first into the head of the sandboxed frame. Images it has loaded are ``data:`` addresses."""
+
+FOLD: Final = ' data-fold=""'
+"""Marks what a mail ends with and its reader knows: a quotation, a signature. No sender's own comes through."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,6 +22,7 @@ class CleanHtml:
     ``<img data-remote="2">`` stands for ``remote_images[2]``; the HTML itself names no remote image.
     ``blocked_images`` counts every use of a remote image, those included that have no placeholder: backgrounds,
     posters, images beyond the limit. ``truncated``: the input went over a limit, and its end is missing.
+    What carries :data:`FOLD` may be left out at first: something to read is left without it.
     ``warnings``: sentences about links that show one place and lead to another.
     """
 

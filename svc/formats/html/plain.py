@@ -7,13 +7,14 @@ quotations; white space stays as typed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
 from svc.formats.html.address import link_address
 from svc.formats.html.escaping import LINK_ATTRIBUTES, escape_attribute, escape_text, printable
-from svc.formats.html.model import CleanHtml
+from svc.formats.html.model import FOLD, CleanHtml
+from svc.formats.quoted import folds_from
 from svc.formats.text import text_from_html
 
 MAX_TEXT_CHARS: Final = 1024 * 1024
@@ -21,6 +22,8 @@ MAX_FALLBACK_CHARS: Final = 4 * 1024 * 1024
 MAX_FALLBACK_TAGS: Final = 100_000
 """It runs where it cannot be killed: with these two, it ends within a second whatever it is given."""
 MAX_QUOTE_DEPTH: Final = 8
+
+_START: Final = '<div style="white-space:pre-wrap;overflow-wrap:break-word">'
 
 _QUOTE_STYLE: Final = "margin:0 0 0 4px;padding:0 0 0 12px;border-left:2px solid #8a8f98"
 _QUOTE_MARKS: Final = re.compile(r"(?:>[ ]?)+")
@@ -34,20 +37,32 @@ _TRAILING: Final = ".,;:!?*_~"
 _PAIRS: Final = {")": "(", "]": "[", "}": "{"}
 
 
-def text_to_html(text: str) -> str:
-    """HTML for the frame: escaped, with links, quotations and line breaks."""
+def text_to_html(text: str, *, folds: bool = False) -> str:
+    """HTML for the frame: escaped, with links, quotations and line breaks. ``folds``: with what folds marked."""
     text = printable(text[:MAX_TEXT_CHARS].replace("\r\n", "\n"))
-    pieces = ['<div style="white-space:pre-wrap;overflow-wrap:break-word">']
+    lines = text.split("\n")
+    at = folds_from(text) if folds else None
+    if at is None:
+        return f"{_START}{''.join(_lines(lines))}</div>"
+    while not lines[at - 1].strip():
+        at -= 1
+    return f"{_START}{''.join(_lines(lines[:at]))}<div{FOLD}>{''.join(_lines(lines[at:]))}</div></div>"
+
+
+def _lines(lines: Sequence[str]) -> list[str]:
+    pieces: list[str] = []
     depth = 0
-    for level, lines in groupby(map(_split_quote, text.split("\n")), key=lambda line: line[0]):
+    for level, same in groupby(map(_split_quote, lines), key=lambda line: line[0]):
         pieces.append("</blockquote>" * (depth - level))
         pieces.append(f'<blockquote style="{_QUOTE_STYLE}">' * (level - depth))
-        pieces.append("<br>".join("".join(_with_links(line)) for _, line in lines))
+        pieces.append("<br>".join("".join(_with_links(line)) for _, line in same))
         if level == 0:
             pieces.append("<br>")
         depth = level
+    if depth == 0:
+        pieces.pop()
     pieces.append("</blockquote>" * depth)
-    return "".join(pieces).removesuffix("<br>") + "</div>"
+    return pieces
 
 
 def text_fallback(html: str) -> CleanHtml:
@@ -55,7 +70,7 @@ def text_fallback(html: str) -> CleanHtml:
     source = _without_endless_tags(html[:MAX_FALLBACK_CHARS])
     text = text_from_html(source)
     truncated = len(source) < len(html) or len(text) > MAX_TEXT_CHARS
-    return CleanHtml(html=text_to_html(text), truncated=truncated)
+    return CleanHtml(html=text_to_html(text, folds=True), truncated=truncated)
 
 
 def _without_endless_tags(html: str) -> str:

@@ -9,6 +9,7 @@ the nesting, so that rebuilding it once more changes nothing.
 from __future__ import annotations
 
 import re
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import ClassVar, Final, NamedTuple
 
@@ -18,7 +19,7 @@ from svc.formats.html.address import image_address, link_address
 from svc.formats.html.css import clean_style
 from svc.formats.html.escaping import LINK_ATTRIBUTES, escape_attribute, escape_text, printable
 from svc.formats.html.links import MAX_WARNINGS, Link
-from svc.formats.html.model import CleanHtml
+from svc.formats.html.model import FOLD, CleanHtml
 from svc.formats.html.nesting import Nesting, Opened
 from svc.formats.html.policy import ATTRIBUTES, BODY_COLORS, DROPPED, RENAMED, VOID, body_color
 
@@ -48,6 +49,8 @@ class Rebuild:
     """One document being written, for the frame. ``formats/writing`` has one of its own, for what leaves."""
 
     link_attributes: ClassVar[str] = LINK_ATTRIBUTES
+    folds: AbstractSet[int] = frozenset()
+    """By ``id``, the nodes of the tree that fold: what is written of them carries :data:`FOLD`."""
     output: list[str] = field(default_factory=list)
     size: int = 0
     blocked_images: int = 0
@@ -56,6 +59,8 @@ class Rebuild:
     """Those whose end has not come; one that had to make way for another shows nothing any more."""
     warnings: dict[str, None] = field(default_factory=dict)
     nesting: Nesting = field(init=False)
+    _folding: set[int] = field(default_factory=set)
+    """Nodes that fold because an element around them does, of which nothing is written."""
 
     def __post_init__(self) -> None:
         self.nesting = Nesting(self.write)
@@ -69,10 +74,14 @@ class Rebuild:
                 self._close(item)
                 continue
             nodes += 1
+            mark = self._mark(item)
             if isinstance(item, Text):
-                self._text(printable(item.data or ""))
-            elif end := self._enter(item):
-                waiting.extend(() if end is _NOTHING else (end,))
+                self._text(printable(item.data or ""), mark)
+            elif end := self._enter(item, mark):
+                if end is not _NOTHING:
+                    waiting.append(end)
+                elif mark:
+                    self._folding.update(map(id, item.children or ()))
                 waiting.extend(reversed(item.children or ()))
         truncated = bool(waiting)
         for item in reversed(waiting):
@@ -86,39 +95,43 @@ class Rebuild:
             warnings=tuple(self.warnings),
         )
 
-    def _text(self, text: str) -> None:
+    def _mark(self, node: Node | Text) -> str:
+        return FOLD if self.folds and (id(node) in self.folds or id(node) in self._folding) else ""
+
+    def _text(self, text: str, mark: str = "") -> None:
         if text.strip(" \t\n"):
             self.nesting.leave_table()
         if text.startswith("\n") and self.output and self.output[-1].startswith("<pre"):
             self.write("\n")  # a parser drops the first one
-        self.write(escape_text(text))
+        shown = escape_text(text)
+        self.write(f"<span{mark}>{shown}</span>" if mark and text.strip(" \t\n") else shown)
         for element, link in self.links[-1:]:
             if link and element.is_open:
                 link.show(text)
 
-    def _enter(self, node: Node) -> _End | None:
+    def _enter(self, node: Node, mark: str = "") -> _End | None:
         """Write what ``node`` becomes. ``None``: its children are left out too; ``_NOTHING``: it has no end tag."""
         if not isinstance(node, Element):
             return _NOTHING if node.name in _ROOTS else None
         attributes: Attributes = node.attrs or {}
         if node.name == "input" and (attributes.get("type") or "").lower() == "image":
             self.nesting.leave_table()
-            self.image(attributes)
+            self.image(attributes, mark)
             return None
         if node.namespace != "html" or node.name in DROPPED:
             self._count_remote(attributes, ("poster", "background"))
             return None
         if node.name == "img":
             self.nesting.leave_table()
-            self.image(attributes)
+            self.image(attributes, mark)
             return None
         name = RENAMED.get(node.name, node.name)
         if name not in ATTRIBUTES or _stands_for_nothing(node) or not self.nesting.may_hold(name):
             self._count_remote(attributes, ("background",))
             return _NOTHING
-        return self._element(name, node, attributes)
+        return self._element(name, node, attributes, mark)
 
-    def _element(self, name: str, node: Element, attributes: Attributes) -> _End:
+    def _element(self, name: str, node: Element, attributes: Attributes, mark: str) -> _End:
         self._count_remote(attributes, ("background",))
         own = _body_style(attributes) if node.name == "body" else ""
         link = None
@@ -128,7 +141,7 @@ class Rebuild:
             name = "a" if address else "span"
             if address:
                 link, before, after = Link(address), f' href="{escape_attribute(address)}"', self.link_attributes
-        start = f"<{name}{before}{self.attributes(name, attributes, style_before=own)}{after}>"
+        start = f"<{name}{before}{self.attributes(name, attributes, style_before=own)}{after}{mark}>"
         if self.nesting.forgets(name, start):
             return _NOTHING
         if name in VOID:
@@ -141,14 +154,15 @@ class Rebuild:
             self.links.append(end)
         return end
 
-    def image(self, attributes: Attributes) -> None:
+    def image(self, attributes: Attributes, mark: str = "") -> None:
         """A remote image becomes a placeholder with an index; any other leaves the text that stands for it."""
         address = image_address(attributes.get("src") or "")
         if address is None:
             before = self.blocked_images
             self._count_remote(attributes, ("src", "srcset", "lowsrc", "data-src"))
             if self.blocked_images == before:
-                self.write(escape_text(printable((ATTRIBUTES["img"]["alt"](attributes.get("alt") or "")) or "")))
+                words = escape_text(printable((ATTRIBUTES["img"]["alt"](attributes.get("alt") or "")) or ""))
+                self.write(f"<span{mark}>{words}</span>" if mark and words else words)
             return
         self.blocked_images += 1
         index = self.remote_images.get(address)
@@ -156,7 +170,7 @@ class Rebuild:
             if len(self.remote_images) >= MAX_REMOTE_IMAGES:
                 return
             index = self.remote_images[address] = len(self.remote_images)
-        self.write(f'<img data-remote="{index}"{self.attributes("img", attributes)}>')
+        self.write(f'<img data-remote="{index}"{self.attributes("img", attributes)}{mark}>')
 
     def attributes(self, name: str, attributes: Attributes, *, style_before: str = "") -> str:
         written: list[str] = []

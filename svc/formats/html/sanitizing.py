@@ -9,6 +9,8 @@ from svc.formats.html.model import CleanHtml
 
 def sanitize(html: str) -> CleanHtml:
     """A body fit for the sandboxed frame. Ask :func:`svc.formats.html.plan` first where it may run."""
+    from svc.formats.html.folding import folded_nodes
     from svc.formats.html.rebuild import Rebuild, parsed
 
-    return Rebuild().run(parsed(html))
+    root = parsed(html)
+    return Rebuild(folds=folded_nodes(root)).run(root)

@@ -33,7 +33,7 @@ class OutgoingRebuild(Rebuild):
     shown: dict[str, None] = field(default_factory=dict)
     _written: int = 0
 
-    def image(self, attributes: Attributes) -> None:
+    def image(self, attributes: Attributes, mark: str = "") -> None:
         source = self._source(attributes.get("src") or "")
         if source is None or self._written >= MAX_IMAGES:
             self.write(escape_text(printable(ATTRIBUTES["img"]["alt"](attributes.get("alt") or "") or "")))

@@ -119,7 +119,7 @@ class _Walker:
             text = _WHITE.sub(" ", text)
             if not self._pieces or self._pieces[-1].endswith((" ", "\n")):
                 text = text.removeprefix(" ")
-        self._add(text.replace("\xa0", " "))
+        self._add(text)
 
     def _add(self, text: str) -> None:
         if self._cell_ended and text.strip():
@@ -224,10 +224,11 @@ class _Walker:
             self._link.start = 0
         self._pieces.clear()
         self._cell_ended = False
-        if not text or (not self._preformatted and not text.strip(" ")):
+        if not text or (not self._preformatted and not text.strip(" \xa0")):
             return
         for line in text.removesuffix("\n").split("\n"):
-            self._emit(line if self._preformatted else line.strip(" "), fixed=self._pre > 0)
+            shown = line if self._preformatted else line.strip(" ")
+            self._emit(shown.replace("\xa0", " "), fixed=self._pre > 0)  # only these indent, and editors write them
 
     def _emit(self, text: str, *, fixed: bool) -> None:
         depth = min(self._depth, MAX_QUOTE_DEPTH)

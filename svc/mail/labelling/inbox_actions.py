@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from svc.errors import NotFound
 from svc.mail.labelling.step import Opened, Step, newest_visible
-from svc.mail.model import INBOX, SPAM, TRASH, UNREAD
+from svc.mail.model import HIDDEN_LABELS, INBOX, SPAM, TRASH, UNREAD, is_own
+from svc.mail.threads import queries as thread_queries
 from svc.principal import Principal
 from svc.store import Tx
 
@@ -25,6 +27,22 @@ def mark_unread(tx: Tx, principal: Principal, *, thread_ids: Sequence[str], grou
     for opened in step.threads(thread_ids):
         step.relabel(opened, newest_visible(opened.messages), add=frozenset({UNREAD}))
     step.finish("markUnread", group=group)
+
+
+def mark_unread_from(tx: Tx, principal: Principal, *, message_id: str) -> None:
+    """A message and all that came after it become unread again: what was sent from here stays read, and so does what is
+    not shown as mail. Raises :class:`NotFound` for a message that the principal may not see."""
+    message = thread_queries.message_for(tx, principal, message_id=message_id)
+    if message is None:
+        raise NotFound("There is no such message.")
+    step = Step(tx=tx, principal=principal)
+    for opened in step.threads([message.thread_id]):
+        place = next(at for at, one in enumerate(opened.messages) if one.id == message_id)
+        for one in opened.messages[place:]:
+            labels = frozenset(one.labels)
+            if not labels & HIDDEN_LABELS and not is_own(labels):
+                step.relabel(opened, one, add=frozenset({UNREAD}))
+    step.finish("markUnread")
 
 
 def archive(tx: Tx, principal: Principal, *, thread_ids: Sequence[str], group: str | None = None) -> None:

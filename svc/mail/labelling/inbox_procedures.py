@@ -1,10 +1,10 @@
-"""The procedures of whole threads: open, mark unread, archive, unarchive, mute, unmute."""
+"""The procedures of whole threads: open, mark unread (or from one message on), archive, unarchive, mute, unmute."""
 
 from __future__ import annotations
 
 from svc.mail.labelling import inbox_actions
 from svc.mail.labelling.carrying_on import act
-from svc.mail.threads.wire import OpenInput, ThreadIdsInput
+from svc.mail.threads.wire import FromMessageInput, OpenInput, ThreadIdsInput
 from svc.protocol import Nothing, Procedure
 from svc.workspace import RequestContext
 
@@ -16,6 +16,12 @@ async def open_thread(context: RequestContext, wanted: OpenInput) -> Nothing:
 async def mark_unread(context: RequestContext, wanted: ThreadIdsInput) -> Nothing:
     return await act(
         context, "mail.markUnread", wanted, inbox_actions.mark_unread, thread_ids=wanted.thread_ids, group=wanted.group
+    )
+
+
+async def mark_unread_from(context: RequestContext, wanted: FromMessageInput) -> Nothing:
+    return await act(
+        context, "mail.markUnreadFrom", wanted, inbox_actions.mark_unread_from, message_id=wanted.message_id
     )
 
 
@@ -59,6 +65,15 @@ PROCEDURES: tuple[Procedure[RequestContext], ...] = (
         output=Nothing,
         call=mark_unread,
         summary="Mark threads unread.",
+    ),
+    Procedure(
+        name="mail.markUnreadFrom",
+        kind="mutation",
+        access="authenticated",
+        input=FromMessageInput,
+        output=Nothing,
+        call=mark_unread_from,
+        summary="Mark a message unread, and those of its thread that came after it.",
     ),
     Procedure(
         name="mail.archive",

@@ -29,7 +29,7 @@ from svc.mail.providers.seam import ProviderLabel
 from svc.mail.sync import label_catalog
 from svc.mail.sync.steps import IngestStep
 from svc.mail.threads import queries as thread_queries
-from svc.nursery import ProcessPool, ThreadPool
+from svc.nursery import ProcessPool, ThreadPool, open_task_group
 from svc.principal import Principal, system
 from svc.settings import LOG
 from svc.store import ReadTx, Store, Tx
@@ -38,7 +38,7 @@ FAILED: Final = 1
 DEFAULT_NAME: Final = "Imported"
 TOLD_EVERY: Final = 1_000
 """Mails between two words about the progress."""
-THREADS: Final = 2
+THREADS: Final = 4
 PROCESSES: Final = 1
 
 
@@ -133,12 +133,12 @@ class _Desk:
     store: Store
 
     async def known(self, provider_message_ids: Sequence[str]) -> Set[str]:
-        return self.store.read_now(
+        return await self.store.read(
             thread_queries.known_ids, account_id=self.account_id, provider_message_ids=provider_message_ids
         )
 
     async def label_id(self, name: str) -> str:
-        return self.store.write_now(_label_id, account_id=self.account_id, name=name)
+        return await self.store.write(_label_id, account_id=self.account_id, name=name)
 
 
 def _label_id(tx: Tx, *, account_id: str, name: str) -> str:
@@ -160,14 +160,15 @@ async def _take(
     async def store(batch: Batch, taken: Sequence[Taken], more: Tally) -> bool:
         nonlocal told
         tally.add(more)
-        tally.add(opened.store.write_now(store_batch, account_id=account.id, taken=taken, steps=steps))
+        tally.add(await opened.store.write(store_batch, account_id=account.id, taken=taken, steps=steps))
         if tally.added + tally.known - told >= TOLD_EVERY:
             told = tally.added + tally.known
             share = f"{source.done * 100 // source.total} %, " if source.total else ""
             _say(f"{share}{_counted(tally)}")
         return True
 
-    async with ProcessPool(limit=PROCESSES, name="strangers") as processes:
+    async with ProcessPool(limit=PROCESSES, name="strangers") as processes, open_task_group() as nursery:
+        nursery.start_soon(lambda: opened.store.run_writer(started=lambda: None))
         preparer = LocalPreparer(
             account_id=account.id,
             blobs=opened.blobs,
@@ -175,9 +176,11 @@ async def _take(
             processes=processes,
             clock=call.clock,
             log=_log(call),
+            with_readable=False,
         )
         taker = Taker(preparer=preparer, desk=_Desk(account_id=account.id, store=opened.store), threads=threads)
         await take_all(Reader(items=source.items, threads=threads), taker, store=store)
+        nursery.cancel_scope.cancel()
 
 
 def _counted(tally: Tally) -> str:

@@ -1,7 +1,7 @@
 """From a source to stored mail, a batch at a time: read and parsed here, stored in the transaction of :mod:`storing`.
 
 Who imports, a run or the command line, says how it reads and writes the database; what happens to a mail is the same.
-Memory holds one batch, however long the source is.
+Memory holds the raw mails of two batches, however long the source is.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
+import trio
+
 from svc.mail.porting.model import Taken, Tally
-from svc.mail.porting.sources import Found, Item
+from svc.mail.porting.sources import Found, Item, SourceFault
 from svc.mail.providers.seam import RawMessage
 from svc.mail.sync.fetch import DURABLE_TOGETHER_BYTES, Preparer
-from svc.nursery import ThreadPool
+from svc.nursery import ThreadPool, open_task_group
 
 BATCH_MAILS: Final = 100
 """Of one transaction; fewer where they are large."""
@@ -133,11 +135,64 @@ async def take_all(
     *,
     store: Callable[[Batch, Sequence[Taken], Tally], Awaitable[bool]],
 ) -> None:
-    """To the end of the source, or until ``store`` says that nobody wants more."""
-    while True:
-        batch = await reader.next()
-        taken, tally = await taker.take(batch.found)
-        last = batch.is_last
-        batch = replace(batch, found=())
-        if not await store(batch, taken, tally) or last:
-            return
+    """To the end of the source, or until ``store`` says that nobody wants more. Raises the source's fault once what
+    came before it is stored.
+
+    While a batch is stored the next one is parsed and made durable, and the one after that is read. They are stored in
+    their order: what was read ahead of one that is not stored is as if it had not been read.
+    """
+    read_in, read_out = trio.open_memory_channel[Batch](0)
+    taken_in, taken_out = trio.open_memory_channel[_TakenBatch](0)
+    faults: list[SourceFault] = []
+    async with open_task_group() as nursery:
+        nursery.start_soon(
+            _read_all, reader, read_in, faults, lambda: nursery.start_soon(taker.preparer.parser.warm_up)
+        )
+        nursery.start_soon(_prepare_all, taker, read_out, taken_in)
+        async for one in taken_out:
+            if not await store(one.batch, one.taken, one.tally):
+                break
+        nursery.cancel_scope.cancel()
+    for fault in faults:
+        raise fault
+
+
+@dataclass(frozen=True, kw_only=True)
+class _TakenBatch:
+    """``batch`` without what was found in it."""
+
+    batch: Batch
+    taken: Sequence[Taken]
+    tally: Tally
+
+
+async def _read_all(
+    reader: Reader,
+    batches: trio.MemorySendChannel[Batch],
+    faults: list[SourceFault],
+    there_are_more: Callable[[], None],
+) -> None:
+    with batches:
+        while True:
+            try:
+                batch = await reader.next()
+            except SourceFault as fault:
+                faults.append(fault)
+                return
+            is_last = batch.is_last
+            if not is_last:
+                there_are_more()
+            await batches.send(batch)
+            del batch  # another one holds it now
+            if is_last:
+                return
+
+
+async def _prepare_all(
+    taker: Taker, batches: trio.MemoryReceiveChannel[Batch], prepared: trio.MemorySendChannel[_TakenBatch]
+) -> None:
+    with prepared:
+        async for batch in batches:
+            taken, tally = await taker.take(batch.found)
+            batch = replace(batch, found=())  # its raw mails are durable, and nobody holds them any more
+            await prepared.send(_TakenBatch(batch=batch, taken=taken, tally=tally))

@@ -126,6 +126,10 @@ class Drafts(Protocol):
 
     async def drop(self, mark: str, *, instead_of: Sequence[str] = ()) -> None: ...
 
+    async def there(self, mark: str) -> bool:
+        """Whether anything that was put there under it lies there, as the server says now."""
+        ...
+
 
 @dataclass(frozen=True, kw_only=True)
 class SendingAddress:

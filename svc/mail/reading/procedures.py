@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from svc.errors import Invalid, NotFound
 from svc.mail.accounts import queries as account_queries
-from svc.mail.model import INBOX, OWN_LISTS, OwnList, Section, ThreadRow, has_list
+from svc.mail.model import INBOX, OWN_LISTS, SECTIONS, OwnList, Section, ThreadRow, has_list
 from svc.mail.reading.reader import Reader
 from svc.mail.reading.wire import ThreadDetailOut, ThreadInput
 from svc.mail.threads import filtered
@@ -50,51 +50,51 @@ def _page(
 ) -> list[ThreadRow]:
     """One row more than asked for, if there is one."""
     cursor, limit = thread_wire.decode_cursor(wanted.cursor), wanted.limit + 1
-    section = _section(wanted, label_ids)
+    sections = _sections(wanted, label_ids)
     found = list(account_ids if label_ids is None else label_ids)
     if wanted.only is not None:
         return filtered.threads(
             tx,
-            lists=_filtered_lists(found, label_ids, section=section, own_list=own_list),
+            lists=_filtered_lists(found, label_ids, sections=sections, own_list=own_list),
             only=wanted.only,
             cursor=cursor,
             limit=limit,
             own_list=own_list,
-            leading=section is not None,
+            leading=bool(sections),
         )
-    if section is not None:
-        return thread_queries.threads(tx, account_ids=found, section=section, cursor=cursor, limit=limit)
+    if sections:
+        return thread_queries.threads(tx, account_ids=found, sections=sections, cursor=cursor, limit=limit)
     assert label_ids is not None
     if own_list is not None:
         return thread_queries.threads_written(tx, account_ids=found, own_list=own_list, cursor=cursor, limit=limit)
     return thread_queries.threads_by_label(tx, label_ids=label_ids, cursor=cursor, limit=limit)
 
 
-def _section(wanted: ThreadsInput, label_ids: Mapping[str, str] | None) -> Section | None:
-    """The section that is wanted, by its name or by its label; ``None`` for any other list."""
+def _sections(wanted: ThreadsInput, label_ids: Mapping[str, str] | None) -> tuple[Section, ...]:
+    """Those that are wanted, by name or by label; none for any other list."""
     if label_ids is None:
         if wanted.section is None:
             raise Invalid("Which threads are wanted? Name a section or a label.")
-        return wanted.section
+        return SECTIONS if wanted.section == "all" else (wanted.section,)
     if set(label_ids.values()) == {INBOX}:
-        return "inbox"
+        return ("inbox",)
     if not all(map(has_list, label_ids.values())):
         raise Invalid("Threads are not listed by this label.")
-    return None
+    return ()
 
 
 def _filtered_lists(
     account_ids: Sequence[str],
     label_ids: Mapping[str, str] | None,
     *,
-    section: Section | None,
+    sections: Sequence[Section],
     own_list: OwnList | None,
-) -> dict[str, filtered.ListName]:
-    if section is not None:
-        return dict.fromkeys(account_ids, filtered.section_list(section))
+) -> list[dict[str, filtered.ListName]]:
+    if sections:
+        return [dict.fromkeys(account_ids, filtered.section_list(section)) for section in sections]
     if own_list is not None:
-        return dict.fromkeys(account_ids, filtered.own_list_name(own_list))
-    return {account_id: filtered.label_list_name(label_id) for account_id, label_id in (label_ids or {}).items()}
+        return [dict.fromkeys(account_ids, filtered.own_list_name(own_list))]
+    return [{account_id: filtered.label_list_name(label_id) for account_id, label_id in (label_ids or {}).items()}]
 
 
 def _own_list(label_ids: Mapping[str, str] | None) -> OwnList | None:
@@ -133,7 +133,7 @@ PROCEDURES: tuple[Procedure[RequestContext], ...] = (
         input=ThreadsInput,
         output=ThreadsOut,
         call=threads,
-        summary="A page of one section or one label, newest first, of one account or of all; whole, or filtered.",
+        summary="A page of a section, of all mail or of a label, newest first, of one account or all, filtered or not.",
     ),
     Procedure(
         name="mail.thread",

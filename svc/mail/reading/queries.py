@@ -1,12 +1,38 @@
-"""Statements that read sanitized bodies."""
+"""Statements that read sanitized bodies, and where a message's own bytes are."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import cast
 
 from svc.formats.html import CleanHtml
+from svc.mail.accounts.access import READABLE, who
+from svc.principal import Principal
 from svc.store import ReadTx, json_array, texts_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """Where a message's own bytes are."""
+
+    subject: str
+    raw_sha256: str
+    raw_size: int
+
+
+def source_for(tx: ReadTx, principal: Principal, *, message_id: str) -> Source | None:
+    row = tx.one(
+        f"""
+        select subject, raw_sha256, raw_size from mail_messages where id = :id and account_id in {READABLE}
+        """,
+        id=message_id,
+        **who(principal),
+    )
+    if row is None:
+        return None
+    return Source(subject=cast(str, row[0]), raw_sha256=cast(str, row[1]), raw_size=cast(int, row[2]))
+
 
 # Sanitized bodies
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Concatenate, Final, ParamSpec
 
 import msgspec
@@ -16,8 +17,9 @@ import msgspec
 from svc.clock import rfc3339
 from svc.errors import NotFound, Refusal
 from svc.formats.authentication import Authentication
-from svc.formats.html import POLICY_VERSION, CleanHtml, or_text, plan, sanitize, text_fallback, text_to_html
+from svc.formats.html import FOLD, POLICY_VERSION, CleanHtml, or_text, plan, sanitize, text_fallback, text_to_html
 from svc.formats.person import Person
+from svc.formats.quoted import folds_from, is_forwarded
 from svc.log import Log
 from svc.mail.accounts.acts import Act, acts_of
 from svc.mail.authentication.checking import UNKNOWN, Authenticator
@@ -109,7 +111,11 @@ class Reader:
             else:
                 clean = await self.threads.run(or_text, clean, body.text)
                 await self._keep(message.body_sha256, clean)
-        return _message_out(message, body=body, clean=clean, opened=opened)
+        line = await self.threads.run(folds_from, body.text) if body else None
+        out = _message_out(message, body=body, clean=clean, opened=opened)
+        if is_forwarded(message.subject):
+            return out
+        return msgspec.structs.replace(out, folds=FOLD in out.html, folded_line=line)
 
     async def _keep(self, body_sha256: str, clean: CleanHtml) -> None:
         """Remember it for the next time. Reading goes on where nothing can be written, such as on a full disk."""
@@ -132,7 +138,7 @@ class Reader:
     async def _clean(self, body: Body) -> CleanHtml | None:
         """The body made fit for a browser; ``None`` when the sanitizer gave up on it."""
         if body.html is None:
-            return CleanHtml(html=await self.threads.run(text_to_html, body.text), blocked_images=0, remote_images=())
+            return CleanHtml(html=await self.threads.run(partial(text_to_html, body.text, folds=True)))
         how = plan(body.html)
         if how == "text":
             return await self.threads.run(text_fallback, body.html)

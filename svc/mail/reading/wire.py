@@ -63,6 +63,9 @@ class MessageOut(Wire, frozen=True):
     the sender with remote images.
     ``can_unsubscribe``: it names a way out of its mailing.
     ``authentication``: whom it is known to come from; ``None`` for what was sent from here.
+    ``folds``: whether parts of ``html`` are marked ``data-fold``, those that its reader knows: what it answers, and a
+    signature. They are the end of it, and something is left without them. ``folded_line``: the line of ``text``, from
+    0, from which on it folds so.
     ``warnings``: sentences for the reader, about what in this message may deceive.
     """
 
@@ -87,6 +90,8 @@ class MessageOut(Wire, frozen=True):
     warnings: tuple[str, ...]
     authentication: AuthenticationOut | None
     can_unsubscribe: bool
+    folds: bool = False
+    folded_line: int | None = None
 
 
 class ActOut(Wire, frozen=True):

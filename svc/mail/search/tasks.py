@@ -8,7 +8,7 @@ synchronous: who stored mail waits until it can be found.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
@@ -22,7 +22,7 @@ from svc.mail.search import actions, queries
 from svc.mail.search.actions import Words
 from svc.mail.search.queries import Waiting
 from svc.mail.search.text import VERSION
-from svc.mail.search.words import words_of
+from svc.mail.search.words import words_of, words_with
 from svc.nursery import Child, ThreadPool, Wake, open_task_group
 from svc.store import BlobCorrupt, BlobMissing, Blobs, Overflowed, Store
 
@@ -50,8 +50,8 @@ class Indexer:
     debounce_s: float
     wake: Wake = field(default_factory=Wake)
     """Called where there may be work that no news tell of."""
-    _bodies: dict[str, Body] = field(default_factory=dict)
-    _held_chars: int = 0
+    _bodies: dict[str, str] = field(default_factory=dict)
+    held_chars: int = field(default=0, init=False)
     _turn: trio.Lock = field(default_factory=trio.Lock)
     _begun: int = 0
     _ended: int = 0
@@ -81,8 +81,8 @@ class Indexer:
     async def stored(self, account_id: str, messages: Sequence[Incoming]) -> None:
         """These were stored just now. Returns once they can be found, where that is asked for."""
         for message in messages:
-            if message.body is not None:
-                self._hold(message_id_of(account_id, message.provider_message_id), message.body)
+            if message.readable is not None:
+                self._hold(message_id_of(account_id, message.provider_message_id), message.readable)
         if self.is_synchronous:
             await self.catch_up()
 
@@ -93,12 +93,13 @@ class Indexer:
             if self._ended > begun_before:
                 return  # a turn that began after this call has done it all
             self._begun += 1
+            held = list(self._bodies)
             await self.follow()
             while (await self.store.read(queries.state)).version != VERSION:
                 await self.store.write(actions.queue_outdated)
             while waiting := await self.store.read(queries.waiting, limit=BATCH):
                 await self.store.write(actions.take, messages=await self.words(waiting))
-            self._let_go()  # what is held now belongs to nothing that waits
+            self._let_go(held)  # it belongs to nothing that waits; what was stored since may
             while await self.store.read(queries.has_gone):
                 await self.store.write(actions.clear, limit=CLEARED_AT_A_TIME)
             while (await self.store.read(queries.state)).wants_compacting:
@@ -117,18 +118,16 @@ class Indexer:
                     self._log_fault(message, fault)
         return found
 
-    def _words(
-        self, messages: Sequence[Waiting], bodies: Sequence[Body | None]
-    ) -> list[tuple[Words, Exception | None]]:
+    def _words(self, messages: Sequence[Waiting], bodies: Sequence[str | None]) -> list[tuple[Words, Exception | None]]:
         """In a thread. Beside the words, what kept those of the body out of them."""
         return [self._words_of(message, at_hand) for message, at_hand in zip(messages, bodies, strict=True)]
 
-    def _words_of(self, message: Waiting, at_hand: Body | None) -> tuple[Words, Exception | None]:
+    def _words_of(self, message: Waiting, at_hand: str | None) -> tuple[Words, Exception | None]:
         try:
             if at_hand is not None:  # the line of its row was made of this very body, by this very program
-                return words_of(message, at_hand, retold=False), None
+                return words_of(message, at_hand), None
             data = self.blobs.read_now(message.body_sha256, MAX_BODY_BLOB_BYTES)
-            return words_of(message, msgspec.json.decode(data, type=Body)), None
+            return words_with(message, msgspec.json.decode(data, type=Body)), None
         except Exception as fault:  # an edge: whatever a stranger's text makes of it, the next message's turn comes
             return words_of(message, None), fault
 
@@ -140,22 +139,18 @@ class Indexer:
         else:
             self.log.error("search.body_unread", fault, message=message.message_id)
 
-    def _at_hand(self, message_id: str) -> Body | None:
+    def _at_hand(self, message_id: str) -> str | None:
         body = self._bodies.pop(message_id, None)
         if body is not None:
-            self._held_chars -= _size(body)
+            self.held_chars -= len(body)
         return body
 
-    def _hold(self, message_id: str, body: Body) -> None:
+    def _hold(self, message_id: str, body: str) -> None:
         """Keep a body until its words are taken, unless too much is kept already."""
-        if message_id not in self._bodies and self._held_chars + _size(body) <= MAX_HELD_CHARS:
+        if message_id not in self._bodies and self.held_chars + len(body) <= MAX_HELD_CHARS:
             self._bodies[message_id] = body
-            self._held_chars += _size(body)
+            self.held_chars += len(body)
 
-    def _let_go(self) -> None:
-        self._bodies.clear()
-        self._held_chars = 0
-
-
-def _size(body: Body) -> int:
-    return len(body.text) + len(body.html or "")
+    def _let_go(self, message_ids: Iterable[str]) -> None:
+        for message_id in message_ids:
+            self._at_hand(message_id)

@@ -14,8 +14,9 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Final
 
-VERSION: Final = 2
-"""Count it up when the same message would now give other words: every index is then made anew, in the background."""
+VERSION: Final = 3
+"""Count it up when the same message would now give other words, or its row another line: every index is then made anew,
+in the background."""
 
 MIN_PREFIX_CHARS: Final = 3
 """What the full-text table keeps a list for; a shorter beginning would name half of all mail."""

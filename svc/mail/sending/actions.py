@@ -22,7 +22,7 @@ from svc.ids import derived_id, new_id
 from svc.mail.accounts import own_addresses
 from svc.mail.model import DRAFT, Account, MessageRow
 from svc.mail.providers.kinds import KEPT_HERE
-from svc.mail.sending import attaching, drafts, queries
+from svc.mail.sending import attaching, draft_copies, drafts, elsewhere, queries
 from svc.mail.sending.answering import answering_address
 from svc.mail.sending.held import record_held_send
 from svc.mail.sending.model import (
@@ -68,8 +68,11 @@ def accept(
     send_at: Millis | None,
     draft_id: str | None,
     hold_ms: int,
+    group: str | None = None,
+    draft_version: int | None = None,
 ) -> Outgoing:
-    """Take a mail on; from here on it goes by itself. A draft is taken on once, whoever says so how often."""
+    """Take a mail on; from here on it goes by itself. A draft is taken on once, whoever says so how often. ``group``:
+    the steps that are taken back together with it."""
     draft = None
     if draft_id is not None:
         known = queries.outgoing_of_draft(tx, principal, draft_id=draft_id)
@@ -78,6 +81,8 @@ def accept(
         draft = queries.draft_for(tx, principal, draft_id=draft_id)
         if draft is None:
             raise NotFound(drafts.NO_DRAFT)
+        drafts.check_version(draft, draft_version)
+        elsewhere.check_sent(tx, draft_id)
     account = _connected(tx, principal, request.account_id)
     people = _recipients(request)
     request = drafts.with_references(tx, principal, request)
@@ -104,7 +109,7 @@ def accept(
     if draft is not None:
         drafts.remove(tx, principal, draft)
     if timing.state == "held":
-        record_held_send(tx, principal, outgoing_id=outgoing_id, thread_id=request.thread_id)
+        record_held_send(tx, principal, outgoing_id=outgoing_id, thread_id=request.thread_id, group=group)
     return tell(tx, outgoing_id, device_id=principal.device_id)
 
 
@@ -252,11 +257,11 @@ def _insert(
         insert into mail_outgoing (
             id, owner_id, sent_by, device_id, account_id, from_address, to_addresses, cc_addresses, bcc_addresses,
             subject, html, attachments, thread_id, quoted, in_reply_to, reference_ids, provider_thread_id, draft_id,
-            message_id_header, state, send_at, next_at, created_at, changed_at
+            message_id_header, state, send_at, next_at, created_at, changed_at, draft_header
         ) values (
             :id, :owner_id, :sent_by, :device_id, :account_id, :from_address, :to, :cc, :bcc, :subject, :html,
             :attachments, :thread_id, :quoted, :in_reply_to, :references, :provider_thread_id, :draft_id, :message_id,
-            :state, :send_at, :next_at, :now, :now
+            :state, :send_at, :next_at, :now, :now, :draft_header
         )
         """,
         id=outgoing_id,
@@ -282,6 +287,7 @@ def _insert(
         send_at=timing.send_at,
         next_at=timing.next_at,
         now=tx.now,
+        draft_header=None if draft_id is None else draft_copies.header_of(tx, draft_id, account_id=account.id),
     )
 
 

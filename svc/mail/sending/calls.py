@@ -19,6 +19,7 @@ def _send(workspace: Workspace, tx: Tx, caller: Caller, wanted: wire.SendInput) 
         request=wire.send_request_of(wanted),
         send_at=wire.millis(wanted.send_at),
         draft_id=wanted.draft_id,
+        draft_version=wanted.draft_version,
         hold_ms=workspace.service(Delivery).hold_ms,
     )
     return {"outgoingId": row.id}

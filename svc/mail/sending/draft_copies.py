@@ -63,11 +63,14 @@ def changed(tx: Tx, draft_id: str, *, account_id: str, owner_id: str | None) -> 
     gone(tx, draft_id, but=account_id)
     tx.run(
         """
-        insert into mail_draft_copies (draft_id, account_id, next_at)
-        select :draft_id, id, :next_at from mail_accounts where id = :account_id and owner_id is :owner_id
-        on conflict do update set next_at = :next_at, changes = changes + 1, attempts = 0
+        insert into mail_draft_copies (draft_id, account_id, next_at, message_id_header)
+        select :draft_id, id, :next_at, :name || '@' || substr(address, instr(address, '@') + 1) from mail_accounts
+        where id = :account_id and owner_id is :owner_id
+        on conflict do update set next_at = :next_at, changes = changes + 1, attempts = 0,
+            message_id_header = coalesce(message_id_header, excluded.message_id_header)
         """,
         draft_id=draft_id,
+        name=derived_id("mid", draft_id),
         account_id=account_id,
         owner_id=owner_id,
         next_at=tx.now + REST_MS + mib * REST_A_MIB_MS,
@@ -88,8 +91,23 @@ def gone(tx: Tx, draft_id: str, *, but: str | None = None) -> None:
 
 
 def agenda(tx: ReadTx) -> Agenda:
-    rows = tx.all(f"select distinct account_id from {_WAITING} and next_at <= :now", now=tx.now)
-    next_at = tx.value(f"select min(next_at) from {_WAITING} and next_at > :now", now=tx.now)
+    """Of what is to be told, and of what was found there."""
+    finds = _WAITING.replace("mail_draft_copies", "mail_draft_finds")
+    rows = tx.all(
+        f"""
+        select account_id from {_WAITING} and next_at <= :now union select account_id from {finds} and next_at <= :now
+        """,
+        now=tx.now,
+    )
+    next_at = tx.value(
+        f"""
+        select min(at) from (
+            select min(next_at) as at from {_WAITING} and next_at > :now
+            union all select min(next_at) from {finds} and next_at > :now
+        )
+        """,
+        now=tx.now,
+    )
     return Agenda(accounts=tuple(str(account_id) for (account_id,) in rows), next_at=cast("Millis | None", next_at))
 
 
@@ -146,19 +164,19 @@ def letter_of(tx: ReadTx, copy: DraftCopy) -> Letter | None:
         quoted=_quoted(tx, draft),
         in_reply_to=in_reply_to,
         references=references,
-        message_id_header=_message_id_header(tx, copy)
+        message_id_header=header_of(tx, copy.draft_id, account_id=copy.account_id)
         or f"{derived_id('mid', draft.id)}@{account.address.rpartition('@')[2]}",
     )
 
 
-def _message_id_header(tx: ReadTx, copy: DraftCopy) -> str | None:
-    """The one that the draft had in another program, which knows it by that."""
+def header_of(tx: ReadTx, draft_id: str, *, account_id: str) -> str | None:
+    """The Message-ID of its copies: its own, or the one that it had in another program, which knows it by that."""
     return cast(
         "str | None",
         tx.value(
             "select message_id_header from mail_draft_copies where draft_id = :draft_id and account_id = :account_id",
-            draft_id=copy.draft_id,
-            account_id=copy.account_id,
+            draft_id=draft_id,
+            account_id=account_id,
         ),
     )
 
@@ -170,17 +188,24 @@ def _from_address(tx: ReadTx, account: Account, draft: Draft) -> str:
 
 
 def take(tx: Tx, draft_id: str, message: MessageRow, *, message_id_header: str | None) -> None:
-    """The draft is what lies at the server as ``message``, which is told once it is changed here."""
+    """The draft is what lies at the server as ``message`` and nothing else, which is told once it is changed here.
+
+    It goes by the ``message_id_header`` of that, where no other draft does: one that stayed beside it."""
     tx.run(
         """
         insert into mail_draft_copies (draft_id, account_id, message_id_header)
         values (:draft_id, :account_id, :message_id_header)
-        on conflict do update set next_at = null, refused = null, message_id_header = :message_id_header
+        on conflict do update set next_at = null, refused = null, elsewhere = null,
+            message_id_header = case when exists (
+                select 1 from mail_draft_copies o where o.account_id = :account_id and o.draft_id <> :draft_id
+                    and o.message_id_header = :message_id_header
+            ) then message_id_header else coalesce(:message_id_header, message_id_header) end
         """,
         draft_id=draft_id,
         account_id=message.account_id,
         message_id_header=message_id_header,
     )
+    tx.run("delete from mail_draft_originals where draft_id = :draft_id", draft_id=draft_id)
     tx.run(
         """
         insert into mail_draft_originals (account_id, provider_message_id, message_id, draft_id)
@@ -207,7 +232,7 @@ def settle(tx: Tx, copy: DraftCopy, *, there: bool, refused: str | None = None) 
         _forget(tx, copy.account_id, copy.originals)
     same = "draft_id = :draft_id and account_id = :account_id and changes = :changes"
     tx.run(
-        f"update mail_draft_copies set next_at = null, attempts = 0, refused = :refused where {same}"
+        f"update mail_draft_copies set next_at = null, attempts = 0, refused = :refused, {_THERE} where {same}"
         if there
         else f"delete from mail_draft_copies where {same}",
         **_key(copy),
@@ -237,6 +262,8 @@ def put_off(tx: Tx, copy: DraftCopy, *, next_at: Millis, reason: str) -> None:
         **_key(copy),
     )
 
+
+_THERE: Final = "elsewhere = nullif(elsewhere, 'thrown')"
 
 _WAITING: Final = """
     mail_draft_copies where account_id in (select id from mail_accounts where state <> 'disconnected' and not erasing)

@@ -47,8 +47,7 @@ def save(tx: Tx, principal: Principal, *, draft_id: str | None, version: int | N
         if before is None:
             _refuse_sent(tx, principal, draft_id)
             raise NotFound(NO_DRAFT)
-        if version is not None and version != before.version:
-            raise Conflict("This draft was changed in another window meanwhile.", data={"version": before.version})
+        check_version(before, version)
     elif queries.draft_count(tx, principal) >= MAX_DRAFTS:
         raise Conflict(too_many())
     draft_id = draft_id or new_id("drf")
@@ -72,6 +71,12 @@ def save(tx: Tx, principal: Principal, *, draft_id: str | None, version: int | N
     saved = queries.draft(tx, draft_id)
     assert saved is not None
     return saved
+
+
+def check_version(draft: Draft, version: int | None) -> None:
+    """Raises :class:`Conflict` where the caller knows another one than there is."""
+    if version is not None and version != draft.version:
+        raise Conflict("This draft was changed in another window meanwhile.", data={"version": draft.version})
 
 
 def too_many() -> str:

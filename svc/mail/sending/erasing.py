@@ -23,6 +23,7 @@ def erase(tx: Tx, *, account_id: str) -> Left:
         tx.run("delete from mail_drafts where id = :id", id=draft_id)
     tx.run("delete from mail_draft_copies where account_id = :id", id=account_id)
     tx.run("delete from mail_draft_originals where account_id = :id", id=account_id)
+    tx.run("delete from mail_draft_finds where account_id = :id", id=account_id)
     outgoing = tx.all(
         """
         select id from mail_outgoing where account_id = :id and state <> 'transmitting' limit :limit

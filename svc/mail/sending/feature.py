@@ -8,6 +8,7 @@ from svc.clock import Millis
 from svc.job import Job
 from svc.mail.sending import settling
 from svc.mail.sending.building import Builder
+from svc.mail.sending.following import Following
 from svc.mail.sending.mirroring import DraftMirror
 from svc.mail.sending.preparing import Preparer
 from svc.mail.sending.rebuilding import Rebuilder
@@ -45,17 +46,19 @@ def build(workspace: Workspace) -> None:
         rng=workspace.rng,
         hold_ms=workspace.config[UNDO_SEND_SECONDS] * 1_000,
     )
+    taking_up = TakingUp(store=workspace.store, blobs=workspace.blobs, rebuilder=rebuilder)
     mirror = DraftMirror(
         store=workspace.store,
         engine=workspace.service(MailEngine),
         builder=builder,
+        following=Following(store=workspace.store, taking_up=taking_up),
         scheduler=workspace.service(Scheduler),
         clock=workspace.clock,
         rng=workspace.rng,
     )
     workspace.provide(mirror)
     workspace.provide(rebuilder)
-    workspace.provide(TakingUp(store=workspace.store, blobs=workspace.blobs, rebuilder=rebuilder))
+    workspace.provide(taking_up)
     workspace.provide(Preparer(store=workspace.store, rebuilder=rebuilder))
     workspace.provide(delivery)
 

@@ -19,7 +19,9 @@ class HeldSend(msgspec.Struct, frozen=True):
     outgoing_id: str
 
 
-def record_held_send(tx: Tx, principal: Principal, *, outgoing_id: str, thread_id: str | None) -> None:
+def record_held_send(
+    tx: Tx, principal: Principal, *, outgoing_id: str, thread_id: str | None, group: str | None
+) -> None:
     undo.record(
         tx,
         principal,
@@ -27,4 +29,5 @@ def record_held_send(tx: Tx, principal: Principal, *, outgoing_id: str, thread_i
         what="send",
         concerns=() if thread_id is None else (thread_id,),
         inverse=HeldSend(outgoing_id=outgoing_id),
+        group=group,
     )

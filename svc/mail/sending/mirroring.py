@@ -19,9 +19,11 @@ from svc.clock import SECOND_MS, Clock, Millis
 from svc.job import Job
 from svc.mail.model import TRASH
 from svc.mail.providers.seam import Drafts, GrantLost, MessageGone, Provider, ProviderFault, Refused, Unreachable
-from svc.mail.sending import draft_copies, drafts, queries
+from svc.mail.sending import draft_copies, drafts, elsewhere, queries
 from svc.mail.sending.building import Builder, CannotBuild
 from svc.mail.sending.draft_copies import DraftCopy
+from svc.mail.sending.elsewhere import Found
+from svc.mail.sending.following import Following
 from svc.mail.sync.engine import MailEngine
 from svc.mail.sync.tasks import AccountLoop
 from svc.nursery import Child, Subsystem
@@ -43,6 +45,7 @@ class DraftMirror:
     store: Store
     engine: MailEngine
     builder: Builder
+    following: Following
     scheduler: Scheduler[Workspace]
     clock: Clock
     rng: random.Random
@@ -75,14 +78,33 @@ class DraftMirror:
         try:
             while not child.draining:
                 loop = self.engine.loop(account_id)
-                copy = await self.store.read(draft_copies.due_of, account_id)
-                if loop is None or copy is None:
-                    return  # without a loop the account is starting anew: a later tick finds it
-                await self._tell(loop, copy, child)
+                if loop is None:
+                    return  # the account is starting anew: a later tick finds it
+                found = await self.store.read(elsewhere.due_of, account_id)
+                copy = None if found else await self.store.read(draft_copies.due_of, account_id)
+                if found is not None:
+                    await self._follow(loop, found, child)
+                elif copy is not None:
+                    await self._tell(loop, copy, child)
+                else:
+                    return
         except Exception as error:  # an edge: an account's trouble is its own, and the next tick tries again
             child.log.error("mail.drafts_failed", error, account=account_id)
         finally:
             self._serving.discard(account_id)
+
+    async def _follow(self, loop: AccountLoop, found: Found, child: Child) -> None:
+        """What is decided of it stands in the database; where nobody could be asked, later."""
+        try:
+            with trio.fail_after(DEADLINE_S):
+                await self.following.follow(loop.provider, found, child.log)
+        except (ProviderFault, trio.TooSlowError) as fault:
+            if isinstance(fault, GrantLost):
+                await loop.note_lost_grant(fault)
+            pause_s = RETRIES.pause_s(1, self.rng)
+            pause_s = fault.pause_s(pause_s) if isinstance(fault, ProviderFault) else pause_s
+            next_at = self.clock.now() + round(pause_s * SECOND_MS)
+            await self.store.write(elsewhere.look_again, found, next_at=next_at)
 
     async def _tell(self, loop: AccountLoop, copy: DraftCopy, child: Child) -> None:
         try:

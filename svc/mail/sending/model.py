@@ -140,6 +140,8 @@ class Draft:
     answers: Answers | None
     notes: tuple[str, ...]
     """Sentences for its writer: what the mailbox does not have of it, and what was done with it elsewhere."""
+    about_thread_id: str | None = None
+    """The thread that it answers, or a message of which it forwards."""
 
 
 def outgoing_origin(outgoing_id: str) -> str:

@@ -40,7 +40,9 @@ async def send(context: RequestContext, wanted: wire.SendInput) -> wire.SendOut:
         request=wire.send_request_of(wanted),
         send_at=wire.millis(wanted.send_at),
         draft_id=wanted.draft_id,
+        draft_version=wanted.draft_version,
         hold_ms=delivery.hold_ms,
+        group=wanted.group,
     )
     delivery.look()
     _mirror(context).look()
@@ -146,9 +148,26 @@ async def prepare(context: RequestContext, wanted: wire.PrepareInput) -> wire.Pr
 
 
 def _accepted(
-    tx: Tx, principal: Principal, *, request: SendRequest, send_at: Millis | None, draft_id: str | None, hold_ms: int
+    tx: Tx,
+    principal: Principal,
+    *,
+    request: SendRequest,
+    send_at: Millis | None,
+    draft_id: str | None,
+    draft_version: int | None,
+    hold_ms: int,
+    group: str | None,
 ) -> wire.SendOut:
-    row = actions.accept(tx, principal, request=request, send_at=send_at, draft_id=draft_id, hold_ms=hold_ms)
+    row = actions.accept(
+        tx,
+        principal,
+        request=request,
+        send_at=send_at,
+        draft_id=draft_id,
+        draft_version=draft_version,
+        hold_ms=hold_ms,
+        group=group,
+    )
     return wire.sent_out(row)
 
 

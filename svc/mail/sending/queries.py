@@ -47,6 +47,13 @@ _DRAFT: Final = """
         select 1 from mail_draft_originals o where o.draft_id = mail_drafts.id and o.message_id not in (
             select m.id from mail_messages m, json_each(m.labels) l where m.id = o.message_id and l.value = 'DRAFT'
         )
+    ),
+    coalesce(thread_id, (
+        select m.thread_id from mail_messages m where m.id = json_extract(mail_drafts.quote, '$.messageId')
+    )),
+    (
+        select elsewhere from mail_draft_copies c
+        where c.draft_id = mail_drafts.id and c.account_id = mail_drafts.account_id
     )
 """
 _MAY_SEE: Final = "(:everything or owner_id is :user_id)"
@@ -432,12 +439,17 @@ def _draft(row: Row) -> Draft:
         answers=None
         if row[16] is None
         else Answers(in_reply_to=cast("str | None", row[15]), references=texts_of(cast(str, row[16]))),
-        notes=tuple(_notes(refused=cast("str | None", row[17]), is_gone=bool(row[18]))),
+        notes=tuple(_notes(refused=cast("str | None", row[17]), is_gone=bool(row[18]), elsewhere=row[20])),
+        about_thread_id=cast("str | None", row[19]),
     )
 
 
-def _notes(*, refused: str | None, is_gone: bool) -> Iterable[str]:
+def _notes(*, refused: str | None, is_gone: bool, elsewhere: Value) -> Iterable[str]:
     if refused is not None:
         yield f"Not copied to the mailbox: {refused}"
-    if is_gone:
+    if elsewhere == "sent":
+        yield "Another program has sent this draft. What you see is kept here, and is not sent again by itself."
+    elif elsewhere == "thrown":
+        yield "Another program has deleted this draft. It is kept here, and copied there again once you change it."
+    elif is_gone:
         yield "Another program has sent or deleted this draft, or changed it. What you see is kept here."

@@ -115,3 +115,25 @@ TAKEN_DRAFTS: Final = (
     """,
     "create index mail_draft_originals_draft on mail_draft_originals (draft_id)",
 )
+
+FOLLOWED_DRAFTS: Final = (
+    "alter table mail_draft_copies add column elsewhere text",  # sent, thrown: by another program, and kept here
+    "create index mail_draft_copies_header on mail_draft_copies (account_id, message_id_header)",
+    "alter table mail_outgoing add column draft_header text",  # the Message-ID of the draft that it was, at the server
+    """
+    create index mail_outgoing_draft_header on mail_outgoing (account_id, draft_header) where draft_header is not null
+    """,
+    """
+    create table mail_draft_finds (             -- messages that other programs made of drafts, until that is decided
+        account_id text not null,
+        message_id text not null,
+        draft_id text not null,
+        kind text not null check (kind in ('edited', 'sent', 'thrown')),
+        changes integer not null,               -- of the draft's copy when it was found
+        looks integer not null default 0,       -- so often what it was made of lay there still
+        next_at integer not null,
+        primary key (account_id, message_id)
+    ) strict, without rowid
+    """,
+    "create index mail_draft_finds_due on mail_draft_finds (next_at)",
+)

@@ -10,13 +10,13 @@ Pictures in the text become attachments: the editor shows none.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import msgspec
 
 from svc.errors import Conflict, NotFound
-from svc.files import File
+from svc.files import File, delete_files
 from svc.formats.html import text_to_html
 from svc.formats.text import clean_line
 from svc.formats.writing import mailbox_text
@@ -27,10 +27,10 @@ from svc.mail.accounts.access import writer_of
 from svc.mail.model import DRAFT, Account, Body, MessageRow
 from svc.mail.providers.kinds import KEPT_HERE
 from svc.mail.sending import attaching, draft_copies, drafts, queries, wire
-from svc.mail.sending.model import MAX_ATTACHMENTS, Answers, SendRequest, draft_origin
+from svc.mail.sending.model import MAX_ATTACHMENTS, Answers, Draft, SendRequest, draft_origin
 from svc.mail.sending.rebuilding import MAX_BODY_BLOB_BYTES, Rebuilder
 from svc.mail.threads import queries as thread_queries
-from svc.principal import Principal
+from svc.principal import Principal, system
 from svc.store import BlobCorrupt, BlobMissing, Blobs, ReadTx, Store, Tx
 
 NO_SUCH: Final = "There is no such draft in this mailbox."
@@ -99,18 +99,29 @@ def _take(tx: Tx, principal: Principal, message_id: str, text: str) -> str:
         raise Conflict(drafts.too_many())
     account = drafts.account_of(tx, principal, message.account_id, to="own")
     draft_id = derived_id("drf", message.id)
+    assert writer_of(principal, account) == account.owner_id
+    put(tx, account, message, text, draft_id=draft_id, before=None)
+    return draft_id
+
+
+def put(tx: Tx, account: Account, message: MessageRow, text: str, *, draft_id: str, before: Draft | None) -> None:
+    """The draft is what ``message`` says, and lies at the server as that. ``before``: what it was until now."""
+    request = request_of(tx, account, message, text)
+    files = attached(tx, account, message, draft_id)
     drafts.write(
         tx,
-        request_of(tx, account, message, text),
+        request if before is None else replace(request, thread_id=before.thread_id or request.thread_id),
         draft_id=draft_id,
-        owner_id=writer_of(principal, account),
-        attachments=attached(tx, account, message, draft_id),
-        version=1,
+        owner_id=account.owner_id,
+        attachments=files,
+        version=1 if before is None else before.version + 1,
         answers=_answers(message),
     )
+    delete_files(tx, origin=draft_origin(draft_id), but=files)
     header = thread_queries.message_id_header(tx, message.id)
     draft_copies.take(tx, draft_id, message, message_id_header=header if usable_id(header or "") else None)
-    return draft_id
+    if before is not None:
+        drafts.tell(tx, draft_id, device_id=system("mail-drafts").device_id)
 
 
 def request_of(tx: ReadTx, account: Account, message: MessageRow, text: str) -> SendRequest:

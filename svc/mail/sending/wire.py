@@ -48,8 +48,10 @@ class QuoteIn(Wire, frozen=True):
 
 
 class SendInput(Repeatable, frozen=True, kw_only=True):
-    """``reply_to`` is the thread that the mail answers. With a ``draft_id`` it may be said twice and is sent once.
-    ``from_address``: one of the account's; without it, the one that the answered mail came to, else its default."""
+    """``reply_to`` is the thread that the mail answers. With a ``draft_id`` it may be said twice and is sent once;
+    with its ``draft_version`` only as that one, so that nothing is thrown away that the caller has not seen.
+    ``from_address``: one of the account's; without it, the one that the answered mail came to, else its default.
+    ``group``: what other steps of this name were done with it, and are taken back with it."""
 
     account_id: Id
     to: Mailboxes
@@ -61,8 +63,10 @@ class SendInput(Repeatable, frozen=True, kw_only=True):
     reply_to: Id | None = None
     send_at: Instant | None = None
     draft_id: Id | None = None
+    draft_version: int | None = None
     quote: QuoteIn | None = None
     from_address: FromAddress | None = None
+    group: Id | None = None
 
 
 class SaveDraftInput(Wire, frozen=True):
@@ -170,8 +174,14 @@ class DraftSavedOut(Wire, frozen=True):
     version: int
 
 
+class QuoteOut(Wire, frozen=True):
+    message_id: str
+    kind: QuoteKind
+
+
 class DraftRowOut(Wire, frozen=True):
-    """``notes``: sentences for its writer, about its copy in the mailbox and what was done with it elsewhere."""
+    """``notes``: sentences for its writer, about its copy in the mailbox and what was done with it elsewhere.
+    ``thread_id``: the thread that it answers, or a message of which it forwards; ``quote`` says which message."""
 
     id: str
     account_id: str
@@ -181,6 +191,8 @@ class DraftRowOut(Wire, frozen=True):
     updated_at: str
     reply_to: str | None
     notes: tuple[str, ...]
+    thread_id: str | None
+    quote: QuoteOut | None
 
 
 class AttachedOut(Wire, frozen=True):
@@ -188,11 +200,6 @@ class AttachedOut(Wire, frozen=True):
     filename: str
     mime: str
     size: int
-
-
-class QuoteOut(Wire, frozen=True):
-    message_id: str
-    kind: QuoteKind
 
 
 class DraftOut(Wire, frozen=True):
@@ -210,6 +217,7 @@ class DraftOut(Wire, frozen=True):
     updated_at: str
     from_address: str | None
     notes: tuple[str, ...]
+    thread_id: str | None
 
 
 class PreparedOut(Wire, frozen=True):
@@ -295,6 +303,8 @@ def draft_row_out(draft: Draft) -> DraftRowOut:
         updated_at=rfc3339(draft.updated_at),
         reply_to=draft.thread_id,
         notes=draft.notes,
+        thread_id=draft.about_thread_id,
+        quote=None if draft.quote is None else quote_out(draft.quote),
     )
 
 
@@ -314,6 +324,7 @@ def draft_out(draft: Draft, attached: tuple[AttachedOut, ...]) -> DraftOut:
         updated_at=rfc3339(draft.updated_at),
         from_address=draft.from_address,
         notes=draft.notes,
+        thread_id=draft.about_thread_id,
     )
 
 

@@ -22,7 +22,6 @@ from svc.mail.model import Account, Incoming
 from svc.mail.providers.seam import (
     HistoryChange,
     HistoryExpired,
-    ListPage,
     LostAnswer,
     MessageRef,
     Provider,
@@ -34,13 +33,11 @@ from svc.mail.providers.seam import (
 from svc.mail.sync import ingest, label_catalog
 from svc.mail.sync.fetch import Fetched, Fetcher
 from svc.mail.sync.pace import Pace
+from svc.mail.sync.pages import PageRead, PagesAhead, next_token
 from svc.mail.sync.steps import IngestStep
 from svc.mail.threads import queries as thread_queries
 from svc.mail.threads.label_queries import labels_are_old
 from svc.store import Store
-
-PAGE_SIZE: Final = 100
-"""Messages of a full sync's page: one transaction, and what a crash can make us fetch again."""
 
 ID_PAGE_SIZE: Final = 500  # the provider's most, where only ids are wanted
 MISSED_TOGETHER: Final = 24  # of those that no page brought: each is stored alone
@@ -126,28 +123,19 @@ class AccountSync:
         if account is None:
             return
         self.pace.begin()
-        token = account.sweep_page_token
-        if token is None and account.progress_done > 0:
+        if account.sweep_page_token is None and account.progress_done > 0:
             return  # the last page was stored before the process died
-        seen_tokens: set[str] = set()
-        while True:
-            try:
-                listed = await self.provider.list_messages(page_token=token, limit=PAGE_SIZE)
-            except Refused:
-                if token is None:
-                    raise
-                token = None  # page tokens grow old: begin again, what is stored is not fetched twice
-                continue
-            await self._store_page(listed)
-            token = _next_token(listed.next_page_token, seen_tokens)
-            if token is None:
-                return
+        pages = PagesAhead(
+            account_id=self.account_id,
+            provider=self.provider,
+            store=self.store,
+            fetcher=self.fetcher,
+            witness=self._witness,
+        )
+        await pages.read(account.sweep_page_token, store_page=self._store_page)
 
-    async def _store_page(self, listed: ListPage) -> None:
-        refs = _distinct(listed.messages)
-        ids = [ref.id for ref in refs]
-        known = await self.store.read(thread_queries.known_ids, account_id=self.account_id, provider_message_ids=ids)
-        fetched = await self._fetch([ref for ref in refs if ref.id not in known])
+    async def _store_page(self, page: PageRead) -> None:
+        fetched = page.fetched
         if fetched.outage is not None:
             await self.store.write(
                 ingest.keep_some,
@@ -159,15 +147,15 @@ class AccountSync:
             await self.stored(self.account_id, fetched.incoming)
             raise fetched.outage
         # What is in doubt is asked for again once the pages are through: nothing else waits for it.
-        page = ingest.FullSyncPage(
+        stored = ingest.FullSyncPage(
             incoming=fetched.incoming,
-            seen=tuple(ids),
+            seen=page.ids,
             passed=fetched.passed,
-            next_page_token=listed.next_page_token,
+            next_page_token=page.next_page_token,
         )
-        await self.store.write(ingest.store_page, account_id=self.account_id, page=page, steps=self.steps)
-        self.pace.done(len(ids))
-        await self.stored(self.account_id, page.incoming)
+        await self.store.write(ingest.store_page, account_id=self.account_id, page=stored, steps=self.steps)
+        self.pace.done(len(page.ids))
+        await self.stored(self.account_id, stored.incoming)
 
     async def _fetch_missed(self, refs: Mapping[str, MessageRef]) -> None:
         """What slipped between two pages: page tokens are offsets at some providers, and a deletion shifts them. And
@@ -223,7 +211,7 @@ class AccountSync:
         while True:
             listed = await self.provider.list_messages(label=label, page_token=token, limit=ID_PAGE_SIZE)
             found.update((ref.id, ref) for ref in listed.messages)
-            token = _next_token(listed.next_page_token, seen_tokens)
+            token = next_token(listed.next_page_token, seen_tokens)
             if token is None:
                 return found
 
@@ -301,7 +289,7 @@ class AccountSync:
         while True:
             page = await self.provider.history(since=cursor, page_token=token)
             changes.extend(page.changes)
-            token = _next_token(page.next_page_token, seen_tokens)
+            token = next_token(page.next_page_token, seen_tokens)
             if token is None:
                 return changes, page.cursor
 
@@ -380,15 +368,6 @@ class AccountSync:
         return await self.store.read(account_queries.account, self.account_id)
 
 
-def _next_token(token: str | None, seen: set[str]) -> str | None:
-    """The next page's token. A listing that hands out the same one twice would never end: that is a fault."""
-    if token is not None:
-        if token in seen:
-            raise Unreachable("The provider lists the same page again and again.")
-        seen.add(token)
-    return token
-
-
 def _by_message(changes: Iterable[HistoryChange]) -> list[list[HistoryChange]]:
     """The changes of each message together, messages in order of their first change."""
     grouped: dict[str, list[HistoryChange]] = {}
@@ -404,7 +383,3 @@ def _contradict(changes: Iterable[HistoryChange]) -> bool:
     for change in changes:
         (came if change.kind == "labels-added" else went).update(change.labels)
     return not came.isdisjoint(went)
-
-
-def _distinct(refs: Iterable[MessageRef]) -> list[MessageRef]:
-    return list({ref.id: ref for ref in refs}.values())

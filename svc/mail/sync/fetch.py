@@ -14,6 +14,7 @@ import msgspec
 
 from svc.clock import Clock
 from svc.formats import mime
+from svc.formats.mime.many import Read
 from svc.formats.person import Person
 from svc.ids import derived_id
 from svc.log import Log
@@ -22,8 +23,9 @@ from svc.mail.model import AttachmentRef, Body, Incoming, MessageHeaders, messag
 from svc.mail.providers.seam import MessageRef, Provider, ProviderFault, RawMessage
 from svc.mail.sync.getting import Getter, Got, Witness, no_witness
 from svc.mail.sync.ingest import sent_at_of
+from svc.mail.sync.parsing import Parser
 from svc.mail.sync.room import Room
-from svc.nursery import ProcessPool, ThreadPool, WorkerCrashed, WorkerTimeout, give_back_memory
+from svc.nursery import ProcessPool, ThreadPool, give_back_memory
 from svc.store import Blobs
 
 HELD_MESSAGES: Final = 100
@@ -36,20 +38,10 @@ DURABLE_TOGETHER_BYTES: Final = 16 * 1024 * 1024
 LARGE_BYTES: Final = 64 * 1024 * 1024
 """Where the raw messages of one call were so many, their memory is given back to the system at its end."""
 
-THREAD_MAX_BYTES: Final = 256 * 1024
-"""A larger message is parsed in a worker process, which can be killed: parsing holds the interpreter's lock."""
-
-PARSED_TOGETHER: Final = 25
-"""Small messages that are parsed in one hop to a thread."""
-
-PARSE_DEADLINE_S: Final = 20.0
-
-_Outcome = mime.ParsedMessage | Exception
-
 _BULK_PRECEDENCES: Final = frozenset({"bulk", "list", "junk", "auto_reply"})  # nobody wrote them down; these are used
 
-AT_HAND_CHARS: Final = 256 * 1024
-"""A larger body is not kept in memory beside its blob: a page holds many."""
+AT_HAND_CHARS: Final = 64 * 1024
+"""More than that of a body is not kept in memory beside its blob: a page holds many."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +50,26 @@ class Fetched:
 
     incoming: tuple[Incoming, ...]
     passed: tuple[Passed, ...]
+    doubt: ProviderFault | None = None
+    outage: ProviderFault | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RawBatch:
+    """Raw messages that came of ``wanted``. ``left``: what is still to be asked for, once there is room again."""
+
+    got: Got
+    wanted: tuple[MessageRef, ...]
+    left: tuple[MessageRef, ...]
+    room: Room
+
+
+@dataclass(kw_only=True)
+class Gathered:
+    """What :class:`Fetched` is made of, as it comes together."""
+
+    incoming: list[Incoming] = field(default_factory=list)
+    passed: list[Passed] = field(default_factory=list)
     doubt: ProviderFault | None = None
     outage: ProviderFault | None = None
 
@@ -72,6 +84,13 @@ class Preparer:
     processes: ProcessPool
     clock: Clock
     log: Log
+    with_readable: bool = True
+    """Whether somebody takes the words of what is stored from memory."""
+    parser: Parser = field(init=False)
+
+    def __post_init__(self) -> None:
+        parser = Parser(threads=self.threads, processes=self.processes, log=self.log, with_readable=self.with_readable)
+        object.__setattr__(self, "parser", parser)
 
     @property
     def server_threads(self) -> bool:
@@ -84,56 +103,34 @@ class Preparer:
         return Fetched(incoming=tuple(await self._prepare(raws, passed)), passed=tuple(passed))
 
     async def _prepare(self, raws: Sequence[RawMessage], passed: list[Passed]) -> list[Incoming]:
-        parsed: list[tuple[RawMessage, mime.ParsedMessage]] = []
-        for raw, outcome in zip(raws, await self._parse_all([raw.raw for raw in raws]), strict=True):
-            if isinstance(outcome, mime.ParsedMessage):
+        parsed: list[tuple[RawMessage, Read]] = []
+        for raw, outcome in zip(raws, await self.parser.parse_all([raw.raw for raw in raws]), strict=True):
+            if isinstance(outcome, Read):
                 parsed.append((raw, outcome))
             else:
                 self.log.error("mail.parse_failed", outcome, message=raw.id, size=len(raw.raw))
                 reason = f"It can't be read: {type(outcome).__name__}."
                 passed.append(Passed(provider_message_id=raw.id, step="fetch", reason=reason))
         contents: list[bytes] = []
-        for raw, message in parsed:
-            contents.append(_body_bytes(message))
+        for raw, read in parsed:
+            contents.append(_body_bytes(read.message))
             contents.append(raw.raw)
-            contents.extend(attachment.content for attachment in message.attachments)
+            contents.extend(attachment.content for attachment in read.message.attachments)
         hashes = iter([ref.sha256 for ref in await self.blobs.put_all(contents)])
         now = self.clock.now()
         return [
             _incoming(
                 self.account_id,
                 raw,
-                message,
+                read,
                 now=now,
                 provider_thread_id=(raw.thread_id or None) if self.server_threads else None,
                 body_sha256=next(hashes),
                 raw_sha256=next(hashes),
-                attachment_sha256s=[next(hashes) for _ in message.attachments],
+                attachment_sha256s=[next(hashes) for _ in read.message.attachments],
             )
-            for raw, message in parsed
+            for raw, read in parsed
         ]
-
-    async def _parse_all(self, raws: Sequence[bytes]) -> list[_Outcome]:
-        """In their order. Small ones share a hop to a thread, which costs as much as to parse one of them."""
-        found: dict[int, _Outcome] = {}
-        small = [at for at, raw in enumerate(raws) if len(raw) <= THREAD_MAX_BYTES]
-        for start in range(0, len(small), PARSED_TOGETHER):
-            some = small[start : start + PARSED_TOGETHER]
-            found |= zip(some, await self.threads.run(_parse_some, [raws[at] for at in some]), strict=True)
-        for at, raw in enumerate(raws):
-            if at not in found:
-                found[at] = await self._parse_large(raw)
-        return [found[at] for at in range(len(raws))]
-
-    async def _parse_large(self, raw: bytes) -> _Outcome:
-        try:
-            return await self.processes.run(mime.parse_message, raw, deadline_s=PARSE_DEADLINE_S)
-        except (WorkerTimeout, WorkerCrashed) as fault:
-            # The raw bytes are kept whole; only their head is shown.
-            self.log.warning("mail.parse_gave_up", size=len(raw), reason=str(fault))
-            return await self.threads.run(mime.parse_head_only, raw)
-        except Exception as error:  # an edge: one stranger's mail must never stop the account
-            return error
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,6 +142,7 @@ class Fetcher(Preparer):
     _getter: Getter = field(init=False)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "_getter", Getter(provider=self.provider))
 
     @property
@@ -155,34 +153,47 @@ class Fetcher(Preparer):
         self, refs: Sequence[MessageRef], *, failed_before: Set[str] = frozenset(), witness: Witness = no_witness
     ) -> Fetched:
         """Each of ``refs`` that comes, in their order. See :meth:`Getter.get`."""
-        fetched = await self._fetch(refs, failed_before=failed_before, witness=witness)
-        if sum(one.raw_size for one in fetched.incoming) >= LARGE_BYTES:
-            await self.threads.run(give_back_memory)
-        return fetched
-
-    async def _fetch(self, refs: Sequence[MessageRef], *, failed_before: Set[str], witness: Witness) -> Fetched:
-        incoming: list[Incoming] = []
-        passed: list[Passed] = []
-        doubt: ProviderFault | None = None
-        waiting = list(refs)
+        gathered = Gathered()
+        room = self.new_room()
+        waiting: Sequence[MessageRef] = refs
         while waiting:
-            wanted, waiting = waiting[:HELD_MESSAGES], waiting[HELD_MESSAGES:]
-            room = self.new_room()
-            got = await self._getter.get(wanted, room=room, failed_before=failed_before, witness=witness)
-            passed += got.passed
-            incoming += await self._make_durable(got, wanted, passed)
-            doubt = doubt or got.doubt
-            if got.outage is not None:
-                return Fetched(incoming=tuple(incoming), passed=tuple(passed), doubt=doubt, outage=got.outage)
-            waiting = got.left + waiting
-        return Fetched(incoming=tuple(incoming), passed=tuple(passed), doubt=doubt)
+            batch = await self.get_some(waiting, room=room, failed_before=failed_before, witness=witness)
+            await self.make_durable(batch, into=gathered)
+            waiting = batch.left
+        return await self.gathered(gathered)
 
-    async def _make_durable(self, got: Got, wanted: Sequence[MessageRef], passed: list[Passed]) -> list[Incoming]:
-        """What came of ``wanted``, in its order. Each raw message is let go as soon as it is durable."""
-        incoming: list[Incoming] = []
-        for group in _groups(got.raws.pop(ref.id) for ref in wanted if ref.id in got.raws):
-            incoming += await self._prepare(group, passed)
-        return incoming
+    async def get_some(
+        self, refs: Sequence[MessageRef], *, room: Room, failed_before: Set[str], witness: Witness
+    ) -> RawBatch:
+        """The first of ``refs``, as many as there is room for. Who gets them gives the room back."""
+        wanted, later = refs[:HELD_MESSAGES], refs[HELD_MESSAGES:]
+        got = await self._getter.get(wanted, room=room, failed_before=failed_before, witness=witness)
+        room.hand_over()
+        left = () if got.outage is not None else (*got.left, *later)
+        return RawBatch(got=got, wanted=tuple(wanted), left=left, room=room)
+
+    async def make_durable(self, batch: RawBatch, *, into: Gathered) -> None:
+        """What came, in its order. Each raw message is let go as soon as it is durable."""
+        got = batch.got
+        into.passed += got.passed
+        for group in _groups(got.raws.pop(ref.id) for ref in batch.wanted if ref.id in got.raws):
+            size = sum(len(raw.raw) for raw in group)
+            into.incoming += await self._prepare(group, into.passed)
+            group.clear()
+            batch.room.let_go(size)
+        into.doubt = into.doubt or got.doubt
+        into.outage = into.outage or got.outage
+
+    async def gathered(self, gathered: Gathered) -> Fetched:
+        """All of it."""
+        if sum(one.raw_size for one in gathered.incoming) >= LARGE_BYTES:
+            await self.threads.run(give_back_memory)
+        return Fetched(
+            incoming=tuple(gathered.incoming),
+            passed=tuple(gathered.passed),
+            doubt=gathered.doubt,
+            outage=gathered.outage,
+        )
 
 
 def _groups(raws: Iterable[RawMessage]) -> Iterator[list[RawMessage]]:
@@ -199,22 +210,6 @@ def _groups(raws: Iterable[RawMessage]) -> Iterator[list[RawMessage]]:
         yield group
 
 
-def _parse_some(raws: Sequence[bytes]) -> list[_Outcome]:
-    """In a thread."""
-    found: list[_Outcome] = []
-    for raw in raws:
-        try:
-            found.append(mime.parse_message(raw))
-        except Exception as error:  # an edge: one stranger's mail must never stop its neighbours
-            found.append(error)
-    return found
-
-
-def _body_at_hand(message: mime.ParsedMessage) -> Body | None:
-    chars = len(message.text) + len(message.html or "")
-    return Body(html=message.html, text=message.text) if chars <= AT_HAND_CHARS else None
-
-
 def _body_bytes(message: mime.ParsedMessage) -> bytes:
     return msgspec.json.encode(Body(html=message.html, text=message.text))
 
@@ -222,7 +217,7 @@ def _body_bytes(message: mime.ParsedMessage) -> bytes:
 def _incoming(
     account_id: str,
     raw: RawMessage,
-    message: mime.ParsedMessage,
+    read: Read,
     *,
     now: int,
     provider_thread_id: str | None,
@@ -230,6 +225,7 @@ def _incoming(
     raw_sha256: str,
     attachment_sha256s: Sequence[str],
 ) -> Incoming:
+    message = read.message
     sender = message.sender
     message_id = message_id_of(account_id, raw.id)
     attachments = tuple(
@@ -271,7 +267,7 @@ def _incoming(
         body_sha256=body_sha256,
         raw_sha256=raw_sha256,
         raw_size=len(raw.raw),
-        body=_body_at_hand(message),
+        readable=read.readable if len(read.readable or "") <= AT_HAND_CHARS else None,
         original_message_id=message.original_message_id,
         outgoing_mark=message.outgoing_mark,
     )

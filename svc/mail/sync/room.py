@@ -1,8 +1,9 @@
-"""Room in memory for the raw messages of one batch, in bytes.
+"""Room in memory for the raw messages of an account, in bytes.
 
 Theory: nobody says how large a message is before it is here. So the largest that is to be expected is reserved before
-it is asked for, and the difference is given back once it has come. What has come stays until the batch is durable: when
-there is no room beside it, the batch ends there and the rest is the next one's.
+it is asked for, and the difference is given back once it has come. What has come stays until it is durable: when there
+is no room beside it, its batch ends there and the rest is the next one's. Where a batch is made durable while the next
+one is fetched, both are in the same room.
 """
 
 from __future__ import annotations
@@ -28,21 +29,24 @@ provider's quota of five messages a second is reached with fewer."""
 
 @dataclass(kw_only=True)
 class Room:
-    """``held``: bytes of what has come; ``on_the_way``: messages that were asked for."""
+    """``held``: bytes of what has come for the batch that is being fetched; ``leaving``: of those before it, which are
+    being made durable; ``on_the_way``: messages that were asked for."""
 
     size: int = HELD_BYTES
     largest: int = LARGEST_BYTES
     held: int = 0
+    leaving: int = 0
     on_the_way: int = 0
-    _settled: trio.Event = field(default_factory=trio.Event)
+    _changed: trio.Event = field(default_factory=trio.Event)
 
     async def reserve(self) -> bool:
-        """Take room for one more message, once what is on its way leaves any. False: there is none in this batch.
+        """Take room for one more message, once what is on its way, or leaving, leaves any. False: there is none in this
+        batch.
 
         The first one always has room.
         """
-        while self.on_the_way >= FETCH_CONCURRENCY or (self.on_the_way and not self._has_room):
-            await self._settled.wait()
+        while self.on_the_way >= FETCH_CONCURRENCY or ((self.on_the_way or self.leaving) and not self._has_room):
+            await self._changed.wait()
         if self.held and not self._has_room:
             return False
         self.on_the_way += 1
@@ -52,9 +56,23 @@ class Room:
         """What was on its way has come, with ``size`` bytes; or does not come, with none."""
         self.on_the_way -= 1
         self.held += size
-        self._settled.set()
-        self._settled = trio.Event()
+        self._tell()
+
+    def hand_over(self) -> int:
+        """The batch is complete: whoever makes it durable lets go of so many bytes."""
+        size, self.held = self.held, 0
+        self.leaving += size
+        return size
+
+    def let_go(self, size: int) -> None:
+        """So much of what was handed over is durable, and nobody holds it any more."""
+        self.leaving -= size
+        self._tell()
+
+    def _tell(self) -> None:
+        self._changed.set()
+        self._changed = trio.Event()
 
     @property
     def _has_room(self) -> bool:
-        return self.held + (self.on_the_way + 1) * self.largest <= self.size
+        return self.held + self.leaving + (self.on_the_way + 1) * self.largest <= self.size

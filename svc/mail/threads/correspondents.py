@@ -67,6 +67,7 @@ def titles(tx: ReadTx, rows: Sequence[ThreadRow], viewer: Principal | None = Non
 def named_in(row: ThreadRow) -> Iterator[str]:
     """The addresses of those that a row may name: who wrote, and to whom the owner did."""
     yield row.sender_address
+    yield from (one.address for one in row.writers)
     for own in (row.sent, row.draft):
         if own is not None:
             yield from (one.address for one in own.words.to)

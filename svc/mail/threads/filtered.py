@@ -7,7 +7,7 @@ columns (:class:`Standing`); ``thread_rows.py`` moves them with each change, and
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Final, NamedTuple
@@ -123,14 +123,14 @@ def move(tx: Tx, *, account_id: str, thread_id: str, before: frozenset[Place], a
 def threads(
     tx: ReadTx,
     *,
-    lists: Mapping[str, ListName],
+    lists: Sequence[Mapping[str, ListName]],
     only: Filter,
     cursor: Cursor | None,
     limit: int,
     own_list: OwnList | None = None,
     leading: bool = False,
 ) -> list[ThreadRow]:
-    """The newest ``limit`` threads after ``cursor`` that pass. ``lists``: the list's name in each account.
+    """The newest ``limit`` threads after ``cursor`` that pass. ``lists``: of each list, its name in each account.
 
     A duplicate is left out where the one that leads is listed; with ``leading`` wherever it does not lead.
     """
@@ -138,13 +138,14 @@ def threads(
         _walk(
             tx,
             account_id=account_id,
-            lists=lists,
+            lists=one,
             only=only,
             cursor=cursor,
             limit=limit,
-            left_out=_left_out(lists, leading=leading, own_list=own_list),
+            left_out=_left_out(one, leading=leading, own_list=own_list),
         )
-        for account_id in lists
+        for one in lists
+        for account_id in one
     ]
     return merged(walks, limit, own_list)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from svc.mail.threads.writers import AT_EACH_END
 from svc.store import Invariant, ReadTx, json_array
 
 _SHOWN = 20
@@ -209,6 +210,34 @@ def _own_words(tx: ReadTx) -> Iterable[str]:
         yield from (f"thread {thread_id} does not show what was last {name}" for (thread_id,) in rows)
 
 
+def _writers(tx: ReadTx) -> Iterable[str]:
+    """Compared by their addresses, of threads that few wrote in."""
+    rows = tx.all(
+        """
+        with wrote as (
+            select distinct m.thread_id, lower(m.sender_address) as address from mail_messages m
+            join mail_threads t on t.id = m.thread_id where m.visible or t.visible = 0
+        ), counted as (
+            select thread_id, count(*) as writers, group_concat(address, ' ') as addresses from (
+                select thread_id, address from wrote order by thread_id, address
+            ) group by thread_id
+        ), told as (
+            select id, count(*) as writers, group_concat(address, ' ') as addresses from (
+                select t.id, lower(value ->> '$.address') as address from mail_threads t, json_each(t.writers)
+                order by t.id, lower(value ->> '$.address')
+            ) group by id
+        )
+        select c.thread_id from counted c left join told on told.id = c.thread_id
+        where (c.writers < 2 and told.id is not null)
+            or (c.writers between 2 and :most and told.addresses is not c.addresses)
+        limit :shown
+        """,
+        most=2 * AT_EACH_END,
+        shown=_SHOWN,
+    )
+    return [f"thread {thread_id} names others than wrote in it" for (thread_id,) in rows]
+
+
 def _snoozed_threads(tx: ReadTx) -> Iterable[str]:
     rows = tx.all(
         """
@@ -272,6 +301,7 @@ INVARIANTS = (
     Invariant(name="a thread stands in the lists of its labels", check=_label_lists),
     Invariant(name="a thread stands in the filtered lists that it passes", check=_filtered_lists),
     Invariant(name="a thread shows what its owner last sent and drafted", check=_own_words),
+    Invariant(name="a thread names those who wrote in it", check=_writers),
     Invariant(name="a snoozed thread is out of the inbox and can come back", check=_snoozed_threads),
     Invariant(name="one mail-received event a message", check=_one_event_a_message),
     Invariant(name="a message's body and raw bytes are stored", check=_blobs, yields="blobs"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Final, cast
 
 import msgspec
@@ -26,6 +27,7 @@ from svc.mail.model import (
     ThreadRow,
     Words,
 )
+from svc.mail.threads.writers import decode_writers
 from svc.principal import Principal
 from svc.store import ReadTx, Value, json_array, texts_of
 
@@ -34,7 +36,7 @@ THREAD: Final = """
     t.in_inbox, t.unread, t.visible, t.attachments, t.labels,
     (select s.until from mail_snoozes s where s.thread_id = t.id), t.twins, t.leads,
     t.sent, t.last_sent_at, t.draft, t.last_draft_at, t.drafts, t.to_me,
-    exists (select 1 from mail_mutes u where u.thread_id = t.id)
+    exists (select 1 from mail_mutes u where u.thread_id = t.id), t.writers
 """
 
 _MESSAGE: Final = """
@@ -95,16 +97,16 @@ def labels(tx: ReadTx, account_id: str) -> dict[str, Label]:
 
 
 def threads(
-    tx: ReadTx, *, account_ids: Sequence[str], section: Section, cursor: Cursor | None, limit: int
+    tx: ReadTx, *, account_ids: Sequence[str], sections: Sequence[Section], cursor: Cursor | None, limit: int
 ) -> list[ThreadRow]:
-    """The newest ``limit`` threads of a section after ``cursor``, merged over the accounts.
+    """The newest ``limit`` threads of these sections after ``cursor``, merged over them and over the accounts.
 
     Of duplicates (one mail in several of these accounts) only the one that leads, or would without those accounts that
     are not among these.
     """
     walks = [
         _walk(tx, account_id=one, account_ids=account_ids, section=section, cursor=cursor, limit=limit)
-        for one in account_ids
+        for one, section in product(account_ids, sections)
     ]
     return merged(walks, limit)
 
@@ -352,6 +354,7 @@ def _thread(row: tuple[object, ...]) -> ThreadRow:
         drafts=cast(int, row[20]),
         to_me=cast(int, row[21]),
         muted=bool(row[22]),
+        writers=decode_writers(cast(str, row[23])),
     )
 
 

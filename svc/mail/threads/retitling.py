@@ -14,7 +14,7 @@ import msgspec
 
 from svc import pages, people
 from svc.mail.accounts import queries as account_queries
-from svc.mail.model import OWN_LISTS, Section, ThreadRow
+from svc.mail.model import OWN_LISTS, SECTIONS, ThreadRow
 from svc.mail.threads import correspondents, thread_rows
 from svc.mail.threads import queries as thread_queries
 from svc.principal import system
@@ -25,7 +25,6 @@ NEWEST_ROWS: Final = 200
 """Of each list and account: what it mostly holds."""
 
 _LOOP: Final = system("mail-titles")
-_SECTIONS: Final[tuple[Section, ...]] = ("inbox", "skipped")
 
 
 class _PageChanged(msgspec.Struct, frozen=True, rename="camel"):
@@ -72,8 +71,10 @@ def _rows_from(tx: Tx, account_id: str, addresses: Set[str]) -> Iterable[str]:
 
 
 def _newest_rows(tx: Tx, account_ids: Sequence[str]) -> Iterator[ThreadRow]:
-    for section in _SECTIONS:
-        yield from thread_queries.threads(tx, account_ids=account_ids, section=section, cursor=None, limit=NEWEST_ROWS)
+    for section in SECTIONS:
+        yield from thread_queries.threads(
+            tx, account_ids=account_ids, sections=(section,), cursor=None, limit=NEWEST_ROWS
+        )
     for own_list in OWN_LISTS.values():
         yield from thread_queries.threads_written(
             tx, account_ids=account_ids, own_list=own_list, cursor=None, limit=NEWEST_ROWS

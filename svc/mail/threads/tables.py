@@ -1,5 +1,6 @@
 """The tables and columns of threads that came later: ``m016_references``, ``m017_drafts_apart``, ``m019_joined``,
-``m022_filters``, ``m023_mutes`` and ``m052_marked_addresses``. Nothing here may ever change its meaning."""
+``m022_filters``, ``m023_mutes``, ``m052_marked_addresses`` and ``m053_writers``. Nothing here may ever change its
+meaning."""
 
 from __future__ import annotations
 
@@ -114,5 +115,26 @@ MARKED_ADDRESSES = (
         goal text not null,                     -- by which it is being marked
         after text not null                     -- so far: the id of the last message
     ) strict, without rowid
+    """,
+)
+
+WRITERS = (
+    "alter table mail_threads add column writers text not null default '[]'",  # JSON: model.Writer, where several wrote
+    """
+    update mail_threads set writers = (
+        select iif(count(*) < 2, '[]', json_group_array(json_object(
+            'name', name, 'address', address, 'own', json(iif(own, 'true', 'false')),
+            'bulk', json(iif(bulk, 'true', 'false'))
+        ))) from (
+            select name, address, own, bulk from (
+                select sender_name as name, sender_address as address, own, coalesce(headers ->> '$.bulk', 0) as bulk,
+                    min(printf('%020d', sent_at) || id) as first, count(*) over () as total,
+                    row_number() over (order by min(printf('%020d', sent_at) || id)) as place
+                from mail_messages where thread_id = mail_threads.id and (visible or mail_threads.visible = 0)
+                group by lower(sender_address)
+            ) where place <= 8 or place > total - 8 order by place
+        )
+    )
+    where messages > 1
     """,
 )

@@ -20,6 +20,7 @@ from svc.mail.threads import wire as thread_wire
 from svc.mail.threads.duplicates import Duplicate
 from svc.mail.threads.filtered import Standing
 from svc.mail.threads.own_words import columns
+from svc.mail.threads.writers import writers_of
 from svc.store import Row, Tx, json_array, texts_of
 
 MAIL_TOPIC: Final = "mail"
@@ -171,7 +172,8 @@ def _rewrite(tx: Tx, thread_id: str, sums: Row) -> Standing:
         update mail_threads set subject = :subject, snippet = :snippet, last_message_at = :at,
             sender_name = :sender_name, sender_address = :sender_address, messages = :messages, in_inbox = :in_inbox,
             unread = :unread, visible = :visible, attachments = :attachments, to_me = :to_me, labels = :labels,
-            drafts = :drafts, sent = :sent, last_sent_at = :last_sent_at, draft = :draft, last_draft_at = :last_draft_at
+            drafts = :drafts, sent = :sent, last_sent_at = :last_sent_at, draft = :draft,
+            last_draft_at = :last_draft_at, writers = :writers
         where id = :id
         """,
         id=thread_id,
@@ -188,6 +190,7 @@ def _rewrite(tx: Tx, thread_id: str, sums: Row) -> Standing:
         to_me=sums[5],
         labels=json_array(labels),
         drafts=_drafts_of(tx, thread_id) if DRAFT in labels else 0,
+        writers=writers_of(tx, thread_id, messages=sums[0], visible=sums[3]),
         **own,
     )
     _, in_inbox, unread, visible, attachments, to_me = sums

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 import msgspec
 
@@ -14,7 +14,7 @@ from svc.errors import Invalid
 from svc.idempotency import Repeatable
 from svc.mail.accounts import acts
 from svc.mail.accounts import queries as account_queries
-from svc.mail.model import STARRED, Filter, Label, OwnList, OwnMessage, Section, ThreadRow
+from svc.mail.model import STARRED, Filter, Label, OwnList, OwnMessage, ThreadRow
 from svc.mail.threads import correspondents
 from svc.mail.threads import queries as thread_queries
 from svc.mail.threads.queries import Cursor
@@ -45,9 +45,10 @@ SYSTEM_LABEL_NAMES: Final = {
 
 
 class ThreadsInput(Wire, frozen=True):
-    """By ``section``, by ``label_id`` of one account, or by ``label_name`` in all of them; of these ``only`` some."""
+    """By ``section`` (``all``: both of them in one list), by ``label_id`` of one account, or by ``label_name`` in all;
+    of these ``only`` some."""
 
-    section: Section | None = None
+    section: Literal["inbox", "skipped", "all"] | None = None
     account_id: Id | None = None
     label_id: Id | None = None
     label_name: LabelName | None = None
@@ -58,6 +59,10 @@ class ThreadsInput(Wire, frozen=True):
 
 class OpenInput(Repeatable, frozen=True, kw_only=True):
     thread_id: Id
+
+
+class FromMessageInput(Repeatable, frozen=True, kw_only=True):
+    message_id: Id
 
 
 class ThreadIdsInput(Repeatable, frozen=True, kw_only=True):
@@ -77,6 +82,17 @@ class SenderOut(Wire, frozen=True):
     name: str
     address: str
     title: str | None
+
+
+class WriterOut(Wire, frozen=True):
+    """``own``: the account sent their first mail of the thread; ``bulk``: that one went to many, from a list or a shop.
+    ``title``: of the caller's page of them."""
+
+    name: str
+    address: str
+    title: str | None
+    own: bool
+    bulk: bool
 
 
 class DuplicateOut(Wire, frozen=True):
@@ -103,6 +119,7 @@ class ThreadOut(Wire, frozen=True):
     ``twins``: the same mail in other accounts of the caller; Unified shows the one of them that ``leads``.
     ``to_me``: one of its messages names the account itself in ``To`` or ``Cc``.
     ``muted``: its new messages skip the inbox.
+    ``writers``: where several wrote, each once, by their first mails; of very many the first and the last.
     ``sent``, ``draft``: the newest of its messages that the owner sent, and drafted.
     """
 
@@ -127,6 +144,7 @@ class ThreadOut(Wire, frozen=True):
     leads: bool
     sent: OwnMessageOut | None
     draft: OwnMessageOut | None
+    writers: tuple[WriterOut, ...]
 
 
 class ThreadsOut(Wire, frozen=True):
@@ -197,6 +215,16 @@ def _thread_out(
         leads=group[0][1] == row.id if group else row.leads,
         sent=_own_message_out(row.sent, row, titles, by=senders.get(row.id)),
         draft=_own_message_out(row.draft, row, titles),
+        writers=tuple(
+            WriterOut(
+                name=one.name,
+                address=one.address,
+                title=titles.get((row.account_id, one.address)),
+                own=one.own,
+                bulk=one.bulk,
+            )
+            for one in row.writers
+        ),
     )
 
 

@@ -18,9 +18,9 @@ _ELEMENT_NAMES: Final = """
     var wbr
 """
 _ATTRIBUTE_NAMES: Final = """
-    align alt bgcolor border bordercolor cellpadding cellspacing clear color colspan data-remote dir face height
-    href hspace lang noshade nowrap rel reversed role rowspan size span start style target title type valign value
-    vspace width
+    align alt bgcolor border bordercolor cellpadding cellspacing clear color colspan data-fold data-remote dir face
+    height href hspace lang noshade nowrap rel reversed role rowspan size span start style target title type valign
+    value vspace width
 """
 _ELEMENTS: Final = frozenset(_ELEMENT_NAMES.split())
 _ATTRIBUTES: Final = frozenset(_ATTRIBUTE_NAMES.split())
@@ -50,6 +50,7 @@ def assert_harmless(clean: CleanHtml) -> None:
         if "data-remote" in element.attrib:
             assert name == "img"
             assert int(element.attrib["data-remote"]) < len(clean.remote_images)
+        assert element.attrib.get("data-fold", "") == ""
         if name == "img":
             assert "data-remote" in element.attrib
     for address in clean.remote_images:
@@ -58,14 +59,14 @@ def assert_harmless(clean: CleanHtml) -> None:
 
 
 def visible_text(html: str) -> str:
-    return " ".join(" ".join(_parse(html).itertext()).split())
+    return " ".join(" ".join(parse(html).itertext()).split())
 
 
 def _elements(html: str) -> Iterator[Any]:
-    yield from list(_parse(html).iter())[1:]
+    yield from list(parse(html).iter())[1:]
 
 
-def _parse(html: str) -> Any:
+def parse(html: str) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return html5lib.parseFragment(html, treebuilder="etree", namespaceHTMLElements=False)

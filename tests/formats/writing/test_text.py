@@ -50,6 +50,7 @@ def unflowed(text: str) -> list[tuple[int, str]]:
         ("<div><br></div><div>a</div>", "a"),
         ("a <b> b </b> c", "a b c"),
         ("a&nbsp;&nbsp;b", "a  b"),
+        ("<div>&nbsp;&nbsp;in<br>&nbsp; code</div><p>&nbsp;</p><p> plain&nbsp;</p>", "   in\n   code\n\nplain"),
         ("<ul><li>one</li><li>two<ul><li>deep</li></ul></li></ul>after", "- one\n- two\n   - deep\n\nafter"),
         ("<ol><li>a</li><li>b</li></ol><ol start=9><li>c</li></ol>", "1. a\n2. b\n\n9. c"),
         ("<ol><li><p>a</p><p>b</p></li><li><p>c</p></li></ol>", "1. a\n   b\n2. c"),

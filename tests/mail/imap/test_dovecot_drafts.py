@@ -25,16 +25,19 @@ async def saved(office: Office, subject: str, **more: object) -> dict[str, Any]:
 
 
 async def told(office: Office) -> None:
-    """The server has heard of everything: nobody waits for the end of a pause here."""
-    await office.service.workspace.store.write(lambda tx: tx.run(_DUE, now=tx.now))
-    office.service.workspace.service(DraftMirror).look()
+    """The server has heard of everything, and what was found there is decided: nobody waits for the end of a pause."""
+    store = office.service.workspace.store
+    await store.write(lambda tx: tx.run(_DUE, now=tx.now))
     while True:
-        if not await office.service.rows("select 1 from mail_draft_copies where next_at is not null"):
+        await store.write(lambda tx: tx.run("update mail_draft_finds set next_at = :now", now=tx.now))
+        office.service.workspace.service(DraftMirror).look()
+        if not await office.service.rows(_OPEN):
             return
         await trio.sleep(0.02)
 
 
 _DUE = "update mail_draft_copies set next_at = :now where next_at is not null"
+_OPEN = "select 1 from mail_draft_copies where next_at is not null union all select 1 from mail_draft_finds"
 
 
 async def test_a_draft_lies_there_is_replaced_and_goes_with_the_one_here(office: Office) -> None:
@@ -101,18 +104,60 @@ async def test_our_own_copy_is_no_message_here_whatever_is_done_to_it_there(offi
     assert (await office.stored())["Boats"] >= {TRASH}
 
 
-async def test_what_another_program_makes_of_our_copy_is_a_draft_of_its_own_and_stays(office: Office) -> None:
-    """Some leave every field in it that they do not know, ours among them."""
+def edit(office: Office, before: str, after: str, *, removes: bool = True) -> None:
+    """As another program does it: a new one beside the old one, which goes then. Some leave every field in it that they
+    do not know, ours among them."""
+    ((raw, _),) = office.server.mails("Drafts")
+    uid = str(office.server.uid("Drafts", before))
+    dated = re.sub(rb"(?m)^Date: .*$", b"Date: Mon, 2 Jan 2040 10:00:00 +0000\r", raw)
+    edited = dated.replace(f"Subject: {before}".encode(), f"Subject: {after}".encode())
+    office.server.deliver("Drafts", edited, flags="(\\Draft \\Seen)")
+    if removes:
+        office.server.do("Drafts", ("STORE", uid, "+FLAGS", "(\\Deleted)"), ("EXPUNGE", uid))
+
+
+async def mine(office: Office) -> list[str]:
+    return [str(subject) for (subject,) in await office.service.rows("select subject from mail_drafts")]
+
+
+async def test_what_another_program_makes_of_our_copy_is_the_draft_here_and_goes_on_on_either_side(
+    office: Office,
+) -> None:
     await begun(office)
     first = await saved(office, "Boats")
     await told(office)
+    edit(office, "Boats", "Ships")
+    await office.synced()
+    await told(office)
+    assert (await mine(office), await office.stored()) == (["Ships"], {"Ships": {DRAFT}})
+    await saved(office, "Rafts", id=first["id"], version=first["version"] + 1)
+    await told(office)
+    await office.synced(2)
+    assert (set(office.there("Drafts")), await mine(office), await office.stored()) == ({"Rafts"}, ["Rafts"], {})
+    edit(office, "Rafts", "Ferries")
+    await office.synced()
+    await told(office)
+    assert (set(office.there("Drafts")), await mine(office)) == ({"Ferries"}, ["Ferries"])
+
+
+async def test_one_that_another_program_has_sent_ends_here(office: Office) -> None:
+    await begun(office)
+    await saved(office, "Boats")
+    await told(office)
     ((raw, _),) = office.server.mails("Drafts")
     uid = str(office.server.uid("Drafts", "Boats"))
-    dated = re.sub(rb"(?m)^Date: .*$", b"Date: Mon, 2 Jan 2040 10:00:00 +0000\r", raw)
-    office.server.deliver("Drafts", dated.replace(b"Subject: Boats", b"Subject: Ships"), flags="(\\Draft \\Seen)")
+    office.server.deliver("Sent", raw, flags="(\\Seen)")
     office.server.do("Drafts", ("STORE", uid, "+FLAGS", "(\\Deleted)"), ("EXPUNGE", uid))
     await office.synced(2)
-    assert await office.stored() == {"Ships": {DRAFT}}
+    await told(office)
+    assert (await mine(office), office.server.mails("Drafts")) == ([], [])
+
+
+async def test_what_another_program_makes_of_our_copy_while_it_is_changed_here_stays_beside_it(office: Office) -> None:
+    await begun(office)
+    first = await saved(office, "Boats")
+    await told(office)
+    edit(office, "Boats", "Ships", removes=False)
     await saved(office, "More boats", id=first["id"], version=first["version"])
     await told(office)
     assert set(office.there("Drafts")) == {"Ships", "More boats"}

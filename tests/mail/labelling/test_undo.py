@@ -270,3 +270,17 @@ async def test_a_mail_that_is_held_is_held_back_and_one_that_has_left_is_not_off
     assert [one["what"] for one in await service.query("mail.undoable")] == ["archive"]
     assert (await service.mutate("mail.undo"))["undone"]["what"] == "archive"
     assert len(await service.query("fake.mail.sent", address=MIA)) == 1
+
+
+async def test_a_mail_sent_and_its_thread_archived_are_one_step_that_is_taken_back_whole(service: Service) -> None:
+    (thread_id,) = await service.synced("First")
+    (account,) = await service.query("mail.accounts")
+    wanted = {"accountId": account["id"], "to": ["noa@example.org"], "subject": "Hi", "html": "<p>Hi</p>"}
+    await service.mutate("mail.send", **wanted, replyTo=thread_id, group="one")
+    await service.mutate("mail.archive", threadIds=[thread_id], group="one")
+    undone = (await service.mutate("mail.undo"))["undone"]
+    assert (undone["what"], undone["threadIds"]) == ("archive", [thread_id])
+    assert (await service.query("mail.draft", id=undone["draftId"]))["subject"] == "Hi"
+    assert [row["id"] for row in (await service.query("mail.threads", section="inbox"))["threads"]] == [thread_id]
+    assert (await service.mutate("mail.undo"))["undone"] is None
+    assert await service.query("fake.mail.sent", address=MIA) == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -147,9 +148,10 @@ async def test_an_import_that_is_cancelled_stops_and_one_that_is_taken_up_again_
     importer = service.workspace.service(Importer)
     go_on = trio.Event()
     prepare = taking.Taker.take
+    asked = count(1)
 
     async def slow(self: taking.Taker, found: Any) -> Any:
-        if len(await stored(service, account_id)) == 2:
+        if next(asked) == 3:
             await go_on.wait()
         return await prepare(self, found)
 
@@ -175,18 +177,27 @@ async def test_an_import_that_fails_is_taken_up_where_it_stood_by_each_retry(
 ) -> None:
     monkeypatch.setattr(taking, "BATCH_MAILS", 1)
     account_id = await account(service)
-    take = taking.Taker.take
+    skip, following = taking.Reader.skip, taking.Reader.next
+    at = 0
     read: list[int] = []
     breaks_at = {1, 3}
 
-    async def broken(self: taking.Taker, found: Any) -> Any:
-        here = len(await stored(service, account_id))
-        if here in breaks_at:
-            raise SourceFault(f"The file breaks off after {here}.")
-        read.extend([here] * len(found))
-        return await take(self, found)
+    async def skipped(self: taking.Reader, count: int) -> None:
+        nonlocal at
+        await skip(self, count)
+        at = count
 
-    monkeypatch.setattr(taking.Taker, "take", broken)
+    async def broken(self: taking.Reader) -> taking.Batch:
+        nonlocal at
+        if at in breaks_at:
+            raise SourceFault(f"The file breaks off after {at}.")
+        batch = await following(self)
+        read.extend([at] * len(batch.found))
+        at += batch.seen
+        return batch
+
+    monkeypatch.setattr(taking.Reader, "skip", skipped)
+    monkeypatch.setattr(taking.Reader, "next", broken)
     run_id = await begin(service, account_id, mbox("a", "b", "c", "d"), removeFile=True)
     for place in (1, 3):
         for _ in range(2):  # a retry that changes nothing says the same again
@@ -227,11 +238,12 @@ async def test_a_service_that_ends_in_the_middle_goes_on_behind_the_last_mail(
 ) -> None:
     monkeypatch.setattr(taking, "BATCH_MAILS", 1)
     take = taking.Taker.take
+    asked = count(1)
     async with opened(tmp_path, wall, log) as service:
         account_id = await account(service)
 
         async def held(self: taking.Taker, found: Any) -> Any:
-            if len(await stored(service, account_id)) == 2:
+            if next(asked) == 3:
                 await trio.sleep_forever()
             return await take(self, found)
 

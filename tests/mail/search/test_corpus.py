@@ -9,11 +9,10 @@ import unicodedata
 import pytest
 
 from svc.formats.mime import parse_message
-from svc.mail.model import Body
+from svc.formats.readable import readable_text
 from svc.mail.search import procedures
 from svc.mail.search.find import LIMITS
 from svc.mail.search.wire import SearchInput
-from svc.mail.search.words import body_text
 from tests.formats.mime import corpus
 from tests.peers.needs import CORPUS, needs
 from tests.support.mailbox import Rig
@@ -78,7 +77,7 @@ def fields_of(raw: bytes) -> list[list[str]]:
         words_in(message.subject),
         *(words_in(" ".join(f"{one.name} {one.address}" for one in group)) for group in people),
         words_in(" ".join(one.filename for one in message.attachments)),
-        words_in(body_text(Body(html=message.html, text=message.text))),
+        words_in(readable_text(message.text, message.html)),
     ]
 
 

@@ -14,6 +14,7 @@ from trio.testing import MockClock
 from svc.clock import VirtualClock
 from svc.mail.accounts import queries as account_queries
 from svc.mail.ingest_steps import INGEST_STEPS
+from svc.mail.model import Incoming
 from svc.mail.search import actions, procedures
 from svc.mail.search.find import LIMITS, Limits
 from svc.mail.search.invariants import INVARIANTS
@@ -285,17 +286,54 @@ def as_before(tx: Tx) -> None:
     tx.run("insert into mail_search_queue (message_id, account_id) select id, account_id from mail_messages")
 
 
+async def stored_page(rig: Rig, account_id: str, incoming: tuple[Incoming, ...]) -> None:
+    """And its blobs are lost."""
+    page = ingest.FullSyncPage(incoming=incoming, seen=(), passed=(), next_page_token=None)
+    await rig.store.write(lambda tx: tx.run("update mail_accounts set sweep_cursor = '1'"))
+    await rig.store.write(ingest.store_page, account_id=account_id, page=page, steps=INGEST_STEPS)
+    blobs = list(rig.home.glob("blobs/??/*"))
+    assert blobs
+    for path in blobs:
+        path.unlink()
+
+
 async def test_what_was_parsed_just_now_is_not_read_from_its_blob_again(rig: Rig, indexer: Indexer) -> None:
     await rig.inject(raw=mail("Harbour", text="the cranes"))
     account_id = await rig.connect()
     fetched = await rig.sync_of(account_id).fetcher.fetch((await rig.world.provider(MIA).list_messages()).messages)
-    page = ingest.FullSyncPage(incoming=fetched.incoming, seen=(), passed=(), next_page_token=None)
-    await rig.store.write(lambda tx: tx.run("update mail_accounts set sweep_cursor = '1'"))
-    await rig.store.write(ingest.store_page, account_id=account_id, page=page, steps=INGEST_STEPS)
-    for path in rig.home.glob("blobs/*/*/*"):
-        path.unlink()
+    await stored_page(rig, account_id, fetched.incoming)
     await indexer.stored(account_id, fetched.incoming)
     assert await found(rig, "cranes") == ["Harbour"]
+
+
+async def test_what_is_stored_while_others_are_indexed_is_not_read_from_its_blob_either(
+    rig: Rig, indexer: Indexer
+) -> None:
+    await rig.inject(raw=mail("Harbour", text="the cranes"))
+    account_id = await rig.connect()
+    fetched = await rig.sync_of(account_id).fetcher.fetch((await rig.world.provider(MIA).list_messages()).messages)
+    indexer.debounce_s = 1.5
+
+    async def meanwhile() -> None:
+        await indexer.stored(account_id, fetched.incoming)
+
+    indexer.follow = meanwhile
+    await indexer.catch_up()
+    await stored_page(rig, account_id, fetched.incoming)
+    indexer.follow = rig.follow
+    await indexer.catch_up()
+    assert await found(rig, "cranes") == ["Harbour"]
+
+
+async def test_what_is_held_for_the_index_is_let_go_once_nothing_waits_for_it(rig: Rig, indexer: Indexer) -> None:
+    await rig.inject(raw=mail("Harbour", text="the cranes"))
+    account_id = await rig.connect()
+    fetched = await rig.sync_of(account_id).fetcher.fetch((await rig.world.provider(MIA).list_messages()).messages)
+    indexer.debounce_s = 1.5
+    await indexer.stored(account_id, fetched.incoming)
+    assert indexer.held_chars
+    await indexer.catch_up()
+    assert not indexer.held_chars
 
 
 async def test_with_a_debounce_the_index_follows_a_moment_later(

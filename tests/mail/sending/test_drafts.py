@@ -38,6 +38,18 @@ async def test_a_draft_stays_with_its_account_and_its_thread(mailer: Mailer) -> 
     assert (draft["accountId"], draft["replyTo"]) == (mailer.account_id, thread)
 
 
+async def test_a_draft_says_which_thread_it_is_about_a_forward_too(mailer: Mailer) -> None:
+    (thread,) = await mailer.service.synced("Plans", address=mailer.address)
+    (message,) = (await mailer.service.query("mail.thread", id=thread))["messages"]
+    quote = {"messageId": message["id"], "kind": "forward"}
+    forward = await save(mailer, quote=quote)
+    reply = await save(mailer, replyTo=thread)
+    alone = await save(mailer)
+    rows = {row["id"]: (row["threadId"], row["quote"]) for row in await mailer.service.query("mail.drafts")}
+    assert rows == {forward["id"]: (thread, quote), reply["id"]: (thread, None), alone["id"]: (None, None)}
+    assert (await mailer.service.query("mail.draft", id=forward["id"]))["threadId"] == thread
+
+
 async def test_the_line_of_a_draft_is_made_of_its_beginning_alone(mailer: Mailer) -> None:
     """However long the draft, saving it parses no more than that: it is saved as one types."""
     blank = "<i></i>" * (SNIPPET_SOURCE_CHARS // 7)

@@ -38,7 +38,7 @@ DRAFT = (
     *("id", "owner_id", "account_id", "to", "cc", "bcc", "subject", "html", "snippet", "attachments", "thread_id"),
     *("quote", "version", "updated_at", "from_address"),
 )
-NOTES = (None, None, None, 0)
+NOTES = (None, None, None, 0, None, None)
 """What a draft's last columns say where there is nothing to say."""
 EMPTY = {"accountId": "acc", "to": [], "subject": "", "html": ""}
 LISTS = {"to", "cc", "bcc", "attachments", "references"}
@@ -56,13 +56,15 @@ def test_each_column_comes_back_in_its_own_field() -> None:
         wanted: dict[str, Any] = {name: (name,) if name in LISTS else name for name in names}
         told = {"quoted": None, "quote": None, "doubt": True, "dismissed": True}
         kept = {name: told.get(name, value) for name, value in wanted.items()}
-        assert found == kept | ({"answers": None, "notes": ()} if more else {})
+        assert found == kept | ({"answers": None, "notes": (), "about_thread_id": None} if more else {})
 
 
 def test_what_a_draft_answers_and_what_is_said_of_it_come_back() -> None:
-    draft = queries._draft((*row_of(DRAFT), "parent", '["first", "parent"]', "Too large.", 1))
-    assert draft.answers == Answers(in_reply_to="parent", references=("first", "parent"))
-    assert [one.partition(" ")[0] for one in draft.notes] == ["Not", "Another"]
+    for elsewhere, says in ((None, "changed it"), ("sent", "has sent"), ("thrown", "has deleted")):
+        draft = queries._draft((*row_of(DRAFT), "parent", '["first", "parent"]', "Too large.", 1, None, elsewhere))
+        assert draft.answers == Answers(in_reply_to="parent", references=("first", "parent"))
+        refused, other = draft.notes
+        assert (refused.partition(" ")[0], says in other) == ("Not", True)
 
 
 def file_of(size: int) -> File:

@@ -134,6 +134,7 @@ def test_a_draft_is_shown_as_a_line_and_whole() -> None:
         from_address="hello@studio.example",
         answers=None,
         notes=("Not copied.",),
+        about_thread_id="thr_about",
     )
     assert shown(wire.draft_row_out(draft)) == {
         "id": "drf",
@@ -144,6 +145,8 @@ def test_a_draft_is_shown_as_a_line_and_whole() -> None:
         "updatedAt": rfc3339(NOON),
         "replyTo": "thr",
         "notes": ["Not copied."],
+        "threadId": "thr_about",
+        "quote": {"messageId": "msg", "kind": "forward"},
     }
     picture = AttachmentRef(filename="a.png", mime="image/png", sha256="0", size=7, file_id="fil")
     attached = {"fileId": "fil", "filename": "a.png", "mime": "image/png", "size": 7}
@@ -163,6 +166,7 @@ def test_a_draft_is_shown_as_a_line_and_whole() -> None:
         "updatedAt": rfc3339(NOON),
         "fromAddress": "hello@studio.example",
         "notes": ["Not copied."],
+        "threadId": "thr_about",
     }
 
 

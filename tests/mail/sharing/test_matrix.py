@@ -66,6 +66,7 @@ def matrix(box: Box, someone: str) -> dict[str, tuple[Ask, Statuses]]:
         "mail.search": (query("mail.search", accountId=box.account, query="harbour"), READ),
         "mail.open": (mutation("mail.open", threadId=box.thread), ACT),
         "mail.markUnread": (mutation("mail.markUnread", **threads), ACT),
+        "mail.markUnreadFrom": (mutation("mail.markUnreadFrom", **message), ACT),
         "mail.archive": (mutation("mail.archive", **threads), ACT),
         "mail.unarchive": (mutation("mail.unarchive", **threads), ACT),
         "mail.setLabels": (mutation("mail.setLabels", **threads, add=["STARRED"]), ACT),
@@ -115,6 +116,8 @@ def matrix(box: Box, someone: str) -> dict[str, tuple[Ask, Statuses]]:
         "HEAD /files/:id/content": (Ask("HEAD", f"/files/{box.file}/content"), READ),
         "GET /blobs/:sha256": (Ask("GET", f"/blobs/{box.sha256}"), READ),
         "mail.import": (mutation("mail.import", accountId=box.account, fileId=box.file), (409, 403, 403)),
+        "GET /mail/messages/:id/source": (Ask("GET", f"/mail/messages/{box.message}/source"), READ),
+        "GET /mail/messages/:id/eml": (Ask("GET", f"/mail/messages/{box.message}/eml"), READ),
         "GET /mail/accounts/:id/export": (Ask("GET", f"/mail/accounts/{box.account}/export"), OWN),
         "mail.disconnect": (mutation("mail.disconnect", accountId=box.account), OWN),
     }

@@ -171,7 +171,8 @@ def sitting(browser: Browser, service: ServiceProcess, **options: Any) -> Iterat
         desk = Desk(page=page, service=service)
         _watch(desk)
         yield desk
-        assert desk.complaints() == []
+        complaints = desk.complaints()
+        assert not complaints, complaints
 
 
 def arrives(service: ServiceProcess, subject: str, *, address: str = MIA, **given: Any) -> dict[str, Any]:

@@ -74,6 +74,13 @@ class Drafting:
                 await _remove(using, found | await self._originals(using, folder, instead_of))
             await self.store.write(draft_rows.release, account_id=self.account_id, draft=mark)
 
+    async def there(self, mark: str) -> bool:
+        folder = await self._folder()
+        if folder is None:
+            return False
+        async with self.turn() as using:
+            return bool((await self._found(using, folder, mark)).ranges)
+
     async def _originals(self, using: Using, folder: FolderRow, message_ids: Sequence[str]) -> UidSet:
         """Where they lie in the folder, which is open. One that was moved away is none of the drafts any more."""
         opened = await using.open(folder.name)

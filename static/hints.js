@@ -1,0 +1,47 @@
+// @ts-check
+/**
+ * Keys are learnt in passing: who clicks a button for the third time is told its key, once. Which key it has stands in
+ * its title, "Archive (e)", as everybody sees who rests on it. Counts are kept in this browser.
+ */
+import { worksNow } from "./keys.js";
+import { keyNames } from "./ui/help.js";
+import { toast } from "./ui/toast.js";
+
+const STORED = "svc.hints";
+const USES = 3;
+const TITLE = /^(.*) \(([^()]+)\)$/u;
+
+/** Called once. */
+export function startHints() {
+  addEventListener("click", onClick, { capture: true }); // before the click changes what the button stands for
+}
+
+/** @param {Event} event */
+function onClick(event) {
+  if (!(event instanceof PointerEvent) || event.pointerType !== "mouse" || !(event.target instanceof Element)) return;
+  const title = event.target.closest("button[title], a[title]")?.getAttribute("title") ?? "";
+  const [, does = "", keys = ""] = TITLE.exec(title) ?? [];
+  if (worksNow(keys) && counted(keys) === USES) toast(`${does}: next time press ${keyNames(keys).join(" ")}.`);
+}
+
+/** One use more of these keys' button; how many there were. @param {string} keys */
+function counted(keys) {
+  const uses = kept();
+  const now = (uses[keys] ?? 0) + 1;
+  try {
+    localStorage.setItem(STORED, JSON.stringify({ ...uses, [keys]: now }));
+  } catch {
+    return 0; // nothing can be kept: no hint is better than one at each click
+  }
+  return now;
+}
+
+/** @returns {Record<string, number>} */
+function kept() {
+  try {
+    const found = /** @type {unknown} */ (JSON.parse(localStorage.getItem(STORED) ?? "{}"));
+    return typeof found === "object" && found !== null ? /** @type {Record<string, number>} */ ({ ...found }) : {};
+  } catch {
+    return {};
+  }
+}

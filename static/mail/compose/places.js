@@ -1,0 +1,81 @@
+// @ts-check
+/** Moving what is written: under its message, into the window and back; and what follows when the page goes on. */
+import { effect } from "@preact/signals";
+import { navigate } from "../../router.js";
+import { mailPath, mailPlace } from "../address.js";
+import { opened } from "../details.js";
+import { currentAccountId, currentView, openId } from "../moving.js";
+import { select } from "../selection.js";
+import { composition, full, inside, minimised, place } from "./current.js";
+
+/** @typedef {import("./current.js").Composition} Composition */
+
+/** Open the thread of an answer, unless it is. It can be where mail is shown. @param {string} threadId */
+export function toThread(threadId) {
+  if (mailPlace.value === null) return false;
+  if (openId() !== threadId) {
+    select(threadId);
+    navigate(mailPath(currentAccountId(), threadId, currentView()), { replace: openId() !== null });
+  }
+  return true;
+}
+
+/** Whether it stands under this message; without one of its own, under the last.
+ * @param {import("./current.js").About | null} about @param {string} messageId @param {boolean} last */
+export function standsUnder(about, messageId, last) {
+  if (!about) return false;
+  if (about.messageId === messageId) return true;
+  return last && !(opened.value?.detail?.messages ?? []).some(({ id }) => id === about.messageId);
+}
+
+/** Into the window, or back under its message, with the caret where it is. */
+export function popOut() {
+  const current = composition.value;
+  if (!current) return;
+  if (document.activeElement instanceof HTMLInputElement) document.activeElement.blur(); // it takes what was typed
+  if (place.value === "inline") toWindow(current);
+  else if (current.about && toThread(current.about.threadId)) {
+    current.entering = inside.value = true;
+    full.value = minimised.value = false;
+    place.value = "inline";
+  }
+}
+
+export function fullScreen() {
+  if (place.value === "inline") popOut();
+  full.value = !full.value;
+}
+
+/** @param {Composition} current */
+function toWindow(current) {
+  current.entering = false;
+  place.value = "window";
+}
+
+/**
+ * Follow the page: whose thread is left is kept as a draft, and what can't be kept stays in sight. Called once.
+ * @param {(current: Composition) => Promise<boolean>} keep resolves to whether it is closed
+ */
+export function startPlaces(keep) {
+  effect(() => {
+    const current = composition.value;
+    const there = mailPlace.value?.threadId ?? null;
+    const shown = opened.value;
+    if (!current?.about || place.value !== "inline") return;
+    if (there === current.about.threadId) {
+      const lost = shown?.id === there && (shown.gone || (shown.problem !== null && !shown.detail));
+      if (lost) queueMicrotask(() => toWindow(current));
+    } else if (shown?.id === current.about.threadId && shown.detail && shown.detail.thread.id === there) {
+      current.about.threadId = there; // the thread was joined to another
+    } else queueMicrotask(() => void leave(current, keep));
+  });
+}
+
+/** @param {Composition} current @param {(current: Composition) => Promise<boolean>} keep */
+async function leave(current, keep) {
+  const isLeft = () => composition.value === current && place.value === "inline"
+    && mailPlace.value?.threadId !== current.about?.threadId;
+  if (!isLeft()) return;
+  const kept = current.uploads.underWay === 0 && (await keep(current));
+  if (!kept && isLeft()) toWindow(current);
+}

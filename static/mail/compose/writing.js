@@ -1,0 +1,170 @@
+// @ts-check
+/**
+ * What writing is, wherever it stands: the text with its quote, files, what is said before it goes, and the bar to send
+ * it. The window and the answer under a message are frames around this.
+ */
+import { useSignalEffect } from "@preact/signals";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { html } from "../../ui/html.js";
+import { Icon } from "../../ui/icons.js";
+import { Attachments, AttachButton, useDrop } from "./attachments.js";
+import { closeComposer, discard } from "./composer.js";
+import { Editor } from "./editor.js";
+import { Findings } from "./findings.js";
+import { LaterPanel } from "./later.js";
+import { popOut } from "./places.js";
+import { QuotedOriginal } from "./quote.js";
+import { useSending } from "./sending.js";
+import { signatureOf } from "./signature.js";
+import { Conflict, Notes, SaveState } from "./state.js";
+
+/** @typedef {import("./current.js").Composition} Composition */
+/** @typedef {{ current: import("./richtext.js").RichText | null }} EditorRef */
+
+/**
+ * The state of one that is shown, and its keys: Ctrl+Enter sends, with Shift it archives, too; Escape keeps the draft.
+ * @param {Composition} current
+ */
+export function useWriting(current) {
+  const { draft, uploads } = current;
+  void uploads.list.value; // the frame looks after the keyboard whenever something in it goes
+  void draft.fields.value;
+  const frame = useRef(/** @type {HTMLElement | null} */ (null));
+  const editor = useRef(/** @type {import("./richtext.js").RichText | null} */ (null));
+  const [said, setSaid] = useState("");
+  const [later, setLater] = useState(false);
+  const { over, listeners } = useDrop(uploads.send);
+  const sending = useSending(current);
+  current.send = sending.send;
+  current.sendLater = () => setLater(true);
+  const ready = useReady(current, editor);
+  useSignature(current, editor);
+  // Where it stands in another place next, writing goes on where it was.
+  useLayoutEffect(() => () => {
+    current.caret = editor.current?.caret() ?? null;
+  }, []);
+  const close = () => {
+    if (uploads.underWay) setSaid("Files are still on their way. Wait for them, or cancel them, before you close.");
+    else void closeComposer();
+  };
+  const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
+    if (event.defaultPrevented || event.isComposing) return;
+    const mod = event.ctrlKey || event.metaKey;
+    if (event.key === "Enter" && mod) {
+      event.preventDefault();
+      void sending.send(undefined, event.shiftKey);
+    } else if (event.key.toLowerCase() === "l" && mod && event.shiftKey) {
+      event.preventDefault();
+      setLater(true);
+    } else if (event.key.toLowerCase() === "p" && mod && event.shiftKey) {
+      event.preventDefault();
+      popOut();
+    } else if (event.key === "Escape") {
+      event.preventDefault();
+      event.stopPropagation();
+      close();
+    }
+  };
+  return { current, draft, frame, editor, said, setSaid, later, setLater, over, listeners, sending, ready, close,
+    onKeyDown };
+}
+
+/** @typedef {ReturnType<typeof useWriting>} Writing */
+
+/** Above the fields. @param {{ writing: Writing }} props */
+export function Contested({ writing: { draft, editor } }) {
+  return html`<${Conflict} draft=${draft} reset=${(/** @type {string} */ text) => editor.current?.reset(text)} />`;
+}
+
+/** Below the fields. @param {{ writing: Writing }} props */
+export function Text({ writing }) {
+  const { current, draft, said, setSaid, sending, ready } = writing;
+  const fields = draft.fields.value;
+  return html`<${Editor} start=${fields.html} label="Message text"
+      changed=${(/** @type {string} */ text) => text !== draft.fields.value.html && draft.write({ html: text })}
+      files=${current.uploads.send} said=${setSaid} ready=${ready}>
+      ${fields.quote && html`<${QuotedOriginal} quote=${fields.quote} remove=${() => draft.write({ quote: null })} />`}
+    </${Editor}>
+    <${Attachments} files=${fields.attachments} uploads=${current.uploads.list.value} cancel=${current.uploads.cancel}
+      remove=${(/** @type {string} */ fileId) =>
+        draft.write({ attachments: fields.attachments.filter((one) => one.fileId !== fileId) })} />
+    <p class="compose-said fine" role="status">${said}</p>
+    <${Findings} sending=${sending} />
+    <${Notes} draft=${draft} />
+    <${Foot} writing=${writing} />`;
+}
+
+/** @param {{ writing: Writing }} props */
+function Foot({ writing: { current, draft, later, setLater, sending } }) {
+  const sendLater = (/** @type {string} */ sendAt) => {
+    setLater(false);
+    void sending.send(sendAt);
+  };
+  return html`<div class="compose-foot">
+    <div class="send-pair">
+      <button type="button" class="button primary" aria-busy=${sending.busy}
+        aria-keyshortcuts="Control+Enter Meta+Enter" title="Send (Ctrl+Enter, ⌘+Enter)"
+          onClick=${() => void sending.send()}>Send</button>
+      <button type="button" class="button primary send-later" aria-label="Send later"
+        title="Send later (Ctrl+Shift+L, ⌘+Shift+L)" aria-keyshortcuts="Control+Shift+L Meta+Shift+L"
+        aria-haspopup="dialog" aria-expanded=${later ? "true" : "false"}
+        onClick=${() => setLater(!later)}><${Icon} name="clock" size=${16} /></button>
+      ${later && html`<${LaterPanel} title="Send later" choose=${sendLater} close=${() => setLater(false)} />`}
+    </div>
+    ${sending.archives && html`<button type="button" class="button send-archive" aria-label="Send and archive"
+      aria-keyshortcuts="Control+Shift+Enter Meta+Shift+Enter"
+      title="Send and archive (Ctrl+Shift+Enter, ⌘+Shift+Enter)"
+      onClick=${() => void sending.send(undefined, true)}><${Icon} name="archive" size=${16} /><span>Send and archive
+      </span></button>`}
+    <${AttachButton} send=${current.uploads.send} />
+    <${SaveState} draft=${draft} />
+    <button type="button" class="icon-button" aria-label="Delete the draft" title="Delete the draft"
+      onClick=${() => void discard()}><${Icon} name="trash" /></button>
+  </div>`;
+}
+
+/**
+ * What happens once the editor is there: writing begins in it, unless a field has the focus.
+ * @param {Composition} current
+ * @param {EditorRef} editor
+ */
+function useReady(current, editor) {
+  return (/** @type {import("./richtext.js").RichText | null} */ ready) => {
+    editor.current = ready;
+    if (!ready) return;
+    current.draft.settle(ready.html());
+    sign(current, ready);
+    const caret = current.caret ?? null;
+    current.caret = null;
+    const ours = editor.current?.root.closest("section")?.contains(document.activeElement) ?? false;
+    if (!ours) return; // somebody has gone on to something else meanwhile
+    if (caret) ready.placeCaret(caret);
+    else if (current.focus === "body" && !document.activeElement?.matches("input, select, textarea")) {
+      ready.focusStart();
+    }
+  };
+}
+
+/**
+ * The signature follows the account, and comes late when it was not known yet.
+ * @param {Composition} current
+ * @param {EditorRef} editor
+ */
+function useSignature(current, editor) {
+  useSignalEffect(() => {
+    void signatureOf(current.draft.fields.value.accountId).value;
+    if (editor.current) sign(current, editor.current);
+  });
+}
+
+/**
+ * @param {Composition} current
+ * @param {import("./richtext.js").RichText} editor
+ */
+function sign(current, editor) {
+  const signature = signatureOf(current.draft.fields.peek().accountId).peek();
+  if (!current.unsigned || signature === null) return;
+  current.unsigned = false;
+  editor.setSignature(signature);
+  current.draft.settle(editor.html());
+}

@@ -1,0 +1,78 @@
+// @ts-check
+/**
+ * A message has its height: the frame tells how tall its document is, where the browser has it tell
+ * (`frame-sizing: content-height`). No script runs in the frame for that, and it stays of another origin.
+ *
+ * The browser looks once, as the document is loaded, and no further than the frame is tall: so it begins low, gets its
+ * document when it has been laid out so, and is let go when that is loaded. Where a browser knows none of this, the
+ * frame is as tall as the estimate, and scrolls inside where that errs.
+ */
+
+const SIZES_ITSELF = CSS.supports("frame-sizing", "content-height");
+const LOW_PX = 20;
+/** What is taller than so many estimates was measured wrong, or grows with its frame. */
+const MOST_ESTIMATES = 4;
+const LEAST_BELIEVED_PX = 400;
+const MAX_REMEMBERED = 500;
+
+/** @type {Map<string, number>} */
+const heights = new Map();
+
+/** @param {string} key */
+export function remembered(key) {
+  return heights.get(key);
+}
+
+/** The oldest goes where there are too many. @param {string} key @param {number} height */
+export function remember(key, height) {
+  heights.delete(key);
+  heights.set(key, height);
+  for (const oldest of heights.keys()) {
+    if (heights.size <= MAX_REMEMBERED) break;
+    heights.delete(oldest);
+  }
+}
+
+/**
+ * Show a document in a frame that is there, and empty. Returns what ends it.
+ * @param {HTMLIFrameElement} frame
+ * @param {string} source
+ * @param {number} estimate in pixels
+ * @param {(height: number) => void} measured
+ */
+export function showIn(frame, source, estimate, measured) {
+  if (!SIZES_ITSELF) {
+    frame.srcdoc = source;
+    return () => {};
+  }
+  frame.style.setProperty("frame-sizing", "content-height");
+  frame.style.height = `${LOW_PX}px`;
+  let wanted = true;
+  // The frame lives in another process, which may tell late: until then it has a height that means nothing.
+  const observer = new ResizeObserver(() => {
+    const height = frame.offsetHeight;
+    if (height > 0 && height <= Math.max(LEAST_BELIEVED_PX, MOST_ESTIMATES * estimate)) {
+      measured(height);
+    } else {
+      observer.disconnect();
+      frame.style.height = "100%";
+    }
+  });
+  afterLayout(() => {
+    if (!wanted) return;
+    frame.addEventListener("load", () => {
+      frame.style.height = "auto";
+      afterLayout(() => wanted && observer.observe(frame));
+    }, { once: true });
+    frame.srcdoc = source;
+  });
+  return () => {
+    wanted = false;
+    observer.disconnect();
+  };
+}
+
+/** @param {() => void} next */
+function afterLayout(next) {
+  requestAnimationFrame(() => requestAnimationFrame(next));
+}

@@ -1,0 +1,21 @@
+// @ts-check
+/** How much the task queue holds, for the navigation. */
+import { approvals } from "../runs/approvals.js";
+import { plural } from "../ui/format.js";
+import { outgoing, troubled, waiting } from "./outgoing.js";
+
+/** What is scheduled, on its way or waits for a decision. @returns {import("../feature.js").NavCount | null} */
+export function tasksCount() {
+  const asked = approvals.value?.length ?? 0;
+  const n = waiting.value.length + asked;
+  const bad = troubled.value.length + asked;
+  if (!n) return null;
+  const parts = [n - bad > 0 && `${n - bad} scheduled`, bad > 0 && `${plural(bad, "needs", "need")} your word`];
+  return { n, words: `${n}: ${parts.filter(Boolean).join(", ")}`, bad: bad > 0 };
+}
+
+/** What has a time to be sent at. @returns {import("../feature.js").NavCount | null} */
+export function scheduledCount() {
+  const n = (outgoing.value ?? []).filter((one) => one.state === "scheduled").length;
+  return n ? { n, words: plural(n, "message") } : null;
+}
