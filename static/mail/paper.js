@@ -6,6 +6,7 @@
  * (fonts, links, placeholders of blocked images) are written as attributes, before the sender's own, which win. This is
  * done in an inert document: nothing in it runs or loads, and nothing of it enters the app's document.
  */
+import { END_PX } from "./sheet.js";
 
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
@@ -81,7 +82,7 @@ export function frameDocument(body, images, dark, width) {
     element.setAttribute("style", `${BASE[element.tagName]};${again}${element.getAttribute("style") ?? ""}`);
   }
   return (
-    `<!doctype html><html style="color-scheme:light;width:${width}px"><head>` +
+    `<!doctype html><html style="color-scheme:light;width:${width}px;padding-bottom:${END_PX}px"><head>` +
     `<meta http-equiv="Content-Security-Policy" content="${POLICY}">` +
     `<meta name="responsive-embedded-sizing" content="allow-origins=${location.origin}">` +
     '<meta charset="utf-8"><meta name="referrer" content="no-referrer"></head>' +

@@ -3,13 +3,15 @@
  * A message has its height: the frame tells how tall its document is, where the browser has it tell
  * (`frame-sizing: content-height`). No script runs in the frame for that, and it stays of another origin.
  *
- * The browser looks once, as the document is loaded, and no further than the frame is tall: so it begins low, gets its
- * document when it has been laid out so, and is let go when that is loaded. Where a browser knows none of this, the
- * frame is as tall as the estimate, and scrolls inside where that errs.
+ * The browser looks once, as the document is loaded. Often the frame's process does not know its size by then and takes
+ * it for the 150 pixels that frames have; no document is told to be lower than its frame. So each has as much room at
+ * its end, which the box of the frame cuts off. Where a browser knows none of this, the frame is as tall as the
+ * estimate, and scrolls inside where that errs.
  */
 
 const SIZES_ITSELF = CSS.supports("frame-sizing", "content-height");
-const LOW_PX = 20;
+/** The room at the end of a document that no frame can be taller than, in pixels. */
+export const END_PX = SIZES_ITSELF ? 150 : 0;
 /** What is taller than so many estimates was measured wrong, or grows with its frame. */
 const MOST_ESTIMATES = 4;
 const LEAST_BELIEVED_PX = 400;
@@ -46,33 +48,18 @@ export function showIn(frame, source, estimate, measured) {
     return () => {};
   }
   frame.style.setProperty("frame-sizing", "content-height");
-  frame.style.height = `${LOW_PX}px`;
-  let wanted = true;
-  // The frame lives in another process, which may tell late: until then it has a height that means nothing.
+  frame.style.height = "auto";
+  // The frame lives in another process, which may tell late.
   const observer = new ResizeObserver(() => {
-    const height = frame.offsetHeight;
-    if (height > 0 && height <= Math.max(LEAST_BELIEVED_PX, MOST_ESTIMATES * estimate)) {
-      measured(height);
-    } else {
+    const height = frame.offsetHeight - END_PX;
+    if (height > Math.max(LEAST_BELIEVED_PX, MOST_ESTIMATES * estimate)) {
       observer.disconnect();
       frame.style.height = "100%";
+    } else if (height > 0) {
+      measured(height);
     }
   });
-  afterLayout(() => {
-    if (!wanted) return;
-    frame.addEventListener("load", () => {
-      frame.style.height = "auto";
-      afterLayout(() => wanted && observer.observe(frame));
-    }, { once: true });
-    frame.srcdoc = source;
-  });
-  return () => {
-    wanted = false;
-    observer.disconnect();
-  };
-}
-
-/** @param {() => void} next */
-function afterLayout(next) {
-  requestAnimationFrame(() => requestAnimationFrame(next));
+  observer.observe(frame);
+  frame.srcdoc = source;
+  return () => observer.disconnect();
 }
