@@ -1,0 +1,67 @@
+// @ts-check
+/** What the app's menus share: a button that opens one, an entry, how the keys walk, and where one stands. */
+import { useEffect, useRef } from "preact/hooks";
+import { html } from "./html.js";
+import { Icon } from "./icons.js";
+
+const GAP_PX = 4;
+const EDGE_PX = 8;
+
+/**
+ * A button with a menu of its own. `label` names the button, `about` the menu; `class` is the button's.
+ * @param {{ id: string, class: string, icon: string, size?: number, label: string, title: string, about: string,
+ *   children?: unknown }} props
+ */
+export function MenuButton({ id, class: name, icon, size = 18, label, title, about, children }) {
+  const menu = useRef(/** @type {HTMLDivElement | null} */ (null));
+  const opener = useRef(/** @type {HTMLButtonElement | null} */ (null));
+  useEffect(() => {
+    const mine = menu.current;
+    const place = () => mine && opener.current && placeBelow(mine, opener.current);
+    mine?.addEventListener("toggle", place);
+    return () => mine?.removeEventListener("toggle", place);
+  }, []);
+  return html`<button class=${name} ref=${opener} popovertarget=${id} aria-haspopup="true" aria-label=${label}
+      title=${title}><${Icon} name=${icon} size=${size} /></button>
+    <div id=${id} class="menu" popover="auto" ref=${menu} role="group" aria-label=${about}
+      onClick=${() => menu.current?.hidePopover()} onKeyDown=${walkMenu}>${children}</div>`;
+}
+
+/** `keys`: that do the same. @param {{ icon: string, words: string, keys?: string, act: () => unknown }} props */
+export function MenuItem({ icon, words, keys, act }) {
+  return html`<button type="button" onClick=${() => void act()}><${Icon} name=${icon} size=${16} />
+    <span>${words}</span>${keys && html`<kbd aria-hidden="true" data-keys=${keys}></kbd>`}</button>`;
+}
+
+/** Arrow keys walk the entries, Home and End go to the outermost. @param {KeyboardEvent} event */
+export function walkMenu(event) {
+  if (!(event.currentTarget instanceof Element)) return;
+  const entries = /** @type {HTMLElement[]} */ ([...event.currentTarget.querySelectorAll("a, button")]);
+  const at = entries.indexOf(/** @type {HTMLElement} */ (document.activeElement));
+  /** @type {Record<string, number>} */
+  const places = { ArrowDown: at + 1, ArrowUp: at < 0 ? -1 : at - 1, Home: 0, End: -1 };
+  const to = places[event.key];
+  if (to === undefined) return;
+  event.preventDefault();
+  entries.at(to % entries.length)?.focus();
+}
+
+/**
+ * With its corner there, or as near as it is seen whole.
+ * @param {HTMLElement} menu
+ * @param {number} x
+ * @param {number} y
+ */
+export function placeAt(menu, x, y) {
+  const within = (/** @type {number} */ wanted, /** @type {number} */ most) =>
+    `${Math.max(EDGE_PX, Math.min(wanted, most - EDGE_PX))}px`;
+  menu.style.left = within(x, innerWidth - menu.offsetWidth);
+  menu.style.top = within(y, innerHeight - menu.offsetHeight);
+}
+
+/** Under its button, or above it where there is no room. @param {HTMLElement} menu @param {HTMLElement} opener */
+function placeBelow(menu, opener) {
+  const { top, bottom, right } = opener.getBoundingClientRect();
+  const fits = bottom + GAP_PX + menu.offsetHeight + EDGE_PX <= innerHeight;
+  placeAt(menu, right - menu.offsetWidth, fits ? bottom + GAP_PX : top - GAP_PX - menu.offsetHeight);
+}
