@@ -36,6 +36,7 @@ NAMES: Final = (
     "corpus",
     "sanitizing",
     "keystrokes",
+    "first_load",
 )
 
 BUSY_LOAD_A_CORE: Final = 0.5

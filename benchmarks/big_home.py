@@ -1,7 +1,8 @@
 """Homes with many messages, written by bulk SQL into a cache (``.cache/bench``) and used again by later runs.
 
 What a list shows is filled in as the ingest would have left it. All messages have the same body.
-A home that is searched has words in its index all the same, drawn as words are in a language: few often, most hardly.
+A home that is searched has words in its index all the same, in bodies cut out of real prose: what the modules of
+Python's own library say of themselves.
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import sqlite3
-from collections.abc import AsyncIterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, closing
-from itertools import accumulate
+from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Final
@@ -25,13 +28,16 @@ from svc.app import all_rules, all_settings, workspace_of
 from svc.clock import WallClock
 from svc.config import read_config
 from svc.log import Log
+from svc.mail.search.model import COLUMNS, Column
+from svc.mail.search.plan import account_word
 from svc.mail.search.text import VERSION
+from svc.mail.search.vocabulary import Entry, entries_of
 from svc.workspace import Workspace
 
 CACHE: Final = REPOSITORY / ".cache" / "bench"
 ADDRESSES: Final = ("one@example.org", "two@example.org", "three@example.org")
 MESSAGES_A_THREAD: Final = 2
-FORM: Final = 4
+FORM: Final = 5
 """Count it up when the rows below change: homes of another form are built anew."""
 
 _NUMBERS: Final = "with recursive numbers (n) as (select 0 union all select n + 1 from numbers where n + 1 < :count)"
@@ -72,7 +78,6 @@ BODY_SHA256: Final = hashlib.sha256(BODY).hexdigest()
 BODIES: Final = 20_000
 """Different ones; each message adds a word of its own to one of them."""
 
-WORDS: Final = 30_000
 WORDS_A_BODY: Final = 60
 _SEARCH: Final = """
     insert into mail_search (id, message_id, account_id, thread_id, labels, attachments, entry, version)
@@ -80,8 +85,9 @@ _SEARCH: Final = """
     from mail_messages
 """
 _SEARCH_NAMED: Final = """
-    insert into mail_search_named (id, account, subject, sender, recipient, cc, bcc)
-    select s.id, replace(s.account_id, '_', ''), m.subject, m.sender_name || ' ' || m.sender_address, :recipient, '', ''
+    insert into mail_search_named (id, account, subject, sender, recipient, cc, bcc, counted)
+    select s.id, replace(s.account_id, '_', ''), m.subject, m.sender_name || ' ' || m.sender_address, :recipient, '',
+        '', :version
     from mail_search s join mail_messages m on m.id = s.message_id order by s.id
 """
 _SEARCH_BODY: Final = """
@@ -89,6 +95,13 @@ _SEARCH_BODY: Final = """
     select s.id, '', 'note' || s.entry || ' ' || b.text
     from mail_search s join bodies b on b.number = s.entry * 7919 % :bodies order by s.id
 """
+_HAVING: Final = """
+    select account_id, entry * 7919 % :bodies, count(*) from mail_search group by 1, 2
+"""
+_NO_WORDS: Final[Mapping[Column, str]] = dict.fromkeys(COLUMNS, "")
+_NO_PROSE: Final = frozenset({"site-packages", "test", "tests", "lib2to3", "idlelib"})
+_SAID: Final = re.compile(r'"""(.*?)"""', re.DOTALL)
+_WORD: Final = re.compile(r"[a-z]{2,}")
 
 
 @asynccontextmanager
@@ -169,26 +182,50 @@ def thread_id(number: int) -> str:
 
 def words() -> Sequence[str]:
     """The words of the bodies, the most common first."""
-    rng = Random(1)
-    return ["".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=rng.randint(3, 10))) for _ in range(WORDS)]
+    return [word for word, _ in Counter(prose()).most_common()]
+
+
+@cache
+def prose() -> Sequence[str]:
+    """The words of real sentences, one after the other."""
+    library = Path(os.__file__).parent
+    sources = (path for path in sorted(library.rglob("*.py")) if not _NO_PROSE.intersection(path.parts))
+    said = (text for path in sources for text in _SAID.findall(path.read_text(encoding="utf-8", errors="ignore")))
+    return [word for text in said for word in _WORD.findall(text.lower())]
 
 
 def _index(connection: sqlite3.Connection) -> None:
     rng = Random(2)
-    known = words()
-    weights = list(accumulate(1 / (rank + 2) for rank in range(WORDS)))
+    known = prose()
+    starts = [rng.randrange(len(known) - WORDS_A_BODY) for _ in range(BODIES)]
+    bodies = [" ".join(known[start : start + WORDS_A_BODY]) for start in starts]
     connection.execute("begin")
     connection.execute("create temp table bodies (number integer primary key, text text not null)")
-    connection.executemany(
-        "insert into bodies (number, text) values (?, ?)",
-        [(number, " ".join(rng.choices(known, cum_weights=weights, k=WORDS_A_BODY))) for number in range(BODIES)],
-    )
+    connection.executemany("insert into bodies (number, text) values (?, ?)", enumerate(bodies))
     connection.execute(_SEARCH, {"version": VERSION})
-    connection.execute(_SEARCH_NAMED, {"recipient": ADDRESSES[0]})
+    connection.execute(_SEARCH_NAMED, {"recipient": ADDRESSES[0], "version": VERSION})
     connection.execute(_SEARCH_BODY, {"bodies": BODIES})
+    _count_words(connection, bodies)
     connection.execute("insert into mail_search_fts (mail_search_fts) values ('rebuild')")
     connection.execute("commit")
     connection.execute("pragma wal_checkpoint(truncate)")
+
+
+def _count_words(connection: sqlite3.Connection, bodies: Sequence[str]) -> None:
+    """What the messages of each account add to its vocabulary, each different body taken once."""
+    having: dict[str, Counter[int]] = defaultdict(Counter)
+    for account_id, number, messages in connection.execute(_HAVING, {"bodies": BODIES}):
+        having[account_word(account_id)][number] = messages
+    entries = [entries_of({**_NO_WORDS, "subject": "The budget of week", "body": body}) for body in bodies]
+    for account, numbers in having.items():
+        counted: Counter[Entry] = Counter()
+        for number, messages in numbers.items():
+            for entry in entries[number]:
+                counted[entry] += messages
+        connection.executemany(
+            "insert into mail_search_vocabulary (account, language, stem, word, messages) values (?, ?, ?, ?, ?)",
+            [(account, *entry, messages) for entry, messages in sorted(counted.items())],
+        )
 
 
 def _sync(database: Path) -> None:

@@ -1,8 +1,9 @@
-"""A mailbox at Dovecot read in whole, and asked again when nothing happened: the whole program beside mbsync.
+"""A mailbox at Dovecot read in whole, and asked again when nothing happened: the whole program beside mbsync, and
+beside OfflineIMAP where that is installed.
 
-Both make every mail durable (mbsync with ``FSync yes``, as it does by itself), both speak TLS through the same wire,
-which counts bytes and turns: how often who asks has to wait for an answer. mbsync writes files; svc parses each mail,
-keeps its parts, threads and lists, and has it searchable soon after.
+All make every mail durable (mbsync with ``FSync yes``, OfflineIMAP with ``fsync``, as they do by themselves), all speak
+TLS through the same wire, which counts bytes and turns: how often who asks has to wait for an answer. The peers write
+files; svc parses each mail, keeps its parts, threads and lists, and has it searchable soon after.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ LONGEST_S: Final = 600.0
 READ_BYTES: Final = 64 * 1024
 SVC: Final = "svc"
 MBSYNC: Final = "mbsync, FSync yes"
+OFFLINEIMAP: Final = "OfflineIMAP, fsync"
 
 
 @dataclass(kw_only=True)
@@ -87,12 +89,19 @@ def run(quick: bool) -> Iterable[Table]:
     rounds = QUICK_ROUNDS if quick else ROUNDS
     seconds: dict[str, list[float]] = {SVC: [], MBSYNC: []}
     asked: dict[str, list[int]] = {}
+    peers = {MBSYNC: _by_mbsync}
+    if shutil.which("offlineimap"):
+        peers[OFFLINEIMAP] = _by_offlineimap
+    else:
+        pull.notes.append("not measured: OfflineIMAP is not here (apt-get install offlineimap3)")
     with TemporaryDirectory() as folder, dovecot() as server, _wire(server.tls_port) as wire:
         server.deliver("INBOX", *mails)
         for number in range(rounds):
-            sync_disks()
-            took_s, asked[MBSYNC] = _by_mbsync(Path(folder) / f"mbsync-{number}", server, wire)
-            seconds[MBSYNC].append(took_s)
+            for name, pulled in peers.items():
+                sync_disks()
+                at = Path(folder) / f"{pulled.__name__}-{number}"
+                took_s, asked[name] = pulled(at, server, wire)
+                seconds.setdefault(name, []).append(took_s)
             sync_disks()
             took_s, asked[SVC] = _by_svc(Path(folder) / f"svc-{number}", server, wire, len(mails))
             seconds[SVC].append(took_s)
@@ -102,7 +111,7 @@ def run(quick: bool) -> Iterable[Table]:
         pull.add(name, count(median(rates)), f"{median(took):.1f}", paired_ratio(rates, others))
         poll.add(name, *map(count, asked[name]))
     pull.notes.append(f"{len(mails)} mails: {what}; medians of {rounds} interleaved round(s)")
-    poll.notes.append("mbsync signs in each time; svc holds its connection, and hears of new mail by IDLE beside it")
+    poll.notes.append("the peers sign in each time; svc holds its connection, and hears of new mail by IDLE beside it")
     yield pull
     yield poll
 
@@ -138,7 +147,43 @@ Create Near
 Sync Pull
 SyncState *
 """)
-    command = ["mbsync", "--quiet", "--config", str(configuration), "all"]
+    return _twice(["mbsync", "--quiet", "--config", str(configuration), "all"], wire)
+
+
+def _by_offlineimap(folder: Path, server: Dovecot, wire: Wire) -> tuple[float, list[int]]:
+    (folder / "mail").mkdir(parents=True)
+    configuration = folder / "offlineimaprc"
+    configuration.write_text(f"""
+[general]
+accounts = all
+metadata = {folder / "state"}
+fsync = True
+maxsyncaccounts = 1
+ui = quiet
+
+[Account all]
+localrepository = here
+remoterepository = there
+
+[Repository here]
+type = Maildir
+localfolders = {folder / "mail"}
+
+[Repository there]
+type = IMAP
+remotehost = localhost
+remoteport = {wire.port}
+remoteuser = {ADDRESS}
+remotepass = {PASSWORD}
+ssl = yes
+sslcacertfile = {server.certificate}
+readonly = True
+""")
+    return _twice(["offlineimap", "-o", "-c", str(configuration)], wire)
+
+
+def _twice(command: list[str], wire: Wire) -> tuple[float, list[int]]:
+    """Everything, timed; then once more when nothing happened, counted."""
     began = time.perf_counter()
     subprocess.run(command, check=True, timeout=LONGEST_S)
     took_s = time.perf_counter() - began

@@ -15,7 +15,7 @@ from playwright.sync_api import CDPSession, Page, sync_playwright
 from benchmarks.report import Table, median, percentile
 from tests.support.browser import DESKTOP, launch
 from tests.web import fake_world
-from tests.web.fake_server import BASE, World, serving
+from tests.web.fake_server import MODULES, World, serving
 
 THREADS: Final = 100_000
 TIMES: Final = 300
@@ -64,7 +64,7 @@ def run(quick: bool) -> Iterable[Table]:
         page = context.new_page()
         loaded = _open(page, stage.origin)
         _add(table, "j, from the top", _measure(page, ["j"], times)["j"])
-        page.evaluate(SELECT, [BASE, MIDDLE])
+        page.evaluate(SELECT, [MODULES, MIDDLE])
         page.wait_for_selector(f"#row-{MIDDLE}")
         _add(table, "j, in the middle", _measure(page, ["j"], times)["j"])
         _add(table, "e", _measure(page, ["e"], times)["e"])
@@ -85,7 +85,7 @@ def _open(page: Page, origin: str) -> int:
     page.set_default_timeout(LOAD_MS)
     page.goto(f"{origin}/p/mail")
     page.wait_for_selector("[role=option]")
-    loaded = int(page.evaluate(LOAD_ALL, BASE))
+    loaded = int(page.evaluate(LOAD_ALL, MODULES))
     page.evaluate(WATCH)
     return loaded
 

@@ -40,14 +40,16 @@ def svc_serve(
     role: str = "all",
     program: Sequence[str] = (sys.executable, "-m", "svc"),
     settings: Mapping[str, str] = MappingProxyType({}),
+    root: Path = REPOSITORY,
 ) -> Iterator[Server]:
-    """The real ``svc serve`` with the fake providers, if ``settings`` do not say otherwise, ready."""
+    """The real ``svc serve`` with the fake providers, if ``settings`` do not say otherwise, ready. ``root``: where the
+    package lies."""
     log = home.with_name(home.name + ".log")
     began = time.perf_counter()
     with log.open("wb") as sink:
         process = subprocess.Popen(
             [*program, "serve", f"--role={role}"],
-            cwd=REPOSITORY,
+            cwd=root,
             env={**environment(home), **settings},
             stderr=sink,
         )

@@ -6,7 +6,7 @@ import { features, useFeatures } from "./feature.js";
 import { FEATURES } from "./features.js";
 import { startFrame, toggleNav } from "./frame.js";
 import { startHints } from "./hints.js";
-import { registerKeys, startKeys } from "./keys.js";
+import { knowPlaces, registerKeys, startKeys } from "./keys.js";
 import { listen } from "./live.js";
 import { startClock } from "./now.js";
 import { startPaletteCommands } from "./palette_commands.js";
@@ -20,11 +20,19 @@ import { Palette, paletteOpen } from "./ui/palette.js";
 import { Shell } from "./ui/shell.js";
 import { Toasts } from "./ui/toast.js";
 
+/** @type {import("./keys.js").Shortcut[]} */
+const EVERYWHERE = [
+  { keys: ["?"], label: "Show these shortcuts", run: () => { helpOpen.value = true; } },
+  { keys: ["Mod+k"], label: "Find a command", run: () => { paletteOpen.value = true; }, when: () => !isBare() },
+  { keys: ["v n"], label: "Fold the navigation, or show it", run: toggleNav, when: () => !isBare() },
+];
+
 boot();
 
 function boot() {
   useFeatures(FEATURES);
   for (const { icons } of features()) addIcons(icons ?? {});
+  for (const row of features()) row.begin?.();
   startForgetting();
   startTheme();
   startFrame();
@@ -32,11 +40,8 @@ function boot() {
   startClock();
   startKeys();
   startHints();
-  registerKeys("Everywhere", [
-    { keys: ["?"], label: "Show these shortcuts", run: () => { helpOpen.value = true; } },
-    { keys: ["Mod+k"], label: "Find a command", run: () => { paletteOpen.value = true; }, when: () => !isBare() },
-    { keys: ["v n"], label: "Fold the navigation, or show it", run: toggleNav, when: () => !isBare() },
-  ]);
+  registerKeys("Everywhere", EVERYWHERE);
+  knowPlaces([{ title: "Everywhere", shortcuts: EVERYWHERE }, ...features().flatMap((row) => row.keys ?? [])]);
   startPaletteCommands();
   void loadMe().then(listenOnce);
   if (!isBare()) for (const row of features()) row.start?.();

@@ -15,7 +15,8 @@
  * @property {string} icon
  * @property {() => string} href
  * @property {string} [bar] its word in the bar of a phone, which holds three places; without it, it is in the drawer
- * @property {string} [keys] that do the same
+ * @property {string} [keys] the name of the command that does the same, as in keys.js
+ * @property {string[]} [also] other words that people have for it
  * @property {() => NavCount | null} [count] how much waits there
  * @property {() => string} [label] what is said of it, where that is more than its title
  * @property {(url: URL) => boolean} [here] whether an address is there; without it, any that its feature shows
@@ -27,6 +28,7 @@
  * A section of the settings, at /settings/<name>.
  * @typedef {object} Section
  * @property {string} name "": the first one, /settings itself
+ * @property {readonly string[]} [also] other names that lead here
  * @property {string} label in the list
  * @property {string} title
  * @property {string} icon
@@ -55,8 +57,10 @@
  * @property {(event: LiveEvent) => void} [onEvent] called for each event of these topics
  * @property {() => void} [refetch] the live updates have a gap: whatever was fetched may be old
  * @property {() => Promise<void>} [forget] somebody signed out: what this browser keeps of them goes
+ * @property {() => void} [begin] called once, before anything is drawn
  * @property {() => void} [start] called once, where the app is more than the login page
  * @property {(() => unknown)[]} [overlays] components that stand above every page
+ * @property {readonly import("./keys.js").KeyPlace[]} [keys] all that its pages have keys for
  * @property {Section[]} [settings]
  * @property {() => Command[]} [commands] asked whenever the palette is drawn
  * @property {(text: string) => Promise<Command[]>} [lookup] commands for what was typed, found by asking the server

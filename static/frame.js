@@ -1,8 +1,8 @@
 // @ts-check
 /**
  * How the frame stands in this browser: whether the navigation is folded to a rail, the drawer of a small window, and
- * how dense the lists are. The first and the last are kept here; the drawer is an entry of the history, so that the
- * browser's Back closes it.
+ * how dense the lists are; and what a keyboard on the screen leaves of it. The first and the last are kept here; the
+ * drawer is an entry of the history, so that the browser's Back closes it.
  */
 import { computed, signal } from "@preact/signals";
 
@@ -30,6 +30,26 @@ export function startFrame() {
     drawerOpen.value = false;
   });
   showDensity();
+  followKeyboard();
+}
+
+/**
+ * How much of the page a keyboard on the screen covers: the frame ends above it. Where the browser makes the page
+ * smaller for it, that is nothing; a page that is zoomed in covers nothing either. What one writes in stays in sight.
+ */
+function followKeyboard() {
+  const view = window.visualViewport;
+  if (!view) return;
+  let before = 0;
+  const follow = () => {
+    const covered = view.scale > 1 ? 0 : Math.max(0, Math.round(innerHeight - view.height - view.offsetTop));
+    if (covered === before) return;
+    before = covered;
+    document.documentElement.style.setProperty("--keyboard", `${covered}px`);
+    if (covered) document.activeElement?.scrollIntoView({ block: "nearest" });
+  };
+  view.addEventListener("resize", follow);
+  view.addEventListener("scroll", follow);
 }
 
 /** The button and the key: fold where there is room for words, else show everything in the drawer. */

@@ -3,8 +3,8 @@
  * Keys are learnt in passing: who clicks a button for the third time is told its key, once. Which key it has stands in
  * its title, "Archive (e)", as everybody sees who rests on it. Counts are kept in this browser.
  */
-import { worksNow } from "./keys.js";
-import { keyNames } from "./ui/help.js";
+import { scopes } from "./keys.js";
+import { keyWords } from "./ui/key_words.js";
 import { toast } from "./ui/toast.js";
 
 const STORED = "svc.hints";
@@ -21,7 +21,13 @@ function onClick(event) {
   if (!(event instanceof PointerEvent) || event.pointerType !== "mouse" || !(event.target instanceof Element)) return;
   const title = event.target.closest("button[title], a[title]")?.getAttribute("title") ?? "";
   const [, does = "", keys = ""] = TITLE.exec(title) ?? [];
-  if (worksNow(keys) && counted(keys) === USES) toast(`${does}: next time press ${keyNames(keys).join(" ")}.`);
+  if (work(keys) && counted(keys) === USES) toast(`${does}: next time press ${keys}.`);
+}
+
+/** Whether these keys do anything now. @param {string} words */
+function work(words) {
+  return scopes.value.some(({ shortcuts }) =>
+    shortcuts.some((one) => one.keys.some((keys) => keyWords(keys) === words) && (one.when?.() ?? true)));
 }
 
 /** One use more of these keys' button; how many there were. @param {string} keys */

@@ -4,10 +4,10 @@
  *
  * A key is written as in KeyboardEvent.key; "g i" is one key after the other, "Mod+k" is Ctrl or Cmd, "Mod+Shift+p"
  * that with Shift. A shortcut is inert while an input has the focus, while compose or a dialog is open, and with Ctrl,
- * Meta or Alt; one with "Mod+" also works in a plain field, where it can't be text. The registry holds what works now
- * and nothing else. Owns the one keydown listener, and the first key of two.
+ * Meta or Alt; one with "Mod+" also works in a plain field, unless it edits the field's text. The registry holds what
+ * works now and nothing else. Owns the one keydown listener, and the first key of two.
  */
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 
 /**
  * @typedef {object} Shortcut
@@ -15,16 +15,36 @@ import { signal } from "@preact/signals";
  * @property {string} label what it does, for the overlay
  * @property {() => void} run
  * @property {() => boolean} [when] whether it does anything now
+ * @property {string[]} [also] other words that people have for it
+ * @property {boolean} [acts] whether it is about what is selected or open
  * @property {boolean} [repeats] whether holding the key down repeats it
+ * @property {boolean} [fixed] its keys can't be changed: something else hears them, too
  */
 
 /** Set by the compose window (and whoever else takes the whole keyboard). */
 export const keyboardTaken = signal(false);
+/** @typedef {Shortcut & { name: string }} Named */
+/** @typedef {{ title: string, shortcuts: readonly Pick<Shortcut, "keys" | "label" | "fixed">[] }} KeyPlace */
+
 /** @type {import("@preact/signals").Signal<{ title: string, shortcuts: Shortcut[] }[]>} */
-export const scopes = signal([]);
+const registered = signal([]);
+/**
+ * What works now, each with the keys that it has for this person, innermost last.
+ * @type {import("@preact/signals").ReadonlySignal<{ title: string, shortcuts: Named[] }[]>}
+ */
+export const scopes = computed(() => registered.value.map(({ title, shortcuts }) => ({ title,
+  shortcuts: shortcuts.map((one) => ({ ...one, name: nameOf(title, one), keys: keysOf(title, one) })) })));
+/**
+ * By the name of a command the keys that the person gave it, in the place of those that it comes with.
+ * @type {import("@preact/signals").Signal<Record<string, readonly string[]>>}
+ */
+export const keyChanges = signal({});
 
 const EDITABLE = "input, textarea, select, [contenteditable]:not([contenteditable=false])";
 const RICH = "textarea, [contenteditable]:not([contenteditable=false])";
+/** What a plain field does with them is its own. */
+const EDITING = new Set(["Mod+a", "Mod+c", "Mod+v", "Mod+x", "Mod+y", "Mod+z"]);
+const STAYS = new Set(["Enter", "Escape", "ArrowUp", "ArrowDown", "Home", "End"]);
 const PRESSABLE = "button, a[href], summary, [role=tab]";
 /** How long the first key of two waits for the second. */
 const SECOND_KEY_MS = 1_500;
@@ -39,10 +59,39 @@ let prefixAt = 0;
  */
 export function registerKeys(title, shortcuts) {
   const scope = { title, shortcuts };
-  scopes.value = [...scopes.value, scope];
+  registered.value = [...registered.value, scope];
   return () => {
-    scopes.value = scopes.value.filter((one) => one !== scope);
+    registered.value = registered.value.filter((one) => one !== scope);
   };
+}
+
+/** A command's name: its place, and the first key that it comes with; words may be put better later. @param {string}
+ * title @param {Pick<Shortcut, "keys">} shortcut */
+export function nameOf(title, { keys }) {
+  return `${title} ${keys[0]}`;
+}
+
+/** The keys that a command has for this person. @param {string} title @param {Pick<Shortcut, "keys" | "fixed">} one */
+export function keysOf(title, one) {
+  const changed = one.fixed ? undefined : keyChanges.value[nameOf(title, one)];
+  return changed ? [...changed, ...one.keys.filter(staysPut)] : one.keys;
+}
+
+/** Keys whose meaning nobody takes away: the way out, and those that move. @param {string} key */
+export function staysPut(key) {
+  return STAYS.has(key);
+}
+
+/** Every place that has keys, also those where the person is not. @type {readonly KeyPlace[]} */
+let places = [];
+
+/** Called once. @param {readonly KeyPlace[]} found */
+export function knowPlaces(found) {
+  places = found;
+}
+
+export function keyPlaces() {
+  return places;
 }
 
 /** Begin to listen. Called once. */
@@ -55,8 +104,8 @@ function onKeyDown(event) {
   if (event.defaultPrevented || event.isComposing || event.altKey || keyboardTaken.value) return;
   if (event.key === "Shift" || event.key === "Control" || event.key === "Meta") return;
   const mod = event.ctrlKey || event.metaKey;
-  if (isBusy(event.target, mod ? RICH : EDITABLE)) return;
   const key = mod ? `Mod+${event.shiftKey ? "Shift+" : ""}${event.key.toLowerCase()}` : event.key;
+  if (isBusy(event.target, mod && !EDITING.has(key) ? RICH : EDITABLE)) return;
   const presses = key === "Enter" || key === " ";
   if (presses && event.target instanceof Element && event.target.closest(PRESSABLE)) return;
   const before = event.timeStamp - prefixAt < SECOND_KEY_MS ? prefix : "";
@@ -77,11 +126,6 @@ function onKeyDown(event) {
 function isBusy(target, typing) {
   if (target instanceof Element && target.closest(typing)) return true;
   return document.querySelector("dialog[open], :popover-open") !== null;
-}
-
-/** Whether these keys, one or two, do anything now. @param {string} keys */
-export function worksNow(keys) {
-  return find(keys) !== undefined;
 }
 
 /** @param {string} key */

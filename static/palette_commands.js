@@ -5,6 +5,7 @@
  */
 import { features, settingsSections } from "./feature.js";
 import { navigate } from "./router.js";
+import { firstKeys } from "./ui/key_words.js";
 import { isAdmin } from "./session.js";
 import { nextTheme } from "./theme.js";
 import { paletteOpen, provideCommands, provideLookup } from "./ui/palette.js";
@@ -24,16 +25,16 @@ export function startPaletteCommands() {
 function commands() {
   return [
     ...features().flatMap((row) => [...(row.nav ?? []).map((one) => goTo(one)), ...(row.commands?.() ?? [])]),
-    ...settingsSections().filter((one) => !one.adminOnly || isAdmin()).map(({ name, title }) => ({
-      id: `settings ${name}`, label: title, group: "Settings",
+    ...settingsSections().filter((one) => !one.adminOnly || isAdmin()).map(({ name, title, holds }) => ({
+      id: `settings ${name}`, label: title, group: "Settings", also: [...(holds ?? [])],
       run: () => navigate(name ? `/settings/${name}` : "/settings"),
     })),
-    { id: "theme", label: "Change the colours", run: nextTheme },
+    { id: "theme", label: "Change the colours", also: ["theme", "dark", "light"], run: nextTheme },
   ];
 }
 
 /** @param {import("./feature.js").Nav} nav @returns {Command} */
-function goTo({ title, href, keys }) {
-  return { id: `place ${title}`, label: title, group: "Go to", run: () => navigate(href()),
-    ...(keys && { keys: [keys] }) };
+function goTo({ title, href, keys, also }) {
+  return { id: `place ${title}`, label: title, group: "Go to", run: () => navigate(href()), ...(also && { also }),
+    ...(keys && { keys: [firstKeys(keys)] }) };
 }

@@ -24,10 +24,18 @@ export const place = computed(() => find(path.value));
 /** The current address. */
 export const address = computed(() => new URL(path.value, location.origin));
 
+/** Where the front door leads. */
+let home = () => "/p/mail";
+
+/** Called before the router begins, by whoever knows better. @param {() => string} found */
+export function useHome(found) {
+  home = found;
+}
+
 /** Begin to follow the browser's Back and Forward. Called once. @param {readonly Route[]} known the first that fits */
 export function startRouter(known) {
   routes.value = known;
-  if (location.pathname === "/") navigate("/p/mail", { replace: true });
+  if (location.pathname === "/") navigate(home(), { replace: true });
   addEventListener("popstate", () => {
     path.value = location.pathname + location.search;
   });

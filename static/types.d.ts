@@ -10,6 +10,7 @@ type DamagedPart = MailDamagedOut;
 type Failure = MailFailureOut;
 type PendingChange = MailPendingOut;
 type Label = MailLabelOut;
+type BulkStep = MailBulkOut;
 type AccountLabel = MailAccountLabelOut;
 type Person = MailPersonOut;
 type Correspondent = PeoplePersonOut;

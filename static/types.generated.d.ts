@@ -30,6 +30,7 @@ interface CapabilitiesCapabilityOut {
   obtain: string;
   fields: CapabilitiesFieldOut[];
   probed: boolean;
+  callbacks: string[];
   configured: boolean;
   source: "oauth" | "seed" | "user" | null;
   version: number | null;
@@ -38,11 +39,12 @@ interface CapabilitiesCapabilityOut {
   lastUsedBy: string | null;
 }
 
-/** `secret`: typed like a password, and never shown again. */
+/** `secret`: typed like a password, and never shown again. `setting`: the variable that seeds it. */
 interface CapabilitiesFieldOut {
   name: string;
   label: string;
   secret: boolean;
+  setting: string;
 }
 
 interface CapabilitiesNameInput {
@@ -55,10 +57,11 @@ interface CapabilitiesSetInput {
   value: string | Record<string, string>;
 }
 
-/** `message`: the service's own words, where it had some. */
+/** `message`: the service's own words, where it had some. `remedy`: what to do, where that is known. */
 interface CapabilitiesTestOut {
   ok: boolean;
   message: string;
+  remedy: string;
 }
 
 interface EventsEventOut {
@@ -92,6 +95,12 @@ interface FilesFileOut {
 interface FilesFilesOut {
   files: FilesFileOut[];
   nextCursor: string | null;
+}
+
+/** `text`: words of the name, whole or in part; without any, the newest. */
+interface FilesFindInput {
+  text?: string;
+  limit?: number;
 }
 
 interface FilesListInput {
@@ -211,6 +220,7 @@ interface IdentityDeviceOut {
   capabilities: Record<string, boolean>;
   revoked: boolean;
   lastSeenAt: string | null;
+  seenFrom: string | null;
 }
 
 interface IdentityIdInput {
@@ -302,6 +312,30 @@ interface MailAccountOut {
   addresses: MailAddressOut[];
 }
 
+/** `label`: the name of a label that people made, for `label`, `unlabel` and `file` (label and archive). */
+interface MailActOnAllInput {
+  id: string;
+  do:
+    | "archive"
+    | "file"
+    | "inbox"
+    | "label"
+    | "mute"
+    | "read"
+    | "snooze"
+    | "spam"
+    | "star"
+    | "trash"
+    | "unlabel"
+    | "unmute"
+    | "unread"
+    | "unstar";
+  label?: string | null;
+  until?: string | null;
+  sender?: string | null;
+  group?: string | null;
+}
+
 /** What somebody did to the thread, in an account that is shared. `what`: as the undo log calls the step, or */
 interface MailActOut {
   by: string;
@@ -359,6 +393,56 @@ interface MailAuthenticationOut {
   server: string | null;
   results: MailServerResultOut[];
   signatures: MailDkimSignatureOut[];
+}
+
+/** Who sent `message_id`. `everywhere`: in all accounts of its owner, not only in its own. `group` as in */
+interface MailBlockSenderInput {
+  messageId: string;
+  to?: "spam" | "trash";
+  everywhere?: boolean;
+  group?: string | null;
+}
+
+interface MailBlockedOut {
+  address: string;
+}
+
+/** `account_id`: where it holds; without one in all accounts. */
+interface MailBlockedSenderOut {
+  id: string;
+  address: string;
+  accountId: string | null;
+  to: "spam" | "trash";
+  since: string;
+}
+
+interface MailBulkInput {
+  id: string;
+}
+
+/** `taken`: of `total` threads, so many are seen to; `passed`: of these, so many were left alone, since they */
+interface MailBulkOut {
+  id: string;
+  do:
+    | "archive"
+    | "file"
+    | "inbox"
+    | "label"
+    | "mute"
+    | "read"
+    | "snooze"
+    | "spam"
+    | "star"
+    | "trash"
+    | "unlabel"
+    | "unmute"
+    | "unread"
+    | "unstar"
+    | null;
+  state: string;
+  total: number;
+  taken: number;
+  passed: number;
 }
 
 /** A date that was accepted here; `message_id`: the invitation to it. */
@@ -699,11 +783,13 @@ interface MailNamedAddressInput {
   name?: string;
 }
 
-/** `ready`: whether an OAuth client is set here. `redirect_uri` and `scopes` are what it needs there. */
+/** `ready`: whether an OAuth client is set here, as the credential `client`. `redirect_uri` and `scopes` are */
 interface MailOAuthOut {
   provider: string;
   service: string;
+  client: string;
   ready: boolean;
+  faked: boolean;
   redirectUri: string;
   scopes: string[];
 }
@@ -857,6 +943,17 @@ interface MailSaveDraftInput {
   fromAddress?: string | null;
 }
 
+/** Without `id` it is a new one. `name` is one word. */
+interface MailSaveSnippetInput {
+  name: string;
+  html: string;
+  id?: string | null;
+  subject?: string;
+  to?: string[];
+  cc?: string[];
+  bcc?: string[];
+}
+
 /** `time_zone` is the asker's, such as `Europe/Berlin`: in it days begin and end. UTC without one. */
 interface MailSearchInput {
   query: string;
@@ -871,6 +968,7 @@ interface MailSearchOut {
   threads: MailFoundThreadOut[];
   nextCursor: string | null;
   notices: string[];
+  didYouMean: string | null;
 }
 
 /** `run_id`: of the run that re-indexes, while there is one; `progress`: how far it is, once it says so. */
@@ -880,6 +978,28 @@ interface MailSearchStateOut {
   waiting: number;
   runId: string | null;
   progress: MailReindexProgress | null;
+}
+
+/** A list as `mail.threads` has it; or a `query` as `mail.search` does; or `snoozed`: what comes back by */
+interface MailSelectAllInput {
+  section?: "all" | "inbox" | "skipped" | null;
+  accountId?: string | null;
+  labelId?: string | null;
+  labelName?: string | null;
+  only?: "attachment" | "starred" | "to-me" | "unread" | null;
+  query?: string | null;
+  timeZone?: string | null;
+  snoozed?: boolean;
+  sender?: string | null;
+}
+
+/** `count`: as lists count threads. `complete`: nothing else matches; else these are the first. */
+interface MailSelectedOut {
+  id: string;
+  count: number;
+  complete: boolean;
+  accountIds: string[];
+  leftOut: boolean;
 }
 
 /** `reply_to` is the thread that the mail answers. With a `draft_id` it may be said twice and is sent once; */
@@ -984,6 +1104,26 @@ interface MailSignatureOut {
   html: string;
 }
 
+interface MailSnippetIdInput {
+  id: string;
+}
+
+/** `html`, `subject` and what it fills in as fields, `{first name}`, are the app's to fill. */
+interface MailSnippetOut {
+  id: string;
+  name: string;
+  html: string;
+  subject: string;
+  to: string[];
+  cc: string[];
+  bcc: string[];
+  updatedAt: string;
+}
+
+interface MailSnippetSavedOut {
+  id: string;
+}
+
 interface MailSnoozeInput {
   idempotencyKey?: string | null;
   threadIds: string[];
@@ -1050,7 +1190,7 @@ interface MailThreadOut {
   writers: MailWriterOut[];
 }
 
-/** By `section` (`all`: both of them in one list), by `label_id` of one account, or by `label_name` in all; */
+/** A page of a list: `limit` threads after `cursor`. */
 interface MailThreadsInput {
   section?: "all" | "inbox" | "skipped" | null;
   accountId?: string | null;
@@ -1074,6 +1214,10 @@ interface MailTrustSenderInput {
 interface MailTrustedSenderOut {
   address: string;
   since: string;
+}
+
+interface MailUnblockSenderInput {
+  id: string;
 }
 
 interface MailUndoOut {
@@ -1201,6 +1345,21 @@ interface PagesBacklinkOut {
 
 interface PagesEraseInput {
   id: string;
+}
+
+/** `text`: the words typed so far; without any, the pages that changed last. */
+interface PagesFindInput {
+  text?: string;
+  limit?: number;
+}
+
+/** `snippet`: the passage with the words, or the text's beginning. */
+interface PagesFoundPageOut {
+  id: string;
+  path: string;
+  title: string;
+  snippet: string;
+  updatedAt: string;
 }
 
 interface PagesGrantInput {
@@ -1339,10 +1498,22 @@ interface PeopleFiledInput {
   path: string;
 }
 
+/** `text`: what their names and addresses have words that begin with; empty for everybody. */
+interface PeopleListInput {
+  text?: string;
+  limit?: number;
+}
+
 interface PeoplePageRefOut {
   id: string;
   path: string;
   title: string;
+}
+
+/** `more`: whether there are others behind these. */
+interface PeoplePeopleOut {
+  people: PeoplePersonOut[];
+  more: boolean;
 }
 
 /** `messages` were received and sent; a mail that two accounts got counts in both. */
@@ -1384,14 +1555,21 @@ interface PeopleSuggestedOut {
   more: boolean;
 }
 
+/** `title` and `path` are those of the page they are filed under. */
 interface PeopleSuggestionOut {
   name: string;
   address: string;
   title: string | null;
+  path: string | null;
 }
 
 interface PeopleTidiedOut {
   removed: number;
+}
+
+interface PeopleTogetherInput {
+  addresses: string[];
+  limit?: number;
 }
 
 /** `rights`: the ids of those that the admin has seen. */
@@ -1505,6 +1683,28 @@ interface PluginsTextOut {
 interface PluginsThemeOut {
   name: string;
   title: string;
+}
+
+/** What is not named stays. */
+interface PreferencesChanges {
+  language?: string | null;
+  hours?: "12" | "24" | "auto" | null;
+  dateOrder?: "auto" | "day" | "month" | "year" | null;
+  weekStart?: "auto" | "monday" | "saturday" | "sunday" | null;
+  startPage?: "account" | "inbox" | "last" | "pages" | "tasks" | null;
+  startAccount?: string | null;
+  keys?: Record<string, string[]> | null;
+}
+
+/** `start_account`: which account's inbox it is, where the start page is `account`. */
+interface PreferencesPreferences {
+  language: string;
+  hours: "12" | "24" | "auto";
+  dateOrder: "auto" | "day" | "month" | "year";
+  weekStart: "auto" | "monday" | "saturday" | "sunday";
+  startPage: "account" | "inbox" | "last" | "pages" | "tasks";
+  startAccount: string;
+  keys: Record<string, string[]>;
 }
 
 interface RunsAncestor {
@@ -1632,6 +1832,10 @@ interface SurfacePong {
   ok: true;
 }
 
+interface TryoutTriedOut {
+  accountId: string;
+}
+
 /** `draft_id`: what a mail that was held back has become. */
 interface UndoTakenBackOut {
   step: UndoUndoStepOut | null;
@@ -1666,8 +1870,11 @@ interface Procedures {
   "devices.list": { input: undefined; output: IdentityDeviceOut[] };
   "devices.createPairingCode": { input: IdentityPairingInput | undefined; output: IdentityPairingOut };
   "devices.revoke": { input: IdentityIdInput; output: {} };
+  "preferences.get": { input: undefined; output: PreferencesPreferences };
+  "preferences.set": { input: PreferencesChanges | undefined; output: PreferencesPreferences };
   "pages.tree": { input: PagesTreeInput | undefined; output: PagesTreeEntryOut[] };
   "pages.get": { input: PagesPathInput; output: PagesPageOut };
+  "pages.find": { input: PagesFindInput | undefined; output: PagesFoundPageOut[] };
   "pages.save": { input: PagesSaveInput; output: PagesSavedOut };
   "pages.move": { input: PagesMoveInput; output: {} };
   "pages.delete": { input: PagesPathInput; output: {} };
@@ -1678,9 +1885,12 @@ interface Procedures {
   "pages.restore": { input: PagesRestoreInput; output: PagesSavedOut };
   "pages.setAccess": { input: PagesSetAccessInput; output: {} };
   "files.list": { input: FilesListInput | undefined; output: FilesFilesOut };
+  "files.find": { input: FilesFindInput | undefined; output: FilesFileOut[] };
   "files.delete": { input: FilesDeleteInput; output: {} };
   "events.recent": { input: EventsRecentInput | undefined; output: EventsEventOut[] };
   "people.suggest": { input: PeopleSuggestInput; output: PeopleSuggestionOut[] };
+  "people.list": { input: PeopleListInput | undefined; output: PeoplePeopleOut };
+  "people.together": { input: PeopleTogetherInput; output: PeopleSuggestionOut[] };
   "people.get": { input: PeopleAddressInput; output: PeoplePersonOut };
   "people.filed": { input: PeopleFiledInput; output: PeoplePersonOut[] };
   "people.setPage": { input: PeopleSetPageInput; output: {} };
@@ -1715,6 +1925,7 @@ interface Procedures {
   "mail.removeAddress": { input: MailAddressInput; output: {} };
   "mail.setDefaultAddress": { input: MailAddressInput; output: {} };
   "mail.discover": { input: MailDiscoverInput; output: MailDiscoverOut };
+  "mail.signIns": { input: undefined; output: MailOAuthOut[] };
   "mail.connectImap": { input: MailConnectInput; output: MailConnectedOut };
   "mail.threads": { input: MailThreadsInput | undefined; output: MailThreadsOut };
   "mail.thread": { input: MailThreadInput; output: MailThreadDetailOut };
@@ -1741,6 +1952,13 @@ interface Procedures {
   "mail.snoozed": { input: undefined; output: MailSnoozedOut[] };
   "mail.undo": { input: undefined; output: MailUndoOut };
   "mail.undoable": { input: undefined; output: MailUndoableOut[] };
+  "mail.selectAll": { input: MailSelectAllInput | undefined; output: MailSelectedOut };
+  "mail.actOnAll": { input: MailActOnAllInput; output: MailBulkOut };
+  "mail.stopActing": { input: MailBulkInput; output: MailBulkOut };
+  "mail.acting": { input: undefined; output: MailBulkOut[] };
+  "mail.blockSender": { input: MailBlockSenderInput; output: MailBlockedOut };
+  "mail.unblockSender": { input: MailUnblockSenderInput; output: {} };
+  "mail.blockedSenders": { input: undefined; output: MailBlockedSenderOut[] };
   "mail.damage": { input: MailDamageInput; output: MailDamagedOut[] };
   "mail.createLocal": { input: MailCreateLocalInput; output: MailCreateLocalOut };
   "mail.import": { input: MailImportInput; output: MailImportStartedOut };
@@ -1763,6 +1981,9 @@ interface Procedures {
   "mail.signature": { input: MailSignatureInput; output: MailSignatureOut };
   "mail.setSignature": { input: MailSetSignatureInput; output: {} };
   "mail.prepare": { input: MailPrepareInput; output: MailPreparedOut };
+  "mail.snippets": { input: undefined; output: MailSnippetOut[] };
+  "mail.saveSnippet": { input: MailSaveSnippetInput; output: MailSnippetSavedOut };
+  "mail.deleteSnippet": { input: MailSnippetIdInput; output: {} };
   "mail.unsubscribeOffer": { input: MailUnsubscribeOfferInput; output: MailUnsubscribeOfferOut };
   "mail.unsubscribe": { input: MailUnsubscribeInput; output: MailUnsubscribeOut };
   "mail.unsubscribed": { input: MailUnsubscribeOfferInput; output: MailRememberedOut };
@@ -1777,5 +1998,6 @@ interface Procedures {
   "notifications.subscribe": { input: NotificationsSubscribeInput; output: NotificationsSubscribedOut };
   "notifications.unsubscribe": { input: NotificationsBrowserInput; output: {} };
   "notifications.test": { input: NotificationsBrowserInput; output: {} };
+  "demo.tryOut": { input: undefined; output: TryoutTriedOut };
   "health.ping": { input: undefined; output: SurfacePong };
 }

@@ -31,9 +31,11 @@ from svc import (
     pages,
     people,
     plugins,
+    preferences,
     runs,
     scheduler,
     surface,
+    tryout,
     undo,
 )
 from svc.capabilities import broker_of, key_source, whole
@@ -74,13 +76,14 @@ from svc.store import (
     has_secrets,
 )
 from svc.switches import SWITCH_SETTINGS
-from svc.worker_process import worker_process
+from svc.worker_child import worker_process
 from svc.workspace import Workspace
 
 FEATURES: Final[tuple[Feature, ...]] = (
     health.FEATURE,
     capabilities.FEATURE,
     identity.FEATURE,
+    preferences.FEATURE,
     connections.FEATURE,
     pages.FEATURE,
     files.FEATURE,
@@ -96,6 +99,7 @@ FEATURES: Final[tuple[Feature, ...]] = (
     gitops.FEATURE,
     MAIL,
     notifications.FEATURE,
+    tryout.FEATURE,
     fakes.FEATURE,
     surface.FEATURE,
 )

@@ -67,7 +67,8 @@ class Capability:
 
     ``obtain``: where a person gets the credential. ``complete``: the sets of fields each of which is enough; all fields
     where it is empty. ``probe`` asks the real service; without one there is nothing to ask yet. ``reach``: where a run
-    may have it taken by the broker; nowhere without one.
+    may have it taken by the broker; nowhere without one. ``callbacks``: the paths of this server that its service sends
+    browsers back to, which a person registers there.
     """
 
     name: str
@@ -78,6 +79,7 @@ class Capability:
     complete: tuple[tuple[str, ...], ...] = ()
     probe: Probe | None = None
     reach: Reach | None = None
+    callbacks: tuple[str, ...] = ()
 
     @property
     def is_single(self) -> bool:

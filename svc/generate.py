@@ -1,6 +1,6 @@
-"""The generated files: ``docs/{configuration,routes,commands,states}.md`` and ``docs/plugin-manifest.schema.json``; for
-the web app the wire's types and the bounds of its numbers (``static/types.generated.d.ts``, ``inputs.generated.js``);
-and ``tests/golden/schema.sql``.
+"""The generated files: ``docs/{configuration,routes,commands,states,limits}.md`` and
+``docs/plugin-manifest.schema.json``; for the web app the wire's types and the bounds of its numbers
+(``static/types.generated.d.ts``, ``inputs.generated.js``); and ``tests/golden/schema.sql``.
 
 ``python -m svc.generate`` writes them, ``--check`` only compares and names what is stale.
 """
@@ -18,6 +18,7 @@ from svc.command import Argument, Command
 from svc.commands import all_commands
 from svc.feature import routes_of
 from svc.generate_bounds import bounds
+from svc.generate_limits import rows as limit_rows
 from svc.generate_types import declarations
 from svc.machine import AnyMachine
 from svc.plugins import schema
@@ -36,6 +37,7 @@ def pages() -> dict[Path, str]:
         ROOT / "docs" / "routes.md": _routes(),
         ROOT / "docs" / "commands.md": _commands(),
         ROOT / "docs" / "states.md": _states(),
+        ROOT / "docs" / "limits.md": _limits(),
         ROOT / "docs" / "plugin-manifest.schema.json": json.dumps(schema(), indent=2) + "\n",
         ROOT / "static" / "types.generated.d.ts": declarations(feature for feature in FEATURES if feature is not FAKES),
         ROOT / "static" / "inputs.generated.js": bounds(feature for feature in FEATURES if feature is not FAKES),
@@ -72,6 +74,7 @@ def _configuration() -> str:
         "Every setting is an environment variable, read once at boot; an empty one counts as unset. `svc config`\n"
         "prints the values in force and where each came from. All faults of a boot are reported together.\n"
         "A secret may also lie in a file: `NAME_FILE` names it, as in `LLM_A_API_KEY_FILE=/run/secrets/llm-a`.\n"
+        "The rows are declared in `svc/settings.py` and in the folder of each feature.\n"
     )
     return (
         f"# Configuration\n\n{_NOTE}\n{intro}\n"
@@ -163,6 +166,17 @@ def _states() -> str:
     )
     machines = [machine for feature in FEATURES for machine in feature.machines]
     return f"# States\n\n{_NOTE}\n{intro}\n" + "\n".join(map(_machine, machines))
+
+
+def _limits() -> str:
+    intro = (
+        "What a client, a file or a mail may take, at most, and what happens beyond it. Statuses are those of HTTP; a\n"
+        "call of RPC says the same by the code of its error. The last column is where the code has the number.\n"
+        "What can be set stands in [configuration](configuration.md), too.\n"
+    )
+    head = ("what is bounded", "limit", "beyond it", "where")
+    tables = [f"## {title}\n\n{_table(head, rows)}" for title, rows in limit_rows().items()]
+    return f"# Limits\n\n{_NOTE}\n{intro}\n" + "\n".join(tables)
 
 
 def _machine(machine: AnyMachine) -> str:

@@ -38,6 +38,9 @@ SHARES_FIXTURES: Final = (*NO_SPEED, HealthCheck.function_scoped_fixture)
 CORPUS_SAMPLE: Final = _size(300, 6_046)
 """Real mails, of the 6,046 there are."""
 
+SEARCHED_WORDS: Final = _size(50, 300)
+"""Words of real mail, each of which is searched for; and a third as many pairs of them."""
+
 KILLS_A_HOME: Final = 3
 SYNC_HOMES: Final = _size(1, 60)
 GMAIL_HOMES: Final = _size(1, 20)
@@ -47,6 +50,8 @@ SENDING_STRIDE: Final = _size(3, 1)
 GMAIL_MAILS: Final = _size(200, 500)
 IMAP_HOMES: Final = _size(1, 20)
 IMAP_MAILS: Final = _size(60, 6_046)
+TAKEN_UP_DRAFTS: Final = _size(1, 20)
+"""In the life of each the service is killed once."""
 
 RUN_STRIDE: Final = _size(61, 1)
 """A run of 20 steps is killed before, in and after each step: at each of these 80 places, or at two of them."""

@@ -8,10 +8,14 @@ from typing import Final
 
 import pytest
 
+from svc.mail.providers.imap.discovery.presets import PRESETS
+
 ROOT: Final = Path(__file__).parent.parent
 PAGES: Final = sorted([*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")])
 LINK: Final = re.compile(r"\]\(([^)\s]+)\)")
 SECTION: Final = re.compile(r"\bSettings(?:, | > )([A-Z][a-z]+)")
+SERVER: Final = re.compile(r"`([a-z0-9-]+(?:\.[a-z0-9-]+)+)` (\d+)")
+LINKED: Final = re.compile(r"https://[^\s>]+")
 LABEL: Final = re.compile(r"""label: "([A-Z][^"]*)", title: """)
 
 
@@ -46,6 +50,19 @@ def test_every_page_of_docs_is_found_from_the_readme() -> None:
         seen.add(page)
         waiting += [(page.parent / link.partition("#")[0]).resolve() for link in links(page) if link[0] != "#"]
     assert [page.name for page in PAGES if page.parent == ROOT / "docs" and page not in seen] == []
+
+
+def test_every_provider_whose_servers_are_known_stands_in_the_table_with_them_and_no_other() -> None:
+    page = (ROOT / "docs" / "connect-a-mailbox.md").read_text()
+    rows = [line.removesuffix(" |").split(" | ") for line in page.splitlines() if line.startswith("| ")]
+    known = [one for one in PRESETS if one.by_password]
+    assert {server for row in rows for server in SERVER.findall(row[-1])} == {
+        (server.host, str(server.port)) for one in known for server in (one.imap, one.smtp)
+    }
+    for preset in known:
+        sends = f"`{preset.smtp.host}` {preset.smtp.port}" + " (STARTTLS)" * (preset.smtp.security == "starttls")
+        row = next(one for one in rows if f"`{preset.imap.host}` {preset.imap.port}" in one[-1] and sends in one[-1])
+        assert set(LINKED.findall(preset.help or "")) <= set(LINKED.findall(row[1]))
 
 
 def test_the_sections_of_the_settings_are_called_as_the_app_calls_them() -> None:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from dataclasses import fields
 
 import pytest
 
 from svc.app import FAKES, FEATURES
 from svc.generate import pages
+from svc.generate_limits import SVC, Limit, limits, written
 from svc.generate_types import _Names, declarations
-from svc.protocol import Wire
+from svc.protocol import DEFAULT_LIMITS, Limits, Wire
+from svc.protocol.trpc import BATCH_MAX_CALLS
+from svc.protocol.websocket import SocketLimits
 
 REAL = tuple(feature for feature in FEATURES if feature is not FAKES)
 
@@ -54,3 +59,56 @@ def test_two_structs_of_one_name_in_a_feature_are_refused() -> None:
     Other.__module__, Other.__name__ = "svc.mail.third", "ThreadOut"
     with pytest.raises(ValueError, match="two structs are called MailThreadOut"):
         names.of(Other, is_input=False)
+
+
+def test_a_note_below_a_number_makes_a_row_of_limits_with_the_number_that_the_code_uses() -> None:
+    found = {(one.module, one.name): one for one in limits()}
+    assert found["protocol/trpc", "BATCH_MAX_CALLS"] == Limit(
+        module="protocol/trpc",
+        name="BATCH_MAX_CALLS",
+        value=BATCH_MAX_CALLS,
+        bounds="Calls of one batch",
+        beyond="400 `BAD_REQUEST`; none of them runs",
+    )
+    assert written(found["protocol/limits", "Limits.idle_s"]) == f"{DEFAULT_LIMITS.idle_s:g} s"
+    assert "`SVC_UPLOAD_MAX_BYTES`" in written(found["files/settings", "UPLOAD_MAX_BYTES"])
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "shown"),
+    [
+        ("MAX_BYTES", 3 * 1024 * 1024, "3 MiB"),
+        ("MAX_BYTES", 1_500, "1,500 bytes"),
+        ("MAX_BYTES", 1_536, "1,536 bytes"),
+        ("Limits.rate_bytes_s", 1_024, "1 KiB a second"),
+        ("DEADLINE_S", 0.5, "0.5 s"),
+        ("MAX_LATE_MS", 12 * 3_600_000, "12 hours"),
+        ("MAX_SNOOZE_MS", 1_830 * 86_400_000, "1,830 days"),
+        ("MAX_CHARS", 2_000, "2,000 characters"),
+        ("MAX_THREADS", 250_000, "250,000"),
+    ],
+)
+def test_a_limit_is_written_with_the_unit_that_its_name_says(name: str, value: float, shown: str) -> None:
+    assert written(Limit(module="", name=name, value=value, bounds="", beyond="")) == shown
+
+
+def test_whatever_bounds_a_client_or_a_mail_says_what_happens_beyond_it() -> None:
+    """Every field of the two records, and every ``MAX`` where clients come in, and of a module that notes one."""
+    noted = {(one.module, one.name) for one in limits()}
+    records = {("protocol/limits", f"Limits.{one.name}") for one in fields(Limits)}
+    records |= {("protocol/websocket", f"SocketLimits.{one.name}") for one in fields(SocketLimits)}
+    coming_in = ("protocol/", "doors/", "surface/", "files/")
+    modules = {path.relative_to(SVC).with_suffix("").as_posix() for path in SVC.rglob("*.py")}
+    asked = {one for one in modules if one.startswith(coming_in)} | {module for module, _ in noted}
+    maxima = {(module, name) for module in asked - NOT_FOR_CLIENTS for name in _maxima(module)}
+    assert maxima | records <= noted, sorted((maxima | records) - noted)
+
+
+NOT_FOR_CLIENTS = {"protocol/pinned", "protocol/link", "protocol/egress", "protocol/static", "protocol/guard"}
+"""What svc asks of others, the files of the app, and how long a browser may keep an answer."""
+
+
+def _maxima(module: str) -> set[str]:
+    tree = ast.parse((SVC / f"{module}.py").read_text())
+    targets = [one.target for one in tree.body if isinstance(one, ast.AnnAssign)]
+    return {one.id for one in targets if isinstance(one, ast.Name) and re.search("^(?!_).*(^|_)MAX(_|$)", one.id)}

@@ -25,13 +25,18 @@ FEATURE_OF = {
 FOLDER_OF = {table: folder for folder, tables in OWNERS.items() for table in tables}
 SCHEMA = (ROOT / "tests" / "golden" / "schema.sql").read_text()
 IN_SCHEMA = frozenset(re.findall(r'^create (?:virtual )?table "?(\w+)', SCHEMA, re.IGNORECASE | re.MULTILINE))
-INSIDE_SQLITE = re.compile(r"mail_search_fts_\w+|sqlite_\w+")
+INSIDE_SQLITE = re.compile(r"(?:mail|page)_search_fts_\w+|sqlite_\w+")
 
 READS_LATER = {
     ("svc/pages/writing.py", "files"): "a page may show only files that its writer may read. The insert decides it for"
     " all files of a page in one statement; files stand after pages, since who reads a page reads its files",
     ("svc/mail/accounts/queries.py", "mail_mirror"): "an account tells how many changes wait. A column that counts them"
     " would be one more write for each change queued and confirmed; the table is short",
+    (
+        "svc/mail/accounts/queries.py",
+        "mail_threads",
+    ): "which of an owner's accounts a member sees is each one's own, and"
+    " what Unified counts once for them follows from it. A column would be one for each member and account",
 }
 """The reads backward that there are, each with its reason. Nothing is added here without one."""
 

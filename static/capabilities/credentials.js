@@ -3,12 +3,13 @@
 import { useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { day } from "../settings/dates.js";
-import { Pending, reasonOf, useFetched } from "../settings/fetched.js";
+import { Pending, useFetched } from "../settings/fetched.js";
 import { ConfirmButton } from "../ui/confirm.js";
 import { fullTime } from "../ui/format.js";
 import { html } from "../ui/html.js";
+import { CredentialForm, TestButton } from "./credential_form.js";
 
-/** @typedef {OutputOf<"capabilities.list">[number]} Credential */
+/** @typedef {import("./credential_form.js").Credential} Credential */
 
 const SOURCES = { seed: "from the environment", user: "set here", oauth: "connected" };
 
@@ -71,70 +72,6 @@ function Facts({ credential }) {
     title=${fullTime(updatedAt)}>${day(updatedAt)}</span> · ${lastUsedAt
     ? html`last used <span title=${fullTime(lastUsedAt)}>${day(lastUsedAt)}</span> by ${lastUsedBy}`
     : "never used"}`;
-}
-
-/** @param {{ credential: Credential, saved: () => void, close: () => void }} props */
-function CredentialForm({ credential, saved, close }) {
-  const [values, setValues] = useState(/** @type {Record<string, string>} */ ({}));
-  const [problem, setProblem] = useState("");
-  const [busy, setBusy] = useState(false);
-  const { name, fields } = credential;
-  const submit = async (/** @type {SubmitEvent} */ event) => {
-    event.preventDefault();
-    if (busy) return;
-    setBusy(true);
-    setProblem("");
-    try {
-      const given = Object.fromEntries(Object.entries(values).filter(([, text]) => text.trim()));
-      const [only] = fields;
-      await mutate("capabilities.set", { name, value: fields.length === 1 && only ? given[only.name] ?? "" : given });
-      saved();
-    } catch (error) {
-      setProblem(reasonOf(error));
-      setBusy(false);
-    }
-  };
-  return html`<form class="credential-form" onSubmit=${submit} onKeyDown=${(/** @type {KeyboardEvent} */ event) => {
-    if (event.key !== "Escape") return;
-    event.stopPropagation();
-    close();
-  }}>
-    <p class="fine">Where to get it: ${credential.obtain}</p>
-    ${fields.map((field, index) => html`<label key=${field.name} class="field"><span>${field.label}</span>
-      <input type=${field.secret ? "password" : "text"} autocomplete="off" spellcheck=${false} ref=${
-        (/** @type {HTMLInputElement | null} */ input) => {
-          if (index === 0 && input && !input.dataset.focused) {
-            input.dataset.focused = "yes";
-            input.focus();
-          }
-        }} value=${values[field.name] ?? ""} onInput=${(/** @type {InputEvent} */ event) => setValues({ ...values,
-          [field.name]: /** @type {HTMLInputElement} */ (event.target).value })} /></label>`)}
-    <div class="credential-steps">
-      <button class="button primary" type="submit" aria-busy=${busy}>Save</button>
-      <button class="button" type="button" onClick=${close}>Cancel</button>
-    </div>
-    ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
-  </form>`;
-}
-
-/** Asks the service, and shows what it said. @param {{ name: string, title: string, changed: () => void }} props */
-function TestButton({ name, title, changed }) {
-  const [told, setTold] = useState(/** @type {OutputOf<"capabilities.test"> | null} */ (null));
-  const [busy, setBusy] = useState(false);
-  const test = async () => {
-    if (busy) return;
-    setBusy(true);
-    try {
-      setTold(await mutate("capabilities.test", { name }));
-    } catch (error) {
-      setTold({ ok: false, message: reasonOf(error) });
-    }
-    setBusy(false);
-    changed();
-  };
-  return html`<button class="button small" aria-busy=${busy} aria-label=${`Test ${title}`} onClick=${() => void test()}>
-      Test</button>
-    <span role="status" class=${`credential-told ${told?.ok ? "good" : "bad"}`}>${told?.message ?? ""}</span>`;
 }
 
 /** The newest uses of all credentials. */

@@ -7,7 +7,7 @@ export const FEATURE = {
   name: "capabilities",
   settings: [
     { name: "credentials", label: "Credentials", title: "Credentials", icon: "key", order: 55, adminOnly: true,
-      holds: ["Google client id and secret", "Microsoft client", "Redirect address", "API keys"],
+      holds: ["API keys", "Who used a key"],
       show: CredentialsSection },
   ],
   icons: {

@@ -36,8 +36,8 @@ export class Uploads {
     return this.list.value.filter((one) => !one.problem).length;
   }
 
-  /** @param {Iterable<File>} files */
-  send = (files) => {
+  /** @param {Iterable<File>} files @param {(file: StoredFile) => void} [then] called for each, after `stored` */
+  send = (files, then) => {
     for (const file of files) {
       const key = ++this.last;
       const change = (/** @type {Partial<Upload>} */ changed) => {
@@ -49,6 +49,7 @@ export class Uploads {
         stored: (record) => {
           this.#forget(key);
           this.stored(record);
+          then?.(record);
         },
       });
       this.list.value = [...this.list.value, { key, name: file.name, size: file.size, sent: 0, problem: "", request }];

@@ -4,7 +4,6 @@ import { html } from "../ui/html.js";
 import { LoginPage } from "./login.js";
 import { DevicesSection } from "./settings/devices.js";
 import { ProfileSection } from "./settings/profile.js";
-import { SessionsSection } from "./settings/sessions.js";
 import { UsersSection } from "./settings/users.js";
 
 /** @type {import("../feature.js").Feature} */
@@ -20,10 +19,9 @@ export const FEATURE = {
       holds: ["Sign out", "Your role"], show: ProfileSection },
     { name: "users", label: "Users", title: "Users and invites", icon: "people", order: 50, adminOnly: true,
       holds: ["Invite somebody", "Roles"], show: UsersSection },
-    { name: "devices", label: "Devices", title: "Devices", icon: "device", order: 60,
-      holds: ["Pair a phone or program", "Revoke"], show: DevicesSection },
-    { name: "sessions", label: "Sessions", title: "Sessions", icon: "browser", order: 70,
-      holds: ["Signed-in browsers", "Sign out elsewhere"], show: SessionsSection },
+    { name: "devices", also: ["sessions"], label: "Devices", title: "Devices and sessions", icon: "device", order: 60,
+      holds: ["Pair a phone or program", "Revoke", "Signed-in browsers", "Sessions", "Sign out elsewhere"],
+      show: DevicesSection },
   ],
   icons: {
     person: "M10 3.5a3 3 0 1 0 0 6 3 3 0 0 0 0-6zM4 16.5c.4-3.2 2.8-5 6-5s5.6 1.8 6 5",

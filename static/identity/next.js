@@ -1,7 +1,7 @@
 // @ts-check
 /** Where a person goes after signing in: only ever a page of this very origin. The server holds to the same rule. */
 
-const HOME = "/p/mail";
+const HOME = "/";
 const MAX_CHARS = 2_000;
 const MAX_DECODINGS = 3;
 const URL_SYMBOLS = /^\/[A-Za-z0-9\-._~!$&'()*+,;=:@/?%#]*$/;

@@ -1,6 +1,7 @@
 // @ts-check
 /** The requests that begin and end a session. Each answers with nothing, or with a sentence that says why not. */
 import { features } from "../feature.js";
+import { forgetLately } from "../lately.js";
 import { setLeaving } from "../rpc.js";
 import { loadMe } from "../session.js";
 
@@ -26,6 +27,7 @@ export async function signOut() {
     setLeaving(false);
     void loadMe(); // the session may have ended before: then the login page is the place all the same
   } else {
+    forgetLately();
     await Promise.allSettled(features().map((row) => row.forget?.()));
     location.replace("/login");
   }
@@ -40,7 +42,7 @@ export async function signOut() {
 export function providerPath(invite, next) {
   const query = new URLSearchParams();
   if (invite) query.set("invite", invite);
-  if (next !== "/p/mail") query.set("next", next);
+  if (next !== "/") query.set("next", next);
   return query.size ? `/auth/idp/start?${query}` : "/auth/idp/start";
 }
 

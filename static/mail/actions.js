@@ -146,9 +146,9 @@ export function unsnooze(threads) {
  * @param {Thread[]} threads
  * @param {string} name
  * @param {boolean} on
- * @param {string} [color]
+ * @param {{ color?: string | undefined, file?: boolean }} [how] `file`: and archive them, in the same step
  */
-export async function label(threads, name, on, color) {
+export async function label(threads, name, on, { color, file = false } = {}) {
   const accountIds = [...new Set(withTwins(threads).map(({ accountId }) => accountId))];
   const failure = on ? `Could not put “${name}” on it` : `Could not take “${name}” away`;
   const worn = (/** @type {string} */ accountId) => threads.find((one) => one.accountId === accountId)?.labels.find(
@@ -168,12 +168,15 @@ export async function label(threads, name, on, color) {
       const mine = here.get(thread.accountId);
       if (!mine) return {};
       const others = thread.labels.filter((one) => one.id !== mine.id);
-      return { labels: on ? [...others, mine] : others };
+      const labels = on ? [...others, mine] : others;
+      return file ? relabelled({ ...thread, labels }, [], ["INBOX"]) : { labels };
     },
-    tell: (part) => act("mail.setLabels", { ...part, ...(on ? { addNames: [name] } : { removeNames: [name] }) }),
+    tell: (part) => act("mail.setLabels", { ...part, ...(on ? { addNames: [name] } : { removeNames: [name] }),
+      ...(file && { remove: ["INBOX"] }) }),
     failure,
-    done: on ? said(threads, `Labelled “${name}”`, `labelled “${name}”`) : said(threads, `“${name}” taken away`,
-      `without “${name}”`),
+    done: file ? said(threads, `Archived as “${name}”`, `archived as “${name}”`)
+      : on ? said(threads, `Labelled “${name}”`, `labelled “${name}”`)
+      : said(threads, `“${name}” taken away`, `without “${name}”`),
   });
 }
 
@@ -274,16 +277,12 @@ async function run(threads, { patch, tell, failure, done }) {
     return false;
   }
   const takeBack = pretend(all, patch);
-  dropOffer();
-  if (done) dropOffer = toast(done, { action: { label: "Undo", run: () => onUndo.run() } });
-  const dropMine = dropOffer;
+  const dropMine = offerUndo(done);
   const ids = all.map(({ id }) => id);
-  const mine = told.then(async () => {
-    for (const part of parts(ids)) await tell(part);
-  });
-  told = mine.catch(() => undefined);
   try {
-    await mine;
+    await inOrder(async () => {
+      for (const part of parts(ids)) await tell(part);
+    });
     return true;
   } catch (error) {
     takeBack();
@@ -291,6 +290,24 @@ async function run(threads, { patch, tell, failure, done }) {
     toast(`${failure}: ${reason(error)}`, { tone: "error" });
     return false;
   }
+}
+
+/** Another step is the newest now; where there are words for it, with a way back. @param {string} [done] */
+export function offerUndo(done) {
+  dropOffer();
+  if (done) dropOffer = toast(done, { action: { label: "Undo", run: () => onUndo.run() } });
+  return dropOffer;
+}
+
+/**
+ * Tell a step after those before it.
+ * @template T
+ * @param {() => Promise<T>} tell
+ */
+export function inOrder(tell) {
+  const mine = told.then(tell);
+  told = mine.catch(() => undefined);
+  return mine;
 }
 
 /** A name for steps that are taken back together. */
@@ -312,7 +329,7 @@ function parts(ids) {
  * @param {Thread[]} threads
  * @returns {{ id: string, accountId: string, duplicate: boolean }[]}
  */
-function withTwins(threads) {
+export function withTwins(threads) {
   const unified = (mailPlace.value?.accountId ?? null) === null;
   const all = threads.flatMap((thread) => [
     { id: thread.id, accountId: thread.accountId, duplicate: false },
@@ -326,7 +343,7 @@ function withTwins(threads) {
  * @param {{ id: string, duplicate: boolean }[]} all
  * @param {(thread: Thread) => Partial<Thread>} patch
  */
-function pretend(all, patch) {
+export function pretend(all, patch) {
   const befores = all.flatMap(({ id, duplicate }) => {
     const before = knownThread(id) ?? (opened.value?.id === id ? opened.value.detail?.thread : null);
     return before ? [{ before, duplicate, change: patch(before) }] : [];
@@ -380,7 +397,8 @@ const UNDONE = {
   archive: "Back from the archive", unarchive: "Out of the inbox again", markUnread: "Marked as read again",
     labels: "Labels as before",
   snooze: "No longer snoozed", unsnooze: "Snoozed again", trash: "Back from the trash", spam: "Back from spam",
-    mute: "No longer muted", unmute: "Muted again", send: "Not sent: your message is open again",
+    mute: "No longer muted", unmute: "Muted again", block: "No longer blocked",
+    unblock: "Blocked again", send: "Not sent: your message is open again",
 };
 
 /** A thread that comes back from where no list shows it is not known before the news of it. @param {Undone} undone */
@@ -395,6 +413,6 @@ async function undoneWords({ what, threadIds, draftId }) {
 }
 
 /** @param {unknown} error */
-function reason(error) {
+export function reason(error) {
   return error instanceof Error ? error.message : String(error);
 }

@@ -65,6 +65,12 @@ export function mailPath(accountId, threadId = null, view = SECTIONS_VIEW) {
   return `/p/mail${account}${list}${thread}${query.length ? `?${query.join("&")}` : ""}`;
 }
 
+/** Another view, under the filter of what is shown now. @param {View} view @returns {View} */
+export function underFilter(view) {
+  const only = mailPlace.value?.view.only;
+  return only ? { ...view, only } : view;
+}
+
 /**
  * @param {string | undefined} label
  * @param {string | undefined} word

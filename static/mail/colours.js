@@ -16,6 +16,21 @@ export function hasColours(body) {
       || chooses(one.getAttribute("style") ?? ""));
 }
 
+/**
+ * White is no choice, and on dark paper no slab either: what stands on it stands on the paper itself. Changes `body`.
+ * @param {HTMLElement} body sanitized
+ */
+export function clearPaper(body) {
+  for (const one of body.querySelectorAll("[bgcolor]")) {
+    if (PAPER.has(plainly(one.getAttribute("bgcolor")))) one.removeAttribute("bgcolor");
+  }
+  for (const one of body.querySelectorAll("[style*='background']")) {
+    const style = one.getAttribute("style") ?? "";
+    one.setAttribute("style", style.replace(DECLARATION, (whole, name, value) =>
+      (name.toLowerCase() === "color" || !PAPER.has(plainly(value)) ? whole : "")));
+  }
+}
+
 /** @param {string} style */
 function chooses(style) {
   return [...style.matchAll(DECLARATION)].some(([, name = "", value = ""]) =>
@@ -24,6 +39,11 @@ function chooses(style) {
 
 /** @param {string | null} value @param {Set<string>} usual */
 function isChosen(value, usual) {
-  const plain = (value ?? "").toLowerCase().replace(/\s|!important/gu, "");
+  const plain = plainly(value);
   return !NO_CHOICE.has(plain) && !usual.has(plain);
+}
+
+/** @param {string | null} value */
+function plainly(value) {
+  return (value ?? "").toLowerCase().replace(/\s|!important/gu, "");
 }

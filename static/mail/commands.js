@@ -11,15 +11,18 @@ import {
   archive, markRead, markUnread, mute, onUndo, reportSpam, restore, snooze, star, trash, unarchive, undo, unsnooze,
 } from "./actions.js";
 import { composeKeys, openDraft } from "./compose/compose.js";
+import { checkMail } from "./checking.js";
 import { connectOpen } from "./connect.js";
 import { latest } from "./details.js";
+import { actOnAll, pickMore } from "./everything.js";
 import { FILTER_KEYS, FILTER_WORDS } from "./filters.js";
 import { applyThread } from "./lists.js";
-import { MAX_PICKED, pickAll, pickTo, picked, select, selectedId, selectedThread, togglePick } from "./selection.js";
+import { pickTo, picked, select, selectedId, selectedThread, standForAll, togglePick } from "./selection.js";
 import {
-  back, canGoBack, current, currentAccountId, escape, goOn, goesToNext, listShown, move, narrowTo, openId, openSelected,
-    pickOn, targets, toggleAfter,
+  back, canGoBack, current, currentAccountId, escape, goOn, goesToNext, listShown, move, moveToEnd, narrowTo, openId,
+    openSelected, pickOn, targets, toggleAfter,
 } from "./moving.js";
+import { askToLeave, mailingOpen } from "./unsubscribe.js";
 
 /** Which dialog is open, and for which threads. */
 export const picker = signal(/** @type {{ kind: "label" | "snooze", threads: Thread[] } | null} */ (null));
@@ -28,12 +31,14 @@ export const searchWanted = signal(0);
 
 /** Archive; with nothing in the inbox there is nothing to do. @param {Thread[]} threads */
 export function archiveThese(threads) {
+  if (standForAll(threads)) return actOnAll("archive");
   const inside = threads.filter((one) => one.inInbox);
   if (inside.length) goOn(threads, () => archive(inside));
 }
 
 /** Wherever they are now: archived, snoozed, spam or trash. An open one stays open. @param {Thread[]} threads */
 export function toInbox(threads) {
+  if (standForAll(threads)) return actOnAll("inbox");
   const step = threads.some((one) => one.snoozedUntil !== null) ? unsnooze : threads.some((one) => one.hidden) ? restore
     : unarchive;
   if (threads.some((one) => one.id === openId())) void step(threads);
@@ -42,33 +47,39 @@ export function toInbox(threads) {
 
 /** @param {Thread[]} threads */
 export function trashThese(threads) {
+  if (standForAll(threads)) return actOnAll("trash");
   goOn(threads, () => trash(threads));
 }
 
 /** Spam, or no spam after all. @param {Thread[]} threads */
 export function spamThese(threads) {
+  if (standForAll(threads)) return actOnAll(threads.every(isSpam) ? "inbox" : "spam");
   goOn(threads, () => (threads.every(isSpam) ? restore(threads) : reportSpam(threads)));
 }
 
 /** Mute, or hear of it again. An open thread that is unmuted stays open. @param {Thread[]} threads */
 export function muteThese(threads) {
+  if (standForAll(threads)) return actOnAll(threads.every((one) => one.muted) ? "unmute" : "mute");
   if (threads.every((one) => one.muted)) void mute(threads, false);
   else goOn(threads, () => mute(threads, true));
 }
 
 /** @param {Thread[]} threads */
 export function starThese(threads) {
+  if (standForAll(threads)) return actOnAll(threads.every((one) => one.starred) ? "unstar" : "star");
   void star(threads, !threads.every((one) => one.starred));
 }
 
 /** Unread, and back to the list if it is open: it would be read at once again. @param {Thread[]} threads */
 export function unreadThese(threads) {
+  if (standForAll(threads)) return actOnAll("unread");
   void markUnread(threads);
   if (threads.some((one) => one.id === openId())) back();
 }
 
 /** @param {Thread[]} threads */
 export function readThese(threads) {
+  if (standForAll(threads)) return actOnAll("read");
   void markRead(threads);
 }
 
@@ -102,7 +113,7 @@ async function selectWhereItIs(id) {
 onUndo.run = () => void undoAndShow();
 
 /** @param {Thread} thread */
-function isSpam(thread) {
+export function isSpam(thread) {
   return thread.labels.some(({ id }) => id === "SPAM");
 }
 
@@ -124,42 +135,57 @@ function pickSelected() {
   if (thread) togglePick(thread.id);
 }
 
-function pickSection() {
-  const count = pickAll();
-  if (count === MAX_PICKED) toast(`The newest ${MAX_PICKED} are picked: as many as one step takes.`);
-}
-
 /** @param {import("./address.js").View} view */
 function goTo(view) {
   return () => navigate(mailPath(currentAccountId(), null, view));
 }
 
+/** In a thread these keys move its text. */
+const inList = () => openId() === null;
 const hasTargets = () => picked.value.size > 0 || current() !== null;
 
 /** @type {import("../keys.js").Shortcut[]} */
 export const SHORTCUTS = [
   { keys: ["j"], label: "Select the next thread", run: () => move(1), repeats: true },
   { keys: ["k"], label: "Select the previous thread", run: () => move(-1), repeats: true },
-  { keys: ["Enter"], label: "Open the selected thread", run: openSelected, when: () => openId() === null },
+  { keys: ["ArrowDown"], label: "Select the next thread", run: () => move(1), repeats: true, when: inList },
+  { keys: ["ArrowUp"], label: "Select the previous thread", run: () => move(-1), repeats: true, when: inList },
+  { keys: ["Home"], label: "Select the first thread", run: () => moveToEnd(1), when: inList },
+  { keys: ["End"], label: "Select the last thread that is loaded", run: () => moveToEnd(-1), when: inList },
+  { keys: ["Enter"], label: "Open the selected thread", run: openSelected, when: inList },
   { keys: ["u", "Escape"], label: "Back to the list", run: escape, when: () => canGoBack() || picked.value.size > 0 },
-  { keys: ["e"], label: "Archive the selected or open thread", run: onTargets(archiveThese), when: hasTargets },
+  { keys: ["e"], label: "Archive the selected or open thread", acts: true, also: ["done", "file away"],
+    run: onTargets(archiveThese), when: hasTargets },
   { keys: ["x"], label: "Pick the thread for a step on many", run: pickSelected, when: listShown },
   { keys: ["J"], label: "Pick, and go on to the next", run: () => pickOn(1), repeats: true, when: listShown },
   { keys: ["K"], label: "Pick, and go back to the previous", run: () => pickOn(-1), repeats: true, when: listShown },
   { keys: ["X"], label: "Pick all from the one picked last", run: () => selectedId.value !== null
     && pickTo(selectedId.value), when: listShown },
-  { keys: ["*"], label: "Pick the whole section, or nothing", run: pickSection, when: listShown },
-  { keys: ["s"], label: "Star, or take the star away", run: onTargets(starThese), when: hasTargets },
-  { keys: ["l"], label: "Labels", run: onTargets((threads) => openPicker("label", threads)), when: hasTargets },
-  { keys: ["h"], label: "Snooze", run: onTargets((threads) => openPicker("snooze", threads)), when: hasTargets },
-  { keys: ["m"], label: "Mute: new messages skip the inbox; or unmute", run: onTargets(muteThese), when: hasTargets },
-  { keys: ["U"], label: "Mark as read or unread", run: toggleRead, when: hasTargets },
-  { keys: ["#"], label: "Delete", run: onTargets(trashThese), when: hasTargets },
-  { keys: ["!"], label: "Spam, or not spam", run: onTargets(spamThese), when: hasTargets },
-  { keys: ["i"], label: "Move to the inbox", run: onTargets(toInbox), when: hasTargets },
-  { keys: ["z"], label: "Undo", run: () => void undoAndShow() },
+  { keys: ["*", "Mod+a"], label: "Pick what is loaded; again: all that match; again: nothing", run: () => pickMore(),
+    when: listShown },
+  { keys: ["s"], label: "Star, or take the star away", acts: true, also: ["flag", "favourite"],
+    run: onTargets(starThese), when: hasTargets },
+  { keys: ["l"], label: "Labels", acts: true, also: ["tag", "folder", "move to"],
+    run: onTargets((threads) => openPicker("label", threads)), when: hasTargets },
+  { keys: ["h"], label: "Snooze", acts: true, also: ["later", "remind me", "postpone"],
+    run: onTargets((threads) => openPicker("snooze", threads)), when: hasTargets },
+  { keys: ["m"], label: "Mute: new messages skip the inbox; or unmute", acts: true, also: ["ignore", "silence"],
+    run: onTargets(muteThese), when: hasTargets },
+  { keys: ["Mod+u"], label: "Unsubscribe from the open mailing", acts: true,
+    also: ["leave the list", "newsletter", "opt out"],
+    run: askToLeave, when: () => openId() !== null
+    && mailingOpen() !== null },
+  { keys: ["U"], label: "Mark as read or unread", acts: true, also: ["seen", "unseen"],
+    run: toggleRead, when: hasTargets },
+  { keys: ["#"], label: "Delete", acts: true, also: ["trash", "bin", "remove"],
+    run: onTargets(trashThese), when: hasTargets },
+  { keys: ["!"], label: "Spam, or not spam", acts: true, also: ["junk", "report"],
+    run: onTargets(spamThese), when: hasTargets },
+  { keys: ["i"], label: "Move to the inbox", acts: true, also: ["restore", "unarchive"],
+    run: onTargets(toInbox), when: hasTargets },
+  { keys: ["z"], label: "Undo", also: ["take back", "revert"], run: () => void undoAndShow() },
   ...composeKeys(() => openId() ?? selectedThread()?.id ?? null, currentAccountId),
-  { keys: ["/"], label: "Search", run: () => { searchWanted.value += 1; } },
+  { keys: ["/"], label: "Search", also: ["find", "look for"], run: () => { searchWanted.value += 1; } },
   ...FILTERS.map((only) => ({ keys: [FILTER_KEYS[only]], label: `Show only ${FILTER_WORDS[only]}, or all again`,
     run: () => narrowTo(only) })),
   { keys: ["g i"], label: "Go to the inbox", run: goTo(SECTIONS_VIEW) },
@@ -172,6 +198,7 @@ export const SHORTCUTS = [
 /** What the palette offers besides the keys. */
 export function otherCommands() {
   return [
+    { id: "check", label: "Check for new mail", run: () => void checkMail(null) },
     { id: "connect", label: "Connect another account", run: () => { connectOpen.value = true; } },
     {
       id: "after",

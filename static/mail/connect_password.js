@@ -10,7 +10,8 @@ import { RpcError, mutate, queryAlone } from "../rpc.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { loadAccounts } from "./accounts.js";
-import { OAuthConnect, startPath } from "./connect_oauth.js";
+import { OAuthConnect } from "./connect_oauth.js";
+import { startPath } from "./start_path.js";
 
 /**
  * @typedef {InputOf<"mail.connectImap">} Wanted
@@ -27,14 +28,20 @@ const SOURCES = {
   guess: "Nothing was found, so these are guesses: look whether they are right.",
 };
 
-/** @param {{ address?: string, done: () => void }} props */
-export function PasswordConnect({ address: given = "", done }) {
+/**
+ * `typed` hears of the address as it is typed.
+ * @param {{ address?: string, done: () => void, typed?: (address: string) => void }} props
+ */
+export function PasswordConnect({ address: given = "", done, typed }) {
   const [address, setAddress] = useState(given);
   const [found, setFound] = useState(/** @type {Found | null} */ (null));
   const [busy, setBusy] = useState("");
   const [problem, setProblem] = useState("");
   const look = async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
+    await discover();
+  };
+  const discover = async () => {
     setProblem("");
     setBusy("Looking for the servers…");
     try {
@@ -53,6 +60,7 @@ export function PasswordConnect({ address: given = "", done }) {
         <input id="imap-address" type="email" autocomplete="email" required placeholder="you@example.com"
           value=${address} onInput=${(/** @type {InputEvent} */ event) => {
             setAddress(valueOf(event).trim());
+            typed?.(valueOf(event).trim());
             setFound(null);
           }} />
         <button class=${`button ${found ? "" : "primary"}`} type="submit" disabled=${Boolean(busy)}>Continue</button>
@@ -61,7 +69,7 @@ export function PasswordConnect({ address: given = "", done }) {
       ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
     </form>
     ${found && (found.signIn === "oauth"
-      ? html`<${OAuthConnect} key=${address} address=${address} found=${found} />`
+      ? html`<${OAuthConnect} key=${address} address=${address} found=${found} again=${discover} />`
       : html`<${SignIn} key=${address} address=${address} found=${found} done=${done} />`)}
   </section>`;
 }
@@ -101,8 +109,9 @@ function SignIn({ address, found, done }) {
   };
   return html`<form class="password-form" onSubmit=${submit}>
     ${found.help && html`<p class="quiet-text">${found.help}</p>`}
-    ${found.oauth?.ready && html`<p class="quiet-text">Or without one:${" "}
-      <a href=${startPath(address, found.oauth.provider)}>connect with ${found.oauth.service}</a>.</p>`}
+    ${found.oauth?.ready && html`<p>
+      <a class="button" href=${startPath(address, found.oauth.provider)}>Connect with ${found.oauth.service}</a> ${" "}
+      <span class="quiet-text">or with a password:</span></p>`}
     <label for="imap-password">Password</label>
     <div class="connect-row">
       <input id="imap-password" type="password" autocomplete="off" required ref=${password} />

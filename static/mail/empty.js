@@ -3,7 +3,9 @@
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { number } from "../ui/format.js";
+import { keysFor } from "../ui/key_words.js";
 import { accountOf, accounts } from "./accounts.js";
+import { EmptyInbox } from "./empty_inbox.js";
 import { FILTER_NOTHING } from "./filters.js";
 import { narrowTo } from "./moving.js";
 
@@ -14,10 +16,11 @@ export function Skeleton({ rows }) {
   </div>`;
 }
 
-/** @type {Record<string, { icon: string, title: string, text: string }>} */
+/** @type {Record<string, { icon: string, title: string, text: string, key?: string }>} `key`: the command for it */
 const NOTHING = {
-  snoozed: { icon: "clock", title: "Nothing is snoozed", text: "Press h on a thread, and it comes back when you say." },
-  label: { icon: "label", title: "No thread has this label", text: "Press l on a thread to give it one." },
+  snoozed: { icon: "clock", title: "Nothing is snoozed", text: "Snooze a thread, and it comes back when you say.",
+    key: "Mail h" },
+  label: { icon: "label", title: "No thread has this label", text: "Give a thread one with Labels.", key: "Mail l" },
   search: { icon: "search", title: "Nothing was found",
     text: "Fewer words find more. Spam and trash are searched with in:spam and in:trash." },
 };
@@ -42,7 +45,7 @@ export function Empty({ source, accountId }) {
     return html`<div class="empty">
       <${Icon} name=${nothing.icon} size=${40} />
       <p class="empty-title">${nothing.title}</p>
-      <p>${nothing.text}</p>
+      <p>${nothing.text} ${nothing.key && keysFor(nothing.key) && html`<kbd>${keysFor(nothing.key)}</kbd>`}</p>
     </div>`;
   }
   const reading = (accountId === null ? (accounts.value ?? []) : [accountOf(accountId)]).filter(
@@ -56,9 +59,5 @@ export function Empty({ source, accountId }) {
       <p>${done ? `${number(done)} messages so far. ` : ""}The newest come first and show up here by themselves.</p>
     </div>`;
   }
-  return html`<div class="empty">
-    <${Icon} name="check" size=${40} />
-    <p class="empty-title">Inbox zero</p>
-    <p>Everything here is dealt with. New mail shows up by itself.</p>
-  </div>`;
+  return html`<${EmptyInbox} />`;
 }

@@ -3,6 +3,7 @@
 import { signal } from "@preact/signals";
 import { classes, html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
+import { withKeys } from "../ui/key_words.js";
 import { FILTERS } from "./address.js";
 import { narrowTo } from "./moving.js";
 
@@ -35,7 +36,7 @@ export function Filters({ only }) {
   const open = shown.value || only !== null;
   return html`<div class=${classes({ filters: true, open })} role="group" aria-label="Show only">
     ${FILTERS.map((one) => html`<button key=${one} class="filter" aria-pressed=${one === only ? "true" : "false"}
-      title=${`Show only ${FILTER_WORDS[one]} (${FILTER_KEYS[one]})`} onClick=${() => narrowTo(one)}>${LABELS[one]}
-      </button>`)}
+      title=${withKeys(`Show only ${FILTER_WORDS[one]}`, `Mail ${FILTER_KEYS[one]}`)}
+      onClick=${() => narrowTo(one)}>${LABELS[one]}</button>`)}
   </div>`;
 }

@@ -26,11 +26,10 @@ const NO_IMAGES = new Map();
 
 /**
  * @param {{ id?: string, body: string, title: string, images?: import("./images.js").Images, folded?: boolean,
- *   below?: unknown, children?: unknown }} props
- *   `id`: of the message; `folded`: without what is marked as known; `below`: what stands below it; `children`: buttons
- *   at its foot
+ *   below?: unknown }} props
+ *   `id`: of the message; `folded`: without what is marked as known; `below`: what stands below it
  */
-export function MessageFrame({ id = "", body, title, images = NO_IMAGES, folded = false, below, children }) {
+export function MessageFrame({ id = "", body, title, images = NO_IMAGES, folded = false, below }) {
   const box = useRef(/** @type {HTMLDivElement | null} */ (null));
   const width = useWidth(box);
   const coloured = useMemo(() => hasColours(parseInert(body)), [body]);
@@ -48,12 +47,11 @@ export function MessageFrame({ id = "", body, title, images = NO_IMAGES, folded 
         measured=${measured} />`}
     </div>
     ${below}
-    <div class="frame-foot">
-      ${children}
-      ${appIsDark.value && html`<button aria-pressed=${dark ? "true" : "false"} onClick=${() => setDarkPaper(!dark)}>
+    ${appIsDark.value && html`<div class="frame-foot">
+      <button aria-pressed=${dark ? "true" : "false"} onClick=${() => setDarkPaper(!dark)}>
         <${Icon} name=${dark ? "sun" : "moon"} size=${14} /> ${dark ? "Light paper" : "Dark paper"}
-      </button>`}
-    </div>
+      </button>
+    </div>`}
   </div>`;
 }
 

@@ -8,6 +8,8 @@
  * tells its height (`sheet.js`), and for good where the browser has it tell nothing: then the frame scrolls.
  */
 
+import { PLACEHOLDER_MAX_PX } from "./paper.js";
+
 const MIN_PX = 48;
 const MAX_PX = 12_000;
 const MAX_NODES = 20_000;
@@ -161,7 +163,8 @@ class Line {
     const width = Math.min(this.width, natural);
     const asked = sizeAttribute(image, "height", 0) || px(image.style.height);
     const shrunk = natural ? width / natural : 1;
-    this.#add(width, asked * shrunk || NO_SIZE_IMAGE_PX);
+    const height = asked * shrunk || NO_SIZE_IMAGE_PX;
+    this.#add(width, image.hasAttribute("src") ? height : Math.min(height, PLACEHOLDER_MAX_PX));
   }
 
   /** The block goes on below: the height of the lines there were. */

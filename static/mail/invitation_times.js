@@ -1,20 +1,15 @@
 // @ts-check
 /** When a meeting is, in the reader's own zone and words. */
+import { clockTime, longDate, shortMonth } from "../ui/dates.js";
 
 const DAY_MS = 86_400_000;
 
 /** @typedef {{ start: string, end: string, allDay: boolean, zoneKnown: boolean, timezone?: string | null }} Span */
 
-const LONG_DAY = new Intl.DateTimeFormat("en-GB", {
-  weekday: "long", day: "numeric", month: "long", year: "numeric",
-});
-const TIME = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
-const MONTH = new Intl.DateTimeFormat("en-GB", { month: "short" });
-
 /** The leaf of a calendar: the day, and its month in a few letters. @param {string} start */
 export function daysOf(start) {
   const moment = momentOf(start);
-  return { day: moment.getDate(), month: MONTH.format(moment) };
+  return { day: moment.getDate(), month: shortMonth(moment) };
 }
 
 /** "Wednesday, 3 March 2027, 10:00 to 11:00". A day that ends with another is named, too. @param {Span} span */
@@ -23,13 +18,13 @@ export function timesOf(span) {
   if (span.allDay) {
     const last = new Date(momentOf(span.end).getTime() - DAY_MS / 2);
     return last > start && !sameDay(last, start)
-      ? `${LONG_DAY.format(start)} to ${LONG_DAY.format(last)}, all day`
-      : `${LONG_DAY.format(start)}, all day`;
+      ? `${longDate(start)} to ${longDate(last)}, all day`
+      : `${longDate(start)}, all day`;
   }
   const end = momentOf(span.end);
-  const until = sameDay(start, end) ? TIME.format(end) : `${LONG_DAY.format(end)}, ${TIME.format(end)}`;
+  const until = sameDay(start, end) ? clockTime(end) : `${longDate(end)}, ${clockTime(end)}`;
   const zone = span.zoneKnown ? "" : ` (in the zone “${span.timezone ?? ""}”)`;
-  return `${LONG_DAY.format(start)}, ${TIME.format(start)} to ${until}${zone}`;
+  return `${longDate(start)}, ${clockTime(start)} to ${until}${zone}`;
 }
 
 /** A date is that day here, wherever the reader is. @param {string} text */

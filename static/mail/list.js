@@ -10,20 +10,25 @@
  */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { now } from "../now.js";
-import { navigate } from "../router.js";
 import { mailPath } from "./address.js";
 import { number } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
+import { withKeys } from "../ui/key_words.js";
 import { accounts } from "./accounts.js";
 import { Empty, Skeleton } from "./empty.js";
 import { listsOf } from "./lists.js";
 import { ownAddresses } from "./names.js";
+import { checkMail } from "./checking.js";
+import { PullSign, watchPull } from "./pull.js";
 import { drafted } from "./compose/compose.js";
 import { returned } from "./returned.js";
 import { Row } from "./row.js";
-import { focusWanted, folded, neighbour, pickTo, picked, select, selectedId, togglePick, toggleSection
-  } from "./selection.js";
+import { hovered, onPointerLeave, onPointerOver } from "./row_acts.js";
+import { onClick, onContextMenu, onKeyDown, onPointerDown } from "./row_events.js";
+import { focusWanted, folded, isPicked, picked, pickedList, selectedId, toggleSection } from "./selection.js";
+import { BelowDrawn, draw, drawn, letGo } from "./swipe.js";
+import { pickMore } from "./everything.js";
 import { layOut, rowsInSight, scrollToShow } from "./window.js";
 
 /** @typedef {import("./lists.js").ThreadList} ThreadList */
@@ -38,7 +43,7 @@ const OVERSCAN_PX = 320;
 /** The next page is asked for when this many rows are left below. */
 const FETCH_AHEAD_ROWS = 80;
 const SKELETON_ROWS = 8;
-const EMPTY_INBOX_PX = 260;
+const EMPTY_INBOX_PX = 380;
 const EMPTY_SKIPPED_PX = 88;
 const FAILED_PX = 112;
 
@@ -76,6 +81,8 @@ export function ThreadLists({ accountId, view: listed, beside, open }) {
     overscan: Math.ceil(OVERSCAN_PX / (sizes.row || 1)) };
 
   useLayoutEffect(() => measure(/** @type {HTMLDivElement} */ (scroller.current), alone, setMeasured), []);
+  useLayoutEffect(() => watchPull(/** @type {HTMLDivElement} */ (scroller.current), () => void checkMail(accountId)),
+    [accountId]);
   useLayoutEffect(() => {
     shown.current = address;
     anchor.current = null;
@@ -105,9 +112,17 @@ export function ThreadLists({ accountId, view: listed, beside, open }) {
     class="lists"
     ref=${scroller}
     onScroll=${onScroll}
-    onClick=${(/** @type {MouseEvent} */ event) => onRow(event, lists, accountId, open)}
+    onClick=${(/** @type {MouseEvent} */ event) => onClick(event, lists, accountId, open)}
+    onContextMenu=${(/** @type {MouseEvent} */ event) => onContextMenu(event, lists)}
     onKeyDown=${onKeyDown}
+    onPointerDown=${(/** @type {PointerEvent} */ event) => onPointerDown(event, lists)}
+    onPointerMove=${draw}
+    onPointerUp=${letGo}
+    onPointerCancel=${letGo}
+    onPointerOver=${onPointerOver}
+    onPointerLeave=${onPointerLeave}
   >
+    <${PullSign} />
     <div class="lists-probe row" aria-hidden="true"></div>
     <div class="lists-probe narrow" aria-hidden="true"><div class="row"></div></div>
     <div class="lists-probe section-head" aria-hidden="true"></div>
@@ -118,7 +133,7 @@ export function ThreadLists({ accountId, view: listed, beside, open }) {
           goTo=${() => goToSection(scroller.current, lists, geometry, index)}
         />
         <${SectionBody} key=${`body-${list.name}`} list=${list} accountId=${accountId}
-          geometry=${geometry} index=${index} view=${view} tabStop=${tabStop(lists)}
+          listed=${listed} geometry=${geometry} index=${index} view=${view} tabStop=${tabStop(lists)}
             day=${new Date(now.value).toDateString()}
         />`,
     )}</div>
@@ -131,6 +146,7 @@ function SectionHead({ list, index, below, accountId, goTo }) {
   const open = !folded.value.includes(name);
   const count = `${number(list.rows.length)}${list.complete ? "" : "+"}`;
   const isSection = name === "inbox" || name === "skipped";
+  const all = picked.value.size > 0 && pickedList() === list;
   return html`<div class="section-head" data-section=${name} style=${{ "--index": index, "--below": below }}>
     ${isSection
       ? html`<button class="section-fold" aria-expanded=${open ? "true" : "false"}
@@ -138,19 +154,23 @@ function SectionHead({ list, index, below, accountId, goTo }) {
           <${Icon} name="chevron" size=${14} />
         </button>`
       : html`<a class="section-fold" href=${mailPath(accountId)} aria-label="Back to the inbox"
-        title="Back to the inbox (u)"><${Icon} name="back" size=${14} /></a>`}
+        title=${withKeys("Back to the inbox", "Mail u")}><${Icon} name="back" size=${14} /></a>`}
     <h2>
       <button onClick=${goTo}><bdi>${title}</bdi>
         ${list.rows.length > 0 && html`<span class="section-count" aria-hidden="true">${count}</span>`}</button>
     </h2>
+    ${list.rows.length > 0 && html`<button class="section-pick" aria-pressed=${all ? "true" : "false"}
+      aria-label=${`Pick all in ${title}`} title="Pick all (*)" onClick=${() => pickMore(list)}>
+      <span>${all && html`<${Icon} name="check" size=${14} />`}</span></button>`}
   </div>`;
 }
 
 /**
- * @param {{ list: ThreadList, accountId: string | null, geometry: Geometry, index: number,
- *   view: { top: number, height: number, overscan: number }, tabStop: string | null, day: string }} props
+ * @param {{ list: ThreadList, accountId: string | null, listed: import("./address.js").View, geometry: Geometry,
+ *   index: number, view: { top: number, height: number, overscan: number }, tabStop: string | null,
+ *   day: string }} props
  */
-function SectionBody({ list, accountId, geometry, index, view, tabStop, day }) {
+function SectionBody({ list, accountId, listed, geometry, index, view, tabStop, day }) {
   const placed = /** @type {import("./window.js").Placed} */ (geometry.sections[index]);
   if (!geometry.row || placed.bottom === placed.rowsTop) return null;
   const { first, end } = rowsInSight(geometry, index, view);
@@ -163,12 +183,15 @@ function SectionBody({ list, accountId, geometry, index, view, tabStop, day }) {
     const thread = /** @type {Thread} */ (list.rows[at]);
     return html`<${Row} key=${thread.id} thread=${thread} index=${at} top=${at * geometry.row} day=${day}
       size=${list.complete ? list.rows.length : -1} selected=${at === pinned} reachable=${thread.id === tabStop}
-      picked=${picking && picked.value.has(thread.id)} picking=${picking} isBack=${returned.value.has(thread.id)}
+      picked=${picking && isPicked(list, thread)} picking=${picking} isBack=${returned.value.has(thread.id)}
       drafted=${drafted.value.has(thread.id)} marked=${marked}
-      about=${list.source.about} mine=${ownAddresses.value} />`;
+      about=${list.source.about} mine=${ownAddresses.value} href=${mailPath(accountId, thread.id, listed)}
+      hovered=${hovered.value === thread.id} />`;
   });
   const height = placed.bottom - placed.rowsTop;
+  const drawnAt = drawn.value ? list.indexOf(drawn.value.id) : -1;
   return html`<div class=${`section-body${picking ? " picking" : ""}`} style=${{ height: `${height}px` }}>
+    ${drawnAt >= 0 && html`<${BelowDrawn} top=${drawnAt * geometry.row} />`}
     ${rows.length > 0 && html`<div role="listbox" aria-multiselectable="true" aria-label=${list.title}
       aria-busy=${list.state === "loading" ? "true" : "false"}>${rows}</div>`}
     <div class="section-foot" style=${{ transform: `translateY(${placed.count * geometry.row}px)` }}>
@@ -346,32 +369,4 @@ function tabStop(lists) {
   const id = selectedId.value;
   if (id !== null && lists.some((list) => list.get(id))) return id;
   return lists.find((list) => list.rows.length && !folded.value.includes(list.name))?.rows[0]?.id ?? null;
-}
-
-/**
- * @param {MouseEvent} event
- * @param {ThreadList[]} lists
- * @param {string | null} accountId
- * @param {(thread: Thread) => void} open
- */
-function onRow(event, lists, accountId, open) {
-  if (!(event.target instanceof Element)) return;
-  const id = event.target.closest("[data-thread]")?.getAttribute("data-thread");
-  const thread = id ? lists.map((list) => list.get(id)).find(Boolean) : null;
-  if (!id || !thread) return;
-  const label = event.target.closest("[data-label]")?.getAttribute("data-label");
-  if (event.shiftKey) pickTo(id);
-  else if (event.ctrlKey || event.metaKey || event.target.closest(".row-pick")) togglePick(id);
-  else if (label) navigate(mailPath(accountId, null, { kind: "label", name: label }));
-  else open(thread);
-  if (event.shiftKey) getSelection()?.removeAllRanges();
-}
-
-/** Arrow keys, as in any list; j and k stand in the registry. @param {KeyboardEvent} event */
-function onKeyDown(event) {
-  const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
-  if (!step || !(event.target instanceof Element) || !event.target.closest("[role=option]")) return;
-  event.preventDefault();
-  const next = neighbour(event.target.getAttribute("data-thread"), step);
-  if (next) select(next.id, { focus: true });
 }

@@ -65,6 +65,14 @@ export function knownThread(id) {
   return null;
 }
 
+/** The newest threads that are here, each once; of each list no more than `most`. @param {number} most */
+export function threadsAtHand(most) {
+  /** @type {Map<string, Thread>} */
+  const found = new Map();
+  for (const list of lists.values()) for (const row of list.rows.slice(0, most)) found.set(row.id, row);
+  return [...found.values()].sort((a, b) => (a.lastMessageAt < b.lastMessageAt ? 1 : -1));
+}
+
 /** The live updates have a gap: fetch again what was fetched. */
 export function refetchLists() {
   for (const list of lists.values()) void list.refetch();
@@ -97,9 +105,15 @@ export class ThreadList {
     this.state = /** @type {"fresh" | "loading" | "ready" | "failed"} */ ("fresh");
     /** Whether the last page is here. */
     this.complete = false;
+    /** Whether more may be in it than the server lists. */
+    this.isCut = false;
     this.problem = "";
+    /** A step on all of it is at work: what is still to be fetched would only come to go. New mail shows itself. */
+    this.paused = false;
     /** What the server had to say about the last page. @type {string[]} */
     this.notices = [];
+    /** The search in another spelling, which finds more. @type {string | null} */
+    this.didYouMean = null;
     /** @type {Map<string, Thread>} */
     this.byId = new Map();
     /** @type {string | null} */
@@ -129,7 +143,7 @@ export class ThreadList {
 
   /** Fetch the next page. Safe to call at every scroll: one request at a time. */
   async more() {
-    if (this.state === "loading" || this.complete) return;
+    if (this.state === "loading" || this.complete || this.paused) return;
     await this.#fetching(async () => {
       const page = await this.source.page(this.cursor, this.rows.length ? NEXT_PAGE : FIRST_PAGE);
       for (const thread of page.threads) this.put(thread);
@@ -194,10 +208,12 @@ export class ThreadList {
   }
 
   /** @param {import("./sources.js").ListPage} page the last one that came */
-  #ends({ nextCursor, notices = [] }) {
+  #ends({ nextCursor, notices = [], didYouMean = null, isCut = false }) {
     this.cursor = nextCursor;
     this.complete = nextCursor === null;
+    this.isCut = isCut;
     this.notices = notices;
+    this.didYouMean = didYouMean;
   }
 
   /** Whether the thread, as it is now, is one of these. @param {Thread} thread */
@@ -209,7 +225,7 @@ export class ThreadList {
   /** Whether a row lies within what was fetched; what lies beyond comes with its own page. @param {Thread} thread */
   isWithin(thread) {
     const last = this.rows.at(-1);
-    if (this.state === "fresh" || (!last && !this.complete)) return false;
+    if (this.state === "fresh" || (!last && !this.complete && !this.paused)) return false;
     return this.complete || !last || this.inOrder(thread, last) <= 0;
   }
 

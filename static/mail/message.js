@@ -3,10 +3,10 @@
 import { useState } from "preact/hooks";
 import { now } from "../now.js";
 import { Avatar } from "../ui/avatar.js";
-import { fileSize, fullTime, messageTime } from "../ui/format.js";
+import { fullTime, messageTime } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
-import { fileIcon } from "../files/icon.js";
+import { Attachments, onceEach } from "./attachments.js";
 import { continueDraft } from "./compose/compose.js";
 import { MessageFrame } from "./frame.js";
 import { ImageBar } from "./image_bar.js";
@@ -16,6 +16,8 @@ import { MessageMenu } from "./message_menu.js";
 import { listed, nameOf } from "./names.js";
 import { OriginRow } from "./origin.js";
 import { Pictures, isPicture } from "./pictures.js";
+import { printMessage } from "./printing.js";
+import { view } from "./viewer.js";
 import { UnsubscribeBar, UnsubscribeButton } from "./unsubscribe.js";
 
 /**
@@ -26,10 +28,27 @@ import { UnsubscribeBar, UnsubscribeButton } from "./unsubscribe.js";
 export function MessageCard({ message, threadId, open, toggle, own, acts, by = null }) {
   return html`<article class=${`card${open ? "" : " folded"}`} tabindex="-1" data-message=${message.id}
     aria-label=${`Message from ${senderOf(message)}`}>
-    <${CardHead} message=${message} open=${open} toggle=${toggle} by=${by}
-      menu=${open && html`<${MessageMenu} message=${message} threadId=${threadId} acts=${acts} />`} />
-    ${open && html`<${CardBody} message=${message} own=${own} />`}
+    ${open ? html`<${OpenCard} message=${message} threadId=${threadId} toggle=${toggle} own=${own} acts=${acts}
+        by=${by} />`
+      : html`<${CardHead} message=${message} open=${false} toggle=${toggle} by=${by} menu=${null} />`}
   </article>`;
+}
+
+/**
+ * @param {{ message: Message, threadId: string, toggle: (() => void) | null, own: boolean, acts: boolean,
+ *   by: string | null }} props
+ */
+function OpenCard({ message, threadId, toggle, own, acts, by }) {
+  const [asText, setAsText] = useState(false);
+  const [whole, setWhole] = useState(false);
+  const remote = useRemoteImages(message);
+  const text = whole ? message.text : ownText(message);
+  const menu = html`<${MessageMenu} message=${message} threadId=${threadId} acts=${acts} asText=${asText}
+    setAsText=${message.text.trim() ? setAsText : null}
+    print=${() => printMessage(message, { images: remote.images, folded: !whole, text: asText ? text : null })} />`;
+  return html`<${CardHead} message=${message} open=${true} toggle=${toggle} by=${by} menu=${menu} />
+    <${CardBody} message=${message} own=${own} remote=${remote} text=${asText ? text : null} whole=${whole}
+      setWhole=${setWhole} />`;
 }
 
 /**
@@ -97,13 +116,15 @@ function Details({ message }) {
   </dl>`;
 }
 
-/** @param {{ message: Message, own: boolean }} props */
-function CardBody({ message, own }) {
-  const [asText, setAsText] = useState(false);
-  const [whole, setWhole] = useState(false);
-  const remote = useRemoteImages(message);
+/**
+ * @param {{ message: Message, own: boolean, remote: ReturnType<typeof useRemoteImages>, text: string | null,
+ *   whole: boolean, setWhole: (whole: boolean) => void }} props
+ *   `text`: what is shown instead of its HTML
+ */
+function CardBody({ message, own, remote, text, whole, setWhole }) {
   const pictures = message.inline.filter(isPicture);
-  const files = message.attachments.filter((file) => !pictures.some((picture) => picture.fileId === file.fileId));
+  const files = onceEach(message.attachments.filter((file) => !pictures.some((one) => one.fileId === file.fileId)));
+  const parts = [...pictures, ...files];
   return html`<div class="card-body">
     ${own && isDraft(message) && html`<${ContinueBar} message=${message} />`}
     <${InvitationCard} message=${message} />
@@ -113,19 +134,15 @@ function CardBody({ message, own }) {
     </ul>`}
     <${UnsubscribeBar} message=${message} />
     <${ImageBar} message=${message} remote=${remote} />
-    ${asText
-      ? html`<pre class="card-text" dir="auto">${whole ? message.text : ownText(message)}</pre>
-          ${typeof message.foldedLine === "number" && html`<${Fold} whole=${whole} set=${setWhole} />`}
-          <div class="frame-foot"><${AsText} on=${asText} set=${setAsText} /></div>`
+    ${text !== null
+      ? html`<pre class="card-text" dir="auto">${text}</pre>
+          ${typeof message.foldedLine === "number" && html`<${Fold} whole=${whole} set=${setWhole} />`}`
       : html`<${MessageFrame} id=${message.id} body=${message.html} images=${remote.images}
           title=${`Message from ${senderOf(message)}`} folded=${message.folds && !whole}
-          below=${message.folds && html`<${Fold} whole=${whole} set=${setWhole} />`}>
-          ${message.text.trim() && html`<${AsText} on=${asText} set=${setAsText} />`}
-        </${MessageFrame}>`}
-    <${Pictures} parts=${pictures} />
-    ${files.length > 0 && html`<ul class="attachments" aria-label="Attachments">
-      ${files.map((one) => html`<li key=${one.fileId}><${AttachmentChip} attachment=${one} /></li>`)}
-    </ul>`}
+          below=${message.folds && html`<${Fold} whole=${whole} set=${setWhole} />`} />`}
+    <${Pictures} parts=${pictures} look=${(/** @type {InlinePart} */ part) => view(part, parts)} />
+    <${Attachments} files=${files} look=${(/** @type {Attachment} */ part) => view(part, parts)}
+      all=${`/mail/messages/${encodeURIComponent(message.id)}/attachments`} />
   </div>`;
 }
 
@@ -152,34 +169,6 @@ function Fold({ whole, set }) {
   const words = whole ? "Hide quoted text" : "Show quoted text";
   return html`<button class="card-known" aria-expanded=${whole ? "true" : "false"} aria-label=${words} title=${words}
     onClick=${() => set(!whole)}><span aria-hidden="true">•••</span></button>`;
-}
-
-/** @param {{ on: boolean, set: (on: boolean) => void }} props */
-function AsText({ on, set }) {
-  return html`<button aria-pressed=${on ? "true" : "false"} onClick=${() => set(!on)}>
-    <${Icon} name="page" size=${14} /> ${on ? "As sent" : "As plain text"}
-  </button>`;
-}
-
-const DAMAGED =
-  "This part of the message is damaged on this server. Where that is possible it is mended by itself, and shown then.";
-
-/** @param {{ attachment: Pick<Attachment, "filename" | "fileId" | "mime" | "size" | "damaged"> }} props */
-function AttachmentChip({ attachment }) {
-  const { filename, fileId, mime, size, damaged } = attachment;
-  if (damaged) return html`<span class="attachment damaged" title=${DAMAGED}>
-    <${Icon} name="warning" size=${20} />
-    <span class="attachment-name"><bdi>${filename}</bdi></span>
-    <span class="attachment-size">damaged</span>
-  </span>`;
-  return html`<a class="attachment" href=${`/files/${encodeURIComponent(fileId)}/content`} download=${filename}
-    title=${filename}>
-    <span class="sr-only">Download </span>
-    <${Icon} name=${fileIcon(mime)} size=${20} />
-    <span class="attachment-name"><bdi>${filename}</bdi></span>
-    <span class="attachment-size">${fileSize(size)}</span>
-    <${Icon} name="download" size=${16} />
-  </a>`;
 }
 
 const DRAFT_WORDS = "Draft, at your provider";

@@ -5,12 +5,17 @@ import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { MenuButton, MenuItem } from "../ui/menu.js";
 import { toast } from "../ui/toast.js";
+import { askToBlock, mayBlock } from "./blocking.js";
 import { composeAnswer } from "./compose/compose.js";
 import { back } from "./moving.js";
 import { askUnsubscribe } from "./unsubscribe.js";
 
-/** @param {{ message: Message, threadId: string, acts: boolean }} props `acts`: whether the person may change it */
-export function MessageMenu({ message, threadId, acts }) {
+/**
+ * @param {{ message: Message, threadId: string, acts: boolean, asText: boolean,
+ *   setAsText: ((on: boolean) => void) | null, print: () => void }} props
+ *   `acts`: whether the person may change it; `asText`: whether it is shown as plain text, if it has any
+ */
+export function MessageMenu({ message, threadId, acts, asText, setAsText, print }) {
   const source = `/mail/messages/${encodeURIComponent(message.id)}`;
   const isSent = !message.labels.some((one) => one.id === "DRAFT");
   const answer = (/** @type {AnswerKind} */ kind) => () => composeAnswer(kind, threadId, message.id);
@@ -26,6 +31,11 @@ export function MessageMenu({ message, threadId, acts }) {
         act=${() => copy(message.from.address)} />`}
       ${acts && message.canUnsubscribe && html`<${MenuItem} icon="mute" words="Unsubscribe"
         act=${() => askUnsubscribe(message.id)} />`}
+      ${mayBlock(message) && html`<${MenuItem} icon="blocked-sender" words="Block sender"
+        act=${() => askToBlock(message)} />`}
+      ${setAsText && html`<${MenuItem} icon="page" words=${asText ? "As sent" : "As plain text"}
+        act=${() => setAsText(!asText)} />`}
+      <${MenuItem} icon="print" words="Print" act=${print} />
       <a href=${`${source}/source`} target="_blank" rel="noopener"><${Icon} name="page" size=${16} /> Show original</a>
       <a href=${`${source}/eml`} download><${Icon} name="download" size=${16} /> Download (.eml)</a>
     <//>`;

@@ -5,9 +5,13 @@ import { SECTIONS_VIEW, mailPath, mailPlace } from "./address.js";
 import { split } from "../ui/media.js";
 import { opened } from "./details.js";
 import { knownThread, listsOf } from "./lists.js";
-import { clearPicks, heirOf, neighbour, openLists, picked, pickedThreads, select, selectedId, selectedThread, togglePick
-  } from "./selection.js";
+import { narrowed, withWords } from "./query_words.js";
+import { clearPicks, heirOf, neighbour, openLists, outermost, picked, pickedThreads, select, selectedId, selectedThread,
+  togglePick } from "./selection.js";
 
+/** A filter of lists as a search says it. @type {Record<import("./address.js").Filter, string>} */
+const FILTER_WORD = { "unread": "is:unread", "to-me": "to:me", "attachment": "has:attachment",
+  "starred": "is:starred" };
 const AFTER_KEY = "svc.after";
 
 export function currentAccountId() {
@@ -68,9 +72,22 @@ export function back() {
 /** Show only what passes the filter; the same one again: everything. @param {import("./address.js").Filter} only */
 export function narrowTo(only) {
   const { only: before, ...view } = currentView();
+  if (view.kind === "search" && !before) {
+    narrowSearch(view.query, only);
+    return;
+  }
   const next = before === only ? view : { ...view, only };
   for (const list of listsOf(next, currentAccountId())) void list.refetch();
   navigate(mailPath(currentAccountId(), listShown() ? openId() : null, next), { replace: true });
+}
+
+/** What is searched for is narrowed by a word of the query, or opened again. @param {string} query
+ * @param {import("./address.js").Filter} only */
+function narrowSearch(query, only) {
+  const words = narrowed(query, only).length ? [] : [FILTER_WORD[only]];
+  const next = withWords(query, only, ...words);
+  navigate(mailPath(currentAccountId(), listShown() ? openId() : null, { kind: "search", query: next }),
+    { replace: true });
 }
 
 /** Escape takes one thing away at a time. */
@@ -90,6 +107,12 @@ export function move(step) {
   if (!next) return;
   if (openId() === null) select(next.id, { focus: true });
   else openRow(next);
+}
+
+/** To the first row, or the last that is here. @param {1 | -1} end */
+export function moveToEnd(end) {
+  const row = outermost(end);
+  if (row) select(row.id, { focus: true });
 }
 
 /** Move, and pick what is passed. @param {1 | -1} step */

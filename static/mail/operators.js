@@ -1,6 +1,8 @@
 // @ts-check
 /** What the search understands besides words, offered while a query is typed. Pure: labels and people are handed in. */
 
+import { matches } from "./matching.js";
+
 /** @typedef {{ id: string, insert: string, hint: string }} Suggestion */
 
 /** @type {Suggestion[]} */
@@ -9,9 +11,11 @@ const OPERATORS = [
   { id: "to:", insert: "to:", hint: "who received it" },
   { id: "subject:", insert: "subject:", hint: "words of the subject" },
   { id: "label:", insert: "label:", hint: "one of your labels" },
-  { id: "in:", insert: "in:", hint: "inbox, sent, spam, trash, snoozed, anywhere" },
+  { id: "account:", insert: "account:", hint: "one of your mailboxes" },
+  { id: "in:", insert: "in:", hint: "a place: inbox, archive, sent, spam, trash, snoozed, anywhere" },
   { id: "is:", insert: "is:", hint: "unread, read, starred" },
   { id: "has:attachment", insert: "has:attachment ", hint: "with a file" },
+  { id: "filename:", insert: "filename:", hint: "words of an attachment’s name" },
   { id: "after:", insert: "after:", hint: "a day, as in 2026-03-31, or 7d" },
   { id: "before:", insert: "before:", hint: "a day, as in 2026-03-31" },
   { id: "-", insert: "-", hint: "without the word that follows" },
@@ -19,11 +23,13 @@ const OPERATORS = [
 ];
 /** @type {Record<string, string[]>} */
 const VALUES = {
-  "in:": ["inbox", "skipped", "sent", "drafts", "spam", "trash", "snoozed", "anywhere"],
+  "in:": ["inbox", "skipped", "archive", "sent", "drafts", "spam", "trash", "snoozed", "anywhere"],
   "is:": ["unread", "read", "starred", "snoozed", "muted"],
   "has:": ["attachment"],
 };
 const MAX_SHOWN = 8;
+/** Fewer letters without an operator mean nobody. */
+const MIN_PERSON_CHARS = 2;
 
 /** The word being typed: what stands after the last space that is not within quotation marks. @param {string} text */
 export function lastWord(text) {
@@ -34,15 +40,15 @@ export function lastWord(text) {
 
 /**
  * @param {string} text the query so far
- * @param {{ labels: string[], people: Person[] }} known
+ * @param {{ labels: string[], accounts: string[], people: { name: string, address: string }[] }} known
  * @returns {Suggestion[]}
  */
-export function suggestions(text, { labels, people }) {
+export function suggestions(text, { labels, accounts, people }) {
   const word = lastWord(text);
   const minus = word.startsWith("-") && word.length > 1 ? "-" : "";
   const bare = word.slice(minus.length).toLowerCase();
   const [, operator = "", typed = ""] = /^([a-z]+:)(.*)$/u.exec(bare) ?? [];
-  const values = operator === "label:" ? labels : VALUES[operator];
+  const values = operator === "label:" ? labels : operator === "account:" ? accounts : VALUES[operator];
   if (values) {
     const wanted = typed.replaceAll("\"", "");
     return values
@@ -56,14 +62,21 @@ export function suggestions(text, { labels, people }) {
         }));
   }
   if (operator) return [];
-  if (!bare) return text.trim() && !text.endsWith(" ") ? [] : OPERATORS;
-  return OPERATORS.filter((one) => one.id.startsWith(bare) && one.id !== bare)
-    .map((one) => ({ ...one, insert: minus + one.insert }));
+  if (!bare) return [];
+  return [
+    ...labels.filter((one) => matches(one, bare)).map((one) => ({ id: `label:${one}`,
+      insert: `${minus}label:${quoted(one)} `, hint: "" })),
+    ...OPERATORS.filter((one) => matches(`${one.id} ${one.hint}`, bare) && one.id !== bare)
+      .map((one) => ({ ...one, insert: minus + one.insert })),
+  ];
 }
 
-/** What is typed after from: or to:, which people are looked for by. @param {string} text */
+/** What people are looked for by: the last word, without `from:` or `to:`. Any other operator means nobody.
+ * @param {string} text */
 export function wantedPerson(text) {
-  return /^-?(?:from|to):"?(.+)$/iu.exec(lastWord(text))?.[1] ?? "";
+  const word = lastWord(text);
+  const value = /^-?(?:from|to):"?(.+)$/iu.exec(word)?.[1];
+  return value ?? (/^-|:/u.test(word) || word.length < MIN_PERSON_CHARS ? "" : word.replaceAll("\"", ""));
 }
 
 /** @param {string} value */

@@ -11,12 +11,16 @@ import { toast } from "../ui/toast.js";
 import { accountChanged, accountOf, accountRemoved, accounts, accountsProblem, loadAccounts, unifiedUnread
   } from "./accounts.js";
 import { markOpened } from "./actions.js";
+import { AlsoFound } from "./also_found.js";
+import { BlockDialog } from "./blocking.js";
 import { BulkBar } from "./bulk.js";
 import { COMMANDS, SHORTCUTS } from "./commands.js";
 import { ComposeBar } from "./compose/compose.js";
-import { ConnectDialog, ConnectPage } from "./connect.js";
+import { ConnectDialog } from "./connect.js";
 import { close, opened, prefetch, refetchDetails, show, threadGone, threadMoved } from "./details.js";
 import { DraftsList } from "./drafts_list.js";
+import { loadActing, stepChanged } from "./everything.js";
+import { ActingStrips, PickStrip } from "./everything_strips.js";
 import { Filters } from "./filters.js";
 import { ThreadLists } from "./list.js";
 import { applyThread, forgetThread, knownThread, refetchLists } from "./lists.js";
@@ -24,10 +28,15 @@ import { openRow } from "./moving.js";
 import { Pickers } from "./pickers.js";
 import { refusalFor } from "./refusals.js";
 import { returned } from "./returned.js";
+import { RowMenu } from "./row_menu.js";
 import { SearchNotices } from "./search.js";
+import { SearchChips } from "./search_chips.js";
 import { clearPicks, select, selectedId } from "./selection.js";
+import { refetchSnippets } from "./snippets/store.js";
 import { SyncStrips } from "./sync.js";
 import { ThreadPane } from "./thread.js";
+import { Viewer } from "./viewer.js";
+import { Welcome } from "./welcome.js";
 
 const PREFETCH_AFTER_MS = 200;
 
@@ -50,7 +59,7 @@ export function MailPage({ accountId, threadId, view }) {
     document.title = titleOf(accountId, threadId, view);
   });
   if (accounts.value === null) return html`<${Waiting} />`;
-  if (!accounts.value.length) return html`<main class="panel"><${ConnectPage} /></main>`;
+  if (!accounts.value.length) return html`<main class="panel"><${Welcome} /></main>`;
   if (accountId !== null && !accountOf(accountId)) return html`<main class="panel"><${NoSuchAccount} /></main>`;
   const open = threadId !== null;
   const name = accountOf(accountId)?.address ?? "Unified";
@@ -60,29 +69,41 @@ export function MailPage({ accountId, threadId, view }) {
         ${!open && html`<h1 class="sr-only">${name}</h1>`}
         <div class="list-top">
           <${ComposeBar} accountId=${accountId} />
-          ${view.kind !== "drafts" && html`<${Filters} only=${view.only ?? null} />`}
+          ${view.kind === "search" && !view.only
+            ? html`<${SearchChips} accountId=${accountId} query=${view.query} />`
+            : view.kind !== "drafts" && html`<${Filters} only=${view.only ?? null} />`}
           <${BulkBar} />
         </div>
+        <${PickStrip} />
+        <${ActingStrips} />
         <${SyncStrips} accountId=${accountId} />
         <${SearchNotices} accountId=${accountId} view=${view} />
         ${view.kind === "drafts" ? html`<${DraftsList} accountId=${accountId} />`
           : html`<${ThreadLists} accountId=${accountId} view=${view} beside=${open && split.value} open=${openRow} />`}
+        ${view.kind === "search" && html`<${AlsoFound} accountId=${accountId} view=${view} />`}
       </div>
       ${open && html`<div class="thread-pane"><${ThreadPane} id=${threadId} commands=${COMMANDS} /></div>`}
     </div>
     <${ConnectDialog} />
     <${Pickers} />
+    <${BlockDialog} />
+    <${RowMenu} />
+    <${Viewer} />
   </main>`;
 }
 
 /** What the live updates mean here. @param {LiveEvent} event */
 export function onMailEvent(event) {
-  const payload = /** @type {{ thread?: Thread, account?: Account }} */ (event.payload ?? {});
+  const payload = /** @type {{ thread?: Thread, account?: Account, step?: BulkStep }} */ (event.payload ?? {});
   if (event.kind === "thread.changed" && payload.thread) {
     changed(payload.thread);
   } else if (event.kind === "thread.removed") {
     forgetThread(event.id);
     threadGone(event.id);
+  } else if (event.kind === "snippets.changed") {
+    refetchSnippets();
+  } else if (event.kind === "bulk.changed" && payload.step) {
+    stepChanged(payload.step);
   } else if (event.kind === "account.changed" && payload.account) {
     accountChanged(payload.account);
   } else if (event.kind === "account.removed") {
@@ -103,9 +124,11 @@ function changed(thread) {
 
 /** There is a gap in the live updates. */
 export function refetchMail() {
+  void loadActing();
   void loadAccounts();
   refetchLists();
   refetchDetails();
+  refetchSnippets();
 }
 
 function Waiting() {

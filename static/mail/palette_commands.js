@@ -3,11 +3,23 @@
 import { navigate } from "../router.js";
 import { accounts } from "./accounts.js";
 import { mailPath, mailPlace } from "./address.js";
+import { askToBlock, blockable } from "./blocking.js";
 import { otherCommands } from "./commands.js";
+import { composeBlank } from "./compose/compose.js";
+import { composition } from "./compose/current.js";
 import { ownLabels } from "./labels.js";
+import { threadsAtHand } from "./lists.js";
+import { matches } from "./matching.js";
+import { snippets } from "./snippets/store.js";
 import { askUnsubscribe, mailingOpen } from "./unsubscribe.js";
 
 /** @typedef {import("../feature.js").Command} Command */
+/** @typedef {import("./snippets/store.js").Snippet} Snippet */
+
+const MIN_TYPED_CHARS = 2;
+/** Of each list so many rows are looked through. */
+const MAX_AT_HAND = 300;
+const MAX_THREADS = 5;
 
 /** @returns {Command[]} */
 export function paletteCommands() {
@@ -19,6 +31,8 @@ export function paletteCommands() {
       going(`label ${name}`, name, mailPath(here, null, { kind: "label", name }), "Label")),
     ...otherCommands(),
     ...unsubscribing(),
+    ...snippetCommands(),
+    ...blocking(),
   ];
 }
 
@@ -30,7 +44,34 @@ function unsubscribing() {
   return [{ id: "unsubscribe", label: `Unsubscribe from ${name}`, run: () => void askUnsubscribe(message.id) }];
 }
 
+/** Into what is written, else into a new message. @returns {Command[]} */
+function snippetCommands() {
+  const put = composition.value?.putSnippet ?? ((/** @type {Snippet} */ snippet) => composeBlank({ snippet }));
+  return (snippets.value ?? []).map((one) =>
+    ({ id: `snippet ${one.name}`, label: one.name, group: "Snippet", run: () => put(one) }));
+}
+
+/** @returns {Command[]} */
+function blocking() {
+  const message = blockable();
+  return message ? [{ id: "block", label: `Block ${message.from.address}`, run: () => askToBlock(message) }] : [];
+}
+
 /** @param {string} id @param {string} label @param {string} to @param {string} group @returns {Command} */
 function going(id, label, to, group) {
-  return { id, label, group, run: () => navigate(to) };
+  return { id, label, group, href: to, run: () => navigate(to) };
+}
+
+/** Threads that some list holds, the newest first: what one has just seen is what one goes back to.
+ * @param {string} text @returns {Promise<Command[]>} */
+export async function lookup(text) {
+  if (text.length < MIN_TYPED_CHARS) return [];
+  const here = mailPlace.value?.accountId ?? null;
+  return threadsAtHand(MAX_AT_HAND)
+    .filter(({ hidden, subject, sender }) => !hidden && matches(`${subject} ${sender.name} ${sender.address}`, text))
+    .slice(0, MAX_THREADS)
+    .map(({ id, subject, sender }) => ({
+      ...going(`thread ${id}`, subject || "(no subject)", mailPath(here, id), "Mail"),
+      hint: sender.title || sender.name || sender.address,
+    }));
 }

@@ -6,11 +6,12 @@
  * (fonts, links, placeholders of blocked images) are written as attributes, before the sender's own, which win. This is
  * done in an inert document: nothing in it runs or loads, and nothing of it enters the app's document.
  */
+import { clearPaper } from "./colours.js";
 import { END_PX } from "./sheet.js";
 
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
-const BODY =
+export const BODY_STYLE =
   "margin:4px 0 8px;color:#1d2429;overflow-wrap:break-word;" +
   "font:14px/1.55 system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue','Noto Sans',Arial,sans-serif";
 
@@ -22,14 +23,18 @@ const BASE = {
   TABLE: "max-width:100%",
   BLOCKQUOTE: "margin:0 0 0 2px;padding:0 0 0 12px;border-left:2px solid #cfd6da;color:#4d585f",
 };
+/** The least and the most of it: a newsletter keeps its shape, and its pictures do not fill the screen. */
+const PLACEHOLDER_MIN_PX = 32;
+export const PLACEHOLDER_MAX_PX = 400;
 const PLACEHOLDER =
   "display:inline-block;max-width:100%;box-sizing:border-box;overflow:hidden;vertical-align:middle;" +
-  "background:#eef2f3;outline:1px dashed #bcc7cc;outline-offset:-1px;border-radius:3px;" +
-  "color:#566269;font-size:12px;line-height:16px;text-align:center";
+  "background:#f1f3f4;border-radius:4px;color:#5c656b;font-size:12px;line-height:16px;text-align:center";
+const SPACE = "display:inline-block;max-width:100%;vertical-align:middle";
 /** On dark paper all colours are turned, and those of an image turned back. */
 export const TURN = "invert(1) hue-rotate(180deg)";
-/** Smaller than this, an image has no room for words. */
+/** Smaller than this, an image has no room for words; and than that, it only keeps things apart, where it has none. */
 const ROOM_FOR_WORDS_PX = 32;
+const SPACER_PX = 16;
 /** What a style says of an image's size, itself. */
 const OWN_SIZE = /(?:^|;)(?:width|height):/;
 /** Images of this size carry nothing but a count of readers. */
@@ -65,6 +70,30 @@ export function isTracker(image) {
 }
 
 /**
+ * Placeholders for what is not shown, and the base styles. Changes `body`.
+ * @param {HTMLElement} body from placeImages
+ * @param {import("./images.js").Images} images
+ * @param {boolean} [dark] on dark paper
+ */
+export function dress(body, images, dark = false) {
+  for (const image of body.querySelectorAll("img[data-remote]:not([src])")) {
+    const one = images.get(Number(image.getAttribute("data-remote")));
+    const box = isTracker(image) ? null : placeholder(image, one && "reason" in one ? one.reason : "");
+    if (box) image.replaceWith(box);
+    else image.remove();
+  }
+  if (dark) clearPaper(body);
+  for (const element of body.querySelectorAll(Object.keys(BASE).join(","))) {
+    const again = dark && element.tagName === "IMG" ? `filter:${TURN};` : "";
+    element.setAttribute("style", `${BASE[element.tagName]};${again}${element.getAttribute("style") ?? ""}`);
+  }
+  return body;
+}
+
+/** Printed, no colours are turned: not the frame's (card.css), nor back. The server's policy names this style alone. */
+const PRINTED = "@media print { img { filter: none !important; } }";
+
+/**
  * The frame's document. Changes `body`.
  * @param {HTMLElement} body from placeImages
  * @param {import("./images.js").Images} images
@@ -72,21 +101,14 @@ export function isTracker(image) {
  * @param {number} width of the frame in pixels
  */
 export function frameDocument(body, images, dark, width) {
-  for (const image of body.querySelectorAll("img[data-remote]:not([src])")) {
-    const one = images.get(Number(image.getAttribute("data-remote")));
-    if (isTracker(image)) image.remove();
-    else image.replaceWith(placeholder(image, one && "reason" in one ? one.reason : ""));
-  }
-  for (const element of body.querySelectorAll(Object.keys(BASE).join(","))) {
-    const again = dark && element.tagName === "IMG" ? `filter:${TURN};` : "";
-    element.setAttribute("style", `${BASE[element.tagName]};${again}${element.getAttribute("style") ?? ""}`);
-  }
+  dress(body, images, dark);
   return (
     `<!doctype html><html style="color-scheme:light;width:${width}px;padding-bottom:${END_PX}px"><head>` +
     `<meta http-equiv="Content-Security-Policy" content="${POLICY}">` +
     `<meta name="responsive-embedded-sizing" content="allow-origins=${location.origin}">` +
-    '<meta charset="utf-8"><meta name="referrer" content="no-referrer"></head>' +
-    `<body style="background:${dark ? "transparent" : "#fff"};${BODY}">${body.innerHTML}</body></html>`
+    '<meta charset="utf-8"><meta name="referrer" content="no-referrer">' +
+    `${dark ? `<style>${PRINTED}</style>` : ""}</head>` +
+    `<body style="background:${dark ? "transparent" : "#fff"};${BODY_STYLE}">${body.innerHTML}</body></html>`
   );
 }
 
@@ -108,35 +130,47 @@ function showImage(image, { data, width, height }) {
 
 /** In pixels, where that is how they are given. @param {Element} image */
 function sidesOf(image) {
+  const style = image.getAttribute("style") ?? "";
   return ["width", "height"].map((name) => {
-    const side = image.getAttribute(name) ?? "";
-    return /^\d+$/.test(side) ? Number(side) : null;
+    const side = image.getAttribute(name) ?? new RegExp(`(?:^|;)${name}:([\\d.]+)px`).exec(style)?.[1] ?? "";
+    return /^\d+(?:\.\d+)?$/.test(side) ? Math.round(Number(side)) : null;
   });
 }
 
 /**
- * What stands for an image that is not shown: a box of its size with its words, or with what was in the way.
+ * What stands for an image that is not shown: a quiet box of its size with its words, or with what was in the way. One
+ * of no size and without words leaves nothing, and one that only keeps others apart leaves its room.
  * @param {Element} image
  * @param {string} reason
+ * @returns {HTMLElement | null}
  */
 function placeholder(image, reason) {
-  const width = image.getAttribute("width") ?? "";
-  const sides = sidesOf(image);
-  const [wide, high] = sides;
-  const box = image.ownerDocument.createElement("span");
-  const size = [
-    width && `width:${wide === null ? width : `${wide}px`}`,
-    wide && high && `aspect-ratio:${wide}/${high}`,
-    high && !wide && `height:${high}px`,
-  ];
   const words = [image.getAttribute("alt") ?? "", reason].filter(Boolean).join(" – ");
-  const narrow = sides.some((side) => side !== null && side < ROOM_FOR_WORDS_PX);
-  box.setAttribute("style", [PLACEHOLDER, narrow ? "" : "padding:4px 6px", ...size, image.getAttribute("style") ?? ""]
-    .filter(Boolean).join(";"));
+  const sides = sidesOf(image);
+  const width = image.getAttribute("width") ?? "";
+  if (!words && !width && !sides.some(Boolean)) return null;
+  const isNarrow = sides.some((side) => side !== null && side < ROOM_FOR_WORDS_PX);
+  const isSpacer = !words && sides.some((side) => side !== null && side < SPACER_PX);
+  const box = image.ownerDocument.createElement("span");
+  const own = image.getAttribute("style") ?? "";
+  box.setAttribute("style", [
+    isSpacer ? SPACE : PLACEHOLDER, isNarrow ? "" : "padding:4px 6px", sizeOf(sides, width), own,
+    isSpacer ? "" : `max-height:${PLACEHOLDER_MAX_PX}px`,
+  ].filter(Boolean).join(";"));
   box.setAttribute("data-remote", image.getAttribute("data-remote") ?? "");
+  if (isSpacer) return box;
   box.setAttribute("role", "img");
   box.setAttribute("aria-label", words || "Blocked image");
   if (reason) box.setAttribute("title", reason);
-  if (!narrow) box.append(wide || high ? words : words || "image");
+  if (!isNarrow) box.append(words);
   return box;
+}
+
+/** @param {(number | null)[]} sides @param {string} width as it is given */
+function sizeOf([wide = null, high = null], width) {
+  return [
+    wide !== null ? `width:${wide}px` : width && `width:${width}`,
+    wide && high ? `aspect-ratio:${wide}/${high}` : high !== null ? `height:${high}px`
+      : `min-height:${PLACEHOLDER_MIN_PX}px`,
+  ].filter(Boolean).join(";");
 }

@@ -10,7 +10,9 @@ import { label } from "./actions.js";
 import { currentAccountId, goOn } from "./moving.js";
 import { picker, snoozeThese } from "./commands.js";
 import { whenWords } from "./compose/when.js";
+import { actOnAll, labelAll } from "./everything.js";
 import { labels, labelsProblem, ownLabels, wantLabels } from "./labels.js";
+import { everything, standForAll } from "./selection.js";
 import { chipStyle } from "./row.js";
 import { TimeChooser } from "./times/chooser.js";
 
@@ -24,8 +26,10 @@ export function Pickers() {
   const close = () => {
     picker.value = null;
   };
-  const about = open.threads.length === 1 ? `“${open.threads[0]?.subject || "(no subject)"}”`
-    : plural(open.threads.length, "thread");
+  const whole = standForAll(open.threads) ? everything.value : null;
+  const [first, second] = open.threads;
+  const about = whole || second ? plural(whole?.count ?? open.threads.length, "thread")
+    : `“${first?.subject || "(no subject)"}”`;
   return open.kind === "label"
     ? html`<${LabelPicker} threads=${open.threads} about=${about} close=${close} />`
     : html`<${SnoozePicker} threads=${open.threads} about=${about} close=${close} />`;
@@ -50,7 +54,9 @@ function LabelPicker({ threads, about, close }) {
   const accountId = currentAccountId();
   const known = ownLabels(accountId);
   const found = known.filter((one) => one.name.toLowerCase().includes(wanted.toLowerCase()));
+  const isAll = standForAll(threads);
   const state = (/** @type {string} */ name) => {
+    if (isAll) return everything.value?.list.title.toLowerCase() === name.toLowerCase() ? "true" : "false";
     const count = threads.filter((one) =>
       one.labels.some((mine) => mine.name.toLowerCase() === name.toLowerCase())).length;
     return count === 0 ? "false" : count === threads.length ? "true" : "mixed";
@@ -62,11 +68,16 @@ function LabelPicker({ threads, about, close }) {
       .sort((a, b) => rank[state(a.name)] - rank[state(b.name)]),
     ...(isNew && labels.value !== null ? [{ id: "\0new", name: wanted, color: colour || null, create: true }] : []),
   ];
-  const choose = (/** @type {typeof items[number]} */ item) =>
-    after(close, () => goOn(threads, () => label(threads, item.name, item.create || state(item.name) !== "true",
-      item.create && colour ? colour : undefined)));
+  const choose = (/** @type {typeof items[number]} */ item, /** @type {boolean} */ file) =>
+    after(close, () => {
+      const on = file || item.create || state(item.name) !== "true";
+      const how = { color: item.create && colour ? colour : undefined, file };
+      if (isAll) void labelAll(item.name, on, how);
+      else goOn(threads, () => label(threads, item.name, on, how));
+    });
   return html`<${Modal} label="Labels" class="picker" close=${close}>
     <p class="picker-about">Labels of <bdi>${about}</bdi></p>
+    <p class="picker-hint"><kbd>Shift</kbd> <kbd>Enter</kbd> archives, too</p>
     <${Chooser} id="label-choice" label="Label" placeholder="Find or make a label" text=${text} setText=${setText}
       items=${items} choose=${choose}
       checked=${(/** @type {typeof items[number]} */ item) => (item.create ? undefined : state(item.name))}
@@ -90,7 +101,11 @@ function LabelPicker({ threads, about, close }) {
 /** @param {{ threads: Thread[], about: string, close: () => void }} props */
 function SnoozePicker({ threads, about, close }) {
   const choose = (/** @type {Date} */ at) =>
-    after(close, () => snoozeThese(threads, at.toISOString(), whenWords(at, new Date())));
+    after(close, () => {
+      const [until, words] = [at.toISOString(), whenWords(at, new Date())];
+      if (standForAll(threads)) actOnAll("snooze", { until, words });
+      else snoozeThese(threads, until, words);
+    });
   return html`<${Modal} label="Snooze" class="picker" close=${close}>
     <p class="picker-about">Snooze <bdi>${about}</bdi> until</p>
     <${TimeChooser} id="snooze" label="Snooze until" choose=${choose} />

@@ -7,28 +7,27 @@ import { html } from "../ui/html.js";
 
 const RASTER = new Set(["image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp"]);
 
-/** What the service gives out to be shown in place. @param {InlinePart} part */
+/** What the service gives out to be shown in place. @param {{ mime: string }} part */
 export function isPicture(part) {
   return RASTER.has(part.mime.toLowerCase());
 }
 
-/** @param {{ parts: InlinePart[] }} props */
-export function Pictures({ parts }) {
+/** @param {{ parts: InlinePart[], look: (part: InlinePart) => void }} props `look`: at one of them, large */
+export function Pictures({ parts, look }) {
   if (!parts.length) return null;
   return html`<ul class="pictures" aria-label="Pictures in this message">
-    ${parts.map((part) => html`<li key=${part.fileId}><${Picture} part=${part} /></li>`)}
+    ${parts.map((part) => html`<li key=${part.fileId}><${Picture} part=${part} look=${look} /></li>`)}
   </ul>`;
 }
 
-/** @param {{ part: InlinePart }} props */
-function Picture({ part }) {
+/** @param {{ part: InlinePart, look: (part: InlinePart) => void }} props */
+function Picture({ part, look }) {
   const [broken, setBroken] = useState(false);
   const address = `/files/${encodeURIComponent(part.fileId)}/content`;
-  return html`<a class="picture" href=${address} download=${part.filename} title=${part.filename}>
-    <span class="sr-only">Download </span>
-    ${broken
-      ? html`<span class="picture-name"><bdi>${part.filename}</bdi></span>`
-      : html`<img src=${address} alt=${part.filename} loading="lazy" decoding="async"
-        onError=${() => setBroken(true)} />`}
-  </a>`;
+  if (broken) return html`<a class="picture" href=${address} download=${part.filename} title=${part.filename}>
+    <span class="sr-only">Download </span><span class="picture-name"><bdi>${part.filename}</bdi></span></a>`;
+  return html`<button class="picture" title=${part.filename} onClick=${() => look(part)}>
+    <span class="sr-only">View </span>
+    <img src=${address} alt=${part.filename} loading="lazy" decoding="async" onError=${() => setBroken(true)} />
+  </button>`;
 }

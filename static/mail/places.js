@@ -19,16 +19,17 @@ import { chipStyle } from "./row.js";
 
 /** @type {Nav[]} */
 export const PLACES = [
-  { ...to("Inbox", "inbox", { kind: "sections" }), keys: "g i", bar: "Mail", count: unreadHere },
-  { ...to("Starred", "star", { kind: "label", name: "Starred" }), keys: "g s" },
-  { ...to("Snoozed", "clock", { kind: "snoozed" }), keys: "g z" },
+  { ...to("Inbox", "inbox", { kind: "sections" }), keys: "Mail g i", bar: "Mail", count: unreadHere },
+  { ...to("Starred", "star", { kind: "label", name: "Starred" }), keys: "Mail g s", also: ["flagged"] },
+  { ...to("Snoozed", "clock", { kind: "snoozed" }), keys: "Mail g z", also: ["later", "reminders"] },
   { ...to("Drafts", "edit", { kind: "drafts" }), count: draftsCount },
-  { at: "places", icon: "later", title: "Scheduled", href: () => "/p/tasks?only=scheduled", count: scheduledCount,
+  { at: "places", icon: "later", title: "Scheduled", also: ["send later", "outbox"],
+    href: () => "/p/tasks?only=scheduled", count: scheduledCount,
     here: ({ pathname, searchParams }) => pathname === "/p/tasks" && searchParams.get("only") === "scheduled" },
-  { ...to("Sent", "forward", { kind: "label", name: "Sent" }), keys: "g t" },
-  { ...to("All mail", "all", { kind: "all" }), keys: "g a" },
-  to("Spam", "spam", { kind: "label", name: "Spam" }),
-  to("Trash", "trash", { kind: "label", name: "Trash" }),
+  { ...to("Sent", "forward", { kind: "label", name: "Sent" }), keys: "Mail g t" },
+  { ...to("All mail", "all", { kind: "all" }), keys: "Mail g a", also: ["archive", "everything"] },
+  { ...to("Spam", "spam", { kind: "label", name: "Spam" }), also: ["junk"] },
+  { ...to("Trash", "trash", { kind: "label", name: "Trash" }), also: ["delete", "deleted", "bin"] },
 ];
 
 /** The labels that people made, of the account that is shown, or of all. */

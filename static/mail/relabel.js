@@ -36,8 +36,14 @@ export function rowAfter(thread, name, said) {
   return { ...thread, ...patchOf(thread, name, said) };
 }
 
-/** @param {Thread} thread @param {string} name @param {any} said @returns {Partial<Thread>} */
-function patchOf(thread, name, said) {
+/**
+ * How a thread's row changes by that.
+ * @param {Thread} thread
+ * @param {string} name
+ * @param {any} said
+ * @returns {Partial<Thread>}
+ */
+export function patchOf(thread, name, said) {
   switch (name) {
     case "mail.open":
       return relabelled(thread, [], ["UNREAD"]);

@@ -7,6 +7,7 @@ import { fullTime, listTime } from "../ui/format.js";
 import { mailPath } from "./address.js";
 import { accountMark } from "./marks.js";
 import { recipientsOf, writersOf } from "./names.js";
+import { RowActs } from "./row_acts.js";
 
 const MAX_CHIPS = 3;
 const COLOUR = /^#[0-9a-f]{6}$/i;
@@ -27,6 +28,8 @@ const SYSTEM_LABELS = new Set(["INBOX", "UNREAD", "STARRED", "IMPORTANT", "SENT"
  * @property {boolean} marked whether it shows which accounts hold it
  * @property {"sent" | "draft" | null} about what it tells of: what came, or what the person sent or drafted
  * @property {Set<string>} mine the person's own addresses
+ * @property {string} href of the thread, for a tab of its own
+ * @property {boolean} hovered whether the mouse is over it
  * @property {string} day today, so that times are drawn anew at midnight
  */
 
@@ -39,11 +42,14 @@ export class Row extends Component {
   }
 
   /** @override @param {RowProps} props */
-  render({ thread, index, top, size, selected, reachable, picked, picking, isBack, drafted, marked, about }) {
+  render({ thread, index, top, size, selected, reachable, picked, picking, isBack, drafted, marked, about, href,
+    hovered }) {
     const own = about && thread[about];
     const time = listTime(own ? own.at : thread.lastMessageAt, Date.now());
-    return html`<div
+    return html`<a
       id=${`row-${thread.id}`}
+      href=${href}
+      draggable=${false}
       class=${`row${thread.unread ? " unread" : ""}${selected ? " selected" : ""}${picked ? " picked" : ""}`}
       role="option"
       data-thread=${thread.id}
@@ -64,17 +70,21 @@ export class Row extends Component {
       <span class="row-text">
         <span class="row-subject">${drafted && html`<span class="row-draft">Draft<${Heard}>, <//></span> `}
           <bdi>${thread.subject || "(no subject)"}</bdi><${Heard}>, <//></span>
-        <span class="row-snippet" aria-hidden="true"><bdi>${own ? own.snippet : html`<${Snippet} thread=${thread} />`}
-          </bdi></span>
+        <span class="row-rest">
+          <span class="row-snippet" aria-hidden="true"><bdi>${own ? own.snippet
+            : html`<${Snippet} thread=${thread} />`}</bdi></span>
+          <span class="row-labels">
+            ${isBack && html`<span class="chip back">Back from snooze<${Heard}>, <//></span>`}
+            ${thread.snoozedUntil && html`<span class="row-until"
+              title=${`Snoozed until ${fullTime(thread.snoozedUntil)}`}><${Heard}>snoozed until <//>
+              <${Icon} name="clock" size=${15} /> ${listTime(thread.snoozedUntil, Date.now())}<${Heard}>, <//></span>`}
+            ${thread.muted && html`<span class="row-clip" title="Muted"><${Heard}>muted, <//>
+              <${Icon} name="mute" size=${16} /></span>`}
+            <${Chips} labels=${thread.labels} />
+          </span>
+        </span>
       </span>
       <span class="row-marks">
-        ${isBack && html`<span class="chip back">Back from snooze<${Heard}>, <//></span>`}
-        ${thread.snoozedUntil && html`<span class="row-until" title=${`Snoozed until ${fullTime(thread.snoozedUntil)}`}>
-          <${Heard}>snoozed until <//><${Icon} name="clock" size=${15} /> ${listTime(thread.snoozedUntil, Date.now())}
-          <${Heard}>, <//></span>`}
-        ${thread.muted && html`<span class="row-clip" title="Muted"><${Heard}>muted, <//>
-          <${Icon} name="mute" size=${16} /></span>`}
-        <${Chips} labels=${thread.labels} />
         ${thread.starred && html`<span class="row-star"><${Heard}>starred, <//><${Icon} name="star" size=${16} />
           </span>`}
         ${thread.hasAttachments && html`<span class="row-clip"><${Heard}>with attachments, <//>
@@ -82,7 +92,8 @@ export class Row extends Component {
         ${marked && html`<${Holders} thread=${thread} />`}
       </span>
       <span class="row-time">${time}</span>
-    </div>`;
+      ${hovered && html`<${RowActs} thread=${thread} />`}
+    </a>`;
   }
 }
 
@@ -130,7 +141,8 @@ export function Chips({ labels, max = MAX_CHIPS }) {
     (label) => html`<span key=${label.id} class="chip label" data-label=${label.name} style=${chipStyle(label)}>
       <bdi>${label.name}</bdi><${Heard}>, <//>
     </span>`,
-  )}${more > 0 && html`<span class="chip" aria-hidden="true">+${more}</span>`}`;
+  )}${own.length > 1 && html`<span class="chip chip-more" aria-hidden="true"
+    data-wide=${more > 0 ? `+${more}` : undefined} data-narrow=${`+${own.length - 1}`}></span>`}`;
 }
 
 /**

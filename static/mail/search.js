@@ -6,72 +6,84 @@
  * Typing searches by itself after a moment. The list of the newest query is shown once it is here; the answers to
  * earlier ones fill lists that nobody looks at. The query stands in the address, so that it survives a reload.
  */
+import { effect } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { navigate } from "../router.js";
-import { mailPath, mailPlace } from "./address.js";
-import { query } from "../rpc.js";
-import { classes, html } from "../ui/html.js";
+import { SECTIONS_VIEW, mailPath, mailPlace, underFilter } from "./address.js";
+import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { searchWanted } from "./commands.js";
-import { ownLabels, wantLabels } from "./labels.js";
+import { keysFor } from "../ui/key_words.js";
 import { listsOf } from "./lists.js";
-import { lastWord, suggestions, wantedPerson } from "./operators.js";
+import { rememberSearch } from "./recent_searches.js";
+import { Offers, offerId, useOffers } from "./search_offers.js";
 import { openLists, select } from "./selection.js";
 
 const SETTLE_MS = 160;
 const MAX_QUERY_CHARS = 500;
+/** Of the mails that were found, so many are told to the suggestions. */
+const MAX_ANSWERED = 5;
 
 /** @typedef {import("./address.js").View} View */
+/** @typedef {import("./suggesting.js").Row} Row */
 
 /** @param {{ accountId: string | null, view: View }} props */
 export function SearchField({ accountId, view }) {
   const field = useRef(/** @type {HTMLInputElement | null} */ (null));
   const shown = view.kind === "search" ? view.query : "";
   const [text, setText] = useState(shown);
-  const [offering, setOffering] = useState(false);
-  const [active, setActive] = useState(-1);
-  const [people, setPeople] = useState(/** @type {Person[]} */ ([]));
-  const { searching, searchSoon, searchNow } = useSearch(accountId);
+  const { searching, answered, searchSoon, searchNow } = useSearch(accountId);
+  const offers = useOffers({ text, accountId, answered });
+  const { rows, marked } = offers;
   useEffect(() => {
     if (document.activeElement !== field.current || view.kind !== "search") setText(shown);
   }, [shown, view.kind]);
   // before the next key: a letter would be a command
   useLayoutEffect(() => focusWhenWanted(field.current), [searchWanted.value]);
-  usePeople(wantedPerson(text), setPeople);
-  const items = offering ? suggestions(text, { labels: ownLabels(accountId).map((one) => one.name), people }) : [];
 
   const type = (/** @type {string} */ next) => {
     setText(next);
-    setActive(-1);
-    setOffering(true);
+    offers.open();
     searchSoon(next);
   };
-  const take = (/** @type {import("./operators.js").Suggestion} */ one) => {
-    type(text.slice(0, text.length - lastWord(text).length) + one.insert);
-    field.current?.focus();
+  const enter = (/** @type {string} */ query) => {
+    setText(query);
+    offers.close();
+    rememberSearch(query);
+    searchNow(query);
+    void goToResults(field.current);
+  };
+  const take = (/** @type {Row} */ row) => {
+    if (row.enter) enter(row.query ?? "");
+    else if (row.open) {
+      offers.close();
+      rememberSearch(text);
+      field.current?.blur();
+      row.open();
+    } else {
+      type(row.query ?? "");
+      field.current?.focus();
+    }
   };
   const leave = () => {
-    setOffering(false);
+    offers.close();
     if (view.kind === "search" || text) {
       setText("");
       searchNow("");
-      if (view.kind === "search") navigate(mailPath(accountId));
+      if (view.kind === "search") navigate(mailPath(accountId, null, underFilter(SECTIONS_VIEW)));
     }
     field.current?.blur();
   };
   const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
     const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
-    const chosen = items[active];
     if (event.isComposing) return;
-    if (step && items.length) setActive(((active + 1 + step + items.length + 1) % (items.length + 1)) - 1);
-    else if (event.key === "ArrowDown") goToResults(field.current);
-    else if (event.key === "Enter" && chosen) take(chosen);
-    else if (event.key === "Enter") {
-      setOffering(false);
-      searchNow(text);
-      goToResults(field.current);
-    } else if (event.key === "Escape") {
-      if (items.length && text) setOffering(false);
+    if (step && rows.length) offers.mark(step);
+    else if (event.key === "ArrowDown") void goToResults(field.current);
+    else if (event.key === "Enter" && marked) take(marked);
+    else if (event.key === "Enter") enter(text);
+    else if (event.key === "Delete" && marked?.kind === "recent") offers.remove(marked);
+    else if (event.key === "Escape") {
+      if (rows.length && text.trim()) offers.close();
       else leave();
     } else return;
     event.preventDefault();
@@ -81,25 +93,17 @@ export function SearchField({ accountId, view }) {
     <input
       ref=${field} type="text" class="search-field" role="combobox" aria-label="Search mail" placeholder="Search"
         value=${text} maxlength=${MAX_QUERY_CHARS}
-      aria-expanded=${items.length ? "true" : "false"} aria-controls="search-offers" aria-autocomplete="list"
-        aria-keyshortcuts="/"
-      aria-activedescendant=${items[active] ? `search-offer-${active}` : undefined}
+      aria-expanded=${rows.length ? "true" : "false"} aria-controls="search-offers" aria-autocomplete="list"
+        aria-keyshortcuts=${keysFor("Mail /")}
+      aria-activedescendant=${marked ? offerId(marked) : undefined}
       autocomplete="off" autocapitalize="off" spellcheck=${false} enterkeyhint="search"
       onInput=${(/** @type {{ currentTarget: HTMLInputElement }} */ event) => type(event.currentTarget.value)}
-      onFocus=${() => { setOffering(true); void wantLabels(); }} onBlur=${() => setOffering(false)}
-        onKeyDown=${onKeyDown}
+      onFocus=${() => text.trim() || offers.open()} onBlur=${offers.close} onKeyDown=${onKeyDown}
     />
     ${searching && html`<i class="search-busy"></i>`}
     ${text && html`<button type="button" class="search-clear" aria-label="Clear the search" onClick=${leave}>
       <${Icon} name="close" size=${14} /></button>`}
-    <div id="search-offers" class=${classes({ "search-offers": true, shown: items.length > 0 })} role="listbox"
-      aria-label="What the search understands">
-      ${items.map((one, index) => html`<div
-        key=${one.id} id=${`search-offer-${index}`} class=${classes({ "chooser-item": true, active: index === active })}
-          role="option" aria-selected=${index === active ? "true" : "false"}
-        onMouseDown=${(/** @type {Event} */ event) => event.preventDefault()} onClick=${() => take(one)}
-      ><b><bdi>${one.id}</bdi></b> <span class="quiet-text"><bdi>${one.hint}</bdi></span></div>`)}
-    </div>
+    <${Offers} rows=${rows} marked=${marked} take=${take} remove=${offers.remove} />
   </form>`;
 }
 
@@ -112,10 +116,21 @@ export function SearchNotices({ accountId, view }) {
   const [list] = listsOf(view, accountId);
   void list?.version.value;
   return html`<div role="status">
+    ${list?.didYouMean && html`<${DidYouMean} meant=${list.didYouMean} accountId=${accountId} />`}
     ${list?.notices.map((one) => html`<p key=${one} class="strip notice-line"><bdi>${one}</bdi></p>`)}
     <span class="sr-only">${list?.state === "ready" ? `${list.rows.length}${list.complete ? "" : " or more"} found`
       : ""}</span>
   </div>`;
+}
+
+/** The search in another spelling. @param {{ meant: string, accountId: string | null }} props */
+function DidYouMean({ meant, accountId }) {
+  const search = () => {
+    showFound(meant, accountId);
+    void goToResults(null);
+  };
+  return html`<p class="strip notice-line"><span>Did you mean <button type="button" class="link" onClick=${search}
+    ><bdi>${meant}</bdi></button>?</span></p>`;
 }
 
 /**
@@ -127,6 +142,7 @@ function useSearch(accountId) {
   const timer = useRef(/** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined));
   const underWay = useRef(/** @type {import("./lists.js").ThreadList | null} */ (null));
   const [searching, setSearching] = useState(false);
+  const [answered, setAnswered] = useState({ text: "", mails: /** @type {Thread[]} */ ([]) });
   useEffect(() => () => clearTimeout(timer.current), []);
   /** The answer to what was typed before is not wanted any more. @param {string} text */
   const supersede = (text) => {
@@ -146,16 +162,17 @@ function useSearch(accountId) {
     if (!text.trim()) return;
     timer.current = setTimeout(async () => {
       setSearching(true);
-      const [list] = listsOf({ kind: "search", query: text }, accountId);
+      const [list] = listsOf(underFilter({ kind: "search", query: text }), accountId);
       underWay.current = list ?? null;
       if (list?.state === "fresh" || list?.state === "failed") await list.more();
       if (underWay.current === list) underWay.current = null;
       if (newest.current !== text) return; // another one is newer
       setSearching(false);
+      setAnswered({ text, mails: list?.rows.slice(0, MAX_ANSWERED) ?? [] });
       showFound(text, accountId);
     }, SETTLE_MS);
   };
-  return { searching, searchSoon, searchNow };
+  return { searching, answered, searchSoon, searchNow };
 }
 
 /** @param {string} text @param {string | null} accountId */
@@ -163,7 +180,8 @@ function showFound(text, accountId) {
   const here = mailPlace.value;
   if (!here) return;
   const isSearch = here.view.kind === "search";
-  navigate(mailPath(accountId, null, { kind: "search", query: text }), { replace: isSearch && here.threadId === null });
+  const view = underFilter({ kind: "search", query: text });
+  navigate(mailPath(accountId, null, view), { replace: isSearch && here.threadId === null });
 }
 
 /** @param {HTMLInputElement | null} field */
@@ -173,24 +191,31 @@ function focusWhenWanted(field) {
   field.select();
 }
 
-/** Out of the field, to the first row that was found. @param {HTMLInputElement | null} field */
-function goToResults(field) {
+/**
+ * Out of the field, to the first row that is found; it is waited for, unless the person goes elsewhere meanwhile.
+ * @param {HTMLInputElement | null} field
+ */
+async function goToResults(field) {
   field?.blur();
-  const first = openLists().find((list) => list.rows.length)?.rows[0];
+  const here = mailPlace.value;
+  const found = () => openLists().find((list) => list.rows.length)?.rows[0];
+  const [list] = openLists();
+  if (here?.view.kind === "search" && list && !found()) {
+    select(null);
+    list.start();
+    await settled(list);
+    if (mailPlace.value !== here || document.activeElement !== document.body) return;
+  }
+  const first = found();
   select(first?.id ?? null, { focus: first !== undefined });
 }
 
-/** @param {string} wanted @param {(people: Person[]) => void} report */
-function usePeople(wanted, report) {
-  useEffect(() => {
-    if (!wanted) {
-      report([]);
-      return undefined;
-    }
-    let isNewest = true;
-    query("people.suggest", { text: wanted, limit: 6 }).then((found) => isNewest && report(found), () => undefined);
-    return () => {
-      isNewest = false;
-    };
-  }, [wanted]);
+/** Until its first rows are here, or it is known that there are none. @param {import("./lists.js").ThreadList} list */
+function settled(list) {
+  return new Promise((done) => {
+    const stop = effect(() => {
+      void list.version.value;
+      if (list.rows.length || list.complete || list.state === "failed") queueMicrotask(() => done(stop()));
+    });
+  });
 }

@@ -8,7 +8,8 @@ import { RpcError, query, queryAlone } from "../rpc.js";
 
 /** @typedef {import("./address.js").Filter} Filter */
 /**
- * @typedef {{ threads: Thread[], nextCursor: string | null, notices?: string[] }} ListPage
+ * @typedef {{ threads: Thread[], nextCursor: string | null, notices?: string[], didYouMean?: string | null,
+ *   isCut?: boolean }} ListPage `isCut`: it is the last, and there may be more threads than the server lists
  * @typedef {object} Source
  * @property {string} key
  * @property {"inbox" | "skipped" | "all" | "label" | "snoozed" | "search"} name
@@ -21,6 +22,7 @@ import { RpcError, query, queryAlone } from "../rpc.js";
  * @property {(thread: Thread) => boolean} belongs
  * @property {(thread: Thread) => boolean} [stays] whether one that is here already stays; without it, what belongs
  * @property {(cursor: string | null, limit: number) => Promise<ListPage>} page
+ * @property {MailSelectAllInput} all how the server selects all that match
  * @property {() => void} [stop] the page that is being asked for is not wanted any more
  */
 
@@ -31,6 +33,8 @@ const SYSTEM = { INBOX: "Inbox", UNREAD: "Unread", STARRED: "Starred", IMPORTANT
 const OWN_WORDS = { sent: "sent", draft: "draft" };
 /** @type {Record<Section | "all", string>} */
 const TITLES = { inbox: "Inbox", skipped: "Skipped the inbox", all: "All mail" };
+/** As many snoozed threads as the server lists. */
+const MOST_SNOOZED = 500;
 const HIDING = new Set(["SPAM", "TRASH", "DRAFT"]);
 
 /** @type {Record<Filter, (thread: Thread) => boolean>} */
@@ -53,7 +57,7 @@ const SEARCHED = { "unread": "is:unread", "to-me": "to:me OR cc:me", "attachment
  */
 function narrowed(whole, only) {
   if (only === null) return whole;
-  return { ...whole, key: `${whole.key} only ${only}`, only, stays: whole.belongs,
+  return { ...whole, key: `${whole.key} only ${only}`, only, stays: whole.belongs, all: { ...whole.all, only },
     belongs: (thread) => whole.belongs(thread) && PASSES[only](thread) };
 }
 
@@ -73,6 +77,7 @@ export function sectionSource(section, accountId, only = null) {
     about: null,
     belongs: (thread) => (accountId !== null || thread.leads) && (thread.inInbox ? section !== "skipped"
       : section !== "inbox" && !thread.hidden),
+    all: { section, ...within(accountId) },
     page: (cursor, limit) => query("mail.threads", { section, limit, ...by(only), ...within(accountId),
       ...after(cursor) }),
   }, only);
@@ -101,6 +106,7 @@ export function labelSource(label, accountId, only = null) {
     ranked: false,
     about,
     belongs: carries,
+    all: { labelName: label, ...within(accountId) },
     page: (cursor, limit) => query("mail.threads", { labelName: label, limit, ...by(only), ...within(accountId),
       ...after(cursor) }),
   }, only);
@@ -119,10 +125,11 @@ export function snoozedSource(accountId, only = null) {
     ranked: true,
     about: null,
     belongs,
+    all: { snoozed: true, ...by(only), ...within(accountId) },
     page: async () => {
-      const threads = (await query("mail.snoozed")).map((one) => one.thread);
-      return { threads: threads.filter((one) => belongs(one) && (accountId === null || one.accountId === accountId)),
-        nextCursor: null };
+      const snoozed = (await query("mail.snoozed")).map((one) => one.thread);
+      const threads = snoozed.filter((one) => belongs(one) && (accountId === null || one.accountId === accountId));
+      return { threads, nextCursor: null, isCut: snoozed.length >= MOST_SNOOZED };
     },
   };
 }
@@ -136,6 +143,7 @@ export function snoozedSource(accountId, only = null) {
  */
 export function searchSource(text, accountId, only = null) {
   const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const asked = only === null ? text : `${SEARCHED[only]} ${text}`;
   let wanted = new AbortController();
   return {
     key: `search ${accountId ?? ""} ${only ?? ""} ${text}`,
@@ -146,12 +154,13 @@ export function searchSource(text, accountId, only = null) {
     ranked: true,
     about: null,
     belongs: () => false,
+    all: { query: asked, timeZone, ...within(accountId) },
     page: async (cursor, limit) => {
       if (!text.trim()) return { threads: [], nextCursor: null, notices: [] };
       const { signal } = wanted;
-      const asked = only === null ? text : `${SEARCHED[only]} ${text}`;
       const input = { query: asked, limit, timeZone, ...within(accountId), ...after(cursor) };
-      return oncePatiently(() => queryAlone("mail.search", input, { signal }), signal);
+      const found = await oncePatiently(() => queryAlone("mail.search", input, { signal }), signal);
+      return { ...found, didYouMean: found.didYouMean?.slice(asked.length - text.length) ?? null };
     },
     stop: () => {
       wanted.abort();

@@ -8,6 +8,7 @@ import { ago, duration, number, plural } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { accountOf, accounts, secondsLeft } from "./accounts.js";
+import { checkMail, checking } from "./checking.js";
 import { ConnectAgain } from "./connect.js";
 
 /** The button in the header, and the panel it opens. */
@@ -25,7 +26,9 @@ export function SyncStatus() {
       <ul>
         ${known.map((account) => html`<li key=${account.id}><${AccountState} account=${account} /></li>`)}
       </ul>
-      <p><a href="/settings/accounts">More about each account</a></p>
+      <p class="sync-foot"><a href="/settings/accounts">More about each account</a>
+        <button class="button small" aria-busy=${checking.value ? "true" : "false"}
+          onClick=${() => void checkMail(null)}>Check now</button></p>
     </div>
   </div>`;
 }

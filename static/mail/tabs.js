@@ -17,8 +17,11 @@ import { fitting } from "./tabs_fit.js";
  * @typedef {{ id: string, title: string, unread: number, href: string, owner: string | null, trouble: boolean }} One
  */
 
-/** @param {{ accountId: string | null, only: import("./address.js").Filter | null }} props */
-export function Tabs({ accountId, only }) {
+/**
+ * `filters`: whether the list that is shown has some.
+ * @param {{ accountId: string | null, only: import("./address.js").Filter | null, filters: boolean }} props
+ */
+export function Tabs({ accountId, only, filters }) {
   const known = accounts.value ?? [];
   const bar = useRef(/** @type {HTMLDivElement | null} */ (null));
   const [hidden, setHidden] = useState(/** @type {readonly string[]} */ ([]));
@@ -52,7 +55,7 @@ export function Tabs({ accountId, only }) {
     ${rest.length > 0 && html`<${Rest} rest=${rest} />`}
     <button class="icon-button tab-add" aria-label="Connect another account" title="Connect another account"
       onClick=${() => { connectOpen.value = true; }}><${Icon} name="plus" /></button>
-    <${FiltersButton} only=${only} />
+    ${filters && html`<${FiltersButton} only=${only} />`}
   </div>`;
 }
 

@@ -3,8 +3,10 @@
 import { Fragment } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { messageTime, plural } from "../ui/format.js";
-import { html } from "../ui/html.js";
+import { classes, html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
+import { withKeys } from "../ui/key_words.js";
+import { MenuButton, MenuItem } from "../ui/menu.js";
 import { accountOf, accounts, mayAct } from "./accounts.js";
 import { Acts, sentBy } from "./acts.js";
 import { mailPath } from "./address.js";
@@ -60,45 +62,67 @@ export function ThreadPane({ id, commands }) {
   </section>`;
 }
 
-/** @param {{ thread: Thread | null, commands: ThreadCommands }} props */
+/**
+ * On a phone there is room for the way back, the two things one does most, and a menu with the others.
+ * @param {{ thread: Thread | null, commands: ThreadCommands }} props
+ */
 function Toolbar({ thread: shown, commands }) {
   const thread = shown && mayAct(shown.accountId) ? shown : null;
+  const others = thread ? othersFor(thread, commands) : [];
   return html`<div class="thread-toolbar" role="toolbar" aria-label="Thread">
-    <button class="tool" onClick=${commands.back} title="Back to the list (u)"><${Icon} name="back" /><span>Back</span>
-      </button>
+    <button class="tool" onClick=${commands.back} title=${withKeys("Back to the list", "Mail u")}>
+      <${Icon} name="back" /><span>Back</span></button>
     <span class="tool-gap"></span>
-    ${thread?.inInbox && html`<button class="tool" onClick=${() => commands.archive(thread)} title="Archive (e)">
+    ${thread?.inInbox && html`<button class="tool" onClick=${() => commands.archive(thread)}
+      title=${withKeys("Archive", "Mail e")}>
       <${Icon} name="archive" /><span>Archive</span>
     </button>`}
     ${thread && !thread.inInbox && html`<button class="tool" onClick=${() => commands.toInbox(thread)}
-      title="Move to the inbox (i)">
+      title=${withKeys("Move to the inbox", "Mail i")}>
       <${Icon} name="inbox" /><span>Move to inbox</span>
     </button>`}
-    ${thread && html`<button class="tool" onClick=${() => commands.markUnread(thread)}
-      title="Mark as unread, and go back (Shift+u)">
-      <${Icon} name="unread" /><span>Mark unread</span>
-    </button>
-    <button class=${`tool icon-only${thread.starred ? " starred" : ""}`} aria-label="Star"
-      aria-pressed=${thread.starred ? "true" : "false"} title="Star (s)" onClick=${() => commands.star(thread)}>
-      <${Icon} name="star" /></button>
-    <button class="tool icon-only" aria-label="Labels" title="Labels (l)"
-      onClick=${() => commands.pick("label", thread)}><${Icon} name="label" /></button>
-    <button class="tool icon-only" aria-label="Snooze" title="Snooze (h)"
-      onClick=${() => commands.pick("snooze", thread)}><${Icon} name="clock" /></button>
-    <button class="tool icon-only wide-only" aria-label="Mute"
-      aria-pressed=${thread.muted ? "true" : "false"} title=${thread.muted ? "Unmute (m)" : "Mute (m)"}
-      onClick=${() => commands.mute(thread)}><${Icon} name="mute" /></button>
-    <button class="tool icon-only" aria-label=${isSpam(thread) ? "Not spam" : "Report as spam"}
-      title=${isSpam(thread) ? "Not spam (!)" : "Report as spam (!)"} onClick=${() => commands.spam(thread)}>
-      <${Icon} name="spam" /></button>
-    <button class="tool icon-only" aria-label="Delete" title="Delete (#)" onClick=${() => commands.trash(thread)}>
-      <${Icon} name="trash" /></button>`}
+    ${thread && html`<button class="tool icon-only" aria-label="Snooze" title=${withKeys("Snooze", "Mail h")}
+      onClick=${() => commands.pick("snooze", thread)}><${Icon} name="clock" /></button>`}
+    ${others.map((one) => html`<button key=${one.icon} class=${classes({ tool: true, "icon-only": !one.word,
+      "wide-only": true, starred: one.icon === "star" && one.pressed === true })}
+      aria-label=${one.word ? undefined : one.label} aria-pressed=${one.pressed} title=${withKeys(one.title, one.keys)}
+      onClick=${one.run}><${Icon} name=${one.icon} />${one.word && html`<span>${one.word}</span>`}</button>`)}
     <span class="tool-gap"></span>
-    <button class="tool icon-only wide-only" aria-label="Newer thread" title="Newer (k)"
+    <button class="tool icon-only wide-only" aria-label="Newer thread" title=${withKeys("Newer", "Mail k")}
       onClick=${() => commands.move(-1)}><${Icon} name="up" /></button>
-    <button class="tool icon-only wide-only" aria-label="Older thread" title="Older (j)"
+    <button class="tool icon-only wide-only" aria-label="Older thread" title=${withKeys("Older", "Mail j")}
       onClick=${() => commands.move(1)}><${Icon} name="down" /></button>
+    <span class="narrow-only"><${MenuButton} id="thread-menu" class="tool icon-only" icon="answer-more" size=${20}
+        label="More for this thread" title="More" about="This thread">
+      ${others.map((one) => html`<${MenuItem} key=${one.icon} icon=${one.icon} words=${one.title} act=${one.run} />`)}
+      ${others.length > 0 && html`<hr />`}
+      <${MenuItem} icon="up" words="Newer thread" act=${() => commands.move(-1)} />
+      <${MenuItem} icon="down" words="Older thread" act=${() => commands.move(1)} />
+    <//></span>
   </div>`;
+}
+
+/**
+ * What else can be done with it, in the order of the toolbar. `label` names a button that shows its state by itself,
+ * `title` says what pressing it does.
+ * @param {Thread} thread
+ * @param {ThreadCommands} commands
+ * @returns {{ icon: string, label: string, title: string, keys: string, run: () => void, word?: string,
+ *   pressed?: boolean }[]}
+ */
+function othersFor(thread, commands) {
+  const spam = isSpam(thread) ? "Not spam" : "Report as spam";
+  return [
+    { icon: "unread", label: "Mark unread", word: "Mark unread", title: "Mark as unread, and go back", keys: "Mail U",
+      run: () => commands.markUnread(thread) },
+    { icon: "star", label: "Star", title: thread.starred ? "Take the star away" : "Star", keys: "Mail s",
+      pressed: thread.starred, run: () => commands.star(thread) },
+    { icon: "label", label: "Labels", title: "Labels", keys: "Mail l", run: () => commands.pick("label", thread) },
+    { icon: "mute", label: "Mute", title: thread.muted ? "Unmute" : "Mute", keys: "Mail m", pressed: thread.muted,
+      run: () => commands.mute(thread) },
+    { icon: "spam", label: spam, title: spam, keys: "Mail !", run: () => commands.spam(thread) },
+    { icon: "trash", label: "Delete", title: "Delete", keys: "Mail #", run: () => commands.trash(thread) },
+  ];
 }
 
 /** @param {{ thread: Thread | null, filing: ThreadDetail["filing"] }} props */
@@ -111,7 +135,7 @@ function ThreadMeta({ thread, filing }) {
       remove=${mayAct(thread.accountId) ? (/** @type {string} */ name) => void label([thread], name, false) : null} />`}
     ${thread && whereabouts(thread) && html`<span class="chip quiet">${whereabouts(thread)}</span>`}
     ${thread?.muted && html`<button class="thread-muted" aria-label="Unmute"
-      title="New messages skip the inbox. Unmute (m)" onClick=${() => void mute([thread], false)}>
+      title=${withKeys("New messages skip the inbox. Unmute", "Mail m")} onClick=${() => void mute([thread], false)}>
         <${Icon} name="mute" size=${14} /> Muted <${Icon} name="close" size=${12} /></button>`}
     ${account && (accounts.value?.length ?? 0) > 1 && html`<span class="thread-account">in ${account.address}</span>`}
     ${account?.owner && html`<span class="chip quiet">Shared by <bdi>${account.owner}</bdi>${account.access === "read"

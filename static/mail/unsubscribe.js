@@ -5,7 +5,7 @@
  * Which way it is, the server decides; here it is shown before, and said back, so that nothing else is done.
  */
 import { signal } from "@preact/signals";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { mutate, query } from "../rpc.js";
 import { fullTime } from "../ui/format.js";
 import { html } from "../ui/html.js";
@@ -31,6 +31,12 @@ export async function askUnsubscribe(messageId) {
     asking.value = null;
     told(error);
   }
+}
+
+/** From the open thread's. */
+export function askToLeave() {
+  const message = mailingOpen();
+  if (message) void askUnsubscribe(message.id);
 }
 
 /** The newest message of the open thread that names a way out; null if none does. @returns {Message | null} */
@@ -59,11 +65,13 @@ export function UnsubscribeBar({ message }) {
 
 /** @param {{ current: Asking }} props */
 function Question({ current: { messageId, offer, busy } }) {
+  const sure = useRef(/** @type {HTMLButtonElement | null} */ (null));
+  useLayoutEffect(() => sure.current?.focus(), [offer !== null]);
   if (!offer) return html`<div class="blocked" role="status">Looking for a safe way to unsubscribe…</div>`;
   return html`<div class="blocked" role="group" aria-label="Unsubscribe">
     <span>${QUESTIONS[offer.method](offer.target)}</span>
     <span class="blocked-actions">
-      <button class="button small" disabled=${busy} onClick=${() => void take(messageId, offer)}>
+      <button class="button small" ref=${sure} aria-disabled=${busy} onClick=${() => void take(messageId, offer)}>
         ${offer.method === "link" ? "Open the page" : "Unsubscribe"}</button>
       <button class="button small" onClick=${() => { asking.value = null; }}>Cancel</button>
     </span>
@@ -80,6 +88,7 @@ const QUESTIONS = {
 
 /** @param {string} messageId @param {Offer} offer */
 async function take(messageId, offer) {
+  if (asking.value?.busy) return;
   asking.value = { messageId, offer, busy: true };
   // Before the answer: a browser opens a tab only while the person's click is fresh.
   const tab = offer.method === "link" ? window.open("", "_blank") : null;

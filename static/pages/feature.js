@@ -8,12 +8,15 @@ import { onPagesEvent, refetchPages } from "./news.js";
 import { PagesPage } from "./page.js";
 import { pageHref } from "./paths.js";
 import { TRASH_HREF } from "./trash.js";
+import { EDIT } from "./view.js";
 
+const MAX_TYPED_CHARS = 500;
 const PAGES = /^\/p(?:\/(.*))?$/;
 
 /** @type {import("../feature.js").Feature} */
 export const FEATURE = {
   name: "pages",
+  keys: [{ title: "Page", shortcuts: [EDIT] }],
   routes: [{ parse, show: (at) => html`<${Shell}><${PagesPage} ...${at} /></${Shell}>` }],
   nav: [{ at: "top", title: "Pages", icon: "page", href: () => "/p/", bar: "Pages" }],
   topics: ["pages"],
@@ -35,11 +38,11 @@ function parse({ pathname, searchParams }) {
   return { path, trash: path === "" && searchParams.has("trash") };
 }
 
-/** @returns {Promise<import("../feature.js").Command[]>} */
-async function lookup() {
-  const found = await query("pages.tree", {});
-  return found
-    .filter((one) => one.kind === "page")
-    .map(({ path, title }) => ({ id: `page ${path}`, label: title || path, group: "Page",
-      run: () => navigate(pageHref(path)) }));
+/** By title and text; without any words, those that changed last. @param {string} text
+ * @returns {Promise<import("../feature.js").Command[]>} */
+async function lookup(text) {
+  const found = await query("pages.find", { text: text.slice(0, MAX_TYPED_CHARS) });
+  return found.map(({ id, path, title, snippet }) => ({ id: `page ${id}`, label: title || path, group: "Page",
+    hint: snippet || path, thing: /** @type {const} */ ("page"), href: pageHref(path),
+    run: () => navigate(pageHref(path)) }));
 }

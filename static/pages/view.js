@@ -6,8 +6,8 @@ import { now } from "../now.js";
 import { ago, fullTime } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
+import { withKeys } from "../ui/key_words.js";
 import { ConflictNotice } from "../gitops/conflict.js";
-import { SuggestionsOn } from "../people/suggestions.js";
 import { Correspondents } from "./correspondents.js";
 import { HistoryDialog } from "./history.js";
 import { ManageDialog } from "./manage.js";
@@ -16,6 +16,8 @@ import { Markdown } from "./markdown.js";
 import { pageHref, pathsAbove, lastPart } from "./paths.js";
 import { SharingDialog } from "./sharing.js";
 
+export const EDIT = { keys: ["e"], label: "Edit the page" };
+
 /** @param {{ page: PageDetail, edit: () => void, reload: () => Promise<void> }} props */
 export function PageView({ page, edit, reload }) {
   const [dialog, setDialog] = useState(/** @type {"history" | "sharing" | "manage" | null} */ (null));
@@ -23,7 +25,7 @@ export function PageView({ page, edit, reload }) {
   const editable = page.canWrite;
   useLayoutEffect(() => {
     if (!editable) return undefined;
-    return registerKeys("Page", [{ keys: ["e"], label: "Edit the page", run: edit }]);
+    return registerKeys("Page", [{ ...EDIT, run: edit }]);
   }, [editable]);
   return html`<article>
     <header class="page-head">
@@ -37,7 +39,8 @@ export function PageView({ page, edit, reload }) {
       ${page.managed && html`<${ManagedNotice} managed=${page.managed} />`}
       ${page.managed?.inConflict && html`<${ConflictNotice} page=${page} reload=${reload} />`}
       <div class="page-actions">
-        ${page.canWrite && html`<button class="button small primary" aria-keyshortcuts="e" onClick=${edit}>
+        ${page.canWrite && html`<button class="button small primary" title=${withKeys("Edit", "Page e")}
+          onClick=${edit}>
           <${Icon} name="edit" size=${16} /> Edit</button>`}
         <button class="button small" onClick=${() => setDialog("history")}><${Icon} name="history" size=${16} /> History
         </button>
@@ -50,7 +53,6 @@ export function PageView({ page, edit, reload }) {
     </header>
     ${page.body.trim() ? html`<${Markdown} text=${page.body} />` : html`<p class="quiet-text">This page is empty.</p>`}
     <${Correspondents} of=${page} />
-    <${SuggestionsOn} path=${page.path} />
     <${Backlinks} of=${page} />
     ${dialog === "history" && html`<${HistoryDialog} page=${page} close=${close} reload=${reload} />`}
     ${dialog === "sharing" && html`<${SharingDialog} page=${page} close=${close} reload=${reload} />`}

@@ -3,17 +3,23 @@
 import { mailPath } from "../mail/address.js";
 import { composeBlank } from "../mail/compose/compose.js";
 import { navigate } from "../router.js";
+import { pageHref } from "../pages/paths.js";
 import { query } from "../rpc.js";
+import { html } from "../ui/html.js";
+import { Shell } from "../ui/shell.js";
 import { PeopleSection } from "./settings.js";
-import { peopleHref } from "./suggestions.js";
+import { PeoplePage, SHORTCUTS } from "./page.js";
 
 const MAX_FOUND = 4;
+const PEOPLE_HREF = "/p/people";
 
 /** @type {import("../feature.js").Feature} */
 export const FEATURE = {
   name: "people",
-  nav: [{ at: "top", title: "People", icon: "people", href: peopleHref,
-    here: ({ pathname }) => pathname === peopleHref() || pathname.startsWith(`${peopleHref()}/`) }],
+  keys: [{ title: "People", shortcuts: SHORTCUTS }],
+  routes: [{ parse: ({ pathname }) => (/^\/p\/people\/?$/.test(pathname) ? {} : null),
+    show: () => html`<${Shell}><${PeoplePage} /></${Shell}>` }],
+  nav: [{ at: "top", title: "People", icon: "people", href: () => PEOPLE_HREF }],
   settings: [{ name: "people", label: "People", title: "People", icon: "people", order: 40,
     holds: ["Pages of strangers", "Suggestions"], show: PeopleSection }],
   lookup,
@@ -28,9 +34,12 @@ export const FEATURE = {
 async function lookup(text) {
   if (text.length < 2) return [];
   const found = await query("people.suggest", { text, limit: MAX_FOUND });
-  return found.flatMap(({ name, address, title }) => {
+  return found.flatMap(({ name, address, title, path }) => {
     const called = title || name || address;
+    const href = path ? pageHref(path) : mailPath(null, null, { kind: "search", query: `from:${address}` });
     return [
+      { id: `person ${address}`, label: called, group: "Person", hint: address, thing: /** @type {const} */ ("person"),
+        href, run: () => navigate(href) },
       { id: `from ${address}`, label: `Mail from ${called}`, group: address,
         run: () => navigate(mailPath(null, null, { kind: "search", query: `from:${address}` })) },
       { id: `write ${address}`, label: `Write to ${called}`, group: address,

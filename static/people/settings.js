@@ -1,6 +1,5 @@
 // @ts-check
 /** Pages that were made for people one never wrote to: shown first, then taken away where one says so. */
-import { peopleHref } from "./suggestions.js";
 import { mutate } from "../rpc.js";
 import { ConfirmButton } from "../ui/confirm.js";
 import { plural } from "../ui/format.js";
@@ -29,7 +28,7 @@ export function PeopleSection() {
   return html`<section class="setting" aria-labelledby="strangers-title">
     <h2 id="strangers-title">Pages of strangers</h2>
     <p class="fine">Whom you write to gets a page; who only writes is suggested on the page of${" "}
-      <a href=${peopleHref()}>all people</a>. The pages below were made for people you never wrote to, and nobody has
+      <a href="/p/people">all people</a>. The pages below were made for people you never wrote to, and nobody has
       touched them since. Taken away, their people are suggested, and adding one makes the same page again.</p>
     <${Pending} of=${strangers} what="the pages" />
     ${strangers.data && !found.length && html`<p class="quiet-text">None.</p>`}

@@ -1,16 +1,12 @@
 // @ts-check
-/** On the page of all people: who wrote and never got an answer, to be added as one of the people, or dismissed. */
+/** Below all people: who wrote and never got an answer, to be added as one of the people, or dismissed. */
 import { useState } from "preact/hooks";
 import { now } from "../now.js";
-import { pageHref } from "../pages/paths.js";
 import { mutate } from "../rpc.js";
 import { Pending, useFetched } from "../settings/fetched.js";
 import { listTime, plural } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { toast } from "../ui/toast.js";
-
-/** The page that all people's pages stand below. */
-export const PEOPLE_PATH = "crm";
 
 export function Suggestions() {
   const found = useFetched("people.suggested");
@@ -33,7 +29,7 @@ export function Suggestions() {
   const dismiss = (/** @type {Correspondent[]} */ some) =>
     deed(() => mutate("people.dismiss", { addresses: some.map((one) => one.address) }));
   const people = found.data?.people ?? [];
-  return html`<section class="backlinks" aria-labelledby="suggestions-title">
+  return html`<section aria-labelledby="suggestions-title">
     <h2 id="suggestions-title">Suggestions</h2>
     <p class="fine">They wrote to you, and you never wrote to them. Whoever you answer becomes one of your people by
       itself.${" "}
@@ -56,11 +52,3 @@ export function Suggestions() {
     ${found.data?.more && html`<p class="fine">There are more behind these.</p>`}
   </section>`;
 }
-
-/** @param {{ path: string }} props */
-export function SuggestionsOn({ path }) {
-  return path === PEOPLE_PATH ? html`<${Suggestions} />` : null;
-}
-
-/** Where the people are. */
-export const peopleHref = () => pageHref(PEOPLE_PATH);

@@ -31,12 +31,12 @@ export function ApprovalCard({ approval, linked = false }) {
   const { busy, problem, act } = useDecision(approval);
   const title = useId();
   const isOver = Date.parse(expiresAt) <= now.value;
-  return html`<article class="approval" aria-labelledby=${title}>
+  return html`<article class="approval" aria-labelledby=${title} data-task tabindex="-1">
     <p class="approval-summary" id=${title}><bdi>${summary}</bdi></p>
     <p class="fine"><code>${tool}</code> · asked <span title=${fullTime(requestedAt)}>${ago(requestedAt, now.value)}
       </span> · <span title=${fullTime(expiresAt)}>${isOver ? "has expired" : `expires ${
         until(expiresAt, now.value)}`}</span>
-      ${linked && html` · <a href=${runHref(runId)}>Open the run</a>`}</p>
+      ${linked && html` · <a href=${runHref(runId)} data-deed="open">Open the run</a>`}</p>
     ${editing
       ? html`<${EditForm} input=${approval.input} busy=${busy} close=${() => setEditing(false)}
           approve=${(/** @type {unknown} */ input) => act({ approve: true, input })} />`

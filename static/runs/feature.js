@@ -4,13 +4,14 @@ import { html } from "../ui/html.js";
 import { Shell } from "../ui/shell.js";
 import { parseRunsAddress } from "./address.js";
 import { loadApprovals, onApprovalNews } from "./approvals.js";
-import { RunsPage } from "./list.js";
+import { RunsPage, SHORTCUTS } from "./list.js";
 import { onRunNews, refetchRuns } from "./news.js";
-import { RunPage } from "./run.js";
+import { RunPage, shortcuts } from "./run.js";
 
 /** @type {import("../feature.js").Feature} */
 export const FEATURE = {
   name: "runs",
+  keys: [{ title: "Runs", shortcuts: SHORTCUTS }, { title: "Run", shortcuts: shortcuts(null) }],
   routes: [{ parse: parseRunsAddress, show: ({ id, filter }) => html`<${Shell}>${
     id ? html`<${RunPage} key=${id} id=${id} />` : html`<${RunsPage} filter=${filter} />`}</${Shell}>` }],
   nav: [{ at: "top", title: "Runs", icon: "runs", href: () => "/p/runs" }],

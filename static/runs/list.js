@@ -21,7 +21,7 @@ import { hasEnded, runTimes, STATE_WORDS } from "./words.js";
 
 const LINKS = ".run-link";
 /** @type {import("../keys.js").Shortcut[]} */
-const SHORTCUTS = [
+export const SHORTCUTS = [
   { keys: ["j"], label: "Next run", run: () => focusNext(LINKS, 1), repeats: true },
   { keys: ["k"], label: "Previous run", run: () => focusNext(LINKS, -1), repeats: true },
   { keys: ["u", "Escape"], label: "Back to the inbox", run: () => navigate("/p/mail") },

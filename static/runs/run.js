@@ -23,17 +23,22 @@ import { hasEnded, runTimes, STATE_WORDS, tokens } from "./words.js";
 
 const HEADS = ".run-step-head";
 
+/** @param {string | null} parentId @returns {import("../keys.js").Shortcut[]} */
+export function shortcuts(parentId) {
+  return [
+    { keys: ["j"], label: "Next step", run: () => focusNext(HEADS, 1), repeats: true },
+    { keys: ["k"], label: "Previous step", run: () => focusNext(HEADS, -1), repeats: true },
+    { keys: ["u", "Escape"], label: parentId ? "Up to the run that began it" : "Back to the runs",
+      run: () => navigate(parentId ? runHref(parentId) : "/p/runs") },
+  ];
+}
+
 /** @param {{ id: string }} props */
 export function RunPage({ id }) {
   const found = useRun(id);
   const run = found.data;
   const parentId = run?.parentId ?? null;
-  useLayoutEffect(() => registerKeys("Run", [
-    { keys: ["j"], label: "Next step", run: () => focusNext(HEADS, 1), repeats: true },
-    { keys: ["k"], label: "Previous step", run: () => focusNext(HEADS, -1), repeats: true },
-    { keys: ["u", "Escape"], label: parentId ? "Up to the run that began it" : "Back to the runs",
-      run: () => navigate(parentId ? runHref(parentId) : "/p/runs") },
-  ]), [parentId]);
+  useLayoutEffect(() => registerKeys("Run", shortcuts(parentId)), [parentId]);
   useEffect(() => {
     document.title = `${run?.title ?? "Run"} – svc`;
   }, [run?.title]);

@@ -1,14 +1,14 @@
 // @ts-check
-/** Days in words, for lists of people and devices. Pure. */
+/** Days in words, for lists of people and devices. */
+import { wholeDate } from "../ui/dates.js";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-const DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });
 
 /** "21 Nov 2026". @param {string} iso */
 export function day(iso) {
-  return DAY.format(new Date(iso));
+  return wholeDate(new Date(iso));
 }
 
 /**

@@ -4,8 +4,10 @@ import { decodePart } from "../router.js";
 import { html } from "../ui/html.js";
 import { Shell } from "../ui/shell.js";
 import { DisplaySection } from "./display.js";
+import { KeysSection } from "./keys.js";
 import { MeSign, meLabel } from "./me_link.js";
-import { SettingsPage } from "./page.js";
+import { SHORTCUTS, SettingsPage } from "./page.js";
+import { beginPreferences, forgetPreferences, loadPreferences, startPreferences } from "./preferences.js";
 
 const SETTINGS = /^\/settings(?:\/([^/]+))?\/?$/;
 
@@ -13,11 +15,22 @@ const SETTINGS = /^\/settings(?:\/([^/]+))?\/?$/;
 export const FEATURE = {
   name: "settings",
   routes: [{ parse, show: ({ section }) => html`<${Shell}><${SettingsPage} section=${section} /></${Shell}>` }],
-  nav: [{ at: "end", title: "Settings", icon: "settings", href: () => "/settings", label: meLabel,
-    show: MeSign }],
+  nav: [{ at: "end", title: "Settings", icon: "settings", href: () => "/settings",
+    also: ["preferences", "options"], label: meLabel, show: MeSign }],
+  keys: [{ title: "Settings", shortcuts: SHORTCUTS }],
+  topics: ["preferences"],
+  onEvent: () => void loadPreferences(),
+  refetch: () => void loadPreferences(),
+  forget: forgetPreferences,
+  begin: beginPreferences,
+  start: startPreferences,
   settings: [{ name: "display", label: "Display", title: "Display", icon: "system", order: 5,
-    holds: ["Colours", "Light", "Dark", "Density", "Compact"], show: DisplaySection }],
+    holds: ["Colours", "Light", "Dark", "Density", "Compact", "Dates", "12 or 24 hours", "Language of dates",
+      "First day of the week", "Start page"], show: DisplaySection },
+  { name: "keys", label: "Keys", title: "Keys", icon: "keyboard", order: 6,
+    holds: ["Keyboard shortcuts", "Change a key", "Gmail’s keys"], show: KeysSection }],
   icons: {
+    keyboard: "M2.5 5.5h15v9h-15zM5.5 8.5h.01M8.5 8.5h.01M11.5 8.5h.01M14.5 8.5h.01M6.5 11.8h7",
     settings: "M3.5 6h7M14.5 6h2M3.5 14h2M9.5 14h7M12.5 4a2 2 0 1 0 0 4 2 2 0 0 0 0-4zM7.5 12a2 2 0 1 0 0 4 2 2 0 0 " +
       "0 " +
       "0-4z",

@@ -7,20 +7,21 @@ import { navigate } from "../router.js";
 import { isAdmin, me } from "../session.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
+import { withKeys } from "../ui/key_words.js";
 import { findSettings } from "./search.js";
 
 /** @typedef {import("../feature.js").Section} Section */
 
 const FIELD = "settings-find";
 /** @type {import("../keys.js").Shortcut[]} */
-const SHORTCUTS = [
+export const SHORTCUTS = [
   { keys: ["u", "Escape"], label: "Back to the inbox", run: () => navigate("/p/mail") },
   { keys: ["/"], label: "Find a setting", run: () => document.getElementById(FIELD)?.focus() },
 ];
 
 /** @param {{ section: string }} props */
 export function SettingsPage({ section }) {
-  const here = settingsSections().find((one) => one.name === section);
+  const here = settingsSections().find((one) => one.name === section || one.also?.includes(section));
   const nav = useRef(/** @type {HTMLElement | null} */ (null));
   useLayoutEffect(() => registerKeys("Settings", SHORTCUTS), []);
   useEffect(() => {
@@ -53,7 +54,8 @@ function Sections({ here }) {
     }
   };
   return html`<input id=${FIELD} class="settings-find" type="search" placeholder="Find a setting" value=${text}
-      aria-label="Find a setting" aria-keyshortcuts="/" autocomplete="off" spellcheck=${false}
+      aria-label="Find a setting" title=${withKeys("Find a setting", "Settings /")} autocomplete="off"
+      spellcheck=${false}
       onInput=${(/** @type {Event} */ event) => setText(/** @type {HTMLInputElement} */ (event.target).value)}
       onKeyDown=${onKeyDown} />
     <div class="settings-list">${found.map(({ section, holds }) => html`<${NavLink} key=${section.name} to=${section}

@@ -4,11 +4,12 @@ import { html } from "../ui/html.js";
 import { Shell } from "../ui/shell.js";
 import { tasksCount } from "./count.js";
 import { loadOutgoing, onOutgoingEvent } from "./outgoing.js";
-import { TasksPage } from "./page.js";
+import { SHORTCUTS, TasksPage } from "./page.js";
 
 /** @type {import("../feature.js").Feature} */
 export const FEATURE = {
   name: "tasks",
+  keys: [{ title: "Tasks", shortcuts: SHORTCUTS }],
   routes: [{
     parse: ({ pathname, searchParams }) => (/^\/p\/tasks\/?$/.test(pathname)
       ? { scheduled: searchParams.get("only") === "scheduled" } : null),

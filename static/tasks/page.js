@@ -12,9 +12,20 @@ import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { loadOutgoing, outgoing, outgoingProblem } from "./outgoing.js";
 import { TaskRow } from "./row.js";
+import { beginSteps, can, press, step, stepToEnd } from "./steps.js";
 
 /** @type {import("../keys.js").Shortcut[]} */
-const SHORTCUTS = [{ keys: ["u", "Escape"], label: "Back to the inbox", run: () => navigate("/p/mail") }];
+export const SHORTCUTS = [
+  { keys: ["j", "ArrowDown"], label: "Next task", repeats: true, run: () => step(1) },
+  { keys: ["k", "ArrowUp"], label: "Previous task", repeats: true, run: () => step(-1) },
+  { keys: ["Home"], label: "First task", run: () => stepToEnd(1) },
+  { keys: ["End"], label: "Last task", run: () => stepToEnd(-1) },
+  deed(["Enter", "o"], "Open: edit the message, look at the run", "open"),
+  deed(["Mod+enter"], "Send now, or again", "send"),
+  deed(["h"], "Another time", "later"),
+  deed(["#"], "Cancel sending, or put away", "away"),
+  { keys: ["u", "Escape"], label: "Back to the inbox", run: () => navigate("/p/mail") },
+];
 
 /** @type {{ id: string, title: string, states: OutgoingState[] }[]} */
 const SECTIONS = [
@@ -27,7 +38,10 @@ const SECTIONS = [
 /** `scheduled`: only what is to be sent at some time. @param {{ scheduled: boolean }} props */
 export function TasksPage({ scheduled }) {
   const title = scheduled ? "Scheduled" : "Tasks";
-  useLayoutEffect(() => registerKeys("Tasks", SHORTCUTS), []);
+  useLayoutEffect(() => {
+    beginSteps();
+    return registerKeys("Tasks", SHORTCUTS);
+  }, []);
   useEffect(() => {
     document.title = `${title} – svc`;
     void loadOutgoing();
@@ -57,4 +71,10 @@ function Section({ id, title, rows }) {
       the compose window, the clock beside Send chooses a time.</p>`}
     <ul class="things">${sorted.map((row) => html`<${TaskRow} key=${row.id} row=${row} />`)}</ul>
   </section>`;
+}
+
+/** @param {string[]} keys @param {string} label @param {string} name as the button has it @returns
+ * {import("../keys.js").Shortcut} */
+function deed(keys, label, name) {
+  return { keys, label, acts: true, when: () => can(name), run: () => press(name) };
 }

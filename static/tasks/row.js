@@ -19,7 +19,7 @@ const NAMES_SHOWN = 3;
 export function TaskRow({ row }) {
   const { title, text, tone } = wordsFor(row, serverNow());
   const about = row.subject || "(no subject)";
-  return html`<li class=${`thing task ${tone}`} data-outgoing=${row.id}>
+  return html`<li class=${`thing task ${tone}`} data-outgoing=${row.id} data-task tabindex="-1">
     <div class="thing-text">
       <p class="thing-title"><bdi>${about}</bdi> ${row.hasAttachments
         && html`<span class="sr-only">with attachments</span><${Icon} name="clip" size=${14} />`} <span
@@ -37,27 +37,29 @@ function Deeds({ row, about }) {
   const id = row.id;
   const { state } = row;
   const waits = state === "scheduled" || state === "held" || state === "overdue";
-  const edit = html`<button class="button small" aria-label=${`Edit: ${about}`} onClick=${() => void bringBack(id)}>Edit
-    </button>`;
+  const edit = html`<button class="button small" data-deed="open" aria-label=${`Edit: ${about}`}
+    onClick=${() => void bringBack(id)}>Edit</button>`;
   if (waits) {
     return html`<div class="deeds">
       ${edit}
-      <${ConfirmButton} label="Send now" what=${about} run=${() => (state === "overdue" ? retry(id) : sendNow(id))} />
+      <${ConfirmButton} label="Send now" deed="send" what=${about}
+        run=${() => (state === "overdue" ? retry(id) : sendNow(id))} />
       <${Reschedule} row=${row} about=${about} />
-      <${ConfirmButton} label="Cancel" what=${about} question="It becomes a draft again." sure="Don’t send it"
-        run=${() => cancel(id)} />
+      <${ConfirmButton} label="Cancel" deed="away" what=${about} question="It becomes a draft again."
+        sure="Don’t send it" run=${() => cancel(id)} />
     </div>`;
   }
   if (state !== "failed" && state !== "uncertain") return null;
   const doubtful = state === "uncertain";
   return html`<div class="deeds">
-    <${ConfirmButton} label=${doubtful ? "Send again" : "Try again"} what=${about} sure="Send it again"
-      question=${doubtful ? "If the first one did arrive, it is there twice." : undefined} run=${() => retry(id)} />
-    <${ConfirmButton} label="Edit" what=${about} sure="Edit it"
+    <${ConfirmButton} label=${doubtful ? "Send again" : "Try again"} deed="send" what=${about}
+      sure="Send it again" question=${doubtful ? "If the first one did arrive, it is there twice." : undefined}
+      run=${() => retry(id)} />
+    <${ConfirmButton} label="Edit" deed="open" what=${about} sure="Edit it"
       question=${doubtful ? "If the first one did arrive, this is a second one." : undefined}
         run=${() => rewrite(id)} />
-    <${ConfirmButton} label="Put away" what=${about} question="It leaves this list, and is not sent." sure="Put it away"
-      run=${async () => void (await dismiss(id, false))} />
+    <${ConfirmButton} label="Put away" deed="away" what=${about} question="It leaves this list, and is not sent."
+      sure="Put it away" run=${async () => void (await dismiss(id, false))} />
   </div>`;
 }
 
@@ -73,8 +75,9 @@ function Reschedule({ row, about }) {
     }
   };
   return html`<span class="reschedule">
-    <button class="button small" aria-label=${`Another time: ${about}`} aria-haspopup="dialog"
-      aria-expanded=${open ? "true" : "false"} onClick=${() => setOpen(!open)}>Another time</button>
+    <button class="button small" data-deed="later" aria-label=${`Another time: ${about}`}
+      aria-haspopup="dialog" aria-expanded=${open ? "true" : "false"} onClick=${() => setOpen(!open)}>Another time
+    </button>
     ${open && html`<${LaterPanel} title="Send later" choose=${choose} close=${() => setOpen(false)} />`}
   </span>`;
 }

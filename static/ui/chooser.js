@@ -16,7 +16,7 @@ import { html } from "./html.js";
  * @param {(text: string) => void} props.setText
  * @param {Item[]} props.items
  * @param {(item: Item) => unknown} props.show the content of an option
- * @param {(item: Item) => void} props.choose
+ * @param {(item: Item, shift: boolean) => void} props.choose `shift`: that key was held
  * @param {(item: Item) => "true" | "false" | "mixed" | undefined} [props.checked] for a list of things that are on or
  * off
  * @param {string} [props.nothing] said when no item is left
@@ -36,7 +36,7 @@ export function Chooser({ id, label, placeholder = "", text, setText, items, sho
     const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
     const item = items[active];
     if (step && items.length) setAt((active + step + items.length) % items.length);
-    else if (event.key === "Enter" && item && !event.isComposing) choose(item);
+    else if (event.key === "Enter" && item && !event.isComposing) choose(item, event.shiftKey);
     else return;
     event.preventDefault();
   };
@@ -56,7 +56,8 @@ export function Chooser({ id, label, placeholder = "", text, setText, items, sho
           key=${item.id} id=${`${id}-${index}`} class=${`chooser-item${index === active ? " active" : ""}`}
             role="option"
           aria-selected=${index === active ? "true" : "false"} aria-checked=${checked?.(item)}
-          onMouseMove=${() => index !== active && setAt(index)} onClick=${() => choose(item)}
+          onMouseMove=${() => index !== active && setAt(index)}
+          onClick=${(/** @type {MouseEvent} */ event) => choose(item, event.shiftKey)}
         >${show(item)}</div>`,
       )}
     </div>

@@ -5,10 +5,11 @@ import { html } from "./html.js";
 
 /**
  * `run` throws, or returns nothing once it is done. Without a `question` it runs at the first press.
- * @param {{ label: string, what?: string, question?: string, sure?: string, run: () => Promise<void> }} props
- *   `what` it is about, for those who don't see the row that the button stands in.
+ * @param {{ label: string, what?: string, question?: string, sure?: string, deed?: string,
+ *   run: () => Promise<void> }} props
+ *   `what` it is about, for those who don't see the row that the button stands in; `deed`: how a key finds the button
  */
-export function ConfirmButton({ label, what = "", question, sure = label, run }) {
+export function ConfirmButton({ label, what = "", question, sure = label, deed, run }) {
   const [step, setStep] = useState(/** @type {"idle" | "asking" | "busy"} */ ("idle"));
   const [problem, setProblem] = useState("");
   const first = useRef(/** @type {HTMLButtonElement | null} */ (null));
@@ -50,7 +51,7 @@ export function ConfirmButton({ label, what = "", question, sure = label, run })
           <button type="button" class="button small" ref=${keep} onClick=${() => setStep("idle")}>Cancel</button>
         </span>`
       : html`<button type="button" class="button small" ref=${first} aria-label=${spoken(label, what)}
-        aria-busy=${step === "busy"} onClick=${ask}>${label}</button>`}
+        data-deed=${deed} aria-busy=${step === "busy"} onClick=${ask}>${label}</button>`}
     ${problem && html`<span class="form-problem" role="alert">${problem}</span>`}
   </span>`;
 }

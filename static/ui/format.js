@@ -1,18 +1,11 @@
 // @ts-check
-/** Times, durations, sizes and numbers in words, in the browser's locale. Pure: the caller says what time it is. */
+/** Times, durations, sizes and numbers in words. The caller says what time it is; dates are written as in dates.js. */
+import { clockTime, dayOfYear, longDate, monthOfYear, shortWeekday, wholeDate, zoneName } from "./dates.js";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-const TIME = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
-const WEEKDAY = new Intl.DateTimeFormat(undefined, { weekday: "short" });
-const DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
-const YEAR = new Intl.DateTimeFormat("en-GB", { month: "short", year: "numeric" });
-const FULL = new Intl.DateTimeFormat("en-GB", {
-  weekday: "long", day: "numeric", month: "long", year: "numeric", hour: "2-digit", minute: "2-digit",
-    timeZoneName: "short",
-});
 const NUMBER = new Intl.NumberFormat("en");
 
 /**
@@ -24,11 +17,11 @@ export function listTime(iso, nowMs) {
   const then = new Date(iso);
   if (Number.isNaN(then.getTime())) return "";
   const today = new Date(nowMs);
-  if (then.toDateString() === today.toDateString()) return TIME.format(then);
+  if (then.toDateString() === today.toDateString()) return clockTime(then);
   const days = (startOfDay(today) - startOfDay(then)) / DAY_MS;
-  if (days > 0 && days < 6.5) return WEEKDAY.format(then);
-  if (then.getFullYear() === today.getFullYear()) return DAY.format(then);
-  return YEAR.format(then);
+  if (days > 0 && days < 6.5) return shortWeekday(then);
+  if (then.getFullYear() === today.getFullYear()) return dayOfYear(then);
+  return monthOfYear(then);
 }
 
 /**
@@ -40,15 +33,15 @@ export function messageTime(iso, nowMs) {
   const then = new Date(iso);
   if (Number.isNaN(then.getTime())) return "";
   const day = listTime(iso, nowMs);
-  const time = TIME.format(then);
-  return day === time ? time : `${then.getFullYear() === new Date(nowMs).getFullYear() ? day : DAY.format(then) + " "
-    + then.getFullYear()}, ${time}`;
+  const time = clockTime(then);
+  if (day === time) return time;
+  return `${then.getFullYear() === new Date(nowMs).getFullYear() ? day : wholeDate(then)}, ${time}`;
 }
 
 /** @param {string} iso */
 export function fullTime(iso) {
   const then = new Date(iso);
-  return Number.isNaN(then.getTime()) ? iso : FULL.format(then);
+  return Number.isNaN(then.getTime()) ? iso : `${longDate(then)} at ${clockTime(then)} ${zoneName(then)}`;
 }
 
 /**

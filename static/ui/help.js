@@ -5,11 +5,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { scopes } from "../keys.js";
 import { html } from "./html.js";
 import { Icon } from "./icons.js";
-
-const IS_MAC = /mac|iphone|ipad/iu.test(navigator.platform);
-/** @type {Record<string, string>} */
-const NAMES = { Escape: "Esc", ArrowDown: "↓", ArrowUp: "↑", Enter: "Enter", enter: "Enter",
-  Mod: IS_MAC ? "⌘" : "Ctrl" };
+import { keyNames } from "./key_words.js";
 
 export const helpOpen = signal(false);
 
@@ -51,14 +47,9 @@ function HelpBody() {
         </dl>
       </section>`,
     )}
-    <p class="help-note">Shortcuts rest while you type in a field.</p>
+    <p class="help-note">Shortcuts rest while you type in a field. <a href="/settings/keys" onClick=${close}>Change
+      keys</a></p>
   </div>`;
-}
-
-/** What is printed on the keys that a shortcut takes: "Mod+k" is Ctrl, k; "J" is Shift, j. @param {string} keys */
-export function keyNames(keys) {
-  return keys.split(/[ ]|(?<=Mod|Mod\+Shift)\+/u).flatMap((key) => (/^[A-Z]$/u.test(key) ? ["Shift", key.toLowerCase()]
-    : [NAMES[key] ?? key]));
 }
 
 function close() {

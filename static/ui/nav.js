@@ -12,6 +12,7 @@ import { number } from "./format.js";
 import { helpOpen } from "./help.js";
 import { classes, html } from "./html.js";
 import { Icon, Mark } from "./icons.js";
+import { withKeys } from "./key_words.js";
 
 /** @typedef {import("../feature.js").Nav} Nav */
 
@@ -108,8 +109,8 @@ function NavBody({ narrow }) {
       <ul class="side-list">${navAt("end").map(row)}</ul>
       <button class="icon-button" aria-label=${`Colours: ${name}. Change`} title=${`Colours: ${name}`}
         onClick=${nextTheme}><${Icon} name=${icon} /></button>
-      <button class="icon-button help-button" aria-label="Keyboard shortcuts" title="Keyboard shortcuts (?)"
-        aria-keyshortcuts="?" onClick=${showHelp}><${Icon} name="help" /></button>
+      <button class="icon-button help-button" aria-label="Keyboard shortcuts"
+        title=${withKeys("Keyboard shortcuts", "Everywhere ?")} onClick=${showHelp}><${Icon} name="help" /></button>
     </div>`;
 }
 
@@ -119,7 +120,7 @@ function Row({ to, narrow }) {
   const count = to.count?.() ?? null;
   const said = to.label?.() ?? (count ? `${title}, ${count.words}` : title);
   return html`<li><a class="side-row" href=${to.href()} aria-current=${isHere(to) ? "page" : undefined}
-    aria-label=${said} title=${narrow ? said : keys ? `${title} (${keys})` : undefined}>
+    aria-label=${said} title=${narrow ? said : keys ? withKeys(title, keys) : undefined}>
     ${to.show ? html`<${to.show} />` : html`<${Icon} name=${icon} />`}
     <span class="side-word">${title}</span>
     ${count && html`<b class=${classes({ "side-count": true, bad: count.bad === true })} aria-hidden="true"

@@ -2,21 +2,23 @@
 /**
  * The palette: every command by name, with its keys, so that one learns them; and ways to go anywhere.
  *
- * Commands come from the registry of keys and from whoever provides more, at once or by asking the server. It keeps
- * which ones were used last in this browser, and offers those first. It knows no page.
+ * Commands come from the registry of keys and from whoever provides more, at once or by asking the server. The browser
+ * keeps which ones were used last, and those come first. It knows no page.
  */
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { scopes } from "../keys.js";
+import { keepLately, lately } from "../lately.js";
+import { navigate } from "../router.js";
 import { Chooser } from "./chooser.js";
-import { matchScore } from "./fuzzy.js";
-import { keyNames } from "./help.js";
+import { keyNames } from "./key_words.js";
 import { html } from "./html.js";
 import { Modal } from "./modal.js";
+import { ranked } from "./palette_order.js";
 
-const KEY = "svc.palette";
-const MAX_RECENT = 8;
-const MAX_SHOWN = 60;
+const NAME = "palette";
+const PALETTE = "Everywhere Mod+k";
+const MAX_USED = 8;
 const SETTLE_MS = 120;
 
 /**
@@ -24,6 +26,11 @@ const SETTLE_MS = 120;
  * @property {string} id the same next time
  * @property {string} label
  * @property {string} [group] what kind of thing it is, said beside it
+ * @property {string} [hint] more of it, said where there is room
+ * @property {string[]} [also] other words that people have for it
+ * @property {boolean} [acts] it is about what is selected or open
+ * @property {"page" | "person" | "file"} [thing] it leads to one of these, and does nothing
+ * @property {string} [href] where it leads
  * @property {string[]} [keys]
  * @property {() => void} run
  */
@@ -52,7 +59,7 @@ export function Palette() {
 function Body() {
   const [text, setText] = useState("");
   const [found, setFound] = useState(/** @type {Command[]} */ ([]));
-  const [recent] = useState(recentIds);
+  const [used] = useState(usedLately);
   const [known] = useState(commands);
   useEffect(() => {
     let isNewest = true;
@@ -70,14 +77,16 @@ function Body() {
   };
   const choose = (/** @type {Command} */ one) => {
     close();
-    remember(one.id);
+    remember(one);
     setTimeout(one.run); // the dialog has left by then
   };
-  const items = ranked([...known, ...providers.flatMap((provider) => provider()), ...found], text.trim(), recent);
+  const items = ranked([...again(used), ...known, ...providers.flatMap((provider) => provider()), ...found],
+    new Set(found.map((one) => one.id)), text.trim(), used.map((one) => one.id));
   return html`<${Modal} label="Commands" class="palette" close=${close}>
     <${Chooser} id="palette" label="Command" placeholder="Do something, or go somewhere" text=${text} setText=${setText}
       items=${items} choose=${choose}
       show=${(/** @type {Command} */ one) => html`<span class="chooser-text"><bdi>${one.label}</bdi></span>
+        ${one.hint && html`<span class="quiet-text palette-hint"><bdi>${one.hint}</bdi></span>`}
         ${one.group && html`<span class="quiet-text">${one.group}</span>`}
         ${one.keys?.length && html`<span class="chooser-keys">
           ${keyNames(one.keys[0] ?? "").map((name) => html`<kbd key=${name}>${name}</kbd>`)}</span>`}`}
@@ -89,43 +98,27 @@ function Body() {
 function commands() {
   return scopes.value.toReversed().flatMap((scope) =>
     scope.shortcuts
-      .filter((one) => (one.when?.() ?? true) && !one.keys.includes("Mod+k"))
-      .map((one) => ({ id: `key ${one.keys[0]}`, label: one.label, keys: one.keys, run: one.run })),
+      .filter((one) => (one.when?.() ?? true) && one.name !== PALETTE)
+      .map(({ name, keys, label, run, also, acts }) => ({ id: `key ${name}`, label, keys, run, also, acts })),
   );
 }
 
-/**
- * The best fit first; of those used lately the last one.
- * @param {Command[]} all
- * @param {string} text
- * @param {string[]} recent
- */
-function ranked(all, text, recent) {
-  const lately = (/** @type {Command} */ { id }) => (recent.includes(id) ? 1 - recent.indexOf(id) / MAX_RECENT : 0);
-  return all
-    .map((one, index) => ({ one, index, fit: matchScore(text, `${one.label} ${one.group ?? ""}`), lately: lately(one)
-      }))
-    .filter(({ fit }) => fit > 0)
-    .sort((a, b) => b.fit + b.lately - (a.fit + a.lately) || a.index - b.index)
-    .slice(0, MAX_SHOWN)
-    .map(({ one }) => one);
+/** @typedef {{ id: string, label: string, group?: string, hint?: string, href?: string }} Used */
+
+/** @returns {Used[]} */
+function usedLately() {
+  return /** @type {Used[]} */ (lately(NAME)
+    .filter((/** @type {any} */ one) => typeof one?.id === "string" && typeof one.label === "string"));
 }
 
-/** @returns {string[]} */
-function recentIds() {
-  try {
-    const found = JSON.parse(localStorage.getItem(KEY) ?? "[]");
-    return Array.isArray(found) ? found.filter((one) => typeof one === "string") : [];
-  } catch {
-    return [];
-  }
+/** What was looked up, as it was called then: it is offered again without asking. @param {Used[]} used */
+function again(used) {
+  return used.flatMap(({ id, label, group, hint, href }) => (typeof href === "string"
+    ? [/** @type {Command} */ ({ id, label, group, hint, href, run: () => navigate(href) })] : []));
 }
 
-/** @param {string} id */
-function remember(id) {
-  try {
-    localStorage.setItem(KEY, JSON.stringify([id, ...recentIds().filter((one) => one !== id)].slice(0, MAX_RECENT)));
-  } catch {
-    // A browser that keeps nothing for us offers them in their own order.
-  }
+/** @param {Command} command */
+function remember({ id, label, group, hint, href, thing }) {
+  const used = { id, label, group, hint, href: thing === "file" ? undefined : href };
+  keepLately(NAME, [used, ...usedLately().filter((one) => one.id !== id)].slice(0, MAX_USED));
 }

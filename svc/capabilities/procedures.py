@@ -11,20 +11,23 @@ from svc.capability import Capability
 from svc.clock import rfc3339, rfc3339_or_none
 from svc.errors import Invalid, NotFound
 from svc.protocol import Nothing, Procedure, Wire
+from svc.settings import canonical_origin
 from svc.store import ReadTx, SecretRow, SecretSource, Tx
 from svc.workspace import RequestContext
 
 
 class FieldOut(Wire, frozen=True):
-    """``secret``: typed like a password, and never shown again."""
+    """``secret``: typed like a password, and never shown again. ``setting``: the variable that seeds it."""
 
     name: str
     label: str
     secret: bool
+    setting: str
 
 
 class CapabilityOut(Wire, frozen=True):
-    """``fields`` is empty for what no admin sets: it is connected elsewhere. ``probed``: a test can ask the service."""
+    """``fields`` is empty for what no admin sets: it is connected elsewhere. ``probed``: a test can ask the service.
+    ``callbacks``: the addresses that have to be registered at the service."""
 
     name: str
     title: str
@@ -32,6 +35,7 @@ class CapabilityOut(Wire, frozen=True):
     obtain: str
     fields: tuple[FieldOut, ...]
     probed: bool
+    callbacks: tuple[str, ...]
     configured: bool
     source: SecretSource | None
     version: int | None
@@ -52,10 +56,11 @@ class SetInput(Wire, frozen=True):
 
 
 class TestOut(Wire, frozen=True):
-    """``message``: the service's own words, where it had some."""
+    """``message``: the service's own words, where it had some. ``remedy``: what to do, where that is known."""
 
     ok: bool
     message: str
+    remedy: str
 
 
 class AuditInput(Wire, frozen=True):
@@ -80,9 +85,10 @@ class AuditOut(Wire, frozen=True):
 async def list_capabilities(context: RequestContext, wanted: Nothing) -> list[CapabilityOut]:
     broker = _broker(context)
     stored, uses = await broker.store.read(_stored, broker)
-    rows = [_out(row, stored.get(name), uses.get(name)) for name, row in broker.capabilities.items()]
+    origin = canonical_origin(context.workspace.config, port=context.workspace.port)
+    rows = [_out(row, stored.get(name), uses.get(name), origin=origin) for name, row in broker.capabilities.items()]
     others = sorted(set(stored) - set(broker.capabilities))
-    return [*rows, *(_out(_connected(name), stored[name], uses.get(name)) for name in others)]
+    return [*rows, *(_out(_connected(name), stored[name], uses.get(name), origin=origin) for name in others)]
 
 
 def _stored(tx: ReadTx, broker: Broker) -> tuple[dict[str, SecretRow], dict[str, Use]]:
@@ -131,7 +137,7 @@ async def test_capability(context: RequestContext, wanted: NameInput) -> TestOut
     if stored is None:
         raise NotFound(f"{row.name} is not set.")
     result = await row.probe(context.workspace, row.decode(stored))
-    return TestOut(ok=result.ok, message=result.message)
+    return TestOut(ok=result.ok, message=result.message, remedy=result.remedy)
 
 
 async def audit(context: RequestContext, wanted: AuditInput) -> AuditOut:
@@ -158,14 +164,17 @@ def _settable(broker: Broker, name: str) -> Capability:
     return row
 
 
-def _out(row: Capability, stored: SecretRow | None, use: Use | None) -> CapabilityOut:
+def _out(row: Capability, stored: SecretRow | None, use: Use | None, *, origin: str) -> CapabilityOut:
     return CapabilityOut(
         name=row.name,
         title=row.title,
         purpose=row.purpose,
         obtain=row.obtain,
-        fields=tuple(FieldOut(name=one.name, label=one.label, secret=one.secret) for one in row.fields),
+        fields=tuple(
+            FieldOut(name=one.name, label=one.label, secret=one.secret, setting=one.setting.name) for one in row.fields
+        ),
         probed=row.probe is not None,
+        callbacks=tuple(origin + path for path in row.callbacks),
         configured=stored is not None,
         source=stored.source if stored else None,
         version=stored.version if stored else None,

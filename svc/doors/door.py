@@ -19,8 +19,12 @@ from svc.log import Log
 from svc.nursery import Child
 from svc.protocol import DEFAULT_LIMITS, Application, Drain, Limits, serve_connection
 
-RESERVED_DESCRIPTORS: Final = 128  # for the database, blobs, outgoing connections and the probes
+RESERVED_DESCRIPTORS: Final = 128
+"""Open files kept for the database, blobs, outgoing connections and the probes, of those that the system allows.
+Beyond: so many connections fewer are served."""
 MAX_CONNECTIONS: Final = 10_000
+"""Connections to the public port, fewer where the system allows fewer open files. Beyond: 503 `unavailable`
+with `Retry-After`, but for `/livez`."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,6 +29,7 @@ C = TypeVar("C")
 
 LOOPBACK: Final = "127.0.0.1"
 MAX_CONNECTIONS: Final = 1_000
+"""Connections to the internal port. Beyond: 503 `unavailable` with `Retry-After`."""
 _SCHEME: Final = "bearer "
 
 

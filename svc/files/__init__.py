@@ -7,18 +7,22 @@ blobs nothing names. A file that the caller may not read is as missing as one th
 
 from svc.files.access import readable_file
 from svc.files.actions import add_file, delete, delete_files, hand_over_files, restate_file
+from svc.files.disposition import content_disposition
 from svc.files.feature import FEATURE
 from svc.files.model import File
+from svc.files.names import safe_name
 from svc.files.queries import files_of
 
 __all__ = [
     "FEATURE",
     "File",
     "add_file",
+    "content_disposition",
     "delete",
     "delete_files",
     "files_of",
     "hand_over_files",
     "readable_file",
     "restate_file",
+    "safe_name",
 ]

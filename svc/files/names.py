@@ -14,8 +14,11 @@ from urllib.parse import unquote_to_bytes
 from svc.errors import Invalid, Refusal
 
 MAX_NAME_BYTES: Final = 255
+"""The name of a file. Beyond: it is cut before its ending."""
 MAX_EXTENSION_BYTES: Final = 20
+"""An ending that is kept when a name is cut. Beyond: it is cut with the rest."""
 MAX_TYPE_CHARS: Final = 255
+"""The media type of a file. Beyond: it counts as unknown."""
 DEFAULT_NAME: Final = "file"
 DEFAULT_TYPE: Final = "application/octet-stream"
 

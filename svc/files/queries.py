@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable
-from typing import cast
+from itertools import islice
+from typing import Final, cast
 
 from svc.files.access import OWN, file_of, who
 from svc.files.model import Cursor, File
+from svc.pages import files_on_readable_pages
 from svc.principal import Principal
-from svc.store import Invariant, ReadTx, Value
+from svc.store import Invariant, ReadTx, Value, json_array
+
+MAX_LOOKED_THROUGH: Final = 5_000
+"""Own uploads that a search by name looks through, the newest first, and as many files on pages. Beyond: older ones are
+not found."""
+MAX_FOUND: Final = 20
+"""Files that a search by name may ask for. Beyond: 400 `invalid`, with the name of the field."""
+MAX_WORDS: Final = 8
+"""Words of a search by name. Beyond: further ones are ignored."""
 
 
 def uploads(tx: ReadTx, principal: Principal, *, cursor: Cursor | None, limit: int) -> list[File]:
@@ -31,6 +42,42 @@ def uploads_sql(*, everybodys: bool, onwards: bool) -> str:
             {"and (created_at, id) < (:created_at, :id)" if onwards else ""}
         order by created_at desc, id desc limit :limit
     """
+
+
+def named(tx: ReadTx, principal: Principal, *, text: str, limit: int) -> list[File]:
+    """The files with all words of ``text`` in their names: the caller's own uploads, and what the pages show that the
+    caller may read; the newest first. Attachments of mails are found with their mail."""
+    words = _folded(text).split()[:MAX_WORDS]
+    if not words:
+        return uploads(tx, principal, cursor=None, limit=limit) if not text.strip() else []
+    own = uploads(tx, principal, cursor=None, limit=MAX_LOOKED_THROUGH)
+    shown = _files(tx, files_on_readable_pages(tx, principal, most=MAX_LOOKED_THROUGH))
+    found = {file.id: file for file in (*own, *shown) if _has_all(file.name, words)}
+    newest = sorted(found.values(), key=lambda file: (-file.created_at, file.id))
+    return list(islice(newest, limit))
+
+
+def _has_all(name: str, words: list[str]) -> bool:
+    folded = _folded(name)
+    return all(word in folded for word in words)
+
+
+def _folded(text: str) -> str:
+    """Without case and marks."""
+    if text.isascii():
+        return text.lower()
+    return "".join(one for one in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(one))
+
+
+def _files(tx: ReadTx, file_ids: Iterable[str]) -> list[File]:
+    rows = tx.all(
+        """
+        select id, sha256, name, mime, size, created_at from files
+        where id in (select value from json_each(:ids)) and origin = 'upload'
+        """,
+        ids=json_array(file_ids),
+    )
+    return [file_of(row) for row in rows]
 
 
 def files_of(tx: ReadTx, *, origin: str) -> list[File]:

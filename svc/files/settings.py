@@ -12,5 +12,6 @@ UPLOAD_MAX_BYTES: Setting[int] = Setting(
     unit="bytes",
     help="The largest upload to `/files`. Uploads are streamed: memory does not grow with it.",
 )
+"""One upload. Beyond: 413 `too_large` as soon as it is known; nothing is kept."""
 
 SETTINGS = (UPLOAD_MAX_BYTES,)

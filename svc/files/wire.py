@@ -11,9 +11,13 @@ import msgspec
 from svc.clock import rfc3339
 from svc.errors import Invalid
 from svc.files.model import Cursor, File
+from svc.files.queries import MAX_FOUND
 from svc.protocol import Wire
 
 MAX_LIST_LIMIT: Final = 200
+"""Files of one page of a list. Beyond: 400 `invalid`, with the name of the field."""
+MAX_TYPED_CHARS: Final = 500
+"""What is typed into a search by name. Beyond: 400 `invalid`, with the name of the field."""
 _MAX_INSTANT: Final = 2**63
 
 Id = Annotated[str, msgspec.Meta(max_length=100)]
@@ -22,6 +26,13 @@ Id = Annotated[str, msgspec.Meta(max_length=100)]
 class ListInput(Wire, frozen=True):
     cursor: Annotated[str, msgspec.Meta(max_length=300)] | None = None
     limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_LIST_LIMIT)] = 50
+
+
+class FindInput(Wire, frozen=True):
+    """``text``: words of the name, whole or in part; without any, the newest."""
+
+    text: Annotated[str, msgspec.Meta(max_length=MAX_TYPED_CHARS)] = ""
+    limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_FOUND)] = 5
 
 
 class DeleteInput(Wire, frozen=True):

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 SECRET: Final = "gitops.webhook.secret"  # noqa: S105  the name of a capability
 MAX_BODY_BYTES: Final = 1024 * 1024
+"""The body of a push that a forge tells of. Beyond: 413 `too_large`."""
 REMEMBERED_S: Final = 30.0
 """Strangers may call: to ask for the secret each time would let each of them write into the audit."""
 

@@ -55,6 +55,9 @@ class Healer:
     _menders: list[Mender] = field(default_factory=list)
     _found: Wake = field(default_factory=Wake)
     _due: Wake = field(default_factory=Wake)
+    _one_at_a_time: trio.Lock = field(default_factory=trio.Lock)
+    """Held while a blob is mended, and while the check forgets those that nothing names: who mends one reads it, and
+    what is forgotten meanwhile would be found, and recorded, anew."""
 
     def add(self, mender: Mender) -> None:
         """Asked in the order in which they come."""
@@ -107,17 +110,26 @@ class Healer:
 
     async def _mend_due(self) -> float:
         """All that is due, one after the other. Returns how long until something may be due again."""
-        while (one := await self.store.read(damage.due)) is not None:
+        while await self._mend_one():
+            pass
+        next_due = await self.store.read(damage.next_due)
+        if next_due is None:
+            return LOOK_AGAIN_S
+        return min(LOOK_AGAIN_S, max(1.0, (next_due - self.clock.now()) / SECOND_MS))
+
+    async def _mend_one(self) -> bool:
+        """What is due next. False: nothing is."""
+        async with self._one_at_a_time:
+            one = await self.store.read(damage.due)
+            if one is None:
+                return False
             outcome = await self._mend(one.sha256)
             next_at = self.clock.now() + round(_pause_s(outcome, one.attempts) * SECOND_MS)
             await self.store.write(self._settle, one.sha256, outcome, next_at=next_at)
             if isinstance(outcome, Mended):
                 self.blobs.suspects.mended(one.sha256)  # only now: whoever finds it again has found something new
-            self.log.info("healing.tried", sha256=one.sha256, outcome=type(outcome).__name__)
-        next_due = await self.store.read(damage.next_due)
-        if next_due is None:
-            return LOOK_AGAIN_S
-        return min(LOOK_AGAIN_S, max(1.0, (next_due - self.clock.now()) / SECOND_MS))
+        self.log.info("healing.tried", sha256=one.sha256, outcome=type(outcome).__name__)
+        return True
 
     async def _mend(self, sha256: str) -> Outcome:
         if await self.threads.run(self.blobs.is_sound, sha256):
@@ -183,11 +195,12 @@ class Healer:
             await self.threads.run(self.blobs.settle, group)
             await self.store.write(queries.keep_place, Place(after=group[-1], began_at=place.began_at))
         up_to = None if found.last else found.names[-1]
-        gone = await self.store.write(
-            damage.forget_unnamed, after=place.after, up_to=up_to, named=frozenset(found.names)
-        )
-        for sha256 in gone:
-            self.blobs.suspects.mended(sha256)
+        async with self._one_at_a_time:
+            gone = await self.store.write(
+                damage.forget_unnamed, after=place.after, up_to=up_to, named=frozenset(found.names)
+            )
+            for sha256 in gone:
+                self.blobs.suspects.mended(sha256)
 
     async def _check_one(self, sha256: str) -> None:
         """Read it, no faster than allowed. Damage is noted by the reading itself."""

@@ -75,6 +75,7 @@ def sign_in(
     claiming: Claiming,
     old_cookie: str | None,
     device_name: str,
+    seen_from: str,
 ) -> SignedIn:
     """Sign ``proof`` in: a known user, a claim, or an invited newcomer. Raises :class:`Forbidden` for anybody else.
 
@@ -89,7 +90,7 @@ def sign_in(
     _link(tx, proof, user)
     if old_cookie is not None:
         tx.run("delete from sessions where cookie_digest = :digest", digest=tokens.digest(old_cookie))
-    return _open_session(tx, user, device_name=device_name)
+    return _open_session(tx, user, device_name=device_name, seen_from=seen_from)
 
 
 def sign_out(tx: Tx, principal: Principal, *, cookie: str) -> None:
@@ -98,8 +99,9 @@ def sign_out(tx: Tx, principal: Principal, *, cookie: str) -> None:
     _revoke(tx, device_id=principal.device_id)
 
 
-def touch_session(tx: Tx, *, session_id: str) -> None:
+def touch_session(tx: Tx, *, session_id: str, device_id: str, seen_from: str) -> None:
     """The session was used: it lives 30 days from now on."""
+    touch_device(tx, device_id=device_id, seen_from=seen_from)
     tx.run(
         "update sessions set last_seen_at = :now, expires_at = :expires where id = :id",
         id=session_id,
@@ -108,8 +110,13 @@ def touch_session(tx: Tx, *, session_id: str) -> None:
     )
 
 
-def touch_device(tx: Tx, *, device_id: str) -> None:
-    tx.run("update devices set last_seen_at = :now where id = :id", id=device_id, now=tx.now)
+def touch_device(tx: Tx, *, device_id: str, seen_from: str) -> None:
+    tx.run(
+        "update devices set last_seen_at = :now, seen_from = :seen_from where id = :id",
+        id=device_id,
+        seen_from=seen_from or None,
+        now=tx.now,
+    )
 
 
 # Invites and users
@@ -415,12 +422,13 @@ def _link(tx: Tx, proof: Proof, user: User) -> None:
     )
 
 
-def _open_session(tx: Tx, user: User, *, device_name: str) -> SignedIn:
+def _open_session(tx: Tx, user: User, *, device_name: str, seen_from: str) -> SignedIn:
     tx.run("delete from sessions where expires_at <= :now", now=tx.now)
     cookie = tokens.new_token()
     device_id = _add_device(
         tx, user_id=user.id, kind=WEB_SESSION, name=device_name, capabilities="{}", token_digest=None
     )
+    touch_device(tx, device_id=device_id, seen_from=seen_from)
     tx.run(
         """
         insert into sessions (id, cookie_digest, user_id, device_id, created_at, last_seen_at, expires_at)

@@ -1,31 +1,36 @@
 """Asking the identity provider whether it knows our OAuth client.
 
 The token endpoint is asked to redeem a code that never was. A provider that takes the client says that the code is no
-good; one that does not says so first (RFC 6749, section 5.2).
+good; one that does not says so first (RFC 6749, section 5.2). Then its consent screen is asked whether it sends people
+back to each of our addresses.
 """
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
 from svc.capability import ProbeResult
-from svc.identity.consent_probe import SET_ANEW
+from svc.identity.consent_probe import SET_ANEW, probe_consent
 from svc.identity.discovery import ProviderAway
 from svc.identity.oauth_client_row import ClientCredentials
-from svc.identity.oidc import OpenIdLogin
+from svc.identity.oidc import TELL_OWNER, OpenIdLogin, authorization_url
 from svc.identity.oidc_refusal import SignInRefused
 from svc.identity.service import Identity
 from svc.settings import canonical_origin
 from svc.workspace import Workspace
 
-_NO_CODE = "code-of-a-test"
+CALLBACKS: Final = ("/oauth/mail/callback", "/auth/idp/callback")
+"""Where the provider sends browsers back to: who connects a mailbox, and who signs in."""
+_NO_CODE: Final = "code-of-a-test"
 _REMEDIES: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "redirect-unknown": "Add the address of this server, with /auth/idp/callback and with /oauth/mail/callback, to "
-        "the authorized redirect URIs of the OAuth client",
+        "redirect-unknown": f"Add the address of this server, with {' and with '.join(CALLBACKS)}, to the authorized "
+        "redirect URIs of the OAuth client",
         "client-type": f"Create an OAuth client of the type Web application, and {SET_ANEW}",
+        "client-rejected": f"Copy both again from the provider's console, and {SET_ANEW}",
         "client-gone": f"Create a new OAuth client of the type Web application, and {SET_ANEW}",
     }
 )
@@ -46,8 +51,31 @@ async def ask_provider(workspace: Workspace, value: Mapping[str, str]) -> ProbeR
         )
     except SignInRefused as refused:
         if refused.cause == "code-rejected":
-            return ProbeResult(ok=True, message="The provider knows this client.")
-        return ProbeResult(ok=False, message=refused.detail, remedy=_REMEDIES.get(refused.cause, ""))
+            return await _sent_back(workspace, credentials, origin=origin)
+        # Whoever tests it is the owner, whom others are sent to.
+        return ProbeResult(
+            ok=False,
+            message=refused.detail.removesuffix(TELL_OWNER).rstrip(),
+            remedy=_REMEDIES.get(refused.cause, ""),
+        )
     except ProviderAway as away:
         return ProbeResult(ok=False, message=away.detail)
     return ProbeResult(ok=False, message="The provider redeemed a code that never was: it can't be a real one.")
+
+
+async def _sent_back(workspace: Workspace, credentials: ClientCredentials, *, origin: str) -> ProbeResult:
+    """Whether the consent screen takes each of our addresses."""
+    provider = await workspace.service(OpenIdLogin).provider()
+    for path in CALLBACKS:
+        url = authorization_url(
+            provider,
+            client_id=credentials.client_id,
+            redirect_uri=origin + path,
+            state=secrets.token_urlsafe(),
+            nonce=secrets.token_urlsafe(),
+            code_challenge=secrets.token_urlsafe(32),
+        )
+        found = await probe_consent(workspace.egress, url, redirect_uri=origin + path)
+        if found.state == "failed":
+            return ProbeResult(ok=False, message=f"{found.detail}.", remedy=found.remedy or "")
+    return ProbeResult(ok=True, message="The provider knows this client, and both addresses of this server.")

@@ -7,7 +7,7 @@ from svc.config import BadValue
 from svc.feature import Feature
 from svc.identity import actions, idp_routes, queries
 from svc.identity.checks import CHECKS
-from svc.identity.client_probe import ask_provider
+from svc.identity.client_probe import CALLBACKS, ask_provider
 from svc.identity.commands import COMMANDS
 from svc.identity.invariants import INVARIANTS
 from svc.identity.migrations import MIGRATIONS
@@ -54,6 +54,7 @@ OAUTH_CLIENT_ROW = Capability(
         CredentialField(name="secret", label="Client secret", setting=IDP_CLIENT_SECRET),
     ),
     probe=ask_provider,
+    callbacks=CALLBACKS,
 )
 
 FEATURE = Feature(

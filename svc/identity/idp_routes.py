@@ -111,6 +111,7 @@ async def callback(context: RequestContext, request: Request) -> Response:
             claiming=identity.claiming(request),
             old_cookie=cookie(request.headers, SESSION_COOKIE),
             device_name=(request.headers.get("user-agent") or "Browser")[:MAX_NAME_CHARS],
+            seen_from=identity.seen_from(request),
         )
     except SignInRefused as refused:
         context.workspace.log.warning("identity.sign_in_refused", cause=refused.cause, reason=refused.detail)
@@ -148,7 +149,8 @@ async def _configured(context: RequestContext) -> ClientCredentials:
     credentials = await context.workspace.service(Identity).oauth_client()
     if credentials is None:
         raise NotConfigured(
-            "No identity provider is configured. Set IDP_CLIENT_ID and IDP_CLIENT_SECRET and start the service again."
+            "No identity provider is configured. Set its OAuth client under Settings > Credentials, or start the "
+            "service with IDP_CLIENT_ID and IDP_CLIENT_SECRET."
         )
     return credentials
 

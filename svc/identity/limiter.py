@@ -55,10 +55,13 @@ class RateLimiter:
             raise Refusal("Too many tries. Wait a little.", code="rate_limited", headers={"Retry-After": str(wait_s)})
         times.append(now)
 
+    def address_of(self, request: Request) -> str:
+        """Where a request comes from: the peer, or what a proxy that is believed says."""
+        return (self._forwarded.said(request, REAL_IP_HEADER) or request.peer).strip()
+
     def _client(self, request: Request) -> str:
-        said = self._forwarded.said(request, REAL_IP_HEADER)
         try:
-            address = ip_address((said or request.peer).strip())
+            address = ip_address(self.address_of(request))
         except ValueError:
             return request.peer
         if isinstance(address, IPv6Address):

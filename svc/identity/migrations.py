@@ -120,3 +120,9 @@ def m003_devices_by_their_kind(db: Database) -> None:
     db.execute(
         "update devices set kind = 'device' where lower(trim(kind)) = 'web-session' and token_digest is not null"
     )
+
+
+@MIGRATIONS(name="m004_where_devices_are")
+def m004_where_devices_are(db: Database) -> None:
+    """The address that a browser or device was last seen at, so that its owner knows it again."""
+    db.execute("alter table devices add column seen_from text")

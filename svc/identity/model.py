@@ -55,7 +55,8 @@ class Session:
 
 @dataclass(frozen=True, kw_only=True)
 class Device:
-    """``user_id`` is ``None`` for a device that was paired while the instance was unclaimed."""
+    """``user_id`` is ``None`` for a device that was paired while the instance was unclaimed. ``seen_from``: the address
+    that it was last seen at, where that is known."""
 
     id: str
     user_id: str | None
@@ -65,6 +66,7 @@ class Device:
     revoked: bool
     created_at: Millis
     last_seen_at: Millis | None
+    seen_from: str | None
 
 
 @dataclass(frozen=True, kw_only=True)

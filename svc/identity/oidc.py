@@ -114,7 +114,7 @@ class OpenIdLogin:
         if wire is None:
             raise ProviderAway("The sign-in service's answer can't be understood.")
         if not wire.id_token:
-            raise SignInRefused("no-identity", "The sign-in service did not say who you are. " + _TELL_OWNER)
+            raise SignInRefused("no-identity", "The sign-in service did not say who you are. " + TELL_OWNER)
         return wire
 
     async def _with_userinfo(self, url: str, claims: Claims, *, access_token: str) -> Claims:
@@ -168,7 +168,7 @@ class _OAuthError(msgspec.Struct):
     error: str
 
 
-_TELL_OWNER: Final = "Tell the owner of this server."
+TELL_OWNER: Final = "Tell the owner of this server."
 
 
 _CLIENT_REFUSALS: Final[Mapping[str, tuple[RefusalCause, str]]] = MappingProxyType(
@@ -222,5 +222,5 @@ def _exchange_fault(answer: EgressResponse) -> SignInRefused | ProviderAway:
         return ProviderAway(f"The sign-in service does not work at the moment (status {answer.status}).")
     if error.error in _CLIENT_REFUSALS:
         cause, why = _CLIENT_REFUSALS[error.error]
-        return SignInRefused(cause, f"{why} {_TELL_OWNER}")
+        return SignInRefused(cause, f"{why} {TELL_OWNER}")
     return SignInRefused("code-rejected", "The sign-in was used already or took too long. Sign in again.")

@@ -34,6 +34,7 @@ def admit(
     claiming: Claiming,
     old_cookie: str | None,
     device_name: str,
+    seen_from: str,
 ) -> SignedIn:
     """Sign ``who`` in. Raises :class:`Forbidden` with the sentence that the person reads."""
     email = who.email
@@ -51,6 +52,7 @@ def admit(
         claiming=claiming,
         old_cookie=old_cookie,
         device_name=device_name,
+        seen_from=seen_from,
     )
 
 

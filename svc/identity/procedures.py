@@ -94,6 +94,7 @@ class DeviceOut(Wire, frozen=True):
     capabilities: dict[str, bool]
     revoked: bool
     last_seen_at: str | None
+    seen_from: str | None
 
 
 class PairingOut(Wire, frozen=True):
@@ -157,6 +158,7 @@ async def devices(context: RequestContext, wanted: Nothing) -> list[DeviceOut]:
             capabilities=dict(device.capabilities),
             revoked=device.revoked,
             last_seen_at=rfc3339_or_none(device.last_seen_at),
+            seen_from=device.seen_from,
         )
         for device in found
     ]

@@ -12,7 +12,7 @@ from svc.store import ReadTx, Row
 _USER: Final = "u.id, u.email, u.name, u.role, u.created_at"
 _SESSION: Final = "s.id, s.user_id, s.device_id, s.created_at, s.last_seen_at, s.expires_at"
 _INVITE: Final = "i.id, i.email, i.role, i.created_at, i.expires_at, i.used_at, i.revoked_at"
-_DEVICE: Final = "d.id, d.user_id, d.kind, d.name, d.capabilities, d.revoked, d.created_at, d.last_seen_at"
+_DEVICE: Final = "d.id, d.user_id, d.kind, d.name, d.capabilities, d.revoked, d.created_at, d.last_seen_at, d.seen_from"
 _GOOD_DEVICE: Final = f"""
     select {_DEVICE}, {_USER} from devices d left join users u on u.id = d.user_id where d.revoked = 0
 """
@@ -68,16 +68,29 @@ def session_by_cookie(tx: ReadTx, cookie_digest: str) -> tuple[Session, User] | 
     return None if row is None else (_session(row), _user(row[6:]))
 
 
+def cookie_digests(tx: ReadTx, limit: int) -> list[str]:
+    """Of every session that there is, also of one that has ended: a clock that is set back opens it again."""
+    return [cast(str, row[0]) for row in tx.all("select cookie_digest from sessions limit :limit", limit=limit)]
+
+
+def token_digests(tx: ReadTx, limit: int) -> list[str]:
+    """Of every device that has a token and is not revoked, which is for good."""
+    rows = tx.all(
+        "select token_digest from devices where token_digest is not null and revoked = 0 limit :limit", limit=limit
+    )
+    return [cast(str, row[0]) for row in rows]
+
+
 def device_by_token(tx: ReadTx, token_digest: str) -> tuple[Device, User | None] | None:
     """The unrevoked device that a token opens, with its user."""
     row = tx.one(f"{_GOOD_DEVICE} and d.token_digest = :digest", digest=token_digest)
-    return None if row is None else (_device(row), None if row[8] is None else _user(row[8:]))
+    return None if row is None else (_device(row), None if row[9] is None else _user(row[9:]))
 
 
 def good_device(tx: ReadTx, device_id: str) -> tuple[Device, User | None] | None:
     """The device of that id unless it is revoked, with its user."""
     row = tx.one(f"{_GOOD_DEVICE} and d.id = :id", id=device_id)
-    return None if row is None else (_device(row), None if row[8] is None else _user(row[8:]))
+    return None if row is None else (_device(row), None if row[9] is None else _user(row[9:]))
 
 
 def sessions_of(tx: ReadTx, user_id: str) -> list[Session]:
@@ -164,6 +177,7 @@ def _device(row: Row) -> Device:
         revoked=bool(row[5]),
         created_at=cast(int, row[6]),
         last_seen_at=cast("int | None", row[7]),
+        seen_from=cast("str | None", row[8]),
     )
 
 

@@ -21,6 +21,7 @@ from svc.workspace import RequestContext
 T = TypeVar("T")
 
 BODY_MAX_BYTES: Final = 16 * 1024
+"""The body of a request to sign in or to pair. Beyond: 413 `too_large`."""
 
 
 class DevLogin(msgspec.Struct):
@@ -121,6 +122,7 @@ async def sign_in(
         claiming=replace(claiming, freely=True) if vouched else claiming,
         old_cookie=cookie(request.headers, SESSION_COOKIE),
         device_name=(request.headers.get("user-agent") or "Browser")[:MAX_NAME_CHARS],
+        seen_from=identity.seen_from(request),
     )
 
 

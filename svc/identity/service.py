@@ -1,8 +1,9 @@
 """Who asks: resolves each request to a principal, and keeps what makes that quick.
 
 Sources in order (spec 5.1): session cookie, device token (or a socket ticket made from one), unclaimed, nobody. What a
-cookie or token was found to open is remembered until anything in identity is written: every such write goes through
-:meth:`Identity.write`, which forgets it all, so a revocation counts from the next request on.
+cookie or token opens, and which ones open nothing, is remembered (``remembered.py``) until anything in identity is
+written: every such write goes through :meth:`Identity.write`, which forgets it all, so a sign-in and a revocation count
+from the next request on.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from typing import Concatenate, Final, ParamSpec, TypeVar
 import trio
 
 from svc.capabilities import Door, door_of
-from svc.clock import Millis
 from svc.identity import actions, queries, tokens
 from svc.identity.actions import Claiming
 from svc.identity.limiter import RateLimiter
 from svc.identity.model import SESSION_LIFETIME_MS, SESSION_TOUCH_MS, TICKET_LIFETIME_S, Device, User
 from svc.identity.oauth_client_row import ClientCredentials, client_credentials, has_client
+from svc.identity.remembered import Opened, Remembered
 from svc.identity.settings import AUTH, AUTH_RATE_LIMIT, believed_proxies
 from svc.principal import AUTH_OFF, UNCLAIMED, Principal
 from svc.protocol import Request, cookie
@@ -37,18 +38,8 @@ TOKEN_HEADER: Final = "x-svc-device-token"  # noqa: S105  a header's name
 _PORT: Final = re.compile(r":[0-9]*$")
 NEAR_NAMES: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 PROXY_HEADERS: Final = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
-MAX_REMEMBERED: Final = 10_000
 MAX_TICKETS: Final = 10_000
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Found:
-    """What a cookie or token opens."""
-
-    principal: Principal
-    session_id: str | None
-    last_seen_at: Millis
-    expires_at: Millis | None
+MAX_ADDRESS_CHARS: Final = 64
 
 
 @dataclass(kw_only=True)
@@ -60,8 +51,6 @@ class Identity:
     claimed: bool = False
     dev_login: bool = False
     """An address alone signs in, and no outside provider is asked. Only the fakes set it."""
-    _found: dict[str, _Found] = field(default_factory=dict)
-    _epoch: int = 0
     _tickets: dict[str, tuple[str, float]] = field(default_factory=dict)
 
     @classmethod
@@ -69,6 +58,16 @@ class Identity:
         config = workspace.config
         limiter = RateLimiter(limit=config[AUTH_RATE_LIMIT], forwarded=believed_proxies(config))
         return cls(workspace=workspace, limiter=limiter)
+
+    @cached_property
+    def _sessions(self) -> Remembered:
+        """By their cookies."""
+        return Remembered(store=self.workspace.store, look_up=_session, given_out=queries.cookie_digests)
+
+    @cached_property
+    def _devices(self) -> Remembered:
+        """By their tokens."""
+        return Remembered(store=self.workspace.store, look_up=_device, given_out=queries.token_digests)
 
     @property
     def is_off(self) -> bool:
@@ -84,15 +83,19 @@ class Identity:
         hooks = [feature.claim for feature in self.workspace.features if feature.claim]
         return Claiming(freely=self._is_near(request), hooks=hooks)
 
+    def seen_from(self, request: Request) -> str:
+        """The address to tell a person of, so that they know a browser of theirs again."""
+        return self.limiter.address_of(request)[:MAX_ADDRESS_CHARS]
+
     async def resolve(self, request: Request) -> Principal | None:
         """Who asks, or nobody. Never an error: a foreign, stale or doubled cookie is no cookie."""
         if self.is_off:
             return AUTH_OFF
         session = cookie(request.headers, SESSION_COOKIE)
-        if session is not None and (principal := await self._by_session(session)):
+        if session is not None and (principal := await self._by_session(session, request)):
             return principal
         if (token := request.headers.get(TOKEN_HEADER)) is not None:
-            return await self._by_token(token)
+            return await self._by_token(token, request)
         if request.opens_socket and (ticket := request.query().get("ticket")) is not None:
             return await self._by_ticket(ticket)
         if not self.claimed and self._is_near(request):
@@ -124,17 +127,23 @@ class Identity:
         return door_of(self.workspace, "identity")
 
     async def write(self, action: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run an action that changes identity; nothing remembered survives it."""
-        try:
-            return await self.workspace.store.write(action, *args, **kwargs)
-        finally:
-            self.forget()
-            self.claimed = self.claimed or await self.workspace.store.read(queries.is_claimed)
+        """Run an action that changes identity; nothing remembered survives it.
+
+        Shielded for as long as a commit takes, which the writer ends or refuses: who goes away meanwhile can't call
+        back a change that was taken, and what is remembered must be forgotten after the commit, not before.
+        """
+        with trio.CancelScope(shield=True):
+            try:
+                written = await self.workspace.store.write(action, *args, **kwargs)
+            finally:
+                self.forget()
+                self.claimed = self.claimed or await self.workspace.store.read(queries.is_claimed)
+        return written
 
     def forget(self) -> None:
         """Look everybody up again."""
-        self._epoch += 1
-        self._found.clear()
+        self._sessions.forget()
+        self._devices.forget()
 
     def issue_ticket(self, principal: Principal) -> tuple[str, float]:
         """A ticket for one upgrade of a socket route, and how many seconds it is good for. It lives in memory only.
@@ -148,25 +157,32 @@ class Identity:
         self._tickets[tokens.digest(ticket)] = (principal.device_id, now + TICKET_LIFETIME_S)
         return ticket, TICKET_LIFETIME_S
 
-    async def _by_session(self, session_cookie: str) -> Principal | None:
+    async def _by_session(self, session_cookie: str, request: Request) -> Principal | None:
         digest = tokens.digest(session_cookie)
-        found = self._found.get(digest) or await self._look_up(digest, _session)
+        found = await self._sessions.find(digest)
         now = self.workspace.clock.now()
         if found is None or (found.expires_at is not None and found.expires_at <= now):
             return None
         if found.session_id is not None and abs(now - found.last_seen_at) >= SESSION_TOUCH_MS:
-            await self.workspace.store.write(actions.touch_session, session_id=found.session_id)
-            self._found.pop(digest, None)
+            await self.workspace.store.write(
+                actions.touch_session,
+                session_id=found.session_id,
+                device_id=found.principal.device_id,
+                seen_from=self.seen_from(request),
+            )
+            self._sessions.forget_one(digest)
         return found.principal
 
-    async def _by_token(self, token: str) -> Principal | None:
+    async def _by_token(self, token: str, request: Request) -> Principal | None:
         digest = tokens.digest(token)
-        found = self._found.get(digest) or await self._look_up(digest, _device)
+        found = await self._devices.find(digest)
         if found is None:
             return None
         if abs(self.workspace.clock.now() - found.last_seen_at) >= SESSION_TOUCH_MS:
-            await self.workspace.store.write(actions.touch_device, device_id=found.principal.device_id)
-            self._found.pop(digest, None)
+            await self.workspace.store.write(
+                actions.touch_device, device_id=found.principal.device_id, seen_from=self.seen_from(request)
+            )
+            self._devices.forget_one(digest)
         return found.principal
 
     async def _by_ticket(self, ticket: str) -> Principal | None:
@@ -177,23 +193,14 @@ class Identity:
         opened = await self.workspace.store.read(queries.good_device, device_id)
         return None if opened is None else _acting(*opened)
 
-    async def _look_up(self, digest: str, query: Callable[[ReadTx, str], _Found | None]) -> _Found | None:
-        epoch = self._epoch
-        found = await self.workspace.store.read(query, digest)
-        if found is not None and epoch == self._epoch:  # else something was written meanwhile: don't remember
-            if len(self._found) >= MAX_REMEMBERED:
-                del self._found[next(iter(self._found))]
-            self._found[digest] = found
-        return found
 
-
-def _session(tx: ReadTx, digest: str) -> _Found | None:
+def _session(tx: ReadTx, digest: str) -> Opened | None:
     row = queries.session_by_cookie(tx, digest)
     if row is None:
         return None
     session, user = row
     principal = Principal(user_id=user.id, device_id=session.device_id, is_admin=user.role == "admin", via="session")
-    return _Found(
+    return Opened(
         principal=principal,
         session_id=session.id,
         last_seen_at=session.last_seen_at,
@@ -201,11 +208,11 @@ def _session(tx: ReadTx, digest: str) -> _Found | None:
     )
 
 
-def _device(tx: ReadTx, digest: str) -> _Found | None:
+def _device(tx: ReadTx, digest: str) -> Opened | None:
     row = queries.device_by_token(tx, digest)
     if row is None:
         return None
-    return _Found(principal=_acting(*row), session_id=None, last_seen_at=row[0].last_seen_at or 0, expires_at=None)
+    return Opened(principal=_acting(*row), session_id=None, last_seen_at=row[0].last_seen_at or 0, expires_at=None)
 
 
 def _acting(device: Device, user: User | None) -> Principal:

@@ -31,6 +31,8 @@ from svc.mail.model import (
     ThreadRow,
     thread_id_of,
 )
+from svc.mail.porting.keeping import keep_mails
+from svc.mail.porting.sources import Item as KeptMail
 from svc.mail.providers.table import Providers
 from svc.mail.sending.actions import accept as send
 from svc.mail.sending.drafts import save as save_draft
@@ -51,6 +53,7 @@ __all__ = [
     "AttachmentRef",
     "Draft",
     "Id",
+    "KeptMail",
     "Label",
     "MessageHeaders",
     "MessageRow",
@@ -65,6 +68,7 @@ __all__ = [
     "archive",
     "carry_on",
     "connect_account",
+    "keep_mails",
     "label_named",
     "labels_of",
     "mark_read",

@@ -9,6 +9,11 @@ from svc.mail.accounts import letting_go
 from svc.mail.accounts.states import SYNC
 from svc.mail.authentication import feature as authentication
 from svc.mail.authentication.following import CONSUMER as AUTHENTICATION_CONSUMER
+from svc.mail.blocking.actions import REVERSAL as BLOCK_REVERSAL
+from svc.mail.blocking.procedures import PROCEDURES as BLOCKING_PROCEDURES
+from svc.mail.bulk import actions as bulk_actions
+from svc.mail.bulk import feature as bulk
+from svc.mail.bulk.procedures import PROCEDURES as BULK_PROCEDURES
 from svc.mail.commands import COMMANDS
 from svc.mail.connecting import feature as connecting
 from svc.mail.connecting.procedures import PROCEDURES as CONNECTING_PROCEDURES
@@ -58,9 +63,11 @@ from svc.mail.sending.settings import SETTINGS as SENDING_SETTINGS
 from svc.mail.sending.states import SENDING
 from svc.mail.settings import SETTINGS
 from svc.mail.sharing.procedures import PROCEDURES as SHARING_PROCEDURES
+from svc.mail.snippets import actions as snippets
+from svc.mail.snippets.procedures import PROCEDURES as SNIPPETS_PROCEDURES
 from svc.mail.sync.engine import MailEngine
 from svc.mail.sync.procedures import PROCEDURES as ACCOUNT_PROCEDURES
-from svc.mail.threads import remarking
+from svc.mail.threads import blocks, remarking
 from svc.mail.threads.invariants import INVARIANTS
 from svc.mail.threads.retitling import CONSUMER as TITLES_CONSUMER
 from svc.mail.threads.shared_files import shared_file
@@ -85,6 +92,7 @@ def _build(workspace: Workspace) -> None:
     authentication.build(workspace)
     images.build(workspace)
     labelling.build(workspace)
+    bulk.build(workspace)
     reading.build(workspace)
     sending.build(workspace)
     unsubscribing.build(workspace)
@@ -102,13 +110,17 @@ def _claim(tx: Tx, user_id: str) -> None:
     """Accounts that were connected before there was anybody become the first admin's, with the news of them."""
     letting_go.claim(tx, user_id)
     images.claim(tx, user_id)
+    bulk_actions.claim(tx, user_id)
+    blocks.claim(tx, user_id)
     sending.claim(tx, user_id)
+    snippets.claim(tx, user_id)
     importing.claim(tx, user_id)
 
 
 async def _subsystems(workspace: Workspace) -> Sequence[Subsystem]:
     return [
         search.subsystem(workspace),
+        bulk.subsystem(workspace),
         *await workspace.service(MailEngine).subsystems(),
         health.subsystem(workspace),
         sending.subsystem(workspace),
@@ -138,10 +150,13 @@ FEATURE = Feature(
         *HEALTH_PROCEDURES,
         *IMAGES_PROCEDURES,
         *LABELLING_PROCEDURES,
+        *BULK_PROCEDURES,
+        *BLOCKING_PROCEDURES,
         *MENDING_PROCEDURES,
         *PORTING_PROCEDURES,
         *SEARCH_PROCEDURES,
         *SENDING_PROCEDURES,
+        *SNIPPETS_PROCEDURES,
         *UNSUBSCRIBING_PROCEDURES,
         *INVITATIONS_PROCEDURES,
         *SHARING_PROCEDURES,
@@ -157,7 +172,7 @@ FEATURE = Feature(
     jobs=(labelling.JOB, sending.JOB, mirroring.JOB, remarking.JOB),
     claim=_claim,
     file_readers=(shared_file,),
-    reversals=(LABELS_REVERSAL, SEND_REVERSAL),
+    reversals=(LABELS_REVERSAL, bulk.REVERSAL, BLOCK_REVERSAL, SEND_REVERSAL),
     build=_build,
     boot=_boot,
     subsystems=_subsystems,

@@ -12,26 +12,31 @@ from sqlite_utils.migrations import Migrations
 from svc.mail.accounts.tables import OWN_ADDRESSES
 from svc.mail.accounts.tables import TABLES as SHARING_TABLES
 from svc.mail.authentication.tables import TABLES as AUTHENTICATION_TABLES
+from svc.mail.bulk.tables import BULK_TABLES
 from svc.mail.health.tables import TABLES as HEALTH_TABLES
 from svc.mail.images.tables import BOUND, FORGETTING
 from svc.mail.images.tables import TABLES as IMAGES_TABLES
 from svc.mail.invitations.tables import TABLES as INVITATIONS_TABLES
 from svc.mail.labelling.tables import TABLES as LABELLING_TABLES
 from svc.mail.porting.tables import IMPORTS_TABLES
-from svc.mail.providers.imap.tables import MADE_KEYWORDS, OWN_DRAFTS, SERVER_IDS
+from svc.mail.providers.imap.tables import MADE_KEYWORDS, OWN_DRAFTS, RENAMED, SERVER_IDS
 from svc.mail.providers.imap.tables import TABLES as IMAP_TABLES
-from svc.mail.search.tables import ERASED_WHEN_ASKED
+from svc.mail.search.tables import ERASED_WHEN_ASKED, VOCABULARY
 from svc.mail.search.tables import TABLES as SEARCH_TABLES
 from svc.mail.sending.tables import DRAFT_COPIES, FOLLOWED_DRAFTS, SENT_BY, TAKEN_DRAFTS
 from svc.mail.sending.tables import TABLES as SENDING_TABLES
+from svc.mail.snippets.tables import TABLES as SNIPPETS_TABLES
 from svc.mail.threads.own_words.tables import TABLES as OWN_WORDS_TABLES
 from svc.mail.threads.tables import (
+    BLOCKED_SENDERS,
     DRAFTS_APART,
+    DRAFTS_NOT_RECEIVED,
     FILTERED_TABLES,
     JOINED_TABLES,
     MARKED_ADDRESSES,
     MUTES_TABLES,
     REFERENCES_TABLES,
+    UNREAD_TWINS,
     WRITERS,
 )
 from svc.mail.unsubscribing.tables import TABLES as UNSUBSCRIBING_TABLES
@@ -107,7 +112,7 @@ def m010_mending(db: Database) -> None:
 @MIGRATIONS(name="m011_drafts_not_received")
 def m011_drafts_not_received(db: Database) -> None:
     """A draft that carries INBOX counted as received mail."""
-    for statement in _DRAFTS_NOT_RECEIVED:
+    for statement in DRAFTS_NOT_RECEIVED:
         db.execute(statement)
 
 
@@ -320,6 +325,46 @@ def m054_followed_drafts(db: Database) -> None:
         db.execute(statement)
 
 
+@MIGRATIONS(name="m055_renamed")
+def m055_renamed(db: Database) -> None:
+    """Whether a mail server gave our own copy another Message-ID."""
+    for statement in RENAMED:
+        db.execute(statement)
+
+
+@MIGRATIONS(name="m056_unread_twins")
+def m056_unread_twins(db: Database) -> None:
+    """What a member of two accounts sees once in Unified."""
+    db.execute(UNREAD_TWINS)
+
+
+@MIGRATIONS(name="m057_snippets")
+def m057_snippets(db: Database) -> None:
+    for statement in SNIPPETS_TABLES:
+        db.execute(statement)
+
+
+@MIGRATIONS(name="m058_vocabulary")
+def m058_vocabulary(db: Database) -> None:
+    """The words of each account's mail, for their forms and their spelling."""
+    for statement in VOCABULARY:
+        db.execute(statement)
+
+
+@MIGRATIONS(name="m060_bulk_steps")
+def m060_bulk_steps(db: Database) -> None:
+    """Steps on all that match, with what was chosen and what they changed."""
+    for statement in BULK_TABLES:
+        db.execute(statement)
+
+
+@MIGRATIONS(name="m061_blocked_senders")
+def m061_blocked_senders(db: Database) -> None:
+    """Whose new mail goes to spam or to the trash."""
+    for statement in BLOCKED_SENDERS:
+        db.execute(statement)
+
+
 _TABLES = (
     """
     create table mail_accounts (
@@ -445,26 +490,5 @@ _TABLES = (
         made_at integer not null,
         primary key (body_sha256, policy)
     ) strict, without rowid
-    """,
-)
-
-_DRAFTS_NOT_RECEIVED = (
-    """
-    update mail_messages set in_inbox = 0
-    where in_inbox and exists (select 1 from json_each(labels) where value = 'DRAFT')
-    """,
-    """
-    update mail_threads set in_inbox = (select sum(in_inbox) from mail_messages where thread_id = mail_threads.id)
-    where in_inbox and exists (select 1 from json_each(labels) where value = 'DRAFT')
-    """,
-    """
-    update mail_accounts set
-        unread_threads = (
-            select count(*) from mail_threads where account_id = mail_accounts.id and in_inbox > 0 and unread > 0
-        ),
-        unread_twins = (
-            select count(*) from mail_threads
-            where account_id = mail_accounts.id and in_inbox > 0 and unread > 0 and not leads
-        )
     """,
 )

@@ -37,6 +37,7 @@ OWNERS: Final[Mapping[str, tuple[str, ...]]] = {
         "mail_marked_addresses",
         "mail_snoozes",
         "mail_mutes",
+        "mail_blocked_senders",
         "mail_references",
         "mail_joined_threads",
     ),
@@ -49,7 +50,9 @@ OWNERS: Final[Mapping[str, tuple[str, ...]]] = {
         "mail_search_named",
         "mail_search_queue",
         "mail_search_state",
+        "mail_search_vocabulary",
     ),
+    "bulk": ("mail_bulk_steps", "mail_bulk_threads", "mail_bulk_changes"),
     "authentication": ("mail_authentication", "mail_dkim_keys"),
     "images": ("mail_remote_images", "mail_trusted_senders"),
     "reading": ("mail_clean",),
@@ -63,6 +66,7 @@ OWNERS: Final[Mapping[str, tuple[str, ...]]] = {
         "mail_draft_finds",
         "mail_signatures",
     ),
+    "snippets": ("mail_snippets",),
     "porting": ("mail_imports",),
 }
 
@@ -82,4 +86,5 @@ ERASES: Final[tuple[Erase, ...]] = (
 )
 """In the order of the folders, so the account's own row goes last. What ``images`` and ``reading`` keep belongs to
 bodies and to people: a body's rows go with the last message that has it (``images/tables.py``). What ``authentication``
-and ``unsubscribing`` keep of a message goes with it; keys go when their time is over."""
+and ``unsubscribing`` keep of a message goes with it; keys go when their time is over, and so does what ``bulk`` keeps:
+ids of threads and messages."""

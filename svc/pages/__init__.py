@@ -14,6 +14,7 @@ from svc.pages.news import PAGE_CHANGED, tell_of_below
 from svc.pages.news import TOPIC as PAGES_TOPIC
 from svc.pages.queries import (
     file_is_readable_through_a_page,
+    files_on_readable_pages,
     first_file_readable_through_a_page,
     readable_page,
     readable_titles,
@@ -35,6 +36,7 @@ __all__ = [
     "alone",
     "edits",
     "file_is_readable_through_a_page",
+    "files_on_readable_pages",
     "first_file_readable_through_a_page",
     "make_private",
     "managed",

@@ -84,6 +84,22 @@ def _trash(tx: ReadTx) -> Iterator[str]:
         yield f"page {page_id} in the trash misses a revision, or is no deleted page"
 
 
+def _search(tx: ReadTx) -> Iterator[str]:
+    rows = tx.all(
+        """
+        select p.id from pages p where p.id not in (select page_id from page_search)
+            and p.id not in (select page_id from page_search_queue)
+        union all
+        select page_id from page_search where page_id not in (select id from pages)
+            and page_id not in (select page_id from page_search_queue)
+        union all
+        select page_id from page_search where id not in (select id from page_search_fts_docsize)
+        """
+    )
+    for (page_id,) in rows:
+        yield f"page {page_id} can't be found, or is found and gone"
+
+
 INVARIANTS = (
     Invariant(name="a page's path is spelled in one way", check=_paths),
     Invariant(name="a page's grants come from the nearest explicit page", check=_sources),
@@ -91,5 +107,6 @@ INVARIANTS = (
     Invariant(name="a page's owner is a user", check=_owners),
     Invariant(name="a page shows its newest revision", check=_revisions),
     Invariant(name="a page's links and files are those of its text", check=_references),
+    Invariant(name="search knows every page", check=_search),
     Invariant(name="a page in the trash can come back", check=_trash),
 )

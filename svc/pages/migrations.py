@@ -185,3 +185,53 @@ def m004_managed_by_whom(db: Database) -> None:
     db.execute("alter table page_managed add column author text")
     db.execute("alter table page_managed add column at integer")
     db.execute("alter table page_managed add column tags text not null default '[]'")  # JSON
+
+
+@MIGRATIONS(name="m005_search")
+def m005_search(db: Database) -> None:
+    """The full-text index; every page there is stands in its queue."""
+    for statement in _SEARCH:
+        db.execute(statement)
+
+
+_SEARCH = (
+    """
+    create table page_search (          -- the pages that can be found, the one that changed last at the end
+        id integer primary key autoincrement,
+        page_id text not null unique,
+        title text not null,            -- both as they were given to the full-text table, which needs them to forget
+        body text not null
+    ) strict
+    """,
+    """
+    create virtual table page_search_fts using fts5 (
+        title, body, content = 'page_search', content_rowid = 'id', prefix = '2 3',
+        tokenize = "unicode61 remove_diacritics 2 categories 'L* M* N* Co'"
+    )
+    """,
+    """
+    create table page_search_queue (    -- pages that are new, were changed or are gone
+        number integer primary key autoincrement,
+        page_id text not null unique
+    ) strict
+    """,
+    """
+    create trigger page_search_made after insert on pages begin
+        insert into page_search_queue (page_id)
+        select new.id where new.id not in (select page_id from page_search_queue);
+    end
+    """,
+    """
+    create trigger page_search_revised after update of revision on pages begin
+        insert into page_search_queue (page_id)
+        select new.id where new.id not in (select page_id from page_search_queue);
+    end
+    """,
+    """
+    create trigger page_search_deleted after delete on pages begin
+        insert into page_search_queue (page_id)
+        select old.id where old.id not in (select page_id from page_search_queue);
+    end
+    """,
+    "insert into page_search_queue (page_id) select id from pages",
+)

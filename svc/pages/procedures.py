@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from svc.errors import NotFound
-from svc.pages import actions, queries, trash, wire
+from svc.pages import actions, finding, queries, trash, wire
 from svc.pages.actions import NO_PAGE
 from svc.pages.model import Page, page_path
 from svc.pages.wire import (
     EraseInput,
+    FindInput,
+    FoundPageOut,
     MoveInput,
     PageOut,
     PathInput,
@@ -34,6 +36,11 @@ async def tree(context: RequestContext, wanted: TreeInput) -> list[TreeEntryOut]
 
 async def get(context: RequestContext, wanted: PathInput) -> PageOut:
     return await context.workspace.store.read(_get, context.principal, wanted.path)
+
+
+async def find(context: RequestContext, wanted: FindInput) -> list[FoundPageOut]:
+    found = await context.workspace.store.read(finding.find, context.principal, text=wanted.text, limit=wanted.limit)
+    return [wire.found_page(page) for page in found]
 
 
 async def save(context: RequestContext, wanted: SaveInput) -> SavedOut:
@@ -136,6 +143,15 @@ PROCEDURES: tuple[Procedure[RequestContext], ...] = (
         output=PageOut,
         call=get,
         summary="A page with its text, its grants and what links to it.",
+    ),
+    Procedure(
+        name="pages.find",
+        kind="query",
+        access="authenticated",
+        input=FindInput,
+        output=list[FoundPageOut],
+        call=find,
+        summary="The readable pages with these words, those with all of them in the title first.",
     ),
     Procedure(
         name="pages.save",

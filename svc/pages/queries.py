@@ -77,6 +77,19 @@ def first_file_readable_through_a_page(tx: ReadTx, principal: Principal, file_id
     return cast("str | None", found)
 
 
+def files_on_readable_pages(tx: ReadTx, principal: Principal, *, most: int) -> list[str]:
+    """The files that pages show which the caller may read; of as many mentions as ``most``."""
+    rows = tx.all(
+        f"""
+        select distinct f.file_id from (select file_id, page_id from page_files limit :most) f
+        join pages p on p.id = f.page_id where {READABLE}
+        """,
+        most=most,
+        **who(principal),
+    )
+    return [str(file_id) for (file_id,) in rows]
+
+
 def tree(tx: ReadTx, principal: Principal, top: str | None) -> list[tuple[Page, bool]]:
     """The readable pages next below ``top`` (or of all), and whether there are readable ones below each.
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Final
 
 import msgspec
 
 from svc.clock import rfc3339
 from svc.pages import managed, queries
 from svc.pages.access import is_own
+from svc.pages.finding import MAX_FOUND, FoundPage
 from svc.pages.model import MAX_GRANTS, Access, Grant, Kind, Level, Page, Revision
 from svc.pages.trash import Trashed
 from svc.principal import Principal
@@ -17,6 +18,7 @@ from svc.protocol.rows import Wire
 from svc.store import ReadTx
 
 Path = Annotated[str, msgspec.Meta(max_length=4_000)]  # what it may really be, `model.page_path` says
+MAX_TYPED_CHARS: Final = 500
 RevisionNumber = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
 
@@ -38,6 +40,13 @@ class SaveInput(Wire, frozen=True):
     body: str
     title: str | None = None
     revision: RevisionNumber | None = None
+
+
+class FindInput(Wire, frozen=True):
+    """``text``: the words typed so far; without any, the pages that changed last."""
+
+    text: Annotated[str, msgspec.Meta(max_length=MAX_TYPED_CHARS)] = ""
+    limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_FOUND)] = 5
 
 
 class MoveInput(Wire, frozen=True):
@@ -138,6 +147,16 @@ class PageOut(Wire, frozen=True):
     updated_at: str
 
 
+class FoundPageOut(Wire, frozen=True):
+    """``snippet``: the passage with the words, or the text's beginning."""
+
+    id: str
+    path: str
+    title: str
+    snippet: str
+    updated_at: str
+
+
 class SavedOut(Wire, frozen=True):
     id: str
     revision: int
@@ -180,6 +199,12 @@ def tree_entry(page: Page, has_children: bool) -> TreeEntryOut:
         can_write=page.can_write,
         has_children=has_children,
         updated_at=rfc3339(page.updated_at),
+    )
+
+
+def found_page(page: FoundPage) -> FoundPageOut:
+    return FoundPageOut(
+        id=page.id, path=page.path, title=page.title, snippet=page.snippet, updated_at=rfc3339(page.updated_at)
     )
 
 

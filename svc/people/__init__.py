@@ -8,6 +8,7 @@ from svc.people.actions import let_go, meet
 from svc.people.feature import FEATURE
 from svc.people.model import PERSON_CHANGED, Correspondent, Direction, PageRef, plain_address
 from svc.people.queries import filed_under, filing, titles
+from svc.people.together import met_together
 
 __all__ = [
     "FEATURE",
@@ -19,6 +20,7 @@ __all__ = [
     "filing",
     "let_go",
     "meet",
+    "met_together",
     "plain_address",
     "titles",
 ]

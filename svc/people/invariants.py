@@ -43,10 +43,25 @@ def _suggestions(tx: ReadTx) -> Iterable[str]:
     return [f"person {person_id} is suggested, and is one of the people already" for (person_id,) in rows]
 
 
+def _together(tx: ReadTx) -> Iterable[str]:
+    rows = tx.all(
+        """
+        select t.person_id from people_together t
+        join people one on one.id = t.person_id join people other on other.id = t.other_id
+        where one.owner_id is not other.owner_id or t.mails > min(one.sent, other.sent) or not exists (
+            select 1 from people_together back
+            where back.person_id = t.other_id and back.other_id = t.person_id and back.mails = t.mails
+        ) order by 1
+        """
+    )
+    return [f"person {person_id} goes together with somebody as no mail says" for (person_id,) in rows]
+
+
 INVARIANTS = (
     Invariant(name="a person's address is spelled in one way", check=_addresses),
     Invariant(name="a person is found by their name and address", check=_words),
     Invariant(name="a person's owner is a user", check=_owners),
     Invariant(name="who is suggested has no page and was never written to", check=_suggestions),
+    Invariant(name="who is written to together is so in both directions, and of one owner", check=_together),
     Invariant(name="a colleague is filed by hand only", check=_filing),
 )

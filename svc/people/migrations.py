@@ -5,6 +5,8 @@ from __future__ import annotations
 from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
 
+from svc.people.tables import TABLES as TOGETHER_TABLES
+
 MIGRATIONS = Migrations("people")
 
 
@@ -17,6 +19,12 @@ def m001_people(db: Database) -> None:
 @MIGRATIONS(name="m002_suggestions")
 def m002_suggestions(db: Database) -> None:
     for statement in _SUGGESTIONS:
+        db.execute(statement)
+
+
+@MIGRATIONS(name="m003_together")
+def m003_together(db: Database) -> None:
+    for statement in TOGETHER_TABLES:
         db.execute(statement)
 
 

@@ -6,10 +6,13 @@ from svc.errors import NotFound
 from svc.pages import NO_PAGE, page_path, readable_page
 from svc.people import actions, queries, tidying, wire
 from svc.people.actions import NOBODY
+from svc.people.together import usually_with
 from svc.people.wire import (
     AddressesInput,
     AddressInput,
     FiledInput,
+    ListInput,
+    PeopleOut,
     PersonOut,
     SetPageInput,
     StrangerOut,
@@ -18,6 +21,7 @@ from svc.people.wire import (
     SuggestInput,
     SuggestionOut,
     TidiedOut,
+    TogetherInput,
 )
 from svc.people.words import typed_words
 from svc.principal import Principal
@@ -28,6 +32,14 @@ from svc.workspace import RequestContext
 
 async def suggest(context: RequestContext, wanted: SuggestInput) -> list[SuggestionOut]:
     return await context.workspace.store.read(_suggest, context.principal, wanted=wanted)
+
+
+async def list_people(context: RequestContext, wanted: ListInput) -> PeopleOut:
+    return await context.workspace.store.read(_list, context.principal, wanted=wanted)
+
+
+async def together(context: RequestContext, wanted: TogetherInput) -> list[SuggestionOut]:
+    return await context.workspace.store.read(_together, context.principal, wanted=wanted)
 
 
 async def get(context: RequestContext, wanted: AddressInput) -> PersonOut:
@@ -77,6 +89,21 @@ def _suggest(tx: ReadTx, principal: Principal, *, wanted: SuggestInput) -> list[
     return [wire.suggestion(one, pages.get(one.id)) for one in found]
 
 
+def _list(tx: ReadTx, principal: Principal, *, wanted: ListInput) -> PeopleOut:
+    found = queries.suggestions(tx, principal, words=typed_words(wanted.text), limit=wanted.limit + 1)
+    shown = found[: wanted.limit]
+    pages = queries.pages_of(tx, principal, shown)
+    return PeopleOut(
+        people=tuple(wire.person_detail(one, pages.get(one.id)) for one in shown), more=len(found) > wanted.limit
+    )
+
+
+def _together(tx: ReadTx, principal: Principal, *, wanted: TogetherInput) -> list[SuggestionOut]:
+    found = usually_with(tx, principal, addresses=wanted.addresses, limit=wanted.limit)
+    pages = queries.pages_of(tx, principal, found)
+    return [wire.suggestion(one, pages.get(one.id)) for one in found]
+
+
 def _get(tx: ReadTx, principal: Principal, *, address: str) -> PersonOut:
     found = queries.own_people(tx, principal, address=address)
     if not found:
@@ -102,6 +129,24 @@ PROCEDURES: tuple[Procedure[RequestContext], ...] = (
         output=list[SuggestionOut],
         call=suggest,
         summary="The caller's correspondents who match what was typed so far, the likeliest first.",
+    ),
+    Procedure(
+        name="people.list",
+        kind="query",
+        access="authenticated",
+        input=ListInput,
+        output=PeopleOut,
+        call=list_people,
+        summary="The caller's correspondents, whom they write with most and lately first, also by a word.",
+    ),
+    Procedure(
+        name="people.together",
+        kind="query",
+        access="authenticated",
+        input=TogetherInput,
+        output=list[SuggestionOut],
+        call=together,
+        summary="Whom the caller usually writes to together with each of these, the most often first.",
     ),
     Procedure(
         name="people.get",

@@ -112,7 +112,7 @@ def skipped_domains(tx: ReadTx) -> frozenset[str]:
 
 def titles(tx: ReadTx, *, owner_id: str | None, addresses: Iterable[str]) -> dict[str, str]:
     """By plain address: what the owner calls those correspondents, the title of their page."""
-    known = _known(tx, owner_id=owner_id, addresses=addresses)
+    known = people_of(tx, owner_id=owner_id, addresses=addresses)
     pages = pages_of(tx, reader(owner_id), known.values())
     return {one.address: pages[one.id].title for one in known.values() if one.id in pages}
 
@@ -121,7 +121,7 @@ def filing(tx: ReadTx, *, owner_id: str | None, addresses: Sequence[str]) -> Pag
     """The page of the first of ``addresses`` that is a correspondent's. A colleague is passed over, unless filed by
     hand, and so is who is only suggested; who is filed nowhere, or under a page that the owner may no longer read, is
     not."""
-    known = _known(tx, owner_id=owner_id, addresses=addresses)
+    known = people_of(tx, owner_id=owner_id, addresses=addresses)
     for address in addresses:
         found = known.get(plain_address(address))
         if found is not None and found.filing != "skipped" and found.suggestion is None:
@@ -146,7 +146,8 @@ def reader(owner_id: str | None) -> Principal:
     return Principal(user_id=owner_id, device_id=MAKER.device_id, is_admin=False, via="session")
 
 
-def _known(tx: ReadTx, *, owner_id: str | None, addresses: Iterable[str]) -> dict[str, Person]:
+def people_of(tx: ReadTx, *, owner_id: str | None, addresses: Iterable[str]) -> dict[str, Person]:
+    """By plain address: which of these are the owner's correspondents."""
     rows = tx.all(
         f"""
         select {_PERSON} from people p
@@ -156,6 +157,11 @@ def _known(tx: ReadTx, *, owner_id: str | None, addresses: Iterable[str]) -> dic
         addresses=json_array(dict.fromkeys(plain_address(one) for one in addresses)),
     )
     return {one.address: one for one in map(_person, rows)}
+
+
+def by_ids(tx: ReadTx, ids: Sequence[int]) -> dict[int, Person]:
+    """For those who know already that the caller may see them."""
+    return {one.id: one for one in _weighed(tx, ids)}
 
 
 # Suggestions

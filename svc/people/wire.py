@@ -13,6 +13,8 @@ from svc.protocol.rows import Wire
 
 MAX_SUGGESTIONS = 50
 MAX_SUGGESTED = 200
+MAX_LISTED = 200
+MAX_TOGETHER = 20
 
 Address = Annotated[str, msgspec.Meta(min_length=1, max_length=1_000)]
 
@@ -20,6 +22,18 @@ Address = Annotated[str, msgspec.Meta(min_length=1, max_length=1_000)]
 class SuggestInput(Wire, frozen=True):
     text: Annotated[str, msgspec.Meta(max_length=1_000)]
     limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_SUGGESTIONS)] = 8
+
+
+class ListInput(Wire, frozen=True):
+    """``text``: what their names and addresses have words that begin with; empty for everybody."""
+
+    text: Annotated[str, msgspec.Meta(max_length=1_000)] = ""
+    limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_LISTED)] = 50
+
+
+class TogetherInput(Wire, frozen=True):
+    addresses: Annotated[tuple[Address, ...], msgspec.Meta(max_length=MAX_TOGETHER)]
+    limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_SUGGESTIONS)] = 4
 
 
 class AddressInput(Wire, frozen=True):
@@ -44,9 +58,12 @@ class AddressesInput(Wire, frozen=True):
 
 
 class SuggestionOut(Wire, frozen=True):
+    """``title`` and ``path`` are those of the page they are filed under."""
+
     name: str
     address: str
     title: str | None
+    path: str | None
 
 
 class PageRefOut(Wire, frozen=True):
@@ -65,6 +82,13 @@ class PersonOut(Wire, frozen=True):
     first_seen_at: str
     last_seen_at: str
     messages: int
+
+
+class PeopleOut(Wire, frozen=True):
+    """``more``: whether there are others behind these."""
+
+    people: tuple[PersonOut, ...]
+    more: bool
 
 
 class SuggestedOut(Wire, frozen=True):
@@ -97,7 +121,12 @@ def stranger(one: Stranger) -> StrangerOut:
 
 
 def suggestion(person: Person, page: PageRef | None) -> SuggestionOut:
-    return SuggestionOut(name=person.name, address=person.address, title=page.title if page else None)
+    return SuggestionOut(
+        name=person.name,
+        address=person.address,
+        title=page.title if page else None,
+        path=page.path if page else None,
+    )
 
 
 def person_detail(person: Person, page: PageRef | None) -> PersonOut:

@@ -14,9 +14,13 @@ from typing import Final
 
 from svc.errors import Invalid
 
-CHUNK_LINE_BYTES: Final = 256  # size and extension
-TRAILER_BYTES: Final = 4096  # all trailer lines together
-EXTENSION_BYTES: Final = 16 * 1024  # of one body: more is a way to send without a body growing
+CHUNK_LINE_BYTES: Final = 256
+"""The line of one chunk: size and extensions. Beyond: 400 `invalid`; the connection closes."""
+TRAILER_BYTES: Final = 4096
+"""All trailer lines of a chunked body together. Beyond: 400 `invalid`; the connection closes."""
+EXTENSION_BYTES: Final = 16 * 1024
+"""All chunk extensions of a body together. More would be a way to send without a body growing. Beyond: 400 `invalid`;
+the connection closes."""
 
 _TOKEN: Final = rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
 _QUOTED: Final = rb'"(?:[\t\x20\x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"'

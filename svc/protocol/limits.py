@@ -16,23 +16,46 @@ MIB: Final = 1024 * KIB
 class Limits:
     """``head`` is request line and fields together; ``body`` bounds say how fast, each route says how much."""
 
-    read_bytes: int = 16 * KIB  # one receive; also keeps what is buffered ahead of the parser small
-    body_read_bytes: int = 128 * KIB  # one receive of a body: a large one comes in fewer steps
+    read_bytes: int = 16 * KIB
+    """One receive of a head, which keeps small what waits for the parser. Beyond: the rest comes with the next."""
+    body_read_bytes: int = 128 * KIB
+    """One receive of a body: a large one comes in fewer steps. Beyond: the rest comes with the next."""
     head_bytes: int = 16 * KIB
+    """Request line and header fields together. Beyond: 431 `headers_too_large`; the connection closes."""
     head_fields: int = 100
+    """Header fields of a request. Beyond: 431 `headers_too_large`; the connection closes."""
     target_bytes: int = 8 * KIB
-    head_s: float = 5.0  # from a head's first byte to its last
-    idle_s: float = 75.0  # keep-alive, with no byte of a next request
-    body_window_s: float = 30.0  # time spent waiting for the client; a slow handler does not count
-    body_rate_bytes_s: int = 1 * KIB  # at least, over each window
-    unread_body_bytes: int = 64 * KIB  # what a handler left unread and is still worth reading to keep the connection
-    unread_body_s: float = 1.0  # and how long the answer waits to see whether a chunked one is well-formed
+    """The target of a request: path and query. Beyond: 414 `uri_too_long`; the connection closes."""
+    head_s: float = 5.0
+    """From the first byte of a head to its last. Beyond: 408 `request_timeout`; the connection closes."""
+    idle_s: float = 75.0
+    """A connection without a byte of a next request. Beyond: the connection closes."""
+    body_window_s: float = 30.0
+    """Waiting for a client that sends a body; the time that the service takes is not counted. Beyond: 408
+    `request_timeout`, unless the body kept its rate: then the next window begins."""
+    body_rate_bytes_s: int = 1 * KIB
+    """Bytes a second of a body, at least, over each such window. Beyond: 408 `request_timeout`; the connection
+    closes."""
+    unread_body_bytes: int = 64 * KIB
+    """What is left of a body after the answer and still read, to keep the connection. Beyond: the connection closes
+    after the answer."""
+    unread_body_s: float = 1.0
+    """How long an answer waits to see whether a chunked body that nobody wanted is well-formed. Beyond: the answer goes
+    out."""
     send_piece_bytes: int = 64 * KIB
-    send_piece_s: float = 30.0  # for each piece: so a reader slower than about 2 KiB/s is cut
-    linger_silence_s: float = 2.0  # after a last answer: a close over bytes still coming would reset the answer away
+    """One piece of an answer. Beyond: it is sent in several."""
+    send_piece_s: float = 30.0
+    """Until a client has taken one piece of an answer (a reader slower than about 2 KiB/s has not). Beyond: the
+    connection is cut."""
+    linger_silence_s: float = 2.0
+    """Silence after the last answer, while the client may still be sending. A close over bytes still coming would reset
+    the answer away. Beyond: the connection closes."""
     linger_s: float = 30.0
+    """How long such a client is listened to in all. Beyond: the connection closes."""
     linger_bytes: int = 64 * MIB
+    """What such a client may still send. Beyond: the connection closes."""
     requests_per_connection: int = 10_000
+    """Requests of one connection. Beyond: the last answer says `Connection: close`."""
 
 
 DEFAULT_LIMITS: Final = Limits()

@@ -14,6 +14,11 @@ from svc.protocol.messages import HeaderList
 DEFAULT_CSP: Final = "default-src 'none'; frame-ancestors 'none'"
 HSTS: Final = "max-age=31536000"
 
+PRINTS_HASH: Final = "sha256-QQ/7uRg6v0wzG9MBDmtS3/yldBimY9c6CuxuCLQxP2I="
+"""Of the one script of the frame that prints a message (``static/mail/printing.js``): it asks for that, no more."""
+PRINTED_HASH: Final = "sha256-6KDSbmPVh17Ffre+1D295bbUDbYCcp6o3sYIBu3Ce4Y="
+"""Of the one style of a mail's frame on dark paper (``static/mail/paper.js``): printed, its pictures are as sent."""
+
 _ALWAYS: Final[HeaderList] = [
     ("x-content-type-options", "nosniff"),
     ("referrer-policy", "no-referrer"),
@@ -32,12 +37,12 @@ _DEFAULTS: Final[HeaderList] = [
 
 def shell_csp(script_hashes: Iterable[str]) -> str:
     """The app shell's policy. A ``srcdoc`` frame inherits it: hence inline style attributes and ``data:`` images."""
-    scripts = " ".join(["'self'", *(f"'{value}'" for value in script_hashes)])
+    scripts = " ".join(["'self'", *(f"'{value}'" for value in (*script_hashes, PRINTS_HASH))])
     return "; ".join(
         [
             "default-src 'none'",
             f"script-src {scripts}",
-            "style-src 'self'",
+            f"style-src 'self' '{PRINTED_HASH}'",
             "style-src-attr 'unsafe-inline'",
             "img-src 'self' data:",
             "font-src 'self'",
@@ -55,6 +60,14 @@ def shell_csp(script_hashes: Iterable[str]) -> str:
 def worker_csp() -> str:
     """The service worker's policy: its modules and what it fetches are ours. It never sees the page's policy."""
     return "; ".join(["default-src 'none'", "script-src 'self'", "connect-src 'self'", "frame-ancestors 'none'"])
+
+
+def confined_worker_csp() -> str:
+    """Of a worker that reads what strangers made: it may import our scripts and reach nothing else, not even us.
+
+    A dedicated worker goes by the policy that its own script came with, not by its page's.
+    """
+    return "; ".join(["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'"])
 
 
 def secure_headers(present: HeaderList, *, secure: bool) -> HeaderList:

@@ -25,9 +25,13 @@ CONTENT_TYPES: Final[Mapping[str, str]] = MappingProxyType(
         ".ico": "image/x-icon",
         ".woff2": "font/woff2",
         ".webmanifest": "application/manifest+json",
+        ".bcmap": "application/octet-stream",  # what the viewer of PDFs reads: tables of characters, and fonts
+        ".pfb": "application/octet-stream",
+        ".ttf": "font/ttf",
     }
 )
-_BUILD_SCRIPTS: Final = frozenset({"vendor.mjs"})  # at the top of the folder: run by the build, never by a browser
+# At the top of the folder: run by the build, never by a browser.
+_BUILD_SCRIPTS: Final = frozenset({"vendor.mjs", "join.mjs"})
 _SKIPPED_FOLDERS: Final = frozenset({"node_modules"})
 
 

@@ -1,9 +1,8 @@
 """The web app's files, served from memory, and its shell.
 
-There is no bundler: one hash of the whole tree is a path segment, ``/static/<version>/…``, so modules import each
-other relatively and each release is immutable; the same files without the segment are revalidated by ``ETag``. What
-is served is a dictionary filled at boot, so no request ever reaches the file system: no traversal, no link, no
-dotfile.
+One hash of the whole tree is a path segment, ``/static/<version>/…``, so modules, joined or not, import each other
+relatively and each release is immutable; the same files without the segment are revalidated by ``ETag``. What is served
+is a dictionary filled at boot, so no request ever reaches the file system: no traversal, no link, no dotfile.
 
 Owns the table, the compressed copies (each made at its first request) and the shell's policy. It never reads a file
 after boot.
@@ -23,7 +22,7 @@ from typing import Final
 
 from svc.errors import NotFound
 from svc.protocol.messages import HeaderList, Headers, Request, Response
-from svc.protocol.security import shell_csp, worker_csp
+from svc.protocol.security import confined_worker_csp, shell_csp, worker_csp
 from svc.protocol.served_files import CONTENT_TYPES, served_files
 
 MAX_FILES: Final = 2_000
@@ -38,7 +37,11 @@ STYLESHEETS_MARK: Final = "{{stylesheets}}"
 
 WORKER_NAME: Final = "sw.js"
 FILES_MARK: Final = "{{files}}"
-"""In the worker: the names of the tree's files, with a space between two."""
+"""In the worker: the names of the tree's files that a browser keeps, with a space between two."""
+ONLINE_ONLY: Final = "vendor/pdf/"
+"""What shows PDFs: kept by no browser for later, since the PDFs are not kept either, and it is as large as the app."""
+CONFINED_WORKER: Final = ".worker.mjs"
+"""Ends the names of scripts that a page starts as workers for what strangers made."""
 
 _COMPRESSIBLE: Final = frozenset({".js", ".mjs", ".css", ".html", ".txt", ".svg", ".webmanifest"})
 _VERSION_DIGITS: Final = 16
@@ -141,8 +144,8 @@ class StaticTree:
         asset = self._assets.get(rest if versioned else relative_path)
         if asset is None:
             raise NotFound
-        caching = IMMUTABLE if versioned else REVALIDATE
-        return asset.respond(request.headers, extra=[("cache-control", caching)])
+        caching = ("cache-control", IMMUTABLE if versioned else REVALIDATE)
+        return asset.respond(request.headers, extra=[caching, *own_policy(relative_path)])
 
     def shell(self, request: Request) -> Response:
         """The page every address of the app begins with."""
@@ -171,12 +174,18 @@ def shell_page(template: str, names: Iterable[str], *, base: str) -> str:
     return template.replace(STYLESHEETS_MARK, "\n    ".join(links)).replace(BASE_MARK, base)
 
 
+def own_policy(name: str) -> HeaderList:
+    """The policy of a file that is a worker of its own; all others have the one that answers have by default."""
+    return [("content-security-policy", confined_worker_csp())] if name.endswith(CONFINED_WORKER) else []
+
+
 def worker_script(template: str, names: Iterable[str], *, base: str) -> str:
     """The service worker with its marks filled in: which files the app consists of, and where they and its parts are.
 
     It is served from the top, where its scope is the whole app, and its parts from the folder of their version.
     """
-    filled = template.replace(FILES_MARK, " ".join(sorted(names))).replace(BASE_MARK, base)
+    kept = sorted(name for name in names if not name.startswith(ONLINE_ONLY))
+    filled = template.replace(FILES_MARK, " ".join(kept)).replace(BASE_MARK, base)
     return filled.replace('from "./', f'from "{base}/')
 
 

@@ -16,7 +16,8 @@ from svc.errors import Invalid, Refusal
 from svc.protocol.limits import Limits
 
 HEAD_END: Final = b"\r\n\r\n"
-METHOD_BYTES: Final = 32  # the longest registered method has 17 letters
+METHOD_BYTES: Final = 32
+"""The method of a request; the longest registered one has 17 letters. Beyond: 400 `invalid`; the connection closes."""
 
 _TOKEN: Final = rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
 _REQUEST_LINE: Final = re.compile(rb"(%s) ([\x21-\x7e]+) (HTTP/[0-9.]+)" % _TOKEN)

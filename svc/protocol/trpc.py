@@ -30,9 +30,14 @@ from svc.protocol.rows import Nothing, Procedure, ProcedureKind
 C = TypeVar("C")
 
 PREFIX: Final = "/trpc/"
-BODY_MAX_BYTES: Final = 4 * 1024 * 1024  # a page of 1 MiB, also from a client that escapes all but ASCII
+BODY_MAX_BYTES: Final = 4 * 1024 * 1024
+"""The body of a call, or of a batch: a page of 1 MiB, also from a client that escapes all but ASCII. Beyond: 413
+`PAYLOAD_TOO_LARGE`."""
 BATCH_MAX_CALLS: Final = 50
+"""Calls of one batch. Beyond: 400 `BAD_REQUEST`; none of them runs."""
 CONCURRENT_QUERIES: Final = 8
+"""Queries of one batch that run at a time; mutations run one after the other. Beyond: the others wait for their
+turn."""
 JSONL: Final = "application/jsonl"
 
 _OK: Final = 200

@@ -82,11 +82,17 @@ class SocketLimits:
     """Bounds of one socket. With the defaults a peer that vanished is noticed within 45 seconds."""
 
     message_bytes: int = 1024 * 1024
+    """A message of a client, in all its fragments. Beyond: closed with 1009."""
     read_bytes: int = 16 * 1024
+    """One receive. Beyond: the rest comes with the next."""
     ping_interval_s: float = 20.0
+    """Between two pings of the service. Beyond: the next ping is sent."""
     silence_s: float = 45.0
+    """Without a byte from the client, its answers to pings included. Beyond: the connection is cut."""
     send_deadline_s: float = 10.0
+    """Until a client has taken one frame. Beyond: the connection is cut."""
     close_deadline_s: float = 3.0
+    """Until a client has answered a Close. Beyond: the connection is cut."""
 
 
 Handler = Callable[[Socket], Awaitable[None]]

@@ -23,9 +23,14 @@ from svc.store import OutboxRow, Overflowed, Store, Subscription, oldest_kept, r
 from svc.workspace import RequestContext
 
 MAX_FRAMES_BEHIND: Final = 1_000
+"""Events that wait for one slow socket. Beyond: closed with 1013; a client that comes back with `after` misses
+nothing."""
 MAX_BYTES_BEHIND: Final = 4 * 1024 * 1024
+"""Their payloads together. Beyond: closed with 1013."""
 REPLAY_PAGE: Final = 500
+"""Kept events that a resume reads at a time. Beyond: they are read page by page."""
 MAX_TOPICS: Final = 32
+"""Topics of one `subscribe` or `unsubscribe`. Beyond: an `error` frame; nothing changes."""
 CONTRACT_TOPICS: Final = frozenset({"mail", "accounts", "pages", "files", "tasks", "runs", "notifications"})
 """What every client may subscribe to, also where no feature tells anything of it yet."""
 CLOSE_TRY_AGAIN: Final = 1013

@@ -16,6 +16,8 @@ from svc.protocol import DEFAULT_LIMITS, Application, Request, Response
 C = TypeVar("C")
 
 RESERVED_CONNECTIONS: Final = 32
+"""Connections beyond those to the public port: `/livez` is answered, all else 503 `unavailable`. Beyond: 503
+`unavailable` with `Retry-After`, without a look at what is asked for."""
 LIMITS: Final = replace(DEFAULT_LIMITS, head_s=1.0, idle_s=1.0, requests_per_connection=1, linger_s=1.0)
 """A reserved connection is one short request, or gone."""
 

@@ -153,3 +153,21 @@ async def test_news_of_a_file_is_for_its_owner_alone(service: Service) -> None:
     await ben.mutate("files.delete", id=record["id"])
     told = await service.rows("select kind, audience from outbox where topic = 'files' order by seq")
     assert told == [("file.changed", user_id), ("file.removed", user_id)]
+
+
+async def test_files_are_found_by_words_of_their_names_by_those_who_may_read_them(service: Service) -> None:
+    mia, ben = await sign_in_both(service)
+    await with_attachment(service, mia)
+    plan = await uploaded(mia, b"1", x_svc_filename="Quay_plan-v2.pdf", content_type="application/pdf")
+    await trio.sleep(1)
+    await uploaded(mia, b"2", x_svc_filename="Tid%C3%A9s.txt", content_type="text/plain")
+    assert [file["name"] for file in await mia.query("files.find", text="PLAN quay")] == ["Quay_plan-v2.pdf"]
+    assert [file["name"] for file in await mia.query("files.find", text="tides")] == ["Tidés.txt"]
+    assert len(await mia.query("files.find", limit=1)) == 1
+    assert await mia.query("files.find", text="a.txt") == []  # it came with a mail
+    assert await ben.query("files.find", text="plan") == []
+    body = f"![](/files/{plan['id']}/content)"
+    await mia.mutate("pages.save", path="plans", title="Plans", body=body)
+    assert await ben.query("files.find", text="plan") == []
+    await mia.mutate("pages.setAccess", path="plans", access="explicit", grants=[{"to": "everyone", "level": "read"}])
+    assert [file["id"] for file in await ben.query("files.find", text="plan")] == [plan["id"]]

@@ -72,7 +72,7 @@ CREATE TABLE devices (
     revoked integer not null default 0,
     created_at integer not null,
     last_seen_at integer
-) strict
+, seen_from text) strict
 ;
 
 CREATE TABLE events (
@@ -218,6 +218,52 @@ CREATE TABLE mail_authentication (
 ) strict, without rowid
 ;
 
+CREATE TABLE mail_blocked_senders (         -- whose new mail goes to spam or to the trash
+    id integer primary key autoincrement,
+    owner_id text,                          -- null: everybody's, until the instance is claimed
+    account_id text references mail_accounts (id) on delete cascade,    -- null: in all accounts of the owner
+    address text not null,                  -- in lower case
+    place text not null check (place in ('spam', 'trash')),
+    since integer not null
+) strict
+;
+
+CREATE TABLE mail_bulk_changes (            -- what its batches changed, for taking it back
+    step_id text not null references mail_bulk_steps (id) on delete cascade,
+    place integer not null,
+    counted integer not null,               -- threads of the batch, as lists count them
+    changes text not null,                  -- JSON: labelling's Changes
+    primary key (step_id, place)
+) strict, without rowid
+;
+
+CREATE TABLE mail_bulk_steps (
+    id text primary key,
+    user_id text,                           -- who chose it; null: everybody's, until the instance is claimed
+    device_id text not null,
+    state text not null check (
+        state in ('choosing', 'chosen', 'working', 'done', 'stopped', 'undoing', 'undone', 'dropped')
+    ),
+    act text,                               -- JSON: what is done; null while it is only chosen
+    total integer not null default 0,       -- threads that were chosen, as lists count them
+    taken integer not null default 0,       -- of these: so many have been seen to
+    passed integer not null default 0,      -- and so many of those were left alone
+    created_at integer not null,
+    moved_at integer not null
+) strict
+;
+
+CREATE TABLE mail_bulk_threads (            -- what was chosen and is not seen to yet
+    step_id text not null references mail_bulk_steps (id) on delete cascade,
+    place integer not null,
+    thread_id text not null,
+    messages integer not null,              -- that it had, without drafts: with more it is left alone
+    last_message_at integer not null,
+    counted integer not null,               -- 0: the same mail in another account, listed as one with another
+    primary key (step_id, place)
+) strict, without rowid
+;
+
 CREATE TABLE mail_clean (                   -- sanitized bodies, by content and policy; may be emptied at any time
     body_sha256 text not null,
     policy integer not null,
@@ -302,7 +348,7 @@ CREATE TABLE mail_imap_changes (            -- what changed at the server, until
     kind text not null check (kind in ('added', 'deleted', 'labels-added', 'labels-removed')),
     message_id text not null,
     labels text not null                    -- JSON array
-) strict
+, renamed integer not null default 0) strict
 ;
 
 CREATE TABLE mail_imap_drafts (             -- which drafts lie, or may lie, at the server as copies of ours
@@ -601,7 +647,7 @@ CREATE TABLE mail_search_named (            -- what the full-text table was give
     recipient text not null,
     cc text not null,
     bcc text not null
-) strict
+, counted integer not null default 0) strict
 ;
 
 CREATE TABLE mail_search_queue (            -- messages whose words are to be taken, the newest first
@@ -622,6 +668,17 @@ CREATE TABLE mail_search_state (            -- one row
 ) strict
 ;
 
+CREATE TABLE mail_search_vocabulary (       -- the words of each account's mail, by what their forms have in common
+    account text not null,                  -- as in mail_search_named
+    language text not null,                 -- of the messages; '': not known
+    stem text not null,
+    word text not null,                     -- as the full-text table has it, without accents
+    written text,                           -- with them; null: the same
+    messages integer not null,
+    primary key (account, language, stem, word)
+) strict, without rowid
+;
+
 CREATE TABLE mail_shares (
     account_id text not null references mail_accounts (id) on delete cascade,
     user_id text not null,
@@ -636,6 +693,20 @@ CREATE TABLE mail_signatures (
     html text not null,
     updated_at integer not null
 ) strict, without rowid
+;
+
+CREATE TABLE mail_snippets (
+    id text primary key,
+    owner_id text,                          -- null: everybody's, until the instance is claimed
+    name text not null,                     -- one word, as typed
+    name_key text not null,                 -- by which it is one of a kind: case folded
+    html text not null,                     -- as it may be shown and sent
+    subject text not null,                  -- empty for none
+    to_addresses text not null,             -- JSON arrays of mailboxes
+    cc_addresses text not null,
+    bcc_addresses text not null,
+    updated_at integer not null
+) strict
 ;
 
 CREATE TABLE mail_snoozes (                 -- threads that come back to the inbox by themselves
@@ -808,6 +879,25 @@ CREATE TABLE page_revisions (
 ) strict
 ;
 
+CREATE TABLE page_search (          -- the pages that can be found, the one that changed last at the end
+    id integer primary key autoincrement,
+    page_id text not null unique,
+    title text not null,            -- both as they were given to the full-text table, which needs them to forget
+    body text not null
+) strict
+;
+
+CREATE VIRTUAL TABLE page_search_fts using fts5 (
+    title, body, content = 'page_search', content_rowid = 'id', prefix = '2 3',
+    tokenize = "unicode61 remove_diacritics 2 categories 'L* M* N* Co'"
+);
+
+CREATE TABLE page_search_queue (    -- pages that are new, were changed or are gone
+    number integer primary key autoincrement,
+    page_id text not null unique
+) strict
+;
+
 CREATE TABLE page_trash (           -- deleted pages, in no other table and in no answer but the trash's
     id text primary key,
     deletion_id text not null,      -- what was deleted together
@@ -897,6 +987,15 @@ CREATE TABLE people_skipped (               -- the setting in force, for those w
 ) strict, without rowid
 ;
 
+CREATE TABLE people_together (              -- who else a mail to somebody went to
+    person_id integer not null references people (id) on delete cascade,
+    other_id integer not null references people (id) on delete cascade,
+    mails integer not null,
+    last_at integer not null,
+    primary key (person_id, other_id)
+) strict, without rowid
+;
+
 CREATE TABLE people_words (                 -- what each is found by: `words.py`
     owner_id text not null,                 -- the person's; '' for nobody's
     word text not null,
@@ -916,6 +1015,13 @@ CREATE TABLE plugins (
     is_on integer not null check (is_on in (0, 1)),
     agreed text not null            -- JSON: the ids of the rights that an admin said yes to
 ) strict, without rowid;
+
+CREATE TABLE preferences (
+    user_id text primary key,               -- empty: everybody's, until the instance is claimed
+    wanted text not null,                   -- JSON
+    updated_at integer not null
+) strict, without rowid
+;
 
 CREATE TABLE push_browsers (                -- that take pushes
     id text primary key,
@@ -1076,6 +1182,18 @@ CREATE INDEX mail_acts_account on mail_acts (account_id);
 
 CREATE INDEX mail_acts_thread on mail_acts (thread_id, id);
 
+CREATE INDEX mail_blocked_senders_account on mail_blocked_senders (account_id);
+
+CREATE UNIQUE INDEX mail_blocked_senders_once
+on mail_blocked_senders (address, coalesce(owner_id, ''), coalesce(account_id, ''))
+;
+
+CREATE INDEX mail_blocked_senders_owner on mail_blocked_senders (owner_id, address);
+
+CREATE INDEX mail_bulk_steps_user on mail_bulk_steps (user_id, created_at);
+
+CREATE INDEX mail_bulk_steps_work on mail_bulk_steps (moved_at, id) where state in ('working', 'undoing');
+
 CREATE INDEX mail_dkim_keys_until on mail_dkim_keys (until);
 
 CREATE INDEX mail_draft_copies_due on mail_draft_copies (next_at) where next_at is not null;
@@ -1145,7 +1263,11 @@ CREATE INDEX mail_remote_images_body on mail_remote_images (body_sha256);
 
 CREATE INDEX mail_search_queue_account on mail_search_queue (account_id);
 
+CREATE INDEX mail_search_vocabulary_words on mail_search_vocabulary (account, word);
+
 CREATE INDEX mail_shares_user on mail_shares (user_id);
+
+CREATE UNIQUE INDEX mail_snippets_name on mail_snippets (coalesce(owner_id, ''), name_key);
 
 CREATE INDEX mail_snoozes_until on mail_snoozes (until);
 
@@ -1165,6 +1287,9 @@ where in_inbox = 0 and visible > 0
 ;
 
 CREATE INDEX mail_threads_twins on mail_threads (twins) where twins is not null;
+
+CREATE INDEX mail_threads_unread_twins on mail_threads (account_id)
+where twins is not null and in_inbox > 0 and unread > 0;
 
 CREATE UNIQUE INDEX mail_trusted_senders_nobodys on mail_trusted_senders (address) where owner_id is null;
 
@@ -1195,6 +1320,10 @@ CREATE UNIQUE INDEX people_nobodys on people (address) where owner_id is null;
 CREATE INDEX people_page on people (page_id);
 
 CREATE INDEX people_suggested on people (owner_id, weight desc, id) where suggestion = 'open';
+
+CREATE INDEX people_together_most on people_together (person_id, mails desc, last_at desc);
+
+CREATE INDEX people_together_other on people_together (other_id);
 
 CREATE INDEX people_weight on people (owner_id, weight desc);
 
@@ -1241,4 +1370,19 @@ end;
 CREATE TRIGGER mail_search_relabelled after update of labels on mail_messages
 when new.labels is not old.labels begin
     update mail_search set labels = new.labels where message_id = new.id;
+end;
+
+CREATE TRIGGER page_search_deleted after delete on pages begin
+    insert into page_search_queue (page_id)
+    select old.id where old.id not in (select page_id from page_search_queue);
+end;
+
+CREATE TRIGGER page_search_made after insert on pages begin
+    insert into page_search_queue (page_id)
+    select new.id where new.id not in (select page_id from page_search_queue);
+end;
+
+CREATE TRIGGER page_search_revised after update of revision on pages begin
+    insert into page_search_queue (page_id)
+    select new.id where new.id not in (select page_id from page_search_queue);
 end;

@@ -227,6 +227,34 @@ async def test_damage_that_nothing_names_any_more_is_forgotten(service: Service)
     assert NAME not in service.workspace.blobs.suspects
 
 
+class Reading:
+    """A mender that reads the damaged blob, and takes its time before."""
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+
+    async def mend(self, sha256: str) -> Outcome | None:
+        await trio.sleep(1)
+        assert not self.service.workspace.blobs.is_sound(sha256)
+        return None
+
+    def tell(self, tx: Tx, sha256: str) -> None:
+        raise AssertionError("nothing is mended")
+
+
+async def test_damage_that_is_forgotten_while_somebody_mends_it_stays_forgotten(service: Service) -> None:
+    service.workspace.service(Healer).add(Reading(service))
+    file = await uploaded(service, CONTENT)
+    delete(blob_of(service, NAME))
+    await get(service, file)
+    await healed(service)
+    await service.mutate("files.delete", id=file["id"])
+    await service.workspace.service(Healer).check()  # its first step has the mender ask again
+    await healed(service)
+    assert await damages(service) == []
+    assert NAME not in service.workspace.blobs.suspects
+
+
 async def test_the_check_moves_what_lies_where_an_earlier_version_put_it(service: Service) -> None:
     await uploaded(service, CONTENT)
     old = blob_of(service, NAME).parent / NAME[2:4] / NAME

@@ -217,7 +217,7 @@ FAULTS: Final = {
         stage=no_tokens("invalid_client", 401),
         check="credentials",
         cause="does not accept this server's client id or secret (invalid_client)",
-        remedy="Set it anew under Settings > Credentials",
+        remedy="Copy both again from the provider's console, and set its id and secret under Settings > Credentials",
     ),
     "the token endpoint takes no client of that type": Fault(
         stage=no_tokens("unauthorized_client"),
@@ -229,7 +229,7 @@ FAULTS: Final = {
         stage=no_tokens("redirect_uri_mismatch"),
         check="credentials",
         cause="does not know the redirect URI of this server",
-        remedy="/oauth/mail/callback, to the authorized redirect URIs",
+        remedy="/oauth/mail/callback and with /auth/idp/callback, to the authorized redirect URIs",
     ),
     "a model vendor does not take the key": Fault(
         stage=says(MODELS, answer({"error": {"message": "invalid x-api-key canary-key"}}, status=401)),

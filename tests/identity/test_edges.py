@@ -62,6 +62,7 @@ def signed_in(store: Store, email: str = MIA, *, invite: str | None = None, clai
         claiming=claiming,
         old_cookie=None,
         device_name="Browser",
+        seen_from="",
     )
 
 

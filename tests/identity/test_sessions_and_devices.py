@@ -305,13 +305,13 @@ async def test_tickets_are_bounded_and_late_ones_are_swept_by_the_next(
 async def test_what_opens_is_remembered_for_so_many_and_no_more(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("svc.identity.service.MAX_REMEMBERED", 2)
+    monkeypatch.setattr("svc.identity.remembered.MAX_REMEMBERED", 2)
     mia = await sign_in(service, "mia@example.org")
     phones = [await pair(mia) for _ in range(3)]
     for phone in phones:
         assert await is_in(phone)
         assert await is_in(phone)
-    assert len(service.workspace.service(Identity)._found) == 2
+    assert len(service.workspace.service(Identity)._devices._opened) == 2
     assert await is_in(phones[0])
 
 

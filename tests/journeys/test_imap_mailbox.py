@@ -26,7 +26,7 @@ from svc.mail.model import SENT, SPAM, STARRED, TRASH, UNREAD
 from tests.formats.mime import corpus
 from tests.peers.dovecot import ADDRESS, PASSWORD, Dovecot, dovecot
 from tests.peers.needs import CORPUS, DOVECOT, needs
-from tests.sizes import HANGS_S, IMAP_HOMES, IMAP_MAILS, KILLS_A_HOME, SOAK
+from tests.sizes import HANGS_S, IMAP_HOMES, IMAP_MAILS, KILLS_A_HOME, SOAK, TAKEN_UP_DRAFTS
 from tests.support.process import RpcError, ServiceProcess, until
 
 pytestmark = [pytest.mark.journey, pytest.mark.peer, needs(DOVECOT, CORPUS)]
@@ -59,9 +59,13 @@ class Life:
     story: list[str] = field(default_factory=list)
 
     def fill(self, mails: int) -> None:
+        """All that go to one place at once: the server takes longer to sign somebody in than to take a mail."""
         everything = corpus.every_path()
+        groups: dict[tuple[str, str], list[Path]] = {}
         for number, path in enumerate(everything[:: len(everything) // mails][:mails]):
-            self.server.deliver(list(LABELS)[number % len(LABELS)], path.read_bytes(), flags=FLAGS[number % 4])
+            groups.setdefault((list(LABELS)[number % len(LABELS)], FLAGS[number % 4]), []).append(path)
+        for (folder, flags), paths in groups.items():
+            self.server.deliver(folder, *(path.read_bytes() for path in paths), flags=flags)
 
     def connect(self) -> None:
         server = self.server
@@ -268,6 +272,61 @@ def test_a_draft_that_goes_on_in_another_program_is_one_draft_however_often_the_
     assert life.here() == Counter(), life.story
     service.stop()
     assert service.command("fsck", "--deep").stdout == "ok\n", life.story
+
+
+def test_a_draft_that_another_program_began_is_one_draft_however_often_the_service_is_killed(life: Life) -> None:
+    """By ``kill -9`` at any step of taking it up and of its first change, or of telling the server of that."""
+    service = life.service
+    life.connect()
+    for number in range(1, TAKEN_UP_DRAFTS + 1):
+        theirs, ours = f"Ships {number}", f"Boats {number}"
+        life.server.deliver("Drafts", _begun_elsewhere(theirs), flags="(\\Draft \\Seen)")
+        life.look()
+        ((message_id,),) = service.rows("select id from mail_messages where subject = ?", theirs)
+        order = service.die_at(life.chance.randint(1, STEPS_OF_A_DRAFT), of=life.chance.choice((REQUESTS, "drafts of")))
+        dies_at = order.read_text()
+        order.unlink()
+        service.kill()
+        service.start(**life.settings)
+        order.write_text(dies_at)
+        with suppress(OSError, HTTPException):  # it dies of this
+            _continue(service, message_id, ours)
+            until(lambda: service.is_dead() or not _waits(service), what="it to be told", deadline_s=HANGS_S)
+        life.story.append(f"{'dead' if service.is_dead() else 'alive'} at {dies_at} of {service.program[-1]}")
+        order.unlink()
+        service.kill()
+        assert service.command("fsck").stdout == "ok\n", life.story
+        service.start(**life.settings)
+        draft_id = _continue(service, message_id, ours)
+        _until_told(service, ours)
+        ((raw, _),) = life.server.mails("Drafts")
+        assert f"Subject: {ours}\r\n".encode() in raw, life.story
+        life.look()
+        assert life.here() == Counter(), life.story
+        service.mutate("mail.deleteDraft", id=draft_id)
+        until(lambda: not life.server.mails("Drafts"), what="the copy to go", deadline_s=HANGS_S, tell=service.log)
+    service.stop()
+    assert service.command("fsck", "--deep").stdout == "ok\n", life.story
+
+
+REQUESTS: Final = "trio._highlevel_serve_listeners"
+"""The tasks that serve a connection each."""
+
+
+def _begun_elsewhere(subject: str) -> bytes:
+    name = subject.replace(" ", "-")
+    head = f"Message-ID: <{name}@else.test>\r\nFrom: {ADDRESS}\r\nTo: bob@else.test\r\nSubject: {subject}\r\n"
+    return f"{head}Date: Mon, 2 Nov 2026 10:00:00 +0000\r\n\r\nSo far.\r\n".encode()
+
+
+def _continue(service: ServiceProcess, message_id: str, subject: str) -> str:
+    """Change what is continued here already, or what lies there; returns its id."""
+    here = service.rows("select id from mail_drafts")
+    draft_id = str(here[0][0]) if here else service.mutate("mail.takeUpDraft", messageId=message_id)["draftId"]
+    draft = service.query("mail.draft", id=draft_id)
+    wanted = {"accountId": draft["accountId"], "to": draft["to"], "html": draft["html"], "subject": subject}
+    service.mutate("mail.saveDraft", id=draft_id, version=draft["version"], **wanted)
+    return draft_id
 
 
 def _edit(server: Dovecot, subject: str) -> None:

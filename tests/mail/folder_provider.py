@@ -55,6 +55,8 @@ class FolderMailbox:
     drafts: list[tuple[str, bytes]] = field(default_factory=list)
     """By their marks, as programs see them: two of one mark may stand there for a moment."""
     drafts_put: int = 0
+    names: tuple[str, ...] = ()
+    """Under which a mail is sent on, beside its own."""
 
     def deliver(self, raw: bytes, *, folder: str, seen: bool = False) -> str:
         message_id = f"m{len(self.changes)}"
@@ -196,7 +198,7 @@ class FolderProvider:
         """``thread_id`` means nothing here: threads follow from what the mails say."""
         await trio.lowlevel.checkpoint()
         one = self.box.kept[self.box.deliver(raw, folder=SENT, seen=True)]
-        return SentMessage(id=one.id, labels=labels_of(one.place))
+        return SentMessage(id=one.id, labels=labels_of(one.place), names=self.box.names)
 
     async def aclose(self) -> None:
         """Nothing is held open between two calls."""

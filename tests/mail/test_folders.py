@@ -217,15 +217,21 @@ async def test_a_place_that_the_server_forgot_is_made_good_by_a_sweep(office: Of
     assert list(await office.listed()) == ["In the archive"]
 
 
-async def test_a_mail_that_is_sent_lies_in_sent_once_and_answers_stand_below_it(office: Office) -> None:
+@pytest.mark.parametrize("names", [(), ("of@the.server",)])
+async def test_a_mail_that_is_sent_lies_in_sent_once_and_answers_stand_below_it(
+    office: Office, names: tuple[str, ...]
+) -> None:
+    """Answers to the name that its server says it went under, too."""
     await office.synced()
+    office.box.names = names
     mailer = Mailer(office.service, account_id=office.account_id)
     sent = await mailer.send(subject="Boats")
     await mailer.until(sent["outgoingId"], "sent")
     await office.agreed()
     (kept,) = [one for one in office.box.kept.values() if b"Subject: Boats" in one.raw]
     assert kept.place == Place(folder=SENT)
-    head = f"In-Reply-To: <{mime.parse_message(kept.raw).message_id}>\r\n".encode()
+    name = names[0] if names else mime.parse_message(kept.raw).message_id
+    head = f"In-Reply-To: <{name}>\r\n".encode()
     office.box.deliver(head + mail("Re: Boats", date="Sun, 22 Nov 2026 12:00:00 +0000"), folder=INBOX)
     await office.agreed()
     rows = await office.service.rows(

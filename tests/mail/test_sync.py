@@ -10,8 +10,8 @@ import trio
 from svc.clock import VirtualClock
 from svc.fakes.mail.provider import FakeProvider
 from svc.log import Log
-from svc.mail.migrations import _DRAFTS_NOT_RECEIVED
 from svc.mail.providers.seam import HistoryPage, ListPage, MessageRef, RawMessage, Unreachable
+from svc.mail.threads.tables import DRAFTS_NOT_RECEIVED
 from svc.nursery import ThreadPool
 from svc.store import Tx
 from tests.cancel_everywhere import Interrupted, cancel_everywhere
@@ -222,7 +222,7 @@ async def test_a_home_that_counted_drafts_as_received_counts_anew(rig: Rig) -> N
         tx.run("update mail_accounts set unread_threads = 2")
 
     def anew(tx: Tx) -> None:
-        for statement in _DRAFTS_NOT_RECEIVED:
+        for statement in DRAFTS_NOT_RECEIVED:
             tx.run(statement)
 
     await rig.store.write(as_it_was)

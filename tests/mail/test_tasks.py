@@ -84,6 +84,25 @@ async def test_a_slow_provider_is_asked_again_only_after_it_answered(rig: Rig) -
     assert most == 1
 
 
+async def test_who_asks_during_a_step_gets_the_next_one_at_once(rig: Rig) -> None:
+    """The step that is under way may have been past what they wait for."""
+    account_id = await rig.synced("one")
+
+    class Slow(Counted):
+        async def history(self, *, since: str, page_token: str | None = None) -> HistoryPage:
+            await trio.sleep(10)
+            return await super().history(since=since, page_token=page_token)
+
+    provider = Slow(world=rig.world, address=MIA)
+    loop = rig.loop_of(account_id, provider)
+    async with rig.running(loop):
+        await trio.sleep(5)
+        asked_at = trio.current_time()
+        await loop.retry_failures()
+        assert trio.current_time() - asked_at == pytest.approx(15)
+    assert len(provider.polls) == 2
+
+
 async def test_a_failing_provider_is_asked_less_and_less_until_it_is_back(rig: Rig) -> None:
     account_id = await rig.synced("one")
     provider = counted(rig, *(Unreachable("The provider can't be reached.") for _ in range(40)))

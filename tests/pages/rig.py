@@ -8,7 +8,15 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import msgspec
 
-from svc.pages import actions, file_is_readable_through_a_page, queries, readable_page, trash
+from svc.pages import (
+    actions,
+    file_is_readable_through_a_page,
+    finding,
+    queries,
+    readable_page,
+    search_index,
+    trash,
+)
 from svc.pages.invariants import INVARIANTS
 from svc.pages.model import EVERYONE, Access, Grant, Level
 from svc.pages.writing import Saved
@@ -95,6 +103,12 @@ class Pages:
 
     def tree(self, who: Principal, top: str | None = None) -> list[tuple[str, bool]]:
         return [(page.path, has_children) for page, has_children in self.ask(queries.tree, who, top)]
+
+    def find(self, who: Principal, text: str, *, limit: int = 5) -> list[str]:
+        """The paths of what is found, once the index has caught up."""
+        while self.do(search_index.take):
+            pass
+        return [page.path for page in self.ask(finding.find, who, text=text, limit=limit)]
 
     def paths(self) -> set[str]:
         return {str(path) for (path,) in self.rows("select path from pages")}

@@ -15,6 +15,7 @@ DAMAGE = {
     "a page's owner is a user": "update pages set owner_id = 'usr_x' where path = 'a'",
     "a page shows its newest revision": "delete from page_revisions where revision = 1",
     "a page's links and files are those of its text": "delete from page_links",
+    "search knows every page": "delete from page_search_queue where page_id in (select id from pages where path = 'a')",
     "a page in the trash can come back": "delete from page_trash_revisions where revision = 1",
 }
 

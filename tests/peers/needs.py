@@ -28,6 +28,7 @@ CHROMIUM_PATH: Final = Path("/usr/bin/chromium")
 """The whole browser: with its viewers of documents, and its own guards."""
 HEADLESS_PATH: Final = Path(shutil.which("chromium-headless-shell") or CHROMIUM_PATH)
 """The same engine without a desktop's browser around it, which halves what a page costs; else the whole one."""
+FIREFOX_PATH: Final = Path(shutil.which("firefox-esr") or shutil.which("firefox") or "/usr/bin/firefox-esr")
 AXE_PATH: Final = peers_dir() / "node_modules" / "axe-core" / "axe.min.js"
 VERDACCIO_PATH: Final = peers_dir() / "verdaccio" / "node_modules" / "verdaccio" / "bin" / "verdaccio"
 _VENDOR: Final = Path(__file__).parents[2] / "static" / "vendor" / "preact.mjs"
@@ -60,6 +61,9 @@ _FROM_PEERS: Final = f"run .ci/peers, which puts it into {peers_dir()} (SVC_PEER
 
 CHROMIUM: Final = Need(
     name="Chromium", get="run .ci/peers as root, or apt-get install chromium", is_there=CHROMIUM_PATH.exists
+)
+FIREFOX: Final = Need(
+    name="Firefox", get="run .ci/peers as root, or apt-get install firefox-esr", is_there=FIREFOX_PATH.exists
 )
 VENDOR: Final = Need(name="static/vendor", get="run make static/vendor/.stamp", is_there=_VENDOR.exists)
 NODE: Final = Need(

@@ -48,17 +48,18 @@ async def from_stranger(asking: Service | Person, sender: str = RUTH, *, address
     return thread_id
 
 
-async def sends(service: Service, *to: str, address: str = MIA) -> None:
+async def sends(asking: Service | Person, *to: str, address: str = MIA) -> None:
     """A mail of one's own, sent by another program."""
+    service = asking if isinstance(asking, Service) else asking.service
     message = EmailMessage()
     message["From"], message["To"], message["Subject"] = address, ", ".join(to), "Hello"
     message.set_content("Hi.")
     if not service.workspace.service(FakeWorld).addresses:
-        await arrives(service, "no-reply@example.org", address=address)  # the account is connected
+        await arrives(asking, "no-reply@example.org", address=address)  # the account is connected
     await service.workspace.service(FakeWorld).inject(
         address=address, raw=message.as_bytes(), thread_key=None, labels=frozenset({"SENT"})
     )
-    await service.mutate("fake.mail.syncNow", address=address)
+    await asking.mutate("fake.mail.syncNow", address=address)
 
 
 async def people(service: Service) -> dict[str, str | None]:
@@ -204,6 +205,14 @@ async def test_the_demo_world_shows_titles_and_files_its_threads(
         assert titles["no-reply@parcel-desk.example"] is None
         (first,) = await service.query("people.suggest", text="sorens")
         assert first["address"] == "margit@havnegade-bageri.example"
+        found = await service.query("people.list", text="ruth")
+        assert [(one["title"], one["page"]["path"]) for one in found["people"]] == [
+            ("Ruth Adeyemi", "crm/ruth-adeyemi")
+        ]
+        assert found["people"][0]["messages"] > 1
+        assert not found["more"]
+        everybody = await service.query("people.list", limit=200)
+        assert (await service.query("people.list", limit=2)) == {"people": everybody["people"][:2], "more": True}
         assert await problems(service) == []
 
 
@@ -290,7 +299,7 @@ async def test_colleagues_get_no_page_but_are_suggested(service: Service) -> Non
     assert await people(service) == {"noa@example.org": None}
     assert (await service.query("mail.thread", id=thread_id))["filing"] is None
     assert await service.query("people.suggest", text="noa") == [
-        {"name": "Noa", "address": "noa@example.org", "title": None}
+        {"name": "Noa", "address": "noa@example.org", "title": None, "path": None}
     ]
     assert not await service.query("pages.tree")
 

@@ -12,6 +12,7 @@ import pytest
 
 from svc.errors import NotFound
 from svc.protocol.messages import Headers, Request, Response
+from svc.protocol.security import PRINTED_HASH, PRINTS_HASH
 from svc.protocol.static import IMMUTABLE, BadTree, StaticTree
 
 IMPORT_MAP = '{"imports": {"preact": "{{static}}/vendor/preact.mjs"}}'
@@ -162,8 +163,8 @@ def test_the_shell_names_the_version_and_its_policy_the_import_map(folder: Path)
     digest = base64.b64encode(hashlib.sha256(written.encode()).digest()).decode()
     assert tree.csp_hashes == (f"sha256-{digest}",)
     policy = response.header("content-security-policy") or ""
-    assert f"script-src 'self' 'sha256-{digest}';" in policy
-    assert "style-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self' data:;" in policy
+    assert f"script-src 'self' 'sha256-{digest}' '{PRINTS_HASH}';" in policy
+    assert f"style-src 'self' '{PRINTED_HASH}'; style-src-attr 'unsafe-inline'; img-src 'self' data:;" in policy
     assert "default-src 'none'" in policy
     assert "frame-ancestors 'none'" in policy
     assert response.header("cache-control") == "no-cache"
@@ -201,6 +202,21 @@ def test_the_service_worker_names_its_build_and_lies_at_the_top_alone(folder: Pa
     )
     with pytest.raises(NotFound):
         tree.respond(get(), "sw.js")
+
+
+def test_what_shows_pdfs_is_kept_by_no_browser_and_its_workers_may_reach_nothing(folder: Path) -> None:
+    (folder / "vendor/pdf/cmaps").mkdir(parents=True)
+    for name in ("reading.worker.mjs", "pdf.mjs", "cmaps/H.bcmap"):
+        (folder / "vendor/pdf" / name).write_bytes(b"export {}")
+    tree = StaticTree.load(folder)
+    assert b"vendor/pdf" not in body(tree.worker(get()))
+    for name in ("vendor/pdf/reading.worker.mjs", f"{tree.version}/vendor/pdf/reading.worker.mjs"):
+        answer = tree.respond(get(), name)
+        assert answer.header("content-security-policy") == (
+            "default-src 'none'; script-src 'self'; frame-ancestors 'none'"
+        )
+    assert tree.respond(get(), "vendor/pdf/pdf.mjs").header("content-security-policy") is None
+    assert tree.respond(get(), "vendor/pdf/cmaps/H.bcmap").header("content-type") == "application/octet-stream"
 
 
 def test_a_folder_without_a_service_worker_has_none(folder: Path) -> None:

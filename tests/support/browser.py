@@ -46,7 +46,12 @@ FLAGS: Final = (
 )
 DESKTOP: Final[ViewportSize] = {"width": 1360, "height": 860}
 PHONE: Final[ViewportSize] = {"width": 390, "height": 844}
-PLAIN: Final[dict[str, Any]] = {"viewport": DESKTOP, "reduced_motion": "reduce", "service_workers": "block"}
+PLAIN: Final[dict[str, Any]] = {
+    "viewport": DESKTOP,
+    "locale": "en-GB",
+    "reduced_motion": "reduce",
+    "service_workers": "block",
+}
 """A context as most tests want it: each asks the server itself, and nothing is kept between two of them."""
 BLOCKED_WORKER: Final = "Service Worker registration blocked by Playwright"
 PLAYWRIGHTS_OWN: Final = "Blocked script execution in 'about:srcdoc'"

@@ -32,6 +32,7 @@ from svc.config import read_config
 from svc.feature import routes_of
 from svc.listening import Role
 from svc.nursery import open_task_group
+from svc.pages.tasks import catch_up as index_pages
 from svc.principal import Principal
 from svc.protocol import Application, Guard, Headers, Request, Router
 from svc.protocol.egress import Egress
@@ -256,7 +257,9 @@ class Service:
         return await self.workspace.store.read(lambda tx: tx.all(sql, **params))
 
     async def dump(self) -> dict[str, list[tuple[Any, ...]]]:
-        """Every row of every table, but for where the consumers stand: they follow in the background."""
+        """Every row of every table, but for where the consumers stand: they follow in the background. So does the index
+        of pages, which is brought up to date before."""
+        await index_pages(self.workspace.store)
         return await self.workspace.store.read(_dump)
 
     async def emit(

@@ -18,10 +18,15 @@ HOLD_S = 3_600
 """Longer than any machine takes to press Undo."""
 OWN = {"mia@ternandtide.example", "hello@ternandtide.example", "mia.tern@post.example"}
 PEOPLE: list[dict[str, Any]] = [
-    {"name": "Jonas Feld", "address": "jonas.feld@example.org", "title": "Jonas Feld (Harbour)"},
-    {"name": "Jona Sand", "address": "jona@sand.example", "title": None},
-    {"name": "Amara Osei", "address": "amara.osei@example.org", "title": None},
-    {"name": "Harbour Office", "address": "office@harbour.example", "title": None},
+    {
+        "name": "Jonas Feld",
+        "address": "jonas.feld@example.org",
+        "title": "Jonas Feld (Harbour)",
+        "path": "crm/jonas-feld",
+    },
+    {"name": "Jona Sand", "address": "jona@sand.example", "title": None, "path": None},
+    {"name": "Amara Osei", "address": "amara.osei@example.org", "title": None, "path": None},
+    {"name": "Harbour Office", "address": "office@harbour.example", "title": None, "path": None},
 ]
 QUOTED = (
     "<p>On Friday, Jonas Feld wrote:</p><blockquote><p>the council came back: they love the tern silhouettes</p>"
@@ -43,6 +48,11 @@ class ComposePart:
     origins: dict[str, dict[str, Any]] = field(default_factory=dict)
     """What an outgoing mail was made of, and the draft it became again; the product tells nobody."""
     signatures: dict[str, str] = field(default_factory=dict)
+    pictures: dict[str, bytes] = field(default_factory=dict)
+    """What was uploaded as a picture, by its address."""
+    together: dict[str, list[str]] = field(default_factory=dict)
+    """Whom one usually writes to with these addresses."""
+    snippets: dict[str, dict[str, Any]] = field(default_factory=dict)
     uploaded: dict[str, dict[str, Any]] = field(default_factory=dict)
     hold_s: float = HOLD_S
     clock_ahead_s: float = 0.0
@@ -97,7 +107,12 @@ class ComposePart:
             return self.refuse_uploads, {"code": "too_large"}
         key = f"fil_up{next(self.numbers)}"
         self.uploaded[key] = {"fileId": key, "filename": unquote(name), "mime": mime, "size": len(body)}
+        if mime == "image/png":
+            self.pictures[f"/files/{key}/content"] = body
         return 201, {"id": key, "sha256": "0" * 64, "name": unquote(name), "mime": mime, "size": len(body)}
+
+    def picture(self, path: str) -> bytes | None:
+        return self.pictures.get(path)
 
     def rpc_health_ping(self, given: dict[str, Any]) -> Any:
         return {"ok": True, "version": "0", "time": instant(self.server_now())}
@@ -106,11 +121,35 @@ class ComposePart:
         wanted = given["text"].lower()
         return [one for one in PEOPLE if any(w.startswith(wanted) for w in _words(one))][: given.get("limit", 8)]
 
+    def rpc_people_together(self, given: dict[str, Any]) -> Any:
+        found = self.together.get(" ".join(given["addresses"]), [])
+        return [one for one in PEOPLE if one["address"] in found]
+
     def rpc_mail_signature(self, given: dict[str, Any]) -> Any:
         return {"html": self.signatures.get(given["accountId"], "")}
 
     def rpc_mail_setsignature(self, given: dict[str, Any]) -> Any:
         self.signatures[given["accountId"]] = given["html"]
+        return {}
+
+    def add_snippet(self, name: str, html: str, **fields: Any) -> str:
+        key = f"snp_{next(self.numbers)}"
+        kept = {"subject": "", "to": [], "cc": [], "bcc": [], **fields}
+        self.snippets[key] = {"id": key, "name": name, "html": html, "updatedAt": instant(self.server_now()), **kept}
+        return key
+
+    def rpc_mail_snippets(self, given: dict[str, Any]) -> Any:
+        return sorted(self.snippets.values(), key=lambda one: str(one["name"]))
+
+    def rpc_mail_savesnippet(self, given: dict[str, Any]) -> Any:
+        others = [one for one in self.snippets.values() if one["id"] != given.get("id")]
+        if any(one["name"] == given["name"] for one in others):
+            raise Refusal("CONFLICT", 409, f"You have a snippet called {given['name']} already.")
+        self.snippets.pop(given.get("id", ""), None)
+        return {"id": self.add_snippet(**{name: value for name, value in given.items() if name != "id"})}
+
+    def rpc_mail_deletesnippet(self, given: dict[str, Any]) -> Any:
+        del self.snippets[given["id"]]
         return {}
 
     def rpc_mail_prepare(self, given: dict[str, Any]) -> Any:

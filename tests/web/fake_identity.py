@@ -79,7 +79,8 @@ def credentials() -> list[dict[str, Any]]:
             "title": title,
             "purpose": "Agents ask its models.",
             "obtain": "The console of the vendor, API keys.",
-            "fields": [{"name": field, "label": field.title(), "secret": True} for field in fields],
+            "fields": [{"name": field, "label": field.title(), "secret": True, "setting": "A_KEY"} for field in fields],
+            "callbacks": [],
             "probed": True,
             "configured": at is not None,
             "source": "user" if at else None,
@@ -101,7 +102,13 @@ def credentials() -> list[dict[str, Any]]:
 
 def device(number: int, name: str, kind: str = "web-session", **fields: Any) -> dict[str, Any]:
     base = {"id": f"dev_{number}", "userId": MIA["id"], "kind": kind, "name": name, "capabilities": {}}
-    return {**base, "revoked": False, "lastSeenAt": at(minutes=12 * number), **fields}
+    return {
+        **base,
+        "seenFrom": f"198.51.100.{number}",
+        "revoked": False,
+        "lastSeenAt": at(minutes=12 * number),
+        **fields,
+    }
 
 
 def devices() -> list[dict[str, Any]]:
@@ -174,7 +181,7 @@ class IdentityWorld(World):
         return {}
 
     def rpc_capabilities_list(self, given: dict[str, Any]) -> Any:
-        return credentials()
+        return [*credentials(), *self.clients]
 
     def rpc_capabilities_audit(self, given: dict[str, Any]) -> Any:
         use = {"name": "llm.a", "actor": "agents", "purpose": "ask a model", "runId": None, "outcome": "granted"}

@@ -16,6 +16,7 @@ from typing import Any
 from tests.web import fake_world
 from tests.web.refusal import Refusal
 
+MOST_SNOOZED = 500
 SYSTEM = {"INBOX": "Inbox", "UNREAD": "Unread", "STARRED": "Starred", "SENT": "Sent", "SPAM": "Spam", "TRASH": "Trash"}
 Rows = list[dict[str, Any]]
 
@@ -27,7 +28,11 @@ class LabelPart:
     labels: Rows = field(default_factory=fake_world.labels)
     steps: list[tuple[str, Rows]] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
+    meant: dict[str, str] = field(default_factory=dict)
+    """What a search offers, by what was typed."""
     label_numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(10))
+    found_pages: Rows = field(default_factory=fake_world.found_pages)
+    found_files: Rows = field(default_factory=fake_world.found_files)
     search_hook: Callable[[str], None] = field(default=lambda query: None)
 
     def step(self, what: str, thread_ids: list[str], change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
@@ -89,7 +94,7 @@ class LabelPart:
     def rpc_mail_snoozed(self, given: dict[str, Any]) -> Any:
         found = [one for one in self.threads if one["snoozedUntil"]]  # type: ignore[attr-defined]
         found.sort(key=lambda one: str(one["snoozedUntil"]))
-        return [{"thread": one, "until": one["snoozedUntil"]} for one in found]
+        return [{"thread": one, "until": one["snoozedUntil"]} for one in found[:MOST_SNOOZED]]
 
     def rpc_mail_undo(self, given: dict[str, Any]) -> Any:
         if not self.steps:
@@ -110,7 +115,17 @@ class LabelPart:
         begin = int(given.get("cursor", 0))
         end = begin + given.get("limit", 50)
         more = str(end) if end < len(found) else None
-        return {"threads": found[begin:end], "nextCursor": more, "notices": self.notices}
+        meant = self.meant.get(given["query"])
+        return {"threads": found[begin:end], "nextCursor": more, "notices": self.notices, "didYouMean": meant}
+
+    def rpc_pages_find(self, given: dict[str, Any]) -> Any:
+        words = given.get("text", "").lower().split()
+        found = [one for one in self.found_pages if all(w in f"{one['title']} {one['snippet']}".lower() for w in words)]
+        return found[: given.get("limit", 5)]
+
+    def rpc_files_find(self, given: dict[str, Any]) -> Any:
+        words = given.get("text", "").lower().split()
+        return [one for one in self.found_files if all(word in one["name"].lower() for word in words)]
 
     def rpc_pages_tree(self, given: dict[str, Any]) -> Any:
         page = {"kind": "page", "access": "inherited", "canWrite": True, "hasChildren": False}
@@ -120,7 +135,16 @@ class LabelPart:
 def _has(row: dict[str, Any], words: list[str]) -> bool:
     sender = f"{row['sender']['name']} {row['sender']['address']}".lower()
     text = f"{sender} {row['subject']} {row['snippet']}".lower()
-    return all(word[5:] in sender if word.startswith("from:") else word in text for word in words)
+    known = {"is:unread": row["unread"], "has:attachment": row["hasAttachments"], "is:starred": row["starred"]}
+    return all(_is(word, sender, text, known) for word in words)
+
+
+def _is(word: str, sender: str, text: str, known: dict[str, bool]) -> bool:
+    if word.startswith("from:"):
+        return word[5:] in sender
+    if word.startswith(("after:", "before:", "newer_than:", "in:", "account:", "to:me")):
+        return True
+    return known.get(word, word in text)
 
 
 def _match(row: dict[str, Any], words: list[str]) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """A stand-in for the service, for the web app's tests: canned answers of the RPC, a small ``/ws``, the real policy.
 
-It serves ``static/`` as the service does and keeps a world of threads in memory, up to 100,000 of them. Tests hold the
-object and move the world from outside: inject, fail, cut the sockets. Runs in threads, on a port of its own.
+It serves the app as an installed service does, its modules joined, and keeps a world of threads in memory, up to
+100,000 of them. Tests hold the object and move the world from outside: inject, fail, cut the sockets. Runs in threads,
+on a port of its own.
 
 With ``LATE_ANSWERS_MS`` (tests/sizes.py) each request is heard late, and each answer and each live update comes late,
 by chance: they overtake each other in every way that a network lets them. Static files come at once.
@@ -9,6 +10,7 @@ by chance: they overtake each other in every way that a network lets them. Stati
 
 from __future__ import annotations
 
+import atexit
 import base64
 import bisect
 import hashlib
@@ -16,6 +18,7 @@ import json
 import queue
 import random
 import re
+import shutil
 import socket
 import struct
 import threading
@@ -23,37 +26,61 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from svc.protocol.security import shell_csp
-from svc.protocol.served_files import served_files
-from svc.protocol.static import shell_page
+from svc.protocol.static import own_policy, shell_page
 from tests.chance import seeded
 from tests.sizes import HANGS_S, LATE_ANSWERS_MS
+from tests.support.joined_app import join_app
 from tests.web import fake_world
+from tests.web.fake_blocking import BlockingPart
 from tests.web.fake_compose import ComposePart
+from tests.web.fake_everything import EverythingPart
 from tests.web.fake_images import ImagePart
 from tests.web.fake_labels import LabelPart
 from tests.web.fake_letters import LetterPart
 from tests.web.fake_notifications import NotificationsPart
 from tests.web.fake_runs import RunPart
+from tests.web.fake_settings import SettingsPart
 from tests.web.fake_truth import lies_in_answer, lies_in_news, lies_in_question
 from tests.web.refusal import Refusal as Refusal
 
 STATIC = Path(__file__).parents[2] / "static"
-SERVED = [path.relative_to(STATIC).as_posix() for path in served_files(STATIC)]
 BASE = "/static/test"
+MODULES = f"{BASE}/joined"
+"""Where the modules are that tests import themselves (tests/support/joined_app.py)."""
 BLANK = "/blank"
 """A page of the same origin with nothing in it."""
 TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 WS_MAGIC = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
 
+@cache
+def app_folder() -> Path:
+    """Made once a process, and gone with it."""
+    folder = Path(mkdtemp(prefix="svc-app-"))
+    atexit.register(shutil.rmtree, folder)
+    return join_app(folder / "static").resolve()
+
+
 @dataclass
-class World(ComposePart, ImagePart, LabelPart, LetterPart, NotificationsPart, RunPart):
+class World(
+    BlockingPart,
+    ComposePart,
+    EverythingPart,
+    ImagePart,
+    LabelPart,
+    LetterPart,
+    NotificationsPart,
+    RunPart,
+    SettingsPart,
+):
     """Accounts and threads as the RPC shows them, and what goes wrong next."""
 
     accounts: list[dict[str, Any]] = field(default_factory=fake_world.accounts)
@@ -269,6 +296,7 @@ class Served:
 @contextmanager
 def serving(world: World | None = None) -> Iterator[Served]:
     """Serve ``world``, or what is shown later."""
+    app_folder()
     stage = Served()
     stage.show(world or World())
     server = Server(("127.0.0.1", 0), type("Bound", (Handler,), {"stage": stage}))
@@ -348,6 +376,8 @@ class Handler(BaseHTTPRequestHandler):
             self.answer(*self.world.proxied(parse_qs(url.query)["url"][0]))
         elif url.path in self.world.files:
             self.answer(200, *self.world.files[url.path])
+        elif url.path.startswith("/files/") and self.world.picture(url.path) is not None:
+            self.answer(200, "image/png", self.world.picture(url.path) or b"")
         elif url.path.startswith("/files/"):
             self.answer(200, "application/octet-stream", b"content", [("content-disposition", "attachment")])
         elif url.path.startswith("/leak"):
@@ -395,18 +425,19 @@ class Handler(BaseHTTPRequestHandler):
             return refusal.status, {"error": {"message": str(refusal), "code": -32000, "data": data}}
 
     def shell(self) -> None:
-        page = shell_page((STATIC / "index.html").read_text(), SERVED, base=BASE)
+        page = shell_page((app_folder() / "index.html").read_text(), (), base=BASE)
         inline = re.findall(r"<script type=\"importmap\">(.*?)</script>", page, re.DOTALL)
         hashes = [f"sha256-{base64.b64encode(hashlib.sha256(one.encode()).digest()).decode()}" for one in inline]
         self.answer(200, "text/html; charset=utf-8", page.encode(), [("content-security-policy", shell_csp(hashes))])
 
     def static(self, name: str) -> None:
-        path = (STATIC / name).resolve()
-        if STATIC not in path.parents or not path.is_file():
+        path = (app_folder() / name).resolve()
+        if app_folder() not in path.parents or not path.is_file():
             self.answer_json(404, {"code": "not_found"})
             return
         kind = TYPES.get(path.suffix, "text/plain")
-        self.answer(200, kind, path.read_bytes(), [("cache-control", "max-age=3600, immutable")])
+        caching = ("cache-control", "max-age=3600, immutable")
+        self.answer(200, kind, path.read_bytes(), [caching, *own_policy(name)])
 
     def answer_json(self, status: int, body: Any) -> None:
         self.answer(status, "application/json", json.dumps(body).encode())

@@ -14,6 +14,7 @@ import msgspec
 
 from svc.app import FEATURES
 from svc.mail.accounts.wire import AccountOut
+from svc.mail.bulk.wire import BulkOut
 from svc.mail.sending.wire import OutgoingOut
 from svc.mail.threads.wire import ThreadOut
 from svc.notifications.wire import ArrivedOut
@@ -25,8 +26,10 @@ IN_THE_NEWS: Final[dict[str, dict[str, Any]]] = {
     "thread.removed": {"accountId": str},
     "account.changed": {"account": AccountOut},
     "account.removed": {},
+    "bulk.changed": {"step": BulkOut},
     "task.changed": {"outgoing": OutgoingOut | None},
     "run.changed": {"state": RunState, "workflow": str, "parentId": str | None},
+    "preferences.changed": {},
     "approval.requested": {},
     "approval.decided": {},
     "mail.arrived": {one.encode_name: one.type for one in msgspec.structs.fields(ArrivedOut)},

@@ -282,3 +282,29 @@ def origin(domain: str) -> dict[str, Any]:
         "results": [{"method": "dmarc", "result": "pass", "domain": domain}],
         "signatures": [{"domain": domain, "state": "valid"}],
     }
+
+
+def found_pages() -> list[dict[str, Any]]:
+    """What ``pages.find`` looks through."""
+    return [
+        {
+            "id": "pag_1",
+            "path": "crm/jonas-feld",
+            "title": "Jonas Feld",
+            "snippet": "Harbour office",
+            "updatedAt": at(),
+        },
+        {
+            "id": "pag_2",
+            "path": "plans/council",
+            "title": "Council meeting",
+            "snippet": "What the council wants of the north wall",
+            "updatedAt": at(),
+        },
+    ]
+
+
+def found_files() -> list[dict[str, Any]]:
+    """What ``files.find`` looks through."""
+    plan = {"name": "council-plan.pdf", "mime": "application/pdf", "size": 1_284_311}
+    return [{"id": "fil_plan", "sha256": "0" * 64, **plan, "createdAt": at()}]

@@ -132,8 +132,8 @@ def test_the_overlay_lists_the_keys_that_work_and_no_others(app: App) -> None:
     app.press("?")
     dialog = page.get_by_role("dialog", name="Keyboard shortcuts")
     dialog.wait_for()
-    keys = "j k Enter u Esc e x Shift j Shift k Shift x * s l h m Shift u # ! i z c r a f "
-    keys += "Ctrl Enter Ctrl Shift Enter Ctrl Shift l Ctrl Shift p "
+    keys = "j k ↓ ↑ Home End Enter u Esc e x Shift j Shift k Shift x * Ctrl a s l h m Ctrl u "
+    keys += "Shift u # ! i z c r a f Ctrl Enter Ctrl Shift Enter Ctrl Shift l Ctrl ; Ctrl Shift p "
     keys += "/ v u v m v a v s g i g s g z g a g t ? Ctrl k v n"
     expect(dialog.locator("kbd")).to_have_text(keys.split(" "))
     app.press("j")
@@ -149,9 +149,9 @@ def test_keys_rest_while_a_field_has_the_focus_and_with_modifiers(app: App) -> N
     app.press("Control+j", "Alt+j")
     app.selects(None)
     page.get_by_role("banner").get_by_role("button", name="Connect another account").click()
-    page.get_by_label("Mail address").fill("")
+    page.get_by_label("Address of the mailbox").fill("")
     page.keyboard.type("jek?")
-    expect(page.get_by_label("Mail address")).to_have_value("jek?")
+    expect(page.get_by_label("Address of the mailbox")).to_have_value("jek?")
     app.selects(None)
 
 

@@ -34,6 +34,29 @@ def test_no_line_is_wider_than_a_screen(path: Path) -> None:
     assert wide == []
 
 
+OWN_MEASURES = {
+    "a size of type": re.compile(r"font(?:-size)?: (?!0;|inherit|var\(--|(?:400|600) var\(--)[^;]+"),
+    "a weight": re.compile(r"font-weight: (?!400;|600;|inherit)[^;]+"),
+    "a colour": re.compile(r"#[0-9a-f]{3,8}\b|\b(?:rgb|oklch)a?\([^)]+\)", re.IGNORECASE),
+    "a corner": re.compile(r"border-radius: [^;]*(?<![\w-])\d*\.?\d+rem"),
+    "a movement": re.compile(r"transition: (?!none|[^;]*var\(--motion\))[^;]+"),
+}
+BLACK_ON_WHITE = "ui/forms.css"
+"""Has the squares of a code that a camera reads."""
+
+
+@pytest.mark.parametrize("path", ours(".css"), ids=lambda path: str(path.relative_to(STATIC)))
+def test_a_look_is_made_of_tokens(path: Path) -> None:
+    """Six sizes of type, two weights, one palette, two corners, one speed: all of ui/tokens.css."""
+    name = path.relative_to(STATIC).as_posix()
+    if name != "ui/tokens.css":
+        text = (
+            path.read_text().replace("#fff;", "").replace("#000;", "") if name == BLACK_ON_WHITE else path.read_text()
+        )
+        found = {what: form.findall(text) for what, form in OWN_MEASURES.items()}
+        assert found == {what: [] for what in OWN_MEASURES}
+
+
 WORDS_BEFORE_AN_INLINE_TAG = re.compile(r"[\w,.;:)]\n\s*<(?:a|b|i|code|em|kbd|strong)[ >]")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -16,6 +17,8 @@ from tests.peers.needs import NODE, need
 ROOT = Path(__file__).parents[2]
 STATIC = ROOT / "static"
 SOURCES = ("package.json", "package-lock.json", "vendor.mjs")
+MOST_FILES = 12
+"""Modules and stylesheets: a phone waits for each that it needs."""
 
 
 @pytest.fixture(scope="module")
@@ -50,25 +53,32 @@ def vendor(static: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([node, "vendor.mjs"], cwd=static, capture_output=True, text=True, check=False)
 
 
-def test_only_what_is_served_is_shipped(hook: ModuleType) -> None:
-    names = {path.relative_to(STATIC).as_posix() for path in hook.shipped(STATIC)}
-    assert {"index.html", "app.js", "icon.svg", "mail/page.js", "ui/tokens.css", "mail/list.css"} <= names
-    assert {"vendor/preact.mjs", "vendor/LICENSES.txt"} <= names
-    folders = {name.split("/")[0] for name in names}
-    assert not folders & {
-        "node_modules",
-        "package.json",
-        "package-lock.json",
-        "jsconfig.json",
-        "types.d.ts",
-        "vendor.mjs",
-    }
-    assert not any("/." in name or name.startswith(".") for name in names)
+def test_a_wheel_carries_few_files(hook: ModuleType, tmp_path: Path) -> None:
+    need(NODE)
+    target = tmp_path / "joined"
+    shipped = {path.relative_to(target).as_posix() for path in hook.joined(STATIC, target)}
+    assert {"index.html", "sw.js", "icon.svg", "joined/app.js", "joined/app.css", "vendor/LICENSES.txt"} <= shipped
+    assert {"vendor/pdf/pdf.mjs", "vendor/pdf/reading.worker.mjs", "vendor/pdf/cmaps/H.bcmap"} <= shipped
+    modules = {name for name in shipped if name.endswith((".js", ".mjs", ".css")) and "/pdf/" not in name}
+    assert len(modules) <= MOST_FILES
+    assert not any("node_modules" in name or "/." in name or name.startswith(".") for name in shipped)
+    assert shipped == {*StaticTree.load(target).names(), "index.html", WORKER_NAME}
 
 
-def test_what_is_served_and_what_is_shipped_are_one_list(hook: ModuleType) -> None:
-    shipped = {path.relative_to(STATIC).as_posix() for path in hook.shipped(STATIC)}
-    assert shipped == {*StaticTree.load(STATIC).names(), "index.html", WORKER_NAME}
+def test_what_shows_pdfs_finds_its_library_from_where_it_is_joined(hook: ModuleType, tmp_path: Path) -> None:
+    need(NODE)
+    target = tmp_path / "joined"
+    hook.joined(STATIC, target)
+    naming = [path for path in (target / "joined").glob("*.js") if "vendor/pdf/" in path.read_text()]
+    assert naming
+    address = re.search(r'"([^"]*vendor/pdf/)"', naming[0].read_text())
+    assert address is not None
+    assert (naming[0].parent / address[1]).resolve() == target / "vendor" / "pdf"
+    assert "pdfjsVersion" not in naming[0].read_text()
+
+
+def test_what_makes_the_app_is_no_part_of_it() -> None:
+    assert not {"vendor.mjs", "join.mjs", "package.json", "types.d.ts"} & set(StaticTree.load(STATIC).names())
 
 
 def test_vendor_modules_are_fresh_until_the_lock_changes(hook: ModuleType, tree: Path) -> None:
@@ -83,6 +93,19 @@ def test_copies_carry_their_licence_and_no_pointer_to_a_map(tree: Path) -> None:
     assert vendor(tree).returncode == 0
     assert (tree / "vendor" / "tides.mjs").read_text() == "export const high = 1;\n"
     assert (tree / "vendor" / "LICENSES.txt").read_text() == "tides 1.2.3 (MIT)\n\nDo as you like.\n"
+
+
+def test_a_folder_is_copied_byte_by_byte_and_its_own_notice_is_kept(tree: Path) -> None:
+    tables = tree / "node_modules" / "tides" / "tables"
+    tables.mkdir()
+    (tables / "one.bcmap").write_bytes(bytes(range(256)))
+    (tables / "LICENSE_TABLES").write_text("Ask the moon.")
+    (tree / "package.json").write_text('{"vendor": {"sea/tides.mjs": "tides/tides.mjs", "sea/t/": "tides/tables/"}}')
+    assert vendor(tree).returncode == 0
+    copied = sorted(path.name for path in (tree / "vendor" / "sea").rglob("*.*"))
+    assert copied == ["one.bcmap", "tides.mjs"]
+    assert (tree / "vendor" / "sea" / "t" / "one.bcmap").read_bytes() == bytes(range(256))
+    assert "tides/tables/LICENSE_TABLES\n\nAsk the moon.\n" in (tree / "vendor" / "LICENSES.txt").read_text()
 
 
 def test_what_a_copied_module_has_in_it_is_named_with_its_licence(tree: Path) -> None:
@@ -104,14 +127,14 @@ def test_a_missing_module_is_named_and_the_old_ones_stay(tree: Path) -> None:
     assert (tree / "vendor" / "tides.mjs").exists()
 
 
-def test_without_npm_the_build_stops_with_one_sentence(
+def test_without_node_the_build_stops_with_one_sentence(
     hook: ModuleType, tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(SystemExit) as stopped:
-        hook.make_vendor(tree)
+    with pytest.raises(SystemExit) as stopped, hook.packages(tree):
+        pass
     assert str(stopped.value) == (
-        "Building svc from source needs Node.js 20 or newer (npm was not found); install it, "
+        "Building svc from source needs Node.js 20 or newer (node was not found); install it, "
         "or install svc from a wheel."
     )
 
@@ -124,9 +147,13 @@ def test_an_old_node_is_told_its_version(
         program.write_text("#!/bin/sh\necho v18.19.0\n")
         program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(SystemExit, match=r"found is v18\.19\.0"):
-        hook.make_vendor(tree)
+    with pytest.raises(SystemExit, match=r"found is v18\.19\.0"), hook.packages(tree):
+        pass
 
 
-def test_the_lock_file_names_no_registry() -> None:
-    assert '"resolved"' not in (STATIC / "package-lock.json").read_text()
+def test_the_lock_file_names_no_registry_and_no_program_for_one_system_that_nothing_here_runs() -> None:
+    lock = (STATIC / "package-lock.json").read_text()
+    assert '"resolved"' not in lock
+    assert "@napi-rs/canvas" not in lock, (
+        "what pdfjs-dist would draw with in Node: 35 MB, taken out of the lock by hand"
+    )

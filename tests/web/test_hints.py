@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.browser import PHONE, App
+from tests.support.browser import App
 
 pytestmark = pytest.mark.browser
 
@@ -52,7 +52,7 @@ def test_who_uses_the_key_or_the_keyboard_is_not_counted(app: App) -> None:
 
 
 def test_a_finger_has_no_keys(start: Callable[..., App]) -> None:
-    app = start(viewport=PHONE, has_touch=True, is_mobile=True)
+    app = start(has_touch=True)
     page, star = opened(app)
     for _ in range(3):
         star.tap()

@@ -206,7 +206,7 @@ def test_pictures_of_the_mail_itself_stand_below_it(start: Callable[..., App]) -
     world.files["/files/fil_7/content"] = ("image/png", PNG)
     app = opened(start, world)
     app.tolerated = (REFUSED,)
-    picture = app.page.get_by_role("img", name="wall.png")
+    picture = app.page.get_by_role("button", name="View wall.png")
     picture.wait_for()
     app.until("() => document.querySelector('.picture img')?.naturalWidth === 2")
     expect(app.page.locator(".picture img")).to_have_count(1)

@@ -42,8 +42,7 @@ def test_a_mailbox_is_imported_and_exported_again(browser: Browser, tmp_path: Pa
         assert download.value.suggested_filename == "old-mail.mbox"
         assert len(entries(Path(download.value.path()).read_bytes())) == 2
         desk.picture("settings-import", dark=True, phone=True)
-        desk.go("/p/mail")
-        expect(desk.page.get_by_text("An old letter").first).to_be_visible()
+        desk.open_by_address("An old letter")  # the other mail is younger each day, and more of it stands above
 
 
 def states(service: ServiceProcess) -> list[str]:

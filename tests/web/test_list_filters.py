@@ -79,10 +79,32 @@ def test_new_mail_shows_itself_where_it_passes(app: App) -> None:
 def test_a_search_is_narrowed_by_its_own_words(app: App) -> None:
     page = app.open("/p/mail/search?q=council")
     app.row("thr_00").wait_for()
-    with page.expect_request(lambda one: "mail.search" in one.url and "has%3Aattachment%20council" in one.url):
-        chip(app, "Has attachment").click()
+    with page.expect_request(lambda one: "mail.search" in one.url and "council%20has%3Aattachment" in one.url):
+        app.chord("v", "a")
+    page.wait_for_url("**/search?q=council%20has%3Aattachment")
+    expect(page.get_by_role("combobox", name="Search mail")).to_have_value("council has:attachment")
+    app.chord("v", "a")
+    page.wait_for_url("**/search?q=council")
+
+
+def test_a_filter_holds_in_every_search_until_it_is_taken_away(app: App) -> None:
+    page = app.open("/p/mail?only=attachment")
+    field = page.get_by_role("combobox", name="Search mail")
+    field.fill("coun")
+    page.wait_for_url("**/search?q=coun&only=attachment")
+    field.fill("council")
     page.wait_for_url("**/search?q=council&only=attachment")
-    expect(page.get_by_role("combobox", name="Search mail")).to_have_value("council")
+    assert app.calls("mail.search")[-1]["query"] == "has:attachment council"
+    page.get_by_role("button", name="Clear the search").click()
+    page.wait_for_url("**/p/mail?only=attachment")
+    field.fill("council")
+    page.wait_for_url("**/search?q=council&only=attachment")
+    page.keyboard.press("Enter")
+    page.reload()
+    app.row("thr_00").wait_for()
+    expect(chip(app, "Has attachment")).to_have_attribute("aria-pressed", "true")
+    chip(app, "Has attachment").click()
+    page.wait_for_url("**/search?q=council")
 
 
 def test_the_chips_fit_a_phone(start: Callable[..., App]) -> None:

@@ -51,7 +51,7 @@ def walk(app: App, name: str) -> None:
     page.keyboard.type("council")
     page.locator("mark").first.wait_for()
     check(page, f"{name}-found")
-    page.get_by_role("combobox", name="Search mail").press("Escape")
+    page.get_by_role("button", name="Clear the search").click()
     if page.get_by_role("button", name="More", exact=True).is_visible():
         page.get_by_role("button", name="More", exact=True).click()
     page.get_by_role("link", name="Travel").wait_for()

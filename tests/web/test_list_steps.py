@@ -78,12 +78,81 @@ def test_a_range_is_picked_with_shift_and_let_go_with_escape(app: App) -> None:
     app.press("Escape")
     expect(page.locator("[aria-checked]")).to_have_count(0)
     app.selects("thr_04")
-    app.row("thr_06").click(modifiers=["Control"])
+    app.row("thr_06").locator(".row-pick").click()
     app.row("thr_09").click(modifiers=["Shift"])
     expect(page.locator("[aria-checked=true]")).to_have_count(4)
     app.row("thr_07").locator(".row-pick").click()
     expect(page.locator("[aria-checked=true]")).to_have_count(3)
     app.at("/p/mail")  # picking opens nothing
+
+
+def test_a_row_is_a_link_that_a_browser_opens_beside(app: App) -> None:
+    page = app.open()
+    expect(app.row("thr_02")).to_have_attribute("href", "/p/mail/t/thr_02")
+    with page.context.expect_page() as by_the_middle:
+        app.row("thr_02").click(button="middle")
+    by_the_middle.value.wait_for_url("**/p/mail/t/thr_02")
+    with page.context.expect_page() as with_control:
+        app.row("thr_03").click(modifiers=["Control"])
+    with_control.value.wait_for_url("**/p/mail/t/thr_03")
+    app.at("/p/mail")
+    expect(page.locator("[aria-checked]")).to_have_count(0)
+
+
+def test_the_row_under_the_mouse_has_buttons_that_leave_the_selection_where_it_is(app: App) -> None:
+    page = app.open()
+    app.press("j")
+    app.selects("thr_00")
+    app.row("thr_02").hover()
+    app.row("thr_02").locator("[data-act=star]").click()
+    app.called("mail.setLabels")
+    app.row("thr_02").locator("[data-act=archive]").click()
+    expect(app.row("thr_02")).to_have_count(0)
+    assert app.called("mail.archive")[0]["threadIds"] == ["thr_02"]
+    app.selects("thr_00")
+    app.at("/p/mail")
+    page.mouse.move(700, 5)
+    expect(page.locator(".row-acts")).to_have_count(0)
+
+
+def test_the_right_button_opens_a_menu_for_the_row_and_for_all_that_are_picked(app: App) -> None:
+    page = app.open()
+    menu = page.get_by_role("group", name="This thread")
+    app.row("thr_03").click(button="right")
+    expect(menu.get_by_role("button", name="Open", exact=True)).to_be_focused()
+    expect(menu.get_by_role("link", name="Open in a new tab")).to_have_attribute(
+        "href", re.compile("/p/mail/t/thr_03$")
+    )
+    app.press("Escape")
+    expect(menu).to_be_hidden()
+    for one in ("thr_03", "thr_04"):
+        app.row(one).locator(".row-pick").click()
+    app.row("thr_04").click(button="right")
+    page.get_by_role("group", name="2 threads picked").get_by_role("button", name="Archive").click()
+    assert sorted(app.called("mail.archive")[0]["threadIds"]) == ["thr_03", "thr_04"]
+
+
+def test_the_menu_of_a_row_opens_by_key_below_it(app: App) -> None:
+    page = app.open()
+    app.press("j")
+    app.focuses("thr_00")
+    page.evaluate(
+        "document.activeElement.dispatchEvent(new MouseEvent('contextmenu', { bubbles: true, cancelable: true }))"
+    )
+    page.keyboard.press("End")
+    expect(page.get_by_role("button", name="Report as spam")).to_be_focused()
+    app.press("Enter")
+    assert app.called("mail.setLabels")[0]["threadIds"] == ["thr_00"]
+
+
+def test_arrows_home_and_end_walk_the_list_from_the_start(app: App) -> None:
+    app.open()
+    app.press("ArrowDown")
+    app.focuses("thr_00")
+    app.press("ArrowDown", "ArrowDown", "ArrowUp")
+    app.focuses("thr_01")
+    app.press("Home")
+    app.focuses("thr_00")
 
 
 def test_the_whole_section_is_picked_in_one_press_and_let_go_in_the_next(app: App) -> None:
@@ -267,7 +336,7 @@ def test_an_open_twin_says_where_else_it_is_and_is_read_in_both(start: Callable[
     assert sorted(one["threadId"] for one in app.called("mail.open", times=2)) == ["thr_01", "thr_twin"]
     page.get_by_text("Also in").get_by_role("link", name="hello@ternandtide.example").click()
     page.wait_for_url("**/p/mail/a/acc_hello/t/thr_twin")
-    page.wait_for_selector("iframe")
+    app.settled()
     app.press("e")
     assert app.called("mail.archive") == [{"threadIds": ["thr_twin"]}], "in an account's tab it is only that one"
 

@@ -90,9 +90,9 @@ def asks_for_a_first_account(desk: Desk) -> None:
 def connects(desk: Desk, address: str) -> str:
     """Through the provider's consent screen and back; where the provider sent the browser."""
     page = desk.page
-    form = page.locator("form.connect-form:visible")
-    form.get_by_label("Mail address").fill(address)
-    form.get_by_role("button", name="Connect").click()
+    form = page.locator(".connect:visible")
+    form.get_by_label("Address of the mailbox").fill(address)
+    form.get_by_role("link", name="Google").click()
     page.wait_for_url("**/o/oauth2/**")
     asked = parse_qs(urlsplit(page.url).query)
     assert asked["prompt"] == ["consent"]

@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 from tests.support.browser import App
 from tests.web import fake_world
 from tests.web.fake_accounts import AccountsWorld
+from tests.web.fake_server import MODULES
 from tests.web.fake_world import HELLO, HOME, MIA
 from tests.web.test_accounts_page import card, opened
 from tests.web.writer import draft, people, ready, saved, taken, text
@@ -149,10 +150,8 @@ def test_an_answer_that_is_begun_without_the_server_is_from_the_same_address(
         message["from"] = {"name": "", "address": STUDIO}
     wanted = {"kind": "replyAll", "messageId": message["id"], "accounts": app.world.accounts, "signature": ""}
     ready = page.evaluate(
-        """async ([detail, wanted]) => {
-            const { preparedFrom } = await import("/static/test/offline/prepared.js");
-            return preparedFrom(detail, wanted);
-        }""",
+        f"""async ([detail, wanted]) =>
+            (await import("{MODULES}/offline/prepared.js")).preparedFrom(detail, wanted)""",
         [detail, wanted],
     )
     assert ready["fromAddress"] == found

@@ -18,7 +18,8 @@ pytestmark = pytest.mark.browser
 
 RENDER = """async text => {
     const base = document.querySelector("script[src$='/app.js']").src.replace("app.js", "");
-    const [{ render, h }, { Markdown }] = await Promise.all([import("preact"), import(base + "pages/markdown.js")]);
+    const { render, h } = await import(base + "vendor/preact.mjs");
+    const { Markdown } = await import(base + "pages/markdown.js");
     const place = document.createElement("div");
     render(h(Markdown, { text }), place);
     return place.firstElementChild.innerHTML;
@@ -32,7 +33,8 @@ CLEAN = """async html => {
 }"""
 REDRAW = """async texts => {
     const base = document.querySelector("script[src$='/app.js']").src.replace("app.js", "");
-    const [{ render, h }, { Markdown }] = await Promise.all([import("preact"), import(base + "pages/markdown.js")]);
+    const { render, h } = await import(base + "vendor/preact.mjs");
+    const { Markdown } = await import(base + "pages/markdown.js");
     const place = document.createElement("div");
     const pictures = [];
     for (const text of texts) {

@@ -124,10 +124,12 @@ WORDS: Final = """
 """.split()  # noqa: SIM905
 
 
-def ask(zone: str, asks: list[tuple[str, str, bool]], presets: list[str] | None = None) -> dict[str, Any]:
+def ask(
+    zone: str, asks: list[tuple[str, str, bool]], presets: list[str] | None = None, *, week_start: int = 1
+) -> dict[str, Any]:
     need(NODE)
     questions = {
-        "asks": [{"text": text, "now": now, "dayFirst": first} for text, now, first in asks],
+        "asks": [{"text": text, "now": now, "dayFirst": first, "weekStart": week_start} for text, now, first in asks],
         "presets": presets or [],
     }
     done = subprocess.run(
@@ -153,6 +155,14 @@ def test_what_is_no_time_or_none_that_can_be_says_so() -> None:
     wrong = [(text, one) for text, one in zip(REFUSED, read, strict=True) if REFUSED[text] not in one["problem"]]
     assert wrong == []
     assert [one["at"] for one in read] == [None] * len(REFUSED)
+
+
+@pytest.mark.parametrize(("week_start", "sunday", "monday"), [(0, "11-29", "11-30"), (1, "12-06", "11-30")])
+def test_next_sunday_is_in_the_week_that_begins_next(week_start: int, sunday: str, monday: str) -> None:
+    """Seen from a Wednesday."""
+    asks = [(text, "2026-11-25T10:00:00", True) for text in ("next sunday", "next monday")]
+    read = ask("Europe/Berlin", asks, week_start=week_start)["read"]
+    assert [one["at"] for one in read] == [f"2026-{sunday} 08:00", f"2026-{monday} 08:00"]
 
 
 def test_where_the_month_stands_first_one_slash_twelve_is_in_january() -> None:

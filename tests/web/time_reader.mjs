@@ -1,6 +1,6 @@
 /**
- * Reads `{ asks: [{ text, now, dayFirst }], presets: [now] }` as JSON from standard input, `now` as local time of the
- * zone in TZ, and writes `{ read, presets }`: what each text becomes, as local time and as milliseconds after now.
+ * Reads `{ asks: [{ text, now, dayFirst, weekStart }], presets: [now] }` as JSON from standard input, `now` as local time
+ * of the zone in TZ, and writes `{ read, presets }`: what each text becomes, as local time and as milliseconds after now.
  *
  *     TZ=Europe/Berlin node time_reader.mjs < questions.json
  */
@@ -15,8 +15,8 @@ const two = (value) => String(value).padStart(2, "0");
 const local = (at) => `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${
   two(at.getMinutes())}`;
 
-const read = given.asks.map(({ text, now, dayFirst }) => {
-  const { at, problem } = parseTime(text, new Date(now), { dayFirst });
+const read = given.asks.map(({ text, now, dayFirst, weekStart }) => {
+  const { at, problem } = parseTime(text, new Date(now), { dayFirst, weekStart });
   return { at: at && local(at), ahead: at && at.getTime() - new Date(now).getTime(), problem };
 });
 const offered = given.presets.map((now) => presets(new Date(now)).map(({ name, at }) => ({ name, at: local(at),

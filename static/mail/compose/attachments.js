@@ -47,7 +47,7 @@ export function AttachButton({ send }) {
 
 /**
  * What a window that takes dropped files listens to, and whether some are held over it.
- * @param {(files: File[]) => void} send
+ * @param {(files: File[], event: DragEvent) => void} send
  */
 export function useDrop(send) {
   const [over, setOver] = useState(false);
@@ -69,7 +69,7 @@ export function useDrop(send) {
         setOver(false);
         if (!carries(event)) return;
         event.preventDefault();
-        send([...(event.dataTransfer?.files ?? [])]);
+        send([...(event.dataTransfer?.files ?? [])], event);
       },
     },
   };

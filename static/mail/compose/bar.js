@@ -6,6 +6,7 @@ import { troubled } from "../../tasks/outgoing.js";
 import { ago, plural } from "../../ui/format.js";
 import { html } from "../../ui/html.js";
 import { Icon } from "../../ui/icons.js";
+import { withKeys } from "../../ui/key_words.js";
 import { accounts } from "../accounts.js";
 import { listed } from "../names.js";
 import { composeAnswer, composeBlank, openDraft } from "./composer.js";
@@ -16,7 +17,7 @@ import { drafts, loadDrafts } from "./drafts.js";
 export function ComposeBar({ accountId }) {
   const able = accounts.value?.some((one) => one.access !== "read") ?? true;
   return html`<div class="compose-bar">
-      ${able && html`<button class="button small primary" title="New message (c)" aria-keyshortcuts="c"
+      ${able && html`<button class="button small primary" title=${withKeys("New message", "Mail c")}
         onClick=${() => composeBlank({ accountId })}><${Icon} name="edit" size=${16} /> Compose</button>`}
       <${DraftsMenu} />
     </div>
@@ -94,11 +95,13 @@ const TROUBLE = {
 export function AnswerBar({ threadId }) {
   if (inlineIn(threadId)) return null;
   return html`<div class="answers" role="group" aria-label="Answer">
-    <button class="button" title="Reply (r)" onClick=${() => void composeAnswer("reply", threadId)}>
+    <button class="button" title=${withKeys("Reply", "Mail r")} onClick=${() => void composeAnswer("reply", threadId)}>
       <${Icon} name="reply" size=${16} /> Reply</button>
-    <button class="button" title="Reply to all (a)" onClick=${() => void composeAnswer("replyAll", threadId)}>
+    <button class="button" title=${withKeys("Reply to all", "Mail a")}
+      onClick=${() => void composeAnswer("replyAll", threadId)}>
       <${Icon} name="replyAll" size=${16} /> Reply to all</button>
-    <button class="button" title="Forward (f)" onClick=${() => void composeAnswer("forward", threadId)}>
+    <button class="button" title=${withKeys("Forward", "Mail f")}
+      onClick=${() => void composeAnswer("forward", threadId)}>
       <${Icon} name="forward" size=${16} /> Forward</button>
   </div>`;
 }

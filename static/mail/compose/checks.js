@@ -37,11 +37,11 @@ const PROMISES = new RegExp(
 
 /**
  * @param {import("./wire.js").Fields} fields
- * @param {{ uploading: number, signature: string | null }} state `uploading`: files still under way; `signature`: the
- * account's
+ * @param {{ uploading: number, signature: string | null, unfilled: string[] }} state `uploading`: files still under
+ * way; `signature`: the account's; `unfilled`: the fields of snippets that still stand in it
  * @returns {Finding[]}
  */
-export function findings(fields, { uploading, signature }) {
+export function findings(fields, { uploading, signature, unfilled }) {
   const people = [...fields.to, ...fields.cc, ...fields.bcc];
   const wrong = people.filter(({ address }) => !isAddress(address));
   const seen = fields.to.length + fields.cc.length;
@@ -57,6 +57,7 @@ export function findings(fields, { uploading, signature }) {
       "The attachments are larger than a mail can carry (25 MiB together)."],
     [fields.attachments.length > MAX_ATTACHMENTS, true,
       `At most ${MAX_ATTACHMENTS} files, and these are ${fields.attachments.length}.`],
+    [unfilled.length > 0, false, `There is something to fill in still: ${unfilled.join(", ")}.`],
     [!fields.subject.trim(), false, "It has no subject."],
     [!words.trim() && !fields.attachments.length && !fields.quote, false, "It has no text."],
     [!fields.attachments.length && PROMISES.test(`${fields.replyTo === null ? fields.subject : ""}\n${words}`), false,

@@ -2,10 +2,11 @@
 /**
  * What may come into the editor: a short list of elements and, of attributes, an address that is safe to follow.
  *
- * Everything that is set, pasted or dropped goes through here. No picture comes through: one from the web would tell
- * its sender that it was pasted, and files are attached by uploading them. The server sanitizes again before it sends.
+ * Everything that is set, pasted or dropped goes through here. Of pictures only those come through that are files of
+ * the message: one from the web would tell its sender that it was pasted. The server sanitizes again before it sends.
  */
 import DOMPurify from "dompurify";
+import { fileOf, pictureAddress } from "./pictures.js";
 
 const TAGS = [
   "a", "b", "blockquote", "br", "code", "div", "em", "h1", "h2", "h3", "i", "li", "ol", "p", "pre", "s", "strong",
@@ -13,24 +14,38 @@ const TAGS = [
   "table", "tbody", "td", "tfoot", "th", "thead", "tr", "u", "ul",
 ];
 const ADDRESSES = /^(?:https?|mailto|tel):/i;
+const OF_PICTURES = /^(?:https?:|cid:|\/files\/)/i;
+const NONE = () => false;
 /** Longer HTML is taken as text: laying it out would hold the window up for seconds. */
 export const MAX_HTML_CHARS = 400_000;
 /** Longer text is cut. */
 export const MAX_TEXT_CHARS = 400_000;
 
-/** @param {string} html @returns {DocumentFragment} in this document */
-export function clean(html) {
+/**
+ * @param {string} html
+ * @param {(fileId: string) => boolean} [isOurs] whether a picture's file is the message's
+ * @returns {DocumentFragment} in this document
+ */
+export function clean(html, isOurs = NONE) {
   const fragment = DOMPurify.sanitize(withoutFrames(withoutStyleSheets(html.slice(0, MAX_HTML_CHARS * 2))), {
-    ALLOWED_TAGS: TAGS,
-    ALLOWED_ATTR: ["href", "data-signature"],
+    ALLOWED_TAGS: [...TAGS, "img"],
+    ALLOWED_ATTR: ["href", "data-signature", "src", "alt", "width"],
     ADD_URI_SAFE_ATTR: ["data-signature"], // its value is no address
     ALLOW_DATA_ATTR: false,
     ALLOW_ARIA_ATTR: false,
-    ALLOWED_URI_REGEXP: ADDRESSES,
+    ALLOWED_URI_REGEXP: new RegExp(`${ADDRESSES.source}|${OF_PICTURES.source}`, "i"),
     FORBID_CONTENTS: ["script", "style", "template", "noscript", "title", "textarea", "select", "iframe", "object",
       "svg", "math", "head"],
     RETURN_DOM_FRAGMENT: true,
   });
+  for (const link of fragment.querySelectorAll("a[href]")) {
+    if (!ADDRESSES.test(link.getAttribute("href") ?? "")) link.removeAttribute("href");
+  }
+  for (const picture of fragment.querySelectorAll("img")) {
+    const fileId = fileOf(picture.getAttribute("src") ?? "");
+    if (fileId !== null && isOurs(fileId)) picture.setAttribute("src", pictureAddress(fileId));
+    else picture.remove();
+  }
   return document.importNode(fragment, true);
 }
 

@@ -22,7 +22,6 @@ export { ComposeDock } from "./window.js";
 /** Called once. */
 export function startCompose() {
   startComposer();
-  followKeyboard();
   const stop = effect(() => {
     if (!me.value) return;
     rememberFor(me.value.user?.email ?? "");
@@ -46,21 +45,6 @@ function answerAsAsked() {
   });
 }
 
-/**
- * How much of the page a keyboard on the screen covers, for what must stand above it. Where the browser makes the page
- * smaller for it, that is nothing; a page that is zoomed in covers nothing either.
- */
-function followKeyboard() {
-  const view = window.visualViewport;
-  if (!view) return;
-  const follow = () => {
-    const covered = view.scale > 1 ? 0 : Math.max(0, innerHeight - view.height - view.offsetTop);
-    document.documentElement.style.setProperty("--keyboard", `${Math.round(covered)}px`);
-  };
-  view.addEventListener("resize", follow);
-  view.addEventListener("scroll", follow);
-}
-
 /** There is a gap in the live updates. */
 export function refetchCompose() {
   void loadDrafts();
@@ -77,20 +61,24 @@ export function composeKeys(threadHere, accountHere) {
     const id = threadHere();
     if (id !== null) void composeAnswer(kind, id, messageHere());
   };
+  const here = () => threadHere() !== null;
   return [
-    { keys: ["c"], label: "Write a new message", run: () => composeBlank({ accountId: accountHere() }) },
-    { keys: ["r"], label: "Reply", run: answer("reply") },
-    { keys: ["a"], label: "Reply to all", run: answer("replyAll") },
-    { keys: ["f"], label: "Forward", run: answer("forward") },
-    { keys: ["Mod+enter"], label: "Send what is written", run: () => void composition.value?.send?.(), when: writing },
+    { keys: ["c"], label: "Write a new message", also: ["compose", "new mail"],
+      run: () => composeBlank({ accountId: accountHere() }) },
+    { keys: ["r"], label: "Reply", acts: true, also: ["answer"], run: answer("reply"), when: here },
+    { keys: ["a"], label: "Reply to all", acts: true, also: ["answer"], run: answer("replyAll"), when: here },
+    { keys: ["f"], label: "Forward", acts: true, run: answer("forward"), when: here },
+    { keys: ["Mod+enter"], label: "Send what is written", run: () => void composition.value?.send?.(), ...there },
     { keys: ["Mod+Shift+enter"], label: "Send it, and archive the thread",
-      run: () => void composition.value?.send?.(undefined, true), when: writing },
-    { keys: ["Mod+Shift+l"], label: "Send it later", run: () => composition.value?.sendLater?.(), when: writing },
-    { keys: ["Mod+Shift+p"], label: "Write in the window, or under the message again", run: popOut, when: writing },
+      run: () => void composition.value?.send?.(undefined, true), ...there },
+    { keys: ["Mod+Shift+l"], label: "Send it later", run: () => composition.value?.sendLater?.(), ...there },
+    { keys: ["Mod+;"], label: "Put a snippet into it", run: () => composition.value?.chooseSnippet?.(), ...there },
+    { keys: ["Mod+Shift+p"], label: "Write in the window, or under the message again", run: popOut, ...there },
   ];
 }
 
-const writing = () => composition.value !== null;
+/** The text that is written hears these keys, too. */
+const there = { when: () => composition.value !== null, fixed: true };
 
 /** The message that has the focus, in a thread of several. */
 function messageHere() {

@@ -55,8 +55,11 @@ export function startComposer() {
   addEventListener("blur", () => void composition.value?.draft.saveIfTouched());
 }
 
-/** A blank message. @param {{ to?: Person[], accountId?: string | null }} [given] */
-export function composeBlank({ to = [], accountId = null } = {}) {
+/**
+ * A blank message.
+ * @param {{ to?: Person[], accountId?: string | null, snippet?: Composition["snippet"] }} [given]
+ */
+export function composeBlank({ to = [], accountId = null, snippet = null } = {}) {
   const from = accountId ?? accountHere();
   if (from === null) {
     toast("Connect a mail account first.");
@@ -65,7 +68,7 @@ export function composeBlank({ to = [], accountId = null } = {}) {
   const signature = signatureOf(from);
   const fields = { ...blankFields(from), to, html: bodyWith(signature.value ?? "") };
   void open(async () => ({ ...begun(fields, {}, null), focus: to.length ? "body" : "to", title: "New message",
-    unsigned: signature.value === null }));
+    unsigned: signature.value === null, snippet }));
 }
 
 /**
@@ -183,6 +186,7 @@ export async function closeComposer({ drop = false } = {}) {
   const current = composition.value;
   if (!current) return;
   const { draft } = current;
+  draft.dropPictures();
   const touched = !drop && (draft.id !== null || draft.changes > 0);
   const kept = !touched || (await draft.saveIfTouched());
   if (composition.value !== current) return;
@@ -237,6 +241,7 @@ export async function handOver(sendAt, group) {
   const current = composition.value;
   if (!current) return null;
   const { draft } = current;
+  draft.dropPictures();
   const saved = (await draft.save()) && draft.id !== null;
   if (!saved && !(draft.state.value === "failed" && mayGoLater(draft.failure))) return null;
   const written = { fields: draft.fields.value, id: draft.id, version: draft.version };

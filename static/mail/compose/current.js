@@ -22,6 +22,9 @@ import { computed, signal } from "@preact/signals";
  * @property {import("./richtext.js").Caret | null} [caret] where writing goes on, in another place
  * @property {(sendAt?: string, archive?: boolean) => Promise<void>} [send] where it is shown
  * @property {() => void} [sendLater] asks when
+ * @property {(snippet: import("../snippets/store.js").Snippet) => void} [putSnippet] at the caret
+ * @property {() => void} [chooseSnippet] asks which
+ * @property {import("../snippets/store.js").Snippet | null} [snippet] it begins with, once the editor is there
  * @property {boolean} [entering] it is to take the keyboard as soon as it stands there
  */
 /** @typedef {"window" | "inline"} Place */

@@ -8,6 +8,7 @@
  */
 import { signal } from "@preact/signals";
 import { RpcError, mutate, query } from "../../rpc.js";
+import { picturesIn } from "./pictures.js";
 import { forget, remember } from "./remembered.js";
 import { MAX_RECIPIENTS } from "./addresses.js";
 import { fromDraft, toWire } from "./wire.js";
@@ -40,6 +41,8 @@ export class Draft {
     this.id = id;
     this.version = version;
     this.notes = notes;
+    /** The files that the text shows, or has shown: not listed beside it, and not sent once they are out of it. */
+    this.pictures = picturesIn(fields.html);
     this.closed = false;
     /** Counts the changes; `saved` is the count that the server has. */
     this.changes = 0;
@@ -99,6 +102,7 @@ export class Draft {
     const theirs = await query("mail.draft", { id: this.id ?? "" });
     this.version = theirs.version;
     this.fields.value = fromDraft(theirs);
+    for (const fileId of picturesIn(theirs.html)) this.pictures.add(fileId);
     this.#confirm(this.changes);
   }
 
@@ -116,6 +120,14 @@ export class Draft {
     this.version = null;
     this.state.value = "dirty";
     await this.save();
+  }
+
+  /** Let go of the pictures that were taken out of the text: until now an undo could have brought them back. */
+  dropPictures() {
+    const { html, attachments } = this.fields.value;
+    const shown = picturesIn(html);
+    const kept = attachments.filter(({ fileId }) => shown.has(fileId) || !this.pictures.has(fileId));
+    if (kept.length < attachments.length) this.write({ attachments: kept });
   }
 
   /** The page may be about to go: keep a copy in this browser at once. */

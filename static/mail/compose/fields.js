@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { html } from "../../ui/html.js";
 import { From } from "./from.js";
 import { Recipients } from "./recipients.js";
+import { Together } from "./together.js";
 
 /**
  * @param {{ draft: import("./draft.js").Draft, signatureWanted: () => void, subject?: boolean }} props `subject`: shown
@@ -44,13 +45,16 @@ export function Fields({ draft, signatureWanted, subject = true }) {
     onDrop=${() => carry(false)}>
     <${From} sender=${fields} change=${from} />
     ${line("to", "To", html`
+      <${Together} to=${fields.to} others=${[...fields.cc, ...fields.bcc]}
+        add=${(/** @type {Person} */ person) => draft.write({ to: [...draft.fields.value.to, person] })} />
       ${!cc && html`<button type="button" class="copies" onClick=${() => setCopies(true)}>Cc</button>`}
       ${!bcc && html`<button type="button" class="copies" onClick=${() => setBlind(true)}>Bcc</button>`}`)}
     ${cc && line("cc", "Cc", null)}
     ${bcc && line("bcc", "Bcc", null)}
     ${subject && html`<div class="compose-line">
       <label for="compose-subject">Subject</label>
-      <input id="compose-subject" type="text" maxlength="900" dir="auto" value=${fields.subject}
+      <input id="compose-subject" type="text" maxlength="900" dir="auto" spellcheck=${true}
+        lang=${navigator.language} value=${fields.subject}
         onInput=${(/** @type {{ currentTarget: HTMLInputElement }} */ event) =>
           draft.write({ subject: event.currentTarget.value })} />
     </div>`}

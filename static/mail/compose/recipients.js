@@ -28,7 +28,7 @@ export const CARRIED = "application/x-svc-recipient";
  * @property {(people: Person[]) => void} change
  * @property {(address: string) => void} take somebody of another line
  * @property {(person: Person, step: 1 | -1) => void} move to the line above or below
- * @property {unknown} [children] at the end of the line
+ * @property {unknown} [children] seen at the end of the line; Tab leads from the field to the next line, not to them
  */
 
 /** @param {RecipientsProps} props */
@@ -123,6 +123,7 @@ export function Recipients({ id, label, people, change, take: takeOver, move, ch
   return html`<div class=${classes({ recipients: true, over })} ...${dragging}
     onClick=${(/** @type {MouseEvent} */ event) => event.target === event.currentTarget && input.current?.focus()}>
     <label for=${id}>${label}</label>
+    ${children}
     <div class="recipients-line">
       <ul class="people" ref=${chips} aria-label=${`${label}: recipients`}>
         ${shown.map((person, index) => (changed === index
@@ -143,7 +144,6 @@ export function Recipients({ id, label, people, change, take: takeOver, move, ch
         onKeyDown=${onKeyDown} onPaste=${onPaste} onBlur=${() => add(parseMailboxes(text))}
       />
     </div>
-    ${children}
     <${Suggestions} id=${`${id}-known`} label=${label} options=${options} active=${active}
       take=${(/** @type {Suggestion} */ one) => add([{ name: one.name, address: one.address }])} />
   </div>`;

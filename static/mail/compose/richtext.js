@@ -6,21 +6,33 @@
  * Owns one Squire. It knows nothing of mail but the block that holds the signature.
  */
 import { MAX_HTML_CHARS, MAX_TEXT_CHARS, clean } from "./clean.js";
+import { beginLine, clearFormats, formatsOf, toggleFormat } from "./formatting.js";
+import { CURSOR, fieldsIn } from "../snippets/fields.js";
+import { FITTING_PX, describing, forServer, pictureAddress } from "./pictures.js";
 import { SIGNATURE } from "./signature.js";
 
 /** A long text is kept in fewer steps back: each holds all of it. */
 const UNDO = { documentSizeThreshold: 50_000, undoLimit: 30 };
 const MAC = /Mac|iP(?:hone|ad|od)/.test(navigator.platform);
 
-/** @typedef {"bold" | "italic" | "bullets" | "numbers" | "link"} Format */
-/** @typedef {Record<Format, boolean>} Formats */
+/** @type {Record<string, Format>} */
+const KEYS = { "Mod-Shift-7": "numbers", "Mod-Shift-8": "bullets", "Mod-Shift-9": "quotation", "Mod-e": "code",
+  "Alt-Mod-1": "heading", "Alt-Mod-2": "subheading" };
+
+/** @typedef {import("./formatting.js").Format} Format */
 /** @typedef {{ start: number[], end: number[] }} Caret the way to each end: indices of nodes, then the offset */
 /**
  * @typedef {object} Heard
  * @property {(html: string) => void} changed
- * @property {(formats: Formats) => void} formats
- * @property {(files: File[]) => void} files that were pasted
+ * @property {(formats: ReadonlySet<Format>) => void} formats
+ * @property {(files: File[], place: Range) => void} files that were pasted, and where
+ * @property {(fileId: string) => boolean} [isOurs] whether a picture's file is the message's
+ * @property {(picture: HTMLImageElement) => void} [picture] that was pressed
  * @property {() => void} link Ctrl+K
+ * @property {() => void} [snippets] Ctrl+;
+ * @property {() => void} [moved] the caret, or the text before it
+ * @property {(event: KeyboardEvent) => boolean} [press] whether somebody else takes the key
+ * @property {() => string[]} [fields] that Tab leads to
  * @property {(words: string) => void} said what the person should know of a paste
  */
 
@@ -49,19 +61,29 @@ export class RichText {
   constructor(Squire, root, html, heard) {
     this.root = root;
     this.heard = heard;
+    root.addEventListener("keydown", (event) => this.#onKeyDown(event), { capture: true });
     root.addEventListener("paste", (event) => this.#onPaste(event), { capture: true });
-    this.squire = new Squire(root, { undo: UNDO, sanitizeToDOMFragment: clean, didError: (error) => console.error(error)
-      });
+    this.squire = new Squire(root, { undo: UNDO, sanitizeToDOMFragment: (given) => clean(given, heard.isOurs),
+      didError: (error) => console.error(error) });
     this.squire.setHTML(html);
     this.#setKeys();
+    // Squire has handles of its own, whose inline styles our policy forbids: it must not hear of the press.
+    root.addEventListener("click", (event) => {
+      if (!(event.target instanceof HTMLImageElement)) return;
+      event.stopPropagation();
+      heard.picture?.(event.target);
+    });
     this.squire.addEventListener("input", () => heard.changed(this.html()));
     for (const moment of ["pathChange", "select", "cursor", "input"]) {
-      this.squire.addEventListener(moment, () => heard.formats(this.formats()));
+      this.squire.addEventListener(moment, () => {
+        heard.formats(formatsOf(this.squire));
+        heard.moved?.();
+      });
     }
   }
 
   html() {
-    return this.squire.getHTML();
+    return forServer(this.squire.getHTML());
   }
 
   /** Replace all of it, without a step back. @param {string} html */
@@ -99,22 +121,24 @@ export class RichText {
     this.squire.destroy();
   }
 
-  /** @returns {Formats} */
-  formats() {
-    const has = (/** @type {string} */ tag) => this.squire.hasFormat(tag);
-    return { bold: has("B") || has("STRONG"), italic: has("I") || has("EM"), bullets: has("UL"), numbers: has("OL"),
-      link: has("A") };
+  /** @param {Format} format */
+  toggle(format) {
+    if (format === "link") this.heard.link();
+    else toggleFormat(this.squire, format);
+    this.squire.focus();
   }
 
-  /** @param {Exclude<Format, "link">} format */
-  toggle(format) {
-    const { squire } = this;
-    const on = this.formats();
-    if (format === "bold") on.bold ? squire.removeBold() : squire.bold();
-    else if (format === "italic") on.italic ? squire.removeItalic() : squire.italic();
-    else if (format === "bullets") on.bullets ? squire.removeList() : squire.makeUnorderedList();
-    else on.numbers ? squire.removeList() : squire.makeOrderedList();
-    squire.focus();
+  clear() {
+    clearFormats(this.squire);
+    this.squire.focus();
+  }
+
+  undo() {
+    this.squire.undo();
+  }
+
+  redo() {
+    this.squire.redo();
   }
 
   /** The address of the link that the caret is in. */
@@ -133,6 +157,100 @@ export class RichText {
   unlink() {
     this.squire.focus();
     this.squire.removeLink();
+  }
+
+  chooseSnippet() {
+    this.heard.snippets?.();
+  }
+
+  /** What stands before the caret in its run of text; empty while something is selected. */
+  textBefore() {
+    const { collapsed, startContainer, startOffset } = this.squire.getSelection();
+    return collapsed && startContainer instanceof Text ? startContainer.data.slice(0, startOffset) : "";
+  }
+
+  /** Where the caret stands on the screen. */
+  caretBox() {
+    return this.squire.getSelection().getClientRects()[0] ?? null;
+  }
+
+  /**
+   * Put HTML in the place of the last `typed` letters before the caret, as one step back. `change`: what its runs of
+   * text say. Writing goes on at its {cursor}, else at the first field of its own that is left.
+   * @param {string} html
+   * @param {{ typed: number, change: (text: string) => string }} how
+   */
+  insertText(html, { typed, change }) {
+    const range = this.squire.getSelection();
+    if (typed) range.setStart(range.startContainer, range.startOffset - typed);
+    this.squire.setSelection(range);
+    const holder = document.createElement("div");
+    holder.append(clean(html));
+    for (const text of textsOf(holder)) text.data = change(text.data);
+    const first = fieldsIn([holder.textContent ?? ""])[0];
+    this.squire.insertHTML(holder.innerHTML);
+    const cursors = found(this.root, [CURSOR]);
+    for (const place of cursors.toReversed()) cutOut(place);
+    const next = cursors[0] ?? (first === undefined ? null : found(this.root, [first])[0]);
+    if (next) this.squire.setSelection(next);
+    this.squire.focus();
+    queueMicrotask(() => this.squire.saveUndoState()); // what is typed behind it is a step of its own
+  }
+
+  /** Select the next field of these, or the one before. Whether there is one. @param {string[]} fields
+   * @param {boolean} back */
+  toField(fields, back) {
+    const here = this.squire.getSelection();
+    const places = found(this.root, fields);
+    const next = back
+      ? places.findLast((one) => one.compareBoundaryPoints(Range.START_TO_END, here) <= 0)
+      : places.find((one) => one.compareBoundaryPoints(Range.END_TO_START, here) >= 0);
+    if (next) this.squire.setSelection(next);
+    return next !== undefined;
+  }
+
+  /**
+   * Show a picture at a place, which moves with the text around it, or at the caret. The caret stays where it is.
+   * @param {{ id: string, name: string }} file @param {Range} [place]
+   */
+  insertPicture({ id, name }, place) {
+    const { squire } = this;
+    const here = squire.getSelection().cloneRange();
+    const there = place && this.root.contains(place.commonAncestorContainer) ? place : here;
+    there.collapse(false);
+    const atCaret = here.collapsed && here.compareBoundaryPoints(Range.START_TO_START, there) === 0;
+    squire.saveUndoState();
+    squire.setSelection(there);
+    const picture = squire.insertImage(pictureAddress(id), { alt: describing(name) });
+    picture.addEventListener("load", () => {
+      if (picture.naturalWidth > FITTING_PX) picture.setAttribute("width", String(FITTING_PX));
+    }, { once: true });
+    there.setStartAfter(picture);
+    there.collapse(true);
+    squire.setSelection(atCaret ? there : here);
+  }
+
+  /** The picture that is selected, or that the caret stands behind. */
+  pictureHere() {
+    const { startContainer, startOffset, endContainer, endOffset } = this.squire.getSelection();
+    const near = [startContainer.childNodes[startOffset], endContainer.childNodes[endOffset - 1],
+      startOffset === 0 ? startContainer.previousSibling : null];
+    return near.find((one) => one instanceof HTMLImageElement) ?? null;
+  }
+
+  /** @param {HTMLImageElement} picture @param {(picture: HTMLImageElement) => void} change */
+  changePicture(picture, change) {
+    this.squire.saveUndoState();
+    change(picture);
+  }
+
+  /** Where a drop falls. @param {DragEvent} event */
+  placeOf(event) {
+    const at = document.caretPositionFromPoint?.(event.clientX, event.clientY);
+    if (!at || !this.root.contains(at.offsetNode)) return undefined;
+    const range = document.createRange();
+    range.setStart(at.offsetNode, at.offset);
+    return range;
   }
 
   /**
@@ -156,16 +274,31 @@ export class RichText {
   #setKeys() {
     const main = MAC ? "Meta-" : "Ctrl-";
     const press = (/** @type {() => void} */ run) => (/** @type {unknown} */ _, /** @type {KeyboardEvent} */ event) => {
+      if (event.getModifierState("AltGraph")) return; // it writes a sign
       event.preventDefault();
       event.stopPropagation();
       run();
     };
-    this.squire.setKeyHandler(`${main}k`, press(() => this.heard.link()));
-    this.squire.setKeyHandler(`${main}Shift-7`, press(() => this.toggle("numbers")));
-    this.squire.setKeyHandler(`${main}Shift-8`, press(() => this.toggle("bullets")));
-    for (const unused of ["Shift-9", "Shift-5", "Shift-6", "u", "d"]) this.squire.setKeyHandler(main + unused, null);
+    const keys = /** @type {Record<string, () => void>} */ ({
+      k: () => this.heard.link(), "\\": () => this.clear(), ";": () => this.heard.snippets?.(),
+    });
+    for (const [key, run] of Object.entries(keys)) this.squire.setKeyHandler(main + key, press(run));
+    for (const [key, format] of Object.entries(KEYS)) {
+      this.squire.setKeyHandler(key.replace("Mod-", main), press(() => this.toggle(format)));
+    }
+    for (const unused of ["Shift-5", "Shift-6", "u", "d"]) this.squire.setKeyHandler(main + unused, null);
     // Page keys scroll, and Tab leaves the text in lists, too; Ctrl+] and Ctrl+[ move an item in and out.
     for (const unused of ["PageUp", "PageDown", "Tab", "Shift-Tab"]) this.squire.setKeyHandler(unused, null);
+  }
+
+  /** Before Squire and the page hear of it. @param {KeyboardEvent} event */
+  #onKeyDown(event) {
+    if (event.isComposing) return;
+    const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
+    const done = this.heard.press?.(event)
+      || (plain && event.key === "Tab" && this.toField(this.heard.fields?.() ?? [], event.shiftKey))
+      || (plain && event.key === " " && beginLine(this.squire));
+    if (done) this.#instead(event, () => undefined);
   }
 
   /** Files are attached; what is too long to be laid out comes as text. @param {ClipboardEvent} event */
@@ -175,7 +308,8 @@ export class RichText {
     const text = pasted.getData("text/plain");
     if (pasted.files.length && !text) {
       // An office copies text as a picture, too; then there is a text.
-      this.#instead(event, () => this.heard.files([...pasted.files]));
+      const place = this.squire.getSelection().cloneRange();
+      this.#instead(event, () => this.heard.files([...pasted.files], place));
     } else if (pasted.getData("text/html").length > MAX_HTML_CHARS || text.length > MAX_TEXT_CHARS) {
       this.#instead(event, () => this.#pasteLong(text));
     }
@@ -202,6 +336,34 @@ export class RichText {
     event.stopImmediatePropagation();
     run();
   }
+}
+
+/** Words between two spaces leave both of them in sight. @param {Range} place within one run of text */
+function cutOut(place) {
+  place.deleteContents();
+  const { startContainer: text, startOffset: at } = place;
+  if (text instanceof Text && text.data.slice(at - 1, at + 1) === "  ") text.replaceData(at, 1, "\u00a0");
+}
+
+/** @param {Node} root */
+function textsOf(root) {
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  const texts = /** @type {Text[]} */ ([]);
+  while (walker.nextNode()) texts.push(/** @type {Text} */ (walker.currentNode));
+  return texts;
+}
+
+/** Where these words stand, in the order of the text. @param {Node} root @param {string[]} words */
+function found(root, words) {
+  return textsOf(root).flatMap((text) => words
+    .flatMap((word) => [...text.data.matchAll(new RegExp(word.replace(/[{}]/g, "\\$&"), "g"))])
+    .sort((left, right) => left.index - right.index)
+    .map(({ index, 0: { length } }) => {
+      const range = document.createRange();
+      range.setStart(text, index);
+      range.setEnd(text, index + length);
+      return range;
+    }));
 }
 
 function room() {

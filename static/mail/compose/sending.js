@@ -10,6 +10,7 @@ import { mayAct } from "../accounts.js";
 import { opened } from "../details.js";
 import { knownThread } from "../lists.js";
 import { goOn } from "../moving.js";
+import { unfilled } from "../snippets/putting.js";
 import { findings } from "./checks.js";
 import { bringBack, handOver } from "./composer.js";
 import { composition } from "./current.js";
@@ -66,7 +67,7 @@ export function useSending(current) {
     wanted.current = { sendAt, archive };
     const fields = draft.fields.value;
     const asks = findings(fields, { uploading: current.uploads.underWay,
-      signature: signatureOf(fields.accountId).peek() });
+      signature: signatureOf(fields.accountId).peek(), unfilled: unfilled([fields.subject, fields.html]) });
     setProblem("");
     setFound(asks);
     if (!asks.length) await go();

@@ -1,22 +1,18 @@
 // @ts-check
-/** Times in words, in the browser's zone. Pure: the caller says what time it is. */
-
-const WHEN = new Intl.DateTimeFormat("en-GB", { weekday: "short", day: "numeric", month: "short", hour: "2-digit",
-  minute: "2-digit" });
-const WHEN_YEAR = new Intl.DateTimeFormat("en-GB", { weekday: "short", day: "numeric", month: "short", year: "numeric",
-  hour: "2-digit", minute: "2-digit" });
-const WEEKDAY = new Intl.DateTimeFormat("en-GB", { weekday: "long" });
+/** Times in words, in the browser's zone. The caller says what time it is. */
+import { clockTime, dayOfYear, longWeekday, shortWeekday, wholeDate } from "../../ui/dates.js";
 
 /** "Today", "Tomorrow", "Monday". @param {Date} at @param {Date} now */
 export function dayWords(at, now) {
   const tomorrow = new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1);
   if (at.toDateString() === now.toDateString()) return "Today";
-  return at.toDateString() === tomorrow.toDateString() ? "Tomorrow" : WEEKDAY.format(at);
+  return at.toDateString() === tomorrow.toDateString() ? "Tomorrow" : longWeekday(at);
 }
 
 /** "Mon 23 Nov, 08:00", with the year where it is another. @param {Date} at @param {Date} now */
 export function whenWords(at, now) {
-  return (at.getFullYear() === now.getFullYear() ? WHEN : WHEN_YEAR).format(at);
+  const day = at.getFullYear() === now.getFullYear() ? dayOfYear(at) : wholeDate(at);
+  return `${shortWeekday(at)} ${day}, ${clockTime(at)}`;
 }
 
 /** The browser's zone: "Europe/Berlin (UTC+1)", with the offset that holds at that time. @param {Date} at */

@@ -12,9 +12,11 @@ import { closeComposer, discard } from "./composer.js";
 import { Editor } from "./editor.js";
 import { Findings } from "./findings.js";
 import { LaterPanel } from "./later.js";
+import { isPicture } from "./pictures.js";
 import { popOut } from "./places.js";
 import { QuotedOriginal } from "./quote.js";
 import { useSending } from "./sending.js";
+import { putIn } from "../snippets/putting.js";
 import { signatureOf } from "./signature.js";
 import { Conflict, Notes, SaveState } from "./state.js";
 
@@ -33,10 +35,27 @@ export function useWriting(current) {
   const editor = useRef(/** @type {import("./richtext.js").RichText | null} */ (null));
   const [said, setSaid] = useState("");
   const [later, setLater] = useState(false);
-  const { over, listeners } = useDrop(uploads.send);
+  /** Pictures for the text stand there, other files are attached. */
+  const take = (/** @type {File[]} */ files, /** @type {Range | undefined} */ place) => {
+    uploads.send(files.filter((one) => !isPicture(one)));
+    uploads.send(files.filter(isPicture), (file) => {
+      draft.pictures.add(file.id);
+      editor.current?.insertPicture(file, place);
+    });
+  };
+  const { over, listeners } = useDrop((files, event) => {
+    const place = editor.current?.placeOf(event);
+    if (place) take(files, place);
+    else uploads.send(files);
+  });
   const sending = useSending(current);
   current.send = sending.send;
   current.sendLater = () => setLater(true);
+  const put = (/** @type {import("../snippets/store.js").Snippet} */ snippet, typed = 0) => {
+    if (editor.current) putIn(draft, editor.current, snippet, typed);
+  };
+  current.putSnippet = put;
+  current.chooseSnippet = () => editor.current?.chooseSnippet();
   const ready = useReady(current, editor);
   useSignature(current, editor);
   // Where it stands in another place next, writing goes on where it was.
@@ -56,6 +75,9 @@ export function useWriting(current) {
     } else if (event.key.toLowerCase() === "l" && mod && event.shiftKey) {
       event.preventDefault();
       setLater(true);
+    } else if (event.key === ";" && mod) {
+      event.preventDefault();
+      current.chooseSnippet?.();
     } else if (event.key.toLowerCase() === "p" && mod && event.shiftKey) {
       event.preventDefault();
       popOut();
@@ -65,8 +87,9 @@ export function useWriting(current) {
       close();
     }
   };
-  return { current, draft, frame, editor, said, setSaid, later, setLater, over, listeners, sending, ready, close,
-    onKeyDown };
+  const snippets = { put, fields: () => draft.fields.value };
+  return { current, draft, frame, editor, take, snippets, said, setSaid, later, setLater, over, listeners,
+    sending, ready, close, onKeyDown };
 }
 
 /** @typedef {ReturnType<typeof useWriting>} Writing */
@@ -78,14 +101,16 @@ export function Contested({ writing: { draft, editor } }) {
 
 /** Below the fields. @param {{ writing: Writing }} props */
 export function Text({ writing }) {
-  const { current, draft, said, setSaid, sending, ready } = writing;
+  const { current, draft, take, snippets, said, setSaid, sending, ready } = writing;
   const fields = draft.fields.value;
   return html`<${Editor} start=${fields.html} label="Message text"
       changed=${(/** @type {string} */ text) => text !== draft.fields.value.html && draft.write({ html: text })}
-      files=${current.uploads.send} said=${setSaid} ready=${ready}>
+      files=${take} isOurs=${(/** @type {string} */ id) => draft.pictures.has(id)} said=${setSaid} snippets=${snippets}
+      ready=${ready}>
       ${fields.quote && html`<${QuotedOriginal} quote=${fields.quote} remove=${() => draft.write({ quote: null })} />`}
     </${Editor}>
-    <${Attachments} files=${fields.attachments} uploads=${current.uploads.list.value} cancel=${current.uploads.cancel}
+    <${Attachments} files=${fields.attachments.filter(({ fileId }) => !draft.pictures.has(fileId))}
+      uploads=${current.uploads.list.value} cancel=${current.uploads.cancel}
       remove=${(/** @type {string} */ fileId) =>
         draft.write({ attachments: fields.attachments.filter((one) => one.fileId !== fileId) })} />
     <p class="compose-said fine" role="status">${said}</p>
@@ -134,6 +159,9 @@ function useReady(current, editor) {
     if (!ready) return;
     current.draft.settle(ready.html());
     sign(current, ready);
+    const { snippet } = current;
+    current.snippet = null;
+    if (snippet) putIn(current.draft, ready, snippet);
     const caret = current.caret ?? null;
     current.caret = null;
     const ours = editor.current?.root.closest("section")?.contains(document.activeElement) ?? false;

@@ -5,6 +5,7 @@
  */
 import { useState } from "preact/hooks";
 import { Chooser } from "../../ui/chooser.js";
+import { firstDayOfWeek, isDayFirst } from "../../ui/dates.js";
 import { html } from "../../ui/html.js";
 import { dayWords, whenWords, zoneWords } from "../compose/when.js";
 import { parseTime } from "./parse.js";
@@ -16,7 +17,8 @@ export function TimeChooser({ id, label, choose }) {
   const [text, setText] = useState("");
   const [late, setLate] = useState(false);
   const wanted = text.trim().toLowerCase();
-  const typed = parseTime(wanted, new Date(), { dayFirst: dayFirst() });
+  const typed = parseTime(wanted, new Date(), { dayFirst: isDayFirst(),
+    weekStart: firstDayOfWeek() });
   const offered = presets(opened).filter(({ name, at }) => name.toLowerCase().startsWith(wanted)
     && at.getTime() !== typed.at?.getTime());
   const items = [...(typed.at ? [{ id: "typed", name: dayWords(typed.at, opened), at: typed.at }] : []), ...offered];
@@ -36,10 +38,4 @@ export function TimeChooser({ id, label, choose }) {
     ${late && html`<p class="form-problem" role="alert">That is in the past.</p>`}
     <p class="fine times-zone">Time zone: ${zoneWords(items[0]?.at ?? opened)}</p>
   </div>`;
-}
-
-/** Whether the person's language writes the day before the month. */
-function dayFirst() {
-  const parts = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "numeric" }).formatToParts();
-  return parts.findIndex(({ type }) => type === "day") < parts.findIndex(({ type }) => type === "month");
 }

@@ -16,6 +16,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MINUTES = 60;
 const NOON = 12;
 const LAST_NIGHT_HOUR = 6;
+const MONDAY = 1;
 const FRIDAY = 5;
 const SATURDAY = 6;
 const END_OF_DAY = 17;
@@ -43,17 +44,18 @@ const UNKNOWN = "Not understood. Try “fri 9am”, “in 2 hours” or “12 De
 /**
  * @param {string} text
  * @param {Date} now
- * @param {{ dayFirst?: boolean }} [how] how "1/12" is read
+ * @param {{ dayFirst?: boolean, weekStart?: number }} [how] how "1/12" is read, and with which day (0: Sunday) a week
+ *   begins
  * @returns {Read}
  */
-export function parseTime(text, now, { dayFirst = true } = {}) {
+export function parseTime(text, now, { dayFirst = true, weekStart = MONDAY } = {}) {
   const words = wordsOf(text);
   if (!words.length) return refused("");
   /** @type {Found} */
   const found = { day: null, hour: null, minute: 0, plain: false, ahead: 0, repeats: null };
   let at = 0;
   while (at < words.length) {
-    const taken = take(words, at, found, now, dayFirst);
+    const taken = take(words, at, found, now, { dayFirst, weekStart });
     if (!taken) return refused(UNKNOWN);
     at += taken;
   }
@@ -85,12 +87,13 @@ function wordsOf(text) {
  * @param {number} at
  * @param {Found} found
  * @param {Date} now
- * @param {boolean} dayFirst
+ * @param {{ dayFirst: boolean, weekStart: number }} how
  */
-function take(words, at, found, now, dayFirst) {
+function take(words, at, found, now, { dayFirst, weekStart }) {
   const word = (words[at] ?? "").replace(/\.$/, "");
-  return distance(words, at, found, now) || date(words, at, found, now, dayFirst) || dayWord(words, at, found, now)
-    || timeOfDay(word, found) || (FILLERS.has(word) || NEXT.has(word) ? 1 : 0);
+  return distance(words, at, found, now) || date(words, at, found, now, dayFirst)
+    || dayWord(words, at, found, now, weekStart) || timeOfDay(word, found)
+    || (FILLERS.has(word) || NEXT.has(word) ? 1 : 0);
 }
 
 /** "in 2 hours", "in an hour", "90 min", "in 3 days". @param {string[]} words @param {number} from
@@ -162,8 +165,11 @@ function onDay(found, now, day, month, year) {
   return true;
 }
 
-/** @param {string[]} words @param {number} at @param {Found} found @param {Date} now */
-function dayWord(words, at, found, now) {
+/**
+ * @param {string[]} words @param {number} at @param {Found} found @param {Date} now
+ * @param {number} weekStart "next Sunday" is in the week that begins next
+ */
+function dayWord(words, at, found, now, weekStart) {
   const word = (words[at] ?? "").replace(/\.$/, "");
   const ahead = DAY.get(word);
   if (word === "manana" && found.day && found.hour === null) return setHour(found, MORNING);
@@ -179,8 +185,8 @@ function dayWord(words, at, found, now) {
   const weekday = WEEKDAY.get(NEXT.has(word) ? words[at + 1] ?? "" : word);
   if (weekday === undefined) return 0;
   const away = (weekday - now.getDay() + 7) % 7;
-  const monday = addDays(now, (8 - now.getDay()) % 7 || 7);
-  found.day = next ? addDays(monday, (weekday + 6) % 7) : addDays(now, away);
+  const nextWeek = addDays(now, (weekStart + 7 - now.getDay()) % 7 || 7);
+  found.day = next ? addDays(nextWeek, (weekday - weekStart + 7) % 7) : addDays(now, away);
   found.repeats = (old) => addDays(old, 7);
   return next ? 2 : 1;
 }

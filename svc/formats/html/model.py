@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-POLICY_VERSION: Final = 7
+POLICY_VERSION: Final = 8
 """Part of every cache key: raised whenever the same input may come out otherwise."""
 
 FRAME_CSP: Final = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"

@@ -1,7 +1,7 @@
 """Plain text made into HTML for the same frame: a mail that has no HTML, or whose HTML is too much to parse.
 
 The result is within what the sanitizer itself may write. Links are found in linear time; quoted lines become nested
-quotations; white space stays as typed.
+quotations; white space stays as typed; what was made for a font of fixed width has one.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
+from svc.formats.fixed import fixed_lines
 from svc.formats.html.address import link_address
 from svc.formats.html.escaping import LINK_ATTRIBUTES, escape_attribute, escape_text, printable
 from svc.formats.html.model import FOLD, CleanHtml
@@ -25,6 +26,10 @@ MAX_QUOTE_DEPTH: Final = 8
 
 _START: Final = '<div style="white-space:pre-wrap;overflow-wrap:break-word">'
 
+_FIXED: Final = (
+    '<pre style="margin:0;overflow-x:auto;font-family:ui-monospace,Menlo,Consolas,monospace;font-size:13px;'
+    'line-height:1.4;white-space:pre">'
+)
 _QUOTE_STYLE: Final = "margin:0 0 0 4px;padding:0 0 0 12px;border-left:2px solid #8a8f98"
 _QUOTE_MARKS: Final = re.compile(r"(?:>[ ]?)+")
 _LINK: Final = re.compile(
@@ -55,14 +60,25 @@ def _lines(lines: Sequence[str]) -> list[str]:
     for level, same in groupby(map(_split_quote, lines), key=lambda line: line[0]):
         pieces.append("</blockquote>" * (depth - level))
         pieces.append(f'<blockquote style="{_QUOTE_STYLE}">' * (level - depth))
-        pieces.append("<br>".join("".join(_with_links(line)) for _, line in same))
-        if level == 0:
-            pieces.append("<br>")
+        runs = list(_runs([line for _, line in same]))
+        for at, (is_fixed, shown) in enumerate(runs):
+            if is_fixed:
+                pieces.append("".join((_FIXED, "\n".join(shown), "</pre>")))
+            else:
+                pieces.append("<br>".join(shown))
+                if level == 0 or at + 1 < len(runs):
+                    pieces.append("<br>")
         depth = level
-    if depth == 0:
+    if depth == 0 and pieces[-1] == "<br>":
         pieces.pop()
     pieces.append("</blockquote>" * depth)
     return pieces
+
+
+def _runs(lines: Sequence[str]) -> Iterator[tuple[bool, list[str]]]:
+    """Lines of one font that stand together, as HTML."""
+    for is_fixed, run in groupby(zip(fixed_lines(lines), lines, strict=True), key=lambda one: one[0]):
+        yield is_fixed, ["".join(_with_links(line)) for _, line in run]
 
 
 def text_fallback(html: str) -> CleanHtml:

@@ -9,31 +9,42 @@ from svc.clock import Millis
 from svc.formats.text import clean_line, cut
 
 MAX_PARTS: Final = 1_000
+"""Parts of a mail. Beyond: further ones are left out."""
 MAX_DEPTH: Final = 32
-"""Multiparts within multiparts; what lies deeper is kept whole, as one attachment."""
+"""Multiparts within multiparts. Beyond: what lies deeper is kept whole, as one attachment."""
 MAX_HEADER_BYTES: Final = 256 * 1024
-"""Of one part's header block; what comes after is passed over."""
+"""The header of a mail, or of a part of it. Beyond: what comes after is passed over."""
 MAX_HEADER_FIELDS: Final = 1_000
+"""Header fields of a mail, or of a part of it. Beyond: further ones are passed over."""
 MAX_DELIMITER_CANDIDATES: Final = 1_000_000
-"""Lines that begin with two hyphens and may be a boundary's."""
+"""Lines that begin with two hyphens and may be a boundary's. Beyond: no boundary is looked for after them."""
 MAX_BOUNDARY_BYTES: Final = 256
-"""RFC 2046 allows 70; some senders need more."""
+"""A boundary (RFC 2046 allows 70; some senders need more). Beyond: it counts as none."""
 MAX_DECODED_BYTES: Final = 50 * 1024 * 1024
+"""All parts of a mail, decoded. Beyond: the part that is too much is left out."""
 MAX_BODY_BYTES: Final = 10 * 1024 * 1024
-"""Of the text and of the HTML, each."""
+"""The text of a mail, and its HTML, each. Beyond: it is cut."""
 MAX_DELIVERED_TO: Final = 8
+"""Addresses that a mail says it was delivered to. Beyond: further ones are ignored."""
 MAX_ADDRESSES: Final = 500
-"""In one kind of field (all of To, all of Cc, …)."""
+"""Addresses of one kind (all of To, all of Cc, …). Beyond: further ones are left out."""
 MAX_REFERENCES: Final = 200
+"""Mails that a mail refers to. Beyond: the first and the last ones are kept."""
 MAX_PARAMETERS: Final = 100
+"""Parameters of a header field. Beyond: further ones are ignored."""
 MAX_NAME_CHARS: Final = 256
+"""The name of a person. Beyond: it is cut."""
 MAX_ADDRESS_CHARS: Final = 998
+"""A mail address, or a Message-ID. Beyond: it counts as none."""
 MAX_LINE_CHARS: Final = 2_000
-"""Of a subject or any other header kept as one line."""
+"""A subject, or any other header kept as one line. Beyond: it is cut."""
 """How much of a body is read for it: mostly the little is enough; behind a long style sheet, the much."""
 MAX_FILENAME_BYTES: Final = 255
+"""The name of an attachment. Beyond: it is cut before its ending."""
 MAX_PROBLEMS: Final = 50
+"""Faults noted of one mail. Beyond: further ones are not noted."""
 MAX_PROBLEM_CHARS: Final = 200
+"""One such note. Beyond: it is cut."""
 
 
 @dataclass(frozen=True, kw_only=True)

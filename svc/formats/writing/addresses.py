@@ -23,16 +23,23 @@ from svc.formats.text import clean_line, cut
 from svc.formats.writing.headers import mailbox_words, shown_name
 
 MAX_RECIPIENTS: Final = MAX_ADDRESSES
-"""Of To, Cc and Bcc together: as many as large providers take a message."""
+"""People that one mail goes to, by To, Cc and Bcc together: as many as large providers take a message. Beyond: 400
+`invalid`."""
 MAX_RECIPIENT_CHARS: Final = 128 * 1024
-"""Of all of them, as the header has them: half of what any reader, our own included, reads of a header."""
+"""Their names and addresses together, as the header has them: half of what any reader, our own included, reads of a
+header. Beyond: 400 `invalid`."""
 MAX_TYPED_CHARS: Final = 256 * 1024
+"""One text of recipients, as typed. Beyond: 400 `invalid`."""
 MAX_ADDRESS_CHARS: Final = 254
-"""RFC 5321 section 4.5.3.1.3, without the brackets."""
+"""An address to send to: RFC 5321 section 4.5.3.1.3, without the brackets. Beyond: 400 `invalid`."""
 MAX_LOCAL_CHARS: Final = 64
+"""What stands before its @. Beyond: 400 `invalid`."""
 MAX_DOMAIN_CHARS: Final = 253
+"""Its domain. Beyond: 400 `invalid`."""
 MAX_LABEL_CHARS: Final = 63
+"""One label of its domain. Beyond: 400 `invalid`."""
 MAX_SHOWN_CHARS: Final = 80
+"""What a refusal shows of what was typed. Beyond: it is cut."""
 
 _LOCAL: Final = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]+")
 _QUOTED_LOCAL: Final = re.compile(r'"[ !#-;=?-\[\]-~]+"')

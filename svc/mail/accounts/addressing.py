@@ -23,7 +23,9 @@ from svc.principal import Principal
 from svc.store import Tx
 
 MAX_BY_HAND: Final = 50
+"""Sending addresses of an account that are added by hand. Beyond: 409 `conflict`."""
 MAX_TOLD: Final = 200
+"""Sending addresses that a provider tells of. Beyond: further ones are ignored."""
 
 
 def set_address(tx: Tx, principal: Principal, *, account_id: str, address: str, name: str) -> None:

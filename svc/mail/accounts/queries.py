@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, cast
 
-from svc.mail.accounts.access import MAY_SEE, Access, access_of, allows, refuse, who
+from svc.mail.accounts.access import MAY_SEE, READABLE, Access, access_of, allows, refuse, who
 from svc.mail.model import (
     Account,
     AccountState,
@@ -134,6 +134,26 @@ def pending_counts(tx: ReadTx, account_ids: Sequence[str]) -> dict[str, tuple[in
         failed = tx.value("select count(*) from mail_ledger where account_id = :id", id=account_id)
         found[account_id] = (cast(int, waiting), cast(int, failed))
     return found
+
+
+def unread_twins_for(tx: ReadTx, viewer: Principal, account_id: str) -> int:
+    """Of an account's unread threads, those that Unified shows a member of it under another account. Which accounts a
+    member sees is each one's own, so no column counts it; an index holds the few threads that it is about."""
+    return cast(
+        int,
+        tx.value(
+            f"""
+            select count(*) from mail_threads t
+            where t.account_id = :account_id and t.twins is not null and t.in_inbox > 0 and t.unread > 0
+                and exists (
+                    select 1 from mail_threads o where o.twins = t.twins and o.account_id in {READABLE}
+                        and (not o.leads, o.account_id, o.id) < (not t.leads, t.account_id, t.id)
+                )
+            """,
+            account_id=account_id,
+            **who(viewer),
+        ),
+    )
 
 
 def failed_ids(tx: ReadTx, *, account_id: str) -> set[str]:

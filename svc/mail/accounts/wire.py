@@ -127,13 +127,17 @@ def account_summary(tx: ReadTx, account: Account, viewer: Principal | None = Non
         messages=account.messages,
         pending=pending,
         failed=failed,
-        unread_twins=account.unread_twins if own else 0,  # the others of the owner are not in sight
+        unread_twins=_unread_twins(tx, account, None if own else viewer),
         sender_name=account.sender_name or None,
         access=access,
         owner=None if own else account_queries.owner_name(tx, account),
         shared_with=account_queries.shared_count(tx, account.id) if own else 0,
         addresses=() if access == "read" else tuple(map(_address_out, own_addresses.addresses(tx, account))),
     )
+
+
+def _unread_twins(tx: ReadTx, account: Account, member: Principal | None) -> int:
+    return account.unread_twins if member is None else account_queries.unread_twins_for(tx, member, account.id)
 
 
 def _address_out(one: own_addresses.OwnAddress) -> AddressOut:

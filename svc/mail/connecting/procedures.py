@@ -19,8 +19,9 @@ from svc.mail.connecting.wire import (
 )
 from svc.mail.providers.imap.access import Access
 from svc.mail.providers.imap.servers import MailServer, checked
+from svc.mail.providers.table import Providers
 from svc.mail.sync.engine import MailEngine
-from svc.protocol import Procedure
+from svc.protocol import Nothing, Procedure
 from svc.workspace import RequestContext, Workspace
 
 
@@ -44,10 +45,18 @@ async def _oauth(workspace: Workspace, name: str) -> OAuthOut | None:
     return OAuthOut(
         provider=name,
         service=connecting.kind.terms.service,
+        client=connecting.kind.client,
+        faked=name not in workspace.service(Providers),
         ready=await is_ready(workspace, connecting),
         redirect_uri=connecting.redirect_uri(origin_of(workspace)),
         scopes=list(connecting.kind.terms.scopes),
     )
+
+
+async def sign_ins(context: RequestContext, wanted: Nothing) -> list[OAuthOut]:
+    kinds = context.workspace.service(Connections).kinds
+    found = [await _oauth(context.workspace, name) for name in kinds]
+    return [one for one in found if one is not None]
 
 
 async def connect(context: RequestContext, wanted: ConnectInput) -> ConnectedOut:
@@ -109,6 +118,15 @@ PROCEDURES: tuple[Procedure[RequestContext], ...] = (
         output=DiscoverOut,
         call=discover,
         summary="Where the mail servers of an address are, and how one signs in there.",
+    ),
+    Procedure(
+        name="mail.signIns",
+        kind="query",
+        access="authenticated",
+        input=Nothing,
+        output=list[OAuthOut],
+        call=sign_ins,
+        summary="The providers that mailboxes are connected at by their own sign-in, and whether each is set up here.",
     ),
     Procedure(
         name="mail.connectImap",

@@ -56,11 +56,14 @@ class ServerOut(Wire, frozen=True):
 
 
 class OAuthOut(Wire, frozen=True):
-    """``ready``: whether an OAuth client is set here. ``redirect_uri`` and ``scopes`` are what it needs there."""
+    """``ready``: whether an OAuth client is set here, as the credential ``client``. ``redirect_uri`` and ``scopes`` are
+    what it needs there. ``faked``: fakes stand in for every provider, and nothing outside is connected."""
 
     provider: str
     service: str
+    client: str
     ready: bool
+    faked: bool
     redirect_uri: str
     scopes: list[str]
 

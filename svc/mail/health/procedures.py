@@ -119,7 +119,7 @@ def _with_loop(engine: MailEngine, account: Account, counts: Counts) -> HealthOu
     return wire.health_out(
         account,
         counts=counts,
-        eta_s=loop.sync.pace.seconds_for(left),
+        eta_s=loop.sync.rate.seconds_for(left),
         quota=None if quota is None else QuotaOut(used_last_minute=quota.used, limit_per_minute=quota.limit),
         next_attempt_at=loop.next_attempt_at,
     )

@@ -13,6 +13,7 @@ from svc.principal import Principal
 from svc.store import Tx, json_array
 
 MAX_TRUSTED: Final = 5_000
+"""Senders whose remote pictures one person always shows. Beyond: 409 `conflict`."""
 
 
 def trust_sender(tx: Tx, principal: Principal, *, address: str, trusted: bool) -> None:

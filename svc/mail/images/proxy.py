@@ -16,12 +16,16 @@ from svc.principal import Principal
 from svc.protocol.pinned import PinnedAnswer, PinnedEgress, PinnedFault
 
 DEADLINE_S: Final = 5.0
+"""Fetching one remote picture. Beyond: 504 `gateway_timeout`."""
 MAX_BYTES: Final = 10 * 1024 * 1024
+"""One remote picture. Beyond: 413 `too_large`."""
 MAX_AT_A_TIME: Final = 16
-"""Of all people together; each may be held in memory whole."""
+"""Remote pictures fetched at a time, for all people together. Each may be held in memory whole. Beyond: the others wait
+for their turn."""
 MAX_AT_A_TIME_EACH: Final = 6
+"""Remote pictures fetched at a time for one person. Beyond: the others wait for their turn."""
 MAX_ASKED_EACH: Final = 64
-"""Under way and waiting, of one person."""
+"""Remote pictures that one person fetches or waits for. Beyond: 429 `rate_limited` with `Retry-After`."""
 RETRY_AFTER_S: Final = 5
 
 ACCEPT: Final = "image/avif,image/webp,image/png,image/jpeg,image/gif,image/bmp,image/x-icon"

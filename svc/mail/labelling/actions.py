@@ -27,9 +27,11 @@ SETTABLE: Final = frozenset({INBOX, UNREAD, STARRED, IMPORTANT, SPAM, TRASH})
 
 ON_THE_NEWEST: Final = frozenset({INBOX, UNREAD, STARRED})
 MAX_SNOOZE_MS: Final = 5 * 366 * DAY_MS
+"""How far ahead a thread may be snoozed. Beyond: 400 `invalid`."""
 WAKE_BATCH: Final = 200  # threads of one transaction
 
 _AWAY: Final = frozenset({SPAM, TRASH})
+_NONE: Final[frozenset[str]] = frozenset()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +74,7 @@ def set_labels(
             _require_settable(tx, opened.account, add | remove)
             here[opened.account.id] = _ids_of(tx, opened.account, names)
         added, removed = here[opened.account.id]
-        _set_labels(step, opened, add=add | added, remove=remove | removed)
+        relabel_thread(step, opened, add=add | added, remove=remove | removed)
     step.finish("trash" if TRASH in add else "spam" if SPAM in add else "labels", group=group)
 
 
@@ -138,7 +140,8 @@ def _require_settable(tx: Tx, account: Account, wanted: frozenset[str]) -> None:
         raise Invalid(f"{account.address} has no such label, or it can't be set by hand: {named}")
 
 
-def _set_labels(step: Step, opened: Opened, *, add: frozenset[str], remove: frozenset[str]) -> None:
+def relabel_thread(step: Step, opened: Opened, *, add: frozenset[str] = _NONE, remove: frozenset[str] = _NONE) -> None:
+    """Labels put where mail programs put them, and taken away from each message."""
     messages = [message for message in opened.messages if DRAFT not in message.labels]
     if not messages:
         return

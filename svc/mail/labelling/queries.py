@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
@@ -10,7 +11,7 @@ from svc.mail.accounts import queries as account_queries
 from svc.mail.model import ThreadRow
 from svc.mail.threads import queries as thread_queries
 from svc.principal import Principal
-from svc.store import ReadTx
+from svc.store import ReadTx, json_array
 
 MAX_SNOOZED: Final = 500
 
@@ -42,6 +43,19 @@ def snoozed(tx: ReadTx, principal: Principal) -> list[tuple[ThreadRow, Millis]]:
             (row, int(until)) for thread_id, until in rows if (row := thread_queries.thread(tx, thread_id)) is not None
         ]
     return sorted(found, key=lambda pair: pair[1])[:MAX_SNOOZED]
+
+
+def snoozed_ids(tx: ReadTx, *, account_ids: Sequence[str], limit: int) -> list[str]:
+    """The threads of these accounts that are snoozed, the next to come back first."""
+    rows = tx.all(
+        """
+        select thread_id from mail_snoozes where account_id in (select value from json_each(:account_ids))
+        order by until, thread_id limit :limit
+        """,
+        account_ids=json_array(account_ids),
+        limit=limit,
+    )
+    return [cast(str, thread_id) for (thread_id,) in rows]
 
 
 def due_snoozes(tx: ReadTx, *, limit: int) -> list[Snooze]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -21,13 +21,17 @@ _changes_of = msgspec.json.Decoder(Changes).decode
 def _take_back(tx: Tx, principal: Principal, undone: UndoStep) -> None:
     """Only what the step itself changed goes back. What is gone meanwhile (a message, a label, a thread that is
     somebody else's now) is passed over."""
-    changes = _changes_of(undone.inverse)
+    take_back(tx, principal, _changes_of(undone.inverse), concerns=undone.concerns)
+
+
+def take_back(tx: Tx, principal: Principal, changes: Changes, *, concerns: Sequence[str] = ()) -> None:
+    """The same of what another log has remembered. ``concerns``: threads of which it says more than of messages."""
     by_message = {change.message_id: change for change in changes.messages}
     snoozes = {before.thread_id: before.until for before in changes.snoozes}
     step = Step(tx=tx, principal=principal)
     mutes = {before.thread_id: before.muted for before in changes.mutes}
     moved = thread_queries.threads_of(tx, message_ids=by_message)  # a thread may have become one with another since
-    for thread_id in dict.fromkeys((*undone.concerns, *moved)):
+    for thread_id in dict.fromkeys((*concerns, *snoozes, *mutes, *moved)):
         opened = step.thread(thread_id)
         if opened is None:
             continue

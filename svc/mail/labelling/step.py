@@ -141,24 +141,21 @@ class Step:
     def finish(self, what: str | None, *, group: str | None = None) -> None:
         """The end of the step: one live update a thread, one an account. ``what``: how the undo log calls it; ``None``
         for a step that can't be taken back. ``group``: of the calls that are this step together."""
+        changes = self.close(what)
+        if what is not None and self._touched:
+            concerns = list(self._touched)
+            undo.record(self.tx, self.principal, kind=KIND, what=what, concerns=concerns, inverse=changes, group=group)
+
+    def close(self, what: str | None) -> Changes:
+        """The same, for who remembers by themselves what was changed."""
         device_id = self.principal.device_id
         for opened in self._touched.values():
             thread_rows.refresh_thread(self.tx, opened.account, opened.row.id, device_id=device_id)
         for account_id in dict.fromkeys(opened.account.id for opened in self._touched.values()):
             account_news.emit_account(self.tx, account_id, device_id=device_id)
-        if what is not None and self._touched:
+        if what is not None:
             self._note(what)
-            undo.record(
-                self.tx,
-                self.principal,
-                kind=KIND,
-                what=what,
-                concerns=list(self._touched),
-                inverse=Changes(
-                    messages=tuple(self._changes), snoozes=self._snoozes_before(), mutes=tuple(self._mutes)
-                ),
-                group=group,
-            )
+        return Changes(messages=tuple(self._changes), snoozes=self._snoozes_before(), mutes=tuple(self._mutes))
 
     def _note(self, what: str) -> None:
         for account in self._accounts.values():

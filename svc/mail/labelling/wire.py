@@ -21,6 +21,7 @@ from svc.store import ReadTx
 from svc.undo import TakenBack
 
 MAX_LABELS_A_CALL: Final = 50
+"""Labels that one call adds, and that it takes off. Beyond: 400 `invalid`, with the name of the field."""
 
 ThreadIds = Annotated[tuple[Id, ...], msgspec.Meta(max_length=MAX_THREADS_A_CALL)]
 LabelIds = Annotated[tuple[Id, ...], msgspec.Meta(max_length=MAX_LABELS_A_CALL)]

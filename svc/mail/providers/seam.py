@@ -73,12 +73,14 @@ class RawMessage:
 
 @dataclass(frozen=True, kw_only=True)
 class HistoryChange:
-    """``labels``: what was added or removed; empty for ``added`` and ``deleted``."""
+    """``labels``: what was added or removed; empty for ``added`` and ``deleted``. ``renamed``: of an ``added`` one that
+    was sent from here, the provider keeps it under another Message-ID than it left with, and so do those who got it."""
 
     kind: ChangeKind
     message_id: str
     thread_id: str = ""
     labels: frozenset[str] = frozenset()
+    renamed: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,9 +102,12 @@ class ProviderLabel:
 
 @dataclass(frozen=True, kw_only=True)
 class SentMessage:
+    """``names``: other Message-IDs by which those who get it may know it, as the provider says."""
+
     id: str
     thread_id: str = ""
     labels: frozenset[str]
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

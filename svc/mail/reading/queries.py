@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
+import msgspec
+
 from svc.formats.html import CleanHtml
 from svc.mail.accounts.access import READABLE, who
+from svc.mail.model import AttachmentRef, MessageHeaders
 from svc.principal import Principal
-from svc.store import ReadTx, json_array, texts_of
+from svc.store import ReadTx, damage, json_array, texts_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +35,29 @@ def source_for(tx: ReadTx, principal: Principal, *, message_id: str) -> Source |
     if row is None:
         return None
     return Source(subject=cast(str, row[0]), raw_sha256=cast(str, row[1]), raw_size=cast(int, row[2]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attached:
+    """All that is attached to a message."""
+
+    subject: str
+    attachments: tuple[AttachmentRef, ...]
+    damaged: frozenset[str]
+    """By hash, as far as it is known."""
+
+
+def attached_to(tx: ReadTx, principal: Principal, *, message_id: str) -> Attached | None:
+    row = tx.one(
+        f"select subject, headers from mail_messages where id = :id and account_id in {READABLE}",
+        id=message_id,
+        **who(principal),
+    )
+    if row is None:
+        return None
+    headers = msgspec.json.decode(cast(str, row[1]), type=MessageHeaders)
+    damaged = damage.damaged_among(tx, [one.sha256 for one in headers.attachments])
+    return Attached(subject=cast(str, row[0]), attachments=headers.attachments, damaged=damaged)
 
 
 # Sanitized bodies

@@ -20,6 +20,7 @@ from svc.formats.authentication import Authentication
 from svc.formats.html import FOLD, POLICY_VERSION, CleanHtml, or_text, plan, sanitize, text_fallback, text_to_html
 from svc.formats.person import Person
 from svc.formats.quoted import folds_from, is_forwarded
+from svc.formats.text import text_from_html
 from svc.log import Log
 from svc.mail.accounts.acts import Act, acts_of
 from svc.mail.authentication.checking import UNKNOWN, Authenticator
@@ -41,9 +42,13 @@ from svc.principal import Principal
 from svc.store import BlobCorrupt, BlobMissing, Blobs, ReadTx, Store, Tx, damage, json_array
 
 SANITIZE_DEADLINE_S: Final = 5.0
+"""Making the HTML of a mail safe to show. Beyond: its text is shown."""
 MAX_BODY_BLOB_BYTES: Final = 64 * 1024 * 1024
+"""The stored text and HTML of a mail, which the parser keeps far below. Beyond: 413 `too_large`."""
+MAX_TEXT_OF_HTML_CHARS: Final = 512 * 1024
+"""HTML that is read for its text where nothing else is shown. Beyond: it is cut."""
 MAX_MESSAGES_SHOWN: Final = 500
-"""A thread longer than this shows its newest messages."""
+"""Messages that an open thread shows. Beyond: its newest ones are shown."""
 
 P = ParamSpec("P")
 
@@ -111,8 +116,9 @@ class Reader:
             else:
                 clean = await self.threads.run(or_text, clean, body.text)
                 await self._keep(message.body_sha256, clean)
-        line = await self.threads.run(folds_from, body.text) if body else None
-        out = _message_out(message, body=body, clean=clean, opened=opened)
+        text = await self.threads.run(_shown_as_text, body) if body else ""
+        line = await self.threads.run(folds_from, text)
+        out = _message_out(message, text=text, clean=clean, opened=opened)
         if is_forwarded(message.subject):
             return out
         return msgspec.structs.replace(out, folds=FOLD in out.html, folded_line=line)
@@ -192,8 +198,13 @@ def _remember(tx: Tx, *, body_sha256: str, clean: CleanHtml) -> None:
     note_images(tx, body_sha256=body_sha256, urls=clean.remote_images)
 
 
+def _shown_as_text(body: Body) -> str:
+    """The mail's own plain text; of one that has none, what its HTML says."""
+    return body.text if body.text.strip() else text_from_html((body.html or "")[:MAX_TEXT_OF_HTML_CHARS])
+
+
 def _message_out(
-    message: MessageRow, *, body: Body | None, clean: CleanHtml | None, opened: OpenThread
+    message: MessageRow, *, text: str, clean: CleanHtml | None, opened: OpenThread
 ) -> reading_wire.MessageOut:
     shown = [one for one in message.headers.attachments if one.inline and one.content_id]
     own = is_own(frozenset(message.labels))
@@ -208,7 +219,7 @@ def _message_out(
         subject=message.subject,
         sent_at=rfc3339(message.sent_at),
         html=clean.html if clean else _LOST,
-        text=body.text if body else "",
+        text=text,
         blocked_images=clean.blocked_images if clean else 0,
         remote_images=clean.remote_images if clean else (),
         labels=thread_wire.label_list(message.labels, opened.labels),

@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 from svc.errors import NotFound
-from svc.mail.reading import queries
+from svc.mail.reading import queries, saving
 from svc.mail.reading.queries import Source
 from svc.protocol import Request, Response, Route
 from svc.store import BlobCorrupt, BlobMissing
@@ -72,5 +72,12 @@ ROUTES: tuple[Route[RequestContext], ...] = (
         access="authenticated",
         handle=eml,
         summary="A message as it came, as a file.",
+    ),
+    Route(
+        method="GET",
+        path="/mail/messages/:id/attachments",
+        access="authenticated",
+        handle=saving.attachments,
+        summary="All attachments of a message, as one zip.",
     ),
 )

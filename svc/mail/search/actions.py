@@ -6,16 +6,17 @@ they are kept beside it; with other words the table would keep pointing at what 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
 from svc.clock import Millis
 from svc.erase import Left
 from svc.mail.search import queries
-from svc.mail.search.model import COLUMNS, NAMED
+from svc.mail.search.model import COLUMNS, NAMED, Column
 from svc.mail.search.plan import IDS_A_SECOND, account_word, id_floor
 from svc.mail.search.text import VERSION
+from svc.mail.search.vocabulary import Changes, Entries, entries_of, forget_account, forget_all
 from svc.mail.threads.thread_rows import retell
 from svc.store import Tx, records
 
@@ -36,7 +37,9 @@ class Words:
     """A message's words, as the index takes them."""
 
     message_id: str
-    columns: dict[str, str]
+    columns: Mapping[Column, str]
+    entries: Entries
+    """What it adds to the vocabulary."""
     snippet: str | None = None
     """The line that its thread's row shows, as it is made now; ``None`` where it is so already, or the body is lost."""
 
@@ -55,12 +58,14 @@ def queue(tx: Tx, *, message_ids: Sequence[str]) -> None:
 def take(tx: Tx, *, messages: Sequence[Words]) -> None:
     """Put these messages into the index, or anew, and take them from the queue."""
     entries = queries.state(tx).entries
+    changes = Changes()
     ids = []
     for message in messages:
         place = _place(tx, message.message_id)
         if place is not None:
             entries += 1
-            ids.append(_put(tx, place, message, entry=entries))
+            ids.append(_put(tx, place, message, entry=entries, changes=changes))
+            changes.add(account_word(place.account_id), message.entries)
             if message.snippet is not None:
                 retell(tx, message_id=message.message_id, snippet=message.snippet)
         tx.run("delete from mail_search_queue where message_id = :id", id=message.message_id)
@@ -72,6 +77,7 @@ def take(tx: Tx, *, messages: Sequence[Words]) -> None:
             """,
             id=row_id,
         )
+    changes.write(tx)
     tx.run("update mail_search_state set entries = :entries where one = 1", entries=entries)
 
 
@@ -97,6 +103,8 @@ def erase(tx: Tx, *, account_id: str) -> Left:
     tx.run("delete from mail_search_queue where account_id = :id", id=account_id)
     if records.walk(tx, key=f"mail-erasing-search:{account_id}", step=some):
         return "more"
+    if forget_account(tx, account_word(account_id)):
+        return "more"
     tx.run("update mail_search_state set erased = erased + 1 where one = 1")
     return "nothing"
 
@@ -104,9 +112,11 @@ def erase(tx: Tx, *, account_id: str) -> Left:
 def clear(tx: Tx, *, limit: int) -> int:
     """Forget the words of deleted messages. Returns how many went."""
     gone = tx.all("select id from mail_search_gone limit :limit", limit=limit)
+    changes = Changes()
     for (row_id,) in gone:
-        _forget(tx, cast(int, row_id))
+        _forget(tx, cast(int, row_id), changes)
         tx.run("delete from mail_search_gone where id = :id", id=row_id)
+    changes.write(tx)
     tx.run("update mail_search_state set cleared = cleared + :gone where one = 1", gone=len(gone))
     return len(gone)
 
@@ -135,6 +145,8 @@ def queue_outdated(tx: Tx) -> bool:
     state = queries.state(tx)
     if state.version == VERSION:
         return False
+    if not state.queued_up_to:
+        forget_all(tx)
     rows = tx.all(
         "select id, account_id from mail_messages where id > :after order by id limit :limit",
         after=state.queued_up_to,
@@ -161,6 +173,8 @@ def queue_outdated(tx: Tx) -> bool:
 def outdate(tx: Tx) -> None:
     """Forget that any words were taken in this way: all of them are taken anew."""
     tx.run("update mail_search set version = 0")
+    tx.run("update mail_search_named set counted = 0")
+    forget_all(tx)
     tx.run("update mail_search_state set version = 0, queued_up_to = '' where one = 1")
 
 
@@ -190,7 +204,7 @@ def _place(tx: Tx, message_id: str) -> _Place | None:
     return _Place(id=row[0], account_id=row[1], thread_id=row[2], labels=row[3], attachments=row[4], sent_at=row[5])
 
 
-def _put(tx: Tx, place: _Place, message: Words, *, entry: int) -> int:
+def _put(tx: Tx, place: _Place, message: Words, *, entry: int, changes: Changes) -> int:
     """Everything but the full-text row. Returns the id."""
     row_id = place.id
     if row_id is None:
@@ -210,14 +224,15 @@ def _put(tx: Tx, place: _Place, message: Words, *, entry: int) -> int:
             version=VERSION,
         )
     else:
-        _forget(tx, row_id)
+        _forget(tx, row_id, changes)
         tx.run("update mail_search set version = :version where id = :id", version=VERSION, id=row_id)
     tx.run(
         """
-        insert into mail_search_named (id, account, subject, sender, recipient, cc, bcc)
-        values (:id, :account, :subject, :sender, :recipient, :cc, :bcc)
+        insert into mail_search_named (id, account, subject, sender, recipient, cc, bcc, counted)
+        values (:id, :account, :subject, :sender, :recipient, :cc, :bcc, :version)
         """,
         id=row_id,
+        version=VERSION,
         account=account_word(place.account_id),
         **{column: message.columns[column] for column in NAMED},
     )
@@ -230,7 +245,10 @@ def _put(tx: Tx, place: _Place, message: Words, *, entry: int) -> int:
     return row_id
 
 
-def _forget(tx: Tx, row_id: int) -> None:
+def _forget(tx: Tx, row_id: int, changes: Changes) -> None:
+    counted = queries.counted_words(tx, row_id, version=VERSION)
+    if counted is not None:
+        changes.take_away(counted.account, entries_of(counted.columns))
     tx.run(
         f"""
         insert into mail_search_fts (mail_search_fts, rowid, {_WORDS})

@@ -11,7 +11,7 @@ or old, is no part of a search that has begun.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -31,6 +31,9 @@ WITH_ITS_TEXT: Final = 4
 
 IN_NAMED: Final = 0
 IN_BODY: Final = 1
+IN_OTHER_FORMS: Final = 2
+"""More for a message that has not the very words, but longer ones or other forms: it comes after all that have."""
+
 _BEFORE_ALL: Final = (-1, 0)
 
 
@@ -132,8 +135,7 @@ def _window(tx: ReadTx, plan: Plan, place: Position, *, limits: Limits) -> _Wind
 
 def _in_order(tx: ReadTx, plan: Plan, window: _Window) -> Iterator[tuple[int, Hit]]:
     """Each thread of the window at its best message. Of one mail in several accounts only one is shown."""
-    named = set(window.threads) if not plan.matcher.has_free_words else _named(tx, plan, window)
-    ranked = sorted((IN_NAMED if hit_id in named else IN_BODY, -hit_id) for hit_id in window.threads)
+    ranked = sorted((rank, -hit_id) for hit_id, rank in _ranks(tx, plan, window).items())
     found = set(window.threads.values())
     seen: set[str] = set()
     for rank, negated in ranked:
@@ -147,10 +149,20 @@ def _in_order(tx: ReadTx, plan: Plan, window: _Window) -> Iterator[tuple[int, Hi
                 yield rank, Hit(id=-negated, thread_id=thread_id)
 
 
-def _named(tx: ReadTx, plan: Plan, window: _Window) -> set[int]:
-    """Those that have all words in subject and people."""
-    texts = queries.named_texts(tx, ids=window.threads)
-    return {hit_id for hit_id, text in texts if plan.matcher.is_in(text)}
+def _ranks(tx: ReadTx, plan: Plan, window: _Window) -> dict[int, int]:
+    """First those with all of the words in subject and people; those with the very words before other forms of them."""
+    named = _having(tx, plan, window, plan.named)
+    exact = _having(tx, plan, window, plan.exactly)
+    return {
+        hit_id: (IN_NAMED if hit_id in named else IN_BODY) + (0 if hit_id in exact else IN_OTHER_FORMS)
+        for hit_id in window.threads
+    }
+
+
+def _having(tx: ReadTx, plan: Plan, window: _Window, match: str) -> Set[int]:
+    if match == plan.match or not window.threads:
+        return window.threads.keys()
+    return queries.having(tx, match, low=window.low, high=window.high)
 
 
 def _was_shown(tx: ReadTx, plan: Plan, hit: Hit, place: Position) -> bool:

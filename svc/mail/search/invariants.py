@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from svc.mail.search import queries
 from svc.mail.search.actions import CONSUMER_NAME
+from svc.mail.search.text import VERSION
+from svc.mail.search.vocabulary import entries_of
 from svc.store import Invariant, ReadTx
 
 _SHOWN = 20
+_COUNTED_AGAIN = 500
 
 
 def _every_message(tx: ReadTx) -> Iterable[str]:
@@ -55,7 +59,16 @@ def _words_kept(tx: ReadTx) -> Iterable[str]:
     return [f"entry {row_id} {what}" for row_id, what in rows]
 
 
+def _vocabulary(tx: ReadTx) -> Iterable[str]:
+    """Of the newest messages: to take the words of all of them again would take too long."""
+    for row_id in queries.newest(tx, limit=_COUNTED_AGAIN):
+        counted = queries.counted_words(tx, row_id, version=VERSION)
+        if counted is not None and not queries.has_entries(tx, counted.account, entries_of(counted.columns)):
+            yield f"entry {row_id} has words that the vocabulary has not"
+
+
 INVARIANTS = (
     Invariant(name="search knows every message", check=_every_message),
     Invariant(name="search keeps the words of what it knows", check=_words_kept),
+    Invariant(name="search has the words of the newest messages in its vocabulary", check=_vocabulary),
 )

@@ -16,12 +16,14 @@ from typing import Final
 
 from svc.clock import DAY_MS, Millis
 from svc.formats.text import clean_line, cut
+from svc.mail.search.matching import CURRENCIES
 from svc.mail.search.model import (
     COLUMNS,
     Before,
     Column,
     HasAttachment,
     HasLabel,
+    InAccount,
     InPlace,
     InState,
     Place,
@@ -33,17 +35,22 @@ from svc.mail.search.model import (
 from svc.mail.search.text import typed
 
 MAX_QUERY_CHARS: Final = 500
+"""What is typed into the search. Beyond: 400 `invalid`, with the name of the field."""
 MAX_TERMS: Final = 32
+"""Terms of a search. Beyond: the first ones are searched for, and a notice says so."""
 MAX_QUOTED_CHARS: Final = 40
-"""Of what was not understood, in a notice."""
+"""What a notice quotes of a search that was not understood. Beyond: it is cut."""
 
 FIRST_YEAR: Final = 1970
 LAST_YEAR: Final = 2999
 
 _PIECE: Final = re.compile(
-    r"""\s*(?P<minus>-?)(?:(?P<name>[A-Za-z_]+):)?(?:"(?P<quoted>[^"]*)(?:"|$)|(?P<bare>[^\s"]+)|(?=\s|"|$))"""
+    r"""\s*(?P<minus>-(?!-))?(?:(?P<name>[A-Za-z_]+):)?(?:"(?P<quoted>[^"]*)(?:"|$)|(?P<bare>[^\s"]+)|(?=\s|"|$))"""
 )
 _QUOTES: Final = str.maketrans({"“": '"', "”": '"', "„": '"', "‟": '"', "＂": '"', "：": ":"})
+_SIGN_APART: Final = re.compile(rf'(?<![^\s"])([§№{CURRENCIES}])\s+(?=\d)|(?<=\d)\s+([%°{CURRENCIES}]+)(?![^\s"])')
+"""``50 €``, ``§ 12``: one number, however it is spaced."""
+
 _DAY: Final = re.compile(r"(\d{4})(?:[-/.](\d{1,2})(?:[-/.](\d{1,2}))?)?")
 _AGE: Final = re.compile(r"(\d{1,4})([dwmy])")
 _UNIT_MS: Final = {"d": DAY_MS, "w": 7 * DAY_MS, "m": 30 * DAY_MS, "y": 365 * DAY_MS}
@@ -90,6 +97,7 @@ def parse(query: str, *, now: Millis, zone: tzinfo = UTC) -> Query:
     reader = _Reader(now=now, zone=zone)
     unfinished = not query[-1:].isspace()
     line = clean_line(query[:MAX_QUERY_CHARS]).translate(_QUOTES)
+    line = _SIGN_APART.sub(r"\1\2", line)
     for piece in _pieces(line):
         reader.take(piece, unfinished=unfinished and piece.end == len(line))
     return Query(groups=tuple(reader.groups), notices=tuple(dict.fromkeys(reader.notices)))
@@ -170,7 +178,9 @@ class _Reader:
         if not typed(words):
             self.notices.append(f"Nothing to search for in: {cut(piece.source, limit=MAX_QUOTED_CHARS)}")
             return None
-        return Term(what=Text(words=words, columns=columns, unfinished=unfinished), negated=piece.negated)
+        return Term(
+            what=Text(words=words, columns=columns, unfinished=unfinished, exact=piece.quoted), negated=piece.negated
+        )
 
     # The filters: each answers the term, or None for a value that it does not know
 
@@ -188,6 +198,9 @@ class _Reader:
 
     def label(self, piece: _Piece) -> Term | None:
         return Term(what=HasLabel(name=piece.value))
+
+    def account(self, piece: _Piece) -> Term | None:
+        return Term(what=InAccount(name=piece.value))
 
     def date(self, piece: _Piece) -> Term | None:
         at = self._instant(piece.value.lower())
@@ -213,6 +226,7 @@ _FILTERS: Final[dict[str, Callable[[_Reader, _Piece], Term | None]]] = {
     "is": _Reader.state,
     "has": _Reader.has,
     "label": _Reader.label,
+    "account": _Reader.account,
     **dict.fromkeys((*_EARLIER, *_LATER), _Reader.date),
 }
 

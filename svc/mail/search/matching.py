@@ -1,8 +1,8 @@
 """Whether a text has the words that are searched for, and where: the index's judgement, for a text at hand.
 
 The index can tell that a message has the words, but not where, and of one message only by going through others. What is
-decided here is therefore no more than the order of what was found, the passage shown, and whether a thread had its turn
-on an earlier page: where it takes a rare letter otherwise than the index does, that is all that is lost.
+decided here is therefore no more than the passage shown, and whether a thread had its turn on an earlier page: where it
+takes a rare letter otherwise than the index does, that is all that is lost.
 
 Signs are another matter: the index has none, so that for it ``C++``, ``C#`` and ``C`` are one. Where a word has such a
 sign at it, only what is found here is a hit.
@@ -15,17 +15,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from svc.mail.search.model import COLUMNS, Column
+from svc.mail.search.model import Column
 from svc.mail.search.text import DENSE, EMOJI, folded, normal, restored
 
-FAR_APART: Final = "\n" * 24
-"""Between two texts that are searched as one: no phrase goes across."""
-
-_SIGN: Final = "[+#%&@§°$¢-¥\u20a0-\u20cf]"
+CURRENCIES: Final = "$¢-¥\u20a0-\u20cf"
+_SIGN: Final = f"[+#%&@§№°{CURRENCIES}]"
+_OF_NUMBERS: Final = re.compile(f"[%§№°{CURRENCIES}]+")
 _DOT: Final = r"(?<![^\s(\[{<\"'])\.(?=[^\W\d_])"  # of .NET
 _SEGMENT: Final = re.compile(
     rf"({DENSE.pattern}|{EMOJI.pattern})|([^\W_]+)|((?<=[^\W_]){_SIGN}+|{_SIGN}+(?=[^\W_])|{_DOT})"
 )
+_MAYBE_BLANK: Final = r"[ \u00a0\u2009\u202f]?"
 _GAP: Final = r"[\W_]{1,20}"
 _MAYBE_GAP: Final = r"[\W_]{0,20}"
 
@@ -38,11 +38,6 @@ class Mark:
     columns: tuple[Column, ...]
     has_signs: bool = False
 
-    @property
-    def is_free(self) -> bool:
-        """No column was asked for."""
-        return self.columns == COLUMNS
-
 
 @dataclass(frozen=True, kw_only=True)
 class Matcher:
@@ -50,10 +45,6 @@ class Matcher:
 
     wanted: tuple[tuple[Mark, ...], ...]
     left_out: tuple[Mark, ...]
-
-    @property
-    def has_free_words(self) -> bool:
-        return any(mark.is_free for mark in self.marks)
 
     @property
     def marks(self) -> tuple[Mark, ...]:
@@ -70,11 +61,6 @@ class Matcher:
     def columns(self) -> tuple[Column, ...]:
         """Those that have to be looked at."""
         return tuple(dict.fromkeys(column for mark in (*self.marks, *self.left_out) for column in mark.columns))
-
-    def is_in(self, text: str) -> bool:
-        """Whether all words that may stand anywhere stand in this text."""
-        compared = folded(restored(text))
-        return all(any(not mark.is_free or mark.pattern.search(compared) for mark in group) for group in self.wanted)
 
     def matches(self, columns: Mapping[Column, str]) -> bool:
         """Whether a message of these texts is one that is searched for."""
@@ -129,7 +115,10 @@ def _parts(words: str, *, unfinished: bool) -> Iterator[str]:
 
 
 def _between(one: re.Match[str], other: re.Match[str]) -> str:
-    """What may stand between two pieces of a phrase; a sign stands right at its word."""
+    """What may stand between two pieces of a phrase; a sign stands right at its word, that of a number maybe apart."""
     if one[3] or other[3]:
-        return "" if one.end() == other.start() else _MAYBE_GAP
+        if one.end() < other.start():
+            return _MAYBE_GAP
+        sign, word = (one, other) if one[3] else (other, one)
+        return _MAYBE_BLANK if _OF_NUMBERS.fullmatch(sign[0]) and word[0][0].isdecimal() else ""
     return _MAYBE_GAP if one[1] or other[1] else _GAP

@@ -9,6 +9,9 @@ from svc.clock import Millis
 
 Column = Literal["subject", "sender", "recipient", "cc", "bcc", "files", "body"]
 COLUMNS: Final[tuple[Column, ...]] = ("subject", "sender", "recipient", "cc", "bcc", "files", "body")
+INFLECTED: Final[tuple[Column, ...]] = ("subject", "files", "body")
+"""Here a word is also found by its other forms: names and addresses are what they are."""
+
 NAMED: Final[tuple[Column, ...]] = ("subject", "sender", "recipient", "cc", "bcc")
 """A hit in one of these comes before one in the body."""
 
@@ -18,11 +21,15 @@ State = Literal["unread", "read", "starred", "snoozed", "muted"]
 
 @dataclass(frozen=True, kw_only=True)
 class Text:
-    """Words that stand one after the other in one of these columns; ``unfinished``: the last of them may go on."""
+    """Words that stand one after the other in one of these columns; ``unfinished``: the last of them may go on.
+
+    ``exact``: as they are written, and in no other form.
+    """
 
     words: str
     columns: tuple[Column, ...] = COLUMNS
     unfinished: bool = False
+    exact: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,13 +53,20 @@ class HasLabel:
 
 
 @dataclass(frozen=True, kw_only=True)
+class InAccount:
+    """``name`` is an address, or part of some."""
+
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Before:
     """Sent before that instant."""
 
     at: Millis
 
 
-Filter = InPlace | InState | HasAttachment | HasLabel | Before
+Filter = InPlace | InState | HasAttachment | HasLabel | InAccount | Before
 
 
 @dataclass(frozen=True, kw_only=True)

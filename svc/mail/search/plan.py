@@ -6,8 +6,8 @@ index, filters over what it finds: a place, a state or a label of a thread is lo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import msgspec
@@ -16,10 +16,15 @@ from svc.clock import Millis
 from svc.mail.model import DRAFT, SENT, SPAM, STARRED, TRASH
 from svc.mail.search.matching import Mark, Matcher, ends_with_sign, has_signs, mark_of
 from svc.mail.search.model import (
+    COLUMNS,
+    INFLECTED,
+    NAMED,
     Before,
+    Column,
     Filter,
     HasAttachment,
     HasLabel,
+    InAccount,
     InPlace,
     InState,
     Place,
@@ -28,7 +33,7 @@ from svc.mail.search.model import (
     Term,
     Text,
 )
-from svc.mail.search.text import phrase, spellings
+from svc.mail.search.text import phrase, simple, spellings
 from svc.store import Value, json_array
 
 IDS_A_SECOND: Final = 4_096
@@ -74,6 +79,8 @@ class Scope:
     alone: bool
     mine: tuple[str, ...]
     """What ``me`` stands for."""
+    forms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The other forms of the words that were typed, as far as there is mail with them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +92,10 @@ class Plan:
 
     match: str
     matcher: Matcher
+    named: str
+    """What of it has in subject and people all words that may stand anywhere."""
+    exactly: str
+    """What of it has the words as they were typed, whole and in no other form."""
     signs: Matcher | None
     low: int
     high: int
@@ -105,22 +116,34 @@ def account_word(account_id: str) -> str:
     return account_id.replace("_", "")
 
 
+Groups = Iterable[tuple[Term, ...]]
+
+
 def plan(query: Query, scope: Scope) -> Plan:
     low, high, rest = _bounds(query.groups)
     compiler = _Compiler(scope)
     texts = [group for group in rest if isinstance(group[0].what, Text)]
     wanted = [group for group in texts if not group[0].negated]
-    left_out = [term.what for group in texts if group[0].negated for term in group if isinstance(term.what, Text)]
+    left_out = [
+        replace(term.what, exact=True)
+        for group in texts
+        if group[0].negated
+        for term in group
+        if isinstance(term.what, Text)
+    ]
     conditions = [compiler.condition(group) for group in rest if not isinstance(group[0].what, Text)]
     if _NEVER in conditions:
         high = low - 1
     if not _asks_for_left_out(rest):
         conditions.append(f"({_LEFT_OUT})")
     matcher = compiler.matcher(wanted, left_out=left_out)
+    exact = _Compiler(replace(scope, forms={}))
     params: dict[str, Value] = {"accounts": json_array(scope.addresses), **compiler.params}
     return Plan(
         match=compiler.match(wanted, left_out=left_out),
         matcher=matcher,
+        named=compiler.match(_each(wanted, _named), left_out=left_out),
+        exactly=exact.match(_each(wanted, _finished), left_out=left_out),
         signs=matcher.of_signs,
         low=low,
         high=high,
@@ -131,7 +154,17 @@ def plan(query: Query, scope: Scope) -> Plan:
     )
 
 
-Groups = Iterable[tuple[Term, ...]]
+def _each(groups: Groups, change: Callable[[Text], Text]) -> list[tuple[Term, ...]]:
+    texts = [[term.what for term in group if isinstance(term.what, Text)] for group in groups]
+    return [tuple(Term(what=change(text)) for text in group) for group in texts]
+
+
+def _named(text: Text) -> Text:
+    return replace(text, columns=NAMED) if text.columns == COLUMNS else text
+
+
+def _finished(text: Text) -> Text:
+    return replace(text, unfinished=False)
 
 
 def _bounds(groups: Groups) -> tuple[int, int, list[tuple[Term, ...]]]:
@@ -178,9 +211,10 @@ class _Compiler:
     def matcher(self, groups: list[tuple[Term, ...]], *, left_out: Sequence[Text]) -> Matcher:
         return Matcher(
             wanted=tuple(
-                tuple(self._mark(term.what) for term in group if isinstance(term.what, Text)) for group in groups
+                tuple(mark for term in group if isinstance(term.what, Text) for mark in self._marks(term.what))
+                for group in groups
             ),
-            left_out=tuple(map(self._mark, left_out)),
+            left_out=tuple(mark for text in left_out for mark in self._marks(text)),
         )
 
     def condition(self, group: tuple[Term, ...]) -> str:
@@ -192,18 +226,25 @@ class _Compiler:
         return f"({' or '.join(found)})"
 
     def _any(self, texts: Iterable[Text]) -> str:
-        found = [f"{{{' '.join(text.columns)}}} : ({' OR '.join(self._phrases(text))})" for text in texts]
+        found = [part for text in texts for part in self._parts(text)]
         return f"({' OR '.join(found)})" if found else ""
 
-    def _phrases(self, text: Text) -> Iterator[str]:
-        for words in self._spellings(text):
-            found = phrase(words, unfinished=_may_go_on(text))
-            if found is not None:
-                yield quoted(*found)
+    def _parts(self, text: Text) -> Iterator[str]:
+        """What was typed, where it may stand, and its other forms where there are any."""
+        found = [phrase(words, unfinished=_may_go_on(text)) for words in self._spellings(text)]
+        yield _within(text.columns, [quoted(*one) for one in found if one is not None])
+        if forms := self._forms(text):
+            yield _within(_inflected(text), [quoted(simple(form), False) for form in forms])
 
-    def _mark(self, text: Text) -> Mark:
+    def _marks(self, text: Text) -> Iterator[Mark]:
+        """The same for a text at hand."""
         found = [(words, phrase(words, unfinished=_may_go_on(text))) for words in self._spellings(text)]
-        return mark_of([(words, one[1]) for words, one in found if one is not None], text.columns)
+        yield mark_of([(words, one[1]) for words, one in found if one is not None], text.columns)
+        if forms := self._forms(text):
+            yield mark_of([(form, False) for form in forms], _inflected(text))
+
+    def _forms(self, text: Text) -> tuple[str, ...]:
+        return self.scope.forms.get(text.words, ()) if has_forms(text) else ()
 
     def _spellings(self, text: Text) -> tuple[str, ...]:
         if text.words.lower() == ME and _ADDRESSES.issuperset(text.columns):
@@ -222,6 +263,8 @@ class _Compiler:
                 return f"s.id < {self._param(id_floor(what.at))}"
             case HasLabel():
                 return self._label(what.name)
+            case InAccount():
+                return self._account(what.name)
 
     def _label(self, name: str) -> str:
         carried = [
@@ -235,10 +278,34 @@ class _Compiler:
             return "0"
         return _THREAD.format(condition=f"({' or '.join(carried)})")
 
+    def _account(self, name: str) -> str:
+        """The account of that address; else those with it in theirs."""
+        wanted = name.casefold()
+        known = {account_id: address.casefold() for account_id, address in self.scope.addresses.items()}
+        found = [one for one, address in known.items() if address == wanted]
+        found = found or [one for one, address in known.items() if wanted in address]
+        if not found:
+            self.notices.append(f'There is no account "{name}" among these.')
+            return "0"
+        return f"s.account_id in (select value from json_each({self._param(json_array(found))}))"
+
     def _param(self, value: Value) -> str:
         name = f"p{len(self.params)}"
         self.params[name] = value
         return f":{name}"
+
+
+def has_forms(text: Text) -> bool:
+    """Whether it is also found by other forms: not as it stands in quotes, nor where it names a person."""
+    return not text.exact and bool(_inflected(text))
+
+
+def _inflected(text: Text) -> tuple[Column, ...]:
+    return tuple(column for column in text.columns if column in INFLECTED)
+
+
+def _within(columns: Iterable[Column], phrases: Iterable[str]) -> str:
+    return f"{{{' '.join(columns)}}} : ({' OR '.join(phrases)})"
 
 
 def _may_go_on(text: Text) -> bool:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
-from typing import Final
+from typing import Concatenate, Final, ParamSpec, TypeVar
 from zoneinfo import ZoneInfo
 
 import trio
@@ -14,11 +15,14 @@ from svc.errors import NotFound, Refusal
 from svc.mail.accounts import own_addresses
 from svc.mail.accounts import queries as account_queries
 from svc.mail.search import queries, reindexing, wire
-from svc.mail.search.find import LIMITS, Found, Limits, find
+from svc.mail.search.expanding import forms_of
+from svc.mail.search.find import LIMITS, Found, Limits, Position, find
 from svc.mail.search.language import parse
 from svc.mail.search.matching import Matcher
-from svc.mail.search.plan import IDS_A_SECOND, Scope, plan
+from svc.mail.search.model import Query
+from svc.mail.search.plan import IDS_A_SECOND, Scope, account_word, plan
 from svc.mail.search.snippet import snippet
+from svc.mail.search.spelling import NEXT_TO_NOTHING, respelled
 from svc.mail.search.tasks import Indexer
 from svc.mail.search.wire import FoundThreadOut, ReindexOut, SearchInput, SearchOut, SearchStateOut
 from svc.mail.threads import queries as thread_queries
@@ -37,6 +41,22 @@ TURN_WAIT_S: Final = 4.0
 
 RETRY_AFTER_S: Final = 2
 
+PAGE_OF_IDS: Final = 2_000
+MAX_PAGES: Final = 100
+"""Of one search for everything that matches: each looks at no more messages than a page that is shown."""
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Everything:
+    """Threads that match; ``complete``: there are no others."""
+
+    thread_ids: tuple[str, ...]
+    next: Position | None
+    complete: bool
+
 
 @dataclass(frozen=True, kw_only=True)
 class Search:
@@ -48,9 +68,33 @@ class Search:
     async def ask(self, principal: Principal, wanted: SearchInput) -> SearchOut:
         if self.indexer.is_synchronous:
             await self.indexer.catch_up()
+        return await self._in_turn(principal, answer, wanted=wanted, limits=self.limits)
+
+    async def everything(self, principal: Principal, wanted: SearchInput, *, most: int) -> Everything:
+        """The threads of all pages, up to ``most`` and to what is looked at for that; a turn for each page."""
+        if self.indexer.is_synchronous:
+            await self.indexer.catch_up()
+        thread_ids: list[str] = []
+        position: Position | None = None
+        for _ in range(MAX_PAGES):
+            found = await self._in_turn(principal, found_ids, wanted=wanted, limits=self.limits, position=position)
+            thread_ids += found.thread_ids
+            position = found.next
+            if position is None or len(thread_ids) > most:
+                break
+        complete = position is None and len(thread_ids) <= most
+        return Everything(thread_ids=tuple(thread_ids[:most]), next=None, complete=complete)
+
+    async def _in_turn(
+        self,
+        principal: Principal,
+        read: Callable[Concatenate[ReadTx, Principal, P], T],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
         try:
             async with self.turns.turn(principal.user_id or principal.device_id, wait_s=TURN_WAIT_S):
-                return await self.store.read(answer, principal, wanted=wanted, limits=self.limits)
+                return await self.store.read(read, principal, *args, **kwargs)
         except trio.TooSlowError:
             raise Refusal(
                 "Too many searches at once. Try again in a moment.",
@@ -67,17 +111,39 @@ def answer(tx: ReadTx, principal: Principal, *, wanted: SearchInput, limits: Lim
     """Decided on one snapshot: what the index knows now."""
     position = wire.decode_cursor(wanted)
     scope = _scope(tx, principal, wanted.account_id)
-    zone, notices = _zone(wanted.time_zone)
-    query = parse(wanted.query, now=tx.now, zone=zone)
+    query, notices = _query(tx, wanted)
     if not query.groups or not scope.addresses:
         return SearchOut(threads=(), next_cursor=None, notices=(*notices, *query.notices))
+    scope = _with_forms(tx, query, scope)
     planned = plan(query, scope)
     found = find(tx, planned, position=position, limit=wanted.limit, limits=limits)
+    found_enough = len(found.hits) > NEXT_TO_NOTHING or found.next is not None or position is not None
     return SearchOut(
         threads=_threads(tx, principal, found, planned.matcher),
         next_cursor=wire.encode_cursor(found.next, wanted) if found.next else None,
         notices=(*notices, *planned.notices, *_state_notices(tx, found, scope)),
+        did_you_mean=None if found_enough else _did_you_mean(tx, wanted, scope, found=len(found.hits), limits=limits),
     )
+
+
+def found_ids(
+    tx: ReadTx, principal: Principal, *, wanted: SearchInput, limits: Limits, position: Position | None
+) -> Everything:
+    """A page of what is found, as ids alone."""
+    scope = _scope(tx, principal, wanted.account_id)
+    query, _ = _query(tx, wanted)
+    if not query.groups or not scope.addresses:
+        return Everything(thread_ids=(), next=None, complete=True)
+    planned = plan(query, _with_forms(tx, query, scope))
+    found = find(tx, planned, position=position, limit=PAGE_OF_IDS, limits=limits)
+    return Everything(
+        thread_ids=tuple(hit.thread_id for hit in found.hits), next=found.next, complete=found.next is None
+    )
+
+
+def _query(tx: ReadTx, wanted: SearchInput) -> tuple[Query, tuple[str, ...]]:
+    zone, notices = _zone(wanted.time_zone)
+    return parse(wanted.query, now=tx.now, zone=zone), notices
 
 
 def _scope(tx: ReadTx, principal: Principal, account_id: str | None) -> Scope:
@@ -94,6 +160,23 @@ def _scope(tx: ReadTx, principal: Principal, account_id: str | None) -> Scope:
         alone=not queries.others_have_mail(tx, ids),
         mine=tuple(dict.fromkeys(one for account in accounts for one in own_addresses.sendable(account))),
     )
+
+
+def _with_forms(tx: ReadTx, query: Query, scope: Scope) -> Scope:
+    """The same accounts, and the other forms that their mail has of the words."""
+    return replace(scope, forms=forms_of(tx, query, [account_word(one) for one in scope.addresses]))
+
+
+def _did_you_mean(tx: ReadTx, wanted: SearchInput, scope: Scope, *, found: int, limits: Limits) -> str | None:
+    """The first spelling that finds more."""
+    zone, _ = _zone(wanted.time_zone)
+    accounts = [account_word(one) for one in scope.addresses]
+    query = parse(wanted.query, now=tx.now, zone=zone)
+    for typed in respelled(tx, query, wanted.query, accounts, known=scope.forms):
+        planned = plan(parse(typed, now=tx.now, zone=zone), replace(scope, forms={}))
+        if len(find(tx, planned, position=None, limit=found + 1, limits=limits).hits) > found:
+            return typed.strip()
+    return None
 
 
 def _zone(name: str | None) -> tuple[tzinfo, tuple[str, ...]]:

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
+import msgspec
+
 from svc.formats.person import Person
 from svc.mail.model import MessageHeaders
-from svc.mail.search.matching import FAR_APART
 from svc.mail.search.model import COLUMNS, Column
 from svc.mail.search.plan import Plan
 from svc.mail.threads.queries import decode_headers
@@ -79,17 +80,15 @@ def scan(tx: ReadTx, plan: Plan, *, low: int, high: int, entries: int) -> Iterat
         yield cast(int, row_id), str(thread_id) if thread_id is not None and has_signs else None
 
 
-def named_texts(tx: ReadTx, *, ids: Iterable[int]) -> Iterator[tuple[int, str]]:
-    """Subject and people of each message, as one text."""
+def having(tx: ReadTx, match: str, *, low: int, high: int) -> set[int]:
+    """The messages between that have the words, whosever they are and whatever else they keep."""
     rows = tx.each(
-        """
-        select id, subject || :gap || sender || :gap || recipient || :gap || cc || :gap || bcc
-        from mail_search_named where id in (select value from json_each(:ids))
-        """,
-        gap=FAR_APART,
-        ids=json_array(ids),
+        "select rowid from mail_search_fts where mail_search_fts match :match and rowid between :low and :high",
+        match=match,
+        low=low,
+        high=high,
     )
-    return cast("Iterator[tuple[int, str]]", rows)
+    return {cast(int, row_id) for (row_id,) in rows}
 
 
 def newer_of_thread(
@@ -136,6 +135,36 @@ def texts(tx: ReadTx, ids: Sequence[int]) -> dict[int, tuple[str, dict[Column, s
     return {cast(int, row[0]): (str(row[1]), dict(zip(COLUMNS, map(str, row[2:]), strict=True))) for row in rows}
 
 
+@dataclass(frozen=True, kw_only=True)
+class Counted:
+    """An account, as the index names it, and the words of one of its messages."""
+
+    account: str
+    columns: dict[Column, str]
+
+
+def counted_words(tx: ReadTx, row_id: int, *, version: int) -> Counted | None:
+    """``None`` where they are not in the vocabulary, or were added by another version."""
+    row = tx.one(
+        f"""
+        select n.account, {_COLUMNS} from mail_search_named n join mail_search_words w on w.id = n.id
+        where n.id = :id and n.counted = :version
+        """,
+        id=row_id,
+        version=version,
+    )
+    return (
+        None
+        if row is None
+        else Counted(account=str(row[0]), columns=dict(zip(COLUMNS, map(str, row[1:]), strict=True)))
+    )
+
+
+def newest(tx: ReadTx, *, limit: int) -> list[int]:
+    rows = tx.all("select id from mail_search_named order by id desc limit :limit", limit=limit)
+    return [cast(int, row_id) for (row_id,) in rows]
+
+
 def others_have_mail(tx: ReadTx, account_ids: Sequence[str]) -> bool:
     """Whether there are accounts beside these."""
     other = tx.value(
@@ -143,6 +172,106 @@ def others_have_mail(tx: ReadTx, account_ids: Sequence[str]) -> bool:
         ids=json_array(account_ids),
     )
     return bool(other)
+
+
+# What the vocabulary knows: of these accounts, as the index names them, and no others
+
+
+def languages(tx: ReadTx, accounts: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+    """Those of ``known`` in which there is mail."""
+    rows = tx.all(
+        """
+        select l.value from json_each(:known) l where exists (
+            select 1 from json_each(:accounts) a
+            cross join mail_search_vocabulary v on v.account = a.value and v.language = l.value
+        )
+        """,
+        known=json_array(known),
+        accounts=json_array(accounts),
+    )
+    return tuple(str(language) for (language,) in rows)
+
+
+def words_under(
+    tx: ReadTx, accounts: Sequence[str], stems: Iterable[tuple[str, str]], *, limit: int
+) -> list[tuple[str, str]]:
+    """The words under these stems, each in its language, and how they are written; what most messages have first."""
+    rows = tx.all(
+        """
+        select v.word, coalesce(v.written, v.word) from json_each(:accounts) a
+        cross join json_each(:stems) s cross join mail_search_vocabulary v on v.account = a.value
+            and v.language = json_extract(s.value, '$[0]') and v.stem = json_extract(s.value, '$[1]')
+        group by v.word order by sum(v.messages) desc, v.word limit :limit
+        """,
+        accounts=json_array(accounts),
+        stems=msgspec.json.encode(list(stems)).decode(),
+        limit=limit,
+    )
+    return [(str(word), str(written)) for word, written in rows]
+
+
+def has_entries(tx: ReadTx, account: str, entries: Iterable[tuple[str, str, str]]) -> bool:
+    """Whether there is a row for each of these languages, stems and words."""
+    missing = tx.value(
+        """
+        select exists (
+            select 1 from json_each(:entries) e where not exists (
+                select 1 from mail_search_vocabulary where account = :account and messages > 0
+                    and language = json_extract(e.value, '$[0]') and stem = json_extract(e.value, '$[1]')
+                    and word = json_extract(e.value, '$[2]')
+            )
+        )
+        """,
+        account=account,
+        entries=msgspec.json.encode([list(entry) for entry in entries]).decode(),
+    )
+    return not missing
+
+
+@dataclass(frozen=True)
+class Known:
+    """A word, how it is written, and how many messages have it, about."""
+
+    word: str
+    written: str
+    messages: int
+
+
+def known_words(tx: ReadTx, accounts: Sequence[str], words: Iterable[str]) -> list[Known]:
+    """Those of these words that there are."""
+    rows = tx.all(
+        """
+        select v.word, coalesce(v.written, v.word), max(v.messages) from json_each(:accounts) a
+        cross join json_each(:words) w cross join mail_search_vocabulary v on v.account = a.value and v.word = w.value
+        group by v.word
+        """,
+        accounts=json_array(accounts),
+        words=json_array(words),
+    )
+    return [Known(str(word), str(written), cast(int, messages)) for word, written, messages in rows]
+
+
+def words_beginning(
+    tx: ReadTx, accounts: Sequence[str], beginning: str, *, chars: tuple[int, int], limit: int
+) -> list[Known]:
+    """Words of so many letters that begin so: of each account the first in the order of the alphabet."""
+    found = []
+    for account in accounts:
+        rows = tx.all(
+            """
+            select word, coalesce(written, word), messages from mail_search_vocabulary
+            where account = :account and word >= :beginning and word < :beginning || char(0x10ffff)
+                and length(word) between :least and :most
+            limit :limit
+            """,
+            account=account,
+            beginning=beginning,
+            least=chars[0],
+            most=chars[1],
+            limit=max(1, limit // len(accounts)),
+        )
+        found += [Known(str(word), str(written), cast(int, messages)) for word, written, messages in rows]
+    return found
 
 
 # What the index still has to do

@@ -25,7 +25,7 @@ MAX_HITS: Final = 50
 """Of one mark in one text: the best passage is looked for among them."""
 
 MAX_STARTS: Final = 100
-MAX_MARKS: Final = 8
+MAX_MARKS: Final = 12
 """Different words that are marked: each is looked for in the whole of a long text."""
 
 _OTHERS: Final[tuple[Column, ...]] = ("recipient", "cc", "bcc", "files")

@@ -103,4 +103,21 @@ TABLES = (
     """,
 )
 
+VOCABULARY = (
+    """
+    create table mail_search_vocabulary (       -- the words of each account's mail, by what their forms have in common
+        account text not null,                  -- as in mail_search_named
+        language text not null,                 -- of the messages; '': not known
+        stem text not null,
+        word text not null,                     -- as the full-text table has it, without accents
+        written text,                           -- with them; null: the same
+        messages integer not null,
+        primary key (account, language, stem, word)
+    ) strict, without rowid
+    """,
+    "create index mail_search_vocabulary_words on mail_search_vocabulary (account, word)",
+    # The version in which the message's words were added to the vocabulary.
+    "alter table mail_search_named add column counted integer not null default 0",
+)
+
 ERASED_WHEN_ASKED = ("drop trigger mail_search_erased",)

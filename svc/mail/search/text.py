@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Final
 
-VERSION: Final = 3
+VERSION: Final = 4
 """Count it up when the same message would now give other words, or its row another line: every index is then made anew,
 in the background."""
 
@@ -117,6 +117,11 @@ def spellings(words: str) -> tuple[str, ...]:
     words = normal(words)
     found = (words, words.translate(_LETTERS), words.translate(_UMLAUTS).translate(_LETTERS), words.replace("ss", "ß"))
     return tuple(dict.fromkeys(found))
+
+
+def simple(word: str) -> str:
+    """With the letters that the index has for those without a simpler one in them."""
+    return word.translate(_LETTERS)
 
 
 def folded(text: str) -> str:

@@ -19,7 +19,9 @@ from svc.mail.wire import MAX_LIST_LIMIT, Id
 from svc.protocol.rows import Wire
 
 MAX_CURSOR_CHARS: Final = 400
+"""The cursor of a search. Beyond: 400 `invalid`, with the name of the field."""
 MAX_ZONE_CHARS: Final = 64
+"""The name of a time zone. Beyond: 400 `invalid`, with the name of the field."""
 
 _Number = Annotated[int, msgspec.Meta(ge=-MAX_ID, le=MAX_ID)]
 
@@ -51,11 +53,15 @@ class FoundThreadOut(ThreadOut, frozen=True):
 
 
 class SearchOut(Wire, frozen=True):
-    """``notices`` are sentences for the person: what was not understood, what could not be looked at."""
+    """``notices`` are sentences for the person: what was not understood, what could not be looked at.
+
+    ``did_you_mean``: the query in another spelling, which finds something where this one finds next to nothing.
+    """
 
     threads: tuple[FoundThreadOut, ...]
     next_cursor: str | None
     notices: tuple[str, ...]
+    did_you_mean: str | None = None
 
 
 class _Cursor(msgspec.Struct, frozen=True, array_like=True):

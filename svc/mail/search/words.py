@@ -9,27 +9,26 @@ from svc.formats.readable import readable_text
 from svc.formats.snippet import snippet
 from svc.mail.model import Body
 from svc.mail.search.actions import Words
+from svc.mail.search.model import Column
 from svc.mail.search.queries import Waiting
 from svc.mail.search.text import indexable
+from svc.mail.search.vocabulary import entries_of
 
 
 def words_of(message: Waiting, readable: str | None, *, line: str | None = None) -> Words:
     """``readable``: what a person reads in its body; ``None`` where that is lost: the rest can still be found.
     ``line``: the one of its row, where that is to be told anew."""
     headers = message.headers
-    return Words(
-        message_id=message.message_id,
-        snippet=line,
-        columns={
-            "subject": indexable(message.subject),
-            "sender": _people([message.sender]),
-            "recipient": _people(headers.to),
-            "cc": _people(headers.cc),
-            "bcc": _people(headers.bcc),
-            "files": indexable("\n".join(one.filename for one in headers.attachments)),
-            "body": indexable(readable or ""),
-        },
-    )
+    columns: dict[Column, str] = {
+        "subject": indexable(message.subject),
+        "sender": _people([message.sender]),
+        "recipient": _people(headers.to),
+        "cc": _people(headers.cc),
+        "bcc": _people(headers.bcc),
+        "files": indexable("\n".join(one.filename for one in headers.attachments)),
+        "body": indexable(readable or ""),
+    }
+    return Words(message_id=message.message_id, columns=columns, entries=entries_of(columns), snippet=line)
 
 
 def words_with(message: Waiting, body: Body) -> Words:

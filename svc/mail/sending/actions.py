@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Unpack
 
 import msgspec
@@ -89,6 +89,7 @@ def accept(
     from_address = _from_address(tx, account, request)
     outgoing_id = new_id("out")
     attachments = _adopted(tx, principal, account, request, outgoing_id=outgoing_id, draft=draft)
+    request = replace(request, html=attaching.renamed(request.html, request.attachments, attachments))
     quoted = _quoted(tx, principal, account, request.quote, outgoing_id=outgoing_id)
     _check_size(files_of(tx, origin=outgoing_origin(outgoing_id)))
     timing = _timing(tx.now, send_at=send_at, hold_ms=hold_ms)

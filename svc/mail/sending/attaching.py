@@ -41,6 +41,14 @@ def adopt(
     return tuple(kept)
 
 
+def renamed(html: str, file_ids: Sequence[str], own_ids: Sequence[str]) -> str:
+    """The text whose pictures are shown by the ids that :func:`adopt` answered with: ``<img src="cid:fil_…">``."""
+    for file_id, own_id in zip(dict.fromkeys(file_ids), own_ids, strict=True):
+        if file_id != own_id:
+            html = html.replace(f'"cid:{file_id}"', f'"cid:{own_id}"')
+    return html
+
+
 def attach(tx: Tx, file: File, *, origin: str, owner_id: str | None, holder: str) -> str:
     """Another name for the content of ``file``, owned by the record ``holder``. Its id."""
     own_id = derived_id("fil", holder, file.id)

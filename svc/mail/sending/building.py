@@ -112,12 +112,14 @@ class Builder:
 
     async def _build(self, letter: Letter) -> bytes:
         parts = await self.store.read(_parts, letter)
-        html = await self.rebuilder.own(letter.html)
+        pictures = _own_content_ids(letter)
+        html = await self.rebuilder.own(letter.html, images=pictures)
         images = {} if letter.quoted is None else _content_ids(letter.id, letter.quoted)
         if letter.quoted is not None:
             quoted = await self.rebuilder.quoted(letter.quoted, images=images)
-            html = OutgoingHtml(html=f"{html.html}<br>{quoted.html}", content_ids=quoted.content_ids)
-        return await self.threads.run(self._compose, letter, parts, html, images, self.clock.now())
+            shown = (*html.content_ids, *quoted.content_ids)
+            html = OutgoingHtml(html=f"{html.html}<br>{quoted.html}", content_ids=shown)
+        return await self.threads.run(self._compose, letter, parts, html, {**images, **pictures}, self.clock.now())
 
     def _compose(
         self, letter: Letter, parts: _Parts, html: OutgoingHtml, images: Mapping[str, str], now: Millis
@@ -145,7 +147,7 @@ class Builder:
     def _attached(
         self, letter: Letter, parts: _Parts, *, shown: set[str], images: Mapping[str, str]
     ) -> Iterator[Attached]:
-        """The quote's pictures that are really shown, and what the person attached."""
+        """The quote's pictures that are really shown, and what the person attached or showed in the text."""
         left = set(shown)
         for picture in letter.quoted.inline if letter.quoted else ():
             content_id = images.get(picture.content_id or "")
@@ -153,7 +155,8 @@ class Builder:
                 left.remove(content_id)  # a content id names one part
                 yield self._file(parts, picture.file_id, content_id=content_id)
         for file_id in letter.attachments:
-            yield self._file(parts, file_id, content_id=None)
+            content_id = images.get(file_id)
+            yield self._file(parts, file_id, content_id=content_id if content_id in left else None)
 
     def _file(self, parts: _Parts, file_id: str, *, content_id: str | None) -> Attached:
         file = parts.files.get(file_id)
@@ -180,6 +183,12 @@ def _content_ids(outgoing_id: str, quoted: Quoted) -> dict[str, str]:
         if picture.content_id is not None:
             found.setdefault(picture.content_id, content_id_of(outgoing_id, index))
     return found
+
+
+def _own_content_ids(letter: Letter) -> dict[str, str]:
+    """By the file that the person's own text shows (``cid:fil_…``): its content id, after those of the quote."""
+    first = 0 if letter.quoted is None else len(letter.quoted.inline)
+    return {file_id: content_id_of(letter.id, first + at) for at, file_id in enumerate(letter.attachments)}
 
 
 def _parts(tx: ReadTx, letter: Letter) -> _Parts:

@@ -31,6 +31,7 @@ from svc.principal import Principal
 from svc.store import ReadTx, Tx, json_array
 
 MAX_DRAFTS: Final = 1_000
+"""Drafts of one person. Beyond: 409 `conflict`."""
 SNIPPET_CHARS: Final = 200
 SNIPPET_SOURCE_CHARS: Final = 16 * 1024
 
@@ -61,7 +62,7 @@ def save(tx: Tx, principal: Principal, *, draft_id: str | None, version: int | N
     )
     write(
         tx,
-        request,
+        replace(request, html=attaching.renamed(request.html, request.attachments, attachments)),
         draft_id=draft_id,
         owner_id=writer_of(principal, account),
         attachments=attachments,

@@ -34,7 +34,7 @@ class Following:
         text = ""
         if found.kind == "edited":
             try:
-                text = await self.taking_up.words(open_.message)
+                text = await self.taking_up.words(open_.message, draft_id=found.draft_id)
             except Conflict as why:
                 log.info("mail.draft_not_followed", draft=found.draft_id, reason=str(why))
                 await self.store.write(elsewhere.leave, found)

@@ -15,17 +15,23 @@ from svc.mail.sending.states import CANCELLABLE, OutgoingState
 QuoteKind = Literal["reply", "forward"]
 
 MAX_ATTEMPTS: Final = 10
+"""Attempts to send a mail that provably did not leave. Beyond: the mail is `failed`, and can be sent again by hand."""
 MAX_LATE_MS: Final = 12 * HOUR_MS
-"""What is due for longer than this, because the machine slept, waits for the person's word."""
+"""How late a mail still goes by itself, because the machine slept. Beyond: the mail is `overdue` and waits for the word
+of its sender."""
 LONGEST_RETRY_MS: Final = DAY_MS
 """A retry is never further away: a date beyond it is the work of a clock that jumped back."""
 SHOW_ENDED_MS: Final = DAY_MS
 KEEP_ENDED_MS: Final = 30 * DAY_MS
 MAX_RECIPIENTS: Final = 500
+"""Entries of To, of Cc and of Bcc, each. Beyond: 400 `invalid`, with the name of the field."""
 MAX_ATTACHMENTS: Final = 100
+"""Attachments of a mail that is written. Beyond: 400 `invalid`, with the name of the field."""
 MAX_ATTACHED_BYTES: Final = 25 * 1024 * 1024
-"""Of one mail. As base64 that is 34 MiB; what a provider takes in all is its ``Capabilities.max_message_bytes``."""
+"""Attachments of one mail together; as base64 that is 34 MiB. What a provider takes in all is its
+``Capabilities.max_message_bytes``. Beyond: 413 `too_large`."""
 MAX_LISTED: Final = 200
+"""Mails of the outbox, or drafts, in one list. Beyond: the newest ones are shown."""
 
 TASKS_TOPIC: Final = "tasks"
 

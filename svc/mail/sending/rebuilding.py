@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import Final
 
 import msgspec
@@ -33,9 +34,10 @@ class Rebuilder:
     processes: ProcessPool
     log: Log
 
-    async def own(self, html: str) -> OutgoingHtml:
-        """What a person composed. They, too, may have pasted anything."""
-        return await self._budgeted(html, partial(outgoing_html, html), partial(_as_text, html))
+    async def own(self, html: str, *, images: Mapping[str, str] = MappingProxyType({})) -> OutgoingHtml:
+        """What a person composed. They, too, may have pasted anything. ``images``: as :func:`outgoing_html` has it."""
+        how = partial(outgoing_html, html, images=dict(images))
+        return await self._budgeted(html, how, partial(_as_text, html))
 
     async def quoted(self, quoted: Quoted, *, images: Mapping[str, str]) -> OutgoingHtml:
         """The original below. ``images``: as :func:`svc.formats.writing.quote` has it.

@@ -4,7 +4,7 @@ Theory: a message that lies among the drafts of a mailbox never changes; who edi
 a draft here stands for exactly one text of the other program. Opening one writes nothing there. Once it is changed
 here its copy replaces that message (``draft_copies.py``); what another program made of it meanwhile stays beside it.
 
-Pictures in the text become attachments: the editor shows none.
+Pictures in the text are files of the draft, and stay where they are.
 """
 
 from __future__ import annotations
@@ -50,17 +50,18 @@ class TakingUp:
         message = await self.store.read(_open, principal, message_id)
         if isinstance(message, str):
             return message
-        text = await self.words(message)
+        text = await self.words(message, draft_id=derived_id("drf", message.id))
         return await self.store.write(_take, principal, message_id, text)
 
-    async def words(self, message: MessageRow) -> str:
-        """Its text as the editor has it. Raises :class:`Conflict` where it can't be had."""
+    async def words(self, message: MessageRow, *, draft_id: str) -> str:
+        """Its text as the editor has it, as that draft's. Raises :class:`Conflict` where it can't be had."""
         try:
             data = await self.blobs.read(message.body_sha256, limit=MAX_BODY_BLOB_BYTES)
         except (BlobMissing, BlobCorrupt) as fault:
             raise Conflict("The text of this draft is missing or damaged on this server.") from fault
         body = msgspec.json.decode(data, type=Body)
-        found = html_of(body.text) if body.html is None else (await self.rebuilder.own(body.html)).html
+        images = _pictures(message, draft_id)
+        found = html_of(body.text) if body.html is None else (await self.rebuilder.own(body.html, images=images)).html
         if len(found) > wire.MAX_HTML_CHARS or len(message.headers.attachments) > MAX_ATTACHMENTS:
             raise Conflict("This draft is too large to be continued here. Open it in the program that wrote it.")
         return found
@@ -69,6 +70,15 @@ class TakingUp:
 def html_of(text: str) -> str:
     """Plain text with its lines and quotations; the editor knows no other way to keep spaces."""
     return text_to_html(_SPACES.sub(lambda run: _NBSP * len(run[0]), text))
+
+
+def _pictures(message: MessageRow, draft_id: str) -> dict[str, str]:
+    """By content id: the draft's own file, as :func:`attached` makes it. Of two with the same id the first counts."""
+    found: dict[str, str] = {}
+    for one in message.headers.attachments:
+        if one.content_id is not None:
+            found.setdefault(one.content_id, derived_id("fil", draft_id, one.file_id))
+    return found
 
 
 def _open(tx: ReadTx, principal: Principal, message_id: str) -> MessageRow | str:

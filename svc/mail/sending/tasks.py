@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
+import msgspec
 import trio
 
 from svc.backoff import Retries
@@ -258,11 +259,17 @@ class Delivery:
         except Exception as error:  # an edge: a full disk, most likely
             child.log.error("mail.own_copy_failed", error, account=loop.account_id)
             return None
-        return fetched.incoming[0] if fetched.incoming else None
+        return _known_as(fetched.incoming[0], answer.names) if fetched.incoming else None
 
     def _pause_s(self, begun: Outgoing, fault: ProviderFault) -> float:
         """Growing, spread, and never shorter than the provider's own ``Retry-After``."""
         return fault.pause_s(RETRIES.pause_s(begun.attempts, self.rng))
+
+
+def _known_as(copy: Incoming, names: Sequence[str]) -> Incoming:
+    """Who got it may answer one of these names, so they lead to its thread, too."""
+    references = tuple(dict.fromkeys((*copy.headers.references, *names)))
+    return replace(copy, headers=msgspec.structs.replace(copy.headers, references=references))
 
 
 def _agenda(tx: ReadTx, *, in_flight: frozenset[str], hold_ms: int) -> Agenda:

@@ -24,9 +24,13 @@ from svc.mail.wire import Id
 from svc.protocol.rows import Wire
 
 MAX_HTML_CHARS: Final = 1024 * 1024
+"""The HTML of a mail that is written. Beyond: 400 `invalid`, with the name of the field."""
 MAX_SUBJECT_CHARS: Final = 2_000
+"""The subject of a mail that is written. Beyond: 400 `invalid`, with the name of the field."""
 MAX_SIGNATURE_CHARS: Final = 64 * 1024
+"""A signature. Beyond: 400 `invalid`, with the name of the field."""
 MAX_MAILBOX_CHARS: Final = 1_000
+"""One recipient: name and address. Beyond: 400 `invalid`, with the name of the field."""
 
 Mailboxes = Annotated[
     tuple[Annotated[str, msgspec.Meta(max_length=MAX_MAILBOX_CHARS)], ...], msgspec.Meta(max_length=MAX_RECIPIENTS)

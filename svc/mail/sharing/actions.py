@@ -20,6 +20,7 @@ from svc.store import ReadTx, Tx, records
 SharedAccess = Literal["read", "act"]
 
 MAX_MEMBERS: Final = 50
+"""People with whom an account is shared. Beyond: 409 `conflict`."""
 _FIELDS: Final = ("accountId", "account.id", "draft.accountId", "outgoing.accountId")
 """Where live updates name the account."""
 

@@ -32,8 +32,8 @@ from svc.mail.providers.seam import (
 )
 from svc.mail.sync import ingest, label_catalog
 from svc.mail.sync.fetch import Fetched, Fetcher
-from svc.mail.sync.pace import Pace
 from svc.mail.sync.pages import PageRead, PagesAhead, next_token
+from svc.mail.sync.rate import SyncRate
 from svc.mail.sync.steps import IngestStep
 from svc.mail.threads import queries as thread_queries
 from svc.mail.threads.label_queries import labels_are_old
@@ -64,7 +64,7 @@ class AccountSync:
     steps: Sequence[IngestStep]
     log: Log
     stored: Stored = _nobody_waits
-    pace: Pace = field(default_factory=Pace)
+    rate: SyncRate = field(default_factory=SyncRate)
     confirmed: Confirmed = field(default_factory=Confirmed)
     _labels_turn: trio.Lock = field(default_factory=trio.Lock)
     _addresses_asked: trio.Event = field(default_factory=trio.Event)
@@ -122,7 +122,7 @@ class AccountSync:
         account = await self._account()
         if account is None:
             return
-        self.pace.begin()
+        self.rate.begin()
         if account.sweep_page_token is None and account.progress_done > 0:
             return  # the last page was stored before the process died
         pages = PagesAhead(
@@ -154,7 +154,7 @@ class AccountSync:
             next_page_token=page.next_page_token,
         )
         await self.store.write(ingest.store_page, account_id=self.account_id, page=stored, steps=self.steps)
-        self.pace.done(len(page.ids))
+        self.rate.done(len(page.ids))
         await self.stored(self.account_id, stored.incoming)
 
     async def _fetch_missed(self, refs: Mapping[str, MessageRef]) -> None:
@@ -308,14 +308,14 @@ class AccountSync:
             )
         if not known and not gone:
             return await self._fetch_each([ref])
-        if known and (gone or not _contradict(changes) or not await self._fetch_again(ref)):
+        if known and (gone or not _are_not_enough(changes) or not await self._fetch_again(ref)):
             await self.store.write(
                 ingest.apply_changes, account_id=self.account_id, changes=gone or changes, confirmed=since()
             )
         return None
 
     async def _fetch_again(self, ref: MessageRef) -> bool:
-        """Ask for the labels a message carries now. False when it can't be had alone."""
+        """Ask for a message as it is now: its labels, and what it is called. False when it can't be had alone."""
         with self.confirmed.reading() as since:
             fetched = await self._fetch([ref])
             if fetched.outage is not None:
@@ -376,8 +376,11 @@ def _by_message(changes: Iterable[HistoryChange]) -> list[list[HistoryChange]]:
     return list(grouped.values())
 
 
-def _contradict(changes: Iterable[HistoryChange]) -> bool:
-    """A label both came and went: then the outcome hangs on the order of telling, which nobody promised."""
+def _are_not_enough(changes: Sequence[HistoryChange]) -> bool:
+    """The message has another name now, or a label both came and went: then the outcome hangs on the order of telling,
+    which nobody promised."""
+    if any(change.renamed for change in changes):
+        return True
     came: set[str] = set()
     went: set[str] = set()
     for change in changes:

@@ -16,12 +16,13 @@ from svc.mail.accounts.failures import Passed
 from svc.mail.changes import message_labels, outbox
 from svc.mail.model import INBOX, Account, Incoming, LabelChange, message_id_of
 from svc.mail.sync.steps import IngestStep, StoredMessage
-from svc.mail.threads import duplicates, message_rows, mutes, references, thread_rows
+from svc.mail.threads import blocks, duplicates, message_rows, mutes, references, thread_rows
 from svc.mail.threads.references import Place
 from svc.principal import system
 from svc.store import Tx, json_array
 
 _MUTING: Final = system("mail-mute")
+_BLOCKING: Final = system("mail-block")
 
 
 def store_each(
@@ -71,7 +72,7 @@ class _Batch:
     _dirty: dict[str, None] = field(default_factory=dict)
 
     def store(self, message: Incoming) -> None:
-        """Store one message, or bring the labels of the stored one up to date."""
+        """Store one message, or bring the labels and the names of the stored one up to date."""
         tx, account, labels = self.tx, self.account, message.labels
         if self.confirmed or message.provider_message_id in self.pending:
             labels = message_labels.with_pending(
@@ -84,15 +85,13 @@ class _Batch:
         stored = self.stored.get(message.provider_message_id)
         if stored is None:
             message_id, place, labels = self._add(message, labels)
-            thread_id = place.thread_id
-            self.stored[message.provider_message_id] = message_id, thread_id
             self._added += 1
         else:
-            place = None
-            message_id, thread_id = stored
+            message_id, place = stored[0], self._met_again(message, stored)
             message_rows.write_labels(tx, account, message_id=message_id, labels=labels)
+        thread_id, joined = place.thread_id, place.joined
+        self.stored[message.provider_message_id] = message_id, thread_id
         self._dirty[thread_id] = None
-        joined = () if place is None else place.joined
         if joined:
             self._follow(joined, thread_id)
         done = StoredMessage(
@@ -121,26 +120,46 @@ class _Batch:
             if before in gone:
                 self.stored[one] = message_id, thread_id
 
+    def _met_again(self, message: Incoming, stored: tuple[str, str]) -> Place:
+        """Where a stored message belongs, which its server may have given another name."""
+        tx, account = self.tx, self.account
+        message_id, thread_id = stored
+        name = message.message_id_header
+        if name is None or not message_rows.note_name(tx, message, message_id=message_id):
+            return Place(thread_id=thread_id)
+        place = references.rename(tx, account, message, thread_id=thread_id)
+        thread_rows.refresh_duplicates(tx, place.duplicates)
+        return place
+
     def _add(self, message: Incoming, labels: frozenset[str]) -> tuple[str, Place, frozenset[str]]:
         tx, account = self.tx, self.account
         message_id = message_id_of(account.id, message.provider_message_id)
         place = references.place(tx, account, message)
         thread_rows.refresh_duplicates(tx, place.duplicates)
-        if INBOX in labels and not self.backfill and mutes.skips_inbox(tx, account, message, thread_id=place.thread_id):
-            labels -= {INBOX}
-            outbox.queue_from(
-                tx,
-                _MUTING,
-                account_id=account.id,
-                provider_message_id=message.provider_message_id,
-                remove=frozenset({INBOX}),
-            )
+        if not self.backfill:
+            labels = self._turned_away(message, labels, thread_id=place.thread_id)
         message_rows.insert(tx, account, message, message_id=message_id, thread_id=place.thread_id, labels=labels)
         if self.has_siblings:
             thread_rows.refresh_duplicates(tx, duplicates.link(tx, account, message_id=message_id))
         if message.provider_message_id in self.failed:
             failures.stored_after_all(tx, account_id=account.id, provider_message_id=message.provider_message_id)
         return message_id, place, labels
+
+    def _turned_away(self, message: Incoming, labels: frozenset[str], *, thread_id: str) -> frozenset[str]:
+        """The labels of a message that has just come: a blocked sender's goes to spam or to the trash, and one of a
+        muted thread past the inbox. The provider hears of it."""
+        tx, account = self.tx, self.account
+        blocked = blocks.label_on_arrival(tx, account, message, labels=labels)
+        if blocked is not None:
+            add, by = frozenset({blocked}), _BLOCKING
+        elif INBOX in labels and mutes.skips_inbox(tx, account, message, thread_id=thread_id):
+            add, by = frozenset(), _MUTING
+        else:
+            return labels
+        remove = frozenset({INBOX}) & labels
+        provider_id = message.provider_message_id
+        outbox.queue_from(tx, by, account_id=account.id, provider_message_id=provider_id, add=add, remove=remove)
+        return (labels - remove) | add
 
 
 def _batch(

@@ -1,7 +1,7 @@
 """The loops of one account: sync every 30 seconds, and the outbox that takes local changes to the provider.
 
-The only room of mail that waits. A fault becomes a state the user can read and a time to try again: the account waits
-with growing pauses, or asks to be connected again. Nothing here is retried for ever without being shown.
+A fault becomes a state the user can read and a time to try again, which is decided here: the account waits with growing
+pauses (:mod:`svc.backoff`), or asks to be connected again. Nothing here is retried for ever without being shown.
 """
 
 from __future__ import annotations
@@ -140,8 +140,13 @@ class AccountLoop:
             is_well, now_s = pause_s == POLL_INTERVAL_S, trio.current_time()
             self._hint_due_s = now_s + HINT_GAP_S if is_well else math.inf
             self._due_s = self._hint_due_s if is_well and self._hinted else now_s + pause_s
+            if self._is_asked():
+                self._due_s = now_s  # during this step, which may have been past what they wait for
             self._listening.account_is(well=is_well)
             self._due_moved.call()
+
+    def _is_asked(self) -> bool:
+        return self._retry is not None
 
     def _hint(self) -> None:
         """Something may have happened at the provider."""

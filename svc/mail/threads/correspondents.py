@@ -33,7 +33,8 @@ def meet(tx: Tx, account: Account, message: Incoming, *, labels: frozenset[str])
     headers = message.headers
     met = (*headers.to, *headers.cc, *headers.bcc) if sent else (message.sender,)
     others = (one for one in reversed(met) if not own_addresses.is_one(one.address, own))
-    for person in {people.plain_address(one.address): one for one in others}.values():
+    by_address = {people.plain_address(one.address): one for one in others}
+    for person in by_address.values():
         people.meet(
             tx,
             owner_id=account.owner_id,
@@ -43,6 +44,8 @@ def meet(tx: Tx, account: Account, message: Incoming, *, labels: frozenset[str])
             at=message.sent_at,
             direction="sent" if sent else "received",
         )
+    if sent:
+        people.met_together(tx, owner_id=account.owner_id, addresses=by_address, at=message.sent_at)
 
 
 def titles(tx: ReadTx, rows: Sequence[ThreadRow], viewer: Principal | None = None) -> Titles:

@@ -85,6 +85,13 @@ class Standing:
                 yield label_list_name(label_id), self.at
 
 
+def passes(row: ThreadRow, only: Filter) -> bool:
+    """The same of a row at hand, in a list that is not kept by filter."""
+    if only == "starred":
+        return STARRED in row.labels
+    return {"unread": row.unread, "to-me": row.to_me, "attachment": row.attachments}[only] > 0
+
+
 def section_list(section: Section) -> ListName:
     return f"in:{section}"
 

@@ -71,6 +71,24 @@ def write_labels(tx: Tx, account: Account, *, message_id: str, labels: frozenset
     )
 
 
+def note_name(tx: Tx, message: Incoming, *, message_id: str) -> bool:
+    """Keep the Message-ID that a stored message has now beside the one that it was stored with, as one that it names.
+    Returns whether it is another."""
+    names = (*message.headers.references, message.message_id_header)
+    return (
+        tx.run(
+            """
+            update mail_messages set headers = json_set(headers, '$.references', json(:names))
+            where id = :id and message_id_header is not :name
+            """,
+            id=message_id,
+            name=message.message_id_header,
+            names=json_array(dict.fromkeys(one for one in names if one is not None)),
+        )
+        > 0
+    )
+
+
 def mark_seen(tx: Tx, account: Account, *, provider_message_ids: Sequence[str]) -> None:
     """The account's running full sync has met these."""
     tx.run(

@@ -196,6 +196,22 @@ def threads_of(tx: ReadTx, *, message_ids: Iterable[str]) -> list[str]:
     return [cast(str, thread_id) for (thread_id,) in rows]
 
 
+def threads_from(tx: ReadTx, *, account_ids: Sequence[str], sender: str) -> list[str]:
+    """The threads of these accounts in which an address (in lower case) wrote what is neither spam nor trash, the
+    newest first. Walks all their messages."""
+    rows = tx.all(
+        """
+        select thread_id from mail_messages
+        where account_id in (select value from json_each(:account_ids)) and lower(sender_address) = :sender
+            and not exists (select 1 from json_each(labels) where value in ('SPAM', 'TRASH', 'DRAFT'))
+        group by thread_id order by max(sent_at) desc, thread_id
+        """,
+        account_ids=json_array(account_ids),
+        sender=sender,
+    )
+    return [cast(str, thread_id) for (thread_id,) in rows]
+
+
 def message_for(tx: ReadTx, principal: Principal, *, message_id: str) -> MessageRow | None:
     row = tx.one(
         f"""

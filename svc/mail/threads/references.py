@@ -52,6 +52,17 @@ def place(tx: Tx, account: Account, message: Incoming) -> Place:
     return place
 
 
+def rename(tx: Tx, account: Account, message: Incoming, *, thread_id: str) -> Place:
+    """The thread of a message that is stored in ``thread_id``, and has another name now. Who answered that name already
+    is in a thread of its own, which is joined."""
+    names = _names_of(message)
+    if message.provider_thread_id is not None:
+        return Place(thread_id=thread_id)
+    joined = [one for one in _threads_named(tx, account, names) if one != thread_id]
+    _note_names(tx, account, names, thread_id=thread_id)
+    return _joined(tx, thread_id, joined)
+
+
 def _joined(tx: Tx, thread_id: str, joined: Sequence[str]) -> Place:
     changed: dict[str, Duplicate] = {}
     for gone in joined:

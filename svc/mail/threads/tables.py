@@ -1,6 +1,6 @@
 """The tables and columns of threads that came later: ``m016_references``, ``m017_drafts_apart``, ``m019_joined``,
-``m022_filters``, ``m023_mutes``, ``m052_marked_addresses`` and ``m053_writers``. Nothing here may ever change its
-meaning."""
+``m022_filters``, ``m023_mutes``, ``m052_marked_addresses``, ``m053_writers`` and ``m061_blocked_senders``; and the
+statements of ``m011_drafts_not_received``. Nothing here may ever change its meaning."""
 
 from __future__ import annotations
 
@@ -107,6 +107,25 @@ MUTES_TABLES = (
     "create index mail_mutes_account on mail_mutes (account_id)",
 )
 
+BLOCKED_SENDERS = (
+    """
+    create table mail_blocked_senders (         -- whose new mail goes to spam or to the trash
+        id integer primary key autoincrement,
+        owner_id text,                          -- null: everybody's, until the instance is claimed
+        account_id text references mail_accounts (id) on delete cascade,    -- null: in all accounts of the owner
+        address text not null,                  -- in lower case
+        place text not null check (place in ('spam', 'trash')),
+        since integer not null
+    ) strict
+    """,
+    """
+    create unique index mail_blocked_senders_once
+    on mail_blocked_senders (address, coalesce(owner_id, ''), coalesce(account_id, ''))
+    """,
+    "create index mail_blocked_senders_owner on mail_blocked_senders (owner_id, address)",
+    "create index mail_blocked_senders_account on mail_blocked_senders (account_id)",
+)
+
 MARKED_ADDRESSES = (
     """
     create table mail_marked_addresses (        -- by which addresses the mail of an account is marked as to the person
@@ -136,5 +155,31 @@ WRITERS = (
         )
     )
     where messages > 1
+    """,
+)
+
+UNREAD_TWINS = """
+    create index mail_threads_unread_twins on mail_threads (account_id)
+        where twins is not null and in_inbox > 0 and unread > 0
+"""
+
+DRAFTS_NOT_RECEIVED = (
+    """
+    update mail_messages set in_inbox = 0
+    where in_inbox and exists (select 1 from json_each(labels) where value = 'DRAFT')
+    """,
+    """
+    update mail_threads set in_inbox = (select sum(in_inbox) from mail_messages where thread_id = mail_threads.id)
+    where in_inbox and exists (select 1 from json_each(labels) where value = 'DRAFT')
+    """,
+    """
+    update mail_accounts set
+        unread_threads = (
+            select count(*) from mail_threads where account_id = mail_accounts.id and in_inbox > 0 and unread > 0
+        ),
+        unread_twins = (
+            select count(*) from mail_threads
+            where account_id = mail_accounts.id and in_inbox > 0 and unread > 0 and not leads
+        )
     """,
 )

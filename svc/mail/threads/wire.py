@@ -44,7 +44,7 @@ SYSTEM_LABEL_NAMES: Final = {
 # Inputs
 
 
-class ThreadsInput(Wire, frozen=True):
+class ListInput(Wire, frozen=True):
     """By ``section`` (``all``: both of them in one list), by ``label_id`` of one account, or by ``label_name`` in all;
     of these ``only`` some."""
 
@@ -53,6 +53,11 @@ class ThreadsInput(Wire, frozen=True):
     label_id: Id | None = None
     label_name: LabelName | None = None
     only: Filter | None = None
+
+
+class ThreadsInput(ListInput, frozen=True):
+    """A page of a list: ``limit`` threads after ``cursor``."""
+
     cursor: str | None = None
     limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_LIST_LIMIT)] = 50
 

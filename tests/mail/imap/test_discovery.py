@@ -102,6 +102,9 @@ async def discovery() -> AsyncIterator[Make]:
         ("mia@Yahoo.co.uk", "imap.mail.yahoo.com:993", "mia@Yahoo.co.uk"),
         ("mia@icloud.com", "imap.mail.me.com:993", "mia@icloud.com"),
         ("mia@web.de", "imap.web.de:993", "mia"),
+        ("mia@yandex.com.tr", "imap.yandex.com:993", "mia@yandex.com.tr"),
+        ("mia@bk.ru", "imap.mail.ru:993", "mia@bk.ru"),
+        ("mia@posteo.net", "posteo.de:993", "mia@posteo.net"),
         ("mia@proton.me", "127.0.0.1:1143", "mia@proton.me"),
     ],
 )

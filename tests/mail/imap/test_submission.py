@@ -13,7 +13,7 @@ from svc.mail.providers.imap.faults import MailServerFault
 from svc.mail.providers.imap.login import Login
 from svc.mail.providers.imap.protocol.faults import ProtocolFault
 from svc.mail.providers.imap.servers import MailServer
-from svc.mail.providers.imap.submission.replies import Replies, Reply, offers, stuffed
+from svc.mail.providers.imap.submission.replies import Replies, Reply, names_in, offers, stuffed
 from svc.mail.providers.imap.submission.session import Envelope, SubmissionSession, signed_in
 from svc.nursery import open_task_group
 from tests.mail.imap.scripted_server import SERVER, STARTTLS, Script, ScriptedDialler, Wire
@@ -222,3 +222,28 @@ def test_a_mail_ends_where_it_ends_and_nowhere_before(raw: bytes) -> None:
     assert told.endswith(b"\r\n.\r\n") or told == b".\r\n"
     assert b"\r\n.\r\n" not in (b"\r\n" + told)[:-3]
     assert not {*b"\r\n"} & {*told.replace(b"\r\n", b"")}
+
+
+@pytest.mark.parametrize(
+    ("said", "host", "names"),
+    [
+        ("2.0.0 OK 1234 queued", "mail.test", ()),
+        ("2.0.0 OK <A1B2@x.prod.outlook.com> [Hostname=x.prod.outlook.com]", "m.test", ("A1B2@x.prod.outlook.com",)),
+        (
+            "Ok 0102018f-a1b2-000000",
+            "email-smtp.eu-west-1.amazonaws.com",
+            ("0102018f-a1b2-000000@eu-west-1.amazonses.com",),
+        ),
+        (
+            "Ok 0100018f-a1b2-000000",
+            "email-smtp.us-east-1.amazonaws.com",
+            ("0100018f-a1b2-000000@email.amazonses.com",),
+        ),
+        ("Ok 0100018f-a1b2-000000", "mail.test", ()),
+        ("OK <a@b> <a@b> <not one> <c@d\n> <=?x?=@b>", "mail.test", ("a@b",)),
+        (f"OK <{'a' * 300}@b>", "mail.test", ()),
+        ("OK " + " ".join(f"<{number}@b>" for number in range(9)), "mail.test", ("0@b", "1@b", "2@b", "3@b")),
+    ],
+)
+def test_a_server_says_under_which_names_it_sends_a_mail_on(said: str, host: str, names: tuple[str, ...]) -> None:
+    assert names_in(Reply(status=250, lines=(said,)), host=host) == names

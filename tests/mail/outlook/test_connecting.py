@@ -243,7 +243,9 @@ async def test_discovery_says_how_it_is_connected_and_what_the_client_needs(desk
     assert found["oauth"] == {
         "provider": "outlook",
         "service": "Microsoft",
+        "client": "microsoft.oauth",
         "ready": True,
+        "faked": False,
         "redirectUri": LANDING,
         "scopes": ["openid", "email", "profile", "offline_access", *SCOPES.split()],
     }

@@ -93,7 +93,7 @@ async def test_thousands_of_mails_of_one_second_have_their_places(rig: Rig, inde
         rows = ({"id": 1_000 * 4_096 + place} for place in range(4_095))
         tx.run_many("insert into mail_search_gone (id) values (:id)", rows)
         rows = ({"id": 1_000 * 4_096 + place} for place in range(4_095))
-        tx.run_many("insert into mail_search_named values (:id, '', '', '', '', '', '')", rows)
+        tx.run_many("insert into mail_search_named values (:id, '', '', '', '', '', '', 0)", rows)
 
     await rig.store.write(crowd)
     await rig.follow()

@@ -208,7 +208,7 @@ async def test_what_is_not_understood_is_searched_as_words_and_told(service: Ser
     assert answer["notices"] == ["Searched as words: colour:red"]
     assert (await search(service, "before:someday"))["notices"] == ["Searched as words: before:someday"]
     nowhere = await search(service, "in:anywhere label:nowhere")
-    assert nowhere == {"threads": [], "nextCursor": None, "notices": ['There is no label "nowhere".']}
+    assert (nowhere["threads"], nowhere["notices"]) == ([], ['There is no label "nowhere".'])
     assert (await search(service, ""))["threads"] == []
 
 
@@ -306,6 +306,15 @@ async def test_days_begin_in_the_askers_time_zone(service: Service) -> None:
     wrong = await search(service, "harbour", timeZone="Nowhere/../etc")
     assert wrong["notices"] == ["Your time zone is not known here; days are those of UTC."]
     assert len(wrong["threads"]) == 1
+
+
+async def test_a_search_can_be_of_one_account_by_its_address_or_a_part_of_it(service: Service) -> None:
+    await arrive(service, "Harbour")
+    for query in ("account:mia", f"account:{MIA}", "account:MIA harbour", "-account:mia OR account:mia"):
+        assert await subjects(service, query) == ["Harbour"], query
+    assert await subjects(service, "harbour -account:mia") == []
+    nowhere = await search(service, "account:nowhere")
+    assert (nowhere["threads"], nowhere["notices"]) == ([], ['There is no account "nowhere" among these.'])
 
 
 async def test_labels_are_found_by_their_names_and_snoozed_threads_as_such(service: Service) -> None:

@@ -65,3 +65,27 @@ async def test_a_member_hears_what_happens_until_it_ends(service: Service) -> No
     again = await listening(ben, "mail", "accounts", "tasks", after=before)
     missed = [frame for frame in await again.hear_all() if frame["type"] == "event"]
     assert [(frame["kind"], frame["id"]) for frame in missed] == [("account.removed", shared)]
+
+
+async def test_a_member_of_two_accounts_with_the_same_mail_sees_and_counts_it_once(service: Service) -> None:
+    """Whichever of the owner's accounts it stands under for the owner: here one that the member does not see."""
+    third = "mia.third@example.org"
+    for address in (MIA, OTHER, third):
+        await service.synced("About the harbour", address=address)
+    mia = await sign_in(service, MIA)
+    ben = await sign_in(service, "ben@example.org", invite=(await mia.mutate("auth.createInvite"))["code"])
+    ids = {row["email"]: row["id"] for row in await mia.query("users.list")}
+    accounts = {row["address"]: row["id"] for row in await mia.query("mail.accounts")}
+    for leader in accounts.values():
+        await service.workspace.store.write(one_mail, leader=leader)
+        for address in (OTHER, third):
+            access = {"userId": ids["ben@example.org"], "access": "act"}
+            await mia.mutate("mail.shareAccount", accountId=accounts[address], **access)
+        (row,) = (await ben.query("mail.threads", section="inbox"))["threads"]
+        counted = await ben.query("mail.accounts")
+        assert [one["unread"] for one in counted] == [1, 1]
+        assert [one["id"] for one in counted if one["unreadTwins"] == 0] == [row["accountId"]]
+        assert sum(one["unread"] - one["unreadTwins"] for one in counted) == 1
+        await mia.mutate("mail.unshareAccount", accountId=accounts[third], userId=ids["ben@example.org"])
+        (alone,) = await ben.query("mail.accounts")
+        assert (alone["unread"], alone["unreadTwins"]) == (1, 0)

@@ -75,6 +75,8 @@ def matrix(box: Box, someone: str) -> dict[str, tuple[Ask, Statuses]]:
         "mail.unsnooze": (mutation("mail.unsnooze", **threads), ACT),
         "mail.mute": (mutation("mail.mute", **threads), ACT),
         "mail.unmute": (mutation("mail.unmute", **threads), ACT),
+        "mail.selectAll": (mutation("mail.selectAll", accountId=box.account, section="all"), ACT),
+        "mail.blockSender": (mutation("mail.blockSender", **message), OWN),
         "mail.prepare": (query("mail.prepare", threadId=box.thread, kind="reply"), ACT),
         "mail.signature": (query("mail.signature", accountId=box.account), ACT),
         "mail.invitation": (query("mail.invitation", **message), READ),
@@ -117,6 +119,7 @@ def matrix(box: Box, someone: str) -> dict[str, tuple[Ask, Statuses]]:
         "GET /blobs/:sha256": (Ask("GET", f"/blobs/{box.sha256}"), READ),
         "mail.import": (mutation("mail.import", accountId=box.account, fileId=box.file), (409, 403, 403)),
         "GET /mail/messages/:id/source": (Ask("GET", f"/mail/messages/{box.message}/source"), READ),
+        "GET /mail/messages/:id/attachments": (Ask("GET", f"/mail/messages/{box.message}/attachments"), READ),
         "GET /mail/messages/:id/eml": (Ask("GET", f"/mail/messages/{box.message}/eml"), READ),
         "GET /mail/accounts/:id/export": (Ask("GET", f"/mail/accounts/{box.account}/export"), OWN),
         "mail.disconnect": (mutation("mail.disconnect", accountId=box.account), OWN),
@@ -126,16 +129,25 @@ def matrix(box: Box, someone: str) -> dict[str, tuple[Ask, Statuses]]:
 PERSONAL: Final = frozenset(
     {
         "mail.accounts",
+        "mail.actOnAll",
+        "mail.blockedSenders",
+        "mail.acting",
         "mail.connectImap",
         "mail.createLocal",
+        "mail.deleteSnippet",
         "mail.discover",
         "mail.drafts",
         "mail.imports",
         "mail.outgoing",
+        "mail.signIns",
+        "mail.saveSnippet",
+        "mail.snippets",
         "mail.snoozed",
+        "mail.stopActing",
         "mail.trustSender",
         "mail.trustedSenders",
         "mail.undo",
+        "mail.unblockSender",
         "mail.undoable",
     }
 )
@@ -270,7 +282,10 @@ async def test_no_list_of_theirs_shows_the_other_account(house: House, name: str
         query("mail.health"),
         query("events.recent"),
         query("people.suggest", text=""),
+        query("people.list"),
         query("files.list"),
+        query("files.find"),
+        query("pages.find"),
     ]
     traces = [*vars_of(house.other), OTHER, "secret", *([] if name != "zoe" else vars_of(house.shared))]
     for ask in lists:

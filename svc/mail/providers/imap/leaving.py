@@ -26,6 +26,7 @@ from svc.mail.providers.imap.protocol.writing import Bytes, Text
 from svc.mail.providers.imap.rows import copies
 from svc.mail.providers.imap.rows.model import FolderRow
 from svc.mail.providers.imap.session import Using
+from svc.mail.providers.imap.submission.replies import names_in
 from svc.mail.providers.imap.submission.session import Envelope, SubmissionSession
 from svc.mail.providers.seam import Refused, SentMessage
 from svc.nursery import ThreadPool, Wake
@@ -80,7 +81,7 @@ class Leaving:
         kept = await self.blobs.put(raw)
         session = await self.sign_in()
         try:
-            await session.submit(Envelope(sender=self.address, recipients=tuple(people)), without_bcc(raw))
+            reply = await session.submit(Envelope(sender=self.address, recipients=tuple(people)), without_bcc(raw))
         except BaseException:
             await session.aclose()
             raise
@@ -96,7 +97,8 @@ class Leaving:
         )
         self._sent.call()
         await session.say_goodbye()
-        return SentMessage(id=message_id, thread_id=thread_id, labels=frozenset({SENT}))
+        names = names_in(reply, host=session.server.host)
+        return SentMessage(id=message_id, thread_id=thread_id, labels=frozenset({SENT}), names=names)
 
     async def file_copies(self, using: Using) -> bool:
         """What the server has not filed by now; the look before this has just been through all of it. Whether there was

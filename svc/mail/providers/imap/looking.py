@@ -93,7 +93,9 @@ class Look:
         ]
         if changed:
             await self.store.write(_store_known, account_id=self.account_id, changed=changed)
-        for one in changed:
+        # A folder that was numbered anew goes first, so that its messages are known again where they lay: one may lie
+        # elsewhere, too, by a move that ended after its copy, and that move has to find what it is to remove.
+        for one in sorted(changed, key=lambda one: one.lost is not None):
             await self._meet(one)
         return await self.store.write(message_rows.forget_lost, account_id=self.account_id, lost_before=lost_before)
 
@@ -285,6 +287,7 @@ def arrivals(found: Iterable[Message], *, wanted: UidSet, now: Millis) -> list[A
             Arrival(
                 uid=one.uid,
                 mark=mark_of(message_id=one.message_id, arrived_at=arrived_at, size=size),
+                name=filing_mark(one.message_id),
                 filings=frozenset(filter(None, map(filing_mark, (one.message_id, one.original_message_id)))),
                 draft_mark=one.draft_mark,
                 arrived_at=arrived_at,

@@ -83,3 +83,5 @@ OWN_DRAFTS: Final = (
     ) strict, without rowid
     """,
 )
+
+RENAMED: Final = ("alter table mail_imap_changes add column renamed integer not null default 0",)

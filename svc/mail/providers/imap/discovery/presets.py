@@ -194,6 +194,42 @@ PRESETS: Final = (
         exchangers=("zoho.eu",),
         help="Switch on IMAP access in Zoho's settings first; with two-step sign-in make an app-specific password.",
     ),
+    _preset(
+        "imap.yandex.com",
+        "smtp.yandex.com",
+        "yandex.*",
+        "ya.ru",
+        exchangers=("yandex.net", "yandex.ru"),
+        help="Yandex wants IMAP switched on in the mail settings, under Email clients, and an app password for mail: "
+        "make one at https://id.yandex.com/security/app-passwords",
+    ),
+    _preset(
+        "imap.mail.ru",
+        "smtp.mail.ru",
+        "mail.ru",
+        "inbox.ru",
+        "list.ru",
+        "bk.ru",
+        "internet.ru",
+        exchangers=("mail.ru",),
+        help="Mail.ru wants a password for an external application: make one at "
+        "https://account.mail.ru/user/2-step-auth/passwords",
+    ),
+    _preset(
+        "imap.mailbox.org",
+        "smtp.mailbox.org",
+        "mailbox.org",
+        exchangers=("mailbox.org",),
+        help="With two-factor sign-in, mailbox.org wants an app password: make one under All settings, Security. The "
+        "user name is your main address there, also for another address of yours.",
+    ),
+    _preset(
+        "posteo.de",
+        "posteo.de",
+        "posteo.*",
+        help="Posteo takes your usual password, also with two-factor sign-in. Where its additional mailbox protection "
+        "is on, no program gets in: switch that off first, in the settings under Password and security.",
+    ),
     Preset(
         imap=MailServer(host="127.0.0.1", port=1143, security="starttls"),
         smtp=MailServer(host="127.0.0.1", port=1025, security="starttls"),

@@ -17,7 +17,7 @@ def newest_change(tx: ReadTx) -> int:
 def changes(tx: ReadTx, *, account_id: str, since: int, limit: int) -> list[tuple[int, HistoryChange]]:
     rows = tx.all(
         """
-        select seq, kind, message_id, labels from mail_imap_changes
+        select seq, kind, message_id, labels, renamed from mail_imap_changes
         where account_id = :id and seq > :since order by seq limit :limit
         """,
         id=account_id,
@@ -28,10 +28,13 @@ def changes(tx: ReadTx, *, account_id: str, since: int, limit: int) -> list[tupl
         (
             cast(int, seq),
             HistoryChange(
-                kind=cast(ChangeKind, kind), message_id=str(message_id), labels=frozenset(texts_of(str(labels)))
+                kind=cast(ChangeKind, kind),
+                message_id=str(message_id),
+                labels=frozenset(texts_of(str(labels))),
+                renamed=bool(renamed),
             ),
         )
-        for seq, kind, message_id, labels in rows
+        for seq, kind, message_id, labels, renamed in rows
     ]
 
 
@@ -46,15 +49,24 @@ def tell(tx: Tx, account_id: str, message_id: str, before: Place, after: Place) 
     note(tx, account_id, "labels-removed", message_id, removed)
 
 
-def note(tx: Tx, account_id: str, kind: ChangeKind, message_id: str, labels: frozenset[str] = frozenset()) -> None:
+def note(
+    tx: Tx,
+    account_id: str,
+    kind: ChangeKind,
+    message_id: str,
+    labels: frozenset[str] = frozenset(),
+    *,
+    renamed: bool = False,
+) -> None:
     if labels or kind in {"added", "deleted"}:
         tx.run(
             """
-            insert into mail_imap_changes (account_id, kind, message_id, labels)
-            values (:account_id, :kind, :message_id, :labels)
+            insert into mail_imap_changes (account_id, kind, message_id, labels, renamed)
+            values (:account_id, :kind, :message_id, :labels, :renamed)
             """,
             account_id=account_id,
             kind=kind,
             message_id=message_id,
             labels=json_array(sorted(labels)),
+            renamed=int(renamed),
         )

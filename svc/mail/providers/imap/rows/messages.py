@@ -160,6 +160,8 @@ def _known_again(
         came_from=came_from if folder.label in _AWAY else ARCHIVE,
     )
     _write_place(tx, account_id, before, after, folder_id=folder.id, uid=arrival.uid)
+    if _is_renamed(tx, account_id, before.id, arrival):
+        note(tx, account_id, "added", before.id, renamed=True)
     tx.run(
         """
         update mail_imap_places set mark = :mark, size = :size, filing = null,
@@ -176,6 +178,16 @@ def _known_again(
     if not is_ours:
         tell(tx, account_id, before.id, before.place, after)
     return True
+
+
+def _is_renamed(tx: Tx, account_id: str, message_id: str, arrival: Arrival) -> bool:
+    """Whether it is our own copy, and bears another Message-ID there than it left with."""
+    filing = tx.value(
+        "select filing from mail_imap_places where account_id = :account_id and id = :id",
+        account_id=account_id,
+        id=message_id,
+    )
+    return filing is not None and arrival.name is not None and filing != arrival.name
 
 
 def _same(

@@ -43,12 +43,14 @@ class Kept:
 
 @dataclass(frozen=True, kw_only=True)
 class Arrival:
-    """A message that was not known in its folder. ``filings``: the marks of its Message-ID alone, and of the one that
-    it was sent with. ``draft_mark``: what it says to be the copy of. ``keywords``: the ids of all its labels that no
-    folder stands for. ``server_id`` and ``server_thread``: the server's own names of both, where it has some."""
+    """A message that was not known in its folder. ``name``: the mark of its Message-ID alone. ``filings``: that, and
+    the mark of the one that it was sent with. ``draft_mark``: what it says to be the copy of. ``keywords``: the ids of
+    all its labels that no folder stands for. ``server_id`` and ``server_thread``: the server's own names of both,
+    where it has some."""
 
     uid: int
     mark: str
+    name: str | None = None
     filings: frozenset[str]
     draft_mark: str | None = None
     arrived_at: Millis

@@ -7,13 +7,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from svc.formats.writing.headers import usable_id
 from svc.mail.providers.imap.protocol.faults import ProtocolFault
 
 MAX_LINE_BYTES: Final = 8_192
 MAX_LINES: Final = 200
 MAX_SAID_CHARS: Final = 300
+MAX_NAMES: Final = 4
+MAX_NAME_CHARS: Final = 250
 
 _LINE: Final = re.compile(rb"(\d{3})(?:([ -])(.*))?", re.DOTALL)
+_NAMED: Final = re.compile(r"<([^<>@\s]+@[^<>@\s]+)>")
+_AMAZON: Final = re.compile(r"email-smtp(?:-fips)?\.([a-z0-9-]+)\.amazonaws\.com", re.IGNORECASE)
+_AMAZON_NUMBER: Final = re.compile(r"ok ([0-9a-f]+(?:-[0-9a-f]+)+)", re.IGNORECASE)
 _CONTROLS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 
 
@@ -75,6 +81,17 @@ def offers(lines: Sequence[str]) -> Mapping[str, str]:
         name, _, parameters = line.replace("AUTH=", "AUTH ", 1).partition(" ")  # as some old servers write it
         found[name.upper()] = f"{found[name.upper()]} {parameters}" if name.upper() in found else parameters
     return found
+
+
+def names_in(reply: Reply, *, host: str) -> tuple[str, ...]:
+    """The Message-IDs under which a server says that it sends a mail on. Most keep the mail's own and say nothing;
+    Microsoft names another in angle brackets, and Amazon's SES what stands before the @ of another."""
+    said = " ".join(reply.lines)
+    names = _NAMED.findall(said)
+    region, number = _AMAZON.fullmatch(host), _AMAZON_NUMBER.search(said)
+    if region and number:
+        names.append(f"{number[1]}@{'email' if region[1] == 'us-east-1' else region[1]}.amazonses.com")
+    return tuple(dict.fromkeys(one for one in names if len(one) <= MAX_NAME_CHARS and usable_id(one)))[:MAX_NAMES]
 
 
 def stuffed(raw: bytes) -> bytes:

@@ -13,7 +13,7 @@ WINDOW_S: Final = 300.0
 
 
 @dataclass(kw_only=True)
-class Pace:
+class SyncRate:
     """On Trio's clock: the time that a laptop slept does not count."""
 
     _pages: deque[tuple[float, int]] = field(default_factory=deque)  # when each was done, and what was on it

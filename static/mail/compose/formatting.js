@@ -1,0 +1,119 @@
+// @ts-check
+/**
+ * What the editor can make of text, by name: how each is put on and taken off, and what a line may begin with to become
+ * it. Knows Squire and its document, nothing of mail.
+ */
+
+/** @typedef {import("squire-rte").default} Squire */
+/**
+ * @typedef {"bold" | "italic" | "link" | "bullets" | "numbers" | "quotation" | "code" | "heading"
+ *   | "subheading"} Format
+ */
+
+/** By its element: any of them says that the caret is in it. @type {Record<Format, string[]>} */
+const ELEMENTS = {
+  bold: ["B", "STRONG"], italic: ["I", "EM"], link: ["A"], bullets: ["UL"], numbers: ["OL"],
+  quotation: ["BLOCKQUOTE"], code: ["CODE", "PRE"], heading: ["H1", "H2"], subheading: ["H3"],
+};
+/** @type {Record<string, Format>} */
+const BEGINNINGS = { "-": "bullets", "*": "bullets", "1.": "numbers", ">": "quotation", "#": "heading",
+  "##": "subheading", "```": "code" };
+const LINES = "div, p, h1, h2, h3, h4, h5, h6";
+/** What holds lines of its own kind: none of them becomes a heading there. */
+const NOT_THERE = "li, td, th, pre, [data-signature]";
+
+/** @param {Squire} squire @returns {ReadonlySet<Format>} what the caret is in */
+export function formatsOf(squire) {
+  const names = /** @type {Format[]} */ (Object.keys(ELEMENTS));
+  return new Set(names.filter((name) => isOn(squire, name)));
+}
+
+/** @param {Squire} squire @param {Exclude<Format, "link">} format */
+export function toggleFormat(squire, format) {
+  const on = isOn(squire, format);
+  if (format === "bold") on ? squire.removeBold() : squire.bold();
+  else if (format === "italic") on ? squire.removeItalic() : squire.italic();
+  else if (format === "bullets") on ? squire.removeList() : squire.makeUnorderedList();
+  else if (format === "numbers") on ? squire.removeList() : squire.makeOrderedList();
+  else if (format === "quotation") on ? squire.decreaseQuoteLevel() : squire.increaseQuoteLevel();
+  else if (format === "code") on ? removeCode(squire) : squire.code();
+  else setLines(squire, on ? "div" : format === "heading" ? "h2" : "h3");
+}
+
+/** Plain text in plain lines. With nothing selected: the line that the caret is in. @param {Squire} squire */
+export function clearFormats(squire) {
+  const selected = !squire.getSelection().collapsed;
+  if (isOn(squire, "code")) removeCode(squire);
+  if (isOn(squire, "bullets") || isOn(squire, "numbers")) squire.removeList();
+  if (isOn(squire, "quotation")) squire.removeQuote();
+  setLines(squire, "div");
+  if (selected) squire.removeAllFormatting();
+}
+
+/**
+ * A line that holds nothing but a mark as in Markdown (`- `, `1. `, `> `, `# `) becomes what it says. Undo gives the
+ * mark back. Resolves to whether it was one.
+ * @param {Squire} squire
+ */
+export function beginLine(squire) {
+  const { collapsed, startContainer, startOffset } = squire.getSelection();
+  const line = startContainer.parentElement?.closest(LINES);
+  if (!collapsed || !(startContainer instanceof Text) || !line || line.querySelector(LINES)) return false;
+  const mark = (line.textContent ?? "").replaceAll("\u200b", "");
+  const format = BEGINNINGS[mark];
+  if (!format || startContainer.data.slice(startOffset) || line.closest(`${NOT_THERE}, blockquote`)) return false;
+  squire.saveUndoState();
+  line.replaceChildren(document.createElement("br"));
+  const range = document.createRange();
+  range.setStart(line, 0);
+  squire.setSelection(range);
+  toggleFormat(squire, /** @type {Exclude<Format, "link">} */ (format));
+  return true;
+}
+
+/** @param {Squire} squire @param {Format} format */
+function isOn(squire, format) {
+  return ELEMENTS[format].some((element) => squire.hasFormat(element));
+}
+
+/** A block of code becomes lines: Squire's own way leaves them without any block. @param {Squire} squire */
+function removeCode(squire) {
+  if (!squire.hasFormat("PRE")) {
+    squire.removeCode();
+    return;
+  }
+  squire.modifyBlocks((fragment) => {
+    for (const block of fragment.querySelectorAll("pre")) block.replaceWith(...linesOf(block));
+    return fragment;
+  });
+}
+
+/** @param {Element} block of text with line ends */
+function linesOf(block) {
+  const lines = [document.createElement("div")];
+  for (const node of [...block.childNodes]) {
+    const [first, ...more] = node instanceof Text ? node.data.split("\n") : [node];
+    lines.at(-1)?.append(first ?? "");
+    for (const text of more) {
+      lines.push(document.createElement("div"));
+      lines.at(-1)?.append(text);
+    }
+  }
+  for (const line of lines.filter((one) => !one.textContent && !one.querySelector("br"))) {
+    line.append(document.createElement("br"));
+  }
+  return lines;
+}
+
+/** @param {Squire} squire @param {"div" | "h2" | "h3"} element */
+function setLines(squire, element) {
+  squire.modifyBlocks((fragment) => {
+    for (const line of fragment.querySelectorAll(LINES)) {
+      if (line.querySelector(LINES) || line.closest(NOT_THERE)) continue;
+      const made = document.createElement(element);
+      made.append(...line.childNodes);
+      line.replaceWith(made);
+    }
+    return fragment;
+  });
+}

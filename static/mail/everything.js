@@ -1,0 +1,203 @@
+// @ts-check
+/**
+ * A step on all that match: the server writes down what matches and counts it, and does one thing with it as one step.
+ *
+ * What is here of it changes at once. A large step goes on at the server; until it is done its list asks for no more,
+ * since what came would only go again. Owns the steps that are at work.
+ */
+import { signal } from "@preact/signals";
+import { mutate, query } from "../rpc.js";
+import { number, plural } from "../ui/format.js";
+import { toast } from "../ui/toast.js";
+import { inOrder, offerUndo, pretend, reason, withTwins } from "./actions.js";
+import { makeLabel } from "./labels.js";
+import { goOn } from "./moving.js";
+import { patchOf } from "./relabel.js";
+import { clearPicks, currentList, everything, holdsMore, picked, pickedList, pickedThreads, pickLoaded, pickWhole
+  } from "./selection.js";
+
+/** @typedef {import("./lists.js").ThreadList} ThreadList */
+/** @typedef {MailActOnAllInput["do"]} Do */
+/** @typedef {{ label?: string, until?: string, words?: string }} How */
+
+/** The list of which all that match are being counted. */
+export const counting = signal(/** @type {ThreadList | null} */ (null));
+/** By id. @type {import("@preact/signals").Signal<ReadonlyMap<string, BulkStep>>} */
+export const acting = signal(new Map());
+
+/** Lists that wait for the end of a step that was begun here, by its id. @type {Map<string, ThreadList>} */
+const waiting = new Map();
+
+/**
+ * What each does: as the procedures for some threads say it, so that rows know how they will look, and in words.
+ * @type {Record<Do, { row: [string, object], doing: string, done: string, failure: string }>}
+ */
+const ACTS = {
+  archive: { row: ["mail.archive", {}], doing: "Archiving", done: "archived", failure: "Could not archive" },
+  inbox: { row: ["mail.unarchive", {}], doing: "Moving to the inbox", done: "moved to the inbox",
+    failure: "Could not move to the inbox" },
+  read: { row: labels([], ["UNREAD"]), doing: "Marking as read", done: "marked as read",
+    failure: "Could not mark as read" },
+  unread: { row: ["mail.markUnread", {}], doing: "Marking as unread", done: "marked as unread",
+    failure: "Could not mark as unread" },
+  star: { row: labels(["STARRED"], []), doing: "Starring", done: "starred", failure: "Could not star" },
+  unstar: { row: labels([], ["STARRED"]), doing: "Taking stars away", done: "without a star",
+    failure: "Could not take the stars away" },
+  label: { row: ["mail.setLabels", {}], doing: "Labelling", done: "labelled", failure: "Could not label" },
+  unlabel: { row: ["mail.setLabels", {}], doing: "Taking the label away", done: "without the label",
+    failure: "Could not take the label away" },
+  file: { row: labels([], ["INBOX"]), doing: "Filing", done: "archived with the label", failure: "Could not file" },
+  snooze: { row: ["mail.snooze", {}], doing: "Snoozing", done: "snoozed", failure: "Could not snooze" },
+  mute: { row: ["mail.mute", {}], doing: "Muting", done: "muted", failure: "Could not mute" },
+  unmute: { row: ["mail.unmute", {}], doing: "Unmuting", done: "no longer muted", failure: "Could not unmute" },
+  spam: { row: labels(["SPAM"], ["INBOX"]), doing: "Moving to spam", done: "moved to spam",
+    failure: "Could not report as spam" },
+  trash: { row: labels(["TRASH"], ["INBOX"]), doing: "Moving to the trash", done: "moved to the trash",
+    failure: "Could not delete" },
+};
+
+/**
+ * One more with each press: what is loaded, all that match, nothing.
+ * @param {ThreadList | null} [list] without one, that of the selected row
+ */
+export function pickMore(list = currentList()) {
+  if (!list) return;
+  if (everything.value?.list === list) clearPicks();
+  else if (picked.value.size === 0 || pickedList() !== list) pickLoaded(list);
+  else if (holdsMore(list)) void pickEverything(list);
+  else clearPicks();
+}
+
+/** Have all that match written down and counted. @param {ThreadList} list */
+export async function pickEverything(list) {
+  if (counting.value) return;
+  counting.value = list;
+  const before = picked.value;
+  try {
+    const newest = list.rows.reduce((last, row) => (list.timeOf(row) > last ? list.timeOf(row) : last), "");
+    const { id, count, complete, accountIds, leftOut } = await mutate("mail.selectAll", list.source.all);
+    if (picked.value === before) pickWhole({ id, list, count, complete, accountIds, leftOut, newest });
+  } catch (error) {
+    toast(`Could not pick all: ${reason(error)}`, { tone: "error" });
+  } finally {
+    counting.value = null;
+  }
+}
+
+/** @param {Do} what @param {How} [how] `words`: until when, for people */
+export function actOnAll(what, how = {}) {
+  const whole = everything.value;
+  if (whole) goOn(pickedThreads(), () => void begin(whole, what, how));
+}
+
+/**
+ * Put a label on all of it, or take it away; made first in an account that has none of that name.
+ * @param {string} name
+ * @param {boolean} on
+ * @param {{ color?: string | undefined, file?: boolean }} [how]
+ */
+export async function labelAll(name, on, { color, file = false } = {}) {
+  const whole = everything.value;
+  if (!whole) return;
+  try {
+    if (on) await Promise.all(whole.accountIds.map((accountId) => makeLabel(accountId, name, color)));
+    if (everything.value === whole) actOnAll(on ? (file ? "file" : "label") : "unlabel", { label: name });
+  } catch (error) {
+    toast(`Could not label: ${reason(error)}`, { tone: "error" });
+  }
+}
+
+/**
+ * @param {import("./selection.js").Everything} whole
+ * @param {Do} what
+ * @param {How} how
+ */
+async function begin(whole, what, { label, until, words }) {
+  const act = ACTS[what];
+  const [name, told] = act.row;
+  const said = { ...told, until, ...(what === "unlabel" ? { removeNames: [label] } : label ? { addNames: [label] } : {})
+    };
+  const { list } = whole;
+  const takeBack = pretend(withTwins(pickedThreads()), (thread) => patchOf(thread, name, said));
+  list.paused = !list.complete;
+  const dropMine = offerUndo(`${plural(whole.count, "thread")} ${act.done}${label ? ` “${label}”` : ""}${words
+    ? ` until ${words}` : ""}`);
+  try {
+    const step = await inOrder(() => mutate("mail.actOnAll", { id: whole.id, do: what, ...(label && { label }),
+      ...(until && { until }) }));
+    waiting.set(step.id, list);
+    stepChanged(step);
+  } catch (error) {
+    takeBack();
+    dropMine();
+    list.paused = false;
+    toast(`${act.failure}: ${reason(error)}`, { tone: "error" });
+  }
+}
+
+/** How far a step is, as the server says. @param {BulkStep} step */
+export function stepChanged(step) {
+  const isAtWork = step.state === "working" || step.state === "undoing";
+  const known = acting.value.get(step.id);
+  if (isAtWork && known?.state === step.state && isBehind(step, known)) return; // the answer came after newer news
+  const next = new Map(acting.value);
+  if (isAtWork) next.set(step.id, step);
+  else next.delete(step.id);
+  if (isAtWork || known) acting.value = next;
+  if (!isAtWork) ended(step);
+}
+
+/** @param {BulkStep} step @param {BulkStep} known */
+function isBehind(step, known) {
+  return step.state === "working" ? step.taken < known.taken : step.taken > known.taken;
+}
+
+/** @param {BulkStep} step */
+function ended({ id, state, passed }) {
+  const list = waiting.get(id);
+  if (!list) return;
+  waiting.delete(id);
+  list.paused = false;
+  void list.refetch();
+  if (state === "done" && passed) {
+    toast(`${plural(passed, "thread")} left alone: new mail came to them, or they may not be changed.`);
+  }
+}
+
+/** Which steps are at work; those that are no more have ended meanwhile. */
+export async function loadActing() {
+  try {
+    const found = await query("mail.acting");
+    acting.value = new Map(found.map((step) => [step.id, step]));
+    for (const id of [...waiting.keys()]) {
+      if (!acting.value.has(id)) ended({ id, do: null, state: "stopped", total: 0, taken: 0, passed: 0 });
+    }
+  } catch {
+    // The next gap in the live updates asks again.
+  }
+}
+
+/** What is done stays done, and can be taken back. @param {BulkStep} step */
+export async function stop(step) {
+  try {
+    stepChanged(await mutate("mail.stopActing", { id: step.id }));
+    toast(`Stopped after ${plural(step.taken, "thread")}. Undo takes those back.`);
+  } catch (error) {
+    toast(`Could not stop: ${reason(error)}`, { tone: "error" });
+  }
+}
+
+/** What a step is doing, and how far it is. @param {BulkStep} step */
+export function progressWords({ do: what, state, taken, total }) {
+  if (state === "undoing") return `Taking back: ${plural(taken, "thread")} left`;
+  return `${what ? ACTS[what].doing : "At work"}: ${number(taken)} of ${plural(total, "thread")}`;
+}
+
+/**
+ * @param {string[]} add
+ * @param {string[]} remove
+ * @returns {[string, object]}
+ */
+function labels(add, remove) {
+  return ["mail.setLabels", { add, remove }];
+}

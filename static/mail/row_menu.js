@@ -1,0 +1,59 @@
+// @ts-check
+/** The menu of a row: by the right button, and by the menu key or Shift+F10. */
+import { signal } from "@preact/signals";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { html } from "../ui/html.js";
+import { Icon } from "../ui/icons.js";
+import { keysFor } from "../ui/key_words.js";
+import { MenuItem, placeAt, walkMenu } from "../ui/menu.js";
+import { plural } from "../ui/format.js";
+import { openRow } from "./moving.js";
+import { everything, standForAll } from "./selection.js";
+import { toolsFor } from "./tools.js";
+
+/** @typedef {{ threads: Thread[], href: string, x: number, y: number }} Asked */
+
+const asked = signal(/** @type {Asked | null} */ (null));
+
+/**
+ * Where the mouse is; below the beginning of the row where a key asked for it.
+ * @param {MouseEvent} event
+ * @param {HTMLAnchorElement} row
+ * @param {Thread[]} threads
+ */
+export function openRowMenu(event, row, threads) {
+  const { left, bottom, height } = row.getBoundingClientRect();
+  const byKey = event.clientX === 0 && event.clientY === 0;
+  const at = byKey ? { x: left + height, y: bottom } : { x: event.clientX, y: event.clientY };
+  const show = () => {
+    asked.value = { threads, href: row.href, ...at };
+  };
+  // A menu that is open when the button is let go outside of it is closed by that.
+  if (event.buttons) addEventListener("pointerup", () => setTimeout(show), { once: true });
+  else show();
+}
+
+export function RowMenu() {
+  const menu = useRef(/** @type {HTMLDivElement | null} */ (null));
+  const { threads, href, x, y } = asked.value ?? { threads: [], href: "", x: 0, y: 0 };
+  useLayoutEffect(() => {
+    const mine = menu.current;
+    if (!asked.value || !mine) return;
+    mine.showPopover();
+    placeAt(mine, x, y);
+    mine.querySelector("button")?.focus();
+  }, [asked.value]);
+  const [only, ...others] = threads;
+  const count = (standForAll(threads) && everything.value?.count) || threads.length;
+  return html`<div id="row-menu" class="menu" popover="auto" ref=${menu} role="group"
+      aria-label=${others.length ? `${plural(count, "thread")} picked` : "This thread"}
+      onClick=${() => menu.current?.hidePopover()} onKeyDown=${walkMenu}>
+    ${only && !others.length && html`
+      <${MenuItem} icon="read" words="Open" keys="Enter" act=${() => openRow(only)} />
+      <a href=${href} target="_blank" rel="noopener"><${Icon} name="link" size=${16} /> Open in a new tab</a>
+      <hr />`}
+    ${others.length > 0 && html`<p class="menu-title">${plural(count, "thread")}</p>`}
+    ${toolsFor(threads).map(({ icon, label, keys, run }) => html`<${MenuItem} key=${label} icon=${icon} words=${label}
+      keys=${keysFor(keys)} act=${() => run(threads)} />`)}
+  </div>`;
+}

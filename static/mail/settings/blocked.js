@@ -1,0 +1,37 @@
+// @ts-check
+/** The senders whose mail goes to the trash or to spam as it arrives, and how one is taken out again. */
+import { mutate } from "../../rpc.js";
+import { ConfirmButton } from "../../ui/confirm.js";
+import { html } from "../../ui/html.js";
+import { Icon } from "../../ui/icons.js";
+import { day } from "../../settings/dates.js";
+import { Pending, useFetched } from "../../settings/fetched.js";
+import { accountOf } from "../accounts.js";
+import { PLACE_WORDS } from "../blocking.js";
+
+export function BlockedSection() {
+  const senders = useFetched("mail.blockedSenders");
+  const unblock = async (/** @type {string} */ id) => {
+    try {
+      await mutate("mail.unblockSender", { id });
+    } finally {
+      await senders.load();
+    }
+  };
+  return html`<section class="setting" aria-labelledby="blocked-title">
+    <h2 id="blocked-title">Blocked senders</h2>
+    <p class="fine">What they send goes away as it arrives, and you are not notified. Block somebody by the menu of a
+      message, “Block sender”.</p>
+    <${Pending} of=${senders} what="the senders" />
+    ${senders.data?.length === 0 && html`<p class="quiet-text">Nobody is blocked.</p>`}
+    <ul class="things">${senders.data?.map(({ id, address, accountId, to, since }) => html`<li key=${id} class="thing">
+      <span class="thing-icon"><${Icon} name="blocked-sender" /></span>
+      <div class="thing-text">
+        <p class="thing-title"><bdi>${address}</bdi></p>
+        <p class="fine">To ${PLACE_WORDS[to]}, in ${accountId === null ? "all your accounts"
+          : html`<bdi>${accountOf(accountId)?.address ?? "one account"}</bdi>`}, since ${day(since)}</p>
+      </div>
+      <${ConfirmButton} label="Unblock" what=${address} run=${() => unblock(id)} />
+    </li>`)}</ul>
+  </section>`;
+}

@@ -1,0 +1,35 @@
+// @ts-check
+/** The person's snippets: texts that are put into mail by their name. Owns the one list of them in this window. */
+import { signal } from "@preact/signals";
+import { mutate, query } from "../../rpc.js";
+
+/** @typedef {MailSnippetOut} Snippet */
+
+/** Null until they are here for the first time. @type {import("@preact/signals").Signal<Snippet[] | null>} */
+export const snippets = signal(/** @type {Snippet[] | null} */ (null));
+
+/** Fetch them unless they are here. */
+export async function wantSnippets() {
+  if (snippets.value === null) await loadSnippets();
+}
+
+export async function loadSnippets() {
+  snippets.value = await query("mail.snippets");
+}
+
+/** Another window changed them, or news may have been missed. Nothing to do where nobody asked for them yet. */
+export function refetchSnippets() {
+  if (snippets.value !== null) void loadSnippets().catch(() => undefined);
+}
+
+/** @param {InputOf<"mail.saveSnippet">} snippet */
+export async function saveSnippet(snippet) {
+  await mutate("mail.saveSnippet", snippet);
+  await loadSnippets();
+}
+
+/** @param {string} id */
+export async function deleteSnippet(id) {
+  await mutate("mail.deleteSnippet", { id });
+  await loadSnippets();
+}

@@ -1,0 +1,145 @@
+// @ts-check
+/**
+ * Attachments looked at in place: pictures, PDFs and plain text, one after the other, above the page.
+ *
+ * What a stranger sent is never a document here: a picture is an image, a text is text, and the pages of a PDF are
+ * drawn by what is loaded with the first one. All else is only downloaded.
+ */
+import { signal } from "@preact/signals";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { fileSize } from "../ui/format.js";
+import { html } from "../ui/html.js";
+import { Icon } from "../ui/icons.js";
+import { Modal } from "../ui/modal.js";
+import { isPicture } from "./pictures.js";
+
+/** A longer text is shown as far as this. */
+const TEXT_BYTES = 262_144;
+const TEXTS = new Set(["text/plain", "text/csv", "text/markdown", "text/calendar", "text/vcard"]);
+
+const PDFS = new Set(["application/pdf", "application/x-pdf"]);
+const UNTYPED = new Set(["", "application/octet-stream", "application/x-download", "application/force-download"]);
+
+/** @typedef {Pick<Attachment, "filename" | "fileId" | "mime" | "size"> & { damaged?: boolean }} Part */
+
+const viewed = signal(/** @type {{ parts: Part[], at: number } | null} */ (null));
+
+/** @param {Part} part */
+export function canView(part) {
+  return !part.damaged && (isPicture(part) || isText(part) || isPdf(part));
+}
+
+/** @param {Part} part one of those @param {Part[]} among those that can be gone on to */
+export function view(part, among) {
+  const parts = among.filter(canView);
+  viewed.value = { parts, at: parts.indexOf(part) };
+}
+
+/** @param {Part} part */
+export function addressOf({ fileId }) {
+  return `/files/${encodeURIComponent(fileId)}/content`;
+}
+
+export function Viewer() {
+  const last = useRef(/** @type {HTMLElement | null} */ (null));
+  if (!viewed.value) return null;
+  const { parts, at } = viewed.value;
+  const part = /** @type {Part} */ (parts[at]);
+  const close = () => {
+    viewed.value = null;
+  };
+  const go = (/** @type {number} */ to) => {
+    viewed.value = { parts, at: Math.max(0, Math.min(to, parts.length - 1)) };
+    last.current?.focus();
+  };
+  const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
+    /** @type {Record<string, number>} */
+    const places = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: parts.length - 1 };
+    const to = places[event.key];
+    if (to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    go(to);
+  };
+  return html`<${Modal} label=${part.filename} class="viewer" close=${close}>
+    <div class="viewer-all" onKeyDown=${onKeyDown}>
+      <header class="viewer-head">
+        <span class="viewer-name"><bdi>${part.filename}</bdi></span>
+        <span class="viewer-about">${fileSize(part.size)}
+          ${parts.length > 1 && html`<span role="status"> · ${at + 1} of ${parts.length}</span>`}</span>
+        ${parts.length > 1 && html`
+          <button class="icon-button" aria-label="Previous" title="Previous (←)" disabled=${at === 0}
+            onClick=${() => go(at - 1)}><${Icon} name="back" /></button>
+          <button class="icon-button" aria-label="Next" title="Next (→)" disabled=${at === parts.length - 1}
+            onClick=${() => go(at + 1)}><${Icon} name="chevron" /></button>`}
+        <a class="icon-button" href=${addressOf(part)} download=${part.filename} aria-label="Download" title="Download">
+          <${Icon} name="download" /></a>
+        <button class="icon-button" ref=${last} aria-label="Close" title="Close (Esc)" autofocus onClick=${close}>
+          <${Icon} name="close" /></button>
+      </header>
+      <div class="viewer-body" key=${part.fileId}>
+        ${isPicture(part) ? html`<${Picture} part=${part} />`
+          : isPdf(part) ? html`<${Pdf} part=${part} />` : html`<${Text} part=${part} />`}
+      </div>
+    </div>
+  <//>`;
+}
+
+/** @param {{ part: Part }} props */
+function Picture({ part }) {
+  const [broken, setBroken] = useState(false);
+  if (broken) return html`<p class="viewer-problem" role="alert">This picture can't be shown. Download it.</p>`;
+  return html`<img src=${addressOf(part)} alt=${part.filename} onError=${() => setBroken(true)} />`;
+}
+
+/** @param {{ part: Part }} props */
+function Pdf({ part }) {
+  const [loaded, setLoaded] = useState(/** @type {{ PdfPages: typeof import("./pdf_pages.js").PdfPages } | null} */ (
+    null));
+  const [problem, setProblem] = useState(false);
+  useEffect(() => {
+    import("./pdf_pages.js").then(setLoaded, () => setProblem(true));
+  }, []);
+  if (problem) return html`<p class="viewer-problem" role="alert">What shows PDFs was not loaded. Download it.</p>`;
+  if (!loaded) return html`<p class="viewer-problem" role="status">Loading</p>`;
+  return html`<${loaded.PdfPages} address=${addressOf(part)} size=${part.size} />`;
+}
+
+/** @param {{ part: Part }} props */
+function Text({ part }) {
+  const [words, setWords] = useState(/** @type {string | null} */ (null));
+  const [problem, setProblem] = useState("");
+  useEffect(() => {
+    const leaving = new AbortController();
+    read(part, leaving.signal).then(setWords, (error) => {
+      if (!leaving.signal.aborted) setProblem(error instanceof Error ? error.message : String(error));
+    });
+    return () => leaving.abort();
+  }, [part.fileId]);
+  if (problem) return html`<p class="viewer-problem" role="alert">Could not load it: ${problem}</p>`;
+  if (words === null) return html`<p class="viewer-problem" role="status">Loading</p>`;
+  return html`<pre dir="auto" tabindex="0">${words}</pre>
+    ${part.size > TEXT_BYTES && html`<p class="viewer-problem">This is its beginning. Download it to see all.</p>`}`;
+}
+
+/** Its beginning, as text. @param {Part} part @param {AbortSignal} signal */
+async function read(part, signal) {
+  const headers = new Headers(part.size > TEXT_BYTES ? [["range", `bytes=0-${TEXT_BYTES - 1}`]] : []);
+  const answer = await fetch(addressOf(part), { headers, signal });
+  if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
+  return answer.text();
+}
+
+/** @param {Part} part */
+function isText({ mime }) {
+  return TEXTS.has(typeOf(mime));
+}
+
+/** Some programs send every file as bytes of no type. @param {Part} part */
+function isPdf({ mime, filename }) {
+  return PDFS.has(typeOf(mime)) || (UNTYPED.has(typeOf(mime)) && /\.pdf$/iu.test(filename));
+}
+
+/** @param {string} mime */
+function typeOf(mime) {
+  return mime.toLowerCase().split(";")[0]?.trim() ?? "";
+}

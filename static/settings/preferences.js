@@ -1,0 +1,121 @@
+// @ts-check
+/**
+ * What the person prefers, in every browser of theirs: kept by the server, and here so that the next start knows it
+ * before it has asked. A choice shows at once; where the server refuses it, what was there is back, with the reason.
+ */
+import { effect, signal } from "@preact/signals";
+import { keyChanges } from "../keys.js";
+import { mailPath } from "../mail/address.js";
+import { address, navigate, place, useHome } from "../router.js";
+import { mutate, query } from "../rpc.js";
+import { dateStyle } from "../ui/dates.js";
+import { toast } from "../ui/toast.js";
+import { reasonOf } from "./fetched.js";
+
+/** @typedef {OutputOf<"preferences.get">} Preferences */
+
+const KEY = "svc.preferences";
+const LAST_KEY = "svc.last";
+const INBOX = "/p/mail";
+const PATH = /^\/[^/\\]/;
+
+/** @type {Preferences} */
+const DEFAULTS = { language: "", hours: "auto", dateOrder: "auto", weekStart: "auto", startPage: "inbox",
+  startAccount: "", keys: {} };
+
+export const preferences = signal(kept());
+/** Where this start was sent from the front door. */
+let sentTo = "";
+
+/** What this browser knows of them counts until the server has answered. Called once, before anything is drawn. */
+export function beginPreferences() {
+  const wasAtTheDoor = location.pathname === "/";
+  useHome(startPath);
+  sentTo = wasAtTheDoor ? startPath() : "";
+  effect(() => apply(preferences.value));
+}
+
+/** Ask for them, and follow where the person is. Called once. */
+export function startPreferences() {
+  void loadPreferences().then(() => {
+    const here = location.pathname + location.search;
+    if (sentTo && here === sentTo) navigate(startPath(), { replace: true }); // this browser did not know it yet
+    effect(() => {
+      if (place.value.route) keep(LAST_KEY, address.value.pathname + address.value.search);
+    });
+  });
+}
+
+export async function loadPreferences() {
+  try {
+    take(await query("preferences.get"));
+  } catch {
+    // What this browser keeps of them goes on counting; the banner says that the server is away.
+  }
+}
+
+/** @param {Partial<Preferences>} changes */
+export async function prefer(changes) {
+  const before = preferences.value;
+  preferences.value = { ...before, ...changes };
+  try {
+    take(await mutate("preferences.set", changes));
+  } catch (error) {
+    preferences.value = before;
+    toast(`That was not kept: ${reasonOf(error)}`, { tone: "error" });
+  }
+}
+
+/** The next person at this browser begins anew. */
+export async function forgetPreferences() {
+  for (const key of [KEY, LAST_KEY]) keep(key, null);
+}
+
+/** Where the app opens. */
+function startPath() {
+  const { startPage, startAccount } = preferences.value;
+  if (startPage === "account" && startAccount) return mailPath(startAccount);
+  if (startPage === "tasks" || startPage === "pages") return `/p/${startPage}`;
+  const last = startPage === "last" ? keptText(LAST_KEY) : null;
+  return last && PATH.test(last) ? last : INBOX;
+}
+
+/** @param {Preferences} found */
+function take(found) {
+  preferences.value = found;
+  keep(KEY, JSON.stringify(found));
+}
+
+/** @param {Preferences} found */
+function apply({ language, hours, dateOrder, weekStart, keys }) {
+  dateStyle.value = { language, hours, order: dateOrder, weekStart };
+  keyChanges.value = keys;
+}
+
+/** @returns {Preferences} */
+function kept() {
+  try {
+    return { ...DEFAULTS, .../** @type {object} */ (JSON.parse(keptText(KEY) ?? "{}")) };
+  } catch {
+    return DEFAULTS;
+  }
+}
+
+/** @param {string} key */
+function keptText(key) {
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}
+
+/** @param {string} key @param {string | null} text */
+function keep(key, text) {
+  try {
+    if (text === null) localStorage.removeItem(key);
+    else localStorage.setItem(key, text);
+  } catch {
+    // A browser that keeps nothing for us asks the server at each start.
+  }
+}

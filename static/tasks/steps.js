@@ -1,0 +1,54 @@
+// @ts-check
+/** Steps by keyboard on the page of tasks: from one to the next, and what each row's buttons do. Owns where one is. */
+
+/** Whatever may be stepped to, from top to bottom. */
+const TASK = ".tasks [data-task]";
+
+/** The place of the task that had the focus last: what is done with it may take it away. */
+let last = -1;
+
+/** @param {1 | -1} by */
+export function step(by) {
+  const all = tasks();
+  const at = all.findIndex((one) => one.contains(document.activeElement));
+  const next = at >= 0 ? at + by : last < 0 ? 0 : Math.min(last, all.length - 1);
+  go(all, Math.max(0, Math.min(next, all.length - 1)));
+}
+
+/** @param {1 | -1} end */
+export function stepToEnd(end) {
+  const all = tasks();
+  go(all, end > 0 ? 0 : all.length - 1);
+}
+
+/** Nobody has been anywhere. */
+export function beginSteps() {
+  last = -1;
+}
+
+/** @param {string} deed */
+export function can(deed) {
+  return button(deed) !== null;
+}
+
+/** As if its button were pressed; one that asks back does so. @param {string} deed */
+export function press(deed) {
+  button(deed)?.click();
+}
+
+/** @param {string} deed @returns {HTMLElement | null} */
+function button(deed) {
+  return tasks().find((one) => one.contains(document.activeElement))?.querySelector(`[data-deed="${deed}"]`) ?? null;
+}
+
+/** @returns {HTMLElement[]} */
+function tasks() {
+  return [...document.querySelectorAll(TASK)].filter((one) => one instanceof HTMLElement);
+}
+
+/** @param {HTMLElement[]} all @param {number} at */
+function go(all, at) {
+  last = at;
+  all[at]?.focus();
+  all[at]?.scrollIntoView({ block: "nearest" });
+}

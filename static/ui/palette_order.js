@@ -1,0 +1,47 @@
+// @ts-check
+/** Which commands the palette shows, and in which order. Pure. */
+import { matchScore } from "./fuzzy.js";
+
+/** @typedef {import("./palette.js").Command} Command */
+
+const MAX_SHOWN = 60;
+/** What fits another word for it fits a little less than what is called so. */
+const BY_OTHER_WORD = 0.9;
+/** What was looked up fits, whatever it is called: its text may have the words. */
+const LOOKED_UP = 1;
+const LATELY = 2;
+const ACTS = 1;
+/** With words, the words say most. */
+const WITH_WORDS = 0.5;
+
+/**
+ * The best fit first. Without words: what was used last, then what fits the selection, then the rest.
+ * @param {Command[]} all
+ * @param {Set<string>} lookedUp ids
+ * @param {string} text
+ * @param {string[]} used ids, the last one first
+ */
+export function ranked(all, lookedUp, text, used) {
+  const weight = text ? WITH_WORDS : 1;
+  const byId = new Map(all.map((one) => [one.id, one]));
+  return [...byId.values()]
+    .map((one, index) => ({ one, index, fit: fitOf(one, text, lookedUp.has(one.id)),
+      liking: weight * likingOf(one, used) }))
+    .filter(({ fit }) => fit > 0)
+    .sort((a, b) => b.fit + b.liking - (a.fit + a.liking) || a.index - b.index)
+    .slice(0, MAX_SHOWN)
+    .map(({ one }) => one);
+}
+
+/** @param {Command} one @param {string} text @param {boolean} lookedUp */
+function fitOf({ label, group = "", also = [] }, text, lookedUp) {
+  const byName = matchScore(text, `${label} ${group}`);
+  const byOther = Math.max(0, ...also.map((word) => matchScore(text, word) * BY_OTHER_WORD));
+  return Math.max(byName, byOther, lookedUp ? LOOKED_UP : 0);
+}
+
+/** @param {Command} one @param {string[]} used */
+function likingOf({ id, acts }, used) {
+  const at = used.indexOf(id);
+  return at >= 0 ? LATELY - at / used.length : acts ? ACTS / 2 : 0;
+}

@@ -1,0 +1,100 @@
+"""The words of each account's mail: what a search takes other forms and the right spelling from.
+
+A row is a word in a language, under a stem, with the number of messages that have it. What a message adds is taken from
+the words that the index keeps of it, and nothing else; so it can be taken away again, to the letter, when the message
+goes. Each account has its own rows: nobody is told a word of anybody else's mail.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from typing import Final, NamedTuple
+
+from svc.mail.search.forms import is_inflected, stems
+from svc.mail.search.model import COLUMNS, Column
+from svc.mail.search.text import folded, restored
+from svc.mail.search.tongues import language_of
+from svc.store import Tx
+
+MAX_WORDS_A_MESSAGE: Final = 2_000
+"""Different ones, the first that come; a text with more is a list."""
+
+FORGOTTEN_AT_A_TIME: Final = 5_000
+
+_TOKEN: Final = re.compile(r"[^\W_]+")
+
+
+class Entry(NamedTuple):
+    language: str
+    stem: str
+    word: str
+    """As the full-text table has it: without accents."""
+
+
+Entries = Mapping[Entry, str]
+"""With each, as it is written."""
+
+
+def entries_of(columns: Mapping[Column, str]) -> Entries:
+    """What a message adds, from its words as the index has them."""
+    found = dict.fromkeys(_TOKEN.findall(restored("\n".join(columns[one] for one in COLUMNS)).lower()))
+    language = language_of(found.keys())
+    words = islice((word for word in found if is_inflected(word)), MAX_WORDS_A_MESSAGE)
+    return {Entry(language, stem, folded(word)): word for word in words for stem in stems(word, language)}
+
+
+class Changes:
+    """What some messages add and take away, written together: most of it is the same words again."""
+
+    def __init__(self) -> None:
+        self._counted: Counter[tuple[str, Entry]] = Counter()
+        self._written: dict[Entry, str] = {}
+
+    def add(self, account: str, entries: Entries) -> None:
+        self._counted.update((account, entry) for entry in entries)
+        self._written.update(entries)
+
+    def take_away(self, account: str, entries: Iterable[Entry]) -> None:
+        self._counted.subtract((account, entry) for entry in entries)
+
+    def write(self, tx: Tx) -> None:
+        changed = sorted((key, by) for key, by in self._counted.items() if by)
+        more = [self._row(*key, by) for key, by in changed if by > 0]
+        fewer = [self._row(*key, by) for key, by in changed if by < 0]
+        tx.run_many(
+            """
+            insert into mail_search_vocabulary (account, language, stem, word, written, messages)
+            values (:account, :language, :stem, :word, nullif(:written, :word), :by)
+            on conflict (account, language, stem, word) do update set messages = messages + :by
+            """,
+            more,
+        )
+        which = "account = :account and language = :language and stem = :stem and word = :word"
+        tx.run_many(f"update mail_search_vocabulary set messages = messages + :by where {which}", fewer)
+        tx.run_many(f"delete from mail_search_vocabulary where {which} and messages <= 0", fewer)
+
+    def _row(self, account: str, entry: Entry, by: int) -> dict[str, str | int]:
+        written = self._written.get(entry, entry.word)
+        return {"account": account, **entry._asdict(), "written": written, "by": by}
+
+
+def forget_all(tx: Tx) -> None:
+    """Before all words are taken in another way. What the index has of a message says whether it was counted since."""
+    tx.run("delete from mail_search_vocabulary")
+
+
+def forget_account(tx: Tx, account: str) -> bool:
+    """Some of its words. False once there are none left."""
+    forgotten = tx.run(
+        """
+        delete from mail_search_vocabulary where account = :account and (language, stem, word) in (
+            select language, stem, word from mail_search_vocabulary where account = :account limit :limit
+        )
+        """,
+        account=account,
+        limit=FORGOTTEN_AT_A_TIME,
+    )
+    return forgotten > 0

@@ -1,0 +1,88 @@
+"""What a person may do with their snippets: keep them, change them, throw them away."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from svc.errors import Conflict, Invalid, NotFound, TooLarge
+from svc.formats.text import clean_line
+from svc.ids import new_id
+from svc.mail.accounts.access import who
+from svc.mail.snippets import queries
+from svc.mail.snippets.model import MAX_ALL_CHARS, MAX_SNIPPETS, NAME, Snippet, SnippetInput
+from svc.mail.snippets.queries import OWN
+from svc.principal import Principal
+from svc.store import Tx, json_array
+
+NO_SNIPPET: Final = "There is no such snippet."
+
+
+def save(tx: Tx, principal: Principal, *, snippet_id: str | None, wanted: SnippetInput) -> str:
+    """Keep it as a new one, or as the one with that id. The id."""
+    if not NAME.fullmatch(wanted.name):
+        raise Invalid(
+            "The name of a snippet is one word of letters, digits, - and _, and begins with one of the first."
+        )
+    known = queries.snippets(tx, principal)
+    others = [one for one in known if one.id != snippet_id]
+    if snippet_id is not None and len(others) == len(known):
+        raise NotFound(NO_SNIPPET)
+    _check_room(others, wanted)
+    snippet_id = snippet_id or new_id("snp")
+    tx.run(
+        """
+        insert into mail_snippets (
+            id, owner_id, name, name_key, html, subject, to_addresses, cc_addresses, bcc_addresses, updated_at
+        ) values (:id, :owner_id, :name, :key, :html, :subject, :to, :cc, :bcc, :now)
+        on conflict (id) do update set name = :name, name_key = :key, html = :html, subject = :subject,
+            to_addresses = :to, cc_addresses = :cc, bcc_addresses = :bcc, updated_at = :now
+        """,
+        id=snippet_id,
+        owner_id=principal.user_id,
+        name=wanted.name,
+        key=_key(wanted.name),
+        html=wanted.html,
+        subject=clean_line(wanted.subject),
+        to=json_array(wanted.to),
+        cc=json_array(wanted.cc),
+        bcc=json_array(wanted.bcc),
+        now=tx.now,
+    )
+    _tell(tx, principal)
+    return snippet_id
+
+
+def delete(tx: Tx, principal: Principal, *, snippet_id: str) -> None:
+    if all(one.id != snippet_id for one in queries.snippets(tx, principal)):
+        raise NotFound(NO_SNIPPET)
+    tx.run(f"delete from mail_snippets where id = :id and {OWN}", id=snippet_id, **who(principal))
+    _tell(tx, principal)
+
+
+def claim(tx: Tx, user_id: str) -> None:
+    """What was kept before there was anybody is the first admin's."""
+    tx.run("update mail_snippets set owner_id = :user_id where owner_id is null", user_id=user_id)
+
+
+def _check_room(others: list[Snippet], wanted: SnippetInput) -> None:
+    if any(_key(one.name) == _key(wanted.name) for one in others):
+        raise Conflict(f"You have a snippet called {wanted.name} already.")
+    if len(others) >= MAX_SNIPPETS:
+        raise Conflict(f"There are {MAX_SNIPPETS} snippets already. Delete some first.")
+    if sum(len(one.html) for one in others) + len(wanted.html) > MAX_ALL_CHARS:
+        raise TooLarge("Your snippets would be too long together. Shorten some, or delete them.")
+
+
+def _key(name: str) -> str:
+    return name.casefold()
+
+
+def _tell(tx: Tx, principal: Principal) -> None:
+    """The other windows of the same person fetch them anew."""
+    tx.emit(
+        topic="mail",
+        kind="snippets.changed",
+        id="snippets",
+        audience=principal.user_id,
+        device_id=principal.device_id,
+    )

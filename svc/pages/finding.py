@@ -1,0 +1,85 @@
+"""Pages by their words: what a principal may read of what the full-text index knows.
+
+The order is the reader's own: pages with all words in the title first, of each kind the one that changed last. No
+ranking by how rare a word is: that would tell of pages that others keep for themselves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, cast
+
+from svc.clock import Millis
+from svc.pages import search_words
+from svc.pages.access import READABLE, who
+from svc.principal import Principal
+from svc.store import ReadTx, Row
+
+MAX_FOUND: Final = 20
+MAX_LOOKED_THROUGH: Final = 20_000
+"""Of the pages with the words, those that changed last: for whom so many of others' come first, nothing is found."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoundPage:
+    id: str
+    path: str
+    title: str
+    snippet: str
+    updated_at: Millis
+
+
+def find(tx: ReadTx, principal: Principal, *, text: str, limit: int) -> list[FoundPage]:
+    """The readable pages with all words of ``text``, the last one perhaps unfinished. Without any: the latest."""
+    words = search_words.typed_words(text)
+    if not words:
+        return _latest(tx, principal, limit=limit) if not text.strip() else []
+    wanted = search_words.expression(words)
+    titled = _matching(tx, principal, f"{{title}} : ({wanted})", limit=limit)
+    rows = {row[0]: row for row in titled}
+    if len(rows) < limit:
+        rows |= {row[0]: row for row in _matching(tx, principal, wanted, limit=limit) if row[0] not in rows}
+    return [_found(row, words) for row in list(rows.values())[:limit]]
+
+
+def _matching(tx: ReadTx, principal: Principal, wanted: str, *, limit: int) -> list[Row]:
+    return tx.all(
+        f"""
+        select p.id, p.path, p.title, s.body, p.updated_at
+        from (
+            select rowid as id from page_search_fts where page_search_fts match :wanted
+            order by rowid desc limit :looked_through
+        ) f
+        join page_search s on s.id = f.id join pages p on p.id = s.page_id
+        where p.kind = 'page' and {READABLE} order by f.id desc limit :limit
+        """,
+        wanted=wanted,
+        looked_through=MAX_LOOKED_THROUGH,
+        limit=limit,
+        **who(principal),
+    )
+
+
+def _latest(tx: ReadTx, principal: Principal, *, limit: int) -> list[FoundPage]:
+    rows = tx.all(
+        f"""
+        select p.id, p.path, p.title, s.body, p.updated_at
+        from (select id, page_id, body from page_search order by id desc limit :looked_through) s
+        join pages p on p.id = s.page_id
+        where p.kind = 'page' and {READABLE} order by s.id desc limit :limit
+        """,
+        looked_through=MAX_LOOKED_THROUGH,
+        limit=limit,
+        **who(principal),
+    )
+    return [_found(row, []) for row in rows]
+
+
+def _found(row: Row, words: list[str]) -> FoundPage:
+    return FoundPage(
+        id=cast(str, row[0]),
+        path=cast(str, row[1]),
+        title=cast(str, row[2]),
+        snippet=search_words.snippet(search_words.restored(cast(str, row[3])), words),
+        updated_at=cast(int, row[4]),
+    )

@@ -1,0 +1,118 @@
+"""The vocabulary is what the words of the indexed messages add up to, whatever became of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import pytest
+
+from svc.mail.search import actions, queries, vocabulary
+from svc.mail.search.invariants import INVARIANTS
+from svc.mail.search.text import VERSION
+from svc.mail.search.vocabulary import MAX_WORDS_A_MESSAGE, entries_of
+from svc.mail.sync import ingest
+from svc.store import ReadTx, Tx
+from tests.mail.search.test_forms import SENTENCES, columns
+from tests.support.mailbox import Rig, mail
+
+KEPT = "select account, language, stem, word, messages from mail_search_vocabulary order by 1, 2, 3, 4"
+
+
+async def taken_again(rig: Rig) -> list[tuple[object, ...]]:
+    """The rows that there should be: the words of each message, taken from what the index keeps of it."""
+
+    def read(tx: ReadTx) -> list[tuple[object, ...]]:
+        counted: Counter[tuple[str, ...]] = Counter()
+        for row_id in queries.newest(tx, limit=1_000):
+            if (words := queries.counted_words(tx, row_id, version=VERSION)) is not None:
+                counted.update((words.account, *entry) for entry in entries_of(words.columns))
+        return sorted((*entry, messages) for entry, messages in counted.items())
+
+    return await rig.store.read(read)
+
+
+async def problems(rig: Rig) -> Sequence[str]:
+    return await rig.store.read(lambda tx: [problem for one in INVARIANTS for problem in one.check(tx)])
+
+
+async def filled(rig: Rig) -> str:
+    for sentence in SENTENCES.values():
+        await rig.inject(raw=mail("Harbour", text=sentence))
+    account_id = await rig.synced("Harbour", "Harbour plans", "Quay")
+    await rig.indexer().catch_up()
+    return account_id
+
+
+async def test_it_is_what_the_messages_add_up_to(rig: Rig) -> None:
+    await filled(rig)
+    assert await rig.rows(KEPT) == await taken_again(rig) != []
+    assert await problems(rig) == []
+
+
+async def test_a_deleted_message_takes_its_words_along(rig: Rig) -> None:
+    account = await rig.account(await filled(rig))
+    for (message_id,) in await rig.rows("select id from mail_messages where subject in ('Quay', 'Harbour plans')"):
+
+        def delete(tx: Tx, message_id: object = message_id) -> None:
+            ingest.delete_message(tx, account, message_id=str(message_id))
+
+        await rig.store.write(delete)
+    await rig.indexer().catch_up()
+    assert await rig.rows("select * from mail_search_vocabulary where word in ('quay', 'plans')") == []
+    assert await rig.rows(KEPT) == await taken_again(rig) != []
+
+
+async def test_words_that_are_taken_again_are_counted_once(rig: Rig) -> None:
+    await filled(rig)
+    kept = await rig.rows(KEPT)
+    ids = [str(row[0]) for row in await rig.rows("select id from mail_messages")]
+    await rig.store.write(actions.queue, message_ids=ids)
+    await rig.indexer().catch_up()
+    assert await rig.rows(KEPT) == kept
+    await rig.store.write(actions.outdate)
+    assert await rig.rows(KEPT) == []
+    await rig.indexer().catch_up()
+    assert await rig.rows(KEPT) == kept
+    assert await problems(rig) == []
+
+
+async def test_after_an_upgrade_nothing_of_the_older_version_is_left(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Words that were counted in another way are not taken away, one by one, but all at once."""
+    await filled(rig)
+    kept = await rig.rows(KEPT)
+
+    def as_before(tx: Tx) -> None:
+        tx.run("update mail_search_state set version = 3")
+        tx.run("update mail_search set version = 3")
+        tx.run("update mail_search_named set counted = 3")
+        tx.run("update mail_search_vocabulary set stem = stem || 'x'")
+
+    await rig.store.write(as_before)
+    monkeypatch.setattr(actions, "QUEUED_AT_A_TIME", 2)
+    await rig.indexer().catch_up()
+    assert await rig.rows(KEPT) == kept
+
+
+async def test_an_account_that_is_erased_leaves_no_word(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    account_id = await filled(rig)
+    monkeypatch.setattr(vocabulary, "FORGOTTEN_AT_A_TIME", 50)
+    steps = 1
+    while await rig.store.write(actions.erase, account_id=account_id) == "more":
+        steps += 1
+    assert steps > 3
+    assert await rig.rows(KEPT) == []
+    await rig.indexer().catch_up()
+    assert await rig.rows(KEPT) == []
+
+
+async def test_a_word_that_is_missing_is_a_problem(rig: Rig) -> None:
+    await filled(rig)
+    await rig.store.write(lambda tx: tx.run("delete from mail_search_vocabulary where word = 'plans'"))
+    assert [problem.partition(" has ")[2] for problem in await problems(rig)] == ["words that the vocabulary has not"]
+
+
+def test_a_message_adds_so_many_words_at_the_most() -> None:
+    words = [f"{a}{b}{c}word" for a in "abcdefghijklmn" for b in "abcdefghijklmn" for c in "abcdefghijklmn"]
+    assert len(words) > MAX_WORDS_A_MESSAGE
+    assert len({entry.word for entry in entries_of(columns(body=" ".join(words)))}) == MAX_WORDS_A_MESSAGE

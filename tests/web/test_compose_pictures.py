@@ -1,0 +1,137 @@
+"""Pictures in the text: pasted, dropped and chosen; described, made smaller, taken out, brought back, and sent."""
+
+from __future__ import annotations
+
+import base64
+import struct
+import zlib
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.browser import App
+from tests.web.test_app_looks import NARROW, check, small_targets
+from tests.web.writer import compose, fill, paste, ready, saved, taken, text
+
+pytestmark = pytest.mark.browser
+
+
+def png(width: int, height: int) -> bytes:
+    """A plain teal one."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    rows = (b"\0" + b"\x14\x62\x6f" * width) * height
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+
+
+WIDE, SMALL = png(1800, 90), png(40, 20)
+
+
+def give(page: Page, event: str, *files: tuple[str, str, bytes]) -> None:
+    """Paste files into the text, or drop them upon its last letter."""
+    text(page).evaluate(
+        """(element, { event, files }) => {
+            const data = new DataTransfer();
+            for (const [name, type, content] of files) {
+                data.items.add(new File([Uint8Array.from(atob(content), (one) => one.charCodeAt(0))], name, { type }));
+            }
+            const how = { bubbles: true, cancelable: true };
+            const range = document.createRange();
+            range.selectNodeContents(element.firstElementChild);
+            const box = range.getBoundingClientRect();
+            element.dispatchEvent(event === "paste" ? new ClipboardEvent(event, { ...how, clipboardData: data })
+                : new DragEvent(event, { ...how, dataTransfer: data, clientX: box.right - 1, clientY: box.top + 4 }));
+        }""",
+        {"event": event, "files": [(name, kind, base64.b64encode(body).decode()) for name, kind, body in files]},
+    )
+
+
+def test_a_pasted_picture_stands_where_it_was_pasted_and_leaves_with_its_description(app: App) -> None:
+    page = compose(app)
+    fill(page, body="See here: ")
+    give(page, "paste", ("north_wall.png", "image/png", WIDE))
+    picture = text(page).locator("img")
+    expect(picture).to_have_attribute("alt", "north wall")
+    expect(picture).to_have_attribute("width", "600")
+    page.keyboard.type(" and that is it.")
+    expect(page.locator(".compose-file")).to_have_count(0)  # it is no attachment to look for
+    picture.click()
+    page.get_by_label("Description, for those who do not see it").fill("The wall at low tide")
+    app.press("Enter")
+    expect(text(page)).to_be_focused()
+    saved(page)
+    app.press("Control+Enter")
+    taken(app, state="held")
+    (sent,) = app.called("mail.send")
+    (file_id,) = sent["attachments"]
+    assert f'<img src="cid:{file_id}" alt="The wall at low tide" width="600">' in sent["html"]
+    assert "See here:" in sent["html"].partition("<img")[0]
+    assert "and that is it." in sent["html"].partition("<img")[2]
+
+
+def test_dropped_pictures_stand_in_the_text_and_other_files_beside_it(app: App) -> None:
+    page = compose(app)
+    fill(page, body="Two walls")
+    give(page, "drop", ("a.png", "image/png", SMALL), ("b.png", "image/png", SMALL), ("c.txt", "text/plain", b"c"))
+    expect(text(page).locator("img")).to_have_count(2)
+    expect(page.locator(".compose-file .attachment-name")).to_have_text(["c.txt"])
+    expect(text(page).locator("img").first).not_to_have_attribute("width", "600")
+    saved(page)
+    app.press("Escape")
+    app.open("/p/mail")
+    page.get_by_role("button", name="Drafts (1)").click()
+    page.locator(".drafts-row").click()
+    ready(page)
+    expect(text(page).locator("img")).to_have_count(2)
+    expect(page.locator(".compose-file .attachment-name")).to_have_text(["c.txt"])
+
+
+def test_a_picture_that_is_taken_out_comes_back_by_undo_and_is_not_sent_without(app: App) -> None:
+    page = compose(app)
+    fill(page, body="Here ")
+    give(page, "paste", ("a.png", "image/png", SMALL))
+    text(page).locator("img").click()
+    page.get_by_role("button", name="Remove", exact=True).click()
+    expect(text(page).locator("img")).to_have_count(0)
+    saved(page)
+    app.press("Control+z")
+    expect(text(page).locator("img")).to_have_count(1)
+    text(page).locator("img").click()
+    page.get_by_role("button", name="Remove", exact=True).click()
+    app.press("Control+Enter")
+    taken(app, state="held")
+    (sent,) = app.called("mail.send")
+    assert sent["attachments"] == []
+    assert "<img" not in sent["html"]
+
+
+def test_pictures_of_others_do_not_come_in(app: App) -> None:
+    app.watch_traffic()
+    page = compose(app)
+    fill(page, body="Here ")
+    html = f'<img src="cid:fil_other"><img src="/files/fil_other/content"><img src="{app.origin}/files/fil_x/content">'
+    paste(text(page), html=f'{html}<img src="/leak/a"><a href="/files/fil_other/content">a</a> end', plain="end")
+    expect(text(page)).to_contain_text("end")
+    expect(text(page).locator("img")).to_have_count(0)
+    expect(text(page).locator("a[href]")).to_have_count(0)
+    app.traffic.quiet()
+    assert app.world.leaks == []
+
+
+def test_pictures_fit_a_phone_and_pass_axe(start: Callable[..., App]) -> None:
+    app = start(**NARROW, color_scheme="dark")
+    page = app.open("/p/mail/t/thr_00", ready="iframe")
+    app.press("r")
+    ready(page)
+    text(page).click()
+    page.keyboard.type("See: ")
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role("button", name="Picture", exact=True).click()
+    chooser.value.set_files({"name": "wall.png", "mimeType": "image/png", "buffer": WIDE})
+    text(page).locator("img[width]").click()
+    assert "\n".join(small_targets(page)) == ""
+    check(page, "writing-phone-picture")

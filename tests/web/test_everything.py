@@ -1,0 +1,191 @@
+"""A step on all that match: picked by key, mouse and finger, done at once here, taken back as one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.browser import PHONE, App
+from tests.web import fake_world
+from tests.web.fake_server import Refusal, World
+
+pytestmark = pytest.mark.browser
+
+MANY = 700
+LOOKS = os.environ.get("SVC_LOOKS")
+"""A folder for pictures of the pages, where somebody wants to look at them."""
+
+
+def full() -> World:
+    return World(threads=fake_world.many(MANY))
+
+
+def look(page: Page, name: str) -> None:
+    if LOOKS:
+        page.screenshot(path=f"{LOOKS}/{name}.png")
+
+
+def test_the_key_picks_what_is_loaded_then_all_that_match_then_nothing(start: Callable[..., App]) -> None:
+    app = start(full())
+    page = app.open()
+    bar = page.get_by_role("toolbar", name="Picked threads")
+    app.press("*")
+    expect(page.get_by_role("status").filter(has_text="loaded so far are picked")).to_have_count(1)
+    look(page, "loaded")
+    app.press("*")
+    expect(page.get_by_role("status").filter(has_text=f"All {MANY} threads in Inbox are picked.")).to_have_count(1)
+    expect(bar).to_contain_text(str(MANY))
+    look(page, "all")
+    assert app.complaints() == []
+    app.press("*")
+    bar.wait_for(state="detached")
+    app.press("Control+a", "Control+a")
+    bar.wait_for()
+    app.press("Escape")
+    bar.wait_for(state="detached")
+    assert app.calls("mail.actOnAll") == []
+
+
+def test_all_are_archived_as_one_step_and_one_undo_brings_all_back(start: Callable[..., App]) -> None:
+    app = start(full())
+    page = app.open()
+    app.press("*", "*")
+    page.get_by_text(f"All {MANY} threads in Inbox are picked.").last.wait_for()
+    app.press("e")
+    page.get_by_text(f"{MANY} threads archived").wait_for()
+    assert app.called("mail.actOnAll") == [{"id": "blk_0", "do": "archive"}]
+    expect(page.get_by_role("listbox", name="Inbox", exact=True)).to_have_count(0)
+    assert not any(row["inInbox"] for row in app.world.threads)
+    look(page, "archived")
+    page.get_by_role("button", name="Undo").click()
+    page.get_by_text("Back from the archive").wait_for()
+    app.row("thr_m000000").wait_for()
+    assert all(row["inInbox"] for row in app.world.threads)
+    assert app.calls("mail.archive") == []
+
+
+def test_a_step_that_goes_on_shows_how_far_it_is_and_can_be_stopped(start: Callable[..., App]) -> None:
+    world = full()
+    world.slow = True
+    app = start(world)
+    page = app.open()
+    app.press("*", "*")
+    page.get_by_text(f"All {MANY} threads in Inbox are picked.").last.wait_for()
+    app.press("#")
+    strip = page.locator(".acting-strip")
+    expect(strip).to_contain_text(f"Moving to the trash: 0 of {MANY} threads")
+    app.row("thr_m000000").wait_for(state="detached")
+    look(page, "acting")
+    assert app.complaints() == []
+    page.reload()
+    strip.get_by_role("button", name="Stop").click()
+    strip.wait_for(state="detached")
+    assert app.called("mail.stopActing") == [{"id": "blk_0"}]
+
+
+def test_it_says_what_was_left_alone_and_fetches_its_list_anew(start: Callable[..., App]) -> None:
+    world = full()
+    world.slow = True
+    app = start(world)
+    page = app.open()
+    app.press("*", "*")
+    page.get_by_text(f"All {MANY} threads in Inbox are picked.").last.wait_for()
+    app.press("e")
+    page.locator(".acting-strip").wait_for()
+    world.add(id="thr_new", subject="Just in")
+    app.row("thr_new").wait_for()
+    world.finish("blk_0", passed=2)
+    page.get_by_text("2 threads left alone").wait_for()
+    page.locator(".acting-strip").wait_for(state="detached")
+    app.row("thr_new").wait_for()
+    assert world.thread("thr_new")["inInbox"]
+
+
+def test_a_refusal_puts_everything_back(start: Callable[..., App]) -> None:
+    app = start(full())
+    page = app.open()
+    app.press("*", "*")
+    page.get_by_text(f"All {MANY} threads in Inbox are picked.").last.wait_for()
+    app.tolerated = ("404",)
+    app.world.failing["mail.actOnAll"] = Refusal("NOT_FOUND", 404, "Choose again.")
+    app.press("e")
+    page.get_by_text("Could not archive: Choose again.").wait_for()
+    app.row("thr_m000000").wait_for()
+    expect(page.get_by_role("button", name="Undo")).to_have_count(0)
+
+
+def test_letting_go_of_one_row_lets_go_of_what_is_out_of_sight(start: Callable[..., App]) -> None:
+    app = start(full())
+    page = app.open()
+    app.press("*", "*")
+    page.get_by_text(f"All {MANY} threads in Inbox are picked.").last.wait_for()
+    app.row("thr_m000001").locator(".row-pick").click()
+    expect(page.get_by_role("toolbar", name="Picked threads")).not_to_contain_text(str(MANY))
+    app.press("e")
+    page.get_by_text("threads archived").wait_for()
+    assert app.calls("mail.actOnAll") == []
+
+
+def test_a_label_and_a_time_are_asked_for_all_that_match_and_all_that_is_snoozed_comes_back(
+    start: Callable[..., App],
+) -> None:
+    app = start(full())
+    page = app.open()
+    app.press("*", "*")
+    page.get_by_text(f"All {MANY} threads in Inbox are picked.").last.wait_for()
+    app.press("l")
+    dialog = page.get_by_role("dialog", name="Labels")
+    expect(dialog).to_contain_text(f"{MANY} threads")
+    dialog.get_by_role("combobox").fill("Invoices")
+    page.keyboard.press("Enter")
+    page.get_by_text(f"{MANY} threads labelled “Invoices”").wait_for()
+    assert app.called("mail.actOnAll") == [{"id": "blk_0", "do": "label", "label": "Invoices"}]
+    app.press("*", "*")
+    page.get_by_text(f"All {MANY} threads in Inbox are picked.").last.wait_for()
+    app.press("h")
+    page.get_by_role("dialog", name="Snooze").get_by_role("combobox").fill("tomorrow 9am")
+    page.keyboard.press("Enter")
+    page.get_by_text(f"{MANY} threads snoozed until").wait_for()
+    (_, snoozed) = app.called("mail.actOnAll", times=2)
+    assert (snoozed["do"], snoozed["until"][-1]) == ("snooze", "Z")
+    app.chord("g", "z")
+    page.get_by_role("listbox", name="Snoozed").get_by_role("option").first.wait_for()
+    app.press("*", "*")
+    page.get_by_text(f"All {MANY} threads in Snoozed are picked.").last.wait_for()
+    assert app.calls("mail.selectAll")[-1] == {"snoozed": True}
+    expect(page.get_by_role("toolbar", name="Picked threads").get_by_role("button", name="Archive")).to_have_count(0)
+    app.press("i")
+    page.get_by_text(f"{MANY} threads moved to the inbox").wait_for()
+    assert app.called("mail.actOnAll", times=3)[2] == {"id": "blk_2", "do": "inbox"}
+
+
+def test_with_the_mouse_and_a_filter_the_head_picks_and_a_strip_offers_the_rest(start: Callable[..., App]) -> None:
+    app = start(World(threads=fake_world.many(4 * MANY)))
+    page = app.open("/p/mail?only=unread")
+    page.get_by_role("button", name="Pick all in Inbox").click()
+    page.get_by_role("button", name="Pick all among unread threads in Inbox").click()
+    count = sum(row["unread"] for row in app.world.threads)
+    page.get_by_text(f"All {count} threads among unread threads in Inbox are picked.").last.wait_for()
+    assert app.called("mail.selectAll") == [{"section": "inbox", "only": "unread"}]
+    page.get_by_role("toolbar", name="Picked threads").get_by_role("button", name="Mark as read").click()
+    page.get_by_text(f"{count} threads marked as read").wait_for()
+
+
+def test_on_a_phone_the_bar_picks_all(start: Callable[..., App]) -> None:
+    app = start(full(), viewport=PHONE, has_touch=True, is_mobile=True)
+    page = app.open()
+    page.evaluate(
+        """() => document.querySelector("#row-thr_m000002").dispatchEvent(
+            new PointerEvent("contextmenu", { pointerType: "touch", bubbles: true, cancelable: true }))"""
+    )
+    bar = page.get_by_role("toolbar", name="Picked threads")
+    bar.get_by_role("button", name="Pick all").tap()
+    page.get_by_role("button", name="Pick all in Inbox").last.tap()
+    page.get_by_text(f"All {MANY} threads in Inbox are picked.").last.wait_for()
+    look(page, "phone")
+    assert app.complaints() == []
+    bar.get_by_role("button", name="Archive").tap()
+    page.get_by_text(f"{MANY} threads archived").wait_for()

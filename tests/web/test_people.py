@@ -1,0 +1,89 @@
+"""The page of all people: found by a word, what of theirs is in the inbox, and a mail to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.browser import PHONE, App
+from tests.web import fake_world
+from tests.web.fake_server import World
+from tests.web.test_app_looks import check, small_targets
+
+pytestmark = pytest.mark.browser
+
+JONAS = "jonas.feld@example.org"
+
+
+def person(name: str, address: str, *, page: str | None = None) -> dict[str, Any]:
+    filed = {"id": f"pag_{address}", "path": page, "title": name} if page else None
+    seen = {"firstSeenAt": fake_world.at(days=90), "lastSeenAt": fake_world.at(days=1)}
+    return {"address": address, "name": name, "title": name if page else None, "page": filed, "messages": 12, **seen}
+
+
+class Peopled(World):
+    def rpc_people_list(self, given: dict[str, Any]) -> Any:
+        people = [
+            person("Jonas Feld", JONAS, page="crm/jonas-feld"),
+            person("", "x" * 60 + "@a-long-name-of-a-domain.example"),
+            *(person(f"Somebody {n}", f"somebody{n}@example.org") for n in range(70)),
+        ]
+        found = [one for one in people if given.get("text", "").lower() in one["name"].lower()]
+        limit = given.get("limit", 50)
+        return {"people": found[:limit], "more": len(found) > limit}
+
+    def rpc_people_suggested(self, given: dict[str, Any]) -> Any:
+        return {"people": [person("Only Writes", "only@example.org")], "more": False}
+
+    def rpc_mail_search(self, given: dict[str, Any]) -> Any:
+        assert given == {"query": f"from:{JONAS} in:inbox", "limit": 5}
+        return super().rpc_mail_search({**given, "query": "harbour"})
+
+
+def test_somebody_is_found_read_and_written_to(start: Callable[..., App]) -> None:
+    app = start(Peopled())
+    page = app.open("/p/people", ready=".contact")
+    expect(page.get_by_role("status").get_by_text("50 or more people")).to_be_visible()
+    page.get_by_role("button", name="Show more").click()
+    expect(page.get_by_role("status").get_by_text("72 people")).to_be_visible()
+    expect(page.get_by_role("button", name="Show more")).to_have_count(0)
+
+    app.press("/")
+    page.keyboard.type("jonas")
+    expect(page.get_by_role("status").get_by_text("1 person")).to_be_visible()
+    expect(page.get_by_role("link", name="Jonas Feld", exact=True)).to_have_attribute("href", "/p/crm/jonas-feld")
+    inbox = page.get_by_role("button", name="In the inbox, from Jonas Feld")
+    inbox.click()
+    expect(inbox).to_have_attribute("aria-expanded", "true")
+    expect(page.get_by_role("link", name="Unread, Quote for the harbour mural")).to_be_visible()
+    all_mail = page.get_by_role("link", name="All mail from Jonas Feld")
+    expect(all_mail).to_have_attribute("href", f"/p/mail/search?q=from%3A{JONAS.replace('@', '%40')}")
+    page.get_by_role("button", name="Write to Jonas Feld").click()
+    expect(page.get_by_role("dialog", name="New message").get_by_text("Jonas Feld")).to_be_visible()
+
+
+def test_nobody_is_found_by_what_nobody_is_called(start: Callable[..., App]) -> None:
+    app = start(Peopled())
+    page = app.open("/p/people", ready=".contact")
+    field = page.get_by_role("searchbox", name="Find somebody")
+    field.fill("zzz")
+    expect(page.get_by_role("status").get_by_text("Nobody has these words.")).to_be_visible()
+    field.press("Escape")
+    expect(field).to_have_value("")
+    expect(page.locator(".contact").first).to_be_visible()
+    field.press("Escape")
+    expect(field).not_to_be_focused()
+    app.at("/p/people")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_people_look_well_and_pass_axe(start: Callable[..., App], scheme: str) -> None:
+    app = start(Peopled(), viewport=PHONE, has_touch=True, is_mobile=True, color_scheme=scheme)
+    page = app.open("/p/people", ready=".contact")
+    check(page, f"people-phone-{scheme}")
+    assert small_targets(page) == []
+    page.set_viewport_size({"width": 1280, "height": 860})
+    check(page, f"people-{scheme}")

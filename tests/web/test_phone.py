@@ -1,0 +1,167 @@
+"""On a phone: the list is pulled to ask for mail, the keyboard and the edges of the screen cover nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.browser import PHONE, App
+from tests.web.fake_accounts import AccountsWorld
+from tests.web.fake_server import World
+from tests.web.fake_world import HELLO, HOME, MIA
+from tests.web.test_swipe import Finger
+
+pytestmark = pytest.mark.browser
+
+NARROW: dict[str, Any] = {"viewport": PHONE, "has_touch": True, "is_mobile": True}
+KEYBOARD_PX = 336
+NOTCH: dict[str, int] = {"top": 47, "bottom": 34, "left": 0, "right": 0}
+"""Of a phone that stands upright, in px."""
+LEAST_TYPE_PX = 16
+"""Phones zoom into a field whose type is smaller."""
+
+
+class Answering(World):
+    """Each check finds a mail, or, where ``away`` says so, nobody."""
+
+    away = False
+    fresh = ""
+
+    def rpc_mail_retryfailures(self, given: dict[str, Any]) -> Any:
+        if self.away:
+            self.set_account(given["accountId"], state="waiting", problem="Gmail can't be reached.")
+        elif given["accountId"] == MIA:
+            self.fresh = self.add(account=MIA, subject="Fresh from the quay")
+        return {}
+
+
+def test_pulled_down_the_list_asks_for_mail_and_says_how_it_went(start: Callable[..., App]) -> None:
+    world = Answering()
+    app = start(world, **NARROW)
+    page = app.open()
+    sign = page.locator(".pull-sign")
+
+    finger = Finger(page, "thr_01")
+    finger.move(0, 60)
+    expect(sign).to_have_text("Pull to check")
+    finger.lift()
+    expect(sign).to_have_count(0)
+    assert app.calls("mail.retryFailures") == []
+
+    finger = Finger(page, "thr_01")
+    finger.move(0, 160)
+    expect(sign).to_have_text("Let go to check")
+    finger.lift()
+    expect(page.get_by_text("Your mail is up to date.")).to_be_visible()
+    expect(app.row(world.fresh)).to_be_visible()
+    asked = [one["accountId"] for one in app.called("mail.retryFailures", times=3)]
+    assert sorted(asked) == sorted([MIA, HELLO, HOME])
+    expect(sign).to_have_count(0)
+    app.at("/p/mail")
+
+    world.away = True
+    page.locator(".sync-button").tap()
+    page.get_by_role("button", name="Check now").tap()
+    expect(page.get_by_text("can’t be reached now: Gmail can't be reached.")).to_be_visible()
+
+
+def test_below_its_beginning_the_list_only_scrolls(start: Callable[..., App]) -> None:
+    app = start(Answering(), **NARROW)
+    page = app.open()
+    page.locator(".lists").evaluate("one => one.scrollTo(0, 300)")
+    app.until("() => document.querySelector('.lists').scrollTop === 300")
+    page.locator(".row").filter(visible=True).nth(6).wait_for()
+    row = page.evaluate("() => document.elementFromPoint(200, 450).closest('[data-thread]').dataset.thread")
+    finger = Finger(page, row)
+    finger.move(0, 200)
+    app.until("() => document.querySelector('.lists').scrollTop < 200")
+    expect(page.locator(".pull-sign")).to_have_count(0)
+    finger.lift()
+    assert app.calls("mail.retryFailures") == []
+
+
+def test_the_keyboard_covers_nothing_that_is_written(start: Callable[..., App]) -> None:
+    """As on an iPhone, which lays it over the page and tells only the visual viewport."""
+    app = start(**NARROW)
+    page = app.open("/p/mail/t/thr_00", ready="iframe")
+    page.get_by_role("button", name="Reply", exact=True).last.tap()
+    body = page.get_by_role("textbox", name="Message")
+    expect(body).to_be_focused()
+    expect(page.get_by_role("navigation", name="Main places")).to_be_hidden()
+    open_keyboard(page)
+    above = PHONE["height"] - KEYBOARD_PX
+    send = page.get_by_role("button", name="Send", exact=True)
+    app.wait(lambda: max(bottom_of(body), bottom_of(send)) <= above, what="both to stand above the keyboard")
+    page.goto(f"{app.origin}/p/mail")
+    app.settled()
+    page.get_by_role("button", name="Compose").tap()
+    body.wait_for()
+    open_keyboard(page)
+    app.wait(lambda: bottom_of(send) <= above, what="the window to end above the keyboard")
+
+
+def test_no_field_makes_the_phone_zoom_in(start: Callable[..., App]) -> None:
+    app = start(AccountsWorld(), **NARROW)
+    page = app.open()
+    page.get_by_role("button", name="Compose").tap()
+    page.get_by_role("textbox", name="Subject").wait_for()
+    assert small_fields(page) == []
+    page.goto(f"{app.origin}/settings/accounts")
+    page.get_by_text("Add another address").first.tap()
+    assert small_fields(page) == []
+
+
+def test_a_notch_and_the_bar_below_cover_nothing(start: Callable[..., App]) -> None:
+    app = start(alone=True, **NARROW)
+    page = app.page
+    page.context.new_cdp_session(page).send("Emulation.setSafeAreaInsetsOverride", {"insets": NOTCH})
+    app.open()
+    parts = [
+        page.get_by_role("button", name="All places"),
+        page.get_by_role("link", name="Mail,").last,
+        page.get_by_role("button", name="Compose"),
+    ]
+    for part in parts:
+        assert inside(part), part
+    page.get_by_role("button", name="More", exact=True).tap()
+    drawer = page.get_by_role("dialog", name="All places")
+    assert inside(drawer.get_by_role("button", name="Close"))
+    assert inside(drawer.get_by_role("link", name="Settings"))
+    drawer.get_by_role("button", name="Close").tap()
+    page.get_by_role("button", name="Compose").tap()
+    assert inside(page.get_by_role("button", name="Close", exact=False).last)
+    assert inside(page.get_by_role("button", name="Send", exact=True))
+
+
+def open_keyboard(page: Page) -> None:
+    page.evaluate(
+        """covered => {
+            Object.defineProperty(visualViewport, "height", { value: innerHeight - covered, configurable: true });
+            visualViewport.dispatchEvent(new Event("resize"));
+        }""",
+        KEYBOARD_PX,
+    )
+
+
+def bottom_of(part: Any) -> float:
+    return float(part.evaluate("one => one.getBoundingClientRect().bottom"))
+
+
+def inside(part: Any) -> bool:
+    box = part.bounding_box()
+    assert box is not None
+    return bool(box["y"] >= NOTCH["top"] and box["y"] + box["height"] <= PHONE["height"] - NOTCH["bottom"])
+
+
+def small_fields(page: Page) -> list[str]:
+    return list(
+        page.evaluate(
+            """least => [...document.querySelectorAll("input, select, textarea, [contenteditable=true]")]
+                .filter(one => !["checkbox", "radio", "file"].includes(one.type))
+                .filter(one => parseFloat(getComputedStyle(one).fontSize) < least).map(one => one.outerHTML)""",
+            LEAST_TYPE_PX,
+        )
+    )

@@ -1,0 +1,105 @@
+"""Nothing breaks at any width: no part beyond the window or its box, no words over words, on every page.
+
+One browser walks them all. 200 % is half the width (tests/web/test_frame_looks.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.support.browser import App, fresh_page, settled, still
+from tests.support.process import ServiceProcess
+from tests.web.fake_server import World
+from tests.web.test_frame_looks import world_of
+
+pytestmark = pytest.mark.browser
+
+WIDTHS = (320, 390, 600, 768, 1024, 1280, 2560)
+HEIGHT_PX = 860
+MISFITS = (Path(__file__).parent / "widths.js").read_text()
+LONG = "Maximiliane" * 8
+"""A name of more than eighty letters without a blank."""
+PLACES = (
+    "/p/mail/search?q=invoice",
+    "/p/mail/drafts",
+    "/p/tasks",
+    "/p/runs",
+    "/p/people",
+    "/p/",
+    "/p/crm",
+    "/p/nowhere/at-all",
+    "/nowhere",
+)
+
+
+def world_of_long_names() -> World:
+    world = world_of(12)
+    labels = [{"id": f"Label_{n}", "name": f"{LONG}/{n}", "color": "#14626f"} for n in range(5)]
+    for thread in world.threads[:6]:
+        thread["sender"] = {**thread["sender"], "name": LONG}
+        thread["writers"] = [{"name": LONG, "address": "x@example.org", "title": None, "own": False, "bulk": False}]
+        thread["subject"] = LONG + LONG
+        thread["labels"] = [*thread["labels"], *labels]
+        thread["starred"] = True
+    return world
+
+
+def test_mail_with_long_names_fits_at_every_width(start: Callable[..., App]) -> None:
+    app = start(world_of_long_names())
+    page = app.open()
+    misfits = dict[str, list[str]]()
+    for density in ("comfortable", "compact"):
+        page.evaluate("density => { document.documentElement.dataset.density = density; }", density)
+        look(page, f"list, {density}", misfits)
+    page.goto(f"{app.origin}/p/mail/t/thr_00")
+    page.wait_for_selector("iframe")
+    look(page, "thread", misfits)
+    page.get_by_role("button", name="Reply", exact=True).last.click()
+    page.get_by_role("textbox", name="Message").wait_for()
+    look(page, "answer", misfits)
+    page.goto(f"{app.origin}/p/mail")
+    settled(page)
+    page.get_by_role("button", name="Compose").click()
+    page.get_by_role("textbox", name="Message").wait_for()
+    look(page, "compose", misfits)
+    assert told(misfits) == ""
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
+    with ServiceProcess(tmp_path_factory.mktemp("widths")) as process:
+        process.start(PROVIDERS="fake", SVC_SEED="mock-world")
+        yield process
+
+
+def test_every_other_page_fits_at_every_width(browser: Browser, service: ServiceProcess) -> None:
+    misfits = dict[str, list[str]]()
+    with fresh_page(browser) as page:
+        page.goto(f"{service.base}/settings")
+        settled(page)
+        sections: list[Any] = page.evaluate(
+            "() => [...document.querySelectorAll('.settings-list a')].map(one => new URL(one.href).pathname)"
+        )
+        assert len(sections) > 10
+        for path in (*PLACES, *sections):
+            page.goto(service.base + path)
+            settled(page)
+            look(page, path, misfits)
+    assert told(misfits) == ""
+
+
+def told(misfits: dict[str, list[str]]) -> str:
+    return "\n".join(f"{place}: {one}" for place, found in misfits.items() for one in found)
+
+
+def look(page: Page, place: str, misfits: dict[str, list[str]]) -> None:
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": HEIGHT_PX})
+        still(page)
+        if found := page.evaluate(MISFITS):
+            misfits[f"{place} at {width}"] = found
