@@ -3,10 +3,11 @@
  * A message has its height: the frame tells how tall its document is, where the browser has it tell
  * (`frame-sizing: content-height`). No script runs in the frame for that, and it stays of another origin.
  *
- * The browser looks once, as the document is loaded. Often the frame's process does not know its size by then and takes
- * it for the 150 pixels that frames have; no document is told to be lower than its frame. So each has as much room at
- * its end, which the box of the frame cuts off. Where a browser knows none of this, the frame is as tall as the
- * estimate, and scrolls inside where that errs.
+ * The browser looks once, as the document is loaded. A document that is there before its frame was laid out is told to be
+ * of no height, or no height is told at all; so it is put in after that. Even then the frame's process often takes the
+ * frame for the 150 pixels that frames have, and no document is told to be lower than its frame. So each has as much room
+ * at its end, which the box of the frame cuts off. Where a browser knows none of this, or tells nothing soon after the
+ * document was loaded, the frame is as tall as the estimate, and scrolls inside where that errs.
  */
 
 const SIZES_ITSELF = CSS.supports("frame-sizing", "content-height");
@@ -16,6 +17,8 @@ export const END_PX = SIZES_ITSELF ? 150 : 0;
 const MOST_ESTIMATES = 4;
 const LEAST_BELIEVED_PX = 400;
 const MAX_REMEMBERED = 500;
+/** How long after the load a height may be told. */
+const TOLD_MS = 1_000;
 
 /** @type {Map<string, number>} */
 const heights = new Map();
@@ -49,17 +52,29 @@ export function showIn(frame, source, estimate, measured) {
   }
   frame.style.setProperty("frame-sizing", "content-height");
   frame.style.height = "auto";
-  // The frame lives in another process, which may tell late.
+  /** @type {number | undefined} */
+  let timer;
+  const end = () => {
+    clearTimeout(timer);
+    observer.disconnect();
+  };
+  const giveUp = () => {
+    end();
+    frame.style.height = "100%";
+  };
+  const load = () => {
+    frame.addEventListener("load", () => {
+      timer = setTimeout(() => frame.offsetHeight <= END_PX && giveUp(), TOLD_MS);
+    }, { once: true });
+    frame.srcdoc = source;
+  };
+  // It is told first as the frame is laid out. The frame lives in another process, which may tell late.
   const observer = new ResizeObserver(() => {
+    timer ??= setTimeout(load);
     const height = frame.offsetHeight - END_PX;
-    if (height > Math.max(LEAST_BELIEVED_PX, MOST_ESTIMATES * estimate)) {
-      observer.disconnect();
-      frame.style.height = "100%";
-    } else if (height > 0) {
-      measured(height);
-    }
+    if (height > Math.max(LEAST_BELIEVED_PX, MOST_ESTIMATES * estimate)) giveUp();
+    else if (height > 0) measured(height);
   });
   observer.observe(frame);
-  frame.srcdoc = source;
-  return () => observer.disconnect();
+  return end;
 }
