@@ -66,6 +66,9 @@ HOSTILE_WAYS: Final = _size(1, 9)
 UPLOAD_ADDRESSES: Final = _size(1, 2)
 """Of a hostile upload's two, by which each way of embedding it is tried."""
 
+MAILBOX_STORY: Final = _size(12, 400)
+"""Steps of one mailbox, changed here and by another program, with connections that break and starts anew."""
+
 STORY_ANY: Final = _size(2, 3)
 STORY_TELLING: Final = _size(3, 5)
 STORY_JUMPS: Final = _size(3, 5)

@@ -3,11 +3,11 @@
  * A message has its height: the frame tells how tall its document is, where the browser has it tell
  * (`frame-sizing: content-height`). No script runs in the frame for that, and it stays of another origin.
  *
- * The browser looks once, as the document is loaded. A document that is there before its frame was laid out is told to be
- * of no height, or no height is told at all; so it is put in after that. Even then the frame's process often takes the
- * frame for the 150 pixels that frames have, and no document is told to be lower than its frame. So each has as much room
- * at its end, which the box of the frame cuts off. Where a browser knows none of this, or tells nothing soon after the
- * document was loaded, the frame is as tall as the estimate, and scrolls inside where that errs.
+ * The browser looks once, as the document is loaded. A document that is there before its frame was laid out is told to
+ * be of no height, or no height is told at all; so it is put in after that. Even then the frame's process often takes
+ * the frame for the 150 pixels that frames have, and no document is told to be lower than its frame. So each has as
+ * much room at its end, which the box of the frame cuts off. Where a browser knows none of this, or tells nothing soon
+ * after the load, the frame is as tall as the estimate, and scrolls inside where that errs.
  */
 
 const SIZES_ITSELF = CSS.supports("frame-sizing", "content-height");

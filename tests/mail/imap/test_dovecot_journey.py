@@ -14,7 +14,7 @@ from svc.mail.sync import tasks
 from tests.mail.imap.office import PLAIN_IMAP, Office, begun, letter
 from tests.peers.dovecot import ADDRESS
 from tests.peers.needs import DOVECOT, needs
-from tests.sizes import HANGS_S, TIMES
+from tests.sizes import HANGS_S, MAILBOX_STORY
 
 pytestmark = [pytest.mark.peer, pytest.mark.wall_clock, needs(DOVECOT), pytest.mark.thorough]
 
@@ -258,7 +258,7 @@ async def test_whatever_happens_on_both_sides_they_agree_in_the_end(office: Offi
     server.deliver("INBOX", *map(letter, names))
     await begun(office)
     story: list[str] = []
-    for step in range(STORY):
+    for step in range(MAILBOX_STORY):
         what = chance.choice((*ELSEWHERE, *HERE, "sync", "sync", "cut", "restart"))
         story.append(what)
         folder = chance.choice(list(FOLDER_LABELS))
@@ -299,7 +299,6 @@ async def test_whatever_happens_on_both_sides_they_agree_in_the_end(office: Offi
 
 HERE = ("mail.archive", "mail.unarchive", "mail.open", "mail.markUnread", "mail.setLabels")
 ELSEWHERE = ("new", "move", "delete", "flag", "number anew")
-STORY = 40 * TIMES
 
 
 async def agreed(office: Office, story: list[str]) -> None:
