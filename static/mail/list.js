@@ -174,7 +174,9 @@ function SectionBody({ list, accountId, listed, geometry, index, view, tabStop, 
   const placed = /** @type {import("./window.js").Placed} */ (geometry.sections[index]);
   if (!geometry.row || placed.bottom === placed.rowsTop) return null;
   const { first, end } = rowsInSight(geometry, index, view);
-  const indices = Array.from({ length: end - first }, (_, offset) => first + offset);
+  // A row may have left since the geometry was made, which is made anew right after.
+  const there = Math.min(end, list.rows.length);
+  const indices = Array.from({ length: Math.max(0, there - first) }, (_, offset) => first + offset);
   const pinned = selectedId.value === null ? -1 : list.indexOf(selectedId.value);
   if (pinned >= 0 && (pinned < first || pinned >= end)) indices.push(pinned); // keeps the focus it may have
   const picking = picked.value.size > 0;

@@ -131,7 +131,7 @@ def fresh_page(browser: Browser, **options: Any) -> Iterator[Page]:
 def hear(page: Page, note: Callable[[str], None]) -> None:
     """Whatever its console complains about, and every script that fails."""
     page.on("console", lambda message: note(message.text) if _complains(message) else None)
-    page.on("pageerror", lambda error: note(str(error)))
+    page.on("pageerror", lambda error: note(error.stack or str(error)))
 
 
 def _complains(message: ConsoleMessage) -> bool:

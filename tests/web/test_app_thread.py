@@ -148,6 +148,26 @@ def test_a_frame_is_as_tall_as_its_message(start: Callable[..., App], name: str,
     )
 
 
+TELLS_NO_HEIGHT = """() => {
+    const set = CSSStyleDeclaration.prototype.setProperty;
+    CSSStyleDeclaration.prototype.setProperty = function (name, ...given) {
+        if (name !== "frame-sizing") set.call(this, name, ...given);
+    };
+}"""
+
+
+def test_a_frame_that_tells_no_height_is_as_tall_as_the_estimate(start: Callable[..., App]) -> None:
+    app = start(world_with_body(LETTERS["a newsletter"]), alone=True)
+    app.page.add_init_script(f"({TELLS_NO_HEIGHT})()")
+    app.open("/p/mail/t/thr_01", ready="iframe")
+    app.until(
+        """() => {
+            const [box, frame] = [document.querySelector('.frame-box'), document.querySelector('iframe')];
+            return box.offsetHeight > 300 && frame.offsetHeight === box.offsetHeight;
+        }"""
+    )
+
+
 def test_what_was_measured_is_reserved_the_next_time(start: Callable[..., App]) -> None:
     app = start(world_with_body(LETTERS["a newsletter"]))
     page = app.open("/p/mail/t/thr_01", ready="iframe")

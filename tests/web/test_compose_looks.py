@@ -57,7 +57,7 @@ def test_writing_mail_passes_axe_and_fits(start: Callable[..., App], name: str, 
     give_file(window(page), "drop", "north wall at low tide.jpg", "image/jpeg", "picture")
     page.locator(".compose-file").wait_for()
     saved(page)
-    page.locator(".compose-file").scroll_into_view_if_needed()  # cut by the pane's edge, its buttons count as too small
+    expect(page.locator(".compose-file")).to_be_in_viewport(ratio=1)
     check(page, f"compose-{name}-reply")
     page.get_by_role("button", name="Send later").click()
     check(page, f"compose-{name}-later")

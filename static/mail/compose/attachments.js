@@ -1,6 +1,6 @@
 // @ts-check
 /** The files of a message: chips to open or take away, the ones under way, and the ways in (picker, drop, paste). */
-import { useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { UploadList } from "../../files/uploads.js";
 import { fileSize } from "../../ui/format.js";
 import { html } from "../../ui/html.js";
@@ -9,13 +9,21 @@ import { fileIcon } from "../../files/icon.js";
 import { attachedBytes } from "./checks.js";
 
 /**
+ * What is added comes into sight: it may lie below the edge of the pane.
  * @param {{ files: OutgoingFile[], remove: (fileId: string) => void, uploads:
  * import("../../files/uploads.js").Upload[],
  *   cancel: (upload: import("../../files/uploads.js").Upload) => void }} props
  */
 export function Attachments({ files, remove, uploads, cancel }) {
-  if (!files.length && !uploads.length) return null;
-  return html`<div class="compose-files">
+  const box = useRef(/** @type {HTMLDivElement | null} */ (null));
+  const count = files.length + uploads.length;
+  const before = useRef(count);
+  useLayoutEffect(() => {
+    if (count > before.current) box.current?.scrollIntoView({ block: "nearest" });
+    before.current = count;
+  }, [count]);
+  if (!count) return null;
+  return html`<div class="compose-files" ref=${box}>
     <ul class="attachments" aria-label="Attachments">
       ${files.map((one) => html`<li key=${one.fileId} class="compose-file">
         <a class="attachment" href=${`/files/${encodeURIComponent(one.fileId)}/content`} download=${one.filename}
