@@ -196,3 +196,18 @@ def test_exactly_one_row_is_a_stop_of_the_tab_key(app: App) -> None:
     stops = page.locator("[role=option][tabindex='0']")
     expect(stops).to_have_count(1)
     expect(stops).to_have_attribute("data-thread", "thr_02")
+
+
+def test_a_row_that_left_is_not_drawn_before_the_list_is_measured_anew(app: App) -> None:
+    app.open()
+    app.page.evaluate(
+        """async () => {
+            const app = document.querySelector("script[type=module][src$='/app.js']").src;
+            const { openLists, picked } = await import(app.replace("app.js", "mail/selection.js"));
+            const list = openLists().find(one => one.rows.length > 1);
+            list.rows.length = 1;
+            picked.value = new Set([list.rows[0].id]);
+            await new Promise(requestAnimationFrame);
+        }"""
+    )
+    app.until("() => document.querySelectorAll('[role=option][aria-selected], .section-body.picking').length")
