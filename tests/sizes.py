@@ -66,7 +66,7 @@ HOSTILE_WAYS: Final = _size(1, 9)
 UPLOAD_ADDRESSES: Final = _size(1, 2)
 """Of a hostile upload's two, by which each way of embedding it is tried."""
 
-MAILBOX_STORY: Final = _size(12, 400)
+MAILBOX_STORY: Final = _size(12, 2_000)
 """Steps of one mailbox, changed here and by another program, with connections that break and starts anew."""
 
 STORY_ANY: Final = _size(2, 3)
