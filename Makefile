@@ -12,7 +12,8 @@ PROCESSES := $(shell $(PYTHON) -c 'import os; print(min(4, os.cpu_count() + 1))'
 # Homes of tests lie in memory where there is much room: they are synced and deleted all the time.
 IN_MEMORY := $(shell $(PYTHON) -c 'import os; at = "/dev/shm"; there = os.path.isdir(at) and os.statvfs(at); \
     print(at if there and there.f_bavail * there.f_frsize >> 33 and not there.f_flag & os.ST_NOEXEC else "")')
-PYTEST := $(BIN)/pytest --numprocesses $(PROCESSES) --dist loadfile --durations=20 --durations-min=1
+# The order is that of tests/conftest.py.
+PYTEST := $(BIN)/pytest --numprocesses $(PROCESSES) --dist loadfile --no-loadscope-reorder --durations=20 --durations-min=1
 
 # Some machines say not to keep bytecode: each process that a test starts would compile the whole service anew.
 unexport PYTHONDONTWRITEBYTECODE

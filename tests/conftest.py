@@ -37,6 +37,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if iscoroutinefunction(getattr(item, "obj", None)):
             virtual_time.put_on_virtual_time(item)
+    # The longest files first: else one process ends alone with the last of them. Journeys also wait more than they
+    # work, which leaves room for the rest beside them.
+    items.sort(key=lambda item: item.get_closest_marker("journey") is None)
 
 
 @pytest.hookimpl(tryfirst=True)

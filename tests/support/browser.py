@@ -54,8 +54,8 @@ PLAIN: Final[dict[str, Any]] = {
 }
 """A context as most tests want it: each asks the server itself, and nothing is kept between two of them."""
 BLOCKED_WORKER: Final = "Service Worker registration blocked by Playwright"
-PLAYWRIGHTS_OWN: Final = "Blocked script execution in 'about:srcdoc'"
-"""Playwright puts helpers into every frame; a mail's frame runs none."""
+PLAYWRIGHTS_OWN: Final = tuple(f"Blocked script execution in 'about:{page}'" for page in ("blank", "srcdoc"))
+"""Playwright puts helpers into every frame; a mail's frame runs none, and is blank first."""
 PATIENCE_MS: Final = HANGS_S * 1_000
 LOOK_AGAIN_MS: Final = 20
 
@@ -266,7 +266,7 @@ class AppPage:
 
     def complaints(self) -> list[str]:
         """What the console said and nobody expected."""
-        tolerated = (*self.tolerated, PLAYWRIGHTS_OWN)
+        tolerated = (*self.tolerated, *PLAYWRIGHTS_OWN)
         return [one for one in self.problems if not any(part in one for part in tolerated)]
 
 

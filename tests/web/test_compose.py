@@ -358,6 +358,7 @@ def test_undo_that_comes_too_late_says_so(app: App) -> None:
     page = compose(app)
     fill(page)
     app.press("Control+Enter")
+    expect(window(page)).to_have_count(0)
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_text("Too late: it is on its way already.")).to_be_visible()
 
