@@ -37,7 +37,7 @@ NAME: Final = "mail-drafts"
 DEADLINE_S: Final = 300.0
 """Of one draft; the provider's own deadlines are shorter."""
 _DEVICE_ID: Final = system(NAME).device_id
-RETRIES: Final = Retries(first_s=30.0, cap_s=3_600.0)
+RETRIES: Final = Retries(first_s=5.0, cap_s=3_600.0)
 
 
 @dataclass(kw_only=True)
