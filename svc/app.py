@@ -46,7 +46,7 @@ from svc.config import EXIT_CONFIG, AnySetting, BadValue, Config, Rule
 from svc.doors import Internal
 from svc.fakes import feature as fakes
 from svc.feature import Feature
-from svc.listening import Role, open_listeners
+from svc.listening import Front, Role, open_listeners
 from svc.log import Log
 from svc.mail.feature import FEATURE as MAIL
 from svc.nursery import Child, ProcessPool, Root, Subsystem, ThreadPool, open_task_group, watch_signals, watchdog
@@ -219,6 +219,7 @@ async def serve(
     log: Log,
     environ: Mapping[str, str] | None = None,
     role: Role = "all",
+    front: Front = "own",
     signals: bool = True,
     announce: Callable[[str], None] = lambda origin: None,
 ) -> None:
@@ -236,7 +237,8 @@ async def serve(
     ):
         if signals:
             await nursery.start(partial(watch_signals, to_the_end=True), workspace.root)
-        workspace.service(surface.Surface).announce = announce
+        public_side = workspace.service(surface.Surface)
+        public_side.announce, public_side.front = announce, front
         await run(workspace, public, internal=internal, role=role, environ=os.environ if environ is None else environ)
         nursery.cancel_scope.cancel()
 

@@ -36,7 +36,7 @@ from svc.config import EXIT_CONFIG, Config, ConfigError, ConfigFault, Rule, read
 from svc.confinement import let_nobody_read
 from svc.doctor import doctor_command
 from svc.errors import Refusal
-from svc.listening import Role
+from svc.listening import Front, Role
 from svc.log import Log
 from svc.nursery import ThreadPool
 from svc.preflight import serve_rules
@@ -45,6 +45,7 @@ from svc.store import Home, StoreBroken, damage, run_fsck
 from svc.worker import process
 
 ROLES: Final = get_args(Role)
+FRONTS: Final = get_args(Front)
 DESCRIPTORS: Final = 16_384
 
 
@@ -87,12 +88,17 @@ def _read(command: Command, rules: tuple[Rule, ...]) -> tuple[Config, list[Confi
 def _rules(name: str, given: Mapping[str, Any]) -> tuple[Rule, ...]:
     if name != "serve":
         return all_rules()
-    return (*all_rules(), *serve_rules(_role(given)))
+    return (*all_rules(), *serve_rules(_role(given), _front(given)))
 
 
 def _role(given: Mapping[str, Any]) -> Role:
     role: Role = given.get("role", "all")  # bare `svc` is `svc serve`
     return role
+
+
+def _front(given: Mapping[str, Any]) -> Front:
+    front: Front = given.get("front", "own")
+    return front
 
 
 def _misconfigured(name: str, error: ConfigError) -> int:
@@ -117,7 +123,8 @@ def serve_command(call: Invocation) -> int:
     for unknown, nearest in config.unknown():
         log.warning("config.unknown_variable", name=unknown, nearest=nearest)
     opener = None if call.given.get("no_open") else opener_of(os.environ, at_terminal=_at_terminal())
-    trio.run(partial(serve, config, clock=clock, log=log, role=role, announce=partial(_announce, opener)))
+    told = partial(_announce, opener)
+    trio.run(partial(serve, config, clock=clock, log=log, role=role, front=_front(call.given), announce=told))
     return OK
 
 
@@ -193,6 +200,12 @@ CORE_COMMANDS: Final = (
                 choices=ROLES,
                 default="all",
                 help="which planes to run: all in one process (the default), web without the worker, or the worker",
+            ),
+            Argument(
+                name="--front",
+                choices=FRONTS,
+                default="own",
+                help="what carries the requests: our own HTTP/1.1 (the default), or Hypercorn, for TLS and HTTP/2",
             ),
             Argument(name="--no-open", is_flag=True, help="open no browser, which is done at a terminal of a desktop"),
         ),

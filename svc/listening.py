@@ -17,6 +17,8 @@ from svc.settings import HOST, INTERNAL_PORT, PORT, WORKER_URL
 
 Role = Literal["all", "web", "worker"]
 """Which planes a process runs: both, the trusted one, or the worker's."""
+Front = Literal["own", "hypercorn"]
+"""What carries the requests of the public port: our own connections, or Hypercorn's, for TLS and HTTP/2."""
 
 
 @dataclass(frozen=True, kw_only=True)

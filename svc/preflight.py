@@ -6,8 +6,10 @@ state, changes nothing, and keeps nothing open.
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Iterable
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
 import trio
@@ -15,14 +17,20 @@ import trio
 from svc.clock import WallClock
 from svc.config import Config, ConfigFault, Rule
 from svc.identity import CLAIM_TOKEN, anybody_could_claim
-from svc.listening import Role, ports_are_free
+from svc.listening import Front, Role, ports_are_free
 from svc.nursery import ThreadPool
-from svc.settings import HOME, HOST, is_loopback
+from svc.settings import HOME, HOST, TLS_CERT_FILE, TLS_KEY_FILE, is_loopback
 from svc.store import CannotOpen, Home, Store
 
 
-def serve_rules(role: Role) -> tuple[Rule, ...]:
-    return (_home_is_usable, partial(ports_are_free, role), _strangers_can_not_claim)
+def serve_rules(role: Role, front: Front = "own") -> tuple[Rule, ...]:
+    return (
+        _home_is_usable,
+        partial(ports_are_free, role),
+        _strangers_can_not_claim,
+        partial(_front_can_serve, front),
+        _tls_is_readable,
+    )
 
 
 def _home_is_usable(config: Config) -> Iterable[ConfigFault]:
@@ -40,6 +48,32 @@ def _strangers_can_not_claim(config: Config) -> Iterable[ConfigFault]:
         f"this instance is unclaimed and {config[HOST]!r} can be reached by others",
         "set a long random claim token, or run `svc invite --admin` first",
     )
+
+
+def _front_can_serve(front: Front, config: Config) -> Iterable[ConfigFault]:
+    if front == "hypercorn" and find_spec("hypercorn") is None:
+        yield ConfigFault(
+            "--front", "Hypercorn is not installed", "install svc with its extra: pipx install svc[hypercorn]"
+        )
+    if front == "own" and config[TLS_CERT_FILE] is not None:
+        yield ConfigFault(
+            TLS_CERT_FILE.name, "the own front speaks no TLS", "start with --front=hypercorn, or put a proxy in front"
+        )
+
+
+def _tls_is_readable(config: Config) -> Iterable[ConfigFault]:
+    certificate, key = config[TLS_CERT_FILE], config[TLS_KEY_FILE]
+    if certificate is None or key is None:
+        return
+    try:
+        # A key with a password must not ask for it at the terminal: nobody may sit there.
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password="")
+    except (OSError, ValueError) as error:
+        yield ConfigFault(
+            TLS_CERT_FILE.name,
+            f"the certificate and its key can't be used ({error})",
+            "give a PEM chain and the PEM key that belongs to it, readable by this user and without a password",
+        )
 
 
 async def _could_claim(home: Path) -> bool:

@@ -37,7 +37,6 @@ def _bind_host(value: str) -> str:
     return value.strip("[]")
 
 
-_HTTP_PORT = 80
 _TOKEN_MIN_CHARS = 32
 DEFAULT_INTERNAL_PORT = 4782
 _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
@@ -104,6 +103,20 @@ PUBLIC_ORIGIN: Setting[str | None] = Setting(
     default=None,
     type="origin",
     help="Canonical browser origin, such as https://mail.example.org. Drives OAuth redirects and origin checks.",
+)
+TLS_CERT_FILE: Setting[Path | None] = Setting(
+    name="SVC_TLS_CERT_FILE",
+    parse=file_path,
+    default=None,
+    type="file",
+    help="Certificate chain (PEM) of the public port, which is HTTPS then. Needs `svc serve --front=hypercorn`.",
+)
+TLS_KEY_FILE: Setting[Path | None] = Setting(
+    name="SVC_TLS_KEY_FILE",
+    parse=file_path,
+    default=None,
+    type="file",
+    help="Private key (PEM, without a password) of SVC_TLS_CERT_FILE.",
 )
 MASTER_KEY_FILE: Setting[Path | None] = Setting(
     name="SVC_MASTER_KEY_FILE",
@@ -220,6 +233,8 @@ CORE_SETTINGS = (
     HOST,
     PROFILE,
     PUBLIC_ORIGIN,
+    TLS_CERT_FILE,
+    TLS_KEY_FILE,
     MASTER_KEY_FILE,
     MASTER_KEY_STORE,
     SEED,
@@ -287,6 +302,14 @@ def _cloud_is_whole(config: Config) -> Iterable[ConfigFault]:
         )
 
 
+def _tls_is_whole(config: Config) -> Iterable[ConfigFault]:
+    certificate, key = config[TLS_CERT_FILE], config[TLS_KEY_FILE]
+    if certificate is not None and key is None:
+        yield ConfigFault(TLS_KEY_FILE.name, "the certificate has no key", f"set it, or unset {TLS_CERT_FILE.name}")
+    if key is not None and certificate is None:
+        yield ConfigFault(TLS_CERT_FILE.name, "the key has no certificate", f"set it, or unset {TLS_KEY_FILE.name}")
+
+
 def _one_place_for_the_key(config: Config) -> Iterable[ConfigFault]:
     if config[MASTER_KEY_STORE] == "keyring" and config[MASTER_KEY_FILE] is not None:
         yield ConfigFault(MASTER_KEY_FILE.name, "SVC_MASTER_KEY_STORE=keyring keeps no file", "unset one of the two")
@@ -306,6 +329,7 @@ CORE_RULES = (
     _internal_port_is_its_own,
     _wildcard_needs_cloud,
     _cloud_is_whole,
+    _tls_is_whole,
     _one_place_for_the_key,
     _seed_needs_fake,
 )
@@ -315,7 +339,9 @@ def canonical_origin(config: Config, *, port: int) -> str:
     """Where a browser finds this instance; OAuth redirects go here and never to what a ``Host`` header says."""
     if (public := config[PUBLIC_ORIGIN]) is not None:
         return public
-    return f"http://{_own_name(config[HOST])}{'' if port == _HTTP_PORT else f':{port}'}"  # as a browser writes it
+    scheme = "http" if config[TLS_CERT_FILE] is None else "https"
+    standard = f":{port}" == _DEFAULT_PORTS[scheme]
+    return f"{scheme}://{_own_name(config[HOST])}{'' if standard else f':{port}'}"  # as a browser writes it
 
 
 def _own_name(host: str) -> str:

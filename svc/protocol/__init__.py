@@ -6,6 +6,7 @@ when to drain are handed in.
 """
 
 from svc.protocol.application import Application
+from svc.protocol.asgi import AsgiFace
 from svc.protocol.cookies import clear_cookie, cookie, set_cookie
 from svc.protocol.drain import Drain
 from svc.protocol.forwarded import NEAR_NETWORKS, Forwarded
@@ -19,7 +20,7 @@ from svc.protocol.router import Router
 from svc.protocol.rows import NOTHING, Access, Listener, Nothing, Procedure, Route, SocketRoute, Wire
 from svc.protocol.static import StaticTree
 from svc.protocol.trpc import RpcLayer
-from svc.protocol.websocket import Socket, SocketClosed
+from svc.protocol.websocket import Socket, SocketClosed, SocketLimits
 
 __all__ = [
     "DEFAULT_LIMITS",
@@ -27,6 +28,7 @@ __all__ = [
     "NOTHING",
     "Access",
     "Application",
+    "AsgiFace",
     "Connect",
     "Drain",
     "Forwarded",
@@ -47,6 +49,7 @@ __all__ = [
     "RpcLayer",
     "Socket",
     "SocketClosed",
+    "SocketLimits",
     "SocketRoute",
     "StaticTree",
     "Wire",

@@ -10,13 +10,16 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, MutableMapping
 from typing import Any, Final
 
+import trio
+
 from svc.errors import Invalid, Refusal
 from svc.log import Log
 from svc.protocol.application import AcceptedSocket, Application, refusal_in
+from svc.protocol.drain import Drain
 from svc.protocol.messages import Headers, Request, Response, problem
 from svc.protocol.response_head import BODILESS, close_body
 from svc.protocol.strict import check_host
-from svc.protocol.websocket import NORMAL, Socket, SocketClosed
+from svc.protocol.websocket import GOING_AWAY, NORMAL, Socket, SocketClosed
 
 Scope = MutableMapping[str, Any]  # the edge: ASGI's own untyped dictionaries
 Message = MutableMapping[str, Any]
@@ -27,11 +30,12 @@ _REFUSAL_EXTENSION: Final = "websocket.http.response"
 
 
 class AsgiFace:
-    """Call it as an ASGI application."""
+    """Call it as an ASGI application. Sockets are closed with 1001 when the drain begins; requests, by the front."""
 
-    def __init__(self, application: Application[Any], *, log: Log) -> None:
+    def __init__(self, application: Application[Any], *, log: Log, drain: Drain) -> None:
         self._application = application
         self._log = log
+        self._drain = drain
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -82,7 +86,10 @@ class AsgiFace:
     async def _run(self, socket: AsgiSocket, accepted: AcceptedSocket, scope: Scope, request: Request) -> None:
         refusal: Refusal | None = None
         try:
-            await accepted.handler(socket)
+            async with trio.open_nursery() as beside:
+                beside.start_soon(self._close_on_drain, socket)
+                await accepted.handler(socket)
+                beside.cancel_scope.cancel()
         except* SocketClosed:
             pass
         except* Exception as group:
@@ -94,6 +101,10 @@ class AsgiFace:
             await socket.close()
         else:
             await self._end(socket, refusal, scope)
+
+    async def _close_on_drain(self, socket: AsgiSocket) -> None:
+        await self._drain.event.wait()
+        await socket.close(GOING_AWAY, "The service is shutting down.")
 
     async def _end(self, socket: AsgiSocket, refusal: Refusal, scope: Scope) -> None:
         if socket.accepted:

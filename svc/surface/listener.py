@@ -17,6 +17,7 @@ from svc.config import Config
 from svc.doors import Door, Internal, max_connections, serve_port
 from svc.feature import routes_of
 from svc.identity import CORS_ORIGINS, Identity, believed_proxies
+from svc.listening import Front
 from svc.nursery import Child, Subsystem
 from svc.principal import Principal
 from svc.protocol import (
@@ -47,6 +48,7 @@ class Surface:
     listeners: list[trio.SocketListener] = field(default_factory=list)
     port: int = 0
     announce: Callable[[str], None] = lambda origin: None
+    front: Front = "own"
     max_connections: int = field(default_factory=lambda: max_connections())
     _application: Application[RequestContext] | None = None
 
@@ -64,14 +66,22 @@ class Surface:
     async def run(self, child: Child) -> None:
         listeners = self.listeners or await self._listen_again()
         self.listeners = []  # closed by whoever served them
+        child.started()
+        child.log.info("http.listening", origin=self.origin, port=self.port, front=self.front)
+        self.announce(self.origin)
+        if self.front == "own":
+            await self._serve(child, listeners)
+        else:
+            from svc.surface.hypercorn_front import serve_by_hypercorn  # an extra, which need not be installed
+
+            await serve_by_hypercorn(child, listeners, self.build_application(), config=self.workspace.config)
+
+    async def _serve(self, child: Child, listeners: Sequence[trio.SocketListener]) -> None:
         overloaded = self.build_application(Overloaded)
         doors = [
             Door(application=self.build_application(), slots=trio.Semaphore(self.max_connections)),
             Door(application=overloaded, slots=trio.Semaphore(RESERVED_CONNECTIONS), limits=LIMITS),
         ]
-        child.started()
-        child.log.info("http.listening", origin=self.origin, port=self.port)
-        self.announce(self.origin)
         await serve_port(child, listeners, doors)
 
     async def _listen_again(self) -> list[trio.SocketListener]:

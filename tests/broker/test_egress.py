@@ -11,7 +11,8 @@ import trio
 
 from svc.broker.outside import Outside
 from tests.broker.broker_world import Heard, ask, audited, run_token
-from tests.protocol.pinned_world import PUBLIC, Internet, answer, certificates, moved
+from tests.protocol.pinned_world import PUBLIC, Internet, answer, moved
+from tests.support.certificates import certificates
 from tests.support.http import Reply
 from tests.support.service import Service
 

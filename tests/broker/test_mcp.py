@@ -17,9 +17,10 @@ from svc.errors import Forbidden, Unavailable
 from svc.principal import Principal
 from svc.store import Tx
 from tests.broker.broker_world import Heard, ask, audited, open_broker, run_token
-from tests.protocol.pinned_world import PUBLIC, Internet, answer, certificates
+from tests.protocol.pinned_world import PUBLIC, Internet, answer
 from tests.protocol.raw_server import says, served
 from tests.recorded_log import RecordedLog
+from tests.support.certificates import certificates
 from tests.support.service import Service
 
 TOKEN = "canary-of-notes"

@@ -19,8 +19,8 @@ from svc.principal import Principal
 from svc.store import Tx
 from svc.workspace import Workspace
 from tests.notifications.push_service import HOST, PushService, Subscription
-from tests.protocol.pinned_world import certificates
 from tests.recorded_log import RecordedLog
+from tests.support.certificates import certificates
 from tests.support.mailbox import mail
 from tests.support.service import MIA, Service, open_service
 

@@ -15,6 +15,7 @@ from hypercorn.typing import ASGIFramework
 from trio_websocket import ConnectionRejected, open_websocket_url
 
 from svc.protocol.asgi import AsgiFace, Message
+from svc.protocol.drain import Drain
 from tests.sizes import HANGS_S
 from tests.support.http import HOST, HttpWorld, Reply, read_to_end, replies, request_bytes
 
@@ -29,7 +30,7 @@ async def call(world: HttpWorld, scope: dict[str, Any], events: Sequence[Message
     async def send(message: Message) -> None:
         sent.append(message)
 
-    await AsgiFace(world.application, log=world.log)(scope, receive, send)
+    await AsgiFace(world.application, log=world.log, drain=Drain())(scope, receive, send)
     return sent
 
 
@@ -125,6 +126,29 @@ async def test_a_socket_echoes_until_its_peer_goes() -> None:
     assert (sent[1]["text"], sent[2]["bytes"]) == ("hello", b"\x00")
 
 
+async def test_a_socket_is_told_to_go_when_the_service_drains() -> None:
+    world, drain, sent = HttpWorld(), Drain(), list[Message]()
+    closed = trio.Event()
+    connect: list[Message] = [{"type": "websocket.connect"}]
+
+    async def receive() -> Message:
+        if connect:
+            return connect.pop()
+        await closed.wait()
+        return {"type": "websocket.disconnect"}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+        if message["type"] == "websocket.accept":
+            drain.begin()
+        elif message["type"] == "websocket.close":
+            closed.set()
+
+    await AsgiFace(world.application, log=world.log, drain=drain)(socket_scope("/ws", x_as="member"), receive, send)
+    assert [message["type"] for message in sent] == ["websocket.accept", "websocket.close"]
+    assert sent[1]["code"] == 1001
+
+
 # Under Hypercorn, on a loopback port
 
 
@@ -140,7 +164,7 @@ async def hypercorn() -> AsyncIterator[HttpWorld]:
     stop = trio.Event()
 
     async def run(task_status: trio.TaskStatus[list[str]] = trio.TASK_STATUS_IGNORED) -> None:
-        face = AsgiFace(world.application, log=world.log)
+        face = AsgiFace(world.application, log=world.log, drain=Drain())
         await serve(cast(ASGIFramework, face), config, shutdown_trigger=stop.wait, task_status=task_status)
 
     async with trio.open_nursery() as nursery:

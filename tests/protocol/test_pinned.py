@@ -28,11 +28,11 @@ from tests.protocol.pinned_world import (
     Internet,
     Page,
     answer,
-    certificates,
     drip,
     endless,
     moved,
 )
+from tests.support.certificates import certificates
 
 LIMIT = 3 * 1024 * 1024
 URL = f"https://{PICTURES}/a.png"

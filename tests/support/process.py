@@ -16,13 +16,14 @@ import os
 import signal
 import socket
 import sqlite3
+import ssl
 import subprocess
 import sys
 import time
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from http.client import HTTPConnection, HTTPException
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
@@ -67,6 +68,8 @@ class ServiceProcess:
     """0: one that nobody else is given while this object lives."""
     program: Sequence[str] = ("-m", "svc", "serve")
     root: Path = ROOT
+    trusted: ssl.SSLContext | None = None
+    """With it the service is asked by HTTPS, under the name `localhost`."""
     _process: subprocess.Popen[bytes] | None = None
 
     def __post_init__(self) -> None:
@@ -85,7 +88,7 @@ class ServiceProcess:
 
     @property
     def base(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"https://localhost:{self.port}" if self.trusted else f"http://127.0.0.1:{self.port}"
 
     def die_at(self, step: int, *, of: str) -> Path:
         """From the next start on, the process kills itself at that step of the tasks of this name: see ``dying.py``.
@@ -180,7 +183,7 @@ class ServiceProcess:
         self, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None
     ) -> Reply:
         """One request on a connection of its own; a redirect is returned, not followed."""
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=HTTP_DEADLINE_S)
+        connection = self._connection()
         try:
             connection.request(method, path, body, headers or {})
             response = connection.getresponse()
@@ -188,6 +191,11 @@ class ServiceProcess:
             return Reply(status=response.status, headers=fields, body=response.read())
         finally:
             connection.close()
+
+    def _connection(self) -> HTTPConnection:
+        if self.trusted is None:
+            return HTTPConnection("127.0.0.1", self.port, timeout=HTTP_DEADLINE_S)
+        return HTTPSConnection("localhost", self.port, timeout=HTTP_DEADLINE_S, context=self.trusted)
 
     def query(self, procedure: str, **wanted: object) -> Any:
         return _result(procedure, self.request("GET", f"/trpc/{procedure}?input={quote(json.dumps(wanted))}"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.sizes import HANGS_S
 from tests.support.browser import DESKTOP, PHONE, AppPage, fresh_page, hear, still
 from tests.support.browser import until as browser_until
+from tests.support.certificates import self_signed
 from tests.support.process import ServiceProcess, until
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]
@@ -35,6 +37,23 @@ def test_a_day_with_the_inbox(browser: Browser, tmp_path: Path) -> None:
             survives_a_crash(seat, service)
         pictures(browser, service)
         assert service.stop() == 0
+
+
+def test_the_same_inbox_behind_hypercorn_with_tls_and_http_2(browser: Browser, tmp_path: Path) -> None:
+    pem = self_signed(tmp_path, "localhost")
+    with ServiceProcess(tmp_path, trusted=ssl.create_default_context(cafile=str(pem))) as service:
+        service.program = (*service.program, "--front=hypercorn")
+        service.start(**SETTINGS, SVC_TLS_CERT_FILE=str(pem), SVC_TLS_KEY_FILE=str(pem))
+        until(lambda: is_read(service), what="all mail to be read", deadline_s=HANGS_S, tell=service.log)
+        with reader(browser, service, ignore_https_errors=True) as seat:
+            everything_is_there(seat)
+            assert seat.page.evaluate("performance.getEntriesByType('navigation')[0].nextHopProtocol") == "h2"
+            reads_and_archives(seat, service)
+            new_mail_shows_itself_and_spam_does_not(seat, service)
+            assert seat.problems == []
+            assert service.stop() == 0
+            seat.page.get_by_text("Reconnecting to the server.").wait_for()
+        assert service.events("http.front") == []
 
 
 def is_read(service: ServiceProcess) -> bool:

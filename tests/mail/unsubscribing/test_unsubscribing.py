@@ -16,8 +16,9 @@ from svc.fakes.mail.records import FakeRecords
 from svc.mail import SigningKeys
 from svc.mail.unsubscribing.unsubscriber import Unsubscriber
 from svc.workspace import Workspace
-from tests.protocol.pinned_world import PICTURES, Internet, answer, certificates, moved
+from tests.protocol.pinned_world import PICTURES, Internet, answer, moved
 from tests.recorded_log import RecordedLog
+from tests.support.certificates import certificates
 from tests.support.mailbox import MIA
 from tests.support.service import RpcError, Service, open_service
 from tests.support.signing import COVERED, key_of, name_of, signed
