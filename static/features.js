@@ -5,6 +5,7 @@ import { FEATURE as files } from "./files/feature.js";
 import { FEATURE as gitops } from "./gitops/feature.js";
 import { FEATURE as health } from "./health/feature.js";
 import { FEATURE as identity } from "./identity/feature.js";
+import { FEATURE as inside } from "./inside/feature.js";
 import { FEATURE as mail } from "./mail/feature.js";
 import { FEATURE as notifications } from "./notifications/feature.js";
 import { FEATURE as offline } from "./offline/feature.js";
@@ -17,4 +18,4 @@ import { FEATURE as tasks } from "./tasks/feature.js";
 
 /** @type {readonly import("./feature.js").Feature[]} */
 export const FEATURES = [identity, offline, capabilities, files, mail, tasks, runs, people, plugins, gitops, pages,
-  health, notifications, settings];
+  health, inside, notifications, settings];

@@ -279,6 +279,75 @@ interface IdentityUserOut {
   createdAt: string;
 }
 
+/** A connected mailbox, without its address. */
+interface InsideAccountRow {
+  id: string;
+  owner: string;
+  provider: string;
+  state: "backfilling" | "caught-up" | "disconnected" | "reconnect" | "waiting";
+  lastSyncedAt: string | null;
+}
+
+/** `cut`: the tree has more rows than are shown. `connections`: open ones of the public port, and how many may */
+interface InsideInsideOut {
+  at: string;
+  version: string;
+  upSeconds: number;
+  memoryBytes: number | null;
+  descriptors: number | null;
+  connections: number | null;
+  connectionsMost: number | null;
+  tasks: InsideTaskRow[];
+  cut: boolean;
+  parts: InsidePartRow[];
+  lines: InsideLineRow[];
+  accounts: InsideAccountRow[];
+  stalls: InsideStallRow[];
+  troubles: InsideTroubleRow[];
+}
+
+/** Where work waits for its turn: `busy` of `most` are at it (`most` 0: it goes one after the other). */
+interface InsideLineRow {
+  name: string;
+  title: string;
+  waiting: number;
+  busy: number;
+  most: number;
+}
+
+/** A subsystem: how it fares, how often it was started again, and what it crashed of last. */
+interface InsidePartRow {
+  name: string;
+  phase: "draining" | "failed" | "restarting" | "running" | "starting" | "stopped";
+  restarts: number;
+  lastError: string;
+}
+
+/** Something held the event loop until `at`. `stack`: the innermost place first. */
+interface InsideStallRow {
+  at: string;
+  tookMs: number;
+  stack: string[];
+}
+
+/** A line of the tree, in the order of the tree. `depth`: under how many others it stands. */
+interface InsideTaskRow {
+  depth: number;
+  kind: "more" | "nursery" | "task";
+  name: string;
+  waitsIn: string;
+  waitsFor: string;
+  seconds: number | null;
+  count: number;
+}
+
+interface InsideTroubleRow {
+  at: string;
+  level: "debug" | "error" | "info" | "warning";
+  event: string;
+  detail: string;
+}
+
 interface MailAccountInput {
   accountId: string;
 }
@@ -2000,4 +2069,5 @@ interface Procedures {
   "notifications.test": { input: NotificationsBrowserInput; output: {} };
   "demo.tryOut": { input: undefined; output: TryoutTriedOut };
   "health.ping": { input: undefined; output: SurfacePong };
+  "inside.look": { input: undefined; output: InsideInsideOut };
 }

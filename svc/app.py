@@ -27,6 +27,7 @@ from svc import (
     health,
     idempotency,
     identity,
+    inside,
     notifications,
     pages,
     people,
@@ -49,7 +50,17 @@ from svc.feature import Feature
 from svc.listening import Front, Role, open_listeners
 from svc.log import Log
 from svc.mail.feature import FEATURE as MAIL
-from svc.nursery import Child, ProcessPool, Root, Subsystem, ThreadPool, open_task_group, watch_signals, watchdog
+from svc.nursery import (
+    Child,
+    Inspector,
+    ProcessPool,
+    Root,
+    Subsystem,
+    ThreadPool,
+    Watchdog,
+    open_task_group,
+    watch_signals,
+)
 from svc.planes import worker_beside
 from svc.protocol.egress import Egress
 from svc.settings import (
@@ -102,6 +113,7 @@ FEATURES: Final[tuple[Feature, ...]] = (
     tryout.FEATURE,
     fakes.FEATURE,
     surface.FEATURE,
+    inside.FEATURE,
 )
 
 FAKES: Final = fakes.FEATURE
@@ -192,6 +204,8 @@ async def workspace_of(
                 root=Root(log=log, rng=rng),
                 features=features_of(config),
             )
+            workspace.provide(Watchdog(clock=clock))
+            workspace.provide(Inspector())
             workspace.provide(broker_of(FEATURES, store=opened.store, secrets=opened.secrets))
             workspace.provide(
                 Following(
@@ -304,5 +318,5 @@ def _own_subsystems(workspace: Workspace) -> Sequence[Subsystem]:
 
     return (
         Subsystem(name="store", run=write, essential=True),
-        watchdog(),
+        workspace.service(Watchdog).subsystem(),
     )

@@ -15,11 +15,13 @@ import os
 import re
 import sys
 import traceback
+from collections import deque
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal, Protocol
 
-from svc.clock import Clock, rfc3339
+from svc.clock import Clock, Millis, rfc3339
 
 Level = Literal["debug", "info", "warning", "error"]
 Form = Literal["json", "readable"]
@@ -30,6 +32,8 @@ TRACEBACK_MAX_CHARS: Final = 32_768
 _MARGIN_CHARS: Final = 512
 ITEMS_MAX: Final = 50
 DEPTH_MAX: Final = 4
+TROUBLES_KEPT: Final = 50
+DETAIL_MAX_CHARS: Final = 500
 
 _RANK: Final[Mapping[str, int]] = MappingProxyType({"debug": 0, "info": 1, "warning": 2, "error": 3})
 _EVENT_WIDTH: Final = 28
@@ -49,8 +53,21 @@ class Sink(Protocol):
     def isatty(self) -> bool: ...
 
 
+@dataclass(frozen=True, kw_only=True)
+class Trouble:
+    """A warning or an error of this run, as the log shows it. ``detail``: its fields in one line."""
+
+    at: Millis
+    level: Level
+    event: str
+    detail: str
+
+
 class Log:
-    """Writes records of ``level`` and above to ``sink``; ``bind`` gives one that adds fields to each."""
+    """Writes records of ``level`` and above to ``sink``; ``bind`` gives one that adds fields to each.
+
+    ``troubles`` are the last warnings and errors, the newest last; all logs that were bound from one share them.
+    """
 
     def __init__(
         self,
@@ -60,7 +77,9 @@ class Log:
         clock: Clock,
         level: Level = "info",
         fields: Mapping[str, object] | None = None,
+        troubles: deque[Trouble] | None = None,
     ) -> None:
+        self.troubles: deque[Trouble] = deque(maxlen=TROUBLES_KEPT) if troubles is None else troubles
         self._sink = sink
         self._readable = readable
         self._clock = clock
@@ -82,6 +101,7 @@ class Log:
             clock=self._clock,
             level=self._level,
             fields={**self._fields, **fields},
+            troubles=self.troubles,
         )
 
     def debug(self, event: str, **fields: object) -> None:
@@ -103,11 +123,15 @@ class Log:
         if _RANK[level] < _RANK[self._level]:
             return
         shown = {name: _shown(value, name=name) for name, value in {**self._fields, **fields}.items()}
-        at = rfc3339(self._clock.now())
+        now = self._clock.now()
+        at = rfc3339(now)
         event = _text(event)
         trace = "" if error is None else _traceback(error)
         if error is not None:
             shown["error"] = summary(error)
+        if _RANK[level] >= _RANK["warning"]:
+            detail = _pairs(shown)[:DETAIL_MAX_CHARS]
+            self.troubles.append(Trouble(at=now, level=level, event=_visible(event), detail=detail))
         if self._readable:
             self._write(_readable_lines(at, level, event, shown, trace, coloured=self._coloured))
         else:
@@ -259,10 +283,13 @@ def _readable_lines(
     at: str, level: Level, event: str, fields: Mapping[str, object], trace: str, *, coloured: bool
 ) -> str:
     tinted = f"{_COLOURS[level]}{level:<7}{_COLOUR_OFF}" if coloured else f"{level:<7}"
-    pairs = " ".join(f"{_visible(name)}={_word(value)}" for name, value in fields.items())
-    head = f"{at[11:-1]} {tinted} {_visible(event):<{_EVENT_WIDTH}} {pairs}".rstrip()
+    head = f"{at[11:-1]} {tinted} {_visible(event):<{_EVENT_WIDTH}} {_pairs(fields)}".rstrip()
     lines: Iterable[str] = trace.split("\n") if trace else ()
     return "".join(f"{line}\n" for line in (head, *(f"    | {_visible(line)}" for line in lines)))
+
+
+def _pairs(fields: Mapping[str, object]) -> str:
+    return " ".join(f"{_visible(name)}={_word(value)}" for name, value in fields.items())
 
 
 def _word(value: object) -> str:

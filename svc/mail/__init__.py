@@ -13,7 +13,7 @@ accepted a mail, call :func:`carry_on`: it wakes who takes the change to the pro
 """
 
 from svc.mail.accounts.actions import connect as connect_account
-from svc.mail.accounts.queries import account_by_address, account_for, accounts
+from svc.mail.accounts.queries import account_by_address, account_for, accounts, connected_accounts, owner_name
 from svc.mail.authentication.keys import SigningKeys
 from svc.mail.labelling.actions import set_labels, snooze, unsnooze
 from svc.mail.labelling.inbox_actions import archive, mark_unread, unarchive
@@ -24,6 +24,7 @@ from svc.mail.model import (
     STARRED,
     UNREAD,
     Account,
+    AccountState,
     AttachmentRef,
     Label,
     MessageHeaders,
@@ -50,6 +51,7 @@ __all__ = [
     "STARRED",
     "UNREAD",
     "Account",
+    "AccountState",
     "AttachmentRef",
     "Draft",
     "Id",
@@ -68,6 +70,7 @@ __all__ = [
     "archive",
     "carry_on",
     "connect_account",
+    "connected_accounts",
     "keep_mails",
     "label_named",
     "labels_of",
@@ -75,6 +78,7 @@ __all__ = [
     "mark_unread",
     "message_for",
     "messages_of",
+    "owner_name",
     "save_draft",
     "send",
     "set_labels",

@@ -11,6 +11,7 @@ is what the intake began and somebody waits for. To *drain* is to end the intake
 from svc.backoff import Backoff
 from svc.nursery.autojump import autojump_held
 from svc.nursery.child_process import kill_group, process_group
+from svc.nursery.inspector import Inspector, TreeRow
 from svc.nursery.memory import give_back_memory
 from svc.nursery.process_pool import ProcessPool, WorkerCrashed, WorkerTimeout
 from svc.nursery.root import Root
@@ -21,31 +22,37 @@ from svc.nursery.task_group import open_task_group
 from svc.nursery.thread_pool import ThreadPool
 from svc.nursery.turns import Turns
 from svc.nursery.verdict import NOT_SERVING, Verdict, verdict_on
+from svc.nursery.vitals import open_descriptors, resident_bytes
 from svc.nursery.wake import Wake
-from svc.nursery.watchdog import watchdog
+from svc.nursery.watchdog import Stall, Watchdog
 
 __all__ = [
     "NOT_SERVING",
     "Backoff",
     "Child",
     "ChildState",
+    "Inspector",
     "Phase",
     "ProcessPool",
     "Root",
+    "Stall",
     "Subsystem",
     "ThreadPool",
+    "TreeRow",
     "Turns",
     "Verdict",
     "Wake",
+    "Watchdog",
     "WorkerCrashed",
     "WorkerTimeout",
     "autojump_held",
     "every",
     "give_back_memory",
     "kill_group",
+    "open_descriptors",
     "open_task_group",
     "process_group",
+    "resident_bytes",
     "verdict_on",
     "watch_signals",
-    "watchdog",
 ]

@@ -84,6 +84,10 @@ class ProcessPool:
         with autojump_held(), suppress(trio_parallel.BrokenWorkerError):  # some had to be forced; they have ended
             await self._stack.aclose()
 
+    def statistics(self) -> trio.CapacityLimiterStatistics:
+        """How many calls are in workers, and how many wait."""
+        return self._limiter.statistics()
+
     async def run(self, fn: Callable[..., T], *args: object, deadline_s: float) -> T:
         """``fn(*args)`` in a worker, within ``deadline_s`` of getting one. A cancelled call's worker is killed.
 

@@ -26,6 +26,10 @@ class ThreadPool:
         self.name = name
         self._limiter = trio.CapacityLimiter(limit)
 
+    def statistics(self) -> trio.CapacityLimiterStatistics:
+        """How many calls are in threads, and how many wait."""
+        return self._limiter.statistics()
+
     async def run(self, fn: Callable[..., T], *args: object) -> T:
         """``fn(*args)`` in a thread. Cancelled only while it waits for its turn."""
         with autojump_held():

@@ -1,56 +1,99 @@
 """Notices when something held the event loop: no other task ran, no answer was sent.
 
-Owns the one reading of a real monotonic clock in the service. It measures between two waits for I/O, so it costs two
-clock readings a round of the loop, not a wake-up; it says how long, the access log of that moment says who.
+Owns the one reading of a real monotonic clock in the service, and the last stalls with their stacks. It measures
+between two waits for I/O, so it costs two clock readings and two settings of a timer a round, and no wake-up.
 """
 
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
 import trio
 from trio.abc import Instrument
 
+from svc.clock import Clock, Millis
 from svc.log import Log
 from svc.nursery.autojump import time_is_virtual
+from svc.nursery.stack_alarm import StackAlarm
 from svc.nursery.subsystem import Child, Subsystem
 
 BLOCKED_S: Final = 0.100
 """From here on a round of the loop is logged; ten lines a second are therefore the most there can be."""
+STALLS_KEPT: Final = 50
 
 
-def watchdog() -> Subsystem:
-    """Watches the loop it runs on. Under a mock clock it is finished at once."""
-    return Subsystem(name="watchdog", run=_watch, independent=True, drain_s=0.0)
+@dataclass(frozen=True, kw_only=True)
+class Stall:
+    """Something held the loop: until when, for how long, and where the code was after the first 100 ms of it."""
+
+    at: Millis
+    took_ms: int
+    stack: tuple[str, ...]
+
+
+class Watchdog:
+    """The last stalls of this run, the newest last."""
+
+    def __init__(self, *, clock: Clock) -> None:
+        self.stalls: deque[Stall] = deque(maxlen=STALLS_KEPT)
+        self._clock = clock
+
+    def subsystem(self) -> Subsystem:
+        """Watches the loop it runs on. Under a mock clock it is finished at once."""
+        return Subsystem(name="watchdog", run=self._watch, independent=True, drain_s=0.0)
+
+    def note(self, took_ms: int, stack: tuple[str, ...]) -> None:
+        self.stalls.append(Stall(at=self._clock.now(), took_ms=took_ms, stack=stack))
+
+    async def _watch(self, child: Child) -> None:
+        child.started()
+        if time_is_virtual():
+            return
+        alarm = StackAlarm(after_s=BLOCKED_S)
+        meter = LoopMeter(child.log, monotonic=time.perf_counter, alarm=alarm, note=self.note)
+        with alarm.open():
+            trio.lowlevel.add_instrument(meter)
+            try:
+                await trio.sleep_forever()
+            finally:
+                trio.lowlevel.remove_instrument(meter)
 
 
 class LoopMeter(Instrument):
     """Times each round of the loop from one wait for I/O to the next, by ``monotonic`` (in seconds)."""
 
-    def __init__(self, log: Log, *, monotonic: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        log: Log,
+        *,
+        monotonic: Callable[[], float],
+        alarm: StackAlarm,
+        note: Callable[[int, tuple[str, ...]], None],
+    ) -> None:
         self._log = log
         self._monotonic = monotonic
+        self._alarm = alarm
+        self._note = note
         self._round_began_s: float | None = None
 
     def after_io_wait(self, timeout: float) -> None:
         self._round_began_s = self._monotonic()
+        self._alarm.set()
 
     def before_io_wait(self, timeout: float) -> None:
+        self._alarm.take_back()
         if self._round_began_s is not None:
             took_s = self._monotonic() - self._round_began_s
             if took_s >= BLOCKED_S:
-                self._log.warning("loop.blocked", took_ms=round(took_s * 1_000))
+                took_ms = round(took_s * 1_000)
+                self._log.warning("loop.blocked", took_ms=took_ms, where=first_own(self._alarm.stack))
+                self._note(took_ms, self._alarm.stack)
 
 
-async def _watch(child: Child) -> None:
-    child.started()
-    if time_is_virtual():
-        return
-    meter = LoopMeter(child.log, monotonic=time.perf_counter)
-    trio.lowlevel.add_instrument(meter)
-    try:
-        await trio.sleep_forever()
-    finally:
-        trio.lowlevel.remove_instrument(meter)
+def first_own(stack: tuple[str, ...]) -> str:
+    """The innermost place of the service's own code: for the one line of the log."""
+    return next((line for line in stack if line.startswith("svc/")), stack[0] if stack else "")

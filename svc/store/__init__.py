@@ -40,7 +40,7 @@ from svc.store.outbox import (
     rows_after,
 )
 from svc.store.secrets import SecretRow, Secrets, SecretSource, SecretUnreadable, has_secret, has_secrets
-from svc.store.store import Store
+from svc.store.store import MAX_QUEUED_WRITES, Store
 from svc.store.tables import TABLES
 from svc.store.threads import RunsInThreads
 from svc.store.transaction import ReadTx, Row, Tx, Value
@@ -50,6 +50,7 @@ __all__ = [
     "EVERYONE",
     "INTERNAL_PORT_FILE",
     "INTERNAL_TOKEN_FILE",
+    "MAX_QUEUED_WRITES",
     "PRUNE_ROWS",
     "ROOMS",
     "ROOM_BYTES",

@@ -115,6 +115,11 @@ class Store:
         async with self._reader_slots:
             return await self._threads.run(lambda: self._query(lambda tx: query(tx, *args, **kwargs), now))
 
+    @property
+    def queued_writes(self) -> int:
+        """Actions that wait for the writer, at most :data:`MAX_QUEUED_WRITES`."""
+        return self._jobs_in.statistics().current_buffer_used
+
     def write_now(self, action: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """:meth:`write` for boot and commands: blocks, and only before the writer runs."""
         if self._writer is None or self._writer_started:

@@ -50,12 +50,18 @@ class Surface:
     announce: Callable[[str], None] = lambda origin: None
     front: Front = "own"
     max_connections: int = field(default_factory=lambda: max_connections())
+    _open: trio.Semaphore | None = None
     _application: Application[RequestContext] | None = None
 
     @property
     def origin(self) -> str:
         """Where a browser finds this instance."""
         return canonical_origin(self.workspace.config, port=self.port)
+
+    @property
+    def open_connections(self) -> int | None:
+        """Of the public port, now. ``None`` where another front has them."""
+        return None if self._open is None else self.max_connections - self._open.value
 
     def take(self, listeners: Sequence[trio.SocketListener]) -> None:
         """Adopt the open listeners; from now on the port is known."""
@@ -77,9 +83,10 @@ class Surface:
             await serve_by_hypercorn(child, listeners, self.build_application(), config=self.workspace.config)
 
     async def _serve(self, child: Child, listeners: Sequence[trio.SocketListener]) -> None:
+        self._open = trio.Semaphore(self.max_connections)
         overloaded = self.build_application(Overloaded)
         doors = [
-            Door(application=self.build_application(), slots=trio.Semaphore(self.max_connections)),
+            Door(application=self.build_application(), slots=self._open),
             Door(application=overloaded, slots=trio.Semaphore(RESERVED_CONNECTIONS), limits=LIMITS),
         ]
         await serve_port(child, listeners, doors)

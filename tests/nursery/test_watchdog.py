@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 import trio
+import trio.testing
+import trio.lowlevel
 
-from svc.nursery import Root, Subsystem, watchdog
+from svc.clock import VirtualClock, WallClock
+from svc.nursery import Root, Subsystem, Watchdog
+from svc.nursery.stack_alarm import StackAlarm
 from svc.nursery.watchdog import LoopMeter
 from tests.nursery.conftest import Running
 from tests.recorded_log import RecordedLog
@@ -21,10 +29,20 @@ class Stopwatch:
         return self.now_s
 
 
-async def rounds(log: RecordedLog, *lengths_s: float) -> None:
+class Stalls:
+    """What the meter tells beside the log."""
+
+    def __init__(self) -> None:
+        self.took_ms: list[int] = []
+
+    def note(self, took_ms: int, stack: tuple[str, ...]) -> None:
+        self.took_ms.append(took_ms)
+
+
+async def rounds(log: RecordedLog, *lengths_s: float, noted: Stalls | None = None) -> None:
     """Rounds of the loop in which tasks hold it for so long."""
     watch = Stopwatch()
-    meter = LoopMeter(log, monotonic=watch)
+    meter = LoopMeter(log, monotonic=watch, alarm=StackAlarm(after_s=1.0), note=(noted or Stalls()).note)
     trio.lowlevel.add_instrument(meter)
     for length_s in lengths_s:
         await trio.sleep(1)  # a wait for I/O begins the next round
@@ -34,7 +52,9 @@ async def rounds(log: RecordedLog, *lengths_s: float) -> None:
 
 
 async def test_a_held_loop_is_logged_with_its_length(log: RecordedLog) -> None:
-    await rounds(log, 0.01, 0.731, 0.02)
+    stalls = Stalls()
+    await rounds(log, 0.01, 0.731, 0.02, noted=stalls)
+    assert stalls.took_ms == [731]
     assert [(record["event"], record["took_ms"]) for record in log.records] == [("loop.blocked", 731)]
 
 
@@ -49,16 +69,40 @@ async def test_the_limit_itself_is_logged(log: RecordedLog) -> None:
 
 
 async def test_under_a_mock_clock_the_watchdog_is_finished_at_once(root: Root, running: Running) -> None:
-    async with running(watchdog()):
+    async with running(Watchdog(clock=VirtualClock()).subsystem()):
         await trio.sleep(1)
         assert root.states()["watchdog"].phase == "stopped"
 
 
 @pytest.mark.wall_clock
 async def test_on_the_real_clock_it_watches_until_drained(root: Root, running: Running) -> None:
-    async with running(watchdog(), Subsystem(name="http", run=_serve)):
+    async with running(Watchdog(clock=VirtualClock()).subsystem(), Subsystem(name="http", run=_serve)):
         assert root.states()["watchdog"].phase == "running"
     assert root.states()["watchdog"].phase == "stopped"
+
+
+@pytest.mark.wall_clock
+async def test_a_stall_is_kept_with_the_place_that_held_the_loop(root: Root, running: Running) -> None:
+    watchdog = Watchdog(clock=WallClock())
+    async with running(watchdog.subsystem()):
+        await trio.testing.wait_all_tasks_blocked()  # the watch has begun, and a round of the loop with it
+        assert _alarm_is_set()
+        _hold_the_loop(until=lambda: not _alarm_is_set())
+        await trio.lowlevel.checkpoint()
+    (stall, *_) = [one for one in watchdog.stalls if any("_hold_the_loop" in line for line in one.stack)]
+    assert stall.took_ms >= 100
+    assert all(str(Path.home()) not in line and not line.startswith("/") for line in stall.stack)
+    assert signal.getsignal(signal.SIGALRM) == signal.SIG_DFL
+
+
+def _alarm_is_set() -> bool:
+    return signal.getitimer(signal.ITIMER_REAL)[0] > 0
+
+
+def _hold_the_loop(*, until: Callable[[], bool]) -> None:
+    """Without a wait, until the alarm has rung: nothing of it depends on how fast this machine is."""
+    while not until():
+        pass
 
 
 async def _serve(child: object) -> None:

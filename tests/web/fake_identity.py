@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from tests.web import fake_world
+from tests.web import fake_inside, fake_world
 from tests.web.fake_server import Refusal, World
 from tests.web.fake_world import NOW, at
 
@@ -189,6 +189,9 @@ class IdentityWorld(World):
 
     def rpc_health_check(self, given: dict[str, Any]) -> Any:
         return {"checks": CHECKS}
+
+    def rpc_inside_look(self, given: dict[str, Any]) -> Any:
+        return fake_inside.LOOK
 
     def rpc_users_list(self, given: dict[str, Any]) -> Any:
         return self.users

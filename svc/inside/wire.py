@@ -1,0 +1,116 @@
+"""What an admin sees of the inside, as records on the wire. No text of mail, pages or files is in any of them."""
+
+from __future__ import annotations
+
+from svc.clock import rfc3339
+from svc.log import Level, Trouble
+from svc.mail import AccountState
+from svc.nursery import ChildState, Phase, Stall, TreeRow
+from svc.nursery.inspector import Kind
+from svc.protocol import Wire
+
+
+class TaskRow(Wire, frozen=True):
+    """A line of the tree, in the order of the tree. ``depth``: under how many others it stands.
+
+    ``kind``: a `task`; a `nursery` of the task above it, where that has several; or `more` tasks of one name, which
+    wait less long than those shown. ``count``: how many tasks a nursery has, or `more` stands for. ``waits_in``: the
+    place in the code; ``waits_for``: what it called. ``seconds``: since it last ran; ``None`` where it has not run
+    since somebody began to look.
+    """
+
+    depth: int
+    kind: Kind
+    name: str
+    waits_in: str
+    waits_for: str
+    seconds: float | None
+    count: int
+
+
+class PartRow(Wire, frozen=True):
+    """A subsystem: how it fares, how often it was started again, and what it crashed of last."""
+
+    name: str
+    phase: Phase
+    restarts: int
+    last_error: str
+
+
+class LineRow(Wire, frozen=True):
+    """Where work waits for its turn: ``busy`` of ``most`` are at it (``most`` 0: it goes one after the other)."""
+
+    name: str
+    title: str
+    waiting: int
+    busy: int
+    most: int
+
+
+class AccountRow(Wire, frozen=True):
+    """A connected mailbox, without its address."""
+
+    id: str
+    owner: str
+    provider: str
+    state: AccountState
+    last_synced_at: str | None
+
+
+class StallRow(Wire, frozen=True):
+    """Something held the event loop until ``at``. ``stack``: the innermost place first."""
+
+    at: str
+    took_ms: int
+    stack: tuple[str, ...]
+
+
+class TroubleRow(Wire, frozen=True):
+    at: str
+    level: Level
+    event: str
+    detail: str
+
+
+class InsideOut(Wire, frozen=True):
+    """``cut``: the tree has more rows than are shown. ``connections``: open ones of the public port, and how many may
+    be; both are ``None`` behind another front."""
+
+    at: str
+    version: str
+    up_seconds: float
+    memory_bytes: int | None
+    descriptors: int | None
+    connections: int | None
+    connections_most: int | None
+    tasks: tuple[TaskRow, ...]
+    cut: bool
+    parts: tuple[PartRow, ...]
+    lines: tuple[LineRow, ...]
+    accounts: tuple[AccountRow, ...]
+    stalls: tuple[StallRow, ...]
+    troubles: tuple[TroubleRow, ...]
+
+
+def task_row(row: TreeRow) -> TaskRow:
+    return TaskRow(
+        depth=row.depth,
+        kind=row.kind,
+        name=row.name,
+        waits_in=row.waits_in,
+        waits_for=row.waits_for,
+        seconds=None if row.seconds is None else round(row.seconds, 3),
+        count=row.count,
+    )
+
+
+def part_row(name: str, state: ChildState) -> PartRow:
+    return PartRow(name=name, phase=state.phase, restarts=state.restarts, last_error=state.last_error)
+
+
+def stall_row(stall: Stall) -> StallRow:
+    return StallRow(at=rfc3339(stall.at), took_ms=stall.took_ms, stack=stall.stack)
+
+
+def trouble_row(trouble: Trouble) -> TroubleRow:
+    return TroubleRow(at=rfc3339(trouble.at), level=trouble.level, event=trouble.event, detail=trouble.detail)

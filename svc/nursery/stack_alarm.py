@@ -1,0 +1,78 @@
+"""Where the code was while it held the event loop: its stack, taken in the middle of it.
+
+Theory. Whoever holds the loop can't be asked, and a thread that looks would wake an idle laptop ten times a second. So
+the system's own timer is set as a round of the loop begins, and taken back as it ends: it rings only in a round that
+takes too long, and the handler of its signal runs in the middle of that round, on the stack to be known.
+
+Owns the signal SIGALRM of the process while it is open, which needs the main thread. Elsewhere it never rings.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Final
+
+FRAMES_MAX: Final = 30
+"""The innermost ones of a deeper stack."""
+_OWN: Final = Path(__file__).parents[1]
+
+
+class StackAlarm:
+    """``set`` it as a round begins; ``stack`` is what it saw of that round, once it has rung."""
+
+    def __init__(self, *, after_s: float) -> None:
+        self._after_s = after_s
+        self._is_open = False
+        self.stack: tuple[str, ...] = ()
+
+    @contextmanager
+    def open(self) -> Iterator[None]:
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = signal.signal(signal.SIGALRM, self._ring)
+        self._is_open = True
+        try:
+            yield
+        finally:
+            self._is_open = False
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+            signal.signal(signal.SIGALRM, before)
+
+    def set(self) -> None:
+        self.stack = ()
+        if self._is_open:
+            signal.setitimer(signal.ITIMER_REAL, self._after_s)
+
+    def take_back(self) -> None:
+        if self._is_open:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+
+    def _ring(self, number: int, frame: FrameType | None) -> None:
+        self.stack = stack_of(frame)
+
+
+def stack_of(frame: FrameType | None) -> tuple[str, ...]:
+    """``file:line function`` of each frame, the innermost first. No values: they may be somebody's mail."""
+    lines: list[str] = []
+    while frame is not None and len(lines) < FRAMES_MAX:
+        lines.append(place(frame, frame.f_lineno))
+        frame = frame.f_back
+    return tuple(lines)
+
+
+def place(frame: FrameType, line: int | None) -> str:
+    """Where a frame is, without the paths of this machine."""
+    path = Path(frame.f_code.co_filename)
+    if path.is_relative_to(_OWN):
+        shown = path.relative_to(_OWN.parent)
+    elif "site-packages" in path.parts:
+        shown = Path(*path.parts[path.parts.index("site-packages") + 1 :])
+    else:
+        shown = Path(*path.parts[-2:])
+    return f"{shown}:{line or 0} {frame.f_code.co_name}"
