@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 import trio
-import trio.testing
 import trio.lowlevel
+import trio.testing
 
 from svc.clock import VirtualClock, WallClock
 from svc.nursery import Root, Subsystem, Watchdog
