@@ -55,8 +55,8 @@ class VirtualClock:
 
 def rfc3339(instant: Millis) -> str:
     """``2026-11-21T08:00:00.000Z``: UTC, always with milliseconds."""
-    moment = datetime.fromtimestamp(instant / 1_000, tz=UTC)
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{instant % 1_000:03d}Z"
+    seconds, milliseconds = divmod(instant, SECOND_MS)
+    return f"{datetime.fromtimestamp(seconds, tz=UTC).isoformat()[:19]}.{milliseconds:03d}Z"
 
 
 def rfc3339_or_none(instant: Millis | None) -> str | None:

@@ -66,7 +66,7 @@ class Remembered:
     async def _read(self, digest: str) -> Opened | None:
         epoch = self._epoch
         lists = self._given_out is None and not self._too_many
-        opened, listed = await self.store.read(self._query, digest, lists=lists)
+        opened, listed = await self.store.read_small(self._query, digest, lists=lists)
         if epoch == self._epoch:
             if listed is not None:
                 self._too_many = len(listed) > MAX_GIVEN_OUT
@@ -76,7 +76,7 @@ class Remembered:
         return opened
 
     def _query(self, tx: ReadTx, digest: str, *, lists: bool) -> tuple[Opened | None, Sequence[str] | None]:
-        """In a thread, on one snapshot."""
+        """On one snapshot."""
         return self.look_up(tx, digest), self.given_out(tx, MAX_GIVEN_OUT + 1) if lists else None
 
     def _keep(self, digest: str, opened: Opened) -> None:

@@ -45,7 +45,7 @@ async def me(context: RequestContext, request: Request) -> Response:
     principal = context.principal_or_none or await identity.resolve(request)
     user = None
     if principal is not None and principal.user_id is not None:
-        user = await context.workspace.store.read(queries.user, principal.user_id)
+        user = await context.workspace.store.read_small(queries.user, principal.user_id)
     mode = "off" if identity.is_off else "claimed" if identity.claimed else "unclaimed"
     has_provider = await identity.has_provider()
     ways = {"devLogin": identity.dev_login, "googleLogin": has_provider}

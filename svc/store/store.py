@@ -1,7 +1,8 @@
 """The database: one writer, many readers, and the promise that what was acknowledged is durable.
 
 Owns the connections, the queue of writes and the writer loop. Actions and queries are plain functions over a
-transaction; they run in worker threads, one at a time on the writer, in parallel snapshots on the readers. A caller is
+transaction; they run in worker threads, one at a time on the writer, in parallel snapshots on the readers, small ones on
+the loop (:mod:`svc.store.loop_reader`). A caller is
 woken only after the commit that holds its change, and only then are its outbox rows published. Once the disk has failed
 nothing is acknowledged any more.
 """
@@ -22,6 +23,7 @@ from svc.errors import Unavailable
 from svc.store.batch import Batch, Job
 from svc.store.connections import close_writer, explained, open_reader, open_writer
 from svc.store.faults import StoreBroken, fault_of
+from svc.store.loop_reader import LoopReader, TooLong
 from svc.store.migrate import migrate, refuse_unmigrated
 from svc.store.migrations import STORE_MIGRATIONS
 from svc.store.outbox import Outbox, newest
@@ -46,6 +48,8 @@ class Store:
         self._clock = clock
         self._threads = threads
         self._idle_readers: list[sqlite3.Connection] = []
+        self._loop_reader = LoopReader()
+        self._opening = trio.Lock()
         self._reader_slots = trio.Semaphore(READERS)
         self._jobs_in, self._jobs_out = trio.open_memory_channel[Job[object]](MAX_QUEUED_WRITES)
         self._writer_started = False
@@ -120,6 +124,20 @@ class Store:
         """Actions that wait for the writer, at most :data:`MAX_QUEUED_WRITES`."""
         return self._jobs_in.statistics().current_buffer_used
 
+    async def read_small(self, query: Callable[Concatenate[ReadTx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """:meth:`read` of a few rows by key or along an index: on the event loop, which saves the hop to a thread.
+
+        What turns out to be large is asked again in a thread, so ``query`` may be called twice.
+        """
+        await trio.lowlevel.checkpoint()
+        async with self._opening:
+            if not self._loop_reader.is_open:
+                await self._threads.run(self._loop_reader.open, self.path)
+        try:
+            return self._loop_reader.query(lambda tx: query(tx, *args, **kwargs), self._clock.now())
+        except TooLong:
+            return await self.read(query, *args, **kwargs)
+
     def write_now(self, action: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """:meth:`write` for boot and commands: blocks, and only before the writer runs."""
         if self._writer is None or self._writer_started:
@@ -172,6 +190,7 @@ class Store:
         await self._threads.run(self.close_now)
 
     def close_now(self) -> None:
+        self._loop_reader.close()
         while self._idle_readers:
             self._idle_readers.pop().close()
         if self._writer is not None:

@@ -14,7 +14,7 @@ from svc.workspace import RequestContext
 
 
 async def threads(context: RequestContext, wanted: ThreadsInput) -> ThreadsOut:
-    return await context.workspace.store.read(_threads, context.principal, wanted=wanted)
+    return await context.workspace.store.read_small(_threads, context.principal, wanted=wanted)
 
 
 async def thread(context: RequestContext, wanted: ThreadInput) -> ThreadDetailOut:

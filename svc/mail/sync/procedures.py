@@ -14,7 +14,7 @@ from svc.workspace import RequestContext
 
 
 async def accounts(context: RequestContext, wanted: Nothing) -> list[AccountOut]:
-    found = await context.workspace.store.read(_accounts, context.principal)
+    found = await context.workspace.store.read_small(_accounts, context.principal)
     return [_engine(context).with_trouble(account) for account in found]
 
 

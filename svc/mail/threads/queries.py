@@ -29,7 +29,7 @@ from svc.mail.model import (
 )
 from svc.mail.threads.writers import decode_writers
 from svc.principal import Principal
-from svc.store import ReadTx, Value, json_array, texts_of
+from svc.store import ReadTx, Row, Value, json_array, texts_of
 
 THREAD: Final = """
     t.id, t.account_id, t.subject, t.snippet, t.sender_name, t.sender_address, t.last_message_at, t.messages,
@@ -285,7 +285,7 @@ def _walk(
     section: Section,
     cursor: Cursor | None,
     limit: int,
-) -> Iterator[tuple[object, ...]]:
+) -> Iterator[Row]:
     after = "and (t.last_message_at, t.id) < (:at, :id)" if cursor else ""
     place: dict[str, Value] = {"at": cursor.at, "id": cursor.id} if cursor else {}
     return tx.each(
@@ -303,7 +303,7 @@ def _walk(
 
 def _walk_label(
     tx: ReadTx, *, account_id: str, label_ids: Mapping[str, str], cursor: Cursor | None, limit: int
-) -> Iterator[tuple[object, ...]]:
+) -> Iterator[Row]:
     label_id = label_ids[account_id]
     after = "and (l.last_message_at, l.thread_id) < (:at, :id)" if cursor else ""
     place: dict[str, Value] = {"at": cursor.at, "id": cursor.id} if cursor else {}
@@ -325,7 +325,7 @@ def _walk_label(
 
 def _walk_written(
     tx: ReadTx, *, account_id: str, account_ids: Sequence[str], own_list: OwnList, cursor: Cursor | None, limit: int
-) -> Iterator[tuple[object, ...]]:
+) -> Iterator[Row]:
     at = f"last_{own_list}_at"
     after = f"and (t.{at}, t.id) < (:at, :id)" if cursor else ""
     place: dict[str, Value] = {"at": cursor.at, "id": cursor.id} if cursor else {}
@@ -347,30 +347,30 @@ def _walk_written(
     )
 
 
-def _thread(row: tuple[object, ...]) -> ThreadRow:
+def _thread(row: Row) -> ThreadRow:
     return ThreadRow(
-        id=cast(str, row[0]),
-        account_id=cast(str, row[1]),
-        subject=cast(str, row[2]),
-        snippet=cast(str, row[3]),
-        sender_name=cast(str, row[4]),
-        sender_address=cast(str, row[5]),
-        last_message_at=cast(int, row[6]),
-        messages=cast(int, row[7]),
-        in_inbox=cast(int, row[8]),
-        unread=cast(int, row[9]),
-        visible=cast(int, row[10]),
-        attachments=cast(int, row[11]),
-        labels=texts_of(cast(str, row[12])),
-        snoozed_until=cast("int | None", row[13]),
-        twins=cast("str | None", row[14]),
+        id=row[0],
+        account_id=row[1],
+        subject=row[2],
+        snippet=row[3],
+        sender_name=row[4],
+        sender_address=row[5],
+        last_message_at=row[6],
+        messages=row[7],
+        in_inbox=row[8],
+        unread=row[9],
+        visible=row[10],
+        attachments=row[11],
+        labels=texts_of(row[12]),
+        snoozed_until=row[13],
+        twins=row[14],
         leads=bool(row[15]),
         sent=_own_message(row[16], row[17]),
         draft=_own_message(row[18], row[19]),
-        drafts=cast(int, row[20]),
-        to_me=cast(int, row[21]),
+        drafts=row[20],
+        to_me=row[21],
         muted=bool(row[22]),
-        writers=decode_writers(cast(str, row[23])),
+        writers=decode_writers(row[23]),
     )
 
 

@@ -163,7 +163,7 @@ def thread_summaries(tx: ReadTx, rows: Sequence[ThreadRow], viewer: Principal | 
     As ``viewer`` sees them, ``None`` as the owner of each account does: what people are called, and which other
     accounts hold the same mail, is each one's own to know.
     """
-    labels = {account_id: thread_queries.labels(tx, account_id) for account_id in {row.account_id for row in rows}}
+    labels = {account_id: _labels_out(tx, account_id) for account_id in {row.account_id for row in rows}}
     titles = correspondents.titles(tx, rows, viewer)
     twins = _duplicates(tx, rows, viewer)
     senders = acts.senders_of(tx, [row.id for row in rows if row.sent is not None])
@@ -184,7 +184,7 @@ def _duplicates(tx: ReadTx, rows: Sequence[ThreadRow], viewer: Principal | None)
 
 def _thread_out(
     row: ThreadRow,
-    known: dict[str, Label],
+    known: Mapping[str, LabelOut],
     titles: correspondents.Titles,
     groups: Groups,
     senders: Mapping[str, str],
@@ -198,7 +198,7 @@ def _thread_out(
         last_message_at=rfc3339(row.last_message_at),
         unread=row.unread > 0,
         in_inbox=row.in_inbox > 0,
-        labels=label_list(row.labels, known),
+        labels=tuple([known.get(label_id) or _unknown_label(label_id) for label_id in row.labels]),
         sender=SenderOut(
             name=row.sender_name,
             address=row.sender_address,
@@ -251,13 +251,24 @@ def _own_message_out(
     )
 
 
+def _labels_out(tx: ReadTx, account_id: str) -> dict[str, LabelOut]:
+    """An account's labels as all rows of a page share them."""
+    return {label.id: _label_out(label) for label in thread_queries.labels(tx, account_id).values()}
+
+
 def label_list(label_ids: tuple[str, ...], known: dict[str, Label]) -> tuple[LabelOut, ...]:
     """Labels with their names; one the provider has not told us of yet goes by its id."""
-    found = []
-    for label_id in label_ids:
-        label = known.get(label_id) or Label(id=label_id, name=label_id, system=False, color=None)
-        found.append(LabelOut(id=label_id, name=shown_name(label), color=label.color))
-    return tuple(found)
+    return tuple(
+        _label_out(known[label_id]) if label_id in known else _unknown_label(label_id) for label_id in label_ids
+    )
+
+
+def _label_out(label: Label) -> LabelOut:
+    return LabelOut(id=label.id, name=shown_name(label), color=label.color)
+
+
+def _unknown_label(label_id: str) -> LabelOut:
+    return LabelOut(id=label_id, name=SYSTEM_LABEL_NAMES.get(label_id, label_id))
 
 
 def shown_name(label: Label) -> str:
