@@ -1,10 +1,9 @@
 """The database: one writer, many readers, and the promise that what was acknowledged is durable.
 
 Owns the connections, the queue of writes and the writer loop. Actions and queries are plain functions over a
-transaction; they run in worker threads, one at a time on the writer, in parallel snapshots on the readers, small ones on
-the loop (:mod:`svc.store.loop_reader`). A caller is
-woken only after the commit that holds its change, and only then are its outbox rows published. Once the disk has failed
-nothing is acknowledged any more.
+transaction; they run in worker threads, one at a time on the writer, in parallel snapshots on the readers, and small
+reads on the loop (``loop_reader.py``). A caller is woken only after the commit that holds its change, and only then are
+its outbox rows published. Once the disk has failed nothing is acknowledged any more.
 """
 
 from __future__ import annotations
