@@ -17,5 +17,5 @@ import { FEATURE as settings } from "./settings/feature.js";
 import { FEATURE as tasks } from "./tasks/feature.js";
 
 /** @type {readonly import("./feature.js").Feature[]} */
-export const FEATURES = [identity, offline, capabilities, files, mail, tasks, runs, people, plugins, gitops, pages,
+export const FEATURES = [identity, offline, capabilities, mail, tasks, runs, people, plugins, gitops, files, pages,
   health, inside, notifications, settings];

@@ -79,10 +79,6 @@ interface EventsRecentInput {
   limit?: number;
 }
 
-interface FilesDeleteInput {
-  id: string;
-}
-
 interface FilesFileOut {
   id: string;
   sha256: string;
@@ -93,7 +89,7 @@ interface FilesFileOut {
 }
 
 interface FilesFilesOut {
-  files: FilesFileOut[];
+  files: FilesListedOut[];
   nextCursor: string | null;
 }
 
@@ -103,9 +99,75 @@ interface FilesFindInput {
   limit?: number;
 }
 
+/** `text`: words of the name, whole or in part. `kinds`: any of them; without any, all. */
 interface FilesListInput {
   cursor?: string | null;
   limit?: number;
+  text?: string;
+  sort?: "name" | "newest" | "size";
+  kinds?:
+    | ("archive"
+    | "audio"
+    | "calendar"
+    | "document"
+    | "image"
+    | "other"
+    | "pdf"
+    | "sheet"
+    | "slides"
+    | "text"
+    | "video")[];
+}
+
+/** `pages` show it, the first few that the caller may read; `attached`: what of the caller's mail has its */
+interface FilesListedOut {
+  id: string;
+  sha256: string;
+  name: string;
+  mime: string;
+  size: number;
+  createdAt: string;
+  kind:
+    | "archive"
+    | "audio"
+    | "calendar"
+    | "document"
+    | "image"
+    | "other"
+    | "pdf"
+    | "sheet"
+    | "slides"
+    | "text"
+    | "video";
+  pages: FilesShownOnOut[];
+  attached: ("draft" | "mail")[];
+}
+
+interface FilesOneInput {
+  id: string;
+}
+
+interface FilesRenameInput {
+  id: string;
+  name: string;
+}
+
+interface FilesShownOnOut {
+  path: string;
+  title: string;
+}
+
+/** `mine`: the caller's uploads. `all`: every file of everybody, each content once; admins are told. `free`: */
+interface FilesStorageOut {
+  mine: FilesTakenOut;
+  all: FilesTakenOut | null;
+  free: number | null;
+  largest: number;
+}
+
+interface FilesTakenOut {
+  files: number;
+  bytes: number;
 }
 
 interface GitopsConflictInput {
@@ -1954,8 +2016,12 @@ interface Procedures {
   "pages.restore": { input: PagesRestoreInput; output: PagesSavedOut };
   "pages.setAccess": { input: PagesSetAccessInput; output: {} };
   "files.list": { input: FilesListInput | undefined; output: FilesFilesOut };
+  "files.get": { input: FilesOneInput; output: FilesListedOut };
   "files.find": { input: FilesFindInput | undefined; output: FilesFileOut[] };
-  "files.delete": { input: FilesDeleteInput; output: {} };
+  "files.rename": { input: FilesRenameInput; output: FilesFileOut };
+  "files.delete": { input: FilesOneInput; output: {} };
+  "files.restore": { input: FilesOneInput; output: FilesFileOut };
+  "files.storage": { input: undefined; output: FilesStorageOut };
   "events.recent": { input: EventsRecentInput | undefined; output: EventsEventOut[] };
   "people.suggest": { input: PeopleSuggestInput; output: PeopleSuggestionOut[] };
   "people.list": { input: PeopleListInput | undefined; output: PeoplePeopleOut };

@@ -34,6 +34,7 @@ ERRORS: Final[Mapping[str, ErrorRow]] = MappingProxyType(
         "too_large": ErrorRow(413, "Content Too Large", "PAYLOAD_TOO_LARGE", -32013, 1009),
         "unsupported_media_type": ErrorRow(415, "Unsupported Media Type", "UNSUPPORTED_MEDIA_TYPE", -32015, 1003),
         "rate_limited": ErrorRow(429, "Too Many Requests", "TOO_MANY_REQUESTS", -32029, 1013),
+        "checksum_mismatch": ErrorRow(460, "Checksum Mismatch", "BAD_REQUEST", -32600, 1008),
         "internal": ErrorRow(500, "Internal Server Error", "INTERNAL_SERVER_ERROR", -32603, 1011),
         "not_configured": ErrorRow(501, "Not Implemented", "NOT_IMPLEMENTED", -32603, 1011),
         "unavailable": ErrorRow(503, "Service Unavailable", "SERVICE_UNAVAILABLE", -32603, 1013),

@@ -2,15 +2,24 @@
 /** Files on their way to the server: how far each is, and why one did not get there. */
 import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { goToLogin } from "../rpc.js";
+import { goToLogin, query } from "../rpc.js";
 import { fileSize } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
+import { request } from "./requests.js";
+import { UploadRefused, sendResumably } from "./tus.js";
 
 /**
+ * `stop` ends it; `again` begins anew, where it failed.
  * @typedef {{ id: string, name: string, mime: string, size: number }} StoredFile
- * @typedef {{ key: number, name: string, size: number, sent: number, problem: string, request: XMLHttpRequest }} Upload
+ * @typedef {{ key: number, name: string, size: number, sent: number, state: "queued" | "sending" | "waiting",
+ *   problem: string, stop: () => void, again: () => void }} Upload
  */
+
+/** What is smaller is sent whole in one request: to send it again costs less than to ask how far it was. */
+const RESUMABLE_FROM_BYTES = 5_000_000;
+/** Of one list; the others stand in line. */
+const AT_ONCE = 3;
 
 const CREATED = 201;
 const REASONS = /** @type {Record<number, string>} */ ({
@@ -19,6 +28,7 @@ const REASONS = /** @type {Record<number, string>} */ ({
   408: "It came too slowly, and the server gave up. Try again.",
   413: "It is larger than this workspace takes.",
   415: "The server does not take this kind of file.",
+  429: "Too many uploads have begun and not ended. Wait, or cancel some.",
   507: "The server’s disk is full.",
 });
 
@@ -29,6 +39,9 @@ export class Uploads {
     this.list = signal(/** @type {Upload[]} */ ([]));
     this.stored = stored;
     this.last = 0;
+    this.sending = 0;
+    /** @type {(() => Promise<void>)[]} */
+    this.line = [];
   }
 
   /** How many have neither arrived nor failed. */
@@ -38,32 +51,58 @@ export class Uploads {
 
   /** @param {Iterable<File>} files @param {(file: StoredFile) => void} [then] called for each, after `stored` */
   send = (files, then) => {
-    for (const file of files) {
-      const key = ++this.last;
-      const change = (/** @type {Partial<Upload>} */ changed) => {
-        this.list.value = this.list.value.map((one) => (one.key === key ? { ...one, ...changed } : one));
-      };
-      const request = start(file, {
-        progress: (sent) => change({ sent }),
-        failed: (problem) => change({ problem }),
-        stored: (record) => {
-          this.#forget(key);
-          this.stored(record);
-          then?.(record);
-        },
-      });
-      this.list.value = [...this.list.value, { key, name: file.name, size: file.size, sent: 0, problem: "", request }];
-    }
+    for (const file of files) this.#add(file, then);
+    this.#next();
   };
 
   /** @param {Upload} upload */
   cancel = (upload) => {
-    upload.request.abort();
+    upload.stop();
     this.#forget(upload.key);
   };
 
   abort() {
-    for (const one of this.list.value) one.request.abort();
+    for (const one of this.list.value) one.stop();
+  }
+
+  /** @param {File} file @param {(file: StoredFile) => void} [then] */
+  #add(file, then) {
+    const key = ++this.last;
+    const leaving = new AbortController();
+    const change = (/** @type {Partial<Upload>} */ changed) => {
+      this.list.value = this.list.value.map((one) => (one.key === key ? { ...one, ...changed } : one));
+    };
+    const again = () => {
+      this.#forget(key);
+      this.send([file], then);
+    };
+    this.list.value = [...this.list.value, { key, name: file.name, size: file.size, sent: 0, state: "queued",
+      problem: "", stop: () => leaving.abort(), again }];
+    this.line.push(async () => {
+      if (leaving.signal.aborted) return;
+      change({ state: "sending" });
+      try {
+        const record = await start(file, { signal: leaving.signal, sent: (sent) => change({ sent }),
+          waits: (waits) => change({ state: waits ? "waiting" : "sending" }) });
+        this.#forget(key);
+        this.stored(record);
+        then?.(record);
+      } catch (error) {
+        if (!leaving.signal.aborted) change({ problem: wordsOf(error) });
+      }
+    });
+  }
+
+  #next() {
+    while (this.sending < AT_ONCE) {
+      const work = this.line.shift();
+      if (!work) return;
+      this.sending += 1;
+      void work().finally(() => {
+        this.sending -= 1;
+        this.#next();
+      });
+    }
   }
 
   /** @param {number} key */
@@ -93,32 +132,42 @@ export function UploadList({ uploads, cancel }) {
       ${one.problem
         ? html`<span class="upload-problem" role="alert">${one.problem}</span>`
         : html`<progress max=${one.size || 1} value=${one.sent}
-          aria-label=${`Uploading ${one.name}, ${fileSize(one.size)}`}></progress>`}
+          aria-label=${`Uploading ${one.name}, ${fileSize(one.size)}`}></progress>
+          <span class="upload-state">${stateOf(one)}</span>`}
+      ${one.problem && html`<button type="button" class="button small" aria-label=${`Try again: ${one.name}`}
+        onClick=${one.again}>Try again</button>`}
       <button type="button" class="icon-button" aria-label=${`${one.problem ? "Dismiss" : "Cancel"}: ${one.name}`}
         onClick=${() => cancel(one)}><${Icon} name="close" size=${16} /></button>
     </li>`)}
   </ul>`;
 }
 
-/**
- * Fetch can't tell how much of a body is sent: hence the older way.
- * @param {File} file
- * @param {{ progress: (sent: number) => void, failed: (problem: string) => void, stored: (file: StoredFile) => void }}
- * on
- */
-function start(file, on) {
-  const request = new XMLHttpRequest();
-  request.open("POST", "/files");
-  request.setRequestHeader("content-type", file.type || "application/octet-stream");
-  request.setRequestHeader("x-svc-filename", encodeURIComponent(file.name.replace(/\p{Surrogate}/gu, "\ufffd")));
-  request.responseType = "json";
-  request.upload.onprogress = (event) => on.progress(event.loaded);
-  request.onerror = () => on.failed(REASONS[0] ?? "");
-  request.onload = () => {
-    if (request.status === CREATED) on.stored(request.response);
-    else on.failed(REASONS[request.status] ?? `The server answered ${request.status}. Try again.`);
-    if (request.status === 401) goToLogin();
-  };
-  request.send(file);
-  return request;
+/** @param {Upload} upload */
+function stateOf({ state, sent, size }) {
+  if (state === "queued") return "in line";
+  return state === "waiting" ? "waits for the server" : `${fileSize(sent)} of ${fileSize(size)}`;
+}
+
+/** @param {File} file @param {import("./tus.js").Watch} watch @returns {Promise<StoredFile>} */
+async function start(file, watch) {
+  if (file.size < RESUMABLE_FROM_BYTES) return sendWhole(file, watch);
+  const id = await sendResumably(file, watch);
+  const said = { id, name: file.name, mime: file.type || "application/octet-stream", size: file.size };
+  return query("files.get", { id }).catch(() => said); // it is stored, whatever becomes of this question
+}
+
+/** @param {File} file @param {import("./tus.js").Watch} watch */
+async function sendWhole(file, { signal: ending, sent }) {
+  const headers = { "content-type": file.type || "application/octet-stream",
+    "x-svc-filename": encodeURIComponent(file.name.replace(/\p{Surrogate}/gu, "\ufffd")) };
+  const answer = await request({ method: "POST", url: "/files", headers, body: file, signal: ending, progress: sent });
+  if (answer.status !== CREATED) throw new UploadRefused(answer.status);
+  return /** @type {StoredFile} */ (answer.body);
+}
+
+/** @param {unknown} error */
+function wordsOf(error) {
+  if (!(error instanceof UploadRefused)) return error instanceof Error ? error.message : String(error);
+  if (error.status === 401) goToLogin();
+  return REASONS[error.status] ?? `The server answered ${error.status}. Try again.`;
 }

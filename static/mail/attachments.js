@@ -1,10 +1,10 @@
 // @ts-check
 /** What came with a message: each file once, to look at where that is possible, to download, alone or all at once. */
 import { fileIcon } from "../files/icon.js";
+import { addressOf, canView } from "../files/viewer.js";
 import { fileSize } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
-import { addressOf, canView } from "./viewer.js";
 
 const DAMAGED =
   "This part of the message is damaged on this server. Where that is possible it is mended by itself, and shown then.";

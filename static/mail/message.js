@@ -15,9 +15,10 @@ import { InvitationCard } from "./invitation.js";
 import { MessageMenu } from "./message_menu.js";
 import { listed, nameOf } from "./names.js";
 import { OriginRow } from "./origin.js";
-import { Pictures, isPicture } from "./pictures.js";
+import { isPicture } from "../files/kinds.js";
+import { Pictures } from "./pictures.js";
 import { printMessage } from "./printing.js";
-import { view } from "./viewer.js";
+import { view } from "../files/viewer.js";
 import { UnsubscribeBar, UnsubscribeButton } from "./unsubscribe.js";
 
 /**

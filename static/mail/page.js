@@ -35,7 +35,7 @@ import { clearPicks, select, selectedId } from "./selection.js";
 import { refetchSnippets } from "./snippets/store.js";
 import { SyncStrips } from "./sync.js";
 import { ThreadPane } from "./thread.js";
-import { Viewer } from "./viewer.js";
+import { Viewer } from "../files/viewer.js";
 import { Welcome } from "./welcome.js";
 
 const PREFETCH_AFTER_MS = 200;

@@ -5,13 +5,6 @@
 import { useState } from "preact/hooks";
 import { html } from "../ui/html.js";
 
-const RASTER = new Set(["image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp"]);
-
-/** What the service gives out to be shown in place. @param {{ mime: string }} part */
-export function isPicture(part) {
-  return RASTER.has(part.mime.toLowerCase());
-}
-
 /** @param {{ parts: InlinePart[], look: (part: InlinePart) => void }} props `look`: at one of them, large */
 export function Pictures({ parts, look }) {
   if (!parts.length) return null;

@@ -1,9 +1,7 @@
 // @ts-check
 /** News of runs from /ws, handed to whatever is on the screen. Keeps nothing. */
 import { useEffect, useRef } from "preact/hooks";
-
-/** A run tells of each of its steps: what is told within this time is fetched once. */
-const GATHER_MS = 300;
+import { calmly } from "../calmly.js";
 
 /** @typedef {{ id: string, parentId: string | null }} Changed */
 
@@ -49,21 +47,4 @@ export function useRunNews(concerns, load) {
 /** @param {Changed | null} changed null: anything may have */
 function tell(changed) {
   for (const hear of hearers) hear(changed);
-}
-
-/** `work` soon, and once more where it is asked for meanwhile. @param {() => Promise<void>} work */
-function calmly(work) {
-  let asked = false;
-  let busy = false;
-  return async () => {
-    asked = true;
-    if (busy) return;
-    busy = true;
-    while (asked) {
-      await new Promise((done) => setTimeout(done, GATHER_MS));
-      asked = false;
-      await work();
-    }
-    busy = false;
-  };
 }

@@ -1,18 +1,23 @@
-"""What a principal may do with files: add one whose blob is durable, delete one of their own."""
+"""What a principal may do with files: add one whose blob is durable; rename, delete and bring back one of their own."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final
 
+from svc.clock import DAY_MS
 from svc.errors import Conflict, NotFound
 from svc.files import queries
+from svc.files.access import OWN, who
 from svc.files.model import FILES_TOPIC, UPLOAD, File
+from svc.files.names import safe_name
 from svc.ids import new_id
 from svc.principal import Principal
 from svc.store import BlobRef, Tx
 
 MISSING: Final = "There is no such file."
+RESTORABLE_MS: Final = DAY_MS
+"""How long a deleted upload can be brought back. Beyond: 404 `not_found`."""
 
 
 def add_file(
@@ -35,10 +40,12 @@ def add_file(
     )
 
 
-def add_upload(tx: Tx, principal: Principal, *, blob: BlobRef, name: str, mime: str) -> File:
-    """A new file of the caller's. Two uploads of the same bytes are two files."""
+def add_upload(
+    tx: Tx, principal: Principal, *, blob: BlobRef, name: str, mime: str, owner_id: str | None = None
+) -> File:
+    """A new file of the caller's, or of ``owner_id``. Two uploads of the same bytes are two files."""
     file = File(id=new_id("fil"), sha256=blob.sha256, name=name, mime=mime, size=blob.size, created_at=tx.now)
-    owner_id = principal.user_id or _first_admin(tx)
+    owner_id = owner_id or principal.user_id or _first_admin(tx)
     add_file(
         tx,
         id=file.id,
@@ -53,16 +60,67 @@ def add_upload(tx: Tx, principal: Principal, *, blob: BlobRef, name: str, mime: 
     return file
 
 
+def rename(tx: Tx, principal: Principal, *, file_id: str, name: str) -> File:
+    """Give an upload of the caller's another name, as harmless as any."""
+    owner_id = _own_upload(tx, principal, file_id)
+    tx.run("update files set name = :name where id = :id", id=file_id, name=safe_name(name))
+    _tell(tx, principal, kind="file.changed", id=file_id, audience=owner_id)
+    return queries.file(tx, file_id)
+
+
 def delete(tx: Tx, principal: Principal, *, file_id: str) -> None:
-    """Delete an upload of the caller's. Its content goes later, once nothing names it."""
+    """Delete an upload of the caller's. For ``RESTORABLE_MS`` it can be brought back; its content goes later, once
+    nothing names it."""
+    owner_id = _own_upload(tx, principal, file_id)
+    tx.run(
+        """
+        insert into deleted_files (id, owner_id, sha256, name, mime, size, created_at, deleted_at)
+        select id, owner_id, sha256, name, mime, size, created_at, :now from files where id = :id
+        """,
+        id=file_id,
+        now=tx.now,
+    )
+    tx.run("delete from files where id = :id", id=file_id)
+    _tell(tx, principal, kind="file.removed", id=file_id, audience=owner_id)
+
+
+def restore(tx: Tx, principal: Principal, *, file_id: str) -> File:
+    """Bring back what the caller deleted, as it was, under its id: where it was shown it is shown again."""
+    row = tx.one(
+        f"select owner_id from deleted_files f where f.id = :id and f.deleted_at > :oldest and {OWN}",
+        id=file_id,
+        oldest=tx.now - RESTORABLE_MS,
+        **who(principal),
+    )
+    if row is None:
+        raise NotFound(MISSING)
+    tx.run(
+        """
+        insert into files (id, owner_id, sha256, name, mime, size, origin, created_at)
+        select id, owner_id, sha256, name, mime, size, :origin, created_at from deleted_files where id = :id
+        """,
+        id=file_id,
+        origin=UPLOAD,
+    )
+    tx.run("delete from deleted_files where id = :id", id=file_id)
+    _tell(tx, principal, kind="file.changed", id=file_id, audience=row[0])
+    return queries.file(tx, file_id)
+
+
+def forget_deleted(tx: Tx) -> int:
+    """Of what can't be brought back any more. Returns how many."""
+    return tx.run("delete from deleted_files where deleted_at <= :oldest", oldest=tx.now - RESTORABLE_MS)
+
+
+def _own_upload(tx: Tx, principal: Principal, file_id: str) -> str | None:
+    """Its owner. Raises :class:`NotFound`, or :class:`Conflict` for what came along with something else."""
     found = queries.own_file_origin(tx, principal, file_id=file_id)
     if found is None:
         raise NotFound(MISSING)
     origin, owner_id = found
     if origin != UPLOAD:
         raise Conflict("This file is part of a mail and stays with it.")
-    tx.run("delete from files where id = :id", id=file_id)
-    _tell(tx, principal, kind="file.removed", id=file_id, audience=owner_id)
+    return owner_id
 
 
 def restate_file(tx: Tx, *, id: str, sha256: str, size: int) -> None:
@@ -85,6 +143,8 @@ def delete_files(tx: Tx, *, origin: str, but: Sequence[str] = ()) -> None:
 def claim(tx: Tx, user_id: str) -> None:
     """What belonged to nobody becomes the first admin's."""
     tx.run("update files set owner_id = :user_id where owner_id is null", user_id=user_id)
+    tx.run("update deleted_files set owner_id = :user_id where owner_id is null", user_id=user_id)
+    tx.run("update partial_uploads set owner_id = :user_id where owner_id is null", user_id=user_id)
 
 
 def _first_admin(tx: Tx) -> str | None:

@@ -27,7 +27,8 @@ class File:
 
 @dataclass(frozen=True, kw_only=True)
 class Cursor:
-    """Where a list, newest first, goes on: after this file."""
+    """Where a list in some order goes on: after this file, which had that time, name or size."""
 
-    created_at: Millis
+    sort: str
+    value: int | str
     id: str

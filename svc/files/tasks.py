@@ -16,6 +16,7 @@ from typing import Final
 import trio
 
 from svc.clock import DAY_MS, Clock
+from svc.files import actions
 from svc.job import Job
 from svc.log import Log
 from svc.nursery import ThreadPool
@@ -98,10 +99,22 @@ async def sweep(workspace: Workspace) -> None:
     await blob_sweep.sweep()
 
 
-JOB: Final = Job(
-    name="blob-sweep",
-    summary="Removes blobs that nothing names any more.",
-    run=sweep,
-    every_s=SWEEP_INTERVAL_S,
-    at_once=False,
+async def _forget_deleted(workspace: Workspace) -> None:
+    await workspace.store.write(actions.forget_deleted)
+
+
+JOBS: Final = (
+    Job(
+        name="blob-sweep",
+        summary="Removes blobs that nothing names any more.",
+        run=sweep,
+        every_s=SWEEP_INTERVAL_S,
+        at_once=False,
+    ),
+    Job(
+        name="deleted-files",
+        summary="Forgets deleted uploads that can't be brought back any more.",
+        run=_forget_deleted,
+        every_s=SWEEP_INTERVAL_S,
+    ),
 )

@@ -10,6 +10,8 @@ import msgspec
 
 from svc.clock import rfc3339
 from svc.errors import Invalid
+from svc.files.kinds import Kind, kind_of
+from svc.files.listing import Attached, Sort, Taken, Uses
 from svc.files.model import Cursor, File
 from svc.files.queries import MAX_FOUND
 from svc.protocol import Wire
@@ -18,14 +20,22 @@ MAX_LIST_LIMIT: Final = 200
 """Files of one page of a list. Beyond: 400 `invalid`, with the name of the field."""
 MAX_TYPED_CHARS: Final = 500
 """What is typed into a search by name. Beyond: 400 `invalid`, with the name of the field."""
-_MAX_INSTANT: Final = 2**63
+MAX_CURSOR_CHARS: Final = 1_000
+"""A cursor of a list. Beyond: 400 `invalid`, with the name of the field."""
+MAX_KINDS: Final = 11
+"""Kinds of files that a list is for. Beyond: 400 `invalid`, with the name of the field."""
 
 Id = Annotated[str, msgspec.Meta(max_length=100)]
 
 
 class ListInput(Wire, frozen=True):
-    cursor: Annotated[str, msgspec.Meta(max_length=300)] | None = None
+    """``text``: words of the name, whole or in part. ``kinds``: any of them; without any, all."""
+
+    cursor: Annotated[str, msgspec.Meta(max_length=MAX_CURSOR_CHARS)] | None = None
     limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_LIST_LIMIT)] = 50
+    text: Annotated[str, msgspec.Meta(max_length=MAX_TYPED_CHARS)] = ""
+    sort: Sort = "newest"
+    kinds: Annotated[tuple[Kind, ...], msgspec.Meta(max_length=MAX_KINDS)] = ()
 
 
 class FindInput(Wire, frozen=True):
@@ -35,8 +45,13 @@ class FindInput(Wire, frozen=True):
     limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_FOUND)] = 5
 
 
-class DeleteInput(Wire, frozen=True):
+class OneInput(Wire, frozen=True):
     id: Id
+
+
+class RenameInput(Wire, frozen=True):
+    id: Id
+    name: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_TYPED_CHARS)]
 
 
 class UploadedOut(Wire, frozen=True):
@@ -56,9 +71,38 @@ class FileOut(Wire, frozen=True):
     created_at: str
 
 
+class ShownOnOut(Wire, frozen=True):
+    path: str
+    title: str
+
+
+class ListedOut(FileOut, frozen=True):
+    """``pages`` show it, the first few that the caller may read; ``attached``: what of the caller's mail has its
+    content."""
+
+    kind: Kind
+    pages: tuple[ShownOnOut, ...]
+    attached: tuple[Attached, ...]
+
+
 class FilesOut(Wire, frozen=True):
-    files: tuple[FileOut, ...]
+    files: tuple[ListedOut, ...]
     next_cursor: str | None
+
+
+class TakenOut(Wire, frozen=True):
+    files: int
+    bytes: int
+
+
+class StorageOut(Wire, frozen=True):
+    """``mine``: the caller's uploads. ``all``: every file of everybody, each content once; admins are told. ``free``:
+    on the disk; null where it does not tell. ``largest``: that one upload may be."""
+
+    mine: TakenOut
+    all: TakenOut | None
+    free: int | None
+    largest: int
 
 
 def uploaded(file: File) -> UploadedOut:
@@ -76,20 +120,39 @@ def file_out(file: File) -> FileOut:
     )
 
 
-def encode_cursor(file: File) -> str:
-    return base64.urlsafe_b64encode(f"{file.created_at}:{file.id}".encode()).decode().rstrip("=")
+def listed_out(file: File, uses: Uses) -> ListedOut:
+    return ListedOut(
+        id=file.id,
+        sha256=file.sha256,
+        name=file.name,
+        mime=file.mime,
+        size=file.size,
+        created_at=rfc3339(file.created_at),
+        kind=kind_of(file.mime, file.name),
+        pages=tuple(ShownOnOut(path=path, title=title) for path, title in uses.pages),
+        attached=uses.attached,
+    )
 
 
-def decode_cursor(cursor: str | None) -> Cursor | None:
-    """Raises :class:`Invalid` for anything that this server did not hand out."""
+def taken_out(taken: Taken) -> TakenOut:
+    return TakenOut(files=taken.files, bytes=taken.bytes)
+
+
+def encode_cursor(cursor: Cursor) -> str:
+    return base64.urlsafe_b64encode(msgspec.json.encode([cursor.sort, cursor.value, cursor.id])).decode().rstrip("=")
+
+
+def decode_cursor(cursor: str | None, *, sort: Sort) -> Cursor | None:
+    """Raises :class:`Invalid` for anything that this server did not hand out, or for another order."""
     if cursor is None:
         return None
     try:
-        text = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
-        instant, _, file_id = text.partition(":")
-        created_at = int(instant)
-    except (ValueError, binascii.Error) as error:
+        kept, value, file_id = _decode(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+    except (ValueError, binascii.Error, msgspec.DecodeError) as error:
         raise Invalid("The cursor is not one that this server gave.") from error
-    if not 0 <= created_at < _MAX_INSTANT:
-        raise Invalid("The cursor is not one that this server gave.")
-    return Cursor(created_at=created_at, id=file_id)
+    if kept != sort or isinstance(value, str) != (sort == "name"):
+        raise Invalid("The cursor is not one that this server gave for this order.")
+    return Cursor(sort=sort, value=value, id=file_id)
+
+
+_decode = msgspec.json.Decoder(tuple[Sort, Annotated[int, msgspec.Meta(ge=0)] | str, str]).decode

@@ -16,6 +16,7 @@ from svc.pages.queries import (
     file_is_readable_through_a_page,
     files_on_readable_pages,
     first_file_readable_through_a_page,
+    pages_that_show,
     readable_page,
     readable_titles,
 )
@@ -42,6 +43,7 @@ __all__ = [
     "managed",
     "page_path",
     "page_title",
+    "pages_that_show",
     "readable_page",
     "readable_titles",
     "save_page",

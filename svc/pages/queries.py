@@ -28,6 +28,7 @@ BELOW: Final = "p.path > :path || '/' and p.path < :path || '0'"
 """The pages below ``:path``; ``0`` comes right after ``/``."""
 SUBTREE: Final = f"(p.path = :path or ({BELOW}))"
 
+SHOWN_BY: Final = 3  # pages of a file that are told
 _STEP: Final = 16  # rows of a tree read at once
 
 
@@ -75,6 +76,26 @@ def first_file_readable_through_a_page(tx: ReadTx, principal: Principal, file_id
         **who(principal),
     )
     return cast("str | None", found)
+
+
+def pages_that_show(tx: ReadTx, principal: Principal, file_ids: Iterable[str]) -> dict[str, list[tuple[str, str]]]:
+    """By file, ``(path, title)`` of the pages that show it and that the caller may read: the first few of each."""
+    rows = tx.all(
+        f"""
+        select file_id, path, title from (
+            select f.file_id, p.path, p.title, row_number() over (partition by f.file_id order by p.path) as place
+            from page_files f join pages p on p.id = f.page_id
+            where f.file_id in (select value from json_each(:ids)) and {READABLE}
+        ) where place <= :most order by file_id, place
+        """,
+        ids=json_array(file_ids),
+        most=SHOWN_BY,
+        **who(principal),
+    )
+    found: dict[str, list[tuple[str, str]]] = {}
+    for file_id, path, title in rows:
+        found.setdefault(str(file_id), []).append((str(path), str(title)))
+    return found
 
 
 def files_on_readable_pages(tx: ReadTx, principal: Principal, *, most: int) -> list[str]:

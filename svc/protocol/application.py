@@ -147,7 +147,7 @@ class Application(Generic[C]):
 
     async def _answer(self, request: Request, visit: _Visit) -> Response:
         if request.method == "OPTIONS":
-            return self._options(request)
+            return await self._options(request)
         try:
             match = self._match(request)
         except NotFound:
@@ -186,13 +186,15 @@ class Application(Generic[C]):
         headers = [("x-request-id", request.id)]
         return AcceptedSocket(handler=lambda socket: row.handle(context, request, socket), headers=headers)
 
-    def _options(self, request: Request) -> Response:
+    async def _options(self, request: Request) -> Response:
         self._guard.check_host(request)
         if request.target == "*":
             return Response(status=204)
         match = self._router.match(request.raw_path)
-        preflight = self._guard.preflight(request)
-        return Response(status=204, headers=[("allow", match.allow), *(preflight or [])])
+        row = match.routes.get("OPTIONS")
+        told = await row.handle(self._context(request, None), request) if row else Response(status=204)
+        told.headers += [("allow", match.allow), *(self._guard.preflight(request) or [])]
+        return told
 
     def _failed(self, request: Request, error: Exception) -> Response:
         refusal = refusal_in(error)

@@ -21,7 +21,7 @@ Access = Literal["public", "authenticated", "admin"]
 Listener = Literal["public", "internal"]
 """Which port a row answers on: everybody's, or the one that only this machine reaches, with the internal token."""
 
-Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 ProcedureKind = Literal["query", "mutation"]
 
 
@@ -38,7 +38,10 @@ NOTHING = Nothing()
 
 @dataclass(frozen=True, kw_only=True)
 class Route(Generic[C]):
-    """``path`` holds literal segments and ``:name`` parameters; a final ``*name`` takes the rest. GET answers HEAD."""
+    """``path`` holds literal segments and ``:name`` parameters; a final ``*name`` takes the rest. GET answers HEAD.
+
+    OPTIONS is answered for every path; a row says what it says besides, to everybody, and no CORS rule is in it.
+    """
 
     method: Method
     path: str

@@ -45,6 +45,7 @@ def shell_csp(script_hashes: Iterable[str]) -> str:
             f"style-src 'self' '{PRINTED_HASH}'",
             "style-src-attr 'unsafe-inline'",
             "img-src 'self' data:",
+            "media-src 'self'",
             "font-src 'self'",
             "connect-src 'self'",
             "frame-src 'self'",

@@ -39,6 +39,7 @@ from svc.store.outbox import (
     prune,
     rows_after,
 )
+from svc.store.parts import Digest, Part, PartLost
 from svc.store.secrets import SecretRow, Secrets, SecretSource, SecretUnreadable, has_secret, has_secrets
 from svc.store.store import MAX_QUEUED_WRITES, Store
 from svc.store.tables import TABLES
@@ -62,6 +63,7 @@ __all__ = [
     "CannotOpen",
     "Consumer",
     "CorruptDatabase",
+    "Digest",
     "Event",
     "Following",
     "Harm",
@@ -80,6 +82,8 @@ __all__ = [
     "Outbox",
     "OutboxRow",
     "Overflowed",
+    "Part",
+    "PartLost",
     "ReadTx",
     "Row",
     "RunsInThreads",

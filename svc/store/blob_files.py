@@ -43,15 +43,15 @@ class BlobCorrupt(NotFound):
 class Upload:
     """A blob on its way in: a temporary file, its hash and its size so far. Blocks; one thread at a time.
 
-    ``known``: what it is going to be, where somebody has hashed it already.
+    ``known``: what it is going to be, where somebody has hashed it already. ``exists``: its file is there, and whole.
     """
 
-    def __init__(self, path: str, *, known: BlobRef | None = None) -> None:
+    def __init__(self, path: str, *, known: BlobRef | None = None, exists: bool = False) -> None:
         self.size = 0
         self._known = known
         self._path = path
         self._digest = hashlib.sha256()
-        self._file: FileIO | None = None
+        self._file = open_to_read(path) if exists else None
         self._moved = False
 
     def write(self, data: bytes) -> None:

@@ -29,6 +29,7 @@ from svc.errors import Refusal, TooLarge
 from svc.store.blob_files import CHUNK_BYTES, BlobCorrupt, BlobMissing, BlobRef, Reader, Upload
 from svc.store.blob_tree import DAMAGED, BlobTree, is_name
 from svc.store.faults import StoreBroken, disk_faults
+from svc.store.parts import Parts
 from svc.store.suspects import Suspects
 from svc.store.syncing import Syncs, syncs_for, tells_of_failures
 from svc.store.threads import RunsInThreads
@@ -58,6 +59,7 @@ class Blobs:
         self._tree = BlobTree(root)
         self._telling = False
         self._incoming = root / _INCOMING
+        self.parts = Parts(root, self._hop)
         self._threads = threads
         self._on_broken = on_broken
         self._broken = False
@@ -84,6 +86,7 @@ class Blobs:
         blobs._incoming.mkdir(mode=0o700, parents=True, exist_ok=True)
         for leftover in blobs._incoming.iterdir():
             leftover.unlink()
+        blobs.parts.make()
         blobs._telling = tells_of_failures(root)
         return blobs
 
@@ -119,9 +122,13 @@ class Blobs:
         return self._full or await self._threads.run(self._has_hardly_room)
 
     def _has_hardly_room(self) -> bool:
+        free = self._free_bytes()
+        return free is not None and free < ROOM_BYTES
+
+    def _free_bytes(self) -> int | None:
         """Some file systems do not tell: they have no size at all."""
         disk = os.statvfs(self._incoming.parent)
-        return disk.f_blocks > 0 and disk.f_bavail * disk.f_frsize < ROOM_BYTES
+        return disk.f_bavail * disk.f_frsize if disk.f_blocks > 0 else None
 
     @contextmanager
     def _noting_room(self) -> Iterator[None]:
@@ -157,6 +164,16 @@ class Blobs:
             return await self._hop(self._finish, upload)
         finally:
             upload.discard()
+
+    async def adopt(self, part: str, ref: BlobRef) -> None:
+        """The whole content ``ref`` lies in the part of that name: it becomes the blob. Also where a crash came between
+        that and the telling of it. Raises :class:`BlobMissing` where it is neither."""
+        with self._noting_room():
+            await self._hop(self._adopt, self.parts.path(part), ref)
+
+    async def free_bytes(self) -> int | None:
+        """What the disk has left for us; ``None`` where its file system does not tell."""
+        return await self._threads.run(self._free_bytes)
 
     async def read(self, sha256: str, *, limit: int) -> bytes:
         """The whole content, checked. Raises :class:`BlobMissing`, :class:`BlobCorrupt`, :class:`TooLarge`."""
@@ -350,6 +367,22 @@ class Blobs:
             self._tree.sync_parents([ref.sha256])
             self._replaced([ref])
             return ref
+
+    def _adopt(self, path: str, ref: BlobRef) -> None:
+        try:
+            upload = Upload(path, known=ref, exists=True)
+        except FileNotFoundError as error:
+            if self._renew([ref]):
+                raise BlobMissing from error
+            with disk_faults():
+                self._tree.sync_parents([ref.sha256])
+            return
+        try:
+            with disk_faults():
+                os.utime(path)  # it is stored now, however long it took
+            self._finish(upload)
+        finally:
+            upload.close()
 
     def _opened(self, sha256: str) -> FileIO:
         with self._noting(sha256):

@@ -7,7 +7,8 @@ from itertools import product
 import pytest
 import trio
 
-from svc.files import queries
+from svc.files import listing
+from svc.files.listing import Sort
 from svc.store import Value
 from tests.files.uploads import uploaded
 from tests.identity.people import Person, sign_in
@@ -80,20 +81,22 @@ async def test_a_cursor_that_this_server_did_not_give_is_refused(service: Servic
     assert refused.value.code == "BAD_REQUEST"
 
 
-@pytest.mark.parametrize(("everybodys", "onwards"), list(product((True, False), repeat=2)))
+ORDERS: tuple[tuple[Sort, str], ...] = (("newest", ""), ("name", "_by_name"), ("size", "_by_size"))
+
+
+@pytest.mark.parametrize(("order", "everybodys", "onwards"), list(product(ORDERS, (True, False), (True, False))))
 async def test_a_page_of_the_list_is_read_off_an_index_without_sorting(
-    service: Service, everybodys: bool, onwards: bool
+    service: Service, order: tuple[Sort, str], everybodys: bool, onwards: bool
 ) -> None:
+    sort, index = order
     params: dict[str, Value] = {"limit": 50}
     params |= {} if everybodys else {"user_id": "usr_x"}
-    params |= {"created_at": 1, "id": "fil_x"} if onwards else {}
-    plan = await service.rows(
-        "explain query plan " + queries.uploads_sql(everybodys=everybodys, onwards=onwards), **params
-    )
+    params |= {"value": 1, "id": "fil_x"} if onwards else {}
+    sql = listing.listed_sql(sort, everybodys=everybodys, onwards=onwards)
+    plan = await service.rows("explain query plan " + sql, **params)
     (step,) = [str(row[3]) for row in plan]
-    index = "files_uploads" if everybodys else "files_uploads_of"
-    assert f"USING INDEX {index}" in step
-    assert ("<" in step) == onwards
+    assert f"USING INDEX files_uploads{index}{'' if everybodys else '_of'}" in step
+    assert ("<" in step or ">" in step) == onwards
 
 
 async def test_what_is_deleted_is_gone_and_who_watches_hears_of_it(service: Service) -> None:

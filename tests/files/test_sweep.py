@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 import trio
 
-from svc.clock import DAY_MS, HOUR_MS
-from svc.files.tasks import JOB, SETTLE_S, SWEEP_INTERVAL_S, BlobSweep
+from svc.clock import DAY_MS, HOUR_MS, VirtualClock
+from svc.files.actions import RESTORABLE_MS, forget_deleted
+from svc.files.tasks import JOBS, SETTLE_S, SWEEP_INTERVAL_S, BlobSweep
 from svc.scheduler import Scheduler
 from svc.store import Invariant, ReadTx, run_fsck
 from tests.files.uploads import uploaded
@@ -73,14 +74,19 @@ async def test_what_is_named_stays_however_old_it_is(service: Service) -> None:
     assert await problems(service) == []
 
 
-async def test_a_deleted_files_content_goes_with_the_last_file_that_names_it(service: Service) -> None:
-    records = [await uploaded(service, b"shared") for _ in range(2)]
-    for record, left in zip(records, ({sha(b"shared")}, set()), strict=True):
+async def test_a_deleted_files_content_goes_once_no_file_names_it_and_none_can_come_back(
+    service: Service, wall: VirtualClock
+) -> None:
+    first, second = [await uploaded(service, b"shared") for _ in range(2)]
+    age(service, sha(b"shared"), 3 * DAY_MS)
+    for record in (first, second):
         await service.mutate("files.delete", id=record["id"])
-        if left:
-            age(service, sha(b"shared"), 2 * DAY_MS)
         await sweep_of(service).sweep()
-        assert blobs(service) == left
+        assert blobs(service) == {sha(b"shared")}
+    wall.offset_ms += RESTORABLE_MS
+    assert await service.workspace.store.write(forget_deleted) == 2
+    await sweep_of(service).sweep()
+    assert blobs(service) == set()
     assert await problems(service) == []
 
 
@@ -159,7 +165,7 @@ async def test_a_sweep_in_many_batches_takes_all_that_should_go(service: Service
 
 
 async def test_the_service_sweeps_every_six_hours_by_itself(service: Service) -> None:
-    assert JOB.name in {state.name for state in service.workspace.service(Scheduler).states()}
+    assert {job.name for job in JOBS} <= {state.name for state in service.workspace.service(Scheduler).states()}
     ref = await service.workspace.blobs.put(b"left over")
     age(service, ref.sha256, DAY_MS)
     await trio.sleep(SWEEP_INTERVAL_S - 1)

@@ -62,6 +62,18 @@ CREATE TABLE consumers (
     updated_at integer not null
 ) strict, without rowid;
 
+CREATE TABLE deleted_files (
+    id text primary key,
+    owner_id text,
+    sha256 text not null,
+    name text not null,
+    mime text not null,
+    size integer not null,
+    created_at integer not null,
+    deleted_at integer not null
+) strict
+;
+
 CREATE TABLE devices (
     id text primary key,
     user_id text references users (id) on delete cascade,
@@ -966,6 +978,21 @@ CREATE TABLE pairing_codes (
 ) strict, without rowid
 ;
 
+CREATE TABLE partial_uploads (
+    id text primary key,
+    owner_id text,                  -- null: everybody's, until the instance is claimed
+    length integer not null,
+    stored integer not null,        -- bytes that are durable
+    name text not null,
+    mime text not null,
+    metadata text not null,         -- as the client gave it
+    sha256 text,                    -- of the whole: it is becoming a blob
+    file_id text,                   -- the file that it became
+    created_at integer not null,
+    changed_at integer not null
+) strict
+;
+
 CREATE TABLE people (
     id integer primary key,
     owner_id text,                          -- null: nobody's, until the instance is claimed
@@ -1158,15 +1185,25 @@ CREATE INDEX capability_audit_at on capability_audit (at);
 
 CREATE INDEX capability_audit_name on capability_audit (name, outcome, seq);
 
+CREATE INDEX deleted_files_at on deleted_files (deleted_at);
+
 CREATE INDEX devices_user on devices (user_id);
 
 CREATE INDEX events_by_type on events (type, seq);
 
 CREATE INDEX files_origin on files (origin);
 
-CREATE INDEX files_sha256 on files (sha256);
+CREATE INDEX files_sha256 on files (sha256, size);
 
 CREATE INDEX files_uploads on files (created_at desc, id desc) where origin = 'upload';
+
+CREATE INDEX files_uploads_by_name on files (name collate nocase, id) where origin = 'upload';
+
+CREATE INDEX files_uploads_by_name_of on files (owner_id, name collate nocase, id) where origin = 'upload';
+
+CREATE INDEX files_uploads_by_size on files (size desc, id desc) where origin = 'upload';
+
+CREATE INDEX files_uploads_by_size_of on files (owner_id, size desc, id desc) where origin = 'upload';
 
 CREATE INDEX files_uploads_of on files (owner_id, created_at desc, id desc) where origin = 'upload';
 
@@ -1314,6 +1351,10 @@ CREATE INDEX page_trash_owner on page_trash (owner_id, deleted_at) where is_top 
 CREATE INDEX pages_owner on pages (owner_id);
 
 CREATE INDEX pages_source on pages (source_id);
+
+CREATE INDEX partial_uploads_at on partial_uploads (changed_at);
+
+CREATE INDEX partial_uploads_of on partial_uploads (owner_id) where file_id is null;
 
 CREATE UNIQUE INDEX people_nobodys on people (address) where owner_id is null;
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
@@ -221,10 +222,16 @@ async def test_damage_that_nothing_names_any_more_is_forgotten(service: Service)
     delete(blob_of(service, NAME))
     await get(service, file)
     await healed(service)
-    await service.mutate("files.delete", id=file["id"])
+    await deleted_for_good(service, file)
     await trio.sleep(CHECK_STARTS_S + 60)
     assert await damages(service) == []
     assert NAME not in service.workspace.blobs.suspects
+
+
+async def deleted_for_good(service: Service, file: dict[str, Any]) -> None:
+    """As once it can't be brought back any more."""
+    await service.mutate("files.delete", id=file["id"])
+    await service.workspace.store.write(lambda tx: tx.run("delete from deleted_files"))
 
 
 class Reading:
@@ -248,7 +255,7 @@ async def test_damage_that_is_forgotten_while_somebody_mends_it_stays_forgotten(
     delete(blob_of(service, NAME))
     await get(service, file)
     await healed(service)
-    await service.mutate("files.delete", id=file["id"])
+    await deleted_for_good(service, file)
     await service.workspace.service(Healer).check()  # its first step has the mender ask again
     await healed(service)
     assert await damages(service) == []

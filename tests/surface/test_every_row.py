@@ -23,7 +23,7 @@ from tests.support.http import Reply
 from tests.support.service import HOST, MIA, ORIGIN, PORT, Service
 
 MEMBER = Principal(user_id="usr_m", device_id="dev_m", is_admin=False, via="session")
-Verb = Literal["GET", "POST"]
+Verb = Literal["GET", "POST", "PATCH", "DELETE", "OPTIONS"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +62,12 @@ ROUTES: dict[str, Door] = {
     "POST /pair/claim": Door(access="public", method="POST", target="/pair/claim", status=400),
     "POST /gitops/webhook": Door(access="public", method="POST", target="/gitops/webhook", status=403),
     "POST /files": Door(access="authenticated", method="POST", target="/files", status=201),
+    "OPTIONS /files/tus": Door(access="public", method="OPTIONS", target="/files/tus", status=204),
+    "POST /files/tus": Door(access="authenticated", method="POST", target="/files/tus", status=412),
+    "GET /files/tus/:id": Door(access="authenticated", target="/files/tus/upl_none", status=412),
+    "PATCH /files/tus/:id": Door(access="authenticated", method="PATCH", target="/files/tus/upl_none", status=412),
+    "DELETE /files/tus/:id": Door(access="authenticated", method="DELETE", target="/files/tus/upl_none", status=412),
+    "POST /files/tus/:id": Door(access="authenticated", method="POST", target="/files/tus/upl_none", status=412),
     "GET /files/:id/content": Door(access="authenticated", target="/files/fil_none/content", status=404),
     "GET /blobs/:sha256": Door(access="authenticated", target=f"/blobs/{'0' * 64}", status=404),
     "GET /mail/proxy-image": Door(
@@ -151,6 +157,10 @@ PROCEDURES: dict[str, Door] = {
     "files.list": query("authenticated"),
     "files.find": query("authenticated", text="a"),
     "files.delete": mutation("authenticated", 404, id="fil_none"),
+    "files.get": query("authenticated", 404, id="fil_none"),
+    "files.rename": mutation("authenticated", 404, id="fil_none", name="x"),
+    "files.restore": mutation("authenticated", 404, id="fil_none"),
+    "files.storage": query("authenticated"),
     "people.suggest": query("authenticated", text=""),
     "people.list": query("authenticated"),
     "people.together": query("authenticated", addresses=["nobody@example.com"]),
@@ -275,7 +285,7 @@ async def knock(service: Service, door: Door, *, host: str = HOST, **fields: str
     named = {name.replace("_", "-"): value for name, value in fields.items()}
     body = json.dumps(door.wanted).encode()
     fields = {"content-type": "application/json", **named}
-    return await service.ask("POST", door.target, body, host=host, fields=fields)
+    return await service.ask(door.method, door.target, body, host=host, fields=fields)
 
 
 def test_the_table_knows_every_row_of_the_service() -> None:

@@ -127,6 +127,9 @@ def on_files(of: Things) -> list[Ask]:
     hidden = [f"/files/{of.file}/content", f"/blobs/{of.sha256}"]
     return [
         *(Ask(method, f"{target}{query}") for target in hidden for method in ("GET", "HEAD") for query in ("", "?x=1")),
+        query("files.get", id=of.file),
+        mutation("files.rename", id=of.file, name="other"),
+        mutation("files.restore", id=of.file),
         mutation("files.delete", id=of.file),
         Ask("GET", f"/mail/proxy-image?message={of.thread}&index=0"),
     ]

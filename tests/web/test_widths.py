@@ -30,6 +30,7 @@ PLACES = (
     "/p/tasks",
     "/p/runs",
     "/p/people",
+    "/p/files",
     "/p/",
     "/p/crm",
     "/p/nowhere/at-all",

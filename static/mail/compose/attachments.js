@@ -1,6 +1,6 @@
 // @ts-check
 /** The files of a message: chips to open or take away, the ones under way, and the ways in (picker, drop, paste). */
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { UploadList } from "../../files/uploads.js";
 import { fileSize } from "../../ui/format.js";
 import { html } from "../../ui/html.js";
@@ -51,34 +51,4 @@ export function AttachButton({ send }) {
   return html`<input type="file" multiple hidden ref=${input} onChange=${chosen} />
     <button type="button" class="icon-button" aria-label="Attach files" title="Attach files"
       onClick=${() => input.current?.click()}><${Icon} name="clip" /></button>`;
-}
-
-/**
- * What a window that takes dropped files listens to, and whether some are held over it.
- * @param {(files: File[], event: DragEvent) => void} send
- */
-export function useDrop(send) {
-  const [over, setOver] = useState(false);
-  const carries = (/** @type {DragEvent} */ event) => event.dataTransfer?.types.includes("Files") ?? false;
-  return {
-    over,
-    listeners: {
-      onDragOver: (/** @type {DragEvent} */ event) => {
-        if (!carries(event)) return;
-        event.preventDefault();
-        setOver(true);
-      },
-      onDragLeave: (/** @type {DragEvent} */ event) => {
-        const inside = event.relatedTarget instanceof Node && /** @type {Element} */ (event.currentTarget)
-          .contains(event.relatedTarget);
-        if (!inside) setOver(false);
-      },
-      onDrop: (/** @type {DragEvent} */ event) => {
-        setOver(false);
-        if (!carries(event)) return;
-        event.preventDefault();
-        send([...(event.dataTransfer?.files ?? [])], event);
-      },
-    },
-  };
 }

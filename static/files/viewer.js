@@ -1,9 +1,9 @@
 // @ts-check
 /**
- * Attachments looked at in place: pictures, PDFs and plain text, one after the other, above the page.
+ * Files looked at in place: pictures, sound, films, PDFs and plain text, one after the other, above the page.
  *
- * What a stranger sent is never a document here: a picture is an image, a text is text, and the pages of a PDF are
- * drawn by what is loaded with the first one. All else is only downloaded.
+ * What a stranger sent is never a document here: a picture is an image, a text is text, sound and films are played, and
+ * the pages of a PDF are drawn by what is loaded with the first one. All else is only downloaded.
  */
 import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -11,22 +11,18 @@ import { fileSize } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { Modal } from "../ui/modal.js";
-import { isPicture } from "./pictures.js";
+import { isFilm, isPdf, isPicture, isSound, isText } from "./kinds.js";
 
 /** A longer text is shown as far as this. */
 const TEXT_BYTES = 262_144;
-const TEXTS = new Set(["text/plain", "text/csv", "text/markdown", "text/calendar", "text/vcard"]);
 
-const PDFS = new Set(["application/pdf", "application/x-pdf"]);
-const UNTYPED = new Set(["", "application/octet-stream", "application/x-download", "application/force-download"]);
-
-/** @typedef {Pick<Attachment, "filename" | "fileId" | "mime" | "size"> & { damaged?: boolean }} Part */
+/** @typedef {{ filename: string, fileId: string, mime: string, size: number, damaged?: boolean }} Part */
 
 const viewed = signal(/** @type {{ parts: Part[], at: number } | null} */ (null));
 
 /** @param {Part} part */
 export function canView(part) {
-  return !part.damaged && (isPicture(part) || isText(part) || isPdf(part));
+  return !part.damaged && [isPicture, isText, isPdf, isSound, isFilm].some((is) => is(part));
 }
 
 /** @param {Part} part one of those @param {Part[]} among those that can be gone on to */
@@ -56,7 +52,8 @@ export function Viewer() {
     /** @type {Record<string, number>} */
     const places = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: parts.length - 1 };
     const to = places[event.key];
-    if (to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    const plays = event.target instanceof HTMLMediaElement; // its own keys move in it
+    if (to === undefined || plays || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     go(to);
   };
@@ -77,11 +74,27 @@ export function Viewer() {
           <${Icon} name="close" /></button>
       </header>
       <div class="viewer-body" key=${part.fileId}>
-        ${isPicture(part) ? html`<${Picture} part=${part} />`
-          : isPdf(part) ? html`<${Pdf} part=${part} />` : html`<${Text} part=${part} />`}
+        <${Shown} part=${part} />
       </div>
     </div>
   <//>`;
+}
+
+/** @param {{ part: Part }} props */
+function Shown({ part }) {
+  if (isPicture(part)) return html`<${Picture} part=${part} />`;
+  if (isPdf(part)) return html`<${Pdf} part=${part} />`;
+  if (isSound(part) || isFilm(part)) return html`<${Played} part=${part} />`;
+  return html`<${Text} part=${part} />`;
+}
+
+/** Sound or a film. It ends with the component. @param {{ part: Part }} props */
+function Played({ part }) {
+  const [broken, setBroken] = useState(false);
+  if (broken) return html`<p class="viewer-problem" role="alert">This browser can't play it. Download it.</p>`;
+  const play = isFilm(part) ? "video" : "audio";
+  return html`<${play} class="viewer-played" src=${addressOf(part)} controls preload="metadata" playsinline
+    aria-label=${part.filename} onError=${() => setBroken(true)} />`;
 }
 
 /** @param {{ part: Part }} props */
@@ -127,19 +140,4 @@ async function read(part, signal) {
   const answer = await fetch(addressOf(part), { headers, signal });
   if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
   return answer.text();
-}
-
-/** @param {Part} part */
-function isText({ mime }) {
-  return TEXTS.has(typeOf(mime));
-}
-
-/** Some programs send every file as bytes of no type. @param {Part} part */
-function isPdf({ mime, filename }) {
-  return PDFS.has(typeOf(mime)) || (UNTYPED.has(typeOf(mime)) && /\.pdf$/iu.test(filename));
-}
-
-/** @param {string} mime */
-function typeOf(mime) {
-  return mime.toLowerCase().split(";")[0]?.trim() ?? "";
 }

@@ -1,0 +1,87 @@
+// @ts-check
+/** What a person does with a file of the list: look, download, rename, delete, and bring back what was deleted last. */
+import { signal } from "@preact/signals";
+import { mutate } from "../rpc.js";
+import { reasonOf } from "../settings/fetched.js";
+import { toast } from "../ui/toast.js";
+import { canView, view } from "./viewer.js";
+
+/** @typedef {import("./reading.js").Listed} Listed */
+
+/** Of which file the name is being changed. */
+export const renaming = signal(/** @type {Listed | null} */ (null));
+/** What was deleted here, the last one last. @type {Listed[]} */
+const deleted = [];
+let takeNoticeAway = () => {};
+
+/** In place where the app can show it, else beside the app or as a download, as its type is.
+ * @param {Listed} file @param {Listed[]} among */
+export function open(file, among) {
+  const part = partOf(file);
+  if (canView(part)) view(part, among.map(partOf));
+  else download(file);
+}
+
+/** @param {Listed} file */
+export function isShown(file) {
+  return canView(partOf(file));
+}
+
+/** @param {Listed} file */
+export function download(file) {
+  const link = document.createElement("a");
+  link.href = contentOf(file);
+  link.download = file.name;
+  link.click();
+}
+
+/** @param {Listed} file */
+export async function remove(file) {
+  try {
+    await mutate("files.delete", { id: file.id });
+  } catch (error) {
+    toast(`${file.name} was not deleted: ${reasonOf(error)}`, { tone: "error" });
+    return;
+  }
+  deleted.push(file);
+  takeNoticeAway();
+  takeNoticeAway = toast(`Deleted ${file.name}.`, { action: { label: "Undo", run: () => void bringBack() } });
+}
+
+/** What was deleted last. */
+export async function bringBack() {
+  const file = deleted.pop();
+  takeNoticeAway();
+  if (!file) return;
+  try {
+    await mutate("files.restore", { id: file.id });
+    toast(`${file.name} is back.`);
+  } catch (error) {
+    toast(`${file.name} is not back: ${reasonOf(error)}`, { tone: "error" });
+  }
+}
+
+export function canBringBack() {
+  return deleted.length > 0;
+}
+
+/** Somebody signed out. */
+export function forgetDeeds() {
+  deleted.length = 0;
+  renaming.value = null;
+}
+
+/** @param {{ id: string }} file */
+export function contentOf({ id }) {
+  return `/files/${encodeURIComponent(id)}/content`;
+}
+
+/** The same object each time: the viewer goes by it. @param {Listed} file */
+function partOf(file) {
+  let part = parts.get(file);
+  if (!part) parts.set(file, (part = { filename: file.name, fileId: file.id, mime: file.mime, size: file.size }));
+  return part;
+}
+
+/** @type {WeakMap<Listed, import("./viewer.js").Part>} */
+const parts = new WeakMap();

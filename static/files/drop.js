@@ -1,0 +1,33 @@
+// @ts-check
+/** Files that are dropped from outside. */
+import { useState } from "preact/hooks";
+
+/**
+ * What a window that takes dropped files listens to, and whether some are held over it.
+ * @param {(files: File[], event: DragEvent) => void} send
+ */
+export function useDrop(send) {
+  const [over, setOver] = useState(false);
+  const carries = (/** @type {DragEvent} */ event) => event.dataTransfer?.types.includes("Files") ?? false;
+  return {
+    over,
+    listeners: {
+      onDragOver: (/** @type {DragEvent} */ event) => {
+        if (!carries(event)) return;
+        event.preventDefault();
+        setOver(true);
+      },
+      onDragLeave: (/** @type {DragEvent} */ event) => {
+        const inside = event.relatedTarget instanceof Node && /** @type {Element} */ (event.currentTarget)
+          .contains(event.relatedTarget);
+        if (!inside) setOver(false);
+      },
+      onDrop: (/** @type {DragEvent} */ event) => {
+        setOver(false);
+        if (!carries(event)) return;
+        event.preventDefault();
+        send([...(event.dataTransfer?.files ?? [])], event);
+      },
+    },
+  };
+}

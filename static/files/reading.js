@@ -1,0 +1,64 @@
+// @ts-check
+/** The list as it is at the server: its pages down to the last one that was asked for, whatever came meanwhile. */
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { queryAlone } from "../rpc.js";
+import { reasonOf } from "../settings/fetched.js";
+import { useFileNews } from "./news.js";
+
+/**
+ * @typedef {OutputOf<"files.list">["files"][number]} Listed
+ * @typedef {{ files: Listed[], next: string | null }} Found
+ */
+
+const A_TIME = 60;
+/** The server gives so many at most. */
+const MOST_AT_ONCE = 200;
+
+/**
+ * @param {{ text: string, sort: import("./address.js").Sort, kinds: import("./address.js").Sieve["kinds"] }} wanted
+ */
+export function useFiles(wanted) {
+  const [data, setData] = useState(/** @type {Found | null} */ (null));
+  const [problem, setProblem] = useState("");
+  const asking = useRef(new AbortController());
+  const shown = useRef(/** @type {Found} */ ({ files: [], next: null }));
+  const read = useCallback(async (/** @type {Found} */ before, /** @type {number} */ down) => {
+    asking.current.abort();
+    const { signal } = (asking.current = new AbortController());
+    try {
+      const found = await readOn(wanted, before, down, signal);
+      if (signal.aborted) return;
+      shown.current = found;
+      setData(found);
+      setProblem("");
+    } catch (error) {
+      if (!signal.aborted) setProblem(reasonOf(error));
+    }
+  }, [wanted.text, wanted.sort, wanted.kinds]);
+  const load = () => read({ files: [], next: null }, Math.max(A_TIME, shown.current.files.length));
+  const more = () => read(shown.current, shown.current.files.length + A_TIME);
+  useEffect(() => {
+    void read({ files: [], next: null }, A_TIME);
+    return () => asking.current.abort();
+  }, [read]);
+  useFileNews(load);
+  return { data, problem, load, more };
+}
+
+/**
+ * From where `before` ends, until there are `down` files or no more. A page may have none, where the words are rare.
+ * @param {Parameters<typeof useFiles>[0]} wanted @param {Found} before @param {number} down @param {AbortSignal} signal
+ * @returns {Promise<Found>}
+ */
+async function readOn({ text, sort, kinds }, before, down, signal) {
+  const files = [...before.files];
+  let next = before.next;
+  do {
+    const limit = Math.min(MOST_AT_ONCE, Math.max(A_TIME, down - files.length));
+    const page = await queryAlone("files.list", { sort, limit, ...(text && { text }), ...(kinds.length && { kinds }),
+      ...(next !== null && { cursor: next }) }, { signal });
+    files.push(...page.files);
+    next = page.nextCursor;
+  } while (next !== null && files.length < down && !signal.aborted);
+  return { files, next };
+}

@@ -1,0 +1,165 @@
+// @ts-check
+/**
+ * A large file on its way by the tus protocol (https://tus.io): after a lost link it goes on from what the server has,
+ * and after a reload, too, once the person chooses the same file again.
+ *
+ * Theory. `POST` begins an upload and tells its address; `PATCH` sends what is left of the file; whenever an answer is
+ * missing, `HEAD` asks how far it is. With the last byte the server tells which file it became.
+ *
+ * Owns the pauses between the tries, and the list of unfinished uploads that this browser keeps.
+ */
+import { keepLately, lately } from "../lately.js";
+import { request } from "./requests.js";
+
+const VERSION = { "tus-resumable": "1.0.0" };
+const BYTES = "application/offset+octet-stream";
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 30_000;
+/** Without a byte more in so many tries, some half an hour, somebody has to look. */
+const MAX_TRIES = 60;
+const LIST = "uploads";
+const MAX_KEPT = 50;
+
+const CREATED = 201;
+const APPENDED = 204;
+const GONE = new Set([404, 410]);
+/** What another try may answer otherwise; 0: no answer came. */
+const PASSES = new Set([0, 408, 409, 423, 429, 500, 502, 503, 504]);
+
+/** @typedef {{ sent: (bytes: number) => void, waits: (waits: boolean) => void, signal: AbortSignal }} Watch */
+
+/** Why an upload ended early: the status of the answer, 0 for none. */
+export class UploadRefused extends Error {
+  /** @param {number} status */
+  constructor(status) {
+    super(`status ${status}`);
+    this.status = status;
+  }
+}
+
+/**
+ * Send it. Returns the id of the file that it became. Raises UploadRefused; `signal` ends it, and the server is told to
+ * forget it.
+ * @param {File} file @param {Watch} watch
+ */
+export async function sendResumably(file, watch) {
+  const upload = { file, url: recall(file), offset: /** @type {number | null} */ (null) };
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const before = upload.offset ?? 0;
+    const answer = await step(upload, watch);
+    if (watch.signal.aborted) break;
+    if (typeof answer === "string") {
+      forget(file);
+      return answer;
+    }
+    if (answer !== null) {
+      if (!PASSES.has(answer)) {
+        forget(file);
+        throw new UploadRefused(answer);
+      }
+      watch.waits(true);
+      await pause(tries, watch.signal);
+      watch.waits(false);
+    }
+    if ((upload.offset ?? 0) > before) tries = 0;
+  }
+  if (!watch.signal.aborted) throw new UploadRefused(0);
+  if (upload.url) void request({ method: "DELETE", url: upload.url, headers: VERSION, signal: new AbortController()
+    .signal });
+  forget(file);
+  throw new UploadRefused(0);
+}
+
+/**
+ * One request. Returns the file's id once it is one, the status that was refused with, or null to go on.
+ * @param {{ file: File, url: string | null, offset: number | null }} upload @param {Watch} watch
+ * @returns {Promise<string | number | null>}
+ */
+async function step(upload, { sent, signal }) {
+  const { file, url, offset } = upload;
+  if (url === null) {
+    const headers = { ...VERSION, "upload-length": String(file.size), "upload-metadata": metadataOf(file) };
+    const answer = await request({ method: "POST", url: "/files/tus", headers, signal });
+    const location = answer.header("location");
+    if (answer.status !== CREATED || !location) return answer.status;
+    upload.url = location;
+    upload.offset = 0;
+    remember(file, location);
+    return answer.header("x-svc-file-id");
+  }
+  if (offset === null) {
+    const answer = await request({ method: "HEAD", url, headers: VERSION, signal });
+    if (GONE.has(answer.status)) {
+      upload.url = null;
+      return null;
+    }
+    if (answer.status !== 200) return answer.status;
+    upload.offset = Number(answer.header("upload-offset"));
+    sent(upload.offset);
+    return answer.header("x-svc-file-id");
+  }
+  const headers = { ...VERSION, "content-type": BYTES, "upload-offset": String(offset) };
+  const answer = await request({ method: "PATCH", url, headers, body: file.slice(offset), signal,
+    progress: (bytes) => sent(offset + bytes) });
+  upload.offset = answer.status === APPENDED ? Number(answer.header("upload-offset")) : null;
+  if (GONE.has(answer.status)) {
+    upload.url = null;
+    return null;
+  }
+  return answer.status === APPENDED ? answer.header("x-svc-file-id") : answer.status;
+}
+
+/** Until another try is worth it: a while that grows, or until the browser is online again. @param {number} tries
+ * @param {AbortSignal} signal */
+function pause(tries, signal) {
+  const ms = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** tries) * (0.5 + Math.random() / 2);
+  return new Promise((done) => {
+    const timer = setTimeout(done, ms);
+    const now = () => {
+      clearTimeout(timer);
+      done(undefined);
+    };
+    addEventListener("online", now, { once: true, signal });
+    signal.addEventListener("abort", now, { once: true });
+  });
+}
+
+/** @param {File} file */
+function metadataOf(file) {
+  return `filename ${base64(file.name)},filetype ${base64(file.type || "application/octet-stream")}`;
+}
+
+/** Of its UTF-8. @param {string} text */
+function base64(text) {
+  return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
+}
+
+// What is kept of unfinished ones
+
+/** The same file, as far as a browser can tell. @param {File} file */
+function print(file) {
+  return `${file.name}\n${file.size}\n${file.type}\n${file.lastModified}`;
+}
+
+/** @returns {{ print: string, url: string }[]} */
+function kept() {
+  return lately(LIST).filter((one) => typeof one === "object" && one !== null && "print" in one && "url" in one
+    && typeof one.url === "string" && one.url.startsWith("/files/tus/")).map((one) =>
+    /** @type {{ print: string, url: string }} */ (one));
+}
+
+/** @param {File} file */
+function recall(file) {
+  return kept().find((one) => one.print === print(file))?.url ?? null;
+}
+
+/** @param {File} file @param {string} url */
+function remember(file, url) {
+  const others = kept().filter((one) => one.print !== print(file));
+  keepLately(LIST, [{ print: print(file), url }, ...others].slice(0, MAX_KEPT));
+}
+
+/** @param {File} file */
+function forget(file) {
+  keepLately(LIST, kept().filter((one) => one.print !== print(file)));
+}

@@ -1,0 +1,271 @@
+"""Uploads in several calls, as they come: bytes to their part, up to the last one, with which it becomes a file.
+
+Theory. Bytes are acknowledged once they are durable: at the end of each call, however it ends, and every
+``CHECKPOINT_BYTES`` within one, so that a crash in the middle of a large call costs no more than that. Of one upload
+one call works at a time. A client whose link broke comes back while its last call still waits for bytes here: the new
+call ends that one, and goes on from what it had.
+
+The hash is made of the bytes as they pass. It is kept from one call to the next while the service runs; after a restart
+the bytes are read again at the end.
+
+Owns the calls at work, the hashes between them, and the order of the end: seal, blob, file; only then the part goes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from base64 import b64encode
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import Final, cast
+
+import trio
+
+from svc.clock import HOUR_MS
+from svc.errors import Conflict, NotFound, Refusal, TooLarge
+from svc.files import partial
+from svc.files.partial import PartialUpload
+from svc.job import Job
+from svc.log import Log
+from svc.nursery import ThreadPool
+from svc.principal import Principal, system
+from svc.protocol import BodyReader
+from svc.store import BlobMissing, BlobRef, Blobs, Digest, Part, PartLost, Store
+from svc.workspace import Workspace
+
+CHECKPOINT_BYTES: Final = 16 * 1024 * 1024
+PIECE_BYTES: Final = 256 * 1024
+SETTLE_S: Final = 10.0
+"""How long a call that was cut may take to make durable what it had."""
+HASHES_KEPT: Final = 256
+"""Unfinished uploads whose hash goes on from one call to the next."""
+
+NO_UPLOAD: Final = "There is no such upload."
+_SELF: Final = system("uploads")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checksum:
+    """What a client says the bytes of its call hash to, in base64."""
+
+    algorithm: str
+    expected: str
+
+
+@dataclass(frozen=True)
+class _Call:
+    """One that works on an upload. ``ended``: it has kept what it had."""
+
+    scope: trio.CancelScope = field(default_factory=trio.CancelScope)
+    ended: trio.Event = field(default_factory=trio.Event)
+
+
+@dataclass(kw_only=True)
+class Receiver:
+    store: Store
+    blobs: Blobs
+    threads: ThreadPool
+    log: Log
+    _calls: dict[str, _Call] = field(default_factory=dict)
+    _hashes: OrderedDict[str, tuple[int, Digest]] = field(default_factory=OrderedDict)
+
+    async def look(self, principal: Principal, upload_id: str) -> PartialUpload:
+        """How far it is. A call that still waits for bytes of it is ended: whoever asks wants to go on."""
+        async with self._turn(principal, upload_id) as upload:
+            return upload
+
+    async def receive(
+        self, principal: Principal, upload_id: str, *, offset: int, body: BodyReader, checksum: Checksum | None = None
+    ) -> PartialUpload:
+        """Take the bytes from ``offset`` on. Raises 409 where that is not how far it is, 413 for more than its length,
+        460 where they do not give ``checksum``.
+
+        With its last byte it becomes a file. What of a call came before its link broke is kept, unless the call has a
+        checksum: such a one counts whole or not at all.
+        """
+        async with self._turn(principal, upload_id) as upload:
+            if offset != upload.stored:
+                raise Conflict(f"The upload is at byte {upload.stored}, not at {offset}.")
+            declared = body.declared_length
+            if declared is not None and offset + declared > upload.length:
+                raise TooLarge(f"The upload has {upload.length} bytes, and this would be more.")
+            if upload.file_id is not None:
+                return upload
+            return await self._append(principal, upload, body, checksum)
+
+    async def end(self, principal: Principal, upload_id: str) -> None:
+        """Remove it, with its bytes; a file that it became stays."""
+        async with self._turn(principal, upload_id):
+            await self.store.write(partial.remove, principal, upload_id=upload_id)
+            await self._forget([upload_id])
+
+    async def tidy(self) -> None:
+        """Finish what a crash kept from its end, and remove what nobody goes on with."""
+        for upload in await self.store.read(partial.sealed):
+            if upload.id not in self._calls:
+                await self._finish(_SELF, upload)
+        while removed := await self.store.write(partial.remove_old, but=list(self._calls)):
+            self.log.info("files.uploads_expired", count=len(removed))
+        names = await self.blobs.parts.names()
+        needed = await self.store.read(partial.with_parts, names)
+        await self._forget([name for name in names if name not in needed and name not in self._calls])
+
+    @asynccontextmanager
+    async def _turn(self, principal: Principal, upload_id: str) -> AsyncIterator[PartialUpload]:
+        """The caller's upload, for one call at a time: the newest. An older one is cancelled, and has settled when this
+        begins."""
+        await self._own(principal, upload_id)
+        while (older := self._calls.get(upload_id)) is not None:
+            older.scope.cancel()
+            await older.ended.wait()
+        call = self._calls[upload_id] = _Call()
+        try:
+            with call.scope:
+                yield await self._settled(principal, await self._own(principal, upload_id))
+        finally:
+            del self._calls[upload_id]
+            call.ended.set()
+        if call.scope.cancelled_caught:
+            raise Conflict("Another request goes on with this upload.")
+
+    async def _own(self, principal: Principal, upload_id: str) -> PartialUpload:
+        upload = await self.store.read(partial.own, principal, upload_id=upload_id)
+        if upload is None:
+            raise NotFound(NO_UPLOAD)
+        return upload
+
+    async def _settled(self, principal: Principal, upload: PartialUpload) -> PartialUpload:
+        """One that somebody was kept from finishing is finished first."""
+        if upload.sha256 is None or upload.file_id is not None:
+            return upload
+        return await self._finish(principal, upload)
+
+    async def _append(
+        self, principal: Principal, upload: PartialUpload, body: BodyReader, checksum: Checksum | None
+    ) -> PartialUpload:
+        part = await self._opened(upload)
+        try:
+            upload = await self._take(upload, part, body, checksum)
+            if part.size < upload.length:
+                return upload
+            sha256 = await self.threads.run(_sha256_of_durable, part)
+        finally:
+            part.close()
+        await self.store.write(partial.seal, upload.id, sha256=sha256)
+        return await self._finish(principal, replace(upload, sha256=sha256))
+
+    async def _opened(self, upload: PartialUpload) -> Part:
+        size, digest = self._hashes.pop(upload.id, (0, None))
+        known = digest if size == upload.stored else None
+        try:
+            return await self.blobs.parts.opened(upload.id, size=upload.stored, digest=known)
+        except PartLost:
+            raise await self._lost(upload) from None
+
+    async def _take(
+        self, upload: PartialUpload, part: Part, body: BodyReader, checksum: Checksum | None
+    ) -> PartialUpload:
+        """The body into the part, and what came is noted, however it ends."""
+        sums = None if checksum is None else hashlib.new(checksum.algorithm)
+        pieces = _Pieces(body)
+        try:
+            while piece := await pieces.next():
+                if part.size + len(piece) > upload.length:
+                    raise TooLarge(f"The upload has {upload.length} bytes, and this would be more.")
+                await self.threads.run(_write, part, piece, sums)
+                if sums is None and part.size - upload.stored >= CHECKPOINT_BYTES:
+                    upload = await self._noted(upload, part)
+            if checksum is not None and sums is not None and b64encode(sums.digest()).decode() != checksum.expected:
+                raise Refusal("The bytes do not give the checksum.", code="checksum_mismatch")
+        except BaseException:
+            with trio.move_on_after(SETTLE_S, shield=True):
+                if sums is not None:
+                    await self.threads.run(part.cut, upload.stored)
+                elif part.size + pieces.size < upload.length:
+                    await self.threads.run(part.write, pieces.rest())
+                await self._noted(upload, part)
+            raise
+        return await self._noted(upload, part)
+
+    async def _noted(self, upload: PartialUpload, part: Part) -> PartialUpload:
+        """Make durable what came, and note it; but for the whole, which is noted once it is a file."""
+        if part.size == upload.stored or part.size == upload.length:
+            return upload
+        await self.threads.run(part.sync)
+        await self.store.write(partial.keep, upload.id, stored=part.size)
+        if part.digest is not None:
+            self._hashes[upload.id] = part.size, part.digest.copy()
+            while len(self._hashes) > HASHES_KEPT:
+                self._hashes.popitem(last=False)
+        return replace(upload, stored=part.size)
+
+    async def _finish(self, principal: Principal, upload: PartialUpload) -> PartialUpload:
+        """From its seal to the file."""
+        try:
+            await self.blobs.adopt(upload.id, BlobRef(cast(str, upload.sha256), upload.length))
+        except BlobMissing:
+            raise await self._lost(upload) from None
+        done = await self.store.write(partial.complete, principal, upload_id=upload.id)
+        await self._forget([upload.id])
+        return done
+
+    async def _lost(self, upload: PartialUpload) -> NotFound:
+        """Fewer bytes are there than were durable once: it begins anew, as another."""
+        self.log.error("files.part_lost", upload=upload.id, stored=upload.stored)
+        await self.store.write(partial.remove, _SELF, upload_id=upload.id)
+        await self._forget([upload.id])
+        return NotFound(NO_UPLOAD)
+
+    async def _forget(self, upload_ids: Sequence[str]) -> None:
+        for upload_id in upload_ids:
+            self._hashes.pop(upload_id, None)
+        await self.blobs.parts.remove(upload_ids)
+
+
+class _Pieces:
+    """A body in pieces that are worth a thread. ``size``: bytes that came since the last one."""
+
+    def __init__(self, body: BodyReader) -> None:
+        self.size = 0
+        self._chunks = body.chunks()
+        self._pending: list[bytes] = []
+
+    async def next(self) -> bytes:
+        """Empty at the end."""
+        while self.size < PIECE_BYTES:
+            chunk = await anext(self._chunks, None)
+            if chunk is None:
+                break
+            self._pending.append(chunk)
+            self.size += len(chunk)
+        return self.rest()
+
+    def rest(self) -> bytes:
+        """What came, and is not yet worth a thread."""
+        pending, self._pending, self.size = self._pending, [], 0
+        return b"".join(pending)
+
+
+def _write(part: Part, piece: bytes, sums: Digest | None) -> None:
+    part.write(piece)
+    if sums is not None:
+        sums.update(piece)
+
+
+def _sha256_of_durable(part: Part) -> str:
+    part.sync()
+    return part.sha256()
+
+
+async def _tidy(workspace: Workspace) -> None:
+    await workspace.service(Receiver).tidy()
+
+
+JOB: Final = Job(
+    name="partial-uploads",
+    summary="Finishes uploads that a crash kept from their end, and removes those that nobody goes on with.",
+    run=_tidy,
+    every_s=HOUR_MS / 1_000,
+)

@@ -1,0 +1,150 @@
+"""``/files/tus``: uploads that go on after a lost link, by the tus protocol, so that its clients work.
+
+Who may upload, from where, and how much, is as at ``POST /files``. What comes of it is ``receiving.py``'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final
+
+from svc.errors import Invalid, Refusal
+from svc.files import partial, tus
+from svc.files.receiving import Receiver
+from svc.files.settings import UPLOAD_MAX_BYTES
+from svc.protocol import Request, Response, Route
+from svc.workspace import RequestContext
+
+PATH: Final = "/files/tus"
+ROOM_LEFT: Final = "The disk has no room for this upload."
+
+Handle = Callable[[RequestContext, Request], Awaitable[Response]]
+
+
+async def options(context: RequestContext, request: Request) -> Response:
+    """What this server speaks."""
+    fields = [
+        ("tus-resumable", tus.VERSION),
+        ("tus-version", tus.VERSION),
+        ("tus-extension", tus.EXTENSIONS),
+        ("tus-checksum-algorithm", ",".join(tus.ALGORITHMS)),
+        ("tus-max-size", str(context.workspace.config[UPLOAD_MAX_BYTES])),
+    ]
+    return Response(status=204, headers=fields)
+
+
+async def create(context: RequestContext, request: Request) -> Response:
+    """201 with the upload's address. Its first bytes may come along."""
+    headers = request.headers
+    length = tus.length_from(headers, most=context.workspace.config[UPLOAD_MAX_BYTES])
+    metadata = tus.metadata_from(headers)
+    brings_bytes = request.body.declared_length != 0
+    if brings_bytes:
+        tus.check_type(headers)
+    await _check_room(context, length)
+    upload = await context.workspace.store.write(
+        partial.begin, context.principal, length=length, name=metadata.name, mime=metadata.mime, metadata=metadata.text
+    )
+    if brings_bytes or length == 0:
+        upload = await context.workspace.service(Receiver).receive(
+            context.principal, upload.id, offset=0, body=request.body, checksum=tus.checksum_from(headers)
+        )
+    return Response(status=201, headers=[("location", f"{PATH}/{upload.id}"), *tus.told(upload)])
+
+
+async def look(context: RequestContext, request: Request) -> Response:
+    upload = await context.workspace.service(Receiver).look(context.principal, request.params["id"])
+    fields = [*tus.told(upload), ("upload-length", str(upload.length))]
+    if upload.metadata:
+        fields.append(("upload-metadata", upload.metadata))
+    return Response(status=200, headers=fields)
+
+
+async def append(context: RequestContext, request: Request) -> Response:
+    headers = request.headers
+    tus.check_type(headers)
+    upload = await context.workspace.service(Receiver).receive(
+        context.principal,
+        request.params["id"],
+        offset=tus.offset_from(headers),
+        body=request.body,
+        checksum=tus.checksum_from(headers),
+    )
+    return Response(status=204, headers=tus.told(upload))
+
+
+async def end(context: RequestContext, request: Request) -> Response:
+    await context.workspace.service(Receiver).end(context.principal, request.params["id"])
+    return Response(status=204, headers=[("tus-resumable", tus.VERSION)])
+
+
+_OVERRIDES: Final[Mapping[str, Handle]] = {"PATCH": append, "DELETE": end, "HEAD": look}
+
+
+async def overridden(context: RequestContext, request: Request) -> Response:
+    """For clients that can send no PATCH or DELETE: ``X-HTTP-Method-Override`` says what is meant."""
+    handle = _OVERRIDES.get((request.headers.get("x-http-method-override") or "").upper())
+    if handle is None:
+        raise Invalid("Say what is meant: PATCH, or POST with X-HTTP-Method-Override.")
+    return await handle(context, request)
+
+
+def _spoken(handle: Handle) -> Handle:
+    """In the version that both sides know, refusals too."""
+
+    async def answer(context: RequestContext, request: Request) -> Response:
+        try:
+            tus.check_version(request.headers)
+            return await handle(context, request)
+        except Refusal as refusal:
+            refusal.headers = {**refusal.headers, "tus-resumable": tus.VERSION}
+            raise
+
+    return answer
+
+
+async def _check_room(context: RequestContext, length: int) -> None:
+    """What could never be stored is refused at once. The disk may fill later all the same."""
+    free = await context.workspace.blobs.free_bytes()
+    if free is not None and length > free:
+        raise Refusal(ROOM_LEFT, code="insufficient_storage")
+
+
+ROUTES: tuple[Route[RequestContext], ...] = (
+    Route(method="OPTIONS", path=PATH, access="public", handle=options, summary="What of tus is spoken here."),
+    Route(
+        method="POST",
+        path=PATH,
+        access="authenticated",
+        handle=_spoken(create),
+        summary="Begin an upload that can go on after a lost link (tus 1.0).",
+    ),
+    Route(
+        method="GET",
+        path=f"{PATH}/:id",
+        access="authenticated",
+        handle=_spoken(look),
+        summary="How far an upload of the caller's is.",
+    ),
+    Route(
+        method="PATCH",
+        path=f"{PATH}/:id",
+        access="authenticated",
+        handle=_spoken(append),
+        summary="More bytes of an upload, from Upload-Offset on.",
+    ),
+    Route(
+        method="DELETE",
+        path=f"{PATH}/:id",
+        access="authenticated",
+        handle=_spoken(end),
+        summary="End an upload and remove its bytes.",
+    ),
+    Route(
+        method="POST",
+        path=f"{PATH}/:id",
+        access="authenticated",
+        handle=_spoken(overridden),
+        summary="PATCH or DELETE, for clients that can't send them.",
+    ),
+)

@@ -1,0 +1,153 @@
+"""Blobs that come in several calls: a file ``.parts/<name>`` for each, with the bytes so far.
+
+Theory. Whoever sends a large file may lose the link, or we may die: then the rest comes later. Whoever keeps the record
+of an upload says there up to where its bytes are durable, after :meth:`Part.sync`. What lies in the file beyond that
+came in the last moments before a crash, and may be anything: it is cut off as the file is opened. A file that is
+shorter than its record says has been lost.
+
+Owns the directory and its files, not their records. A part becomes a blob by ``Blobs.adopt``.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import re
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from io import FileIO
+from pathlib import Path
+from typing import Final, Protocol, TypeVar
+
+from svc.store.blob_files import CHUNK_BYTES, NOT_A_FILE, BlobMissing
+from svc.store.faults import disk_faults
+from svc.store.home import sync_directory
+
+T = TypeVar("T")
+
+DIRECTORY: Final = ".parts"
+_NAME: Final = re.compile(r"[a-z0-9_]{1,64}")
+
+
+class Digest(Protocol):
+    """A hash that is being made, of :mod:`hashlib`."""
+
+    def update(self, data: bytes, /) -> None: ...
+    def digest(self) -> bytes: ...
+    def hexdigest(self) -> str: ...
+    def copy(self) -> Digest: ...
+
+
+class Hops(Protocol):
+    """Runs blocking calls in a thread, and never again once the disk has failed."""
+
+    async def __call__(self, fn: Callable[..., T], *args: object) -> T: ...
+
+
+class PartLost(BlobMissing):
+    """Its file has fewer bytes than were durable once."""
+
+
+class Part:
+    """The bytes of one upload so far, opened to go on. Blocks; one thread at a time.
+
+    ``digest`` is of all of them where somebody has seen all of them pass, else ``None``.
+    """
+
+    def __init__(self, path: str, *, size: int, digest: Digest | None) -> None:
+        self.path = path
+        self.size = size
+        self.digest: Digest | None = digest if size else hashlib.sha256()
+        self._file = FileIO(path, "r+", opener=_open)
+        self._is_named = False
+        try:
+            if os.fstat(self._file.fileno()).st_size < size:
+                raise PartLost
+            self.cut(size)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def write(self, data: bytes) -> None:
+        with disk_faults():
+            rest = memoryview(data)
+            while rest:
+                rest = rest[self._file.write(rest) :]
+        if self.digest is not None:
+            self.digest.update(data)
+        self.size += len(data)
+
+    def cut(self, size: int) -> None:
+        """Forget what comes after ``size`` bytes. The digest is that of another content then."""
+        with disk_faults():
+            self._file.truncate(size)
+            self._file.seek(size)
+        if size != self.size:
+            self.digest = None
+        self.size = size
+
+    def sync(self) -> None:
+        """What was written is durable on return."""
+        with disk_faults():
+            os.fsync(self._file.fileno())
+            if not self._is_named:
+                sync_directory(os.path.dirname(self.path))
+        self._is_named = True
+
+    def sha256(self) -> str:
+        """Of all bytes; they are read again where nobody has seen all of them pass."""
+        if self.digest is None:
+            self.digest = hashlib.sha256()
+            self._file.seek(0)
+            while piece := self._file.read(CHUNK_BYTES):
+                self.digest.update(piece)
+        return self.digest.hexdigest()
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class Parts:
+    """All parts of one home."""
+
+    def __init__(self, root: Path, hop: Hops) -> None:
+        self._directory = root / DIRECTORY
+        self._hop = hop
+
+    def make(self) -> None:
+        self._directory.mkdir(mode=0o700, exist_ok=True)
+
+    def path(self, name: str) -> str:
+        if not _NAME.fullmatch(name):
+            raise ValueError(f"{name!r} is no name of a part")
+        return f"{self._directory}/{name}"
+
+    async def opened(self, name: str, *, size: int, digest: Digest | None = None) -> Part:
+        """The part with its first ``size`` bytes; a new one where that is none. Raises :class:`PartLost`."""
+        return await self._hop(self._open, name, size, digest)
+
+    async def names(self) -> list[str]:
+        return await self._hop(lambda: sorted(entry.name for entry in self._directory.iterdir()))
+
+    async def remove(self, names: Iterable[str]) -> None:
+        await self._hop(self._remove, list(names))
+
+    def _open(self, name: str, size: int, digest: Digest | None) -> Part:
+        with disk_faults():
+            try:
+                return Part(self.path(name), size=size, digest=digest)
+            except OSError as error:
+                if error.errno in NOT_A_FILE | {errno.ENXIO}:
+                    raise PartLost from error
+                raise
+
+    def _remove(self, names: list[str]) -> None:
+        for name in names:
+            with suppress(FileNotFoundError):
+                os.unlink(self._directory / name)
+
+
+def _open(path: str, flags: int) -> int:
+    """To read and to write, made where it is not there; never through a link."""
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
