@@ -85,6 +85,7 @@ AXE: Final = Need(name="axe-core", get=_FROM_PEERS, is_there=AXE_PATH.is_file)
 TRPC_CLIENT: Final = Need(
     name="@trpc/client", get=_FROM_PEERS, is_there=lambda: _packages("@trpc/client", "@trpc/server")
 )
+TUS_CLIENT: Final = Need(name="tus-js-client", get=_FROM_PEERS, is_there=lambda: _packages("tus-js-client"))
 EMULATOR: Final = Need(name="the Google emulator", get=_FROM_PEERS, is_there=lambda: emulator_files() is not None)
 OPENID: Final = Need(
     name="the OpenID providers",
