@@ -6,13 +6,17 @@ import random
 from collections.abc import Sequence
 from typing import Final
 
-from svc.check import Check, CheckContext, Finding, failed, ok, skipped
+from svc.check import Check, CheckContext, Finding, failed, ok, skipped, warning
+from svc.clock import DAY_MS, Millis, rfc3339
 from svc.healing import queries
+from svc.healing.queries import Place, Round
+from svc.healing.settings import CHECK_RATE
 from svc.store import Blobs, damage
 
 LOOKED_AT: Final = 5_000
 READ_BYTES: Final = 32 * 1024 * 1024
 NAMED: Final = 3
+SLOW_ROUND_MS: Final = 28 * DAY_MS
 _REMEDY: Final = (
     "A running service mends what it can, from the raw message or the provider; svc fsck --deep lists every one, and "
     "a backup of blobs/ has the rest"
@@ -43,6 +47,37 @@ async def _content(context: CheckContext) -> Sequence[Finding]:
     return [await context.threads.run(_look, blobs, found.names)]
 
 
+async def _rounds(context: CheckContext) -> Sequence[Finding]:
+    """How the slow check fares that reads all of it. What it found damaged is told by ``blobs``."""
+    if context.store is None:
+        return [skipped("The database is not open")]
+    if context.config[CHECK_RATE] == 0:
+        return [skipped(f"Stored content is not read by itself: {CHECK_RATE.name} is 0", "Run: svc fsck --deep")]
+    return [_on_rounds(await context.store.read(queries.place), now=context.clock.now())]
+
+
+def _on_rounds(place: Place, *, now: Millis) -> Finding:
+    last = place.last
+    before = "" if last is None else f"; the round before ended on {_day(last.ended_at)} and read {_read(last)}"
+    if place.began_at is None:
+        return ok("All that is stored is read once a week. The first round has not begun yet")
+    if not place.after and last is not None:
+        return ok(f"All that is stored was read by {_day(last.ended_at)}: {_read(last)}")
+    share = int(place.after[:4] or "0", 16) * 100 // 0x10000
+    told = f"All that is stored is read since {_day(place.began_at)}: {_read(place)} so far, some {share} %{before}"
+    if now - place.began_at > SLOW_ROUND_MS:
+        return warning(told, f"A larger {CHECK_RATE.name} ends it sooner: damage is found within one round")
+    return ok(told)
+
+
+def _read(of: Place | Round) -> str:
+    return f"{of.blobs:,} items, {of.bytes / 2**20:,.0f} MiB"
+
+
+def _day(at: Millis) -> str:
+    return rfc3339(at)[:10]
+
+
 def _look(blobs: Blobs, names: Sequence[str]) -> Finding:
     missing, damaged = [], []
     left = READ_BYTES
@@ -67,5 +102,6 @@ def _named(names: Sequence[str]) -> str:
 
 CHECKS: Final = (
     Check(name="blobs", summary="Nothing that is stored is known to be damaged.", run=_known, readyz="trouble"),
+    Check(name="content-rounds", summary="All that is stored is read, slowly, and compared.", run=_rounds),
     Check(name="content", summary="A part of what is stored is there, and whole.", run=_content),
 )

@@ -15,11 +15,24 @@ from svc.store import Invariant, ReadTx, Tx, records
 _KEY: Final = "blob-check"
 
 
+class Round(msgspec.Struct, frozen=True):
+    """One that came to its end: what it read, damaged ones included."""
+
+    began_at: Millis
+    ended_at: Millis
+    blobs: int
+    bytes: int
+
+
 class Place(msgspec.Struct, frozen=True):
-    """Where the check is: the last blob it read, empty before the first one, and when this round began."""
+    """Where the check is: the last blob it read, empty before the first one; when this round began, and what it has
+    read; and the round before."""
 
     after: str = ""
     began_at: Millis | None = None
+    blobs: int = 0
+    bytes: int = 0
+    last: Round | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

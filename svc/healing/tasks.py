@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import trio
+from msgspec import structs
 
 from svc.backoff import Retries
 from svc.clock import DAY_MS, SECOND_MS, Clock, Millis
 from svc.errors import Refusal
 from svc.healing import queries
 from svc.healing.model import Later, Lost, Mended, Mender, Outcome
-from svc.healing.queries import Names, Place
+from svc.healing.queries import Names, Place, Round
 from svc.log import Log
 from svc.nursery import Child, ThreadPool, Wake, open_task_group
 from svc.store import BlobCorrupt, BlobMissing, Blobs, Invariant, Store, Tx, damage
@@ -172,7 +173,7 @@ class Healer:
         place = await self.store.read(queries.place)
         now = self.clock.now()
         if place.began_at is None or (not place.after and not 0 <= now - place.began_at < ROUND_MS):
-            place = Place(began_at=now)
+            place = Place(began_at=now, last=place.last)
             await self.store.write(_begin_round, place)
             self._due.call()
         elif not place.after:
@@ -182,35 +183,48 @@ class Healer:
             found = await self.store.read(
                 queries.names_after, self.references, after=place.after, limit=NAMES_AT_A_TIME
             )
-            await self._check_names(place, found)
+            place = await self._check_names(place, found)
             done = found.last
-            place = Place(after="" if done else found.names[-1], began_at=place.began_at)
-            await self.store.write(queries.keep_place, place)
+        place = self._ended(place)
+        self.log.info("healing.checked", blobs=place.blobs, bytes=place.bytes)
+        await self.store.write(queries.keep_place, place)
 
-    async def _check_names(self, place: Place, found: Names) -> None:
+    def _ended(self, place: Place) -> Place:
+        now = self.clock.now()
+        done = Round(began_at=place.began_at or now, ended_at=now, blobs=place.blobs, bytes=place.bytes)
+        return Place(began_at=place.began_at, blobs=place.blobs, bytes=place.bytes, last=done)
+
+    async def _check_names(self, place: Place, found: Names) -> Place:
+        began = place
         for start in range(0, len(found.names), KEEP_PLACE_EVERY):
             group = found.names[start : start + KEEP_PLACE_EVERY]
+            size = 0
             for sha256 in group:
-                await self._check_one(sha256)
+                size += await self._check_one(sha256)
             await self.threads.run(self.blobs.settle, group)
-            await self.store.write(queries.keep_place, Place(after=group[-1], began_at=place.began_at))
+            place = structs.replace(place, after=group[-1], blobs=place.blobs + len(group), bytes=place.bytes + size)
+            await self.store.write(queries.keep_place, place)
         up_to = None if found.last else found.names[-1]
         async with self._one_at_a_time:
             gone = await self.store.write(
-                damage.forget_unnamed, after=place.after, up_to=up_to, named=frozenset(found.names)
+                damage.forget_unnamed, after=began.after, up_to=up_to, named=frozenset(found.names)
             )
             for sha256 in gone:
                 self.blobs.suspects.mended(sha256)
+        return place
 
-    async def _check_one(self, sha256: str) -> None:
-        """Read it, no faster than allowed. Damage is noted by the reading itself."""
+    async def _check_one(self, sha256: str) -> int:
+        """Read it, no faster than allowed; how many bytes. Damage is noted by the reading itself."""
         await trio.sleep(SMALLEST_BYTES / self.rate)
+        size = 0
         try:
             async with aclosing(self.blobs.stream(sha256)) as pieces:  # type: ignore[type-var]
                 async for piece in pieces:
+                    size += len(piece)
                     await trio.sleep(len(piece) / self.rate)
         except (BlobMissing, BlobCorrupt):
             pass
+        return size
 
 
 def _begin_round(tx: Tx, place: Place) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import trio
+from msgspec.structs import replace
 
 from svc.clock import DAY_MS, HOUR_MS, VirtualClock
 from svc.healing import Healer, Later, Mended, Outcome
@@ -260,6 +261,23 @@ async def test_damage_that_is_forgotten_while_somebody_mends_it_stays_forgotten(
     await healed(service)
     assert await damages(service) == []
     assert NAME not in service.workspace.blobs.suspects
+
+
+async def test_admins_are_told_how_far_the_check_is_and_what_it_has_read(service: Service) -> None:
+    async def told() -> str:
+        found = await service.mutate("health.check")
+        (detail,) = [one["detail"] for one in found["checks"] if one["name"] == "content-rounds"]
+        return str(detail)
+
+    await uploaded(service, bytes(3 * 2**20))
+    assert "has not begun yet" in await told()
+    await trio.sleep(CHECK_STARTS_S + 60)
+    assert (await told()).endswith(": 1 items, 3 MiB")
+    await service.workspace.store.write(
+        healing_queries.keep_place,
+        replace(await service.workspace.store.read(healing_queries.place), after="80" + 62 * "0"),
+    )
+    assert "1 items, 3 MiB so far, some 50 %; the round before ended on " in await told()
 
 
 async def test_the_check_moves_what_lies_where_an_earlier_version_put_it(service: Service) -> None:
