@@ -12,4 +12,5 @@ export const INPUTS = Object.freeze({
   "people.suggested": { limit: { least: 1, most: 200, default: 50 } },
   "mail.threads": { limit: { least: 1, most: 200, default: 50 } },
   "mail.search": { limit: { least: 1, most: 200, default: 50 } },
+  "meetings.list": { limit: { least: 1, most: 100, default: 50 } },
 });

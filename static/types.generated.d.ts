@@ -1414,6 +1414,79 @@ interface MailWriterOut {
   bulk: boolean;
 }
 
+/** `model` and `language`: empty where the other side decides. */
+interface MeetingsChooseInput {
+  recogniser: "local" | "none" | "server" | "vendor";
+  serverUrl?: string;
+  model?: string;
+  language?: string;
+}
+
+/** In seconds from the beginning of the sound. */
+interface MeetingsLineOut {
+  start: number;
+  end: number;
+  text: string;
+  speaker: string | null;
+}
+
+interface MeetingsListInput {
+  cursor?: string | null;
+  limit?: number;
+}
+
+interface MeetingsMeetingInput {
+  id: string;
+}
+
+/** `seconds` is how long its sound is, 0 while it is recorded. `fileId`, `path`: its sound and its page, while */
+interface MeetingsMeetingOut {
+  id: string;
+  title: string;
+  state: "done" | "finishing" | "recording";
+  startedAt: string;
+  endedAt: string | null;
+  seconds: number;
+  fileId: string | null;
+  path: string | null;
+  problem: string;
+}
+
+/** `recogniser`: who writes meetings down; `null` where nobody does. */
+interface MeetingsMeetingsOut {
+  meetings: MeetingsMeetingOut[];
+  nextCursor: string | null;
+  recogniser: string | null;
+}
+
+/** `missing`: what has to be done before it can be used; empty where it can. */
+interface MeetingsOptionOut {
+  name: "local" | "none" | "server" | "vendor";
+  title: string;
+  about: string;
+  missing: string;
+}
+
+interface MeetingsRenameInput {
+  id: string;
+  title: string;
+}
+
+/** `standIn`: who listens whatever is chosen, as under the fakes. */
+interface MeetingsSettingsOut {
+  recogniser: "local" | "none" | "server" | "vendor";
+  serverUrl: string;
+  model: string;
+  language: string;
+  options: MeetingsOptionOut[];
+  standIn: string | null;
+}
+
+interface MeetingsTranscriptOut {
+  meeting: MeetingsMeetingOut;
+  lines: MeetingsLineOut[];
+}
+
 interface NotificationsBrowserInput {
   browserId: string;
 }
@@ -2133,6 +2206,12 @@ interface Procedures {
   "notifications.subscribe": { input: NotificationsSubscribeInput; output: NotificationsSubscribedOut };
   "notifications.unsubscribe": { input: NotificationsBrowserInput; output: {} };
   "notifications.test": { input: NotificationsBrowserInput; output: {} };
+  "meetings.list": { input: MeetingsListInput | undefined; output: MeetingsMeetingsOut };
+  "meetings.get": { input: MeetingsMeetingInput; output: MeetingsTranscriptOut };
+  "meetings.rename": { input: MeetingsRenameInput; output: {} };
+  "meetings.remove": { input: MeetingsMeetingInput; output: {} };
+  "meetings.settings": { input: undefined; output: MeetingsSettingsOut };
+  "meetings.choose": { input: MeetingsChooseInput; output: {} };
   "demo.tryOut": { input: undefined; output: TryoutTriedOut };
   "health.ping": { input: undefined; output: SurfacePong };
   "inside.look": { input: undefined; output: InsideInsideOut };

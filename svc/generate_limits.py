@@ -25,15 +25,16 @@ from svc.config import Setting
 SVC: Final = Path(__file__).parent
 AREAS: Final = {
     "RPC": ("protocol/trpc",),
-    "Sockets": ("protocol/websocket", "surface/live"),
+    "Sockets": ("protocol/websocket", "protocol/websocket_client", "surface/live"),
     "HTTP": ("protocol", "doors", "surface", "identity/routes", "gitops/webhook"),
     "Files": ("files",),
+    "Meetings": ("meetings",),
     "Mail that comes": ("formats/mime", "mail/reading", "mail/images"),
     "Mail that is written": ("formats/writing", "mail/sending", "mail/snippets"),
     "The mailbox": ("mail",),
 }
 """Where the modules of each table stand; the first that fits has it."""
-ORDER: Final = ("HTTP", "RPC", "Sockets", "Files", "The mailbox", "Mail that comes", "Mail that is written")
+ORDER: Final = ("HTTP", "RPC", "Sockets", "Files", "Meetings", "The mailbox", "Mail that comes", "Mail that is written")
 _NOTE: Final = re.compile(r"(.+?)\.? Beyond: (.+)\.", re.DOTALL)
 _UNITS: Final = (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
 

@@ -9,6 +9,7 @@ from svc.capabilities.broker import Broker, Door, NotGranted
 from svc.capabilities.doors import broker_of, door_of
 from svc.capabilities.feature import FEATURE
 from svc.capabilities.keys import key_source
+from svc.capabilities.probing import ask as ask_service
 from svc.capabilities.seeding import whole
 from svc.capabilities.settings import LLM_A_URL, LLM_B_URL
 
@@ -19,6 +20,7 @@ __all__ = [
     "Broker",
     "Door",
     "NotGranted",
+    "ask_service",
     "broker_of",
     "door_of",
     "key_source",

@@ -74,13 +74,6 @@ CAPABILITIES: Final[tuple[Capability, ...]] = (
         complete=(("botToken",), ("apiId", "apiHash", "session")),
     ),
     _single(
-        "stt",
-        "Speech to text",
-        settings.STT_API_KEY,
-        purpose="Writes down what is said in meetings.",
-        obtain="The console of your speech-to-text service.",
-    ),
-    _single(
         "mlops-a.api",
         "MLOps service A",
         settings.MLOPS_A_API_KEY,

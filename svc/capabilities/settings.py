@@ -26,7 +26,6 @@ IM_B_BOT_TOKEN: Final = _seed("IM_B_BOT_TOKEN", "im-b", "Telegram bot token.")
 IM_B_API_ID: Final = _seed("IM_B_API_ID", "im-b", "Telegram API id of a user session.", secret=False)
 IM_B_API_HASH: Final = _seed("IM_B_API_HASH", "im-b", "Telegram API hash of a user session.")
 IM_B_SESSION: Final = _seed("IM_B_SESSION", "im-b", "Telegram user session, as its client exports it.")
-STT_API_KEY: Final = _seed("STT_API_KEY", "stt", "API key of the speech-to-text service.")
 MLOPS_A_API_KEY: Final = _seed("MLOPS_A_API_KEY", "mlops-a.api", "API key of MLOps service A.")
 MLOPS_B_API_TOKEN: Final = _seed("MLOPS_B_API_TOKEN", "mlops-b.api", "API token of MLOps service B.")
 CODING_AGENT_API_KEY: Final = _seed("CODING_AGENT_API_KEY", "coding-agent.api", "API key of the coding agent.")
@@ -64,7 +63,6 @@ SETTINGS: Final = (
     IM_B_API_ID,
     IM_B_API_HASH,
     IM_B_SESSION,
-    STT_API_KEY,
     MLOPS_A_API_KEY,
     MLOPS_B_API_TOKEN,
     CODING_AGENT_API_KEY,

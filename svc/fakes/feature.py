@@ -13,9 +13,11 @@ from svc.fakes.llm.world import FakeModels
 from svc.fakes.mail import procedures as mail_procedures
 from svc.fakes.mail.provider import FakeWorld
 from svc.fakes.mail.records import FakeRecords
+from svc.fakes.speech import FakeSpeech
 from svc.feature import Feature, Seed
 from svc.identity import Identity
 from svc.mail import Providers, SigningKeys, account_by_address, connect_account
+from svc.meetings import Recognisers
 from svc.principal import system
 from svc.workspace import Workspace
 
@@ -35,6 +37,7 @@ def _build(workspace: Workspace) -> None:
     models = FakeModels(journal=workspace.home.spool / LLM_JOURNAL, threads=workspace.threads)
     workspace.provide(models)
     workspace.service(Vendors).replace_all(partial(answer, models))
+    workspace.service(Recognisers).replace_all(FakeSpeech())
 
 
 async def _boot(workspace: Workspace) -> None:

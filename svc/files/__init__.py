@@ -6,7 +6,7 @@ blobs nothing names. A file that the caller may not read is as missing as one th
 """
 
 from svc.files.access import readable_file
-from svc.files.actions import add_file, delete, delete_files, hand_over_files, restate_file
+from svc.files.actions import add_file, add_upload, delete, delete_files, hand_over_files, restate_file
 from svc.files.disposition import content_disposition
 from svc.files.feature import FEATURE
 from svc.files.model import File
@@ -17,6 +17,7 @@ __all__ = [
     "FEATURE",
     "File",
     "add_file",
+    "add_upload",
     "content_disposition",
     "delete",
     "delete_files",

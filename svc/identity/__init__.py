@@ -12,11 +12,13 @@ from svc.identity.feature import FEATURE
 from svc.identity.http_client import HttpClient, decoded
 from svc.identity.oauth_client_row import OAUTH_CLIENT, ClientCredentials, client_credentials, has_client
 from svc.identity.oauth_states import ROUND_TRIP_REFUSED, OAuthState, begin_round_trip, end_round_trip
+from svc.identity.revoked import CLOSE_SIGNED_OUT, until_revoked
 from svc.identity.service import Identity
 from svc.identity.settings import CLAIM_TOKEN, CORS_ORIGINS, believed_proxies
 
 __all__ = [
     "CLAIM_TOKEN",
+    "CLOSE_SIGNED_OUT",
     "CORS_ORIGINS",
     "FEATURE",
     "IDENTITY_TOPIC",
@@ -40,4 +42,5 @@ __all__ = [
     "has_client",
     "has_client_stored",
     "probe_consent",
+    "until_revoked",
 ]

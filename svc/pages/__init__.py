@@ -9,7 +9,7 @@ from svc.pages.actions import NO_PAGE, make_private
 from svc.pages.actions import save as save_page
 from svc.pages.edits import Edit, EditedPage
 from svc.pages.feature import FEATURE
-from svc.pages.model import EVERYONE, SHARED_SURFACES, Grant, Page, page_path, page_title
+from svc.pages.model import EVERYONE, MAX_BODY_BYTES, SHARED_SURFACES, Grant, Page, page_path, page_title
 from svc.pages.news import PAGE_CHANGED, tell_of_below
 from svc.pages.news import TOPIC as PAGES_TOPIC
 from svc.pages.queries import (
@@ -25,6 +25,7 @@ from svc.pages.untouched import MadePage, take_away, untouched
 __all__ = [
     "EVERYONE",
     "FEATURE",
+    "MAX_BODY_BYTES",
     "NO_PAGE",
     "PAGES_TOPIC",
     "PAGE_CHANGED",

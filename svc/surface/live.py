@@ -15,7 +15,7 @@ from typing import Annotated, Final
 import msgspec
 import trio
 
-from svc.identity import IDENTITY_TOPIC
+from svc.identity import CLOSE_SIGNED_OUT, IDENTITY_TOPIC
 from svc.nursery import open_task_group
 from svc.principal import Principal
 from svc.protocol import Request, Socket
@@ -34,7 +34,6 @@ MAX_TOPICS: Final = 32
 CONTRACT_TOPICS: Final = frozenset({"mail", "accounts", "pages", "files", "tasks", "runs", "notifications"})
 """What every client may subscribe to, also where no feature tells anything of it yet."""
 CLOSE_TRY_AGAIN: Final = 1013
-CLOSE_SIGNED_OUT: Final = 4401
 
 
 class _Subscribe(msgspec.Struct, tag="subscribe", tag_field="type"):

@@ -24,7 +24,18 @@ async def row(service: Service, name: str) -> dict[str, Any]:
 async def test_every_row_of_the_specification_can_be_set(service: Service) -> None:
     names = {one["name"] for one in await service.query("capabilities.list")}
     assert names == {
-        *("im-a.send", "im-a.socket", "im-b", "idp.oauth", "stt", "llm.a", "llm.b", "mlops-a.api", "mlops-b.api"),
+        *(
+            "im-a.send",
+            "im-a.socket",
+            "im-b",
+            "idp.oauth",
+            "stt",
+            "stt.server",
+            "llm.a",
+            "llm.b",
+            "mlops-a.api",
+            "mlops-b.api",
+        ),
         *("coding-agent.api", "provider.drive-b", "provider.drive-c", "gitops.git.token", "gitops.webhook.secret"),
         "microsoft.oauth",
     }
@@ -151,9 +162,9 @@ async def test_a_test_asks_the_real_service_and_shows_its_words(
 
 
 async def test_what_nothing_uses_yet_can_not_be_tested(service: Service) -> None:
-    await service.mutate("capabilities.set", name="stt", value="x")
+    await service.mutate("capabilities.set", name="mlops-a.api", value="x")
     with pytest.raises(RpcError, match="no service to ask"):
-        await service.mutate("capabilities.test", name="stt")
+        await service.mutate("capabilities.test", name="mlops-a.api")
     with pytest.raises(RpcError, match="not set"):
         await service.mutate("capabilities.test", name="llm.a")
 

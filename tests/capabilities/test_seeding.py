@@ -20,6 +20,7 @@ VARIABLES = {
     "IDP_CLIENT_ID IDP_CLIENT_SECRET": "idp.oauth",
     "MICROSOFT_CLIENT_ID MICROSOFT_CLIENT_SECRET MICROSOFT_TENANT": "microsoft.oauth",
     "STT_API_KEY": "stt",
+    "SVC_STT_SERVER_KEY": "stt.server",
     "LLM_A_API_KEY": "llm.a",
     "LLM_B_API_KEY": "llm.b",
     "MLOPS_A_API_KEY": "mlops-a.api",

@@ -775,6 +775,42 @@ CREATE TABLE mail_unsubscribed (
 ) strict, without rowid
 ;
 
+CREATE TABLE meeting_lines (
+    meeting_id text not null references meetings (id) on delete cascade,
+    number integer not null,
+    start_ms integer not null,
+    end_ms integer not null,
+    text text not null,
+    speaker text,
+    primary key (meeting_id, number)
+) strict, without rowid
+;
+
+CREATE TABLE meeting_settings (             -- one row: what an admin chose
+    id integer primary key check (id = 1),
+    recogniser text not null check (recogniser in ('none', 'vendor', 'server', 'local')),
+    server_url text not null,
+    model text not null,
+    language text not null
+) strict
+;
+
+CREATE TABLE meetings (
+    id text primary key,
+    owner_id text,                          -- null: everybody's, until the instance is claimed
+    title text not null,
+    format text not null check (format in ('pcm16', 'opus')),
+    rate integer not null,
+    state text not null check (state in ('recording', 'finishing', 'done')),
+    started_at integer not null,
+    ended_at integer,
+    sound_ms integer not null default 0,
+    file_id text,                           -- its sound; the file may have been deleted since
+    page_id text,                           -- its page; likewise
+    problem text not null default ''
+) strict
+;
+
 CREATE TABLE meta (
     key text primary key,
     value text not null
@@ -1329,6 +1365,12 @@ CREATE INDEX mail_threads_unread_twins on mail_threads (account_id)
 where twins is not null and in_inbox > 0 and unread > 0;
 
 CREATE UNIQUE INDEX mail_trusted_senders_nobodys on mail_trusted_senders (address) where owner_id is null;
+
+CREATE INDEX meetings_all on meetings (started_at desc, id desc);
+
+CREATE INDEX meetings_of on meetings (owner_id, started_at desc, id desc);
+
+CREATE INDEX meetings_unfinished on meetings (id) where state <> 'done';
 
 CREATE INDEX notify_accounts_user on notify_accounts (user_id);
 

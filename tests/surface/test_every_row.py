@@ -88,7 +88,7 @@ OPEN_TO_ANY_SITE = frozenset({"POST /pair/claim", "POST /gitops/webhook"})
 ASKS_FOR_MORE = frozenset({"POST /auth/logout", "POST /auth/socket-ticket", "POST /gitops/webhook"})
 """A cookie, a token or a signature of its own."""
 
-SOCKETS: dict[str, Access] = {"/ws": "authenticated"}
+SOCKETS: dict[str, Access] = {"/ws": "authenticated", "/meetings/audio": "authenticated"}
 
 
 def query(access: Access, status: int = 200, /, **wanted: object) -> Door:
@@ -178,6 +178,12 @@ PROCEDURES: dict[str, Door] = {
     "notifications.subscribe": mutation("authenticated", 400, endpoint="http://x", p256dh="", auth=""),
     "notifications.unsubscribe": mutation("authenticated", 404, browserId="psh_none"),
     "notifications.test": mutation("authenticated", 404, browserId="psh_none"),
+    "meetings.list": query("authenticated"),
+    "meetings.get": query("authenticated", 404, id="mtg_none"),
+    "meetings.rename": mutation("authenticated", 404, id="mtg_none", title="Board"),
+    "meetings.remove": mutation("authenticated", 404, id="mtg_none"),
+    "meetings.settings": query("admin"),
+    "meetings.choose": mutation("admin", recogniser="none"),
     "mail.accounts": query("authenticated"),
     "mail.threads": query("authenticated", section="inbox"),
     "mail.thread": query("authenticated", 404, id="thr_none"),

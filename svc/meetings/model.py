@@ -1,0 +1,94 @@
+"""The records of meetings, and what bounds one. All frozen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from svc.clock import Millis
+
+AudioFormat = Literal["pcm16", "opus"]
+State = Literal["recording", "finishing", "done"]
+"""``finishing``: the recording has ended, and what is left to be written down is."""
+RecogniserName = Literal["none", "vendor", "server", "local"]
+
+TOPIC: Final = "meetings"
+CHANGED: Final = "meeting.changed"
+REMOVED: Final = "meeting.removed"
+
+MAX_MEETING_S: Final = 6 * 3_600
+"""One recording, in seconds of sound. Beyond: it ends there, is kept and written down, and its person is told."""
+MAX_MEETING_BYTES: Final = 2 * 1024 * 1024 * 1024
+"""One recording. Beyond: it ends there, as one that is too long does."""
+MAX_FRAME_BYTES: Final = 64 * 1024
+"""One frame of sound. Beyond: the socket is closed with 1009; what came before is kept."""
+MAX_AT_ONCE: Final = 16
+"""Meetings that are recorded at a time. Beyond: 503 before the handshake."""
+MAX_OF_ONE: Final = 3
+"""Meetings that one person records at a time. Beyond: 409 before the handshake."""
+MAX_AHEAD_S: Final = 600.0
+"""Sound that may be ahead of the clock, as what was said while a link was lost. Beyond: it is read as fast as it was
+spoken."""
+MAX_SILENT_S: Final = 1_800.0
+"""Without any sound, as while a recording is paused. Beyond: it ends there, is kept and written down."""
+RESUME_S: Final = 300.0
+"""Until a recorder whose link was lost is back. Beyond: the meeting ends with the last sound that came."""
+SYNC_S: Final = 0.5
+"""Between two times at which the sound is put safely on the disk."""
+FINISH_S: Final = 2 * 3_600.0
+"""To write down what is left when a recording has ended. Beyond: the page says from when on it is missing."""
+MIN_RATE: Final = 8_000
+MAX_RATE: Final = 48_000
+"""Samples a second. Beyond: 400 `invalid` before the handshake."""
+MAX_TITLE_CHARS: Final = 160
+"""The title of a meeting. Beyond: 400 `invalid` before the handshake."""
+MAX_LINES: Final = 20_000
+"""Lines of one transcript. Beyond: what follows is not written down, and the page says so."""
+MAX_LINE_CHARS: Final = 4_000
+"""One line of a transcript. Beyond: it is cut."""
+MAX_SPEAKER_CHARS: Final = 80
+"""What a recogniser calls a speaker. Beyond: it is cut."""
+
+DEFAULT_TITLE: Final = "Meeting"
+DEFAULT_RATE: Final = 16_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Meeting:
+    """``sound_ms``: how long it is, known when the recording has ended. ``file_id``: its sound; ``page_id``: its page.
+
+    ``problem``: what a reader should know of its sound or its text, in one sentence or a few; empty if all is there.
+    """
+
+    id: str
+    owner_id: str | None
+    title: str
+    format: AudioFormat
+    rate: int
+    state: State
+    started_at: Millis
+    ended_at: Millis | None
+    sound_ms: int
+    file_id: str | None
+    page_id: str | None
+    problem: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """What somebody said without a pause, and when, from the beginning of the sound."""
+
+    start_ms: int
+    end_ms: int
+    text: str
+    speaker: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """Who writes meetings down, as an admin chose. ``model`` and ``language`` are "" where the other side decides."""
+
+    recogniser: RecogniserName = "none"
+    server_url: str = ""
+    model: str = ""
+    language: str = ""
