@@ -7,6 +7,7 @@ import { FEATURE as health } from "./health/feature.js";
 import { FEATURE as identity } from "./identity/feature.js";
 import { FEATURE as inside } from "./inside/feature.js";
 import { FEATURE as mail } from "./mail/feature.js";
+import { FEATURE as meetings } from "./meetings/feature.js";
 import { FEATURE as notifications } from "./notifications/feature.js";
 import { FEATURE as offline } from "./offline/feature.js";
 import { FEATURE as pages } from "./pages/feature.js";
@@ -17,5 +18,5 @@ import { FEATURE as settings } from "./settings/feature.js";
 import { FEATURE as tasks } from "./tasks/feature.js";
 
 /** @type {readonly import("./feature.js").Feature[]} */
-export const FEATURES = [identity, offline, capabilities, mail, tasks, runs, people, plugins, gitops, files, pages,
-  health, inside, notifications, settings];
+export const FEATURES = [identity, offline, capabilities, mail, tasks, runs, people, plugins, gitops, meetings, files,
+  pages, health, inside, notifications, settings];

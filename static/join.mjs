@@ -31,6 +31,8 @@ const BASE = "{{static}}";
 const KEPT = new Set([".svg", ".png", ".webp", ".ico", ".woff2", ".webmanifest", ".txt"]);
 /** Loaded by its addresses, some by a library that knows them. */
 const WHOLE = "vendor/pdf/";
+/** Loaded into the audio thread by its address. */
+const WORKLET = ".worklet.js";
 const STYLESHEET = /^ *<link rel="stylesheet" href="\{\{static\}\}\/(.+)">\n/gm;
 const COMMON = {
   bundle: true, format: "esm", target: "es2022", minify: !also.length, legalComments: "none", absWorkingDir: HERE,
@@ -47,7 +49,8 @@ async function main() {
   await build({ ...COMMON, entryPoints: ["sw.js"], outfile: join(TARGET, "sw.js") });
   writeFileSync(join(TARGET, "index.html"), pageOf(page, first));
   for (const name of below(HERE)) {
-    if (KEPT.has(extname(name)) || name.startsWith(WHOLE)) cpSync(join(HERE, name), join(TARGET, name));
+    if (!KEPT.has(extname(name)) && !name.startsWith(WHOLE) && !name.endsWith(WORKLET)) continue;
+    cpSync(join(HERE, name), join(TARGET, name));
   }
 }
 

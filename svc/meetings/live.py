@@ -271,7 +271,8 @@ class Meetings:
         found = await self._store.read(queries.meeting, meeting.id)
         if found is None:
             return
-        outcome = await self._finish(found, missing=missing, ended=live.problem if live else "")
+        cut_off = CUT_OFF if meeting.state == "recording" else ""
+        outcome = await self._finish(found, missing=missing, ended=live.problem if live else cut_off)
         if live is not None:
             live.outcome = outcome
 

@@ -164,7 +164,10 @@ def test_the_shell_names_the_version_and_its_policy_the_import_map(folder: Path)
     assert tree.csp_hashes == (f"sha256-{digest}",)
     policy = response.header("content-security-policy") or ""
     assert f"script-src 'self' 'sha256-{digest}' '{PRINTS_HASH}';" in policy
-    assert f"style-src 'self' '{PRINTED_HASH}'; style-src-attr 'unsafe-inline'; img-src 'self' data:;" in policy
+    assert (
+        f"style-src 'self' '{PRINTED_HASH}'; style-src-attr 'unsafe-inline'; img-src 'self' data:; media-src 'self';"
+        in policy
+    )
     assert "default-src 'none'" in policy
     assert "frame-ancestors 'none'" in policy
     assert response.header("cache-control") == "no-cache"

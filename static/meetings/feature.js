@@ -1,0 +1,30 @@
+// @ts-check
+/** Meetings, as the app's list has them. */
+import { html } from "../ui/html.js";
+import { Shell } from "../ui/shell.js";
+import { MEETINGS_HREF, parseMeetingsAddress } from "./address.js";
+import { MeetingsPage, SHORTCUTS } from "./list.js";
+import { MeetingPage, PLAYER_SHORTCUTS } from "./meeting.js";
+import { onMeetingNews, refetchMeetings } from "./news.js";
+import { isRecording } from "./recording.js";
+import { MeetingsSection } from "./settings.js";
+
+/** @type {import("../feature.js").Feature} */
+export const FEATURE = {
+  name: "meetings",
+  keys: [{ title: "Meetings", shortcuts: SHORTCUTS }, { title: "A meeting", shortcuts: PLAYER_SHORTCUTS }],
+  routes: [{ parse: parseMeetingsAddress, show: ({ id, at }) => html`<${Shell}>${
+    id ? html`<${MeetingPage} key=${id} id=${id} at=${at} />` : html`<${MeetingsPage} />`}</${Shell}>` }],
+  nav: [{ at: "top", title: "Meetings", icon: "microphone", href: () => MEETINGS_HREF,
+    also: ["Record", "Transcript", "Speech"],
+    count: () => (isRecording.value ? { n: 1, words: "1 is being recorded", bad: true } : null) }],
+  topics: ["meetings"],
+  onEvent: onMeetingNews,
+  refetch: refetchMeetings,
+  settings: [{ name: "meetings", label: "Meetings", title: "Meetings", icon: "microphone", order: 45, adminOnly: true,
+    holds: ["Speech to text", "Transcription server", "Recogniser"], show: MeetingsSection }],
+  icons: {
+    microphone: "M10 3a2.2 2.2 0 0 0-2.2 2.2v4.3a2.2 2.2 0 0 0 4.4 0V5.2A2.2 2.2 0 0 0 10 3zM5.2 9.2a4.8 4.8 0 0 0 " +
+      "9.6 0M10 14v3M7.5 17h5",
+  },
+};
