@@ -19,13 +19,13 @@ from svc.clock import Clock
 from svc.errors import NotFound, Refusal
 from svc.log import Log
 from svc.principal import Principal
+from svc.protocol.envelope import trpc_error_response
 from svc.protocol.guard import SAFE_METHODS, Guard, check_access, check_token_origin, is_rpc
 from svc.protocol.logged import ELSE, logged_target
 from svc.protocol.messages import HeaderList, Headers, Request, Response, problem
 from svc.protocol.router import Match, Router
 from svc.protocol.rows import Route, SocketRoute
 from svc.protocol.security import secure_headers
-from svc.protocol.trpc import trpc_error_response
 from svc.protocol.websocket import Socket, check_handshake
 
 C = TypeVar("C")

@@ -8,6 +8,7 @@ deadlines of the connection, and this never reads ahead of a handler.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, MutableMapping
+from functools import partial
 from typing import Any, Final
 
 import trio
@@ -16,7 +17,7 @@ from svc.errors import Invalid, Refusal
 from svc.log import Log
 from svc.protocol.application import AcceptedSocket, Application, refusal_in
 from svc.protocol.drain import Drain
-from svc.protocol.messages import Headers, Request, Response, problem
+from svc.protocol.messages import Headers, Request, Response, pour, problem
 from svc.protocol.response_head import BODILESS, close_body
 from svc.protocol.strict import check_host
 from svc.protocol.websocket import GOING_AWAY, NORMAL, Socket, SocketClosed
@@ -49,6 +50,7 @@ class AsgiFace:
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = _request(scope, receive)
+        request.draining = self._drain.event
         refusal = _host_fault(request)
         if refusal is None:
             response = await self._application(request)
@@ -64,8 +66,11 @@ class AsgiFace:
                 data = b"" if is_bodiless else response.body
                 await send({"type": "http.response.body", "body": data, "more_body": False})
                 return
-            async for piece in response.body:
+
+            async def write(piece: bytes) -> None:
                 await send({"type": "http.response.body", "body": piece, "more_body": True})
+
+            await pour(response.body, write)
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         finally:
             await close_body(response.body)
@@ -193,7 +198,15 @@ def _request(scope: Scope, receive: Receive | None) -> Request:
     )
     if receive is not None:
         request.body = AsgiBody(receive, _declared_length(scope, headers))
+        if request.body.declared_length == 0:
+            request.gone = partial(_gone, receive)
     return request
+
+
+async def _gone(receive: Receive) -> None:
+    """Return once the client has closed; before that the front has only the empty body to tell of."""
+    while (await receive())["type"] == "http.request":
+        pass
 
 
 def _declared_length(scope: Scope, headers: Headers) -> int | None:

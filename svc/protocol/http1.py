@@ -25,7 +25,7 @@ from svc.protocol.body import StreamBody
 from svc.protocol.drain import Drain
 from svc.protocol.head import Head, HeadParser
 from svc.protocol.limits import DEFAULT_LIMITS, Limits
-from svc.protocol.messages import BytesBody, Request, Response
+from svc.protocol.messages import BytesBody, Producer, Request, Response, pour
 from svc.protocol.response_head import BODILESS, close_body, encode_head
 from svc.protocol.websocket import SocketLimits, serve_socket
 from svc.protocol.wire_input import PeerGone, WireInput
@@ -147,6 +147,7 @@ class _Connection:
             peer=self._peer,
             secure=self._secure,
             gone=self._gone if body is None else None,
+            draining=self._drain.event,
         )
         if head.is_http11 and head.fields.wants_websocket:
             outcome = await self._application.upgrade(request)
@@ -210,21 +211,25 @@ class _Connection:
             await close_body(response.body)
 
     async def _stream_body(
-        self, request: Request, response: Response, body: AsyncIterator[bytes], *, chunked: bool
+        self, request: Request, response: Response, body: AsyncIterator[bytes] | Producer, *, chunked: bool
     ) -> bool:
         size = 0
+
+        async def write(piece: bytes) -> None:
+            nonlocal size
+            size += len(piece)
+            if response.content_length is not None and size > response.content_length:
+                raise RuntimeError("a response body is longer than it was announced")
+            if piece:
+                await self._write(b"%x\r\n%b\r\n" % (len(piece), piece) if chunked else piece)
+
         try:
-            async for piece in body:
-                size += len(piece)
-                if response.content_length is not None and size > response.content_length:
-                    raise RuntimeError("a response body is longer than it was announced")
-                if piece:
-                    await self._write(b"%x\r\n%b\r\n" % (len(piece), piece) if chunked else piece)
+            await pour(body, write)
             if response.content_length not in (None, size):
                 raise RuntimeError("a response body is shorter than it was announced")
-        except PeerGone:
-            raise
         except Exception as error:  # the head is out: all that is left to say is the cut
+            if _is_gone(error):
+                raise PeerGone from error
             self._log.error("http.answer_cut", error, request_id=request.id)
             return False
         if chunked:
@@ -268,3 +273,10 @@ class _Connection:
                 if silence.cancelled_caught or not received:
                     return
                 left -= received
+
+
+def _is_gone(error: Exception) -> bool:
+    """Whether there is nothing but that the peer has gone, which tasks of a body may have wrapped."""
+    if isinstance(error, ExceptionGroup):
+        return error.split(PeerGone)[1] is None
+    return isinstance(error, PeerGone)

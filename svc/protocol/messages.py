@@ -11,6 +11,7 @@ from typing import Final, Protocol
 from urllib.parse import parse_qsl, unquote
 
 import msgspec
+import trio
 
 from svc.errors import Invalid, Refusal, TooLarge
 
@@ -18,6 +19,9 @@ JSON: Final = "application/json"
 PROBLEM_JSON: Final = "application/problem+json"
 
 HeaderList = list[tuple[str, str]]
+Write = Callable[[bytes], Awaitable[None]]
+Producer = Callable[[Write], Awaitable[None]]
+"""Writes a body itself, with tasks of its own where it wants them; one piece at a time."""
 
 
 class Headers:
@@ -84,6 +88,7 @@ class Request:
     params: Mapping[str, str] = field(default_factory=dict)  # of the matched route
     logged: str = ""  # what a log may show of the target (logged.py), once a row is found
     gone: Callable[[], Awaitable[None]] | None = None  # returns once the client has closed; only for one who waits
+    draining: trio.Event | None = None  # set once the service closes: an answer without an end comes to one
     opens_socket: bool = False  # a checked WebSocket upgrade, and the matched route is a socket's
 
     @property
@@ -132,15 +137,24 @@ class Request:
 
 @dataclass(slots=True, kw_only=True)
 class Response:
-    """One HTTP answer. ``body`` is bytes, or an async iterator whose ``length`` is in ``content_length`` if known."""
+    """One HTTP answer. ``body`` is bytes, or comes in pieces, whose length is in ``content_length`` if known."""
 
     status: int = 200
     headers: HeaderList = field(default_factory=list)
-    body: bytes | AsyncIterator[bytes] = b""
+    body: bytes | AsyncIterator[bytes] | Producer = b""
     content_length: int | None = None
 
     def header(self, name: str) -> str | None:
         return next((value for key, value in self.headers if key == name), None)
+
+
+async def pour(body: AsyncIterator[bytes] | Producer, write: Write) -> None:
+    """Write a body that comes in pieces."""
+    if callable(body):
+        await body(write)
+    else:
+        async for piece in body:
+            await write(piece)
 
 
 def json_response(data: object, *, status: int = 200, headers: HeaderList | None = None) -> Response:

@@ -5,7 +5,6 @@ Owns the framing of answers. A value that would break out of its line is a bug o
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from http import HTTPStatus
 from typing import Final
 
@@ -42,7 +41,7 @@ def encode_head(response: Response, *, is_http11: bool, keep: bool) -> tuple[byt
     return text.encode("latin-1") + b"\r\n\r\n", chunked
 
 
-async def close_body(body: bytes | AsyncIterator[bytes]) -> None:
+async def close_body(body: object) -> None:
     """An iterator that holds a file or a subscription is told that nobody reads on."""
     close = getattr(body, "aclose", None)
     if close is not None:

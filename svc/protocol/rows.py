@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import msgspec
 
@@ -22,7 +22,17 @@ Listener = Literal["public", "internal"]
 """Which port a row answers on: everybody's, or the one that only this machine reaches, with the internal token."""
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
-ProcedureKind = Literal["query", "mutation"]
+ProcedureKind = Literal["query", "mutation", "subscription"]
+
+
+class Tell(Protocol):
+    """Tells a subscriber one thing. Who connects again brings the ``id`` of the last one that had any."""
+
+    async def __call__(self, data: object, *, id: str | None = None) -> None: ...
+
+
+Feed = Callable[[Tell], Awaitable[None]]
+"""What a subscription tells until it returns. Cancelled when its subscriber goes, or the service does."""
 
 
 class Wire(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -67,7 +77,9 @@ class SocketRoute(Generic[C]):
 class Procedure(Generic[C]):
     """One tRPC procedure. ``call`` gets the decoded ``input`` and returns an ``output`` (:class:`Wire` or lists).
 
-    ``is_costly``: a query that is given up once its client has closed the connection.
+    ``is_costly``: a query that is given up once its client has closed the connection. A subscription's ``call`` returns
+    its :data:`Feed`; ``output`` is what each ``tell`` of that is given, always with an ``id``. It is resumed by its
+    input's ``last_event_id``.
     """
 
     name: str

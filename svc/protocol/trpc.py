@@ -1,20 +1,23 @@
-"""The tRPC 11 wire over HTTP: single calls, batches and batch streams; the public ``@trpc/client`` works unchanged.
+"""The tRPC 11 wire over HTTP: single calls, batches, batch streams, subscriptions; the public ``@trpc/client`` works
+unchanged.
 
 Theory. ``/trpc/a.b?input=<json>`` is a query by GET, a mutation by POST with a JSON body. ``/trpc/a,b?batch=1``
 carries several calls of one kind, their inputs in an object keyed by position; the answer is an array, its status the
-common one or 207. With ``trpc-accept: application/jsonl`` the batch is answered line by line as the calls finish: every
-call takes three nested promises (``result``, ``data``, the value), each with a chunk number. No transformer.
+common one or 207. With ``trpc-accept: application/jsonl`` the batch is answered line by line as the calls finish. A
+subscription is a GET that answers with server-sent events; from where it goes on stands in ``Last-Event-ID``. No
+transformer.
 
-Owns the envelope, the compiled decoders and each procedure's access check, which comes before any body is read. Every
+Owns the compiled decoders and each procedure's access check, which comes before any body is read. Every
 failure is an answer in this shape: a refusal by its row, anything else as ``internal`` and whole in the log. It never
 knows what a procedure does.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Generic, TypeVar
+from functools import partial
+from typing import Final, Generic, TypeVar, cast
 from urllib.parse import unquote
 
 import msgspec
@@ -23,9 +26,11 @@ import trio
 from svc.errors import Invalid, NotFound, Refusal
 from svc.log import Log
 from svc.principal import Principal
+from svc.protocol.envelope import Outcome, array, internal, single, trpc_error_response
 from svc.protocol.guard import check_access
-from svc.protocol.messages import JSON, HeaderList, Request, Response
-from svc.protocol.rows import Nothing, Procedure, ProcedureKind
+from svc.protocol.messages import JSON, Request, Response
+from svc.protocol.rows import Feed, Nothing, Procedure, ProcedureKind
+from svc.protocol.streaming import events_response, lines_response
 
 C = TypeVar("C")
 
@@ -40,18 +45,11 @@ CONCURRENT_QUERIES: Final = 8
 turn."""
 JSONL: Final = "application/jsonl"
 
-_OK: Final = 200
 _NO_CONTENT: Final = 204
-_MULTI_STATUS: Final = 207
 _CLIENT_GONE: Final = 499
-_METHODS: Final[Mapping[ProcedureKind, str]] = {"query": "GET", "mutation": "POST"}
-RETRY_AFTER: Final = "retry-after"
+_METHODS: Final[Mapping[ProcedureKind, str]] = {"query": "GET", "mutation": "POST", "subscription": "GET"}
 _NO_FIELDS: Final = b"{}"
-_FIELDS: Final[HeaderList] = [
-    ("content-type", JSON),
-    ("cache-control", "no-store"),
-    ("vary", "trpc-accept, accept"),
-]
+_LAST_EVENT_ID: Final = "lastEventId"
 
 
 class RpcLayer(Generic[C]):
@@ -77,7 +75,7 @@ class RpcLayer(Generic[C]):
             return trpc_error_response(refusal)
         except Exception as error:
             self._log.error("rpc request failed", error, request_id=request.id)
-            return trpc_error_response(_internal())
+            return trpc_error_response(internal())
 
     async def _respond(self, context: C, request: Request, principal: Principal | None) -> Response:
         if request.method == "HEAD":
@@ -89,27 +87,63 @@ class RpcLayer(Generic[C]):
         is_stream = _wants_stream(request)
         if is_stream and not is_batch:
             raise Invalid("Streaming requests must be batched (you can do a batch of 1)")
+        _check_connection_params(query)
         names = path.split(",") if is_batch else [path]
         if len(names) > BATCH_MAX_CALLS:
             raise Invalid(f"A batch may have at most {BATCH_MAX_CALLS} calls.")
         calls = [self._find(name, request, principal) for name in names]
         kind = _common_kind(calls)
+        if kind == "subscription":
+            return await self._subscribe(calls, context, request, query, is_batch=is_batch)
         if any(call.refusal is None for call in calls):
             await _give_inputs(calls, request, query, is_batch=is_batch)
 
-        async def perform(call: _Call[C]) -> _Outcome:
+        async def perform(call: _Call[C]) -> Outcome:
             return await self._perform(call, context, request)
+
+        width = CONCURRENT_QUERIES if kind == "query" else 1
 
         async def answer() -> Response:
             if not is_batch:
-                return _single(await perform(calls[0]))
-            return _array(await _perform_all(calls, perform, width=CONCURRENT_QUERIES if kind == "query" else 1))
+                return single(await perform(calls[0]))
+            return array(await _perform_all(calls, perform, width=width))
 
         if is_stream:
-            return Response(headers=list(_FIELDS), body=_lines(calls, perform))
+            return lines_response(len(calls), partial(_tell_all, calls, perform, width=width))
         if request.gone is not None and kind == "query" and any(call.is_costly for call in calls):
             return await _while_wanted(answer, gone=request.gone)
         return await answer()
+
+    async def _subscribe(
+        self,
+        calls: Sequence[_Call[C]],
+        context: C,
+        request: Request,
+        query: Mapping[str, str],
+        *,
+        is_batch: bool,
+    ) -> Response:
+        """A stream of events, also where it is refused: a browser tells its script nothing of another answer."""
+        if is_batch:
+            refusal = Invalid("Cannot batch subscription calls")
+            return array([Outcome(refusal=refusal, path=call.name) for call in calls])
+        (call,) = calls
+        if call.refusal is not None and call.refusal.code == "method_not_allowed":
+            return trpc_error_response(call.refusal, call.name)
+        await _give_inputs(calls, request, query, is_batch=False)
+
+        def noted(error: Exception) -> Refusal:
+            self._log.error("subscription failed", error, request_id=request.id, procedure=call.name)
+            return internal()
+
+        try:
+            call.raw_input = _resumed(call.raw_input, request, query)
+            feed: Feed | Refusal = cast(Feed, await self._call(call, context))
+        except Refusal as refusal:
+            feed = refusal
+        except Exception as error:
+            feed = noted(error)
+        return events_response(feed, request, call.name, noted=noted)
 
     def _find(self, name: str, request: Request, principal: Principal | None) -> _Call[C]:
         """The procedure of that name, or why it may not be called, said before any input is read."""
@@ -129,24 +163,21 @@ class RpcLayer(Generic[C]):
             return _Call(name, compiled, refusal)
         return _Call(name, compiled)
 
-    async def _perform(self, call: _Call[C], context: C, request: Request) -> _Outcome:
+    async def _perform(self, call: _Call[C], context: C, request: Request) -> Outcome:
         """Run one call to its answer. An edge: whatever it raises is this call's alone."""
         try:
-            if call.refusal is not None:
-                raise call.refusal
-            assert call.compiled is not None
-            result = await call.compiled.row.call(context, call.compiled.decode(call.raw_input))
-            return _Outcome(data=msgspec.json.encode(result))
+            return Outcome(data=msgspec.json.encode(await self._call(call, context)))
         except Refusal as refusal:
-            return _Outcome(refusal=refusal, path=call.name)
+            return Outcome(refusal=refusal, path=call.name)
         except Exception as error:
             self._log.error("procedure failed", error, request_id=request.id, procedure=call.name)
-            return _Outcome(refusal=_internal(), path=call.name)
+            return Outcome(refusal=internal(), path=call.name)
 
-
-def trpc_error_response(refusal: Refusal, path: str | None = None) -> Response:
-    """The answer to a whole request that was refused, whoever refused it: one envelope, also to a batch."""
-    return _single(_Outcome(refusal=refusal, path=path))
+    async def _call(self, call: _Call[C], context: C) -> object:
+        if call.refusal is not None:
+            raise call.refusal
+        assert call.compiled is not None
+        return await call.compiled.row.call(context, call.compiled.decode(call.raw_input))
 
 
 class _Compiled(Generic[C]):
@@ -178,31 +209,6 @@ class _Call(Generic[C]):
         return self.compiled is not None and self.compiled.row.is_costly
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Outcome:
-    """A result as JSON, or a refusal; ``path`` is of a call that has one."""
-
-    data: bytes = b""
-    refusal: Refusal | None = None
-    path: str | None = None
-
-    @property
-    def status(self) -> int:
-        return _OK if self.refusal is None else self.refusal.row.status
-
-    def envelope(self) -> bytes:
-        if self.refusal is None:
-            return b'{"result":{"data":' + self.data + b"}}"
-        row = self.refusal.row
-        data: dict[str, object] = {**self.refusal.data, "code": row.rpc_name, "httpStatus": row.status}
-        if (wait_s := _pause_s(self.refusal)) is not None:
-            data["retryAfter"] = wait_s  # in seconds: a stream's head has left, and a batch has one header for all
-        if self.path is not None:
-            data["path"] = _encodable(self.path)
-        error = {"message": _encodable(self.refusal.detail), "code": row.rpc_number, "data": data}
-        return msgspec.json.encode({"error": error})
-
-
 # The request.
 
 
@@ -219,6 +225,31 @@ def _check_media_type(request: Request) -> None:
 
 def _wants_stream(request: Request) -> bool:
     return JSONL in (request.headers.get("trpc-accept"), request.headers.get("accept"))
+
+
+def _check_connection_params(query: Mapping[str, str]) -> None:
+    """What a client says of itself where it can't set headers. Nothing here asks for any, but it has a form."""
+    said = query.get("connectionParams")
+    if said is None:
+        return
+    try:
+        _connection_params.decode(said)
+    except (msgspec.ValidationError, UnicodeError) as error:
+        raise Invalid("Invalid connection params shape") from error
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise Invalid("Not JSON-parsable query params") from error
+
+
+_connection_params: Final = msgspec.json.Decoder(dict[str, str] | None)
+
+
+def _resumed(raw: bytes | Refusal | None, request: Request, query: Mapping[str, str]) -> bytes | Refusal | None:
+    """The input of a subscription that goes on behind the last event that its client has had."""
+    last = request.headers.get("last-event-id") or query.get(_LAST_EVENT_ID) or query.get("Last-Event-Id")
+    if last is None or isinstance(raw, Refusal):
+        return raw
+    fields = {} if raw is None else _decode(_inputs_decoder.decode, raw)
+    return msgspec.json.encode({**fields, _LAST_EVENT_ID: last.encode("utf-8", "replace").decode()})
 
 
 def _common_kind(calls: Sequence[_Call[C]]) -> ProcedureKind | None:
@@ -300,15 +331,32 @@ async def _while_wanted(answer: Callable[[], Awaitable[Response]], *, gone: Call
 
 
 async def _perform_all(
-    calls: Sequence[_Call[C]], perform: Callable[[_Call[C]], Awaitable[_Outcome]], *, width: int
-) -> list[_Outcome]:
-    """Every call's outcome, in order. At most ``width`` run at once: one for mutations, which take effect in order."""
-    outcomes: dict[int, _Outcome] = {}
+    calls: Sequence[_Call[C]], perform: Callable[[_Call[C]], Awaitable[Outcome]], *, width: int
+) -> list[Outcome]:
+    """Every call's outcome, in order."""
+    outcomes: dict[int, Outcome] = {}
+
+    async def keep(position: int, outcome: Outcome) -> None:
+        outcomes[position] = outcome
+
+    await _tell_all(calls, perform, keep, width=width)
+    return [outcomes[position] for position in range(len(calls))]
+
+
+async def _tell_all(
+    calls: Sequence[_Call[C]],
+    perform: Callable[[_Call[C]], Awaitable[Outcome]],
+    tell: Callable[[int, Outcome], Awaitable[None]],
+    *,
+    width: int,
+) -> None:
+    """Each call's outcome as soon as it is there. At most ``width`` run at once: one for mutations, which take effect
+    in order."""
     remaining = iter(enumerate(calls))
 
     async def work() -> None:
         for position, call in remaining:
-            outcomes[position] = await perform(call)
+            await tell(position, await perform(call))
 
     if min(width, len(calls)) == 1:
         await work()
@@ -316,56 +364,3 @@ async def _perform_all(
         async with trio.open_nursery() as nursery:
             for _ in range(min(width, len(calls))):
                 nursery.start_soon(work)
-    return [outcomes[position] for position in range(len(calls))]
-
-
-def _single(outcome: _Outcome) -> Response:
-    headers = list(_FIELDS)
-    if outcome.refusal is not None:
-        headers += outcome.refusal.headers.items()
-    return Response(status=outcome.status, headers=headers, body=outcome.envelope())
-
-
-def _array(outcomes: Sequence[_Outcome]) -> Response:
-    statuses = {outcome.status for outcome in outcomes}
-    status = statuses.pop() if len(statuses) == 1 else _MULTI_STATUS
-    body = b"[" + b",".join(outcome.envelope() for outcome in outcomes) + b"]"
-    return Response(status=status, headers=[*_FIELDS, *_pause(outcomes)], body=body)
-
-
-def _pause(outcomes: Sequence[_Outcome]) -> HeaderList:
-    """When a whole batch may be asked again: the longest pause that any call of it wants."""
-    refusals = [outcome.refusal for outcome in outcomes if outcome.refusal is not None]
-    waits = [wait_s for refusal in refusals if (wait_s := _pause_s(refusal)) is not None]
-    return [(RETRY_AFTER, str(max(waits)))] if waits else []
-
-
-def _pause_s(refusal: Refusal) -> int | None:
-    wait_s = refusal.headers.get(RETRY_AFTER, "")
-    return int(wait_s) if wait_s.isdecimal() else None
-
-
-async def _lines(calls: Sequence[_Call[C]], perform: Callable[[_Call[C]], Awaitable[_Outcome]]) -> AsyncIterator[bytes]:
-    """The JSONL stream. Calls run one after the other: a nursery can't stay open between the pieces of a body."""
-    yield msgspec.json.encode({str(i): [[0], [None, 0, i]] for i in range(len(calls))}) + b"\n"
-    following = len(calls)
-    for position, call in enumerate(calls):
-        outcome = await perform(call)
-        if outcome.refusal is not None:
-            yield b"[%d,0,[[%b]]]\n" % (position, outcome.envelope())
-            continue
-        result, data = following, following + 1
-        following += 2
-        yield (
-            b'[%d,0,[[{"result":0}],["result",0,%d]]]\n' % (position, result)
-            + b'[%d,0,[[{"data":0}],["data",0,%d]]]\n' % (result, data)
-            + b"[%d,0,[[%b]]]\n" % (data, outcome.data)
-        )
-
-
-def _internal() -> Refusal:
-    return Refusal("Something went wrong here. The log knows it by the request id.", code="internal")
-
-
-def _encodable(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()

@@ -13,7 +13,7 @@ import trio
 from svc.errors import Conflict, Refusal
 from svc.log import Log
 from svc.principal import Principal
-from svc.protocol.messages import BytesBody, Headers, Request, Response
+from svc.protocol.messages import BytesBody, Headers, Request, Response, pour
 from svc.protocol.rows import NOTHING, Access, Nothing, Procedure, ProcedureKind, Wire
 from svc.protocol.trpc import RpcLayer
 
@@ -143,7 +143,19 @@ def mutation(path: str, body: bytes = b"", *, batch: bool = False, **headers: st
 async def body_of(response: Response) -> bytes:
     if isinstance(response.body, bytes):
         return response.body
-    return b"".join([piece async for piece in response.body])
+    return b"".join(await pieces_of(response))
+
+
+async def pieces_of(response: Response) -> list[bytes]:
+    """What is written of a body that comes in pieces."""
+    assert not isinstance(response.body, bytes)
+    found: list[bytes] = []
+
+    async def write(piece: bytes) -> None:
+        found.append(piece)
+
+    await pour(response.body, write)
+    return found
 
 
 def _headers(fields: Mapping[str, str]) -> Headers:

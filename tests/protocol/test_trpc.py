@@ -13,12 +13,14 @@ from hypothesis import strategies as st
 
 from svc.errors import ERRORS, Refusal, Unavailable
 from svc.principal import Principal
-from svc.protocol.messages import Request
-from svc.protocol.trpc import BATCH_MAX_CALLS, BODY_MAX_BYTES, CONCURRENT_QUERIES, RpcLayer, trpc_error_response
+from svc.protocol.envelope import trpc_error_response
+from svc.protocol.messages import Request, Response, pour
+from svc.protocol.streaming import PING_S
+from svc.protocol.trpc import BATCH_MAX_CALLS, BODY_MAX_BYTES, CONCURRENT_QUERIES, RpcLayer
 from tests.recorded_log import RecordedLog, StoppedClock
 from tests.sizes import examples
 
-from .rpc_world import ADMIN, MEMBER, RpcWorld, body_of, mutation, query
+from .rpc_world import ADMIN, MEMBER, RpcWorld, body_of, mutation, pieces_of, query
 
 
 @pytest.fixture
@@ -336,10 +338,35 @@ async def test_a_stream_sends_each_answer_as_soon_as_it_is_there(world: RpcWorld
     body = b'{"0":{"amount":1,"delayS":5},"1":{"amount":2,"delayS":5}}'
     request = mutation("add,add", body, batch=True, accept="application/jsonl")
     response = await world.layer.respond("context", request, MEMBER)
+    assert await arrivals_of(response) == pytest.approx([0, 5, 10])
+
+
+async def test_a_stream_of_queries_answers_the_quick_before_the_slow(world: RpcWorld) -> None:
+    given = {"0": {"amount": 1, "delayS": 9}, "1": {"amount": 2, "delayS": 1}}
+    request = query("slow,slow,health.ping", given, batch=True, trpc_accept="application/jsonl")
+    response = await world.layer.respond("context", request, MEMBER)
+    lines = [json.loads(line) for line in (await body_of(response)).splitlines()]
+    assert [line[0] for line in lines[1:] if line[0] < 3] == [2, 1, 0]
+    assert world.most_running == 2
+
+
+async def test_a_silent_stream_gives_signs_of_life_that_mean_nothing(world: RpcWorld) -> None:
+    request = query("slow", {"0": {"amount": 1, "delayS": 3 * PING_S}}, batch=True, accept="application/jsonl")
+    response = await world.layer.respond("context", request, MEMBER)
+    pieces = await pieces_of(response)
+    assert pieces[1:3] == [b" ", b" "]
+    assert [json.loads(line) for line in b"".join(pieces).splitlines()][-1] == [2, 0, [[1]]]
+
+
+async def arrivals_of(response: Response) -> list[float]:
     assert not isinstance(response.body, bytes)
-    began = trio.current_time()
-    arrivals = [trio.current_time() - began async for _ in response.body]
-    assert arrivals == pytest.approx([0, 5, 10])
+    began, arrivals = trio.current_time(), []
+
+    async def write(piece: bytes) -> None:
+        arrivals.append(trio.current_time() - began)
+
+    await pour(response.body, write)
+    return arrivals
 
 
 async def test_a_stream_is_always_a_batch(world: RpcWorld) -> None:

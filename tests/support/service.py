@@ -40,6 +40,7 @@ from svc.protocol.messages import BytesBody
 from svc.store import Home, ReadTx, Secrets, Value
 from svc.workspace import RequestContext, Workspace
 from tests.migrated import lay_database
+from tests.protocol.rpc_world import body_of
 from tests.protocol.socket_world import KEY, Client
 from tests.recorded_log import RecordedLog
 from tests.support.http import Reply, read_to_end, replies
@@ -315,7 +316,7 @@ class Service:
 
     async def _answer_as(self, principal: Principal | None, request: Request) -> Reply:
         response = await self.application_for(principal)(request)
-        body = response.body if isinstance(response.body, bytes) else b"".join([part async for part in response.body])
+        body = await body_of(response)
         return Reply(response.status, response.headers, body)
 
     async def synced(self, *subjects: str, address: str = MIA, **more: object) -> list[str]:
