@@ -2030,10 +2030,39 @@ interface RunsUsage {
   outputTokens: number | null;
 }
 
+/** One update. */
+interface SurfaceEvent {
+  type: "event";
+  seq: number;
+  topic: string;
+  kind: string;
+  id: string;
+  payload: unknown;
+}
+
+/** What to listen to, and from where on. */
+interface SurfaceListening {
+  topics: string[];
+  after?: number | null;
+  lastEventId?: string | null;
+}
+
 interface SurfacePong {
   version: string;
   time: string;
   ok: true;
+}
+
+/** The first frame: the newest update that was told to anybody before. */
+interface SurfaceReady {
+  type: "ready";
+  seq: number;
+}
+
+/** What was asked for is no longer kept: fetch anew, and go on from here. */
+interface SurfaceReset {
+  type: "reset";
+  seq: number;
 }
 
 interface TryoutTriedOut {
@@ -2215,4 +2244,9 @@ interface Procedures {
   "demo.tryOut": { input: undefined; output: TryoutTriedOut };
   "health.ping": { input: undefined; output: SurfacePong };
   "inside.look": { input: undefined; output: InsideInsideOut };
+}
+
+/** The same of subscriptions; what comes out comes again and again. */
+interface Subscriptions {
+  "events.live": { input: SurfaceListening; output: SurfaceReady | SurfaceEvent | SurfaceReset };
 }

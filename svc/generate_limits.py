@@ -24,7 +24,7 @@ from svc.config import Setting
 
 SVC: Final = Path(__file__).parent
 AREAS: Final = {
-    "RPC": ("protocol/trpc",),
+    "RPC": ("protocol/trpc", "protocol/streaming"),
     "Sockets": ("protocol/websocket", "protocol/websocket_client", "surface/live"),
     "HTTP": ("protocol", "doors", "surface", "identity/routes", "gitops/webhook"),
     "Files": ("files",),

@@ -88,6 +88,7 @@ TOP = {
     "generate_bounds",
     "generate_types",
     "preflight",
+    "describing",
     "doctor",
     "__main__",
 }

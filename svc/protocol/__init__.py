@@ -17,7 +17,7 @@ from svc.protocol.link import Connect, Link, LinkAnswer, LinkFault
 from svc.protocol.memory import stream_pair
 from svc.protocol.messages import BodyReader, Headers, Request, Response, json_response, redirect
 from svc.protocol.router import Router
-from svc.protocol.rows import NOTHING, Access, Listener, Nothing, Procedure, Route, SocketRoute, Wire
+from svc.protocol.rows import NOTHING, Access, Feed, Listener, Nothing, Procedure, Route, SocketRoute, Tell, Wire
 from svc.protocol.static import StaticTree
 from svc.protocol.trpc import RpcLayer
 from svc.protocol.websocket import Socket, SocketClosed, SocketLimits
@@ -32,6 +32,7 @@ __all__ = [
     "BodyReader",
     "Connect",
     "Drain",
+    "Feed",
     "Forwarded",
     "Guard",
     "Headers",
@@ -53,6 +54,7 @@ __all__ = [
     "SocketLimits",
     "SocketRoute",
     "StaticTree",
+    "Tell",
     "Wire",
     "clear_cookie",
     "cookie",

@@ -33,7 +33,7 @@ PING_S: Final = 15.0
 INACTIVE_S: Final = 40.0
 """Silence after which a client of a subscription takes its connection for dead. Beyond: it connects again and
 resumes."""
-RETRY_MIN_MS: Final = 1_000
+RETRY_S: Final = 1.0
 """Pause of a client before it connects to a subscription again, at least; at most twice that."""
 
 EVENT_STREAM: Final = "text/event-stream"
@@ -116,7 +116,8 @@ def events_response(
 
 
 def _connected() -> bytes:
-    pause_ms = RETRY_MIN_MS + secrets.randbelow(RETRY_MIN_MS)
+    least_ms = round(RETRY_S * 1_000)
+    pause_ms = least_ms + secrets.randbelow(least_ms)
     options = msgspec.json.encode({"reconnectAfterInactivityMs": round(INACTIVE_S * 1_000)})
     return b"retry: %d\nevent: connected\ndata: %b\n\n\n" % (pause_ms, options)
 

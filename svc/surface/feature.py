@@ -10,7 +10,7 @@ from svc.feature import Feature
 from svc.protocol import Nothing, Procedure, Request, Response, Route, SocketRoute, Wire
 from svc.surface import listener, probes
 from svc.surface.listener import Surface
-from svc.surface.live import live
+from svc.surface.live import Frame, Listening, live, live_feed
 from svc.worker.probes import ROWS as WORKER
 from svc.workspace import RequestContext
 
@@ -74,6 +74,15 @@ FEATURE = Feature(
             output=Pong,
             call=ping,
             summary="Whether the service answers, its version and its time.",
+        ),
+        Procedure(
+            name="events.live",
+            kind="subscription",
+            access="authenticated",
+            input=Listening,
+            output=Frame,
+            call=live_feed,
+            summary="The frames of `/ws` for these topics, as they come; resumed where a link was lost.",
         ),
     ),
     build=listener.build,

@@ -90,6 +90,9 @@ ASKS_FOR_MORE = frozenset({"POST /auth/logout", "POST /auth/socket-ticket", "POS
 
 SOCKETS: dict[str, Access] = {"/ws": "authenticated", "/meetings/audio": "authenticated"}
 
+SUBSCRIPTIONS: dict[str, Access] = {"events.live": "authenticated"}
+"""They answer 200 to everybody, and in the stream what becomes of it: ``tests/surface/test_live_feed.py``."""
+
 
 def query(access: Access, status: int = 200, /, **wanted: object) -> Door:
     return Door(access=access, target="", wanted=wanted, status=status)
@@ -301,7 +304,8 @@ def test_the_table_knows_every_row_of_the_service() -> None:
     assert routes == {name: door.access for name, door in ROUTES.items()}
     assert sockets == SOCKETS
     assert procedures == {
-        name: ("query" if door.method == "GET" else "mutation", door.access) for name, door in PROCEDURES.items()
+        **{name: ("query" if door.method == "GET" else "mutation", door.access) for name, door in PROCEDURES.items()},
+        **{name: ("subscription", access) for name, access in SUBSCRIPTIONS.items()},
     }
 
 
