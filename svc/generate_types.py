@@ -55,7 +55,6 @@ import type {{
   TRPCMutationProcedure,
   TRPCQueryProcedure,
   TRPCSubscriptionProcedure,
-  TrackedEnvelope,
 }} from "@trpc/server";
 
 type Query<Input, Output> = TRPCQueryProcedure<{{ meta: object; input: Input; output: Output }}>;
@@ -63,7 +62,7 @@ type Mutation<Input, Output> = TRPCMutationProcedure<{{ meta: object; input: Inp
 type Subscription<Input, Output> = TRPCSubscriptionProcedure<{{
   meta: object;
   input: Input;
-  output: AsyncIterable<TrackedEnvelope<Output>, void, unknown>;
+  output: AsyncIterable<{{ id: string; data: Output }}, void, unknown>;
 }}>;
 """
 _ROOT: Final = "{ ctx: object; meta: object; errorShape: TRPCDefaultErrorShape; transformer: false }"

@@ -83,7 +83,9 @@ COMMONMARK_SPEC: Final = Need(
 )
 AXE: Final = Need(name="axe-core", get=_FROM_PEERS, is_there=AXE_PATH.is_file)
 TRPC_CLIENT: Final = Need(
-    name="@trpc/client", get=_FROM_PEERS, is_there=lambda: _packages("@trpc/client", "@trpc/server")
+    name="@trpc/client in static/node_modules",
+    get="run make static/vendor/.stamp",
+    is_there=lambda: (_VENDOR.parents[1] / "node_modules" / "@trpc" / "client").is_dir(),
 )
 TUS_CLIENT: Final = Need(name="tus-js-client", get=_FROM_PEERS, is_there=lambda: _packages("tus-js-client"))
 EMULATOR: Final = Need(name="the Google emulator", get=_FROM_PEERS, is_there=lambda: emulator_files() is not None)

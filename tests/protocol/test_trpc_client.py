@@ -18,7 +18,6 @@ from svc.protocol.http1 import serve_connection
 from svc.protocol.messages import Request, Response
 from svc.protocol.router import Router
 from svc.protocol.rows import Method, Route
-from tests.peers.cache import peers_dir
 from tests.peers.needs import NODE, TRPC_CLIENT, need
 from tests.recorded_log import RecordedLog, StoppedClock
 from tests.sizes import HANGS_S
@@ -32,7 +31,7 @@ LINKS = ["httpLink", "httpBatchLink", "httpBatchStreamLink"]
 
 def modules() -> Path:
     need(NODE, TRPC_CLIENT)
-    return peers_dir()
+    return Path(__file__).parents[2] / "static"
 
 
 async def run_client(world: RpcWorld, log: RecordedLog) -> dict[str, dict[str, object]]:
