@@ -1,6 +1,7 @@
 // @ts-check
 /** Every feature of the web app, in order: of two that know an address, the first shows it. */
 import { FEATURE as capabilities } from "./capabilities/feature.js";
+import { FEATURE as description } from "./description/feature.js";
 import { FEATURE as files } from "./files/feature.js";
 import { FEATURE as gitops } from "./gitops/feature.js";
 import { FEATURE as health } from "./health/feature.js";
@@ -19,4 +20,4 @@ import { FEATURE as tasks } from "./tasks/feature.js";
 
 /** @type {readonly import("./feature.js").Feature[]} */
 export const FEATURES = [identity, offline, capabilities, mail, tasks, runs, people, plugins, gitops, meetings, files,
-  pages, health, inside, notifications, settings];
+  pages, health, inside, description, notifications, settings];

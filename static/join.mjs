@@ -29,8 +29,8 @@ const { build } = createRequire(resolve(modules, "node_modules/join.mjs"))("esbu
 const BASE = "{{static}}";
 /** What stays as it is, beside what is joined. */
 const KEPT = new Set([".svg", ".png", ".webp", ".ico", ".woff2", ".webmanifest", ".txt"]);
-/** Loaded by its addresses, some by a library that knows them. */
-const WHOLE = "vendor/pdf/";
+/** Loaded by its addresses: some by a library that knows them, one by a page apart from the app. */
+const WHOLE = ["vendor/pdf/", "vendor/docs/"];
 /** Loaded into the audio thread by its address. */
 const WORKLET = ".worklet.js";
 const STYLESHEET = /^ *<link rel="stylesheet" href="\{\{static\}\}\/(.+)">\n/gm;
@@ -49,7 +49,7 @@ async function main() {
   await build({ ...COMMON, entryPoints: ["sw.js"], outfile: join(TARGET, "sw.js") });
   writeFileSync(join(TARGET, "index.html"), pageOf(page, first));
   for (const name of below(HERE)) {
-    if (!KEPT.has(extname(name)) && !name.startsWith(WHOLE) && !name.endsWith(WORKLET)) continue;
+    if (!KEPT.has(extname(name)) && !isWhole(name)) continue;
     cpSync(join(HERE, name), join(TARGET, name));
   }
 }
@@ -82,7 +82,7 @@ async function joinModules(page) {
  */
 async function joinStyles(page) {
   const linked = [...page.matchAll(STYLESHEET)].map(([, name]) => name ?? "");
-  const others = below(HERE).filter((name) => name.endsWith(".css") && !linked.includes(name));
+  const others = below(HERE).filter((name) => name.endsWith(".css") && !linked.includes(name) && !isWhole(name));
   const contents = [...linked, ...others].map((name) => `@import "./${name}";`).join("\n");
   const stdin = { contents, resolveDir: HERE, loader: "css" };
   await build({ ...COMMON, stdin, outfile: join(TARGET, "joined/app.css") });
@@ -112,6 +112,11 @@ function replaced(text, from, to) {
   const after = text.replace(from, to);
   if (after === text) throw new Error(`join.mjs: the page has no ${from}`);
   return after;
+}
+
+/** @param {string} name of a file */
+function isWhole(name) {
+  return name.endsWith(WORKLET) || WHOLE.some((folder) => name.startsWith(folder));
 }
 
 /**

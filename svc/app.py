@@ -20,6 +20,7 @@ from svc import (
     broker,
     capabilities,
     connections,
+    description,
     events,
     files,
     gitops,
@@ -116,6 +117,7 @@ FEATURES: Final[tuple[Feature, ...]] = (
     fakes.FEATURE,
     surface.FEATURE,
     inside.FEATURE,
+    description.FEATURE,
 )
 
 FAKES: Final = fakes.FEATURE

@@ -34,7 +34,7 @@ from svc.clock import WallClock
 from svc.command import JSON, OK, Argument, Command, Invocation, OpenedHome
 from svc.config import EXIT_CONFIG, Config, ConfigError, ConfigFault, Rule, read_config, read_config_without_faults
 from svc.confinement import let_nobody_read
-from svc.describing import types_command
+from svc.describing import openapi_command, types_command
 from svc.doctor import doctor_command
 from svc.errors import Refusal
 from svc.listening import Front, Role
@@ -237,6 +237,12 @@ CORE_COMMANDS: Final = (
         name="types",
         summary="print the TypeScript types of all procedures, as the AppRouter that @trpc/client takes",
         run=types_command,
+        bears_faults=True,
+    ),
+    Command(
+        name="openapi",
+        summary="print every route and procedure as OpenAPI 3.1",
+        run=openapi_command,
         bears_faults=True,
     ),
 )

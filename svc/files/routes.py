@@ -17,9 +17,23 @@ from svc.files.actions import MISSING
 from svc.files.content import ASK_AGAIN, FOR_A_YEAR, serve_file
 from svc.files.names import name_from_header, type_from_headers
 from svc.files.settings import UPLOAD_MAX_BYTES
-from svc.protocol import Headers, Request, Response, Route, json_response
+from svc.protocol import Headers, Request, Response, Route, Says, Wire, json_response
 from svc.workspace import RequestContext
 
+ANY_BYTES: Final = "application/octet-stream"
+
+
+class UploadHeaders(Wire, frozen=True):
+    """``name``: percent-encoded, in UTF-8; without one, the file has a name of its own."""
+
+    name: str | None = msgspec.field(name="X-Svc-Filename", default=None)
+
+
+class ContentHeaders(Wire, frozen=True):
+    range: str | None = msgspec.field(name="Range", default=None)
+
+
+CONTENT: Final = Says(headers=ContentHeaders, answers={200: "*/*", 206: "*/*"})
 _NO_BLOB: Final = "There is no such blob."
 
 
@@ -85,6 +99,7 @@ ROUTES: tuple[Route[RequestContext], ...] = (
         access="authenticated",
         handle=upload,
         summary="Upload a file: the raw body, its type in Content-Type, its name in X-Svc-Filename.",
+        says=Says(headers=UploadHeaders, body=ANY_BYTES, answers={201: wire.UploadedOut}),
     ),
     Route(
         method="GET",
@@ -92,6 +107,7 @@ ROUTES: tuple[Route[RequestContext], ...] = (
         access="authenticated",
         handle=file_content,
         summary="The content of a file that the caller owns or may read.",
+        says=CONTENT,
     ),
     Route(
         method="GET",
@@ -99,5 +115,6 @@ ROUTES: tuple[Route[RequestContext], ...] = (
         access="authenticated",
         handle=blob_content,
         summary="The content with that hash, where the caller may read a file that has it.",
+        says=CONTENT,
     ),
 )

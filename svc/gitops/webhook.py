@@ -17,7 +17,7 @@ import trio
 
 from svc.capabilities import Door
 from svc.errors import Forbidden
-from svc.protocol import Headers, Request, Response, Route, json_response
+from svc.protocol import Headers, Request, Response, Route, Says, Wire, json_response
 from svc.store import SecretUnreadable
 from svc.workspace import RequestContext
 
@@ -34,6 +34,12 @@ SIGNATURES: Final = ("x-hub-signature-256", "x-gitea-signature", "x-forgejo-sign
 TOKENS: Final = ("x-forge-token", "x-gitlab-token")
 _REFUSED: Final = "The webhook's signature is wrong or missing, or no secret is set."
 _BRANCH: Final = "refs/heads/"
+
+
+class Queued(Wire, frozen=True):
+    """Whether it means a branch that is followed."""
+
+    queued: bool
 
 
 class _Push(msgspec.Struct):
@@ -101,7 +107,7 @@ def is_signed(headers: Headers, body: bytes, secret: bytes) -> bool:
 
 async def _take(context: RequestContext, request: Request) -> Response:
     queued = await context.workspace.service(Webhook).take(request)
-    return json_response({"queued": queued}, status=202)
+    return json_response(Queued(queued=queued), status=202)
 
 
 ROUTES: Final = (
@@ -112,5 +118,6 @@ ROUTES: Final = (
         handle=_take,
         csrf_exempt=True,
         summary="A forge tells of a push: signed with the webhook's secret.",
+        says=Says(body="application/json", answers={202: Queued}),
     ),
 )

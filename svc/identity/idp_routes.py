@@ -26,7 +26,7 @@ from svc.identity.oidc_trip import HOME, MAX_INVITE_CHARS, Luggage, nonce_of, op
 from svc.identity.routes import session_cookie
 from svc.identity.service import SESSION_COOKIE, Identity
 from svc.principal import system
-from svc.protocol import Request, Response, Route, cookie, redirect, set_cookie
+from svc.protocol import Request, Response, Route, Says, Wire, cookie, redirect, set_cookie
 from svc.settings import canonical_origin
 from svc.workspace import RequestContext
 
@@ -49,6 +49,21 @@ _KEY_BYTES: Final = 32
 _PURPOSE: Final = "login"
 _VISITOR: Final = system("login")
 """Nobody is signed in yet; the round trip belongs to the browser alone."""
+
+
+class StartQuery(Wire, frozen=True):
+    """``invite``: the code of an invite or the claim token; ``next``: where in the app to go afterwards."""
+
+    invite: str = ""
+    next: str = HOME
+
+
+class CallbackQuery(Wire, frozen=True):
+    """What the provider adds."""
+
+    state: str = ""
+    code: str | None = None
+    error: str | None = None
 
 
 async def start(context: RequestContext, request: Request) -> Response:
@@ -195,6 +210,7 @@ ROUTES: tuple[Route[RequestContext], ...] = (
         access="public",
         handle=limited(start),
         summary="Begin to sign in: redirect to the identity provider.",
+        says=Says(query=StartQuery, answers={302: None}),
     ),
     Route(
         method="GET",
@@ -202,5 +218,6 @@ ROUTES: tuple[Route[RequestContext], ...] = (
         access="public",
         handle=limited(callback),
         summary="The identity provider sends the browser back here.",
+        says=Says(query=CallbackQuery, answers={302: None}),
     ),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Final, TypeVar
+from typing import Annotated, Final, Literal, TypeVar
 
 import msgspec
 
@@ -14,7 +14,7 @@ from svc.identity.actions import CODE_REFUSED, SignedIn
 from svc.identity.limiter import limited
 from svc.identity.model import MAX_KIND_CHARS, MAX_NAME_CHARS, SESSION_LIFETIME_MS, Proof, User
 from svc.identity.service import SESSION_COOKIE, Identity
-from svc.protocol import Request, Response, Route, clear_cookie, cookie, json_response, set_cookie
+from svc.protocol import Request, Response, Route, Says, Wire, clear_cookie, cookie, json_response, set_cookie
 from svc.settings import canonical_origin
 from svc.workspace import RequestContext
 
@@ -39,6 +39,40 @@ class PairClaim(msgspec.Struct):
     kind: Annotated[str, msgspec.Meta(max_length=MAX_KIND_CHARS)] = "device"
 
 
+class UserOut(Wire, frozen=True):
+    id: str
+    email: str
+    name: str
+    role: Literal["admin", "member"]
+
+
+class Me(Wire, frozen=True):
+    """``user`` is nobody on an unclaimed instance, too. The last two are the ways to sign in."""
+
+    user: UserOut | None
+    mode: Literal["unclaimed", "claimed", "off"]
+    dev_login: bool
+    google_login: bool
+
+
+class SignedInOut(Wire, frozen=True):
+    user: UserOut
+
+
+class Ticket(Wire, frozen=True):
+    ticket: str
+    expires_at: str
+
+
+class Paired(Wire, frozen=True):
+    """``token`` is shown this once."""
+
+    token: str
+    device_id: str
+    kind: str
+    capabilities: dict[str, bool]
+
+
 async def me(context: RequestContext, request: Request) -> Response:
     """Who the caller is and how one can sign in; nothing that a stranger could not see by trying."""
     identity = context.workspace.service(Identity)
@@ -46,10 +80,18 @@ async def me(context: RequestContext, request: Request) -> Response:
     user = None
     if principal is not None and principal.user_id is not None:
         user = await context.workspace.store.read_small(queries.user, principal.user_id)
-    mode = "off" if identity.is_off else "claimed" if identity.claimed else "unclaimed"
+    mode: Literal["unclaimed", "claimed", "off"] = (
+        "off" if identity.is_off else "claimed" if identity.claimed else "unclaimed"
+    )
     has_provider = await identity.has_provider()
-    ways = {"devLogin": identity.dev_login, "googleLogin": has_provider}
-    return json_response({"user": user_out(user), "mode": mode, **ways})
+    return json_response(
+        Me(
+            user=None if user is None else user_out(user),
+            mode=mode,
+            dev_login=identity.dev_login,
+            google_login=has_provider,
+        )
+    )
 
 
 async def dev_login(context: RequestContext, request: Request) -> Response:
@@ -58,7 +100,8 @@ async def dev_login(context: RequestContext, request: Request) -> Response:
         raise Forbidden("This server signs people in through its identity provider.")
     wanted = await _body(request, DevLogin)
     signed_in = await sign_in(context, request, proof=Proof(email=wanted.email), invite=wanted.invite)
-    return json_response({"user": user_out(signed_in.user)}, headers=[session_cookie(context, request, signed_in)])
+    answer = SignedInOut(user=user_out(signed_in.user))
+    return json_response(answer, headers=[session_cookie(context, request, signed_in)])
 
 
 async def open_claim_link(context: RequestContext, request: Request) -> Response:
@@ -70,7 +113,8 @@ async def open_claim_link(context: RequestContext, request: Request) -> Response
     if email is None:
         raise Forbidden("This link was used already or is older than 30 minutes. Run `svc claim` again.")
     signed_in = await sign_in(context, request, proof=Proof(email=email), invite=None, vouched=True)
-    return json_response({"user": user_out(signed_in.user)}, headers=[session_cookie(context, request, signed_in)])
+    answer = SignedInOut(user=user_out(signed_in.user))
+    return json_response(answer, headers=[session_cookie(context, request, signed_in)])
 
 
 async def log_out(context: RequestContext, request: Request) -> Response:
@@ -92,7 +136,7 @@ async def socket_ticket(context: RequestContext, request: Request) -> Response:
         raise Forbidden("A ticket is for a device token; a browser's session opens sockets by itself.")
     ticket, lifetime_s = context.workspace.service(Identity).issue_ticket(context.principal)
     expires_at = context.workspace.clock.now() + round(lifetime_s * 1_000)
-    return json_response({"ticket": ticket, "expiresAt": rfc3339(expires_at)})
+    return json_response(Ticket(ticket=ticket, expires_at=rfc3339(expires_at)))
 
 
 async def claim_pairing_code(context: RequestContext, request: Request) -> Response:
@@ -105,7 +149,7 @@ async def claim_pairing_code(context: RequestContext, request: Request) -> Respo
         raise CODE_REFUSED
     device, token = paired
     return json_response(
-        {"token": token, "deviceId": device.id, "kind": device.kind, "capabilities": dict(device.capabilities)}
+        Paired(token=token, device_id=device.id, kind=device.kind, capabilities=dict(device.capabilities))
     )
 
 
@@ -136,10 +180,8 @@ def session_cookie(context: RequestContext, request: Request, signed_in: SignedI
     )
 
 
-def user_out(user: User | None) -> dict[str, str] | None:
-    if user is None:
-        return None
-    return {"id": user.id, "email": user.email, "name": user.name, "role": user.role}
+def user_out(user: User) -> UserOut:
+    return UserOut(id=user.id, email=user.email, name=user.name, role=user.role)
 
 
 def _is_secure(context: RequestContext, request: Request) -> bool:
@@ -163,6 +205,7 @@ ROUTES: tuple[Route[RequestContext], ...] = (
         access="public",
         handle=me,
         summary="Who the caller is, and how one can sign in.",
+        says=Says(answers={200: Me}),
     ),
     Route(
         method="POST",
@@ -170,6 +213,7 @@ ROUTES: tuple[Route[RequestContext], ...] = (
         access="public",
         handle=limited(dev_login),
         summary="Sign in by an address alone; only under PROVIDERS=fake.",
+        says=Says(body=DevLogin, answers={200: SignedInOut}),
     ),
     Route(
         method="POST",
@@ -177,6 +221,7 @@ ROUTES: tuple[Route[RequestContext], ...] = (
         access="public",
         handle=limited(open_claim_link),
         summary="Redeem the one-time link that `svc claim` printed.",
+        says=Says(body=ClaimLink, answers={200: SignedInOut}),
     ),
     Route(
         method="POST",
@@ -184,6 +229,7 @@ ROUTES: tuple[Route[RequestContext], ...] = (
         access="authenticated",
         handle=log_out,
         summary="End the session.",
+        says=Says(answers={204: None}),
     ),
     Route(
         method="POST",
@@ -191,6 +237,7 @@ ROUTES: tuple[Route[RequestContext], ...] = (
         access="authenticated",
         handle=limited(socket_ticket),
         summary="A one-use ticket for a WebSocket upgrade, by device token.",
+        says=Says(answers={200: Ticket}),
     ),
     Route(
         method="POST",
@@ -198,6 +245,7 @@ ROUTES: tuple[Route[RequestContext], ...] = (
         access="public",
         handle=limited(claim_pairing_code, apart="pairing "),
         summary="Turn a pairing code into a device token.",
+        says=Says(body=PairClaim, answers={200: Paired}),
         csrf_exempt=True,
     ),
 )

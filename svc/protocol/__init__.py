@@ -17,7 +17,21 @@ from svc.protocol.link import Connect, Link, LinkAnswer, LinkFault
 from svc.protocol.memory import stream_pair
 from svc.protocol.messages import BodyReader, Headers, Request, Response, json_response, redirect
 from svc.protocol.router import Router
-from svc.protocol.rows import NOTHING, Access, Feed, Listener, Nothing, Procedure, Route, SocketRoute, Tell, Wire
+from svc.protocol.rows import (
+    NOTHING,
+    PAGE,
+    Access,
+    Feed,
+    Listener,
+    Nothing,
+    Procedure,
+    ProcedureKind,
+    Route,
+    Says,
+    SocketRoute,
+    Tell,
+    Wire,
+)
 from svc.protocol.static import StaticTree
 from svc.protocol.trpc import RpcLayer
 from svc.protocol.websocket import Socket, SocketClosed, SocketLimits
@@ -26,6 +40,7 @@ __all__ = [
     "DEFAULT_LIMITS",
     "NEAR_NETWORKS",
     "NOTHING",
+    "PAGE",
     "Access",
     "Application",
     "AsgiFace",
@@ -44,11 +59,13 @@ __all__ = [
     "LoopbackGuard",
     "Nothing",
     "Procedure",
+    "ProcedureKind",
     "Request",
     "Response",
     "Route",
     "Router",
     "RpcLayer",
+    "Says",
     "Socket",
     "SocketClosed",
     "SocketLimits",

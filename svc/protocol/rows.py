@@ -6,9 +6,9 @@ protocol only passes it through. A row is data: router and RPC layer compile the
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Any, Final, Generic, Literal, Protocol, TypeVar
 
 import msgspec
 
@@ -47,10 +47,30 @@ NOTHING = Nothing()
 
 
 @dataclass(frozen=True, kw_only=True)
+class Says:
+    """What a route takes and answers, for its description (``/openapi.json``); a type is a record of the wire.
+
+    ``answers``: what it says where it does what it is for, by status: a type, as JSON; the words of a media type, for
+    bytes; ``None``, for no body. ``body`` is one of the two as well; ``query`` and ``headers`` are records whose fields
+    are parameters.
+    """
+
+    answers: Mapping[int, object]
+    body: object = None
+    query: type | None = None
+    headers: type | None = None
+
+
+PAGE: Final = Says(answers={200: "text/html"})
+"""A page of the app."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Route(Generic[C]):
     """``path`` holds literal segments and ``:name`` parameters; a final ``*name`` takes the rest. GET answers HEAD.
 
     OPTIONS is answered for every path; a row says what it says besides, to everybody, and no CORS rule is in it.
+    ``says``: all that strangers need to know of it; each route of the public listener has it.
     """
 
     method: Method
@@ -61,6 +81,7 @@ class Route(Generic[C]):
     csrf_exempt: bool = False  # /gitops/webhook and /pair/claim only
     host_exempt: bool = False  # the three probes only
     listener: Listener = "public"
+    says: Says | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -38,8 +38,9 @@ STYLESHEETS_MARK: Final = "{{stylesheets}}"
 WORKER_NAME: Final = "sw.js"
 FILES_MARK: Final = "{{files}}"
 """In the worker: the names of the tree's files that a browser keeps, with a space between two."""
-ONLINE_ONLY: Final = "vendor/pdf/"
-"""What shows PDFs: kept by no browser for later, since the PDFs are not kept either, and it is as large as the app."""
+ONLINE_ONLY: Final = ("vendor/pdf/", "vendor/docs/")
+"""What shows PDFs, and the description of the service: kept by no browser for later, since what they show is not kept
+either, and each is as large as the app."""
 CONFINED_WORKER: Final = ".worker.mjs"
 """Ends the names of scripts that a page starts as workers for what strangers made."""
 
@@ -169,7 +170,8 @@ def shell_page(template: str, names: Iterable[str], *, base: str) -> str:
     A feature's stylesheet is linked because it is there. They come in the order of their names, which says nothing: the
     layers decide, and no two features style the same class.
     """
-    sheets = [f"{BASE_MARK}/{name}" for name in sorted(names) if name.endswith(".css")]
+    styles = sorted(name for name in names if name.endswith(".css") and not name.startswith(ONLINE_ONLY))
+    sheets = [f"{BASE_MARK}/{name}" for name in styles]
     links = [f'<link rel="stylesheet" href="{sheet}">' for sheet in sheets if f'"{sheet}"' not in template]
     return template.replace(STYLESHEETS_MARK, "\n    ".join(links)).replace(BASE_MARK, base)
 

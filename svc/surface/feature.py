@@ -7,7 +7,7 @@ from typing import Literal
 from svc import __version__
 from svc.clock import rfc3339
 from svc.feature import Feature
-from svc.protocol import Nothing, Procedure, Request, Response, Route, SocketRoute, Wire
+from svc.protocol import PAGE, Nothing, Procedure, Request, Response, Route, Says, SocketRoute, Wire
 from svc.surface import listener, probes
 from svc.surface.listener import Surface
 from svc.surface.live import Frame, Listening, live, live_feed
@@ -45,15 +45,31 @@ def _surface(context: RequestContext) -> Surface:
     return context.workspace.service(Surface)
 
 
+FILE = Says(answers={200: "*/*"})
+WORKER_SCRIPT = Says(answers={200: "text/javascript"})
 _SHELL_PATHS = ("/", "/login", "/p", "/p/*page", "/settings", "/settings/*section", "/plugins/*note")
 
 _ROUTES: tuple[Route[RequestContext], ...] = (
     *(
-        Route(method="GET", path=path, access="public", handle=shell, summary="The web application.")
+        Route(method="GET", path=path, access="public", handle=shell, summary="The web application.", says=PAGE)
         for path in _SHELL_PATHS
     ),
-    Route(method="GET", path="/static/*path", access="public", handle=static_file, summary="The web app's files."),
-    Route(method="GET", path="/sw.js", access="public", handle=service_worker, summary="The app's service worker."),
+    Route(
+        method="GET",
+        path="/static/*path",
+        access="public",
+        handle=static_file,
+        summary="The web app's files.",
+        says=FILE,
+    ),
+    Route(
+        method="GET",
+        path="/sw.js",
+        access="public",
+        handle=service_worker,
+        summary="The app's service worker.",
+        says=WORKER_SCRIPT,
+    ),
     Route(method="GET", path="/trpc/*procedure", access="public", handle=rpc, summary="RPC queries (access by row)."),
     Route(
         method="POST", path="/trpc/*procedure", access="public", handle=rpc, summary="RPC mutations (access by row)."

@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Final, Literal
+
 from svc.health import Found, checks_of, context_of, run_checks
-from svc.protocol import Request, Response, Route, json_response
+from svc.protocol import Request, Response, Route, Says, Wire, json_response
 from svc.workspace import RequestContext
 
 
+class Live(Wire, frozen=True):
+    status: Literal["ok"] = "ok"
+
+
+class ReadyState(Wire, frozen=True):
+    """``checks``: a word for each; `ok` where it is well."""
+
+    status: Literal["ready", "starting", "draining", "failed"]
+    checks: dict[str, str]
+
+
+LIVE: Final = Says(answers={200: Live})
+READY: Final = Says(answers={200: ReadyState, 503: ReadyState})
+
+
 async def livez(context: RequestContext, request: Request) -> Response:
-    return json_response({"status": "ok"})
+    return json_response(Live())
 
 
 async def readyz(context: RequestContext, request: Request) -> Response:
@@ -22,7 +39,7 @@ async def readyz(context: RequestContext, request: Request) -> Response:
     found = await run_checks(context_of(workspace), rows)
     checks = {one.check.name: word for one in found if (word := _public(one))}
     status = _status(checks)
-    return json_response({"status": status, "checks": checks}, status=200 if status == "ready" else 503)
+    return json_response(ReadyState(status=status, checks=checks), status=200 if status == "ready" else 503)
 
 
 def _public(found: Found) -> str:
@@ -32,8 +49,9 @@ def _public(found: Found) -> str:
     return found.finding.public or ("failed" if found.finding.state == "failed" else "ok")
 
 
-def _status(checks: dict[str, str]) -> str:
-    for verdict in ("failed", "draining", "starting"):
+def _status(checks: dict[str, str]) -> Literal["ready", "starting", "draining", "failed"]:
+    verdicts: tuple[Literal["failed", "draining", "starting"], ...] = ("failed", "draining", "starting")
+    for verdict in verdicts:
         if verdict in checks.values():
             return verdict
     return "ready"
@@ -56,13 +74,22 @@ ROUTES: tuple[Route[RequestContext], ...] = (
         summary="Readiness, for the worker plane.",
         listener="internal",
     ),
-    Route(method="GET", path="/livez", access="public", handle=livez, summary="Process liveness.", host_exempt=True),
+    Route(
+        method="GET",
+        path="/livez",
+        access="public",
+        handle=livez,
+        summary="Process liveness.",
+        host_exempt=True,
+        says=LIVE,
+    ),
     Route(
         method="GET",
         path="/readyz",
         access="public",
         handle=readyz,
         summary="Readiness: database, migrations, engine.",
+        says=READY,
         host_exempt=True,
     ),
     Route(
@@ -71,6 +98,7 @@ ROUTES: tuple[Route[RequestContext], ...] = (
         access="public",
         handle=readyz,
         summary="Alias of readiness.",
+        says=READY,
         host_exempt=True,
     ),
 )

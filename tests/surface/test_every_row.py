@@ -52,6 +52,8 @@ ROUTES: dict[str, Door] = {
     "GET /livez": Door(access="public", target="/livez"),
     "GET /readyz": Door(access="public", target="/readyz"),
     "GET /health": Door(access="public", target="/health"),
+    "GET /openapi.json": Door(access="authenticated", target="/openapi.json"),
+    "GET /docs": Door(access="authenticated", target="/docs"),
     "GET /auth/me": Door(access="public", target="/auth/me"),
     "GET /auth/idp/start": Door(access="public", target="/auth/idp/start", status=501),
     "GET /auth/idp/callback": Door(access="public", target="/auth/idp/callback", status=501),

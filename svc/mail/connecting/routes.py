@@ -14,13 +14,15 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import quote, urlencode
 
+import msgspec
+
 from svc.errors import NotConfigured, NotFound
 from svc.identity import ROUND_TRIP_REFUSED, begin_round_trip, end_round_trip
 from svc.mail.connecting.connection import CALLBACK_PATH, LANDING_PATH, Connecting, Connections, ConnectRefused
 from svc.mail.providers.kinds import BY_OAUTH
 from svc.mail.providers.table import Providers
 from svc.mail.sync.engine import MailEngine
-from svc.protocol import Request, Response, Route, cookie, redirect, set_cookie
+from svc.protocol import Request, Response, Route, Says, Wire, cookie, redirect, set_cookie
 from svc.settings import PORT, canonical_origin
 from svc.workspace import RequestContext, Workspace
 
@@ -28,6 +30,22 @@ BROWSER_COOKIE: Final = "svc_oauth"
 COOKIE_LIFETIME_S: Final = 600
 _COOKIE_PATH: Final = "/oauth/"
 _PURPOSE: Final = "mail"
+
+
+class StartQuery(Wire, frozen=True):
+    """``email``: whose mailbox, where that is known; ``provider``: as `mail.signIns` names it."""
+
+    email: str = ""
+    provider: str = ""
+
+
+class CallbackQuery(Wire, frozen=True):
+    """What the provider adds."""
+
+    state: str = ""
+    code: str | None = None
+    error: str | None = None
+    error_description: str | None = msgspec.field(name="error_description", default=None)
 
 
 async def start(context: RequestContext, request: Request) -> Response:
@@ -134,6 +152,7 @@ ROUTES: tuple[Route[RequestContext], ...] = (
         access="authenticated",
         handle=start,
         summary="Begin to connect a mail account: redirect to the provider's consent screen.",
+        says=Says(query=StartQuery, answers={302: None}),
     ),
     Route(
         method="GET",
@@ -141,6 +160,7 @@ ROUTES: tuple[Route[RequestContext], ...] = (
         access="authenticated",
         handle=callback,
         summary="The provider sends the browser back here.",
+        says=Says(query=CallbackQuery, answers={302: None}),
     ),
     Route(
         method="GET",
@@ -148,5 +168,6 @@ ROUTES: tuple[Route[RequestContext], ...] = (
         access="public",
         handle=landing,
         summary="On to the callback, from a provider that takes another spelling of this machine's name.",
+        says=Says(query=CallbackQuery, answers={302: None}),
     ),
 )

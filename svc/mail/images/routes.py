@@ -12,12 +12,18 @@ from typing import Final
 from svc.errors import Forbidden, Invalid, NotFound
 from svc.mail.images import queries
 from svc.mail.images.proxy import ImageProxy
-from svc.protocol import Request, Response, Route
+from svc.protocol import Request, Response, Route, Says, Wire
 from svc.workspace import RequestContext
 
 CACHE_CONTROL: Final = "private, max-age=86400"
 """A picture seen again within a day tells its sender nothing again."""
 _OTHER_SITES: Final = frozenset({"cross-site", "same-site"})
+
+
+class ImageQuery(Wire, frozen=True):
+    """``url``: of an image in a mail of the caller's."""
+
+    url: str
 
 
 async def proxy_image(context: RequestContext, request: Request) -> Response:
@@ -48,5 +54,6 @@ ROUTES: tuple[Route[RequestContext], ...] = (
         access="authenticated",
         handle=proxy_image,
         summary="A remote image of a mail that the caller may read, fetched over HTTPS by this server.",
+        says=Says(query=ImageQuery, answers={200: "image/*"}),
     ),
 )

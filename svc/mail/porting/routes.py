@@ -7,7 +7,7 @@ import re
 from svc.errors import NotFound
 from svc.mail.accounts import queries as account_queries
 from svc.mail.porting.exporting import Export
-from svc.protocol import Request, Response, Route
+from svc.protocol import Request, Response, Route, Says
 from svc.workspace import RequestContext
 
 _PLAIN = re.compile(r"[^A-Za-z0-9._@-]+")
@@ -40,5 +40,6 @@ ROUTES: tuple[Route[RequestContext], ...] = (
         access="authenticated",
         handle=export,
         summary="All mail of an account as an mbox, with its labels, read and starred.",
+        says=Says(answers={200: "application/mbox"}),
     ),
 )

@@ -12,7 +12,7 @@ from typing import Final
 from svc.errors import NotFound
 from svc.mail.reading import queries, saving
 from svc.mail.reading.queries import Source
-from svc.protocol import Request, Response, Route
+from svc.protocol import Request, Response, Route, Says
 from svc.store import BlobCorrupt, BlobMissing
 from svc.workspace import RequestContext
 
@@ -65,6 +65,7 @@ ROUTES: tuple[Route[RequestContext], ...] = (
         access="authenticated",
         handle=source,
         summary="A message as it came, headers and all, as plain text.",
+        says=Says(answers={200: "text/plain"}),
     ),
     Route(
         method="GET",
@@ -72,6 +73,7 @@ ROUTES: tuple[Route[RequestContext], ...] = (
         access="authenticated",
         handle=eml,
         summary="A message as it came, as a file.",
+        says=Says(answers={200: "message/rfc822"}),
     ),
     Route(
         method="GET",
@@ -79,5 +81,6 @@ ROUTES: tuple[Route[RequestContext], ...] = (
         access="authenticated",
         handle=saving.attachments,
         summary="All attachments of a message, as one zip.",
+        says=Says(answers={200: "application/zip"}),
     ),
 )

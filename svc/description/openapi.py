@@ -1,0 +1,268 @@
+"""OpenAPI 3.1 of every public route, socket and procedure, from the rows themselves and the structs that they decode.
+
+Theory. A procedure is a path of its own under ``/trpc``: a query has its input as JSON in the parameter ``input``, a
+mutation in its body, a subscription answers with events. What comes back stands in the envelope of tRPC. Everything
+else answers with what its row says, and a refusal as a problem (RFC 9457). JSON schemas are msgspec's own.
+
+Pure. Owns the shape of the document; it never looks at a value.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from svc.errors import ERRORS
+from svc.feature import Feature, routes_of
+from svc.protocol import Access, Nothing, Procedure, ProcedureKind, Route, SocketRoute
+
+AnyRoute = Route[Any]  # whatever its function is handed
+AnyProcedure = Procedure[Any]
+Json = dict[str, Any]
+"""A part of the document."""
+
+OPENAPI: Final = "3.1.0"
+RPC_ROW: Final = "/trpc/*procedure"
+"""The row behind all procedures, which stand in the document one by one."""
+JSON: Final = "application/json"
+
+_METHODS: Final[dict[ProcedureKind, str]] = {"query": "get", "mutation": "post", "subscription": "get"}
+_REF: Final = "#/components/schemas/{name}"
+_PARAMETER: Final = re.compile(r"[:*]([A-Za-z0-9_]+)")
+_INTRO: Final = (
+    "Everything the app does. Procedures speak the wire of tRPC 11, so its public client works unchanged, typed by "
+    "what `svc types` prints. Times are RFC 3339 in UTC; ids are opaque; an input that is missing counts as `{}`."
+)
+_PROBLEM: Final[Json] = {
+    "type": "object",
+    "description": "A refusal (RFC 9457).",
+    "required": ["type", "title", "status", "detail", "code"],
+    "properties": {
+        "type": {"const": "about:blank"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string", "description": "One sentence for a person."},
+        "code": {"enum": sorted(ERRORS)},
+    },
+}
+_RPC_ERROR: Final[Json] = {
+    "type": "object",
+    "description": "A refusal on the wire of tRPC.",
+    "required": ["error"],
+    "properties": {
+        "error": {
+            "type": "object",
+            "required": ["message", "code", "data"],
+            "properties": {
+                "message": {"type": "string", "description": "One sentence, which names the field at fault."},
+                "code": {"type": "integer"},
+                "data": {
+                    "type": "object",
+                    "required": ["code", "httpStatus"],
+                    "properties": {
+                        "code": {"enum": sorted({row.rpc_name for row in ERRORS.values()})},
+                        "httpStatus": {"type": "integer"},
+                        "path": {"type": "string"},
+                        "retryAfter": {"type": "integer", "description": "In seconds."},
+                    },
+                },
+            },
+        }
+    },
+}
+_SECURITY: Final[Json] = {
+    "session": {"type": "apiKey", "in": "cookie", "name": "svc_session", "description": "Of a browser that signed in."},
+    "device": {"type": "apiKey", "in": "header", "name": "X-Svc-Device-Token", "description": "Of a paired device."},
+}
+
+
+def openapi(features: Sequence[Feature], *, version: str, origin: str) -> Json:
+    """The whole document; ``origin`` is where the service is found."""
+    types = _Types(features)
+    paths: dict[str, Json] = {}
+    for feature in features:
+        for method, path, operation in _operations(types, feature):
+            paths.setdefault(path, {})[method] = operation
+    described = [feature for feature in features if feature.routes or feature.sockets or feature.procedures]
+    return {
+        "openapi": OPENAPI,
+        "info": {"title": "svc", "version": version, "description": _INTRO},
+        "servers": [{"url": origin}],
+        "tags": [{"name": feature.name, "description": feature.summary} for feature in described],
+        "paths": paths,
+        "components": {
+            "schemas": {**types.of_bodies(), "Problem": _PROBLEM, "RpcError": _RPC_ERROR},
+            "securitySchemes": _SECURITY,
+        },
+    }
+
+
+def _operations(types: _Types, feature: Feature) -> Iterator[tuple[str, str, Json]]:
+    for route in routes_of([feature], "public"):
+        if route.path != RPC_ROW:
+            yield route.method.lower(), _path(route.path), {"tags": [feature.name], **_route(types, route)}
+    for socket in feature.sockets:
+        yield "get", socket.path, {"tags": [feature.name], **_socket(socket)}
+    for row in feature.procedures:
+        yield _METHODS[row.kind], f"/trpc/{row.name}", {"tags": [feature.name], **_procedure(types, row)}
+
+
+class _Types:
+    """The schemas of all types that rows name."""
+
+    def __init__(self, features: Sequence[Feature]) -> None:
+        named = list(_named(features))
+        schemas, self.components = msgspec.json.schema_components(named, ref_template=_REF)
+        self._schemas = {id(kind): schema for kind, schema in zip(named, schemas, strict=True)}
+        self._apart = list(_parameters(features))
+        self._kept = named  # an id is good for as long as what it names lives
+
+    def schema(self, kind: object) -> Json:
+        return self._schemas[id(kind)]
+
+    def fields(self, record: type) -> Iterator[tuple[str, Json, bool]]:
+        """Name, schema and whether it must be there, of a record whose fields are parameters."""
+        schema = self.components[self._name(record)]
+        for name, field in schema["properties"].items():
+            yield name, field, name in schema.get("required", [])
+
+    def of_bodies(self) -> Json:
+        """Without records whose fields stand in the document one by one, as parameters."""
+        apart = {self._name(record) for record in self._apart}
+        return {name: schema for name, schema in self.components.items() if name not in apart}
+
+    def _name(self, record: type) -> str:
+        reference: str = self.schema(record)["$ref"]
+        return reference.rpartition("/")[2]
+
+
+def _parameters(features: Iterable[Feature]) -> Iterator[type]:
+    for route in routes_of(features, "public"):
+        if route.says is not None:
+            yield from (record for record in (route.says.query, route.says.headers) if record is not None)
+
+
+def _named(features: Iterable[Feature]) -> Iterator[Any]:
+    for feature in features:
+        for route in routes_of([feature], "public"):
+            if route.says is not None:
+                parts = [route.says.body, route.says.query, route.says.headers, *route.says.answers.values()]
+                yield from (part for part in parts if part is not None and not isinstance(part, str))
+        for row in feature.procedures:
+            yield from (row.input, row.output)
+
+
+def _path(path: str) -> str:
+    return _PARAMETER.sub(r"{\1}", path)
+
+
+def _guarded(access: Access, summary: str) -> Json:
+    """What all operations say of who may ask."""
+    if access == "public":
+        return {"summary": summary, "security": []}
+    only = "Only an admin may ask for it." if access == "admin" else "For whoever is signed in."
+    return {"summary": summary, "description": only, "security": [{name: []} for name in _SECURITY]}
+
+
+def _route(types: _Types, route: AnyRoute) -> Json:
+    says = route.says
+    assert says is not None, f"{route.method} {route.path} says nothing of itself"
+    parameters = [
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
+        for name in _PARAMETER.findall(route.path)
+    ]
+    for place, record in (("query", says.query), ("header", says.headers)):
+        if record is not None:
+            parameters += [
+                {"name": name, "in": place, "required": required, "schema": schema}
+                for name, schema, required in types.fields(record)
+            ]
+    operation = {**_guarded(route.access, route.summary), "operationId": _identifier(route)}
+    if parameters:
+        operation["parameters"] = parameters
+    if says.body is not None:
+        operation["requestBody"] = {"required": True, "content": _content(types, says.body)}
+    operation["responses"] = {
+        **{str(status): _answer(types, status, body) for status, body in says.answers.items()},
+        "default": _refusal("Problem", "application/problem+json"),
+    }
+    return operation
+
+
+def _identifier(route: AnyRoute) -> str:
+    words = re.findall(r"[A-Za-z0-9]+", route.path) or ["home"]
+    return "_".join([route.method.lower(), *words])
+
+
+def _answer(types: _Types, status: int, body: object) -> Json:
+    return {
+        "description": ERRORS_BY_STATUS.get(status, "As asked."),
+        **({} if body is None else {"content": _content(types, body)}),
+    }
+
+
+ERRORS_BY_STATUS: Final = {row.status: row.title for row in ERRORS.values()}
+
+
+def _content(types: _Types, body: object) -> Json:
+    if isinstance(body, str):
+        return {body: {} if body == JSON else {"schema": {"type": "string", "format": "binary"}}}
+    return {JSON: {"schema": types.schema(body)}}
+
+
+def _refusal(name: str, media_type: str) -> Json:
+    return {"description": "A refusal.", "content": {media_type: {"schema": {"$ref": _REF.format(name=name)}}}}
+
+
+def _socket(socket: SocketRoute[Any]) -> Json:
+    return {
+        **_guarded(socket.access, socket.summary),
+        "operationId": f"socket{socket.path.replace('/', '_')}",
+        "responses": {
+            "101": {"description": "The WebSocket is open."},
+            "426": _refusal("Problem", "application/problem+json") | {"description": "Ask for an upgrade."},
+            "default": _refusal("Problem", "application/problem+json"),
+        },
+    }
+
+
+def _procedure(types: _Types, row: AnyProcedure) -> Json:
+    operation = {**_guarded(row.access, row.summary), "operationId": row.name, "x-trpc-kind": row.kind}
+    if row.input is not Nothing:
+        given = {JSON: {"schema": types.schema(row.input)}}
+        required = not _may_be_empty(types, row.input)
+        if row.kind == "mutation":
+            operation["requestBody"] = {"required": required, "content": given}
+        else:
+            operation["parameters"] = [{"name": "input", "in": "query", "required": required, "content": given}]
+    elif row.kind == "mutation":
+        operation["requestBody"] = {"required": False, "content": {JSON: {}}}
+    operation["responses"] = {
+        "200": _events(types, row) if row.kind == "subscription" else _result(types, row),
+        "default": _refusal("RpcError", JSON),
+    }
+    return operation
+
+
+def _may_be_empty(types: _Types, record: type) -> bool:
+    return not any(required for _, _, required in types.fields(record))
+
+
+def _result(types: _Types, row: AnyProcedure) -> Json:
+    data = types.schema(row.output)
+    result = {"type": "object", "required": ["data"], "properties": {"data": data}}
+    envelope = {"type": "object", "required": ["result"], "properties": {"result": result}}
+    return {"description": "As asked.", "content": {JSON: {"schema": envelope}}}
+
+
+def _events(types: _Types, row: AnyProcedure) -> Json:
+    schema = {
+        "type": "string",
+        "description": "Server-sent events, `message` for each that is told, `serialized-error` for a refusal.",
+        "contentMediaType": JSON,
+        "contentSchema": types.schema(row.output),
+    }
+    return {"description": "A stream without an end.", "content": {"text/event-stream": {"schema": schema}}}

@@ -1,0 +1,129 @@
+"""``/openapi.json``, and ``/docs``, which shows it: a page apart from the app, with a policy of its own.
+
+The viewer is a kept package (``static/package.json``) that this page alone loads. It puts styles into the page, which
+the app's policy forbids; scripts come from this server only, here as there, and none is made of text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from base64 import b64encode
+from dataclasses import dataclass, field
+from typing import Final
+
+import msgspec
+
+from svc import __version__
+from svc.description.openapi import openapi
+from svc.protocol import PAGE, Request, Response, Route, Says
+from svc.settings import PORT, canonical_origin
+from svc.surface import Surface
+from svc.workspace import RequestContext, Workspace
+
+VIEWER: Final = "vendor/docs/swagger-ui"
+_BEGIN: Final = """
+      const chosen = localStorage.getItem("svc.theme");
+      const dark = chosen === "dark" || (chosen !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
+      document.documentElement.classList.toggle("dark-mode", dark);
+      SwaggerUIBundle({
+        url: "/openapi.json", dom_id: "#shown", deepLinking: true, docExpansion: "none", filter: true,
+        defaultModelsExpandDepth: -1, validatorUrl: null, persistAuthorization: false, displayOperationId: true,
+      });
+    """
+"""Starts the viewer, in the colours that this browser has chosen for the app."""
+_BEGIN_HASH: Final = b64encode(hashlib.sha256(_BEGIN.encode()).digest()).decode()
+CSP: Final = "; ".join(
+    [
+        "default-src 'none'",
+        f"script-src 'self' 'sha256-{_BEGIN_HASH}'",
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data:",
+        "font-src 'self'",
+        "connect-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+    ]
+)
+_SHOWN: Final = """<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Routes and procedures - svc</title>
+    <link rel="icon" href="{static}/icon.svg">
+    <link rel="stylesheet" href="{static}/{viewer}.css">
+    <style>
+      body {{ margin: 0; font-family: system-ui, sans-serif; }}
+      .back {{ display: inline-block; padding: 16px 20px 0; color: #14626f; }}
+      .dark-mode body {{ background: #1c2022; }}
+      .dark-mode .back {{ color: #6cc3d0; }}
+      #shown .scheme-container, #shown .auth-wrapper {{ display: none; }}
+      #shown .info {{ margin: 24px 0; }}
+      #shown .opblock-summary-path {{ word-break: normal; overflow-wrap: anywhere; }}
+    </style>
+  </head>
+  <body>
+    <a class="back" href="/">Back to svc</a>
+    <div id="shown"></div>
+    <noscript>This page needs JavaScript. The description is at <a href="/openapi.json">/openapi.json</a>.</noscript>
+    <script src="{static}/{viewer}.js"></script>
+    <script>{begin}</script>
+  </body>
+</html>
+"""
+
+
+@dataclass(kw_only=True)
+class Description:
+    """The document of one boot, encoded when it is first asked for."""
+
+    workspace: Workspace
+    _encoded: bytes = field(default=b"")
+
+    def encoded(self) -> bytes:
+        if not self._encoded:
+            workspace = self.workspace
+            origin = canonical_origin(workspace.config, port=workspace.port or workspace.config[PORT])
+            self._encoded = msgspec.json.encode(openapi(workspace.features, version=__version__, origin=origin))
+        return self._encoded
+
+
+def build(workspace: Workspace) -> None:
+    workspace.provide(Description(workspace=workspace))
+
+
+async def document(context: RequestContext, request: Request) -> Response:
+    fields = [("content-type", "application/json"), ("cache-control", "no-store")]
+    return Response(headers=fields, body=context.workspace.service(Description).encoded())
+
+
+async def shown(context: RequestContext, request: Request) -> Response:
+    static = f"/static/{context.workspace.service(Surface).static.version}"
+    page = _SHOWN.format(static=static, viewer=VIEWER, begin=_BEGIN)
+    fields = [
+        ("content-type", "text/html; charset=utf-8"),
+        ("cache-control", "no-cache"),
+        ("content-security-policy", CSP),
+    ]
+    return Response(headers=fields, body=page.encode())
+
+
+ROUTES: Final[tuple[Route[RequestContext], ...]] = (
+    Route(
+        method="GET",
+        path="/openapi.json",
+        access="authenticated",
+        handle=document,
+        summary="Every route and procedure, as OpenAPI 3.1.",
+        says=Says(answers={200: "application/json"}),
+    ),
+    Route(
+        method="GET",
+        path="/docs",
+        access="authenticated",
+        handle=shown,
+        summary="A page that shows every route and procedure.",
+        says=PAGE,
+    ),
+)

@@ -1,0 +1,34 @@
+"""``/docs`` in a browser: found from the palette, it shows what there is, and asks for nothing from elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.web.mail_rules.desk import mock_world, sitting
+
+pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]
+
+
+def test_the_page_is_found_shows_an_input_and_tries_a_call(browser: Browser, tmp_path: Path) -> None:
+    with mock_world(tmp_path) as service, sitting(browser, service) as desk:
+        page = desk.go("/p/mail")
+        said: list[str] = []
+        page.on("console", lambda message: said.append(message.text))
+        elsewhere: list[str] = []
+        page.on("request", lambda request: elsewhere.append(request.url) if service.base not in request.url else None)
+        page.keyboard.press("Control+k")
+        page.get_by_role("combobox").fill("openapi")
+        page.get_by_role("option", name="Routes and procedures").click()
+        page.get_by_role("button", name="Expand operation").first.or_(page.locator(".opblock-tag").first).wait_for()
+        page.locator("#operations-tag-mail").click()
+        operation = page.locator("#operations-mail-mail\\.threads")
+        operation.locator(".opblock-summary-control").click()
+        expect(operation).to_contain_text("input")
+        operation.get_by_role("button", name="Try it out").click()
+        operation.get_by_role("textbox").first.fill('{"section": "skipped"}')
+        operation.get_by_role("button", name="Execute").click()
+        expect(operation.locator(".live-responses-table")).to_contain_text('"threads"')
+        assert (said, [url for url in elsewhere if not url.startswith("data:")]) == ([], [])
