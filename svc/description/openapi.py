@@ -17,7 +17,7 @@ import msgspec
 
 from svc.errors import ERRORS
 from svc.feature import Feature, routes_of
-from svc.protocol import Access, Nothing, Procedure, ProcedureKind, Route, SocketRoute
+from svc.protocol import Access, Nothing, Procedure, ProcedureKind, Route, Says, SocketRoute
 
 AnyRoute = Route[Any]  # whatever its function is handed
 AnyProcedure = Procedure[Any]
@@ -29,6 +29,7 @@ RPC_ROW: Final = "/trpc/*procedure"
 """The row behind all procedures, which stand in the document one by one."""
 JSON: Final = "application/json"
 
+SAYS_NOTHING: Final = Says(answers={200: None})
 _METHODS: Final[dict[ProcedureKind, str]] = {"query": "get", "mutation": "post", "subscription": "get"}
 _REF: Final = "#/components/schemas/{name}"
 _PARAMETER: Final = re.compile(r"[:*]([A-Za-z0-9_]+)")
@@ -168,8 +169,7 @@ def _guarded(access: Access, summary: str) -> Json:
 
 
 def _route(types: _Types, route: AnyRoute) -> Json:
-    says = route.says
-    assert says is not None, f"{route.method} {route.path} says nothing of itself"
+    says = route.says or SAYS_NOTHING
     parameters = [
         {"name": name, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
         for name in _PARAMETER.findall(route.path)

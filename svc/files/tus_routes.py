@@ -6,18 +6,44 @@ Who may upload, from where, and how much, is as at ``POST /files``. What comes o
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Final
+from typing import Annotated, Final, Literal
+
+import msgspec
 
 from svc.errors import Invalid, Refusal
 from svc.files import partial, tus
 from svc.files.receiving import Receiver
 from svc.files.settings import UPLOAD_MAX_BYTES
-from svc.protocol import Request, Response, Route
+from svc.protocol import Request, Response, Route, Says, Wire
 from svc.workspace import RequestContext
 
 PATH: Final = "/files/tus"
 ROOM_LEFT: Final = "The disk has no room for this upload."
 
+OFFSET_BYTES: Final = "application/offset+octet-stream"
+
+
+class TusHeaders(Wire, frozen=True):
+    tus_resumable: str = msgspec.field(name="Tus-Resumable")
+
+
+class BeginHeaders(TusHeaders, frozen=True):
+    """``upload_metadata``: `filename` and `filetype`, each with its value in Base64."""
+
+    upload_length: Annotated[int, msgspec.Meta(ge=0)] = msgspec.field(name="Upload-Length")
+    upload_metadata: str | None = msgspec.field(name="Upload-Metadata", default=None)
+
+
+class AppendHeaders(TusHeaders, frozen=True):
+    upload_offset: Annotated[int, msgspec.Meta(ge=0)] = msgspec.field(name="Upload-Offset")
+    upload_checksum: str | None = msgspec.field(name="Upload-Checksum", default=None)
+
+
+class OverrideHeaders(TusHeaders, frozen=True):
+    x_http_method_override: Literal["PATCH", "DELETE", "HEAD"] = msgspec.field(name="X-HTTP-Method-Override")
+
+
+NO_BODY: Final = Says(answers={204: None})
 Handle = Callable[[RequestContext, Request], Awaitable[Response]]
 
 
@@ -111,13 +137,21 @@ async def _check_room(context: RequestContext, length: int) -> None:
 
 
 ROUTES: tuple[Route[RequestContext], ...] = (
-    Route(method="OPTIONS", path=PATH, access="public", handle=options, summary="What of tus is spoken here."),
+    Route(
+        method="OPTIONS",
+        path=PATH,
+        access="public",
+        handle=options,
+        summary="What of tus is spoken here.",
+        says=NO_BODY,
+    ),
     Route(
         method="POST",
         path=PATH,
         access="authenticated",
         handle=_spoken(create),
         summary="Begin an upload that can go on after a lost link (tus 1.0).",
+        says=Says(headers=BeginHeaders, answers={201: None}),
     ),
     Route(
         method="GET",
@@ -125,6 +159,7 @@ ROUTES: tuple[Route[RequestContext], ...] = (
         access="authenticated",
         handle=_spoken(look),
         summary="How far an upload of the caller's is.",
+        says=Says(headers=TusHeaders, answers={200: None}),
     ),
     Route(
         method="PATCH",
@@ -132,6 +167,7 @@ ROUTES: tuple[Route[RequestContext], ...] = (
         access="authenticated",
         handle=_spoken(append),
         summary="More bytes of an upload, from Upload-Offset on.",
+        says=Says(headers=AppendHeaders, body=OFFSET_BYTES, answers={204: None}),
     ),
     Route(
         method="DELETE",
@@ -139,6 +175,7 @@ ROUTES: tuple[Route[RequestContext], ...] = (
         access="authenticated",
         handle=_spoken(end),
         summary="End an upload and remove its bytes.",
+        says=Says(headers=TusHeaders, answers={204: None}),
     ),
     Route(
         method="POST",
@@ -146,5 +183,6 @@ ROUTES: tuple[Route[RequestContext], ...] = (
         access="authenticated",
         handle=_spoken(overridden),
         summary="PATCH or DELETE, for clients that can't send them.",
+        says=Says(headers=OverrideHeaders, answers={200: None, 204: None}),
     ),
 )

@@ -11,6 +11,7 @@ import pytest
 from svc.app import FAKES, FEATURES
 from svc.description.openapi import RPC_ROW, openapi
 from svc.description.routes import CSP
+from svc.feature import routes_of
 from tests.identity.people import sign_in
 from tests.support.service import MIA, Service
 from tests.surface.test_every_row import PROCEDURES, ROUTES, SOCKETS, SUBSCRIPTIONS
@@ -37,6 +38,11 @@ def test_every_row_of_the_golden_table_is_described_and_no_other(document: Any) 
         *((door.method, f"/trpc/{name}") for name, door in PROCEDURES.items()),
         *(("GET", f"/trpc/{name}") for name in SUBSCRIPTIONS),
     }
+
+
+def test_every_public_route_says_what_it_takes_and_answers() -> None:
+    silent = [f"{row.method} {row.path}" for row in routes_of(FEATURES, "public") if row.says is None]
+    assert [name for name in silent if not name.endswith(RPC_ROW)] == []
 
 
 def written(segment: str) -> str:
