@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import gzip
 import socket
-import ssl
 import struct
 import traceback
 import zlib
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 import trio
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from svc.protocol.egress import CONNECTIONS_MAX, Egress, EgressFault, EgressResponse, EgressStream
 from tests.protocol.raw_server import Script, Server, says, served
 from tests.sizes import HANGS_S
+from tests.support.certificates import certificates
 
 pytestmark = pytest.mark.wall_clock
 
@@ -283,33 +278,6 @@ async def test_a_fault_tells_no_secret_not_even_in_its_traceback() -> None:
 # TLS.
 
 
-def authority(tmp_path: Path, *, name: str) -> tuple[ssl.SSLContext, ssl.SSLContext]:
-    """A server's context with a certificate for ``name``, and a client's that trusts it."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(subject)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    pem = tmp_path / "server.pem"
-    pem.write_bytes(
-        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-        + certificate.public_bytes(serialization.Encoding.PEM)
-    )
-    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    server.load_cert_chain(pem)
-    return server, ssl.create_default_context(cafile=str(pem))
-
-
 @pytest.mark.parametrize(
     ("name", "trusted", "kind"),
     [
@@ -321,7 +289,7 @@ def authority(tmp_path: Path, *, name: str) -> tuple[ssl.SSLContext, ssl.SSLCont
 async def test_a_certificate_is_verified_and_nothing_sent_before(
     tmp_path: Path, name: str, trusted: bool, kind: str | None
 ) -> None:
-    server_tls, client_tls = authority(tmp_path, name=name)
+    server_tls, client_tls = certificates(tmp_path, name)
     server = Server(says(OK))
     async with trio.open_nursery() as nursery:
         listeners = await trio.open_ssl_over_tcp_listeners(0, server_tls, host="127.0.0.1", https_compatible=True)
