@@ -14,7 +14,19 @@ from svc.app import FEATURES
 ROOT = Path(__file__).parent.parent
 SOURCES = sorted((ROOT / "svc").rglob("*.py"))
 
-BASE = {"errors", "clock", "principal", "ids", "config", "log", "machine", "backoff", "confinement", "landlock"}
+BASE = {
+    "errors",
+    "clock",
+    "principal",
+    "ids",
+    "config",
+    "log",
+    "machine",
+    "backoff",
+    "confinement",
+    "landlock",
+    "overlap",
+}
 ROOMS = {"nursery", "protocol", "store"}
 PURE = {"formats"}
 """What workers run: it imports the base and nothing else, and every feature may use it."""

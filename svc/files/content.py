@@ -8,8 +8,9 @@ from svc.errors import NotFound
 from svc.files.disposition import SNIFF_BYTES, content_disposition, content_type, may_show_inline
 from svc.files.model import File
 from svc.files.ranges import requested_range
-from svc.protocol import Request, Response
-from svc.store import BlobCorrupt, BlobMissing
+from svc.overlap import write_ahead
+from svc.protocol import Producer, Request, Response
+from svc.store import BlobCorrupt, BlobMissing, Blobs
 from svc.workspace import RequestContext
 
 ASK_AGAIN: Final = "private, no-cache"
@@ -33,11 +34,16 @@ async def serve_file(
     wanted = requested_range(request, size=size, etag=etag)
     headers = [*common, ("accept-ranges", "bytes"), *_orders(file, await _head(context, file, missing=missing))]
     if wanted is None:
-        return Response(headers=headers, body=blobs.stream(file.sha256), content_length=size)
+        return Response(headers=headers, body=_sent(blobs, file.sha256), content_length=size)
     start, stop = wanted
     headers.append(("content-range", f"bytes {start}-{stop - 1}/{size}"))
-    body = blobs.stream(file.sha256, offset=start, length=stop - start)
+    body = _sent(blobs, file.sha256, offset=start, length=stop - start)
     return Response(status=206, headers=headers, body=body, content_length=stop - start)
+
+
+def _sent(blobs: Blobs, sha256: str, *, offset: int = 0, length: int | None = None) -> Producer:
+    """The disk is read, and the hash made, while the socket sends."""
+    return lambda write: write_ahead(blobs.stream(sha256, offset=offset, length=length), write)
 
 
 async def _head(context: RequestContext, file: File, *, missing: str) -> bytes:

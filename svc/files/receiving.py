@@ -13,6 +13,7 @@ Owns the calls at work, the hashes between them, and the order of the end: seal,
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from base64 import b64encode
 from collections import OrderedDict
@@ -30,13 +31,13 @@ from svc.files.partial import PartialUpload
 from svc.job import Job
 from svc.log import Log
 from svc.nursery import ThreadPool
+from svc.overlap import at_once
 from svc.principal import Principal, system
 from svc.protocol import BodyReader
-from svc.store import BlobMissing, BlobRef, Blobs, Digest, Part, PartLost, Store
+from svc.store import BlobMissing, BlobRef, Blobs, Digest, Part, PartLost, Pieces, Store
 from svc.workspace import Workspace
 
 CHECKPOINT_BYTES: Final = 16 * 1024 * 1024
-PIECE_BYTES: Final = 256 * 1024
 SETTLE_S: Final = 10.0
 """How long a call that was cut may take to make durable what it had."""
 HASHES_KEPT: Final = 256
@@ -169,12 +170,12 @@ class Receiver:
     ) -> PartialUpload:
         """The body into the part, and what came is noted, however it ends."""
         sums = None if checksum is None else hashlib.new(checksum.algorithm)
-        pieces = _Pieces(body)
+        offset = upload.stored
+        pieces = Pieces(body.chunks(), limit=upload.length - offset)
         try:
-            while piece := await pieces.next():
-                if part.size + len(piece) > upload.length:
-                    raise TooLarge(f"The upload has {upload.length} bytes, and this would be more.")
-                await self.threads.run(_write, part, piece, sums)
+            piece = await pieces.next()
+            while piece:
+                piece = await at_once(pieces.next, functools.partial(self.threads.run, _write, part, piece, sums))
                 if sums is None and part.size - upload.stored >= CHECKPOINT_BYTES:
                     upload = await self._noted(upload, part)
             if checksum is not None and sums is not None and b64encode(sums.digest()).decode() != checksum.expected:
@@ -182,9 +183,9 @@ class Receiver:
         except BaseException:
             with trio.move_on_after(SETTLE_S, shield=True):
                 if sums is not None:
-                    await self.threads.run(part.cut, upload.stored)
-                elif part.size + pieces.size < upload.length:
-                    await self.threads.run(part.write, pieces.rest())
+                    await self.threads.run(part.cut, offset)
+                elif part.size == offset + pieces.given and part.size + pieces.size < upload.length:
+                    await self.threads.run(part.write, pieces.rest())  # it follows what is written
                 await self._noted(upload, part)
             raise
         return await self._noted(upload, part)
@@ -222,30 +223,6 @@ class Receiver:
         for upload_id in upload_ids:
             self._hashes.pop(upload_id, None)
         await self.blobs.parts.remove(upload_ids)
-
-
-class _Pieces:
-    """A body in pieces that are worth a thread. ``size``: bytes that came since the last one."""
-
-    def __init__(self, body: BodyReader) -> None:
-        self.size = 0
-        self._chunks = body.chunks()
-        self._pending: list[bytes] = []
-
-    async def next(self) -> bytes:
-        """Empty at the end."""
-        while self.size < PIECE_BYTES:
-            chunk = await anext(self._chunks, None)
-            if chunk is None:
-                break
-            self._pending.append(chunk)
-            self.size += len(chunk)
-        return self.rest()
-
-    def rest(self) -> bytes:
-        """What came, and is not yet worth a thread."""
-        pending, self._pending, self.size = self._pending, [], 0
-        return b"".join(pending)
 
 
 def _write(part: Part, piece: bytes, sums: Digest | None) -> None:

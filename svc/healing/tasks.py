@@ -218,7 +218,7 @@ class Healer:
         await trio.sleep(SMALLEST_BYTES / self.rate)
         size = 0
         try:
-            async with aclosing(self.blobs.stream(sha256)) as pieces:  # type: ignore[type-var]
+            async with aclosing(self.blobs.stream(sha256)) as pieces:
                 async for piece in pieces:
                     size += len(piece)
                     await trio.sleep(len(piece) / self.rate)

@@ -6,7 +6,7 @@ This face is all that others import. The central rule: an action is a plain func
 
 from svc.store import damage, records
 from svc.store.arrays import json_array, texts_of
-from svc.store.blob_files import BlobCorrupt, BlobMissing, BlobRef, Harm
+from svc.store.blob_files import CHUNK_BYTES, BlobCorrupt, BlobMissing, BlobRef, Harm, Pieces
 from svc.store.blobs import ROOM_BYTES, Blobs
 from svc.store.consumers import Consumer, Event, Lag, lags
 from svc.store.faults import (
@@ -48,6 +48,7 @@ from svc.store.transaction import ReadTx, Row, Tx, Value
 
 __all__ = [
     "ADMINS",
+    "CHUNK_BYTES",
     "EVERYONE",
     "INTERNAL_PORT_FILE",
     "INTERNAL_TOKEN_FILE",
@@ -84,6 +85,7 @@ __all__ = [
     "Overflowed",
     "Part",
     "PartLost",
+    "Pieces",
     "ReadTx",
     "Row",
     "RunsInThreads",

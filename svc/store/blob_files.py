@@ -8,15 +8,16 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import dataclass
 from io import FileIO
 from typing import Final, Literal
 
-from svc.errors import NotFound
+from svc.errors import NotFound, TooLarge
 from svc.store.faults import disk_faults
 
-CHUNK_BYTES: Final = 256 * 1024  # read or written in one thread hop
+CHUNK_BYTES: Final = 512 * 1024  # read or written in one thread hop
 
 NOT_A_FILE: Final = frozenset({errno.ELOOP, errno.EISDIR})
 
@@ -88,6 +89,39 @@ class Upload:
             if not self._moved:
                 with suppress(FileNotFoundError):
                     os.unlink(self._path)
+
+
+class Pieces:
+    """A stream of chunks in pieces that are worth a thread. ``given``: bytes of those; ``size``: that came since."""
+
+    def __init__(self, chunks: AsyncIterator[bytes], *, limit: int) -> None:
+        """Raises :class:`TooLarge` with the byte that passes ``limit``."""
+        self.given = 0
+        self.size = 0
+        self._limit = limit
+        self._left = limit
+        self._chunks = chunks
+        self._pending: list[bytes] = []
+
+    async def next(self) -> bytes:
+        """Empty at the end."""
+        while self.size < CHUNK_BYTES:
+            chunk = await anext(self._chunks, None)
+            if chunk is None:
+                break
+            self._left -= len(chunk)
+            if self._left < 0:
+                raise TooLarge(f"The content may have at most {self._limit} bytes.")
+            self._pending.append(chunk)
+            self.size += len(chunk)
+        return self.rest()
+
+    def rest(self) -> bytes:
+        """What came, and is not yet worth a thread."""
+        piece = b"".join(self._pending)
+        self._pending, self.size = [], 0
+        self.given += len(piece)
+        return piece
 
 
 class Reader:

@@ -18,15 +18,17 @@ import hashlib
 import os
 import secrets
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from io import FileIO
 from pathlib import Path
 from typing import Final, TypeVar
 
 from svc.clock import Millis
 from svc.errors import Refusal, TooLarge
-from svc.store.blob_files import CHUNK_BYTES, BlobCorrupt, BlobMissing, BlobRef, Reader, Upload
+from svc.overlap import at_once
+from svc.store.blob_files import BlobCorrupt, BlobMissing, BlobRef, Pieces, Reader, Upload
 from svc.store.blob_tree import DAMAGED, BlobTree, is_name
 from svc.store.faults import StoreBroken, disk_faults
 from svc.store.parts import Parts
@@ -150,17 +152,12 @@ class Blobs:
     async def _put_stream(self, chunks: AsyncIterator[bytes], *, limit: int) -> BlobRef:
         upload = Upload(self._new_path())
         try:
-            pending: list[bytes] = []
-            pending_bytes = 0
-            async for chunk in chunks:
-                pending.append(chunk)
-                pending_bytes += len(chunk)
-                if upload.size + pending_bytes > limit:
-                    raise TooLarge(f"The content may have at most {limit} bytes.")
-                if pending_bytes >= CHUNK_BYTES:
-                    await self._hop(upload.write, b"".join(pending))
-                    pending, pending_bytes = [], 0
-            await self._hop(upload.write, b"".join(pending))
+            pieces = Pieces(chunks, limit=limit)
+            piece = await pieces.next()
+            if not piece:
+                await self._hop(upload.write, b"")  # a file all the same
+            while piece:
+                piece = await at_once(pieces.next, partial(self._hop, upload.write, piece))
             return await self._hop(self._finish, upload)
         finally:
             upload.discard()
@@ -190,7 +187,7 @@ class Blobs:
                 raise BlobCorrupt(DAMAGED)
             return data
 
-    async def stream(self, sha256: str, *, offset: int = 0, length: int | None = None) -> AsyncIterator[bytes]:
+    async def stream(self, sha256: str, *, offset: int = 0, length: int | None = None) -> AsyncGenerator[bytes, None]:
         """The content from ``offset``, ``length`` bytes at most.
 
         Checked on the way: a damaged file raises :class:`BlobCorrupt` before its last piece; a range is only begun once

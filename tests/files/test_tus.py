@@ -16,10 +16,10 @@ from svc.clock import VirtualClock
 from svc.errors import Conflict, Invalid
 from svc.files import partial, tus
 from svc.files.partial import KEEP_MS, MAX_UNFINISHED, PartialUpload
-from svc.files.receiving import CHECKPOINT_BYTES, PIECE_BYTES, Receiver
+from svc.files.receiving import CHECKPOINT_BYTES, Receiver
 from svc.principal import UNCLAIMED
 from svc.protocol.messages import BytesBody
-from svc.store import run_fsck
+from svc.store import CHUNK_BYTES, run_fsck
 from tests.cancel_everywhere import Interrupted, cancel_everywhere
 from tests.files.uploads import settled
 from tests.identity.people import Person, sign_in
@@ -376,8 +376,8 @@ class Cut(BytesBody):
         return None
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        for start in range(0, len(self.data), PIECE_BYTES):
-            yield self.data[start : start + PIECE_BYTES]
+        for start in range(0, len(self.data), CHUNK_BYTES):
+            yield self.data[start : start + CHUNK_BYTES]
         raise Invalid("The link broke.")
 
 
@@ -386,7 +386,7 @@ async def test_within_one_long_call_bytes_become_durable_now_and_then(
 ) -> None:
     """A crash costs what came since. Here nothing is kept at the end, as if there were none."""
     receiver = service.workspace.service(Receiver)
-    content = os.urandom(CHECKPOINT_BYTES + 3 * PIECE_BYTES)
+    content = os.urandom(CHECKPOINT_BYTES + 3 * CHUNK_BYTES)
     upload = await service.workspace.store.write(
         partial.begin, UNCLAIMED, length=2 * len(content), name="a", mime="text/plain", metadata=""
     )

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from svc.files.receiving import CHECKPOINT_BYTES, PIECE_BYTES
+from svc.files.receiving import CHECKPOINT_BYTES
+from svc.store import CHUNK_BYTES
 from tests.peers.cache import peers_dir
 from tests.peers.needs import NODE, TUS_CLIENT, needs
 from tests.support.process import HTTP_DEADLINE_S, ServiceProcess, until
@@ -53,7 +54,7 @@ def test_an_upload_that_a_kill_cuts_leaves_nothing_and_one_that_was_answered_is_
 def test_a_resumable_upload_goes_on_after_a_kill_from_what_was_durable(service: ServiceProcess) -> None:
     """In the middle of one long request: from its last checkpoint."""
     service.start(PROVIDERS="fake")
-    content = os.urandom(CHECKPOINT_BYTES + 2 * SIZE)
+    content = os.urandom(CHECKPOINT_BYTES + 3 * SIZE)
     begun = service.request("POST", "/files/tus", headers={**TUS, "upload-length": str(len(content))})
     address = begun.header("location") or ""
     part = service.home / "blobs" / ".parts" / address.rpartition("/")[2]
@@ -68,9 +69,9 @@ def test_a_resumable_upload_goes_on_after_a_kill_from_what_was_durable(service: 
         "",
     ]
     half = socket.create_connection(("127.0.0.1", service.port), timeout=HTTP_DEADLINE_S)
-    half.sendall("\r\n".join(lines).encode() + content[: CHECKPOINT_BYTES + SIZE])
+    half.sendall("\r\n".join(lines).encode() + content[: CHECKPOINT_BYTES + 2 * SIZE])
     until(
-        lambda: part.exists() and part.stat().st_size > CHECKPOINT_BYTES + 2 * PIECE_BYTES,
+        lambda: part.exists() and part.stat().st_size > CHECKPOINT_BYTES + 2 * CHUNK_BYTES,
         what="a piece beyond the checkpoint, which is noted before it is written",
         deadline_s=HTTP_DEADLINE_S,
     )
@@ -79,7 +80,7 @@ def test_a_resumable_upload_goes_on_after_a_kill_from_what_was_durable(service: 
 
     service.start(PROVIDERS="fake")
     offset = int(service.request("HEAD", address, headers=TUS).header("upload-offset") or "-1")
-    assert CHECKPOINT_BYTES <= offset < CHECKPOINT_BYTES + 2 * PIECE_BYTES
+    assert CHECKPOINT_BYTES <= offset < CHECKPOINT_BYTES + 2 * CHUNK_BYTES
     fields = {**TUS, "content-type": "application/offset+octet-stream", "upload-offset": str(offset)}
     done = service.request("PATCH", address, content[offset:], fields)
     assert done.status == 204
