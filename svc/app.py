@@ -30,6 +30,7 @@ from svc import (
     identity,
     inside,
     meetings,
+    metrics,
     notifications,
     pages,
     people,
@@ -118,6 +119,7 @@ FEATURES: Final[tuple[Feature, ...]] = (
     surface.FEATURE,
     inside.FEATURE,
     description.FEATURE,
+    metrics.FEATURE,
 )
 
 FAKES: Final = fakes.FEATURE

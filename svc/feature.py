@@ -18,6 +18,7 @@ from svc.erase import Erase
 from svc.file_reader import FileReader
 from svc.job import Job
 from svc.machine import AnyMachine
+from svc.metric import Metric
 from svc.nursery import Subsystem
 from svc.protocol.rows import Listener, Procedure, Route, SocketRoute
 from svc.reversal import Reversal
@@ -65,6 +66,7 @@ class Feature:
     topics: tuple[str, ...] = ()
     invariants: tuple[Invariant, ...] = ()
     checks: tuple[Check, ...] = ()
+    metrics: tuple[Metric, ...] = ()
     machines: tuple[AnyMachine, ...] = ()
     reversals: tuple[Reversal, ...] = ()
     file_readers: tuple[FileReader, ...] = ()

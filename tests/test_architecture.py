@@ -14,6 +14,7 @@ from svc.app import FEATURES
 ROOT = Path(__file__).parent.parent
 SOURCES = sorted((ROOT / "svc").rglob("*.py"))
 
+<<<<<<< HEAD
 BASE = {
     "errors",
     "clock",
@@ -27,6 +28,9 @@ BASE = {
     "landlock",
     "overlap",
 }
+=======
+BASE = {"errors", "clock", "principal", "ids", "config", "log", "machine", "backoff", "confinement", "durations", "landlock"}
+>>>>>>> 0376aa0 (Tell who watches over the service its numbers, as Prometheus reads them)
 ROOMS = {"nursery", "protocol", "store"}
 PURE = {"formats"}
 """What workers run: it imports the base and nothing else, and every feature may use it."""
@@ -44,6 +48,7 @@ ABOVE_ROOMS = {
     "confinement",
     "erase",
     "file_reader",
+    "metric",
     "listening",
     "switches",
     "doors",

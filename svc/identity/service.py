@@ -81,7 +81,7 @@ class Identity:
     def claiming(self, request: Request) -> Claiming:
         """How the instance may be claimed by ``request``: freely only from this machine."""
         hooks = [feature.claim for feature in self.workspace.features if feature.claim]
-        return Claiming(freely=self._is_near(request), hooks=hooks)
+        return Claiming(freely=self.is_near(request), hooks=hooks)
 
     def seen_from(self, request: Request) -> str:
         """The address to tell a person of, so that they know a browser of theirs again."""
@@ -98,11 +98,11 @@ class Identity:
             return await self._by_token(token, request)
         if request.opens_socket and (ticket := request.query().get("ticket")) is not None:
             return await self._by_ticket(ticket)
-        if not self.claimed and self._is_near(request):
+        if not self.claimed and self.is_near(request):
             return UNCLAIMED
         return None
 
-    def _is_near(self, request: Request) -> bool:
+    def is_near(self, request: Request) -> bool:
         """Whether this comes from this machine and not through a proxy that others can reach.
 
         A loopback bind alone does not say so: with a public origin, a proxy in front hands on the whole world. Such a

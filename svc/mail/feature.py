@@ -20,6 +20,7 @@ from svc.mail.connecting.procedures import PROCEDURES as CONNECTING_PROCEDURES
 from svc.mail.connecting.routes import ROUTES as CONNECTING_ROUTES
 from svc.mail.health import feature as health
 from svc.mail.health.checks import CHECKS
+from svc.mail.health.metrics import METRICS
 from svc.mail.health.procedures import PROCEDURES as HEALTH_PROCEDURES
 from svc.mail.images import feature as images
 from svc.mail.images.procedures import PROCEDURES as IMAGES_PROCEDURES
@@ -166,6 +167,7 @@ FEATURE = Feature(
     commands=COMMANDS,
     topics=("mail", "accounts", "tasks"),
     checks=CHECKS,
+    metrics=METRICS,
     invariants=(*INVARIANTS, *SEARCH_INVARIANTS, *SENDING_INVARIANTS),
     machines=(SENDING, SYNC),
     consumers=(SEARCH_CONSUMER, TITLES_CONSUMER, AUTHENTICATION_CONSUMER, INVITATIONS_CONSUMER),

@@ -16,6 +16,7 @@ import trio
 from trio.abc import Instrument
 
 from svc.clock import Clock, Millis
+from svc.durations import Durations
 from svc.log import Log
 from svc.nursery.autojump import time_is_virtual
 from svc.nursery.stack_alarm import StackAlarm
@@ -36,10 +37,11 @@ class Stall:
 
 
 class Watchdog:
-    """The last stalls of this run, the newest last."""
+    """The last stalls of this run, the newest last, and how long all rounds of the loop took."""
 
     def __init__(self, *, clock: Clock) -> None:
         self.stalls: deque[Stall] = deque(maxlen=STALLS_KEPT)
+        self.rounds = Durations()
         self._clock = clock
 
     def subsystem(self) -> Subsystem:
@@ -54,7 +56,7 @@ class Watchdog:
         if time_is_virtual():
             return
         alarm = StackAlarm(after_s=BLOCKED_S)
-        meter = LoopMeter(child.log, monotonic=time.perf_counter, alarm=alarm, note=self.note)
+        meter = LoopMeter(child.log, monotonic=time.perf_counter, alarm=alarm, note=self.note, rounds=self.rounds)
         with alarm.open():
             trio.lowlevel.add_instrument(meter)
             try:
@@ -73,11 +75,13 @@ class LoopMeter(Instrument):
         monotonic: Callable[[], float],
         alarm: StackAlarm,
         note: Callable[[int, tuple[str, ...]], None],
+        rounds: Durations,
     ) -> None:
         self._log = log
         self._monotonic = monotonic
         self._alarm = alarm
         self._note = note
+        self._rounds = rounds
         self._round_began_s: float | None = None
 
     def after_io_wait(self, timeout: float) -> None:
@@ -88,6 +92,7 @@ class LoopMeter(Instrument):
         self._alarm.take_back()
         if self._round_began_s is not None:
             took_s = self._monotonic() - self._round_began_s
+            self._rounds.add(took_s)
             if took_s >= BLOCKED_S:
                 took_ms = round(took_s * 1_000)
                 self._log.warning("loop.blocked", took_ms=took_ms, where=first_own(self._alarm.stack))

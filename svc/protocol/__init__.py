@@ -33,6 +33,7 @@ from svc.protocol.rows import (
     Wire,
 )
 from svc.protocol.static import StaticTree
+from svc.protocol.traffic import Traffic
 from svc.protocol.trpc import RpcLayer
 from svc.protocol.websocket import Socket, SocketClosed, SocketLimits
 
@@ -73,6 +74,7 @@ __all__ = [
     "SocketRoute",
     "StaticTree",
     "Tell",
+    "Traffic",
     "Wire",
     "clear_cookie",
     "cookie",

@@ -26,6 +26,7 @@ from svc.protocol.messages import HeaderList, Headers, Request, Response, proble
 from svc.protocol.router import Match, Router
 from svc.protocol.rows import Route, SocketRoute
 from svc.protocol.security import secure_headers
+from svc.protocol.traffic import NO_ROW, Traffic
 from svc.protocol.websocket import Socket, check_handshake
 
 C = TypeVar("C")
@@ -43,6 +44,7 @@ class _Visit:
 
     began: float = field(default_factory=trio.current_time)
     principal: Principal | None = None
+    path: str = NO_ROW
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +68,7 @@ class Application(Generic[C]):
 
     ``known_names`` are those of procedures: words of ours that a log may show where a path has a parameter.
     ``logged_as``: the event of the access log. ``unknown``: what a browser is shown at an address that nothing begins
-    with; without it, and to everybody else, a problem in JSON.
+    with; without it, and to everybody else, a problem in JSON. ``traffic`` is where answers are counted.
     """
 
     def __init__(
@@ -81,6 +83,7 @@ class Application(Generic[C]):
         known_names: Set[str] = frozenset(),
         logged_as: str = "http.request",
         unknown: Unknown | None = None,
+        traffic: Traffic | None = None,
     ) -> None:
         self._router = router
         self._guard = guard
@@ -91,6 +94,7 @@ class Application(Generic[C]):
         self._known_names = known_names
         self._logged_as = logged_as
         self._unknown = unknown
+        self._traffic = traffic or Traffic()
         self._probes = frozenset(row.path for row in router.rows() if isinstance(row, Route) and row.host_exempt)
         self._date = (0, "")
 
@@ -154,6 +158,7 @@ class Application(Generic[C]):
             if self._unknown is None or not self._is_lost_browser(request):
                 raise
             return self._unknown(request)
+        visit.path = match.path
         if match.socket is not None and request.method == "GET":
             check_handshake(request)
             raise Refusal("A WebSocket needs HTTP/1.1.", code="upgrade_required", headers={"upgrade": "websocket"})
@@ -180,11 +185,17 @@ class Application(Generic[C]):
 
     async def _accept(self, row: SocketRoute[C], match: Match[C], request: Request, visit: _Visit) -> AcceptedSocket:
         request.params, request.opens_socket = match.params, True
+        visit.path = match.path
         await self._admit(row, request, visit)
         context = self._context(request, visit.principal)
         self._access_line(request, visit, status=101)
         headers = [("x-request-id", request.id)]
-        return AcceptedSocket(handler=lambda socket: row.handle(context, request, socket), headers=headers)
+
+        async def handle(socket: Socket) -> None:
+            with self._traffic.socket(row.path):
+                await row.handle(context, request, socket)
+
+        return AcceptedSocket(handler=handle, headers=headers)
 
     async def _options(self, request: Request) -> Response:
         self._guard.check_host(request)
@@ -212,6 +223,8 @@ class Application(Generic[C]):
         return response
 
     def _access_line(self, request: Request, visit: _Visit, *, status: int) -> None:
+        took_s = trio.current_time() - visit.began
+        self._traffic.answered(visit.path, status, took_s)
         say = self._log.debug if status < _CLIENT_ERROR else self._log.info
         say(
             self._logged_as,
@@ -219,7 +232,7 @@ class Application(Generic[C]):
             method=request.method,
             path=self._logged(request),
             status=status,
-            ms=round((trio.current_time() - visit.began) * 1_000, 1),
+            ms=round(took_s * 1_000, 1),
             via=visit.principal.via if visit.principal else None,
             peer=request.peer,
         )

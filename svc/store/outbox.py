@@ -116,6 +116,11 @@ class Outbox:
         """The ``seq`` of the newest published row; 0 before the first."""
         return self._head
 
+    @property
+    def listeners(self) -> int:
+        """How many follow."""
+        return len(self._subscriptions)
+
     def subscribe(self, *, limit: int = MAX_WAITING_ROWS, limit_bytes: int = MAX_WAITING_BYTES) -> Subscription:
         subscription = Subscription(self, since=self._head, limit=limit, limit_bytes=limit_bytes)
         self._subscriptions[subscription] = None

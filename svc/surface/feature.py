@@ -11,6 +11,7 @@ from svc.protocol import PAGE, Nothing, Procedure, Request, Response, Route, Say
 from svc.surface import listener, probes
 from svc.surface.listener import Surface
 from svc.surface.live import Frame, Listening, live, live_feed
+from svc.surface.metrics import METRICS
 from svc.worker.probes import ROWS as WORKER
 from svc.workspace import RequestContext
 
@@ -101,6 +102,7 @@ FEATURE = Feature(
             summary="The frames of `/ws` for these topics, as they come; resumed where a link was lost.",
         ),
     ),
+    metrics=METRICS,
     build=listener.build,
     boot=listener.boot,
     subsystems=listener.subsystems,

@@ -27,6 +27,7 @@ from svc.protocol import (
     Router,
     RpcLayer,
     StaticTree,
+    Traffic,
 )
 from svc.runs import Dispatcher
 from svc.settings import DRAIN_S, HOST, INTERNAL_TOKEN, PORT, PUBLIC_ORIGIN, canonical_origin
@@ -49,6 +50,7 @@ class Surface:
     port: int = 0
     announce: Callable[[str], None] = lambda origin: None
     front: Front = "own"
+    traffic: Traffic = field(default_factory=Traffic)
     max_connections: int = field(default_factory=lambda: max_connections())
     _open: trio.Semaphore | None = None
     _application: Application[RequestContext] | None = None
@@ -111,6 +113,7 @@ class Surface:
             clock=workspace.clock,
             known_names=frozenset(row.name for row in self.rpc.rows()),
             unknown=self.static.missing,
+            traffic=self.traffic,
         )
 
 

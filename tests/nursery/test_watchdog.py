@@ -12,6 +12,7 @@ import trio.lowlevel
 import trio.testing
 
 from svc.clock import VirtualClock, WallClock
+from svc.durations import Durations
 from svc.nursery import Root, Subsystem, Watchdog
 from svc.nursery.stack_alarm import StackAlarm
 from svc.nursery.watchdog import LoopMeter
@@ -42,7 +43,9 @@ class Stalls:
 async def rounds(log: RecordedLog, *lengths_s: float, noted: Stalls | None = None) -> None:
     """Rounds of the loop in which tasks hold it for so long."""
     watch = Stopwatch()
-    meter = LoopMeter(log, monotonic=watch, alarm=StackAlarm(after_s=1.0), note=(noted or Stalls()).note)
+    meter = LoopMeter(
+        log, monotonic=watch, alarm=StackAlarm(after_s=1.0), note=(noted or Stalls()).note, rounds=Durations()
+    )
     trio.lowlevel.add_instrument(meter)
     for length_s in lengths_s:
         await trio.sleep(1)  # a wait for I/O begins the next round

@@ -53,6 +53,7 @@ ROUTES: dict[str, Door] = {
     "GET /readyz": Door(access="public", target="/readyz"),
     "GET /health": Door(access="public", target="/health"),
     "GET /openapi.json": Door(access="authenticated", target="/openapi.json"),
+    "GET /metrics": Door(access="public", target="/metrics"),
     "GET /docs": Door(access="authenticated", target="/docs"),
     "GET /auth/me": Door(access="public", target="/auth/me"),
     "GET /auth/idp/start": Door(access="public", target="/auth/idp/start", status=501),
