@@ -14,8 +14,8 @@ from svc.app import FEATURES
 ROOT = Path(__file__).parent.parent
 SOURCES = sorted((ROOT / "svc").rglob("*.py"))
 
-<<<<<<< HEAD
 BASE = {
+    "durations",
     "errors",
     "clock",
     "principal",
@@ -28,9 +28,6 @@ BASE = {
     "landlock",
     "overlap",
 }
-=======
-BASE = {"errors", "clock", "principal", "ids", "config", "log", "machine", "backoff", "confinement", "durations", "landlock"}
->>>>>>> 0376aa0 (Tell who watches over the service its numbers, as Prometheus reads them)
 ROOMS = {"nursery", "protocol", "store"}
 PURE = {"formats"}
 """What workers run: it imports the base and nothing else, and every feature may use it."""
