@@ -68,11 +68,20 @@ class Asset:
 
     @cached_property
     def gzipped(self) -> bytes | None:
-        """Made when the first client asks, so that no boot waits for the whole tree."""
+        """Made when the first client asks, so that no boot waits for the whole tree. Blocks, for large ones for long:
+        :meth:`prepare` first, in a thread."""
         if self.suffix not in _COMPRESSIBLE or len(self.data) < _SMALLEST_WORTH_GZIP_BYTES:
             return None
         squeezed = gzip.compress(self.data, mtime=0)
         return squeezed if len(squeezed) < len(self.data) else None
+
+    @property
+    def is_prepared(self) -> bool:
+        return "gzipped" in vars(self)
+
+    def prepare(self) -> None:
+        """Compress it, once. Blocks."""
+        _ = self.gzipped, self.etag
 
     def respond(self, headers: Headers, *, extra: HeaderList) -> Response:
         """200 or, when the client has it, 304; compressed where the client takes that."""
@@ -137,6 +146,12 @@ class StaticTree:
 
     def names(self) -> tuple[str, ...]:
         return tuple(sorted(self._assets))
+
+    def unprepared(self, relative_path: str) -> Asset | None:
+        """The file there, where :meth:`Asset.prepare` is to be called in a thread before :meth:`respond`."""
+        first, _, rest = relative_path.partition("/")
+        asset = self._assets.get(rest if first == self.version else relative_path)
+        return asset if asset is not None and not asset.is_prepared else None
 
     def respond(self, request: Request, relative_path: str) -> Response:
         """The file at ``relative_path`` below the prefix, with or without the version in front. Raises 404."""

@@ -31,7 +31,10 @@ async def shell(context: RequestContext, request: Request) -> Response:
 
 
 async def static_file(context: RequestContext, request: Request) -> Response:
-    return _surface(context).static.respond(request, request.params["path"])
+    static, path = _surface(context).static, request.params["path"]
+    if (asset := static.unprepared(path)) is not None:
+        await context.workspace.threads.run(asset.prepare)
+    return static.respond(request, path)
 
 
 async def service_worker(context: RequestContext, request: Request) -> Response:
