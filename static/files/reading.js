@@ -13,6 +13,8 @@ import { useFileNews } from "./news.js";
 const A_TIME = 60;
 /** The server gives so many at most. */
 const MOST_AT_ONCE = 200;
+/** With news no more of a long list is read anew; what is beyond comes as one nears it. */
+const READ_ANEW = 1_000;
 
 /**
  * @param {{ text: string, sort: import("./address.js").Sort, kinds: import("./address.js").Sieve["kinds"] }} wanted
@@ -35,7 +37,7 @@ export function useFiles(wanted) {
       if (!signal.aborted) setProblem(reasonOf(error));
     }
   }, [wanted.text, wanted.sort, wanted.kinds]);
-  const load = () => read({ files: [], next: null }, Math.max(A_TIME, shown.current.files.length));
+  const load = () => read({ files: [], next: null }, Math.min(READ_ANEW, Math.max(A_TIME, shown.current.files.length)));
   const more = () => read(shown.current, shown.current.files.length + A_TIME);
   useEffect(() => {
     void read({ files: [], next: null }, A_TIME);

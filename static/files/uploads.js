@@ -133,7 +133,7 @@ export function UploadList({ uploads, cancel }) {
         ? html`<span class="upload-problem" role="alert">${one.problem}</span>`
         : html`<progress max=${one.size || 1} value=${one.sent}
           aria-label=${`Uploading ${one.name}, ${fileSize(one.size)}`}></progress>
-          <span class="upload-state">${stateOf(one)}</span>`}
+          <span class="upload-state" aria-hidden=${one.state === "sending"}>${stateOf(one)}</span>`}
       ${one.problem && html`<button type="button" class="button small" aria-label=${`Try again: ${one.name}`}
         onClick=${one.again}>Try again</button>`}
       <button type="button" class="icon-button" aria-label=${`${one.problem ? "Dismiss" : "Cancel"}: ${one.name}`}

@@ -151,10 +151,13 @@ class Receiver:
             upload = await self._take(upload, part, body, checksum)
             if part.size < upload.length:
                 return upload
-            sha256 = await self.threads.run(_sha256_of_durable, part)
+            # Bounded: a file is read, and one row written. A client that asks meanwhile must not undo it: it would have
+            # to send the end again, and have all of it read again, for ever.
+            with trio.CancelScope(shield=True):
+                sha256 = await self.threads.run(_sha256_of_durable, part)
+                await self.store.write(partial.seal, upload.id, sha256=sha256)
         finally:
             part.close()
-        await self.store.write(partial.seal, upload.id, sha256=sha256)
         return await self._finish(principal, replace(upload, sha256=sha256))
 
     async def _opened(self, upload: PartialUpload) -> Part:
