@@ -30,6 +30,7 @@ PLACES = (
     "/p/tasks",
     "/p/runs",
     "/p/people",
+    "/p/meetings",
     "/p/files",
     "/p/",
     "/p/crm",
