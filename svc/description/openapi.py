@@ -28,6 +28,7 @@ OPENAPI: Final = "3.1.0"
 RPC_ROW: Final = "/trpc/*procedure"
 """The row behind all procedures, which stand in the document one by one."""
 JSON: Final = "application/json"
+PROBLEM_JSON: Final = "application/problem+json"
 
 SAYS_NOTHING: Final = Says(answers={200: None})
 _METHODS: Final[dict[ProcedureKind, str]] = {"query": "get", "mutation": "post", "subscription": "get"}
@@ -37,6 +38,8 @@ _INTRO: Final = (
     "Everything the app does. Procedures speak the wire of tRPC 11, so its public client works unchanged, typed by "
     "what `svc types` prints. Times are RFC 3339 in UTC; ids are opaque; an input that is missing counts as `{}`."
 )
+_SEGMENT: Final[Json] = {"type": "string", "minLength": 1, "pattern": "^[^\\u0000-\\u001f\\u007f]+$"}
+"""A parameter of a path."""
 _PROBLEM: Final[Json] = {
     "type": "object",
     "description": "A refusal (RFC 9457).",
@@ -171,8 +174,7 @@ def _guarded(access: Access, summary: str) -> Json:
 def _route(types: _Types, route: AnyRoute) -> Json:
     says = route.says or SAYS_NOTHING
     parameters = [
-        {"name": name, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
-        for name in _PARAMETER.findall(route.path)
+        {"name": name, "in": "path", "required": True, "schema": _SEGMENT} for name in _PARAMETER.findall(route.path)
     ]
     for place, record in (("query", says.query), ("header", says.headers)):
         if record is not None:
@@ -187,7 +189,7 @@ def _route(types: _Types, route: AnyRoute) -> Json:
         operation["requestBody"] = {"required": True, "content": _content(types, says.body)}
     operation["responses"] = {
         **{str(status): _answer(types, status, body) for status, body in says.answers.items()},
-        "default": _refusal("Problem", "application/problem+json"),
+        "default": _refusal("Problem", PROBLEM_JSON),
     }
     return operation
 
@@ -223,8 +225,8 @@ def _socket(socket: SocketRoute[Any]) -> Json:
         "operationId": f"socket{socket.path.replace('/', '_')}",
         "responses": {
             "101": {"description": "The WebSocket is open."},
-            "426": _refusal("Problem", "application/problem+json") | {"description": "Ask for an upgrade."},
-            "default": _refusal("Problem", "application/problem+json"),
+            "426": _refusal("Problem", PROBLEM_JSON) | {"description": "Ask for an upgrade."},
+            "default": _refusal("Problem", PROBLEM_JSON),
         },
     }
 
@@ -233,18 +235,30 @@ def _procedure(types: _Types, row: AnyProcedure) -> Json:
     operation = {**_guarded(row.access, row.summary), "operationId": row.name, "x-trpc-kind": row.kind}
     if row.input is not Nothing:
         given = {JSON: {"schema": types.schema(row.input)}}
-        required = not _may_be_empty(types, row.input)
         if row.kind == "mutation":
-            operation["requestBody"] = {"required": required, "content": given}
+            operation["requestBody"] = _body(given)
         else:
+            required = not _may_be_empty(types, row.input)
             operation["parameters"] = [{"name": "input", "in": "query", "required": required, "content": given}]
     elif row.kind == "mutation":
-        operation["requestBody"] = {"required": False, "content": {JSON: {}}}
+        operation["requestBody"] = _body({JSON: {}})
     operation["responses"] = {
         "200": _events(types, row) if row.kind == "subscription" else _result(types, row),
-        "default": _refusal("RpcError", JSON),
+        "default": _rpc_refusal(),
     }
     return operation
+
+
+def _body(content: Json) -> Json:
+    """A POST has to say that it is JSON, for a page on another site can't: so there always is a body."""
+    return {"required": True, "content": content}
+
+
+def _rpc_refusal() -> Json:
+    """Where the address is too long, say, nobody knows yet what is asked for: that is a problem, as elsewhere."""
+    refusal = _refusal("RpcError", JSON)
+    refusal["content"] |= _refusal("Problem", PROBLEM_JSON)["content"]
+    return refusal
 
 
 def _may_be_empty(types: _Types, record: type) -> bool:

@@ -24,7 +24,7 @@ OFFSET_BYTES: Final = "application/offset+octet-stream"
 
 
 class TusHeaders(Wire, frozen=True):
-    tus_resumable: str = msgspec.field(name="Tus-Resumable")
+    tus_resumable: Literal["1.0.0"] = msgspec.field(name="Tus-Resumable")
 
 
 class BeginHeaders(TusHeaders, frozen=True):
