@@ -20,6 +20,7 @@
  * @property {() => NavCount | null} [count] how much waits there
  * @property {() => string} [label] what is said of it, where that is more than its title
  * @property {(url: URL) => boolean} [here] whether an address is there; without it, any that its feature shows
+ * @property {() => boolean} [when] whether it is there for this person, on this server
  * @property {() => unknown} [show] a component that stands there instead of the icon
  */
 /** @typedef {{ n: number, words: string, bad?: boolean }} NavCount `words` are heard; `bad`: a person is needed */
@@ -83,7 +84,7 @@ export function features() {
 
 /** @param {Nav["at"]} at */
 export function navAt(at) {
-  return rows.flatMap((row) => row.nav ?? []).filter((one) => one.at === at);
+  return rows.flatMap((row) => row.nav ?? []).filter((one) => one.at === at && (one.when?.() ?? true));
 }
 
 /** In the order of the list. */

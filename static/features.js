@@ -17,7 +17,8 @@ import { FEATURE as plugins } from "./plugins/feature.js";
 import { FEATURE as runs } from "./runs/feature.js";
 import { FEATURE as settings } from "./settings/feature.js";
 import { FEATURE as tasks } from "./tasks/feature.js";
+import { FEATURE as terminals } from "./terminals/feature.js";
 
 /** @type {readonly import("./feature.js").Feature[]} */
 export const FEATURES = [identity, offline, capabilities, mail, tasks, runs, people, plugins, gitops, meetings, files,
-  pages, health, inside, description, notifications, settings];
+  terminals, pages, health, inside, description, notifications, settings];

@@ -30,7 +30,7 @@ const BASE = "{{static}}";
 /** What stays as it is, beside what is joined. */
 const KEPT = new Set([".svg", ".png", ".webp", ".ico", ".woff2", ".webmanifest", ".txt"]);
 /** Loaded by its addresses: some by a library that knows them, one by a page apart from the app. */
-const WHOLE = ["vendor/pdf/", "vendor/docs/"];
+const WHOLE = ["vendor/pdf/", "vendor/xterm/", "vendor/docs/"];
 /** Loaded into the audio thread by its address. */
 const WORKLET = ".worklet.js";
 const STYLESHEET = /^ *<link rel="stylesheet" href="\{\{static\}\}\/(.+)">\n/gm;

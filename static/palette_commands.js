@@ -24,7 +24,8 @@ export function startPaletteCommands() {
 /** @returns {Command[]} */
 function commands() {
   return [
-    ...features().flatMap((row) => [...(row.nav ?? []).map((one) => goTo(one)), ...(row.commands?.() ?? [])]),
+    ...features().flatMap((row) => [...(row.nav ?? []).filter((one) => one.when?.() ?? true).map(goTo),
+      ...(row.commands?.() ?? [])]),
     ...settingsSections().filter((one) => !one.adminOnly || isAdmin()).map(({ name, title, holds }) => ({
       id: `settings ${name}`, label: title, group: "Settings", also: [...(holds ?? [])],
       run: () => navigate(name ? `/settings/${name}` : "/settings"),

@@ -2065,6 +2065,23 @@ interface SurfaceReset {
   seq: number;
 }
 
+interface TerminalsKillInput {
+  session: string;
+}
+
+/** `program` is what runs in its foreground; `owner` a user id. `shown`: a browser has it open. `ends_at`: */
+interface TerminalsTerminalOut {
+  session: string;
+  program: string;
+  owner: string | null;
+  mine: boolean;
+  shown: boolean;
+  cols: number;
+  rows: number;
+  openedAt: string;
+  endsAt: string | null;
+}
+
 interface TryoutTriedOut {
   accountId: string;
 }
@@ -2241,6 +2258,8 @@ interface Procedures {
   "meetings.remove": { input: MeetingsMeetingInput; output: {} };
   "meetings.settings": { input: undefined; output: MeetingsSettingsOut };
   "meetings.choose": { input: MeetingsChooseInput; output: {} };
+  "terminals.list": { input: undefined; output: TerminalsTerminalOut[] };
+  "terminals.kill": { input: TerminalsKillInput; output: {} };
   "demo.tryOut": { input: undefined; output: TryoutTriedOut };
   "health.ping": { input: undefined; output: SurfacePong };
   "inside.look": { input: undefined; output: InsideInsideOut };

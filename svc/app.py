@@ -39,6 +39,7 @@ from svc import (
     runs,
     scheduler,
     surface,
+    terminals,
     tryout,
     undo,
 )
@@ -114,6 +115,7 @@ FEATURES: Final[tuple[Feature, ...]] = (
     MAIL,
     notifications.FEATURE,
     meetings.FEATURE,
+    terminals.FEATURE,
     tryout.FEATURE,
     fakes.FEATURE,
     surface.FEATURE,

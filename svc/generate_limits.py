@@ -27,6 +27,7 @@ AREAS: Final = {
     "RPC": ("protocol/trpc", "protocol/streaming"),
     "Sockets": ("protocol/websocket", "protocol/websocket_client", "surface/live"),
     "HTTP": ("protocol", "doors", "surface", "identity/routes", "gitops/webhook"),
+    "Terminals": ("terminals",),
     "Files": ("files",),
     "Meetings": ("meetings",),
     "Mail that comes": ("formats/mime", "mail/reading", "mail/images"),
@@ -34,7 +35,17 @@ AREAS: Final = {
     "The mailbox": ("mail",),
 }
 """Where the modules of each table stand; the first that fits has it."""
-ORDER: Final = ("HTTP", "RPC", "Sockets", "Files", "Meetings", "The mailbox", "Mail that comes", "Mail that is written")
+ORDER: Final = (
+    "HTTP",
+    "RPC",
+    "Sockets",
+    "Terminals",
+    "Files",
+    "Meetings",
+    "The mailbox",
+    "Mail that comes",
+    "Mail that is written",
+)
 _NOTE: Final = re.compile(r"(.+?)\.? Beyond: (.+)\.", re.DOTALL)
 _UNITS: Final = (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
 

@@ -36,6 +36,10 @@ class Principal:
         """True while no users exist to keep things from (or identity is off), and for the service's own loops."""
         return self.via in {"unclaimed", "off", "system"}
 
+    def may(self, capability: str) -> bool:
+        """Whether they have one of an admin's capabilities: a device where it was given, all others by their role."""
+        return self.capabilities.get(capability, False) if self.via == "device" else self.is_admin
+
 
 UNCLAIMED: Final = Principal(user_id=None, device_id=DEV_DEVICE_ID, is_admin=True, via="unclaimed")
 AUTH_OFF: Final = Principal(user_id=None, device_id=DEV_DEVICE_ID, is_admin=True, via="off")

@@ -27,6 +27,5 @@ export const FEATURE = {
     person: "M10 3.5a3 3 0 1 0 0 6 3 3 0 0 0 0-6zM4 16.5c.4-3.2 2.8-5 6-5s5.6 1.8 6 5",
     device: "M6 3h8v14H6zM9 14.5h2",
     browser: "M3 4.5h14v11H3zM3 7.8h14M5.3 6.2h.01M7.3 6.2h.01",
-    terminal: "M3 4.5h14v11H3zM6 8l2.5 2L6 12M10 12.5h4",
   },
 };

@@ -215,7 +215,7 @@ def create_pairing_code(tx: Tx, principal: Principal, *, capabilities: Mapping[s
         raise Invalid(f"There is no capability {unknown[0]!r}.")
     wanted = {name: True for name in CAPABILITIES if capabilities.get(name)}
     if not principal.is_admin and not ADMINS_CAPABILITIES.isdisjoint(wanted):
-        raise Forbidden("Only an admin may pair a device that acts as an admin or opens a shell.")
+        raise Forbidden("Only an admin may pair a device that acts as an admin, opens a shell or uses terminals.")
     if principal.via == "device":
         raise Forbidden("A device can't pair another device: use the settings in a browser.")
     code = tokens.new_pairing_code()

@@ -22,8 +22,8 @@ TICKET_LIFETIME_S: Final = 30.0
 WEB_SESSION: Final = "web-session"
 """The kind of a device that stands for a session: it has no token, and no device is paired as one."""
 CAPABILITIES: Final = ("admin", "approve", "shell", "extensionAutomation", "mobilePush", "terminal")
-ADMINS_CAPABILITIES: Final = frozenset({"admin", "shell"})
-"""What only an admin may give a device: their own rights on this server, and its shell."""
+ADMINS_CAPABILITIES: Final = frozenset({"admin", "shell", "terminal"})
+"""What only an admin may give a device: their own rights on this server, its shell, and its terminals."""
 MAX_OPEN_PAIRING_CODES: Final = 10
 """Of one person at a time: enough for a whole desk, too few to guess at."""
 MAX_LISTED_DEVICES: Final = 1_000

@@ -20,7 +20,14 @@ from svc.capabilities import Door, door_of
 from svc.identity import actions, queries, tokens
 from svc.identity.actions import Claiming
 from svc.identity.limiter import RateLimiter
-from svc.identity.model import SESSION_LIFETIME_MS, SESSION_TOUCH_MS, TICKET_LIFETIME_S, Device, User
+from svc.identity.model import (
+    ADMINS_CAPABILITIES,
+    SESSION_LIFETIME_MS,
+    SESSION_TOUCH_MS,
+    TICKET_LIFETIME_S,
+    Device,
+    User,
+)
 from svc.identity.oauth_client_row import ClientCredentials, client_credentials, has_client
 from svc.identity.remembered import Opened, Remembered
 from svc.identity.settings import AUTH, AUTH_RATE_LIMIT, believed_proxies
@@ -216,11 +223,16 @@ def _device(tx: ReadTx, digest: str) -> Opened | None:
 
 
 def _acting(device: Device, user: User | None) -> Principal:
-    """A device acts as its owner, but as an admin only where the owner allowed that when it was paired."""
+    """A device acts as its owner, but as an admin only where the owner allowed that when it was paired.
+
+    What only an admin may give a device, it has no longer once its owner is none.
+    """
+    of_admin = user is not None and user.role == "admin"
+    given = {name: flag for name, flag in device.capabilities.items() if of_admin or name not in ADMINS_CAPABILITIES}
     return Principal(
         user_id=device.user_id,
         device_id=device.id,
-        is_admin=user is not None and user.role == "admin" and device.capabilities.get("admin", False),
+        is_admin=given.get("admin", False),
         via="device",
-        capabilities=device.capabilities,
+        capabilities=given,
     )

@@ -148,7 +148,8 @@ def check_access(access: Access, principal: Principal | None) -> None:
         return
     if principal is None:
         raise Unauthenticated("Sign in first.")
-    if access == "admin" and not principal.is_admin:
+    allowed = principal.may("terminal") if access == "terminal" else principal.is_admin or access != "admin"
+    if not allowed:
         by_device = " A device of an admin may too, if that was allowed when it was paired."
         raise Forbidden("Only an admin may do this." + (by_device if principal.via == "device" else ""))
 

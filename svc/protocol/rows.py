@@ -17,7 +17,8 @@ from svc.protocol.websocket import Socket
 
 C = TypeVar("C")
 
-Access = Literal["public", "authenticated", "admin"]
+Access = Literal["public", "authenticated", "admin", "terminal"]
+"""``terminal``: an admin, but of an admin's devices those alone that were given this capability."""
 Listener = Literal["public", "internal"]
 """Which port a row answers on: everybody's, or the one that only this machine reaches, with the internal token."""
 

@@ -38,9 +38,11 @@ STYLESHEETS_MARK: Final = "{{stylesheets}}"
 WORKER_NAME: Final = "sw.js"
 FILES_MARK: Final = "{{files}}"
 """In the worker: the names of the tree's files that a browser keeps, with a space between two."""
-ONLINE_ONLY: Final = ("vendor/pdf/", "vendor/docs/")
-"""What shows PDFs, and the description of the service: kept by no browser for later, since what they show is not kept
-either, and each is as large as the app."""
+OFF_MARK: Final = "{{off}}"
+"""Which parts of the service are switched off here, for the app to leave them out."""
+ONLINE_ONLY: Final = ("vendor/pdf/", "vendor/xterm/", "vendor/docs/")
+"""What shows PDFs, terminals, and the description of the service: kept by no browser for later, since what they show is
+not kept either, and each is as large as the app. A page links their stylesheets once it shows something by them."""
 CONFINED_WORKER: Final = ".worker.mjs"
 """Ends the names of scripts that a page starts as workers for what strangers made."""
 
@@ -125,7 +127,7 @@ class StaticTree:
         self._worker_headers = [("cache-control", REVALIDATE), ("content-security-policy", worker_csp())]
 
     @classmethod
-    def load(cls, path: Path, *, prefix: str = "/static") -> StaticTree:
+    def load(cls, path: Path, *, prefix: str = "/static", off: Iterable[str] = ()) -> StaticTree:
         """Read the folder once. Blocking: for the boot. Raises :class:`BadTree`."""
         files = dict(_read(path))
         template = files.pop(SHELL_NAME, None)
@@ -134,7 +136,7 @@ class StaticTree:
         version = _version(files, template)
         script = files.pop(WORKER_NAME, None)
         try:
-            page = shell_page(template.decode("utf-8"), files, base=f"{prefix}/{version}")
+            page = shell_page(template.decode("utf-8"), files, base=f"{prefix}/{version}", off=off)
             worker = None if script is None else worker_script(script.decode(), files, base=f"{prefix}/{version}")
         except UnicodeDecodeError as error:
             raise BadTree(f"{SHELL_NAME} or {WORKER_NAME} is not UTF-8") from error
@@ -179,8 +181,8 @@ class StaticTree:
         return self._worker.respond(request.headers, extra=self._worker_headers)
 
 
-def shell_page(template: str, names: Iterable[str], *, base: str) -> str:
-    """The shell with its marks filled in; ``names`` are the files of the tree.
+def shell_page(template: str, names: Iterable[str], *, base: str, off: Iterable[str] = ()) -> str:
+    """The shell with its marks filled in; ``names`` are the files of the tree, ``off`` the parts that are switched off.
 
     A feature's stylesheet is linked because it is there. They come in the order of their names, which says nothing: the
     layers decide, and no two features style the same class.
@@ -188,7 +190,8 @@ def shell_page(template: str, names: Iterable[str], *, base: str) -> str:
     styles = sorted(name for name in names if name.endswith(".css") and not name.startswith(ONLINE_ONLY))
     sheets = [f"{BASE_MARK}/{name}" for name in styles]
     links = [f'<link rel="stylesheet" href="{sheet}">' for sheet in sheets if f'"{sheet}"' not in template]
-    return template.replace(STYLESHEETS_MARK, "\n    ".join(links)).replace(BASE_MARK, base)
+    page = template.replace(STYLESHEETS_MARK, "\n    ".join(links)).replace(OFF_MARK, " ".join(off))
+    return page.replace(BASE_MARK, base)
 
 
 def own_policy(name: str) -> HeaderList:

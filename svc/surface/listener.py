@@ -34,6 +34,7 @@ from svc.settings import DRAIN_S, HOST, INTERNAL_TOKEN, PORT, PUBLIC_ORIGIN, can
 from svc.store import INTERNAL_PORT_FILE, INTERNAL_TOKEN_FILE, Home
 from svc.surface.assets import static_directory
 from svc.surface.overload import LIMITS, RESERVED_CONNECTIONS, Overloaded
+from svc.switches import SWITCHES, is_on
 from svc.workspace import RequestContext, Workspace
 
 _TOKEN_BYTES: Final = 32
@@ -122,7 +123,7 @@ def build(workspace: Workspace) -> None:
     workspace.provide(
         Surface(
             workspace=workspace,
-            static=StaticTree.load(static_directory()),
+            static=StaticTree.load(static_directory(), off=switched_off(workspace.config)),
             rpc=RpcLayer(procedures, log=workspace.log),
         )
     )
@@ -160,6 +161,11 @@ async def subsystems(workspace: Workspace) -> Sequence[Subsystem]:
     drain_s = float(workspace.config[DRAIN_S])
     served = [Subsystem(name="internal", run=internal.run, drain_s=drain_s)] if internal.listeners else []
     return [*served, Subsystem(name="http", run=surface.run, drain_s=drain_s)]
+
+
+def switched_off(config: Config) -> list[str]:
+    """The parts that this service does without."""
+    return [row.name for row in SWITCHES if not is_on(config, row)]
 
 
 def _call(workspace: Workspace, request: Request, principal: Principal | None) -> RequestContext:

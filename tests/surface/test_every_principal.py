@@ -19,9 +19,11 @@ from tests.recorded_log import RecordedLog
 from tests.support.service import MIA, Service, open_service
 from tests.surface.test_every_row import SOCKETS, doors, knock, target_of
 
-OUTSIDE: dict[Access, int] = {"public": 0, "authenticated": 401, "admin": 401}
-MEMBERS: dict[Access, int] = {"public": 0, "authenticated": 0, "admin": 403}
-ANYWHERE: dict[Access, int] = {"public": 0, "authenticated": 0, "admin": 0}
+OUTSIDE: dict[Access, int] = {"public": 0, "authenticated": 401, "admin": 401, "terminal": 401}
+MEMBERS: dict[Access, int] = {"public": 0, "authenticated": 0, "admin": 403, "terminal": 403}
+ANYWHERE: dict[Access, int] = {"public": 0, "authenticated": 0, "admin": 0, "terminal": 0}
+ADMINS: dict[Access, int] = {**ANYWHERE, "terminal": 403}
+WITH_TERMINALS: dict[Access, int] = {**MEMBERS, "terminal": 0}
 REFUSALS: dict[str, dict[Access, int]] = {
     "anonymous-unclaimed": ANYWHERE,
     "anonymous-claimed": OUTSIDE,
@@ -29,7 +31,8 @@ REFUSALS: dict[str, dict[Access, int]] = {
     "admin": ANYWHERE,
     "device of a member": MEMBERS,
     "device of an admin": MEMBERS,
-    "device of an admin, as an admin": ANYWHERE,
+    "device of an admin, as an admin": ADMINS,
+    "device of an admin, with terminals": WITH_TERMINALS,
     "revoked device": OUTSIDE,
     "SVC_AUTH=off": ANYWHERE,
     "SVC_AUTH=off, with a foreign token": ANYWHERE,
@@ -44,6 +47,7 @@ EXCEPTIONS: dict[str, dict[str, int]] = {
     "device of a member": {**TO_A_DEVICE, "approvals.decide": 403},
     "device of an admin": {**TO_A_DEVICE, "approvals.decide": 403},
     "device of an admin, as an admin": TO_A_DEVICE,
+    "device of an admin, with terminals": {**TO_A_DEVICE, "approvals.decide": 403},
 }
 """Rows that tell one principal from another beyond their access: what is for a cookie, and what is for a token."""
 
@@ -76,7 +80,7 @@ async def person_for(principal: str, service: Service) -> Person:
     owner = admin if "admin" in principal else member
     if not principal.startswith("device"):
         return owner
-    return await pair(owner, admin=principal.endswith("as an admin"))
+    return await pair(owner, admin=principal.endswith("as an admin"), terminal=principal.endswith("with terminals"))
 
 
 @pytest.mark.parametrize("principal", REFUSALS)
@@ -97,7 +101,7 @@ async def test_each_principal_gets_from_each_row_and_socket_what_it_declares(
     assert found == expected
 
 
-@pytest.mark.parametrize("principal", [name for name, refused in REFUSALS.items() if refused is not ANYWHERE])
+@pytest.mark.parametrize("principal", [name for name, refused in REFUSALS.items() if refused["admin"]])
 async def test_what_is_refused_changes_nothing_and_head_tells_no_more_than_get(
     principal: str, tmp_path: Path, wall: VirtualClock, log: RecordedLog
 ) -> None:

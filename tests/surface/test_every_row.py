@@ -91,7 +91,7 @@ OPEN_TO_ANY_SITE = frozenset({"POST /pair/claim", "POST /gitops/webhook"})
 ASKS_FOR_MORE = frozenset({"POST /auth/logout", "POST /auth/socket-ticket", "POST /gitops/webhook"})
 """A cookie, a token or a signature of its own."""
 
-SOCKETS: dict[str, Access] = {"/ws": "authenticated", "/meetings/audio": "authenticated"}
+SOCKETS: dict[str, Access] = {"/ws": "authenticated", "/meetings/audio": "authenticated", "/pty": "terminal"}
 
 SUBSCRIPTIONS: dict[str, Access] = {"events.live": "authenticated"}
 """They answer 200 to everybody, and in the stream what becomes of it: ``tests/surface/test_live_feed.py``."""
@@ -264,6 +264,8 @@ PROCEDURES: dict[str, Door] = {
     "mail.unshareAccount": mutation("authenticated", 404, accountId="acc_none", userId="usr_none"),
     "mail.accountShares": query("authenticated", 404, accountId="acc_none"),
     "mail.prepare": query("authenticated", 404, threadId="thr_none", kind="reply"),
+    "terminals.list": query("admin"),
+    "terminals.kill": mutation("admin", 404, session="trm_none"),
     "fake.mail.inject": mutation("admin", **{"address": "new@example.org", "from": "a@example.org", "subject": "Hi"}),
     "fake.mail.setLabels": mutation("admin", 404, address=MIA, providerMessageId="none", labels=[]),
     "fake.mail.expireHistory": mutation("admin", address=MIA),
@@ -357,7 +359,7 @@ def refusal_of(access: Access, principal: Principal | None) -> int | None:
         return None
     if principal is None:
         return 401
-    return 403 if access == "admin" and not principal.is_admin else None
+    return 403 if access in {"admin", "terminal"} and not principal.is_admin else None
 
 
 def request_for(door: Door) -> Request:

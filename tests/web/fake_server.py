@@ -88,6 +88,8 @@ class World(
     details: dict[str, dict[str, Any]] = field(default_factory=fake_world.details)
     joined: dict[str, str] = field(default_factory=dict)
     me: dict[str, Any] = field(default_factory=fake_world.me)
+    off: tuple[str, ...] = ()
+    """The parts that the server has switched off."""
     has_socket: bool = True
     calls: list[tuple[str, Any]] = field(default_factory=list)
     leaks: list[str] = field(default_factory=list)
@@ -425,7 +427,7 @@ class Handler(BaseHTTPRequestHandler):
             return refusal.status, {"error": {"message": str(refusal), "code": -32000, "data": data}}
 
     def shell(self) -> None:
-        page = shell_page((app_folder() / "index.html").read_text(), (), base=BASE)
+        page = shell_page((app_folder() / "index.html").read_text(), (), base=BASE, off=self.world.off)
         inline = re.findall(r"<script type=\"importmap\">(.*?)</script>", page, re.DOTALL)
         hashes = [f"sha256-{base64.b64encode(hashlib.sha256(one.encode()).digest()).decode()}" for one in inline]
         self.answer(200, "text/html; charset=utf-8", page.encode(), [("content-security-policy", shell_csp(hashes))])

@@ -11,7 +11,7 @@ from types import ModuleType
 
 import pytest
 
-from svc.protocol.static import WORKER_NAME, StaticTree
+from svc.protocol.static import ONLINE_ONLY, WORKER_NAME, StaticTree
 from tests.peers.needs import NODE, need
 
 ROOT = Path(__file__).parents[2]
@@ -59,7 +59,7 @@ def test_a_wheel_carries_few_files(hook: ModuleType, tmp_path: Path) -> None:
     shipped = {path.relative_to(target).as_posix() for path in hook.joined(STATIC, target)}
     assert {"index.html", "sw.js", "icon.svg", "joined/app.js", "joined/app.css", "vendor/LICENSES.txt"} <= shipped
     assert {"vendor/pdf/pdf.mjs", "vendor/pdf/reading.worker.mjs", "vendor/pdf/cmaps/H.bcmap"} <= shipped
-    modules = {name for name in shipped if name.endswith((".js", ".mjs", ".css")) and "/pdf/" not in name}
+    modules = {name for name in shipped if name.endswith((".js", ".mjs", ".css")) and not name.startswith(ONLINE_ONLY)}
     assert len(modules) <= MOST_FILES
     assert not any("node_modules" in name or "/." in name or name.startswith(".") for name in shipped)
     assert shipped == {*StaticTree.load(target).names(), "index.html", WORKER_NAME}

@@ -204,7 +204,8 @@ def test_acting_as_an_admin_is_off_until_an_admin_ticks_it_and_says_what_it_mean
 def test_a_member_is_not_offered_what_only_an_admin_may_give_a_device(start: Callable[..., App]) -> None:
     page = start(IdentityWorld(me=signed_in(JONAS))).open("/settings/devices", ready="text=Pair a device")
     page.get_by_role("button", name="Pair a device").click()
-    page.get_by_role("checkbox", name="Use terminals").wait_for()
+    page.get_by_role("checkbox", name="Get notifications").wait_for()
+    expect(page.get_by_role("checkbox", name="Use terminals")).to_have_count(0)
     expect(page.get_by_role("checkbox", name="Act as an admin")).to_have_count(0)
     expect(page.get_by_role("checkbox", name="Open a shell")).to_have_count(0)
 

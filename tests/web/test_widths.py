@@ -32,6 +32,7 @@ PLACES = (
     "/p/people",
     "/p/meetings",
     "/p/files",
+    "/p/terminal",
     "/p/",
     "/p/crm",
     "/p/nowhere/at-all",

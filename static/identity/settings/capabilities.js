@@ -6,7 +6,6 @@ export const CAPABILITIES = [
   { flag: "mobilePush", title: "Get notifications", note: "Push messages to a phone.", short: "get notifications" },
   { flag: "extensionAutomation", title: "Automate its browser",
     note: "For the browser extension: agents act in its tabs.", short: "automate its browser" },
-  { flag: "terminal", title: "Use terminals", note: "See and type into terminal sessions.", short: "use terminals" },
   { flag: "approve", title: "Decide for you",
     note: "Let through, or decline, what runs ask you for.", short: "decide what runs may do" },
   {
@@ -18,6 +17,8 @@ export const CAPABILITIES = [
     short: "act as an admin",
     adminOnly: true,
   },
+  { flag: "terminal", title: "Use terminals", note: "Open a shell on this server and type into it. Admins only.",
+    short: "use terminals", adminOnly: true },
   { flag: "shell", title: "Open a shell", note: "Run any command on this server. Admins only.", short: "open a shell",
     adminOnly: true },
 ];

@@ -1,0 +1,155 @@
+// @ts-check
+/**
+ * One terminal's socket (/pty), which comes back to it after a lost link.
+ *
+ * Theory. The terminal lives on the server, and lives on without its socket; one that opens with its name is sent the
+ * last of its output again, from where a fresh screen can begin. So a link that was lost loses nothing but what lies
+ * further back. The server is told how much was drawn and never sends far ahead of that: else a flood would lie in this
+ * page, and ^C would be seen only after it.
+ *
+ * Owns the socket, its pauses and what it tells the server. It draws nothing.
+ */
+
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 15_000;
+/** Told at once where it is that much; a tenth of what the server sends ahead. */
+const TELL_EVERY_BYTES = 12_288;
+/** What is pasted goes in pieces: the server closes a socket whose message is larger than a megabyte. */
+const PIECE_BYTES = 65_536;
+const CLOSE_SIGNED_OUT = 4401;
+const CLOSE_FORBIDDEN = 4403;
+const CLOSE_GONE = 4404;
+const CLOSE_TAKEN_OVER = 4409;
+const CLOSE_REFUSED = 1008;
+
+/**
+ * "taken": another window shows it. "ended": it runs no more. "refused": there is to be none, for the reason given.
+ * @typedef {"connecting" | "live" | "lost" | "taken" | "ended" | "refused"} LinkState
+ * @typedef {object} Listener
+ * @property {(state: LinkState, words: string) => void} state
+ * @property {(session: string, replayed: number) => void} ready a fresh screen; `replayed` bytes of it are old
+ * @property {(data: Uint8Array) => void} output
+ * @property {() => void} signedOut
+ * @typedef {{ type: "ready", session: string, replayed: number } | { type: "exit", code?: number, signal?: string }
+ *   | { type: "error", message: string }} Frame
+ */
+
+export class Link {
+  /** @type {string | null} */
+  session;
+  /** @type {Listener} */
+  #listener;
+  /** @type {() => { cols: number, rows: number }} */
+  #size;
+  /** @type {WebSocket | null} */
+  #socket = null;
+  #failures = 0;
+  #drawn = 0;
+  #told = 0;
+  #ending = "";
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #retry;
+
+  /**
+   * @param {string | null} session null: a new one
+   * @param {() => { cols: number, rows: number }} size
+   * @param {Listener} listener
+   */
+  constructor(session, size, listener) {
+    this.session = session;
+    this.#size = size;
+    this.#listener = listener;
+  }
+
+  /** Now, whatever the pause; where another window has it, it is taken back. */
+  connect() {
+    clearTimeout(this.#retry);
+    if (this.#socket) return;
+    const { cols, rows } = this.#size();
+    const query = new URLSearchParams({ cols: String(cols), rows: String(rows) });
+    if (this.session) query.set("session", this.session);
+    const scheme = location.protocol === "https:" ? "wss:" : "ws:";
+    const mine = new WebSocket(`${scheme}//${location.host}/pty?${query}`);
+    mine.binaryType = "arraybuffer";
+    this.#socket = mine;
+    this.#listener.state("connecting", "");
+    mine.onmessage = ({ data }) => {
+      if (typeof data === "string") this.#hear(JSON.parse(data));
+      else this.#listener.output(new Uint8Array(data));
+    };
+    mine.onclose = ({ code, reason }) => {
+      if (this.#socket === mine) this.#closed(code, reason);
+    };
+  }
+
+  /** The terminal goes on without it. */
+  close() {
+    clearTimeout(this.#retry);
+    const mine = this.#socket;
+    this.#socket = null;
+    mine?.close();
+  }
+
+  /** @param {Uint8Array} data */
+  type(data) {
+    for (let at = 0; at < data.length; at += PIECE_BYTES) this.#send(data.slice(at, at + PIECE_BYTES));
+  }
+
+  /** @param {{ cols: number, rows: number }} size */
+  resize({ cols, rows }) {
+    this.#send(JSON.stringify({ type: "resize", cols, rows }));
+  }
+
+  kill() {
+    this.#send('{"type":"kill"}');
+  }
+
+  /** @param {number} bytes */
+  drew(bytes) {
+    this.#drawn += bytes;
+    if (this.#drawn - this.#told >= TELL_EVERY_BYTES) this.#tell();
+  }
+
+  #tell() {
+    this.#told = this.#drawn;
+    this.#send(JSON.stringify({ type: "drawn", bytes: this.#drawn }));
+  }
+
+  /** @param {string | Uint8Array<ArrayBuffer>} message */
+  #send(message) {
+    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(message);
+  }
+
+  /** @param {Frame} frame */
+  #hear(frame) {
+    if (frame.type === "ready") {
+      this.session = frame.session;
+      this.#failures = this.#drawn = 0;
+      this.#listener.ready(frame.session, frame.replayed);
+      this.#listener.state("live", "");
+      this.#tell();
+    } else if (frame.type === "exit") {
+      this.#ending = frame.signal ? `Ended by ${frame.signal}.` : `Ended with status ${frame.code}.`;
+    }
+  }
+
+  /** @param {number} code @param {string} reason */
+  #closed(code, reason) {
+    this.#socket = null;
+    if (this.#ending) this.#listener.state("ended", this.#ending);
+    else if (code === CLOSE_GONE) this.#listener.state("ended", "It has ended meanwhile.");
+    else if (code === CLOSE_TAKEN_OVER) this.#listener.state("taken", "Another window shows this terminal.");
+    else if (code === CLOSE_REFUSED || code === CLOSE_FORBIDDEN) this.#listener.state("refused", reason);
+    else this.#again(code, reason);
+  }
+
+  /** @param {number} code @param {string} reason */
+  #again(code, reason) {
+    this.#failures += 1;
+    if (code === CLOSE_SIGNED_OUT) this.#listener.signedOut();
+    const lost = this.session ? "The connection is lost. The terminal goes on." : "The server gives no terminal.";
+    this.#listener.state("lost", (!this.session && reason) || lost);
+    const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#failures - 1)) * (0.5 + Math.random() / 2);
+    this.#retry = setTimeout(() => this.connect(), pause);
+  }
+}

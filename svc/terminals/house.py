@@ -1,0 +1,240 @@
+"""All terminals of this service: who has which, how many there may be, and the nursery that they live in.
+
+Theory. They outlive the sockets that show them, so they are work of a subsystem of their own; when it drains they end
+first with HUP and then with KILL. Who may see one is decided when a socket opens, so news about people have to be
+heard: a device that is revoked loses its sockets, and somebody whose role changes loses their terminals, too.
+
+Owns the table of terminals. What happens in them is their own; that they began and ended stands in the log.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from signal import Signals
+from typing import Final
+
+import trio
+
+from svc.clock import SECOND_MS, Clock, Millis
+from svc.errors import Conflict, NotFound, Unavailable
+from svc.identity import IDENTITY_TOPIC
+from svc.ids import new_id
+from svc.log import Log
+from svc.nursery import Child, ThreadPool
+from svc.principal import Principal
+from svc.store import OutboxRow, Overflowed, Store
+from svc.terminals.environment import environment_of
+from svc.terminals.settings import IDLE_S, SHELL
+from svc.terminals.shell import GRACE_S, KILLED_WITHIN_S, Shell, Size
+from svc.terminals.terminal import TOO_SLOW, Terminal, Why
+from svc.workspace import Workspace
+
+MAX_TERMINALS: Final = 32
+"""Terminals of one service, of all admins together. Beyond: another one is refused in words, and those go on."""
+SIGNED_OUT: Final = 4401
+TOPIC: Final = "terminals"
+CLAIMED: Final = "claimed"
+"""Told by the transaction that claims the instance: what nobody owned is its first admin's now."""
+DRAIN_S: Final = GRACE_S + KILLED_WITHIN_S + 1.0
+_NONE: Final = NotFound("There is no such terminal. It may have ended.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asker:
+    """Where a terminal was asked for, for the log."""
+
+    principal: Principal
+    request_id: str
+    peer: str
+
+
+@dataclass(kw_only=True)
+class Terminals:
+    """The service. ``shell`` is the program that each of them starts, in ``directory``."""
+
+    store: Store
+    clock: Clock
+    threads: ThreadPool
+    log: Log
+    shell: Path
+    environ: dict[str, str] = field(repr=False)
+    directory: Path
+    idle_s: float
+    _open: dict[str, Terminal] = field(default_factory=dict)
+    _child: Child | None = None
+
+    @classmethod
+    def of(cls, workspace: Workspace) -> Terminals:
+        shell = workspace.config[SHELL]
+        environ = workspace.config.environ
+        home = Path(environ.get("HOME") or "/")
+        return cls(
+            store=workspace.store,
+            clock=workspace.clock,
+            threads=workspace.threads,
+            log=workspace.log,
+            shell=shell,
+            environ=environment_of(environ, shell=shell),
+            directory=home if home.is_dir() else Path("/"),
+            idle_s=float(workspace.config[IDLE_S]),
+        )
+
+    # Whose they are
+
+    def running(self) -> list[Terminal]:
+        """The oldest first."""
+        return [one for one in self._open.values() if one.shell is not None]
+
+    def program_of(self, terminal: Terminal) -> str:
+        """What is in its foreground, or else its shell."""
+        return (terminal.shell.foreground() if terminal.shell else None) or self.shell.name
+
+    def is_of(self, principal: Principal, terminal: Terminal) -> bool:
+        return terminal.owner == principal.user_id
+
+    def find(self, principal: Principal, terminal_id: str) -> Terminal:
+        """One of theirs that runs. Another's is as missing as what never was."""
+        terminal = self._open.get(terminal_id)
+        if terminal is None or terminal.over.is_set() or not self.is_of(principal, terminal):
+            raise _NONE
+        return terminal
+
+    def kill(self, asker: Asker, terminal_id: str) -> None:
+        """End one, also another admin's."""
+        terminal = self._open.get(terminal_id)
+        if terminal is None:
+            raise _NONE
+        self._note("terminal.killed", terminal, asker)
+        terminal.end("kill")
+
+    def ends_at(self, terminal: Terminal) -> Millis | None:
+        """When it ends by itself, if nobody comes back to it."""
+        if terminal.view is not None:
+            return None
+        left_s = max(0.0, terminal.idle_from + self.idle_s - trio.current_time())
+        return self.clock.now() + int(left_s * SECOND_MS)
+
+    async def open(self, asker: Asker, size: Size) -> Terminal:
+        """A new one. Raises a refusal where there can be none."""
+        child = self._child
+        if child is None or child.draining:
+            raise Unavailable("The service is shutting down, or its terminals are starting.")
+        if len(self._open) >= MAX_TERMINALS:
+            raise Conflict(f"{MAX_TERMINALS} terminals are open. End one of them first.")
+        terminal = Terminal(id=new_id("trm"), owner=asker.principal.user_id, size=size, opened_at=self.clock.now())
+        self._open[terminal.id] = terminal
+        try:
+            shell = await self._start(size)
+            if child.draining or self._child is not child:
+                await shell.close()
+                raise Unavailable("The service is shutting down.")
+        except BaseException:
+            del self._open[terminal.id]
+            raise
+        child.work.start_soon(partial(self._keep, child, terminal, shell))
+        self._note("terminal.opened", terminal, asker, pid=shell.pid)
+        return terminal
+
+    async def _start(self, size: Size) -> Shell:
+        try:
+            return await Shell.start(
+                self.shell, environ=self.environ, directory=self.directory, size=size, threads=self.threads
+            )
+        except OSError as error:
+            self.log.error("terminal.not_started", error)
+            raise Unavailable("This machine has no terminal or no process left to give.") from error
+
+    # Their life
+
+    async def run(self, child: Child) -> None:
+        """Until the service drains. What is open then ends with it."""
+        self._child = child
+        child.started()
+        try:
+            await self._follow()
+        finally:
+            self._child = None
+
+    async def _keep(self, child: Child, terminal: Terminal, shell: Shell) -> None:
+        """One terminal's life, which may fail without the others."""
+        began = trio.current_time()
+        try:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(_end_on_drain, child, terminal)
+                await terminal.live(shell, idle_s=self.idle_s)
+                nursery.cancel_scope.cancel()
+        except* Exception as group:
+            self.log.error("terminal.failed", group, terminal=terminal.id)
+        finally:
+            del self._open[terminal.id]
+            self.log.info(
+                "terminal.ended",
+                terminal=terminal.id,
+                owner=terminal.owner,
+                why=terminal.why or "cut",
+                **outcome(terminal),
+                seconds=round(trio.current_time() - began),
+            )
+
+    async def _follow(self) -> None:
+        while True:
+            with self.store.outbox.subscribe() as subscription:
+                try:
+                    while True:
+                        for row in await subscription.receive():
+                            self._hear(row)
+                except Overflowed:  # what was missed may have been a revocation
+                    for terminal in self._open.values():
+                        terminal.dismiss(TOO_SLOW, "Connect again.")
+
+    def _hear(self, row: OutboxRow) -> None:
+        if row.topic == TOPIC and row.kind == CLAIMED:
+            self._adopt(row.id)
+        elif row.topic == IDENTITY_TOPIC and row.kind == "role.changed":
+            self._end_all_of(row.id, "role")
+        elif row.topic == IDENTITY_TOPIC:
+            for terminal in self._open.values():
+                if terminal.view is not None and terminal.view.device_id == row.id:
+                    terminal.dismiss(SIGNED_OUT, "signed out")
+
+    def _adopt(self, user_id: str) -> None:
+        for terminal in self._open.values():
+            if terminal.owner is None:
+                terminal.owner = user_id
+                terminal.dismiss(SIGNED_OUT, "signed out")
+
+    def _end_all_of(self, user_id: str, why: Why) -> None:
+        for terminal in self._open.values():
+            if terminal.owner == user_id:
+                terminal.dismiss(SIGNED_OUT, "signed out")
+                terminal.end(why)
+
+    def _note(self, event: str, terminal: Terminal, asker: Asker, **more: object) -> None:
+        """What is said in a terminal is in no log; that somebody had one is."""
+        principal = asker.principal
+        self.log.info(
+            event,
+            terminal=terminal.id,
+            owner=terminal.owner,
+            user=principal.user_id,
+            device=principal.device_id,
+            via=principal.via,
+            peer=asker.peer,
+            request_id=asker.request_id,
+            **more,
+        )
+
+
+def outcome(terminal: Terminal) -> dict[str, object]:
+    """How its program ended: by a status of its own, or by a signal."""
+    status = terminal.status
+    if status is None:
+        return {}
+    return {"status": status} if status >= 0 else {"signal": Signals(-status).name}
+
+
+async def _end_on_drain(child: Child, terminal: Terminal) -> None:
+    await child.wait_draining()
+    terminal.end("drain")

@@ -1,0 +1,29 @@
+"""The first program of a terminal, run by the interpreter alone: it makes its standard input the terminal that controls
+its session, and becomes the shell.
+
+A session's leader has to do that itself, and between fork and exec of a process with threads nothing is safe to do.
+"""
+
+import fcntl
+import os
+import signal
+import sys
+import termios
+
+NOT_STARTED = 127
+"""As shells have it."""
+
+
+def main(shell: str) -> None:
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # the interpreter ignores them, and that would be inherited
+        signal.signal(ignored, signal.SIG_DFL)
+    try:
+        os.execv(shell, [f"-{os.path.basename(shell)}"])  # noqa: S606  a login shell, by how it is called
+    except OSError as error:
+        sys.stderr.write(f"{shell} can't be started: {error.strerror}. SVC_SHELL names the shell of terminals.\n")
+        sys.exit(NOT_STARTED)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

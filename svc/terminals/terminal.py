@@ -1,0 +1,238 @@
+"""One terminal: a shell, what it said last, and the one socket that shows it just now.
+
+Theory. The reader takes output only as far as the socket that shows it has kept up with, so a fast program waits for a
+slow browser as it would for a slow line, and no more than the tape is held in memory. A socket that takes nothing is
+given up by its own deadlines; then nobody is waited for any more. A browser also says how much it has drawn
+(:meth:`View.drew`): bytes that it has received and not drawn yet lie in its memory, and would keep ^C from being seen.
+
+Owns the shell and the tape. It knows no socket and no person but by name.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Final, Literal, Protocol
+
+import trio
+
+from svc.clock import Millis
+from svc.nursery import Wake
+from svc.terminals.shell import Size
+from svc.terminals.tape import Tape
+
+READ_BYTES: Final = 64 * 1024
+"""Output read at once, and held until the browser has kept up. Beyond: it stays in the system, the program waits."""
+FRAME_BYTES: Final = 32 * 1024
+"""Output in one frame. Beyond: the rest comes with the next."""
+UNDRAWN_BYTES: Final = 128 * 1024
+"""Output sent to a browser that says what it draws, and not drawn yet. Beyond: it waits, and so does the program."""
+STUCK_S: Final = 20.0
+"""A browser that says what it draws, and draws nothing of what it was sent. Beyond: its socket is closed with 1013."""
+TYPED_BYTES: Final = 1024 * 1024
+"""Input that the program has not taken yet. Beyond: nothing more is read from the socket."""
+_TYPED_AT_ONCE: Final = 4 * 1024
+LAST_WORDS_S: Final = 15.0
+"""What a program said last may take so long to be read and shown. Beyond: it is left unread."""
+
+TAKEN_OVER: Final = 4409
+"""The close code of a socket whose terminal is shown by another one now."""
+TOO_SLOW: Final = 1013
+
+
+class Program(Protocol):
+    """What a terminal wants of a shell: see :class:`svc.terminals.shell.Shell`."""
+
+    async def read(self, at_most: int) -> bytes: ...
+    async def write(self, data: bytes) -> None: ...
+    async def wait(self) -> int: ...
+    async def end(self) -> None: ...
+    async def close(self) -> None: ...
+    def resize(self, size: Size) -> None: ...
+    def redraw(self) -> None: ...
+    def foreground(self) -> str | None: ...
+
+
+Why = Literal["exit", "kill", "idle", "drain", "role"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dismissal:
+    """Why a socket has to go."""
+
+    code: int
+    reason: str
+
+
+@dataclass(kw_only=True, eq=False)
+class View:
+    """What one socket shows of a terminal: from ``began``, up to ``place``."""
+
+    device_id: str
+    began: int
+    place: int
+    dismissal: Dismissal | None = None
+    dismissed: trio.Event = field(default_factory=trio.Event)
+    changed: Wake = field(default_factory=Wake)
+    moved_at: float = field(default_factory=trio.current_time)
+    """When it was last sent something, or had drawn something."""
+    _drawn: int | None = None
+
+    def drew(self, amount: int) -> None:
+        """How much the browser has drawn since the beginning. From the first word on it is never sent far ahead."""
+        drawn = min(self.place, self.began + amount)
+        if self._drawn is None or drawn > self._drawn:
+            self._drawn, self.moved_at = drawn, trio.current_time()
+            self.changed.call()
+
+    def sent(self, amount: int) -> None:
+        self.place += amount
+        self.moved_at = trio.current_time()
+
+    @property
+    def may_be_sent(self) -> int:
+        ahead = 0 if self._drawn is None else self.place - self._drawn
+        return min(FRAME_BYTES, max(0, UNDRAWN_BYTES - ahead))
+
+
+@dataclass(kw_only=True, eq=False)
+class Terminal:
+    """``owner`` is a user's id; ``None`` while there are no users. ``status`` is set once it is ``over``."""
+
+    id: str
+    owner: str | None
+    size: Size
+    opened_at: Millis
+    tape: Tape = field(default_factory=Tape)
+    shell: Program | None = None
+    view: View | None = None
+    why: Why | None = None
+    status: int | None = None
+    over: trio.Event = field(default_factory=trio.Event)
+    idle_from: float = math.inf
+    """On trio's clock: since when nobody has shown it."""
+    _ending: trio.Event = field(default_factory=trio.Event)
+    _read_on: Wake = field(default_factory=Wake)
+    _seen: Wake = field(default_factory=Wake)
+    _typed: bytearray = field(default_factory=bytearray)
+    _typing: Wake = field(default_factory=Wake)
+    _taken: Wake = field(default_factory=Wake)
+
+    # What a socket does with it
+
+    def show(self, device_id: str) -> View:
+        """A view from the start of what is kept. The one that showed it until now is dismissed."""
+        self.dismiss(TAKEN_OVER, "This terminal is shown in another window now.")
+        place = self.tape.start()
+        self.view = View(device_id=device_id, began=place, place=place)
+        if place > 0 and self.shell is not None:
+            self.shell.redraw()  # what set up its screen may be gone from the tape
+        self._seen.call()
+        return self.view
+
+    def leave(self, view: View) -> None:
+        """It goes on by itself, for a while."""
+        if self.view is view:
+            self.view = None
+            self._seen.call()
+            self._read_on.call()
+
+    def dismiss(self, code: int, reason: str) -> None:
+        """The socket that shows it gets no byte more, and none of its bytes is typed."""
+        if (view := self.view) is not None:
+            view.dismissal = Dismissal(code=code, reason=reason)
+            view.dismissed.set()
+            view.changed.call()
+            self.leave(view)
+
+    async def next_output(self, view: View) -> bytes:
+        """What ``view`` has to show next; empty once there will be nothing more, or it was dismissed."""
+        while view.dismissal is None:
+            if data := self.tape.after(view.place, view.may_be_sent):
+                view.sent(len(data))
+                self._read_on.call()
+                return data
+            has_to_draw_first = view.place < self.tape.ends
+            if self.over.is_set() and not has_to_draw_first:
+                break
+            left_s = view.moved_at + STUCK_S - trio.current_time() if has_to_draw_first else math.inf
+            if left_s > 0:
+                await view.changed.wait(at_most_s=left_s)
+            else:
+                self.dismiss(TOO_SLOW, "This window is too slow.")
+        return b""
+
+    async def type(self, data: bytes) -> None:
+        """Waits while too much was typed already that nobody takes."""
+        while len(self._typed) >= TYPED_BYTES and not self.over.is_set():
+            await self._taken.wait()
+        self._typed += data
+        self._typing.call()
+
+    def resize(self, size: Size) -> None:
+        self.size = size
+        if self.shell is not None:
+            self.shell.resize(size)
+
+    def end(self, why: Why) -> None:
+        """It ends soon. Only the first reason counts."""
+        self.why = self.why or why
+        self._ending.set()
+
+    # What it does by itself
+
+    async def live(self, shell: Program, *, idle_s: float) -> None:
+        """From now until nothing of it runs any more. Cancelled, it ends at once."""
+        self.shell, self.idle_from = shell, trio.current_time()
+        try:
+            async with trio.open_nursery() as nursery:
+                reads = trio.Event()
+                nursery.start_soon(self._read, shell, reads)
+                nursery.start_soon(self._write, shell)
+                nursery.start_soon(self._watch, idle_s)
+                nursery.start_soon(self._wait, shell)
+                await self._ending.wait()
+                await shell.end()
+                self.status = await shell.wait()
+                with trio.move_on_after(0 if self.why == "drain" else LAST_WORDS_S):
+                    await reads.wait()
+                nursery.cancel_scope.cancel()
+        finally:
+            await shell.close()
+            self.over.set()
+            self._taken.call()
+            if self.view is not None:
+                self.view.changed.call()
+
+    async def _read(self, shell: Program, done: trio.Event) -> None:
+        while data := await shell.read(READ_BYTES):
+            while self.view is not None and self.tape.room(self.view.place) < len(data):
+                await self._read_on.wait()
+            self.tape.add(data)
+            if self.view is not None:
+                self.view.changed.call()
+        done.set()
+
+    async def _write(self, shell: Program) -> None:
+        while True:
+            while self._typed:
+                piece = bytes(self._typed[:_TYPED_AT_ONCE])
+                await shell.write(piece)
+                del self._typed[: len(piece)]
+                self._taken.call()
+            await self._typing.wait()
+
+    async def _watch(self, idle_s: float) -> None:
+        """One that nobody comes back to ends."""
+        while True:
+            self.idle_from = trio.current_time() if self.view is None else math.inf
+            left_s = math.inf if self.view is not None else idle_s
+            with trio.move_on_after(left_s) as waiting:
+                await self._seen.wait()
+            if waiting.cancelled_caught:
+                self.end("idle")
+                return
+
+    async def _wait(self, shell: Program) -> None:
+        self.status = await shell.wait()
+        self.end("exit")

@@ -1,0 +1,30 @@
+"""Terminals on the wire."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from svc.protocol import Wire
+
+MAX_ID_CHARS = 100
+
+
+class TerminalOut(Wire, frozen=True):
+    """``program`` is what runs in its foreground; ``owner`` a user id. ``shown``: a browser has it open. ``ends_at``:
+    when it ends by itself, where nobody comes back to it. One that is not ``mine`` can be ended, and not opened."""
+
+    session: str
+    program: str
+    owner: str | None
+    mine: bool
+    shown: bool
+    cols: int
+    rows: int
+    opened_at: str
+    ends_at: str | None
+
+
+class KillInput(Wire, frozen=True):
+    session: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_ID_CHARS)]
