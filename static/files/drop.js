@@ -1,6 +1,7 @@
 // @ts-check
 /** Files that are dropped from outside. */
 import { useState } from "preact/hooks";
+import { toast } from "../ui/toast.js";
 
 /**
  * What a window that takes dropped files listens to, and whether some are held over it.
@@ -26,8 +27,16 @@ export function useDrop(send) {
         setOver(false);
         if (!carries(event)) return;
         event.preventDefault();
-        send([...(event.dataTransfer?.files ?? [])], event);
+        send(filesOf(event.dataTransfer), event);
       },
     },
   };
+}
+
+/** Without the folders, which no browser sends. @param {DataTransfer | null} carried */
+function filesOf(carried) {
+  const items = [...(carried?.items ?? [])].filter(({ kind }) => kind === "file");
+  const files = items.filter((one) => !one.webkitGetAsEntry()?.isDirectory).map((one) => one.getAsFile());
+  if (files.length < items.length) toast("A folder is not uploaded. Drop the files in it.", { tone: "error" });
+  return files.filter((one) => one !== null);
 }
