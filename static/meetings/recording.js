@@ -7,7 +7,7 @@
  * on into what is held, and the next connection asks for the same meeting and sends what the server lacks. Where that
  * meeting is over by then (the service was started anew, or it took too long), a new one goes on with what is held.
  */
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { navigate } from "../router.js";
 import { mutate } from "../rpc.js";
 import { MEETINGS_HREF, meetingHref } from "./address.js";
@@ -47,7 +47,7 @@ export const recording = signal(/** @type {Recording | null} */ (null));
 export const problem = signal("");
 /** How loud it is, from 0 to 1. */
 export const level = signal(0);
-export const isRecording = { get value() { return recording.value !== null; } };
+export const isRecording = computed(() => recording.value !== null);
 
 /** @type {Session | null} */
 let session = null;

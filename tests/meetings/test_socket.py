@@ -315,21 +315,6 @@ async def test_a_slow_recogniser_never_holds_up_the_recording(service: Service) 
     assert bytes(slow.heard) == sound
 
 
-async def test_without_a_recogniser_the_recording_is_kept_and_the_page_says_so(
-    tmp_path: Path, wall: VirtualClock, log: RecordedLog
-) -> None:
-    def nobody_listens(workspace: Any) -> None:
-        workspace.service(Recognisers)._stand_in = None
-
-    async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake", before=nobody_listens) as service:
-        recorder = await record(service)
-        await recorder.say(tone(1))
-        await recorder.stop()
-        done = (await recorder.hear_to_the_end())[-1]
-        assert "Nobody wrote this meeting down" in (await page_of(service, done["path"]))["body"]
-        assert (await service.query("meetings.list"))["recogniser"] is None
-
-
 async def test_what_is_heard_is_text_on_the_page_whatever_it_says(service: Service) -> None:
     class Hostile(Listening):
         async def listen(self, sound: Sound, tell: Tell) -> None:

@@ -26,6 +26,19 @@ REFUSES = """name => {
 }"""
 
 
+HOLDS = """async () => {
+    const app = document.querySelector("script[type=module][src$='/app.js']").src;
+    const { Held } = await import(app.replace("/app.js", "/meetings/held.js"));
+    const held = new Held(10);
+    const sizes = (position) => held.from(position).map(one => one.byteLength);
+    for (const size of [4, 4]) held.add(new ArrayBuffer(size));
+    const whole = sizes(0);
+    const half = sizes(6);
+    for (const size of [4, 4, 4]) held.add(new ArrayBuffer(size));
+    return { whole, half, start: held.start, size: held.size, lost: held.lost };
+}"""
+
+
 @pytest.fixture(scope="module")
 def hearing(playwright: Playwright) -> Iterator[Browser]:
     """A browser with a microphone that nobody has to be asked for."""
@@ -114,6 +127,12 @@ def storm(hearing: Browser, service: ServiceProcess) -> None:
         listed = service.query("meetings.list")["meetings"]
         assert [one["title"] for one in listed[:2]] == ["Storm, continued", "Storm"]
         assert "The service stopped while this was recorded" in listed[1]["problem"]
+
+
+def test_what_is_not_safe_is_held_sent_from_any_place_and_bounded(hearing: Browser, service: ServiceProcess) -> None:
+    with sitting(hearing, service) as desk:
+        found = desk.go("/p/meetings").evaluate(HOLDS)
+    assert found == {"whole": [4, 4], "half": [2], "start": 4, "size": 8, "lost": 8}
 
 
 @pytest.mark.parametrize(

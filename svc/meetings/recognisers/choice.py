@@ -30,8 +30,8 @@ class Recognisers:
     door: Door
     _stand_in: Listener | None = field(default=None, init=False)
 
-    def replace_all(self, stand_in: Listener) -> None:
-        """Whatever is chosen, this one listens."""
+    def replace_all(self, stand_in: Listener | None) -> None:
+        """Whatever is chosen, this one listens; ``None``: the one that is chosen."""
         self._stand_in = stand_in
 
     @property
