@@ -30,6 +30,7 @@ RPC_ROW: Final = "/trpc/*procedure"
 JSON: Final = "application/json"
 PROBLEM_JSON: Final = "application/problem+json"
 
+_TITLES: Final = {row.status: row.title for row in ERRORS.values()}
 SAYS_NOTHING: Final = Says(answers={200: None})
 _METHODS: Final[dict[ProcedureKind, str]] = {"query": "get", "mutation": "post", "subscription": "get"}
 _REF: Final = "#/components/schemas/{name}"
@@ -186,7 +187,7 @@ def _route(types: _Types, route: AnyRoute) -> Json:
     if parameters:
         operation["parameters"] = parameters
     if says.body is not None:
-        operation["requestBody"] = {"required": True, "content": _content(types, says.body)}
+        operation["requestBody"] = {"required": not isinstance(says.body, str), "content": _content(types, says.body)}
     operation["responses"] = {
         **{str(status): _answer(types, status, body) for status, body in says.answers.items()},
         "default": _refusal("Problem", PROBLEM_JSON),
@@ -201,12 +202,9 @@ def _identifier(route: AnyRoute) -> str:
 
 def _answer(types: _Types, status: int, body: object) -> Json:
     return {
-        "description": ERRORS_BY_STATUS.get(status, "As asked."),
+        "description": _TITLES.get(status, "As asked."),
         **({} if body is None else {"content": _content(types, body)}),
     }
-
-
-ERRORS_BY_STATUS: Final = {row.status: row.title for row in ERRORS.values()}
 
 
 def _content(types: _Types, body: object) -> Json:

@@ -46,17 +46,17 @@ _EVENT_FIELDS: Final[HeaderList] = [
 _PING: Final = b"event: ping\ndata: \n\n\n"
 _RETURN: Final = b"event: return\ndata: \n\n\n"
 
-Perform = Callable[[int], Awaitable[Outcome]]
+Wait = Callable[[], Awaitable[object]]
 PerformAll = Callable[[Callable[[int, Outcome], Awaitable[None]]], Awaitable[None]]
 """Performs every call of a batch, and hands on each one's place and outcome as soon as it is there."""
 
 
-def lines_response(count: int, perform_all: PerformAll) -> Response:
-    """A batch of so many calls as JSONL."""
+def lines_response(count: int, perform_all: PerformAll, *, gone: Wait | None = None) -> Response:
+    """A batch of so many calls as JSONL. Where ``gone`` is given, it is given up once that returns."""
 
     async def produce(write: Write) -> None:
         following = count
-        async with _lively(write, b" ") as send:
+        async with _lively(write, b" ", until=[] if gone is None else [gone]) as send:
             await send(msgspec.json.encode({str(i): [[0], [None, 0, i]] for i in range(count)}) + b"\n")
 
             async def tell(position: int, outcome: Outcome) -> None:
@@ -128,9 +128,9 @@ def _event(data: bytes, *, name: str = "", id: str | None = None) -> bytes:
     return head + b"data: " + data + b"\n" + tail + b"\n\n"
 
 
-def _ends(request: Request) -> Sequence[Callable[[], Awaitable[object]]]:
+def _ends(request: Request) -> Sequence[Wait]:
     """What ends a stream from outside: its reader closes the connection, or the service drains."""
-    waits: list[Callable[[], Awaitable[object]]] = []
+    waits: list[Wait] = []
     if request.gone is not None:
         waits.append(request.gone)
     if request.draining is not None:
@@ -139,9 +139,7 @@ def _ends(request: Request) -> Sequence[Callable[[], Awaitable[object]]]:
 
 
 @asynccontextmanager
-async def _lively(
-    write: Write, sign: bytes, *, until: Sequence[Callable[[], Awaitable[object]]] = ()
-) -> AsyncIterator[Write]:
+async def _lively(write: Write, sign: bytes, *, until: Sequence[Wait] = ()) -> AsyncIterator[Write]:
     """A stream's writing: one piece at a time, with a ``sign`` of life where nothing was sent for a while.
 
     The block is cancelled, between two pieces, once one of ``until`` returns.
@@ -149,21 +147,21 @@ async def _lively(
     turn = trio.Lock()
     last_sent = trio.current_time()
 
-    async def send(piece: bytes) -> None:
+    async def send(piece: bytes, *, if_silent: bool = False) -> None:
         nonlocal last_sent
         async with turn:
-            await write(piece)
-            last_sent = trio.current_time()
+            if not if_silent or trio.current_time() >= last_sent + PING_S:
+                await write(piece)
+                last_sent = trio.current_time()
 
     async with trio.open_nursery() as nursery:
 
         async def keep_alive() -> None:
             while True:
                 await trio.sleep_until(last_sent + PING_S)
-                if trio.current_time() >= last_sent + PING_S:
-                    await send(sign)
+                await send(sign, if_silent=True)
 
-        async def end_after(wait: Callable[[], Awaitable[object]]) -> None:
+        async def end_after(wait: Wait) -> None:
             await wait()
             async with turn:
                 nursery.cancel_scope.cancel()

@@ -109,7 +109,8 @@ class RpcLayer(Generic[C]):
             return array(await _perform_all(calls, perform, width=width))
 
         if is_stream:
-            return lines_response(len(calls), partial(_tell_all, calls, perform, width=width))
+            gone = request.gone if kind == "query" else None
+            return lines_response(len(calls), partial(_tell_all, calls, perform, width=width), gone=gone)
         if request.gone is not None and kind == "query" and any(call.is_costly for call in calls):
             return await _while_wanted(answer, gone=request.gone)
         return await answer()

@@ -18,9 +18,9 @@ CONFIG = Path(__file__).with_name("schemathesis.toml")
 LEFT_OUT = (
     "events.live",  # never ends
     "post_auth_logout",  # ends the session that asks
-    "socket_ws",  # WebSockets, which it does not speak
-    "socket_meetings_audio",
     "patch_files_tus_id",  # a media type that it can't write
+    "post_files_tus_id",  # the same, by another method
+    "post_files_tus",  # it takes a header that nobody knows for a fault
 )
 HOW_MUCH = ("examples,coverage,fuzzing", "50") if SOAK else ("fuzzing", "1")
 
@@ -33,6 +33,7 @@ def test_what_is_described_is_what_is_answered(tmp_path: Path) -> None:
         left_out = [word for name in LEFT_OUT for word in ("--exclude-operation-id", name)]
         command = [str(Path(sys.executable).with_name("schemathesis")), "--config-file", str(CONFIG), "run"]
         command += [f"{service.base}/openapi.json", "--header", f"Cookie: {cookie}", "--phases", phases]
+        command += ["--exclude-operation-id-regex", "^socket_"]  # WebSockets, which it does not speak
         command += ["--max-examples", examples, "--no-color", "--generation-deterministic", "--warnings", "off"]
         done = subprocess.run(
             [*command, *left_out], cwd=tmp_path, capture_output=True, text=True, timeout=10 * HANGS_S, check=False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -356,6 +357,14 @@ async def test_a_silent_stream_gives_signs_of_life_that_mean_nothing(world: RpcW
     pieces = await pieces_of(response)
     assert pieces[1:3] == [b" ", b" "]
     assert [json.loads(line) for line in b"".join(pieces).splitlines()][-1] == [2, 0, [[1]]]
+
+
+async def test_a_stream_of_queries_is_given_up_once_its_client_has_gone(world: RpcWorld) -> None:
+    request = query("slow", {"0": {"amount": 1, "delayS": 9_000}}, batch=True, accept="application/jsonl")
+    request.gone = partial(trio.sleep, 1)
+    response = await world.layer.respond("context", request, MEMBER)
+    assert len(await pieces_of(response)) == 1
+    assert trio.current_time() < 100
 
 
 async def arrivals_of(response: Response) -> list[float]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from email.header import Header
 from email.message import Message
 from email.mime.application import MIMEApplication
@@ -50,7 +49,7 @@ def _attachment(wanted: FakeAttachment) -> Message:
 def _decoded(text: str, what: str) -> bytes:
     try:
         return base64.b64decode(text)
-    except binascii.Error as error:
+    except ValueError as error:
         raise Invalid(f"{what} is not base64.") from error
 
 
