@@ -164,11 +164,17 @@ def _path(path: str) -> str:
     return _PARAMETER.sub(r"{\1}", path)
 
 
+_ONLY: Final[dict[Access, str]] = {
+    "admin": "Only an admin may ask for it.",
+    "terminal": "Only an admin may ask for it, and of their devices those that may use terminals.",
+}
+
+
 def _guarded(access: Access, summary: str) -> Json:
     """What all operations say of who may ask."""
     if access == "public":
         return {"summary": summary, "security": []}
-    only = "Only an admin may ask for it." if access == "admin" else "For whoever is signed in."
+    only = _ONLY.get(access, "For whoever is signed in.")
     return {"summary": summary, "description": only, "security": [{name: []} for name in _SECURITY]}
 
 

@@ -9,6 +9,7 @@ from svc.nursery import Subsystem
 from svc.protocol import SocketRoute
 from svc.store import Tx
 from svc.switches import TERMINALS, is_on
+from svc.terminals.checks import CHECKS
 from svc.terminals.house import CLAIMED, DRAIN_S, TOPIC, Terminals
 from svc.terminals.procedures import PROCEDURES
 from svc.terminals.settings import SETTINGS
@@ -45,6 +46,7 @@ FEATURE = Feature(
         ),
     ),
     procedures=PROCEDURES,
+    checks=CHECKS,
     claim=_claim,
     build=_build,
     subsystems=_subsystems,

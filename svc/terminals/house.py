@@ -38,6 +38,7 @@ TOPIC: Final = "terminals"
 CLAIMED: Final = "claimed"
 """Told by the transaction that claims the instance: what nobody owned is its first admin's now."""
 DRAIN_S: Final = GRACE_S + KILLED_WITHIN_S + 1.0
+_SIGNALS: Final = {one.value: one.name for one in Signals}
 _NONE: Final = NotFound("There is no such terminal. It may have ended.")
 
 
@@ -232,7 +233,7 @@ def outcome(terminal: Terminal) -> dict[str, object]:
     status = terminal.status
     if status is None:
         return {}
-    return {"status": status} if status >= 0 else {"signal": Signals(-status).name}
+    return {"status": status} if status >= 0 else {"signal": _SIGNALS.get(-status, str(-status))}
 
 
 async def _end_on_drain(child: Child, terminal: Terminal) -> None:

@@ -127,13 +127,14 @@ class Terminal:
         self.view = View(device_id=device_id, began=place, place=place)
         if place > 0 and self.shell is not None:
             self.shell.redraw()  # what set up its screen may be gone from the tape
+        self.idle_from = math.inf
         self._seen.call()
         return self.view
 
     def leave(self, view: View) -> None:
         """It goes on by itself, for a while."""
         if self.view is view:
-            self.view = None
+            self.view, self.idle_from = None, trio.current_time()
             self._seen.call()
             self._read_on.call()
 
@@ -183,7 +184,9 @@ class Terminal:
 
     async def live(self, shell: Program, *, idle_s: float) -> None:
         """From now until nothing of it runs any more. Cancelled, it ends at once."""
-        self.shell, self.idle_from = shell, trio.current_time()
+        self.shell = shell
+        if self.view is None:
+            self.idle_from = trio.current_time()
         try:
             async with trio.open_nursery() as nursery:
                 reads = trio.Event()
@@ -224,14 +227,9 @@ class Terminal:
 
     async def _watch(self, idle_s: float) -> None:
         """One that nobody comes back to ends."""
-        while True:
-            self.idle_from = trio.current_time() if self.view is None else math.inf
-            left_s = math.inf if self.view is not None else idle_s
-            with trio.move_on_after(left_s) as waiting:
-                await self._seen.wait()
-            if waiting.cancelled_caught:
-                self.end("idle")
-                return
+        while (left_s := self.idle_from + idle_s - trio.current_time()) > 0:
+            await self._seen.wait(at_most_s=left_s)
+        self.end("idle")
 
     async def _wait(self, shell: Program) -> None:
         self.status = await shell.wait()
