@@ -346,13 +346,21 @@ async def test_a_server_that_refuses_is_quoted_without_the_key(status: int, last
 
 
 @pytest.mark.wall_clock
-async def test_this_machine_hears_a_voice_tells_partials_and_then_a_final(tmp_path: Path) -> None:
-    heard = await heard_by(Local(directory=tmp_path), Pieces(cut(quiet(0.5) + VOICE + quiet(1))))
+@pytest.mark.parametrize("after", [quiet(1), b"", quiet(0.01)], ids=["silence", "a cut at a frame", "a cut within one"])
+async def test_this_machine_hears_a_voice_tells_partials_and_then_a_final(tmp_path: Path, after: bytes) -> None:
+    voice = VOICE[: len(VOICE) // 960 * 960]
+    heard = await heard_by(Local(directory=tmp_path), Pieces(cut(quiet(0.48) + voice + after)))
     finals = [one for one in heard if one.final]
     assert finals
     assert not heard[0].final
     assert heard[-1].final
     assert 0 <= finals[0].start < finals[-1].end <= 0.5 + len(VOICE) / SECOND + 1
+
+
+@pytest.mark.wall_clock
+async def test_this_machine_hears_nothing_where_nothing_is_said(tmp_path: Path) -> None:
+    assert await heard_by(Local(directory=tmp_path), Pieces(cut(quiet(1)))) == []
+    assert await heard_by(Local(directory=tmp_path), Pieces([])) == []
 
 
 async def test_this_machine_says_what_it_does_not_take(tmp_path: Path) -> None:

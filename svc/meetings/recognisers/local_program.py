@@ -15,6 +15,8 @@ from pocketsphinx import Decoder, Endpointer
 
 RATE = 16_000
 PARTIAL_EVERY_S = 0.5
+_SILENCE = bytes(2)
+"""A sample: neither the endpointer nor the decoder takes nothing at all."""
 
 
 def main() -> None:
@@ -25,8 +27,13 @@ def main() -> None:
     while True:
         frame = _frame(source, endpointer.frame_bytes)
         whole = len(frame) == endpointer.frame_bytes
-        speech = endpointer.process(frame) if whole else endpointer.end_stream(frame)
-        if speech is not None:
+        if whole:
+            speech = endpointer.process(frame)
+        elif endpointer.in_speech:
+            speech = endpointer.end_stream(frame or _SILENCE)
+        else:
+            return
+        if speech:
             hearing.take(bytes(speech), start=endpointer.speech_start)
         if hearing.is_open and not (whole and endpointer.in_speech):
             hearing.end(endpointer.speech_end)
