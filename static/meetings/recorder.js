@@ -60,6 +60,7 @@ function Running({ now }) {
           rename(/** @type {HTMLInputElement} */ (event.target).value.trim() || "Meeting")} /></label>`}
     <${Words} lines=${lines} partial=${partial} />
     <${Link} now=${now} />
+    ${now.trouble && html`<p class="fine" role="status">${now.trouble}</p>`}
     ${now.problem && html`<div class="notice bad" role="alert"><${Icon} name="warning" /><p>${now.problem}</p></div>`}
     ${isOn && html`<p class="meeting-buttons">
       ${state === "recording" ? html`<button class="button" onClick=${pause}>Pause</button>`

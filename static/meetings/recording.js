@@ -39,6 +39,7 @@ const CLOSES_FOR_GOOD = new Set([1003, 1008, 1009, 1011]);
  * @property {number} waiting seconds that are not safe at the server
  * @property {number} lost seconds
  * @property {string} problem
+ * @property {string} trouble of whoever writes it down, until the next words come
  */
 
 /** @type {import("@preact/signals").Signal<Recording | null>} */
@@ -111,7 +112,7 @@ class Session {
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.retry = undefined;
     recording.value = { state: "starting", title, id: "", seconds: 0, lines: [], partial: "", linked: true, waiting: 0,
-      lost: 0, problem: "" };
+      lost: 0, problem: "", trouble: "" };
   }
 
   /** @param {boolean} withTab */
@@ -208,9 +209,11 @@ class Session {
     const { lines = [] } = recording.value ?? {};
     if (frame.type === "ready") this.ready(frame);
     else if (frame.type === "kept") this.held.keep(frame.received);
-    else if (frame.type === "partial") this.say({ partial: frame.text });
-    else if (frame.type === "final") this.say({ partial: "", lines: [...lines, frame].slice(-MAX_LINES_SHOWN) });
-    else if (frame.type === "problem") this.say({ problem: frame.message });
+    else if (frame.type === "partial") this.say({ partial: frame.text, trouble: "" });
+    else if (frame.type === "final") {
+      this.say({ partial: "", lines: [...lines, frame].slice(-MAX_LINES_SHOWN), trouble: "" });
+    } else if (frame.type === "problem") this.say(frame.passing ? { trouble: frame.message }
+      : { problem: frame.message });
     else if (frame.type === "done") this.done(frame);
     this.say({ waiting: this.held.size / BYTES_A_SECOND });
   }

@@ -101,7 +101,8 @@ class Scribe:
                     await self.tell_client({"type": "problem", "message": problem})
                     return problem
                 self.log.warning("meetings.recogniser_failed", meeting=self.meeting.id, detail=fault.detail)
-                await self.tell_client({"type": "problem", "message": f"{title} {fault.detail}. It is tried again."})
+                trouble = f"{title} {fault.detail}. It is tried again."
+                await self.tell_client({"type": "problem", "message": trouble, "passing": True})
             with trio.move_on_after(_RETRIES.pause_s(failures, self.rng)):
                 await self.over.wait()  # then it is tried at once, a last few times
                 await trio.sleep(_RETRIES.pause_s(failures, self.rng))
