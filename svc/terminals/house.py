@@ -39,7 +39,6 @@ CLAIMED: Final = "claimed"
 """Told by the transaction that claims the instance: what nobody owned is its first admin's now."""
 DRAIN_S: Final = GRACE_S + KILLED_WITHIN_S + 1.0
 _SIGNALS: Final = {one.value: one.name for one in Signals}
-_NONE: Final = NotFound("There is no such terminal. It may have ended.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,14 +98,14 @@ class Terminals:
         """One of theirs that runs. Another's is as missing as what never was."""
         terminal = self._open.get(terminal_id)
         if terminal is None or terminal.over.is_set() or not self.is_of(principal, terminal):
-            raise _NONE
+            raise _missing()
         return terminal
 
     def kill(self, asker: Asker, terminal_id: str) -> None:
         """End one, also another admin's."""
         terminal = self._open.get(terminal_id)
         if terminal is None:
-            raise _NONE
+            raise _missing()
         self._note("terminal.killed", terminal, asker)
         terminal.end("kill")
 
@@ -226,6 +225,10 @@ class Terminals:
             request_id=asker.request_id,
             **more,
         )
+
+
+def _missing() -> NotFound:
+    return NotFound("There is no such terminal. It may have ended.")
 
 
 def outcome(terminal: Terminal) -> dict[str, object]:
