@@ -41,6 +41,9 @@ CORPUS_SAMPLE: Final = _size(300, 6_046)
 SEARCHED_WORDS: Final = _size(50, 300)
 """Words of real mail, each of which is searched for; and a third as many pairs of them."""
 
+FRONT: Final = os.environ.get("SVC_FRONT", "own")
+"""What carries the requests of the journeys; with ``SVC_FRONT=hypercorn`` all of them go through the second one."""
+
 KILLS_A_HOME: Final = 3
 SYNC_HOMES: Final = _size(1, 60)
 GMAIL_HOMES: Final = _size(1, 20)

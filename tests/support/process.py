@@ -29,7 +29,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 from urllib.parse import quote
 
-from tests.sizes import HANGS_S
+from tests.sizes import FRONT, HANGS_S
 
 READY_DEADLINE_S: Final = HANGS_S
 STOP_DEADLINE_S: Final = HANGS_S
@@ -66,7 +66,7 @@ class ServiceProcess:
     directory: Path
     port: int = 0
     """0: one that nobody else is given while this object lives."""
-    program: Sequence[str] = ("-m", "svc", "serve")
+    program: Sequence[str] = ("-m", "svc", "serve", f"--front={FRONT}")
     root: Path = ROOT
     trusted: ssl.SSLContext | None = None
     """With it the service is asked by HTTPS, under the name `localhost`."""
