@@ -40,7 +40,7 @@ export const SHORTCUTS = [
   deed(["r"], "Rename", (file) => {
     renaming.value = file;
   }),
-  deed(["#"], "Delete", (file) => {
+  deed(["#"], "Delete the file", (file) => {
     step(1);
     void remove(file);
   }),

@@ -16,6 +16,8 @@ const LONGEST_PAUSE_MS = 15_000;
 const TELL_EVERY_BYTES = 12_288;
 /** What is pasted goes in pieces: the server closes a socket whose message is larger than a megabyte. */
 const PIECE_BYTES = 65_536;
+/** What is typed while it connects is kept for then, so much of it. */
+const EARLY_PIECES = 256;
 const CLOSE_SIGNED_OUT = 4401;
 const CLOSE_FORBIDDEN = 4403;
 const CLOSE_GONE = 4404;
@@ -47,6 +49,8 @@ export class Link {
   #drawn = 0;
   #told = 0;
   #ending = "";
+  /** @type {Uint8Array<ArrayBuffer>[]} */
+  #early = [];
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #retry;
 
@@ -92,7 +96,12 @@ export class Link {
 
   /** @param {Uint8Array} data */
   type(data) {
-    for (let at = 0; at < data.length; at += PIECE_BYTES) this.#send(data.slice(at, at + PIECE_BYTES));
+    const isEarly = this.#socket?.readyState === WebSocket.CONNECTING;
+    for (let at = 0; at < data.length; at += PIECE_BYTES) {
+      const piece = data.slice(at, at + PIECE_BYTES);
+      if (!isEarly) this.#send(piece);
+      else if (this.#early.length < EARLY_PIECES) this.#early.push(piece);
+    }
   }
 
   /** @param {{ cols: number, rows: number }} size */
@@ -128,6 +137,7 @@ export class Link {
       this.#listener.ready(frame.session, frame.replayed);
       this.#listener.state("live", "");
       this.#tell();
+      for (const piece of this.#early.splice(0)) this.#send(piece);
     } else if (frame.type === "exit") {
       this.#ending = frame.signal ? `Ended by ${frame.signal}.` : `Ended with status ${frame.code}.`;
     }
@@ -136,6 +146,7 @@ export class Link {
   /** @param {number} code @param {string} reason */
   #closed(code, reason) {
     this.#socket = null;
+    this.#early = [];
     if (this.#ending) this.#listener.state("ended", this.#ending);
     else if (code === CLOSE_GONE) this.#listener.state("ended", "It has ended meanwhile.");
     else if (code === CLOSE_TAKEN_OVER) this.#listener.state("taken", "Another window shows this terminal.");

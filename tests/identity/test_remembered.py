@@ -66,7 +66,9 @@ class Counted:
 
 
 @pytest.fixture
-def identity(service: Service) -> Identity:
+def identity(service: Service, monkeypatch: pytest.MonkeyPatch) -> Identity:
+    """Each look-up is in a thread, as one is that turns out to be large: only there can something come between."""
+    monkeypatch.setattr(service.workspace.store, "read_small", service.workspace.store.read)
     return service.workspace.service(Identity)
 
 

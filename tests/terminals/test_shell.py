@@ -59,6 +59,9 @@ async def test_it_has_a_terminal_of_its_own_which_takes_its_size_and_turns_keys_
         while shell.foreground() != "sleep":  # noqa: ASYNC110  nobody tells
             await trio.sleep(0.01)
     await shell.write(b"\x03")
+    with trio.fail_after(HANGS_S):
+        while shell.foreground() == "sleep":  # noqa: ASYNC110  until the shell has the terminal back, it drops input
+            await trio.sleep(0.01)
     await says(shell, "echo ne'xt'", b"next")
     await says(shell, "exit 7", b"exit 7")
     assert await shell.wait() == 7

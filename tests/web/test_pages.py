@@ -229,7 +229,7 @@ def test_files_come_by_picker_paste_and_drop_and_stand_at_the_caret(
     text = page.get_by_label("Text, in Markdown")
     page.set_input_files("input[type=file]", {"name": "wall [1].png", "mimeType": "image/png", "buffer": PIXEL})
     expect(page.get_by_label("Preview").locator("img")).to_have_attribute("alt", "wall 1.png")
-    page.wait_for_function("document.querySelector('.editor-preview img').naturalWidth === 1")
+    page.wait_for_function("() => document.querySelector('.editor-preview img').naturalWidth === 1")
     for kind, name in (("paste", "plan.pdf"), ("drop", "näh.bin")):
         page.evaluate(
             """([kind, name]) => {
