@@ -16,8 +16,11 @@ NOT_STARTED = 127
 
 def main(shell: str) -> None:
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-    for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # the interpreter ignores them, and that would be inherited
-        signal.signal(ignored, signal.SIG_DFL)
+    # What is ignored would be inherited, and a shell leaves it so: the interpreter ignores some, and a service that was
+    # started in the background of a script, or by nohup, ignores ^C and the hang-up.
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
     try:
         os.execv(shell, [f"-{os.path.basename(shell)}"])  # noqa: S606  a login shell, by how it is called
     except OSError as error:

@@ -89,9 +89,10 @@ async def test_a_stall_is_kept_with_the_place_that_held_the_loop(root: Root, run
     watchdog = Watchdog(clock=WallClock())
     async with running(watchdog.subsystem()):
         await trio.testing.wait_all_tasks_blocked()  # the watch has begun, and a round of the loop with it
-        _hold_the_loop()
-        await trio.lowlevel.checkpoint()
-    (stall, *_) = [one for one in watchdog.stalls if any("_hold_the_loop" in line for line in one.stack)]
+        while not (found := [one for one in watchdog.stalls if any("_hold_the_loop" in line for line in one.stack)]):
+            _hold_the_loop()  # again where this machine itself stood still when the alarm rang
+            await trio.lowlevel.checkpoint()
+    stall = found[0]
     assert stall.took_ms >= 100
     assert all(str(Path.home()) not in line and not line.startswith("/") for line in stall.stack)
     assert signal.getsignal(signal.SIGALRM) == signal.SIG_DFL

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -68,11 +68,26 @@ async def test_it_has_a_terminal_of_its_own_which_takes_its_size_and_turns_keys_
     assert await shell.read(100) in (b"", b"\r\n")
 
 
-async def test_signals_are_as_a_shell_expects_them(shell: Shell) -> None:
-    """The interpreter that starts it ignores some, which would be inherited."""
+@pytest.fixture
+def nothing_interrupts() -> Iterator[None]:
+    """As in the background of a script, and under nohup."""
+    before = {
+        number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP)
+    }
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("nothing_interrupts")
+async def test_signals_are_as_a_shell_expects_them(tmp_path: Path, threads: ThreadPool) -> None:
+    """What its parents ignore would be inherited: the interpreter ignores some, and whoever started the service."""
+    shell = await started(tmp_path, threads)
     said = await says(shell, "grep SigIgn /proc/self/status; echo don'e'", b"done\r\n")
+    await shell.close()
     ignored = int(said.split(b"SigIgn:")[1].split()[0], 16)
-    assert not ignored & (1 << signal.SIGPIPE - 1)
+    for number in (signal.SIGPIPE, signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+        assert not ignored & (1 << number - 1), number
 
 
 async def test_bytes_that_are_no_text_come_as_they_are(shell: Shell) -> None:
