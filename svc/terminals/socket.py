@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Annotated, Final
 
 import msgspec
+import trio
 
 from svc.config import Config
 from svc.errors import Forbidden, Invalid
@@ -26,6 +27,8 @@ MAX_COLS: Final = 1_000
 """Characters in a line of a terminal. Beyond: 400, or an `error` frame."""
 MAX_ROWS: Final = 1_000
 """Lines of a terminal. Beyond: 400, or an `error` frame."""
+LAST_FRAME_S: Final = 3.0
+"""Until a socket that has to go has taken the frame under way. Beyond: it is closed, or cut where it takes nothing."""
 USUAL: Final = Size(cols=80, rows=24)
 _COMPLAINT_CHARS: Final = 500
 
@@ -65,9 +68,10 @@ async def pty(context: RequestContext, request: Request, socket: Socket) -> None
     try:
         terminal.resize(size)
         await socket.send(_frame(type="ready", session=terminal.id, replayed=terminal.tape.ends - view.place))
+        shown = trio.Event()
         async with open_task_group() as nursery:
-            nursery.start_soon(_show, socket, terminal, view)
-            nursery.start_soon(_dismiss, socket, view)
+            nursery.start_soon(_show, socket, terminal, view, shown)
+            nursery.start_soon(_dismiss, socket, view, shown)
             await _listen(socket, terminal, view)
             nursery.cancel_scope.cancel()
     finally:
@@ -79,22 +83,28 @@ def must_be_on(config: Config) -> None:
         raise Forbidden("This server has no terminals: it is a public one.")
 
 
-async def _show(socket: Socket, terminal: Terminal, view: View) -> None:
+async def _show(socket: Socket, terminal: Terminal, view: View, shown: trio.Event) -> None:
     while data := await terminal.next_output(view):
         await socket.send(data)
+    shown.set()
     if view.dismissal is None:
         await socket.send(_exit(terminal))
         await socket.close()
 
 
-async def _dismiss(socket: Socket, view: View) -> None:
+async def _dismiss(socket: Socket, view: View, shown: trio.Event) -> None:
+    """The frame under way is let out first: a close in the middle of it would be no close, but a cut."""
     await view.dismissed.wait()
+    with trio.move_on_after(LAST_FRAME_S):
+        await shown.wait()
     if view.dismissal is not None:
         await socket.close(view.dismissal.code, view.dismissal.reason)
 
 
 async def _listen(socket: Socket, terminal: Terminal, view: View) -> None:
-    while (message := await socket.receive()) is not None and view.dismissal is None:
+    while (message := await socket.receive()) is not None:
+        if view.dismissal is not None:
+            continue  # it is about to be closed, and says why
         if isinstance(message, bytes):
             await terminal.type(message)
             continue
