@@ -147,6 +147,16 @@ async def test_much_output_is_held_to_what_is_kept(desk: Desk) -> None:
     assert again.words[-1]["type"] == "ready"
 
 
+async def test_the_frame_under_way_is_let_out_before_the_close(desk: Desk) -> None:
+    """A browser that was in the middle of one hears why its socket is closed, and sees no broken link."""
+    slow, other = await desk.ready(pair=trio.testing.lockstep_stream_pair), await desk.ready()
+    await slow.type("seq 20000\n")
+    await other.type("seq 20000; echo don'e'\n")
+    await other.until(b"done")
+    await desk.ready(f"?session={slow.session}")
+    assert await slow.end() == 4409
+
+
 NO_FRAMES = (
     "",
     "[]",
