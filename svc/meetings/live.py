@@ -242,9 +242,10 @@ class Meetings:
             live.done.set()
 
     async def _recover(self, meeting: Meeting) -> None:
+        """One that the last process left unfinished."""
         try:
             await self._complete(meeting, None)
-        except Exception as error:
+        except Exception as error:  # as above: the others are finished all the same
             self._log.error("meetings.failed", error, meeting=meeting.id)
 
     async def _complete(self, meeting: Meeting, live: LiveMeeting | None) -> None:

@@ -128,8 +128,7 @@ class Store:
 
         What turns out to be large is asked again in a thread, so ``query`` may be called twice.
         """
-        await trio.lowlevel.checkpoint()
-        async with self._opening:
+        async with self._opening:  # a checkpoint, too
             if not self._loop_reader.is_open:
                 await self._threads.run(self._loop_reader.open, self.path)
         try:

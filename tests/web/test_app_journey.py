@@ -42,7 +42,7 @@ def test_a_day_with_the_inbox(browser: Browser, tmp_path: Path) -> None:
 def test_the_same_inbox_behind_hypercorn_with_tls_and_http_2(browser: Browser, tmp_path: Path) -> None:
     pem = self_signed(tmp_path, "localhost")
     with ServiceProcess(tmp_path, trusted=ssl.create_default_context(cafile=str(pem))) as service:
-        service.program = (*service.program, "--front=hypercorn")
+        service.program = ("-m", "svc", "serve", "--front=hypercorn")
         service.start(**SETTINGS, SVC_TLS_CERT_FILE=str(pem), SVC_TLS_KEY_FILE=str(pem))
         until(lambda: is_read(service), what="all mail to be read", deadline_s=HANGS_S, tell=service.log)
         with reader(browser, service, ignore_https_errors=True) as seat:
