@@ -57,7 +57,7 @@ def _front_can_serve(front: Front, config: Config) -> Iterable[ConfigFault]:
         )
     if front == "own" and config[TLS_CERT_FILE] is not None:
         yield ConfigFault(
-            TLS_CERT_FILE.name, "the own front speaks no TLS", "start with --front=hypercorn, or put a proxy in front"
+            TLS_CERT_FILE.name, "our own front speaks no TLS", "start with --front=hypercorn, or put a proxy in front"
         )
 
 

@@ -41,7 +41,7 @@ def test_with_a_certificate_the_origin_is_https(tmp_path: Path) -> None:
 def test_our_own_front_says_that_it_speaks_no_tls(tmp_path: Path) -> None:
     pem = str(self_signed(tmp_path, "localhost"))
     told = faults(tmp_path, "own", SVC_TLS_CERT_FILE=pem, SVC_TLS_KEY_FILE=pem)
-    assert told == [("SVC_TLS_CERT_FILE", "the own front speaks no TLS")]
+    assert told == [("SVC_TLS_CERT_FILE", "our own front speaks no TLS")]
 
 
 def test_a_certificate_and_its_key_come_together(tmp_path: Path) -> None:

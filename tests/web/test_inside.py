@@ -21,6 +21,8 @@ def rows(page: Page, region: str) -> Locator:
 
 def test_the_tree_is_searched_and_what_stands_out_is_seen(start: Callable[..., App]) -> None:
     page = start(IdentityWorld()).open("/settings/inside", ready=".inside-facts")
+    expect(page.get_by_role("heading", name="Inside", exact=True)).to_be_in_viewport()
+    expect(page.get_by_role("link", name="Inside")).to_be_in_viewport()
     expect(page.get_by_role("definition")).to_have_text(["0.1.0", "2 h", "72 MB", "41", "12 of 10,000"])
     expect(rows(page, "The tree of tasks")).to_have_count(8)
     expect(rows(page, "The tree of tasks").nth(1)).to_contain_text("nursery: 2 tasks")
