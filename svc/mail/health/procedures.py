@@ -28,7 +28,7 @@ from svc.mail.health.wire import (
 from svc.mail.model import Account
 from svc.mail.sync.engine import MailEngine
 from svc.mail.sync.tasks import AccountLoop
-from svc.mail.threads import queries as thread_queries
+from svc.mail.threads import wire as thread_wire
 from svc.principal import Principal
 from svc.protocol import NOTHING, Nothing, Procedure
 from svc.store import ReadTx
@@ -132,7 +132,7 @@ def _failures(tx: ReadTx, principal: Principal, *, account_id: str) -> list[Fail
 
 def _pending(tx: ReadTx, principal: Principal, *, account_id: str) -> list[PendingOut]:
     account = _account(tx, principal, account_id)
-    known = thread_queries.labels(tx, account.id)
+    known = thread_wire.labels_out(tx, account.id)
     return [wire.pending_out(one, known) for one in queries.pending(tx, account_id=account.id)]
 
 

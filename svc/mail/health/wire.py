@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from svc.clock import Millis, rfc3339, rfc3339_or_none
 from svc.mail.health.queries import Counts, Failure, Pending
-from svc.mail.model import Account, AccountState, Label, Trouble
+from svc.mail.model import Account, AccountState, Trouble
 from svc.mail.threads.wire import LabelOut, label_list
 from svc.mail.wire import Id
 from svc.protocol.rows import Wire
@@ -137,12 +137,12 @@ def failure_out(failure: Failure) -> FailureOut:
     )
 
 
-def pending_out(pending: Pending, known: Mapping[str, Label]) -> PendingOut:
+def pending_out(pending: Pending, known: Mapping[str, LabelOut]) -> PendingOut:
     return PendingOut(
         thread_id=pending.thread_id,
         subject=pending.subject,
-        add=label_list(pending.add, dict(known)),
-        remove=label_list(pending.remove, dict(known)),
+        add=label_list(pending.add, known),
+        remove=label_list(pending.remove, known),
         attempts=pending.attempts,
         last_error=pending.last_error,
         created_at=rfc3339(pending.created_at),

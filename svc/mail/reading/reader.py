@@ -28,7 +28,7 @@ from svc.mail.authentication.wire import authentication_out
 from svc.mail.images import actions as actions_of_images
 from svc.mail.images.actions import note_images
 from svc.mail.images.queries import trusted_among
-from svc.mail.model import SPAM, UNREAD, AttachmentRef, Body, Label, MessageRow, ThreadRow, is_own
+from svc.mail.model import SPAM, UNREAD, AttachmentRef, Body, MessageRow, ThreadRow, is_own
 from svc.mail.reading import queries as reading_queries
 from svc.mail.reading import wire as reading_wire
 from svc.mail.reading.deception import failed_origin, many_senders, misleading_name, misleading_reply, no_address
@@ -64,7 +64,7 @@ class OpenThread:
     summary: ThreadOut
     acts: list[Act]
     messages: list[MessageRow]
-    labels: dict[str, Label]
+    labels: dict[str, thread_wire.LabelOut]
     filing: PageRef | None
     clean: dict[str, CleanHtml]
     """Those bodies that were sanitized before, by the blob's hash."""
@@ -170,7 +170,7 @@ def _open(tx: ReadTx, principal: Principal, *, thread_id: str) -> OpenThread:
         summary=thread_wire.thread_summaries(tx, [thread], principal)[0],
         acts=acts_of(tx, thread.id),
         messages=messages,
-        labels=thread_queries.labels(tx, thread.account_id),
+        labels=thread_wire.labels_out(tx, thread.account_id),
         filing=correspondents.filing(tx, principal, account_id=thread.account_id, messages=messages),
         clean=reading_queries.clean_bodies(tx, body_sha256s=hashes, policy=POLICY_VERSION),
         trusted=trusted_among(tx, principal, addresses=[message.sender.address for message in messages]),

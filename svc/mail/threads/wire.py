@@ -163,7 +163,7 @@ def thread_summaries(tx: ReadTx, rows: Sequence[ThreadRow], viewer: Principal | 
     As ``viewer`` sees them, ``None`` as the owner of each account does: what people are called, and which other
     accounts hold the same mail, is each one's own to know.
     """
-    labels = {account_id: _labels_out(tx, account_id) for account_id in {row.account_id for row in rows}}
+    labels = {account_id: labels_out(tx, account_id) for account_id in {row.account_id for row in rows}}
     titles = correspondents.titles(tx, rows, viewer)
     twins = _duplicates(tx, rows, viewer)
     senders = acts.senders_of(tx, [row.id for row in rows if row.sent is not None])
@@ -198,7 +198,7 @@ def _thread_out(
         last_message_at=rfc3339(row.last_message_at),
         unread=row.unread > 0,
         in_inbox=row.in_inbox > 0,
-        labels=tuple([known.get(label_id) or _unknown_label(label_id) for label_id in row.labels]),
+        labels=label_list(row.labels, known),
         sender=SenderOut(
             name=row.sender_name,
             address=row.sender_address,
@@ -251,20 +251,17 @@ def _own_message_out(
     )
 
 
-def _labels_out(tx: ReadTx, account_id: str) -> dict[str, LabelOut]:
-    """An account's labels as all rows of a page share them."""
-    return {label.id: _label_out(label) for label in thread_queries.labels(tx, account_id).values()}
+def labels_out(tx: ReadTx, account_id: str) -> dict[str, LabelOut]:
+    """An account's labels by id, made once for all that shows them."""
+    return {
+        label.id: LabelOut(id=label.id, name=shown_name(label), color=label.color)
+        for label in thread_queries.labels(tx, account_id).values()
+    }
 
 
-def label_list(label_ids: tuple[str, ...], known: dict[str, Label]) -> tuple[LabelOut, ...]:
+def label_list(label_ids: tuple[str, ...], known: Mapping[str, LabelOut]) -> tuple[LabelOut, ...]:
     """Labels with their names; one the provider has not told us of yet goes by its id."""
-    return tuple(
-        _label_out(known[label_id]) if label_id in known else _unknown_label(label_id) for label_id in label_ids
-    )
-
-
-def _label_out(label: Label) -> LabelOut:
-    return LabelOut(id=label.id, name=shown_name(label), color=label.color)
+    return tuple([known.get(label_id) or _unknown_label(label_id) for label_id in label_ids])
 
 
 def _unknown_label(label_id: str) -> LabelOut:
