@@ -6,14 +6,15 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 VENDOR := static/vendor/.stamp
-# A process for each core and one more, since tests wait for browsers and disks a third of their time; those of one file
-# share a server or a browser, so they stay together.
-PROCESSES := $(shell $(PYTHON) -c 'import os; print(min(4, os.cpu_count() + 1))')
+# Two processes for each core, since tests wait for browsers, disks and polls; those of one file share a server or a
+# browser, so they stay together.
+PROCESSES := $(shell $(PYTHON) -c 'import os; print(min(6, 2 * os.cpu_count()))')
 # Homes of tests lie in memory where there is much room: they are synced and deleted all the time.
 IN_MEMORY := $(shell $(PYTHON) -c 'import os; at = "/dev/shm"; there = os.path.isdir(at) and os.statvfs(at); \
     print(at if there and there.f_bavail * there.f_frsize >> 33 and not there.f_flag & os.ST_NOEXEC else "")')
-# The order is that of tests/conftest.py.
-PYTEST := $(BIN)/pytest --numprocesses $(PROCESSES) --dist loadfile --no-loadscope-reorder --durations=20 --durations-min=1
+# The order is that of tests/conftest.py. A process that died is not replaced: another one would begin with the very test.
+PYTEST := $(BIN)/pytest --numprocesses $(PROCESSES) --dist loadfile --no-loadscope-reorder --max-worker-restart=0 \
+    --durations=20 --durations-min=1
 
 # Some machines say not to keep bytecode: each process that a test starts would compile the whole service anew.
 unexport PYTHONDONTWRITEBYTECODE

@@ -22,6 +22,7 @@ from tests.chance import seeded
 from tests.dawdling import dawdle
 from tests.peers.needs import check_marked
 from tests.recorded_log import RecordedLog, StoppedClock
+from tests.stalled import StallAlarm
 from tests.support.service import Service, open_service
 
 settings.register_profile("ours", max_examples=sizes.EXAMPLES, deadline=None, suppress_health_check=sizes.NO_SPEED)
@@ -30,6 +31,8 @@ settings.load_profile("ours")
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", f"{virtual_time.MARKER}: runs on real time, for what only real time can show")
+    if config.getoption("numprocesses", None) and not sizes.SOAK:  # the process that gives out the tests
+        config.pluginmanager.register(StallAlarm())
 
 
 @pytest.hookimpl(tryfirst=True)
