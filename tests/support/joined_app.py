@@ -21,6 +21,7 @@ IMPORTED_BY_TESTS: Final = (
     "mail/colours.js",
     "mail/lists.js",
     "mail/selection.js",
+    "meetings/held.js",
     "offline/prepared.js",
     "pages/markdown.js",
     "router.js",

@@ -134,6 +134,7 @@ class ServiceProcess:
             "SVC_INTERNAL_PORT": "0",
             "SVC_LOG": "json",
             "XDG_CONFIG_HOME": str(self.directory / "config"),  # where the master key lies
+            "PYTHONPATH": str(ROOT),  # for ``program``, where ``root`` is a copy of the package alone
             **settings,
         }
         with self.log_path.open("ab") as log:

@@ -15,6 +15,7 @@ from tests.sizes import HANGS_S
 from tests.support.browser import DESKTOP, PHONE, AppPage, fresh_page, hear, still
 from tests.support.browser import until as browser_until
 from tests.support.certificates import self_signed
+from tests.support.installed import InstalledService
 from tests.support.process import ServiceProcess, until
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]
@@ -26,7 +27,7 @@ LEAST_THREADS = 40
 
 
 def test_a_day_with_the_inbox(browser: Browser, tmp_path: Path) -> None:
-    with ServiceProcess(tmp_path) as service:
+    with InstalledService(tmp_path) as service:
         service.start(**SETTINGS)
         until(lambda: is_read(service), what="all mail to be read", deadline_s=HANGS_S, tell=service.log)
         with reader(browser, service) as seat:
@@ -41,7 +42,7 @@ def test_a_day_with_the_inbox(browser: Browser, tmp_path: Path) -> None:
 
 def test_the_same_inbox_behind_hypercorn_with_tls_and_http_2(browser: Browser, tmp_path: Path) -> None:
     pem = self_signed(tmp_path, "localhost")
-    with ServiceProcess(tmp_path, trusted=ssl.create_default_context(cafile=str(pem))) as service:
+    with InstalledService(tmp_path, trusted=ssl.create_default_context(cafile=str(pem))) as service:
         service.program = ("-m", "svc", "serve", "--front=hypercorn")
         service.start(**SETTINGS, SVC_TLS_CERT_FILE=str(pem), SVC_TLS_KEY_FILE=str(pem))
         until(lambda: is_read(service), what="all mail to be read", deadline_s=HANGS_S, tell=service.log)

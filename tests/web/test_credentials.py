@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.support.browser import fresh_page, settled
-from tests.support.process import ServiceProcess
+from tests.support.installed import InstalledService
 
 pytestmark = [pytest.mark.browser, pytest.mark.wall_clock]
 
@@ -53,7 +53,7 @@ def vendor() -> Iterator[str]:
 
 @pytest.mark.thorough
 def test_a_credential_is_set_tested_replaced_and_removed_and_never_seen_again(browser: Browser, tmp_path: Path) -> None:
-    with vendor() as url, ServiceProcess(tmp_path) as service:
+    with vendor() as url, InstalledService(tmp_path) as service:
         service.start(PROVIDERS="fake", SVC_LLM_A_URL=url)
         with fresh_page(browser, base_url=service.base) as page:
             page.goto("/settings/credentials")

@@ -17,6 +17,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.peers.needs import AXE, need
 from tests.support.browser import DESKTOP, PHONE, drawn, fresh_page, hear, settled
+from tests.support.installed import InstalledService
 from tests.support.process import ServiceProcess
 from tests.web.pdf_files import pages
 from tests.web.test_app_looks import check, small_targets
@@ -51,7 +52,7 @@ FILES: dict[str, tuple[str, bytes]] = {
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
-    with ServiceProcess(tmp_path_factory.mktemp("files")) as process:
+    with InstalledService(tmp_path_factory.mktemp("files")) as process:
         process.start(PROVIDERS="fake", SVC_SEED="mock-world")
         yield process
 

@@ -13,6 +13,7 @@ from tests.peers.needs import FIREFOX, VENDOR, needs
 from tests.sizes import HANGS_S
 from tests.support.browser import DESKTOP, PHONE
 from tests.support.firefox import FirefoxPage, firefox
+from tests.support.installed import InstalledService
 from tests.support.process import ServiceProcess, until
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]
@@ -31,7 +32,7 @@ BACKGROUND: Final = "getComputedStyle(document.documentElement).backgroundColor"
 
 @needs(FIREFOX, VENDOR)
 async def test_a_morning_in_firefox(tmp_path: Path) -> None:
-    with ServiceProcess(tmp_path) as service:
+    with InstalledService(tmp_path) as service:
         await trio.to_thread.run_sync(begin, service)
         async with firefox(tmp_path) as page:
             await page.size(**DESKTOP)

@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, expect
 from tests.gitops.conftest import upstream as upstream
 from tests.gitops.upstream import Upstream
 from tests.support.browser import AppPage, fresh_page, hear
+from tests.support.installed import InstalledService
 from tests.support.process import HTTP_DEADLINE_S, ServiceProcess
 
 pytestmark = [pytest.mark.browser, pytest.mark.wall_clock, pytest.mark.thorough]
@@ -37,7 +38,7 @@ def test_a_push_appears_in_an_open_browser_at_once_and_within_the_poll(
 ) -> None:
     upstream.push({"pages/plan.md": "---\ntitle: The plan\ntags: [tides]\n---\nThe first words.\n"})
     settings = {"PROVIDERS": "fake", "SVC_GITOPS_REPO": upstream.url, "SVC_GITOPS_WEBHOOK_SECRET": SECRET}
-    with ServiceProcess(tmp_path) as service:
+    with InstalledService(tmp_path) as service:
         service.start(**settings, SVC_GITOPS_POLL="0")
         with fresh_page(browser, base_url=service.base) as page:
             seat = AppPage(page=page)
@@ -77,7 +78,7 @@ def test_a_push_appears_in_an_open_browser_at_once_and_within_the_poll(
 
 
 def test_without_a_repository_the_settings_say_how_to_follow_one(browser: Browser, tmp_path: Path) -> None:
-    with ServiceProcess(tmp_path) as service:
+    with InstalledService(tmp_path) as service:
         service.start(PROVIDERS="fake")
         with fresh_page(browser, base_url=service.base) as page:
             page.goto("/settings/git")

@@ -11,6 +11,7 @@ from tests.gitops.conftest import upstream as upstream
 from tests.gitops.upstream import Upstream
 from tests.peers.needs import AXE, needs
 from tests.support.browser import PHONE, AppPage, fresh_page, hear, settled, until
+from tests.support.installed import InstalledService
 from tests.support.process import ServiceProcess
 from tests.web.test_app_looks import check
 
@@ -39,7 +40,7 @@ def test_an_edit_is_a_commit_by_its_author_and_a_conflict_is_solved_in_the_app(
     browser: Browser, tmp_path: Path, upstream: Upstream
 ) -> None:
     upstream.push({"pages/plan.md": f"---\ntitle: The plan # kept\n---\n\n{TEXT}", "pages/other.md": "other\n"})
-    with ServiceProcess(tmp_path) as service:
+    with InstalledService(tmp_path) as service:
         start(service, upstream)
         with fresh_page(browser, base_url=service.base) as page:
             seat = AppPage(page=page)

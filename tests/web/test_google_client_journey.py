@@ -20,7 +20,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.support.browser import fresh_page, settled
-from tests.support.process import ServiceProcess
+from tests.support.installed import InstalledService
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]
 
@@ -93,7 +93,7 @@ def downloaded(**web: object) -> str:
 
 
 def test_the_client_is_pasted_whole_tested_mended_and_used_without_a_restart(browser: Browser, tmp_path: Path) -> None:
-    with google() as provider, ServiceProcess(tmp_path) as service:
+    with google() as provider, InstalledService(tmp_path) as service:
         service.start(SVC_IDP_ISSUER=provider.issuer)
         with fresh_page(browser, base_url=service.base) as page:
             page.goto("/p/mail")

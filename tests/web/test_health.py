@@ -8,13 +8,13 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.support.browser import DESKTOP, PATIENCE_MS
-from tests.support.process import ServiceProcess
+from tests.support.installed import InstalledService
 
 pytestmark = [pytest.mark.browser, pytest.mark.wall_clock]
 
 
 def test_a_fault_is_shown_with_what_to_do_until_it_is_mended(browser: Browser, tmp_path: Path) -> None:
-    with ServiceProcess(tmp_path) as service:
+    with InstalledService(tmp_path) as service:
         service.start(PROVIDERS="fake")
         (key,) = (tmp_path / "config" / "svc" / "keys").iterdir()
         key.chmod(0o644)

@@ -25,6 +25,7 @@ from tests.peers.needs import CHROMIUM, CHROMIUM_PATH, need
 from tests.sizes import UPLOAD_ADDRESSES
 from tests.support.browser import FLAGS, PATIENCE_MS
 from tests.support.browser import until as browser_until
+from tests.support.installed import InstalledService
 from tests.support.process import ServiceProcess, free_port
 from tests.web.hostile_uploads import TOLD, Upload, linked, sheet, uploads
 
@@ -85,7 +86,7 @@ def browser(playwright: Playwright) -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
-    with ServiceProcess(tmp_path_factory.mktemp("hostile")) as process:
+    with InstalledService(tmp_path_factory.mktemp("hostile")) as process:
         process.start(PROVIDERS="fake")
         yield process
 

@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.support.browser import fresh_page, settled
+from tests.support.installed import InstalledService
 from tests.support.process import Reply, ServiceProcess
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]
@@ -20,7 +21,7 @@ SHARED, UNSHARED, HIS = "clients/harbour", "diary", "moorings"
 
 
 def test_claim_invite_share_pair_revoke_and_sign_out(browser: Browser, tmp_path: Path) -> None:
-    with ServiceProcess(tmp_path) as service:
+    with InstalledService(tmp_path) as service:
         service.start(PROVIDERS="fake", SVC_SEED="mock-world")
         with visitor(browser, service) as mia, visitor(browser, service) as jonas:
             thread = claim(mia)

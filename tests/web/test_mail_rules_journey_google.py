@@ -17,6 +17,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.peers.emulator import CLIENT_ID, CLIENT_SECRET, Google, google
 from tests.peers.needs import EMULATOR, needs
+from tests.support.installed import InstalledService
 from tests.support.process import ServiceProcess
 from tests.web.mail_rules.desk import Desk, parsed, sitting
 from tests.web.writer import ready, text
@@ -38,7 +39,7 @@ class Town:
 
 @pytest.fixture(scope="module")
 def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
-    with ServiceProcess(tmp_path_factory.mktemp("service")) as service, running(service) as opened:
+    with InstalledService(tmp_path_factory.mktemp("service")) as service, running(service) as opened:
         yield opened
         assert service.stop() == 0
         assert CLIENT_SECRET not in service.log()

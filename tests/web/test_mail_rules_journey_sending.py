@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from tests.support.installed import InstalledService
 from tests.support.process import ServiceProcess
 from tests.web.mail_rules.desk import MIA, Desk, mock_world, sent_from, sitting, start_world
 from tests.web.writer import address, ready, text, window
@@ -128,7 +129,7 @@ def test_an_answer_that_never_came_is_settled_by_what_the_mailbox_holds(desk: De
 
 
 def test_a_kill_while_a_message_is_held_loses_nothing(browser: Browser, tmp_path: Path) -> None:
-    with ServiceProcess(tmp_path) as service:
+    with InstalledService(tmp_path) as service:
         start_world(service)
         with sitting(browser, service) as desk:
             desk.tolerated += AWAY
@@ -151,7 +152,7 @@ def test_a_kill_while_a_message_is_held_loses_nothing(browser: Browser, tmp_path
 def test_what_came_due_while_the_killed_program_was_away_goes_once_and_the_page_says_so(
     browser: Browser, tmp_path: Path
 ) -> None:
-    with ServiceProcess(tmp_path) as service:
+    with InstalledService(tmp_path) as service:
         start_world(service, **SHORT_HOLD)
         with sitting(browser, service) as desk:
             desk.tolerated += AWAY

@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Page, Playwright, expect
 
 from tests.peers.needs import AXE, CHROMIUM, CHROMIUM_PATH, VENDOR, need
 from tests.support.browser import FLAGS, PHONE, fresh_page, until
+from tests.support.installed import InstalledService
 from tests.support.process import ServiceProcess
 from tests.web.mail_rules.desk import Desk, mock_world, sitting
 from tests.web.test_identity_looks import check_in_both_lights
@@ -106,7 +107,7 @@ def look_at_it(desk: Desk) -> None:
 
 
 def test_a_recording_survives_the_death_of_the_service_as_two_meetings(hearing: Browser, tmp_path: Path) -> None:
-    with ServiceProcess(tmp_path) as service:
+    with InstalledService(tmp_path) as service:
         service.start(PROVIDERS="fake")
         storm(hearing, service)
 

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, Worker, expect
 
 from tests.support.browser import App, drawn, fresh_page, until
+from tests.support.installed import InstalledService
 from tests.support.process import ServiceProcess
 from tests.web import fake_world
 from tests.web.fake_server import World
@@ -90,7 +91,7 @@ def test_a_notices_reply_opens_compose(app: App) -> None:
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
-    with ServiceProcess(tmp_path_factory.mktemp("service")) as service:
+    with InstalledService(tmp_path_factory.mktemp("service")) as service:
         service.start(PROVIDERS="fake")
         yield service
 

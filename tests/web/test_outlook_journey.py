@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, expect
 from tests.peers.dovecot import Dovecot
 from tests.peers.microsoft import CLIENT_ID, CLIENT_SECRET, Microsoft, dovecot_for, microsoft, settings_for
 from tests.peers.needs import DOVECOT, needs
+from tests.support.installed import InstalledService
 from tests.support.process import ServiceProcess
 from tests.web.mail_rules.desk import Desk, sitting
 
@@ -32,7 +33,7 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
     with (
         microsoft(ADDRESS) as peer,
         dovecot_for(peer) as server,
-        ServiceProcess(tmp_path_factory.mktemp("service")) as service,
+        InstalledService(tmp_path_factory.mktemp("service")) as service,
     ):
         settings = settings_for(peer, server) | {"SSL_CERT_FILE": str(server.certificate)}
         service.start(**{name: value for name, value in settings.items() if "CLIENT" not in name})

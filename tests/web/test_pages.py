@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.peers.needs import AXE, needs
 from tests.support.browser import PHONE, fresh_page, settled, until
+from tests.support.installed import InstalledService
 from tests.support.process import ServiceProcess
 from tests.web.test_app_looks import check
 
@@ -49,7 +50,7 @@ The **north wall** is *damp*, see [[clients/harbour/plan|the plan]] and <https:/
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
-    with ServiceProcess(tmp_path_factory.mktemp("pages")) as process:
+    with InstalledService(tmp_path_factory.mktemp("pages")) as process:
         process.start(PROVIDERS="fake")
         yield process
 

@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, expect
 from tests.mail.imap.office import letter
 from tests.peers.dovecot import ADDRESS, PASSWORD, Dovecot, dovecot
 from tests.peers.needs import DOVECOT, needs
+from tests.support.installed import InstalledService
 from tests.support.process import ServiceProcess
 from tests.web.mail_rules.desk import Desk, sitting
 
@@ -27,7 +28,7 @@ class Town:
 
 @pytest.fixture
 def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
-    with dovecot() as server, ServiceProcess(tmp_path_factory.mktemp("service")) as service:
+    with dovecot() as server, InstalledService(tmp_path_factory.mktemp("service")) as service:
         server.deliver("INBOX", letter("Hello from Dovecot"))
         service.start()
         yield Town(server=server, service=service)

@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.peers.needs import NPM, needs
 from tests.plugins.registry import Registry, example, serving, studio
 from tests.support.browser import AppPage, fresh_page, hear
+from tests.support.installed import InstalledService
 from tests.support.process import ServiceProcess
 
 pytestmark = [pytest.mark.browser, pytest.mark.wall_clock, needs(NPM), pytest.mark.thorough]
@@ -37,7 +38,7 @@ def sitting(
     browser: Browser, tmp_path: Path, registry: Registry, plugins: str
 ) -> Iterator[tuple[AppPage, ServiceProcess]]:
     """Before the app of a service that wants these plugins."""
-    with ServiceProcess(tmp_path) as service:
+    with InstalledService(tmp_path) as service:
         service.start(PROVIDERS="fake", SVC_PLUGINS=plugins, SVC_PLUGINS_REGISTRY=registry.url)
         with fresh_page(browser, base_url=service.base) as page:
             seat = AppPage(page=page)

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.support.browser import settled
-from tests.support.process import ServiceProcess
+from tests.support.installed import InstalledService
 from tests.web.test_identity_journey import JONAS, ask, claim, invite, visitor
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]
@@ -21,7 +21,7 @@ LOOKS = os.environ.get("SVC_LOOKS")
 
 
 def test_a_second_person_reads_a_shared_mailbox_and_nothing_else(browser: Browser, tmp_path: Path) -> None:
-    with ServiceProcess(tmp_path) as service:
+    with InstalledService(tmp_path) as service:
         service.start(PROVIDERS="fake", SVC_SEED="mock-world")
         with visitor(browser, service) as mia, visitor(browser, service) as jonas:
             claim(mia)

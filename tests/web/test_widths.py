@@ -13,6 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from tests.support.browser import App, fresh_page, settled, still
+from tests.support.installed import InstalledService
 from tests.support.process import ServiceProcess
 from tests.web.fake_server import World
 from tests.web.test_frame_looks import world_of
@@ -75,7 +76,7 @@ def test_mail_with_long_names_fits_at_every_width(start: Callable[..., App]) -> 
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
-    with ServiceProcess(tmp_path_factory.mktemp("widths")) as process:
+    with InstalledService(tmp_path_factory.mktemp("widths")) as process:
         process.start(PROVIDERS="fake", SVC_SEED="mock-world")
         yield process
 

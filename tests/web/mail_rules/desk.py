@@ -26,6 +26,7 @@ from playwright.sync_api import Browser, Dialog, Locator, Page, Request
 from tests.sizes import HANGS_S
 from tests.support.browser import DESKTOP, PHONE, AppPage, fresh_page, hear, still
 from tests.support.browser import until as browser_until
+from tests.support.installed import InstalledService
 from tests.support.process import ServiceProcess, until
 
 SHOTS: Final = Path(__file__).parents[2] / "shots"
@@ -142,7 +143,7 @@ class Desk(AppPage):
 @contextmanager
 def mock_world(directory: Path, **settings: str) -> Iterator[ServiceProcess]:
     """Three mailboxes full of made-up people, read to the end."""
-    with ServiceProcess(directory) as service:
+    with InstalledService(directory) as service:
         start_world(service, **settings)
         yield service
         assert service.stop() == 0
