@@ -1487,6 +1487,38 @@ interface MeetingsTranscriptOut {
   lines: MeetingsLineOut[];
 }
 
+/** `day_*`: for everybody together, by UTC. `run_usd`: for one run. */
+interface ModelsCeilingsOut {
+  dayUsd: number;
+  runUsd: number;
+  dayTokens: number;
+}
+
+/** Dollars for a million tokens. */
+interface ModelsPriceOut {
+  input: number;
+  output: number;
+}
+
+interface ModelsSpentOut {
+  calls: number;
+  inputTokens: number;
+  outputTokens: number;
+  usd: number;
+}
+
+/** `problem`: why no model can be asked; empty where it can. `everybody`: for admins alone. */
+interface ModelsUsageOut {
+  model: string;
+  vendor: string;
+  problem: string;
+  price: ModelsPriceOut;
+  ceilings: ModelsCeilingsOut;
+  today: ModelsSpentOut;
+  month: ModelsSpentOut;
+  everybody: ModelsSpentOut | null;
+}
+
 interface NotificationsBrowserInput {
   browserId: string;
 }
@@ -2162,6 +2194,8 @@ interface Procedures {
   "runs.retry": { input: RunsIdInput; output: {} };
   "approvals.list": { input: undefined; output: RunsApprovalOut[] };
   "approvals.decide": { input: RunsDecideInput; output: {} };
+  "models.usage": { input: undefined; output: ModelsUsageOut };
+  "models.setCeilings": { input: ModelsCeilingsOut; output: {} };
   "plugins.list": { input: undefined; output: PluginsPluginOut[] };
   "plugins.set": { input: PluginsSetInput; output: {} };
   "plugins.agree": { input: PluginsAgreeInput; output: {} };

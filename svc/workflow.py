@@ -40,6 +40,23 @@ class Fatal(Exception):
     """Raised by the work of a step: trying again would not help."""
 
 
+class Answer(Protocol):
+    """An answer of the broker whose head is here; its body is read piece by piece. Who asked closes it."""
+
+    @property
+    def status(self) -> int: ...
+
+    def header(self, name: str) -> str | None:
+        """``name`` in small letters."""
+        ...
+
+    async def receive(self) -> bytes:
+        """The next piece; empty at the end. Raises ``LinkFault`` where the answer is cut."""
+        ...
+
+    async def aclose(self) -> None: ...
+
+
 class Run(Protocol):
     """What the code of a workflow is handed.
 
@@ -84,6 +101,15 @@ class Run(Protocol):
 
     async def child(self, name: str, workflow: str, input: Json = None) -> Json:
         """The output of another run, begun once and waited for."""
+        ...
+
+    async def broker(
+        self, path: str, body: bytes, *, headers: Mapping[str, str], method: str = "POST", within_s: float = 600.0
+    ) -> Answer:
+        """Ask the broker something that goes out with a credential of the run's, within a step's work.
+
+        ``path`` lies below the broker's, as ``/llm-a/v1/messages``. It is no step of its own. Raises ``LinkFault``.
+        """
         ...
 
     async def together(self, branches: Mapping[str, Callable[[Run], Awaitable[Json]]]) -> dict[str, Json]:

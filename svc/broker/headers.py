@@ -9,7 +9,7 @@ from svc.errors import Invalid
 from svc.protocol import Headers
 
 ANY_CALL: Final = frozenset({"accept", "accept-language", "content-type", "user-agent", "idempotency-key"})
-ANY_ANSWER: Final = frozenset({"content-type", "retry-after"})
+ANY_ANSWER: Final = frozenset({"content-type", "retry-after", "retry-after-ms", "x-should-retry"})
 
 NEVER: Final = frozenset(
     {

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Final
 
+import msgspec
+
 from svc.broker import headers
 from svc.broker.asking import Call, call_of
 from svc.broker.forwarding import Passing, Streamed, forwarded
@@ -13,15 +15,23 @@ from svc.broker.in_flight import MAX_BODY_BYTES, InFlight, Slot
 from svc.broker.redaction import Redactor
 from svc.broker.usage import Usage, reader_for
 from svc.broker.vendors import VENDORS, Outgoing, Vendor, Vendors
-from svc.errors import NotConfigured
+from svc.errors import NotConfigured, Refusal
+from svc.models import Models, Reserved, release, reserve, settle
 from svc.protocol import Request, Response, Route
 from svc.protocol.rows import Method
 from svc.runs import count_tokens
+from svc.store import Tx
 from svc.workspace import RequestContext
 
 PREFIX: Final = "/internal/broker"
 _SEGMENTS_BEFORE: Final = len(f"{PREFIX}/llm-a".split("/"))
 _METHODS: Final[tuple[Method, ...]] = ("GET", "POST", "DELETE")
+UNSAID_TOKENS: Final = 4_096
+"""What a call that says no bound may say at most, for the ceiling."""
+MOST_TOKENS: Final = 1_000_000
+BYTES_A_TOKEN: Final = 3
+"""Of a body, for the ceiling: what it says is counted rather too high."""
+MAX_MODEL_CHARS: Final = 200
 _SUCCESSES: Final = range(200, 300)
 _NONE_SET: Final = "none"
 """What a stand-in is given for a key where there is none. Too short to be masked in an answer."""
@@ -34,6 +44,7 @@ async def ask(vendor: Vendor, context: RequestContext, request: Request) -> Resp
         path = "/" + "/".join(request.raw_path.split("/")[_SEGMENTS_BEFORE:])
         body = await request.read(MAX_BODY_BYTES)
         key = await _key(call, vendor)
+        reserved = await _reserved(call, vendor, body) if path in vendor.costs else None
         outgoing = Outgoing(
             vendor=vendor.name,
             method=request.method,
@@ -42,32 +53,62 @@ async def ask(vendor: Vendor, context: RequestContext, request: Request) -> Resp
             body=body,
         )
         redactor = Redactor(key.values())
-        return await forwarded(
-            partial(call.workspace.service(Vendors).send, outgoing),
-            redactor=redactor,
-            shown=vendor.answers,
-            passing=partial(_passing, call, slot, redactor, costs=path in vendor.costs),
-        )
+        try:
+            return await forwarded(
+                partial(call.workspace.service(Vendors).send, outgoing),
+                redactor=redactor,
+                shown=vendor.answers,
+                passing=partial(_passing, call, slot, redactor, reserved=reserved),
+            )
+        except Refusal as refusal:
+            if reserved is not None and refusal.code == "bad_gateway":  # a vendor that was slow may have been paid
+                await call.workspace.store.write(release, reserved)
+            raise
 
 
 async def _key(call: Call, vendor: Vendor) -> Mapping[str, str]:
     try:
         return await call.credential(vendor.capability, purpose=f"llm-{vendor.name}")
     except NotConfigured:
-        if call.workspace.service(Vendors).want_keys:
+        own_server = vendor.name == "b" and call.workspace.service(Models).b_is_elsewhere
+        if call.workspace.service(Vendors).want_keys and not own_server:
             raise
         return {"value": _NONE_SET}
 
 
-def _passing(call: Call, slot: Slot, redactor: Redactor, answer: Streamed, *, costs: bool) -> Passing:
-    """A call that costs is counted, as far as its answer says how much."""
-    is_counted = costs and answer.status in _SUCCESSES
+class _Costs(msgspec.Struct):
+    """What a call says of what it may cost."""
+
+    model: str = ""
+    max_tokens: int | None = None
+    max_completion_tokens: int | None = None
+    max_output_tokens: int | None = None
+
+
+async def _reserved(call: Call, vendor: Vendor, body: bytes) -> Reserved:
+    """All that the call may cost, written down before it leaves. Raises 403 where that passes a ceiling."""
+    try:
+        said = msgspec.json.decode(body, type=_Costs)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        said = _Costs()  # the vendor refuses it in its own words
+    most = said.max_tokens or said.max_completion_tokens or said.max_output_tokens or UNSAID_TOKENS
+    return await call.workspace.store.write(
+        reserve,
+        call.grant.run_id,
+        user_id=call.grant.principal.user_id,
+        model=said.model[:MAX_MODEL_CHARS],
+        price=call.workspace.service(Models).price(f"{vendor.name}/{said.model}"),
+        input_tokens=-(-len(body) // BYTES_A_TOKEN),
+        output_tokens=min(max(most, 0), MOST_TOKENS),
+    )
+
+
+def _passing(call: Call, slot: Slot, redactor: Redactor, answer: Streamed, *, reserved: Reserved | None) -> Passing:
+    """A call that costs is counted, as far as its answer says how much; one that was refused costs nothing."""
+    is_counted = reserved is not None
 
     async def settle(usage: Usage) -> None:
-        if usage.is_known:
-            await call.workspace.store.write(
-                count_tokens, call.grant.run_id, input_tokens=usage.input_tokens, output_tokens=usage.output_tokens
-            )
+        await call.workspace.store.write(_settle, call.grant.run_id, reserved, answer.status, usage)
 
     return Passing(
         answer=answer,
@@ -77,6 +118,16 @@ def _passing(call: Call, slot: Slot, redactor: Redactor, answer: Streamed, *, co
         reader=reader_for(answer.headers.get("content-type") or "") if is_counted else None,
         settle=settle if is_counted else None,
     )
+
+
+def _settle(tx: Tx, run_id: str, reserved: Reserved | None, status: int, usage: Usage) -> None:
+    assert reserved is not None, "it costs"
+    if status not in _SUCCESSES:
+        release(tx, reserved)
+        return
+    settle(tx, reserved, input_tokens=usage.input_tokens, output_tokens=usage.output_tokens)
+    if usage.is_known:
+        count_tokens(tx, run_id, input_tokens=usage.input_tokens, output_tokens=usage.output_tokens)
 
 
 ROUTES: Final[tuple[Route[RequestContext], ...]] = tuple(

@@ -18,6 +18,7 @@ from svc.feature import Feature, Seed
 from svc.identity import Identity
 from svc.mail import Providers, SigningKeys, account_by_address, connect_account
 from svc.meetings import Recognisers
+from svc.models import Models
 from svc.principal import system
 from svc.workspace import Workspace
 
@@ -37,6 +38,7 @@ def _build(workspace: Workspace) -> None:
     models = FakeModels(journal=workspace.home.spool / LLM_JOURNAL, threads=workspace.threads)
     workspace.provide(models)
     workspace.service(Vendors).replace_all(partial(answer, models))
+    workspace.service(Models).want_keys = False
     workspace.service(Recognisers).replace_all(FakeSpeech())
 
 

@@ -13,7 +13,7 @@ from svc.protocol.forwarded import NEAR_NETWORKS, Forwarded
 from svc.protocol.guard import Guard, LoopbackGuard
 from svc.protocol.http1 import serve_connection
 from svc.protocol.limits import DEFAULT_LIMITS, Limits
-from svc.protocol.link import Connect, Link, LinkAnswer, LinkFault
+from svc.protocol.link import Connect, Link, LinkAnswer, LinkFault, LinkStream
 from svc.protocol.memory import stream_pair
 from svc.protocol.messages import BodyReader, Headers, Producer, Request, Response, json_response, redirect
 from svc.protocol.router import Router
@@ -56,6 +56,7 @@ __all__ = [
     "Link",
     "LinkAnswer",
     "LinkFault",
+    "LinkStream",
     "Listener",
     "LoopbackGuard",
     "Nothing",

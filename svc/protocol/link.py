@@ -22,6 +22,7 @@ ANSWER_S: Final = 60.0
 MAX_ANSWER_BYTES: Final = 8 * 1024 * 1024
 _READ_BYTES: Final = 64 * 1024
 _MAX_IDLE: Final = 8
+_BROKEN: Final = (OSError, trio.BrokenResourceError, trio.ClosedResourceError, h11.ProtocolError)
 _OK: Final = 200
 _MULTIPLE: Final = 300
 
@@ -89,10 +90,36 @@ class Link:
                     with suppress(_Stale):
                         return await self._exchange(self._idle.pop(), request, body)
                 return await self._exchange(_Kept(await self.connect()), request, body)
-        except (OSError, trio.BrokenResourceError, trio.ClosedResourceError, h11.ProtocolError) as error:
+        except _BROKEN as error:
             raise LinkFault(str(error) or type(error).__name__) from error
         except trio.TooSlowError:
             raise LinkFault(f"no answer within {within_s:g} s") from None
+
+    async def open(
+        self, method: str, path: str, body: bytes = b"", *, headers: Mapping[str, str], within_s: float = ANSWER_S
+    ) -> LinkStream:
+        """An answer that is read piece by piece, over a connection of its own. Its head is here when this returns.
+
+        Raises :class:`LinkFault`.
+        """
+        fields = [("host", self.authority), ("authorization", f"Bearer {self.token}"), *headers.items()]
+        fields += [("content-length", str(len(body))), ("connection", "close")]
+        request = h11.Request(method=method, target=path, headers=fields)
+        stream: trio.abc.Stream | None = None
+        try:
+            with trio.fail_after(within_s):
+                stream = await self.connect()
+                opened = LinkStream(stream)
+                await opened.begin(request, body)
+                return opened
+        except BaseException as error:
+            if stream is not None:
+                await trio.aclose_forcefully(stream)
+            if isinstance(error, trio.TooSlowError):
+                raise LinkFault(f"no answer within {within_s:g} s") from None
+            if isinstance(error, _BROKEN):
+                raise LinkFault(str(error) or type(error).__name__) from error
+            raise
 
     async def _exchange(self, kept: _Kept, request: h11.Request, body: bytes) -> LinkAnswer:
         try:
@@ -112,6 +139,47 @@ class Link:
             self._idle.append(kept)
         else:
             await trio.aclose_forcefully(kept.stream)
+
+
+class LinkStream:
+    """One answer whose body is read as it comes. Who opened it closes it."""
+
+    def __init__(self, stream: trio.abc.Stream) -> None:
+        self.status = 0
+        self._headers: dict[str, str] = {}
+        self._stream = stream
+        self._h11 = h11.Connection(h11.CLIENT)
+
+    def header(self, name: str) -> str | None:
+        """``name`` in small letters."""
+        return self._headers.get(name)
+
+    async def begin(self, request: h11.Request, body: bytes) -> None:
+        data = (self._h11.send(request) or b"") + (self._h11.send(h11.Data(data=body)) or b"")
+        await self._stream.send_all(data + (self._h11.send(h11.EndOfMessage()) or b""))
+        event = await self._next()
+        if not isinstance(event, h11.Response):
+            raise LinkFault("the connection was closed before the answer")
+        self.status = event.status_code
+        self._headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in event.headers}
+
+    async def receive(self) -> bytes:
+        """The next piece; empty at the end. Raises :class:`LinkFault` where the answer is cut."""
+        try:
+            event = await self._next()
+        except _BROKEN as error:
+            raise LinkFault(str(error) or type(error).__name__) from error
+        return bytes(event.data) if isinstance(event, h11.Data) else b""
+
+    async def aclose(self) -> None:
+        await trio.aclose_forcefully(self._stream)
+
+    async def _next(self) -> object:
+        while True:
+            event = self._h11.next_event()
+            if event is not h11.NEED_DATA:
+                return event
+            self._h11.receive_data(bytes(await self._stream.receive_some(_READ_BYTES)))
 
 
 class _Stale(LinkFault):

@@ -22,15 +22,17 @@ from svc.worker.session import Diverged, LetGo, Session, reason_of
 from svc.worker.terms import (
     APPROVAL,
     BEGUN,
+    BROKER_PATH,
     CALL_PATH,
     CHILD,
     DIVERGED,
     INLINE_PAUSE_MS,
+    RUN_HEADER,
     SLEEP,
     STEP_PATH,
     diverged,
 )
-from svc.workflow import Fatal, Json, Run, StepFailed, StepKind
+from svc.workflow import Answer, Fatal, Json, Run, StepFailed, StepKind
 
 _NOT_IN_NAMES: Final = frozenset("/#")
 """They join the parts of a step's key."""
@@ -145,6 +147,14 @@ class Steps:
 
     async def child(self, name: str, workflow: str, input: Json = None) -> Json:
         return await self._ask(CHILD, {"workflow": workflow, "input": input}, name)
+
+    async def broker(
+        self, path: str, body: bytes, *, headers: Mapping[str, str], method: str = "POST", within_s: float = 600.0
+    ) -> Answer:
+        if self._session.over:
+            raise LetGo
+        fields = {**headers, RUN_HEADER: self._session.order.run_token}
+        return await self._session.link.open(method, f"{BROKER_PATH}{path}", body, headers=fields, within_s=within_s)
 
     async def _ask(self, call: str, input: Json, name: str) -> Json:
         key = self._key(name)

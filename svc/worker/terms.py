@@ -9,6 +9,7 @@ from svc.clock import SECOND_MS
 PROTOCOL: Final = 1
 """What the two planes speak. Another number is refused."""
 HANDSHAKE_PATH: Final = "/internal/broker/handshake"
+BROKER_PATH: Final = "/internal/broker"
 CALL_PATH: Final = "/internal/broker/rpc"
 STEP_PATH: Final = "/.well-known/workflow/v1/step"
 FLOW_PATH: Final = "/.well-known/workflow/v1/flow"

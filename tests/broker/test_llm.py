@@ -348,6 +348,7 @@ async def test_a_key_that_is_replaced_goes_on_for_calls_under_way_and_is_masked_
 @pytest.mark.thorough
 async def test_a_run_that_floods_is_held_back_and_others_are_not(world: World) -> None:
     service = world.service
+    await service.mutate("models.setCeilings", dayUsd=1_000, runUsd=1_000, dayTokens=10**9)
     world.vendor.script = never_again()
     flooding, other = await run_token(service, "llm.a"), await run_token(service, "llm.a")
     streams = [await begun(service, MESSAGES, {}, run=flooding) for _ in range(MAX_CALLS_EACH)]

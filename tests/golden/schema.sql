@@ -816,6 +816,27 @@ CREATE TABLE meta (
     value text not null
 ) strict, without rowid;
 
+CREATE TABLE model_calls (
+    id integer primary key autoincrement,
+    at integer not null,
+    run_id text not null,                   -- the run may be forgotten before its calls are
+    user_id text,                           -- whose run; null: nobody's, until the instance is claimed
+    model text not null,
+    state text not null check (state in ('reserved', 'counted', 'estimated')),
+    input_tokens integer not null,          -- at most, while it is reserved
+    output_tokens integer not null,
+    micros integer not null                 -- micro-dollars
+) strict
+;
+
+CREATE TABLE model_ceilings (               -- one row: what an admin chose
+    id integer primary key check (id = 1),
+    day_micros integer not null,
+    run_micros integer not null,
+    day_tokens integer not null
+) strict
+;
+
 CREATE TABLE notify_accounts (              -- who wants to hear of the mail of which account
     account_id text not null references mail_accounts (id) on delete cascade,
     user_id text not null references users (id) on delete cascade,
@@ -1371,6 +1392,10 @@ CREATE INDEX meetings_all on meetings (started_at desc, id desc);
 CREATE INDEX meetings_of on meetings (owner_id, started_at desc, id desc);
 
 CREATE INDEX meetings_unfinished on meetings (id) where state <> 'done';
+
+CREATE INDEX model_calls_at on model_calls (at, micros, input_tokens, output_tokens, user_id);
+
+CREATE INDEX model_calls_run on model_calls (run_id);
 
 CREATE INDEX notify_accounts_user on notify_accounts (user_id);
 

@@ -22,18 +22,21 @@ class FakeToolCall(Wire, frozen=True):
 
 
 class FakeReply(Wire, frozen=True):
-    """``error`` is an HTTP status, in place of an answer."""
+    """``error`` is an HTTP status, in place of an answer. ``input_tokens``: what it says that it read."""
 
     text: str | None = None
     tool_calls: tuple[FakeToolCall, ...] = ()
     error: Annotated[int, msgspec.Meta(ge=400, le=599)] | None = None
     delay_ms: Annotated[int, msgspec.Meta(ge=0, le=MAX_DELAY_MS)] = 0
+    input_tokens: Annotated[int, msgspec.Meta(ge=0)] | None = None
 
     def reply(self) -> Reply:
         if self.text is None and not self.tool_calls and self.error is None:
             raise Invalid("A reply has text, toolCalls or error.")
         calls = tuple(ToolCall(call.name, call.input) for call in self.tool_calls)
-        return Reply(text=self.text, tool_calls=calls, error=self.error, delay_ms=self.delay_ms)
+        return Reply(
+            text=self.text, tool_calls=calls, error=self.error, delay_ms=self.delay_ms, input_tokens=self.input_tokens
+        )
 
 
 class FakeMatch(Wire, frozen=True):

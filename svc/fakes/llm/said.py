@@ -44,7 +44,7 @@ class Said:
             model=asked.model,
             text=text,
             tool_calls=reply.tool_calls,
-            input_tokens=tokens(strings_in(context)),
+            input_tokens=tokens(strings_in(context)) if reply.input_tokens is None else reply.input_tokens,
             output_tokens=tokens(words),
         )
 

@@ -29,12 +29,14 @@ class ToolCall(msgspec.Struct, frozen=True):
 
 
 class Reply(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """``error`` is an HTTP status, in place of an answer. ``delay_ms``: what it thinks before it answers."""
+    """``error`` is an HTTP status, in place of an answer. ``delay_ms``: what it thinks before it answers.
+    ``input_tokens``: what it says that it read, in place of a count."""
 
     text: str | None = None
     tool_calls: tuple[ToolCall, ...] = ()
     error: int | None = None
     delay_ms: int = 0
+    input_tokens: int | None = None
 
 
 class Match(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -1,0 +1,173 @@
+"""Every call to a model that costs: reserved before it leaves, settled once its cost is known. Ceilings hold here.
+
+A call whose cost the vendor never told (a cut stream, a crash) stays at what was reserved for it. Days are UTC's.
+Statements of ``model_calls`` and ``model_ceilings``; never waits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, cast
+
+from svc.clock import DAY_MS
+from svc.errors import Forbidden
+from svc.models.prices import Price
+from svc.principal import Principal
+from svc.store import ReadTx, Tx
+
+KEEP_MS: Final = 400 * DAY_MS
+PRUNE_ROWS: Final = 1_000
+MICROS: Final = 1_000_000
+"""Of a dollar."""
+OVER: Final = "over_ceiling"
+
+DEFAULT_DAY_MICROS: Final = 10 * MICROS
+DEFAULT_RUN_MICROS: Final = 2 * MICROS
+DEFAULT_DAY_TOKENS: Final = 5_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ceilings:
+    """For everybody together a day, and for one run. ``day_tokens`` also bounds a model that costs nothing."""
+
+    day_micros: int = DEFAULT_DAY_MICROS
+    run_micros: int = DEFAULT_RUN_MICROS
+    day_tokens: int = DEFAULT_DAY_TOKENS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reserved:
+    """One call, as it is about to leave."""
+
+    id: int
+    price: Price
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spent:
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    micros: int = 0
+
+
+def ceilings(tx: ReadTx) -> Ceilings:
+    row = tx.one("select day_micros, run_micros, day_tokens from model_ceilings where id = 1")
+    return Ceilings() if row is None else Ceilings(day_micros=row[0], run_micros=row[1], day_tokens=row[2])
+
+
+def set_ceilings(tx: Tx, wanted: Ceilings) -> None:
+    tx.run(
+        """
+        insert into model_ceilings (id, day_micros, run_micros, day_tokens) values (1, :day, :run, :tokens)
+        on conflict (id) do update set day_micros = :day, run_micros = :run, day_tokens = :tokens
+        """,
+        day=wanted.day_micros,
+        run=wanted.run_micros,
+        tokens=wanted.day_tokens,
+    )
+
+
+def reserve(
+    tx: Tx, run_id: str, *, user_id: str | None, model: str, price: Price, input_tokens: int, output_tokens: int
+) -> Reserved:
+    """Write down what the call may cost at most. Raises :class:`svc.errors.Forbidden` where that passes a ceiling."""
+    micros = price.micros(input_tokens, output_tokens)
+    most = ceilings(tx)
+    today = spent(tx, since=tx.now - tx.now % DAY_MS)
+    if today.micros + micros > most.day_micros and micros:
+        raise _over(f"Models may cost ${most.day_micros / MICROS:.2f} a day, and this call could pass that")
+    if today.input_tokens + today.output_tokens + input_tokens + output_tokens > most.day_tokens:
+        raise _over(f"Models may be asked for {most.day_tokens} tokens a day, and this call could pass that")
+    if spent_by_run(tx, run_id).micros + micros > most.run_micros and micros:
+        raise _over(f"A run may cost ${most.run_micros / MICROS:.2f}, and this call could pass that")
+    call_id = tx.value(
+        """
+        insert into model_calls (at, run_id, user_id, model, state, input_tokens, output_tokens, micros)
+        values (:now, :run_id, :user_id, :model, 'reserved', :input, :output, :micros) returning id
+        """,
+        now=tx.now,
+        run_id=run_id,
+        user_id=user_id,
+        model=model,
+        input=input_tokens,
+        output=output_tokens,
+        micros=micros,
+    )
+    return Reserved(id=cast(int, call_id), price=price)
+
+
+def _over(why: str) -> Forbidden:
+    return Forbidden(f"{why}. An admin may raise it under Settings, Models.", data={"reason": OVER})
+
+
+def settle(tx: Tx, reserved: Reserved, *, input_tokens: int | None, output_tokens: int | None) -> None:
+    """What it did cost. What the vendor did not say stays as it was reserved."""
+    row = tx.one(
+        "select input_tokens, output_tokens from model_calls where id = :id and state = 'reserved'", id=reserved.id
+    )
+    if row is None:
+        return
+    went_in = row[0] if input_tokens is None else input_tokens
+    came_out = row[1] if output_tokens is None else output_tokens
+    tx.run(
+        """
+        update model_calls set state = :state, input_tokens = :input, output_tokens = :output, micros = :micros
+        where id = :id
+        """,
+        id=reserved.id,
+        state="estimated" if None in {input_tokens, output_tokens} else "counted",
+        input=went_in,
+        output=came_out,
+        micros=reserved.price.micros(went_in, came_out),
+    )
+
+
+def release(tx: Tx, reserved: Reserved) -> None:
+    """The vendor refused it: it cost nothing."""
+    tx.run("delete from model_calls where id = :id and state = 'reserved'", id=reserved.id)
+
+
+def spent(tx: ReadTx, *, since: int, principal: Principal | None = None) -> Spent:
+    """By everybody, or by one person's runs."""
+    own = "" if principal is None or principal.sees_everything else "and user_id is :user_id"
+    row = tx.one(
+        f"""
+        select count(*), coalesce(sum(input_tokens), 0), coalesce(sum(output_tokens), 0), coalesce(sum(micros), 0)
+        from model_calls where at >= :since {own}
+        """,
+        since=since,
+        **({"user_id": principal.user_id} if own and principal else {}),
+    )
+    return _spent(row)
+
+
+def spent_by_run(tx: ReadTx, run_id: str) -> Spent:
+    """By a run alone, without its children."""
+    row = tx.one(
+        """
+        select count(*), coalesce(sum(input_tokens), 0), coalesce(sum(output_tokens), 0), coalesce(sum(micros), 0)
+        from model_calls where run_id = :run_id
+        """,
+        run_id=run_id,
+    )
+    return _spent(row)
+
+
+def prune(tx: Tx) -> int:
+    """Forget calls of long ago. How many."""
+    return tx.run(
+        "delete from model_calls where id in (select id from model_calls where at < :oldest order by at limit :limit)",
+        oldest=tx.now - KEEP_MS,
+        limit=PRUNE_ROWS,
+    )
+
+
+def hand_over(tx: Tx, user_id: str) -> None:
+    """What was asked before there was anybody is the first admin's."""
+    tx.run("update model_calls set user_id = :user_id where user_id is null", user_id=user_id)
+
+
+def _spent(row: object) -> Spent:
+    calls, went_in, came_out, micros = cast("tuple[int, int, int, int]", row)
+    return Spent(calls=calls, input_tokens=went_in, output_tokens=came_out, micros=micros)

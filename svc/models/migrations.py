@@ -1,0 +1,41 @@
+"""The tables of models."""
+
+from __future__ import annotations
+
+from sqlite_utils import Database
+from sqlite_utils.migrations import Migrations
+
+MIGRATIONS = Migrations("models")
+
+
+@MIGRATIONS(name="m001_models")
+def m001_models(db: Database) -> None:
+    for statement in _TABLES:
+        db.execute(statement)
+
+
+_TABLES = (
+    """
+    create table model_calls (
+        id integer primary key autoincrement,
+        at integer not null,
+        run_id text not null,                   -- the run may be forgotten before its calls are
+        user_id text,                           -- whose run; null: nobody's, until the instance is claimed
+        model text not null,
+        state text not null check (state in ('reserved', 'counted', 'estimated')),
+        input_tokens integer not null,          -- at most, while it is reserved
+        output_tokens integer not null,
+        micros integer not null                 -- micro-dollars
+    ) strict
+    """,
+    "create index model_calls_at on model_calls (at, micros, input_tokens, output_tokens, user_id)",
+    "create index model_calls_run on model_calls (run_id)",
+    """
+    create table model_ceilings (               -- one row: what an admin chose
+        id integer primary key check (id = 1),
+        day_micros integer not null,
+        run_micros integer not null,
+        day_tokens integer not null
+    ) strict
+    """,
+)

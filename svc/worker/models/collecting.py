@@ -1,0 +1,113 @@
+"""What both readers share: a turn as it grows, bounded, and its tool calls as they become whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import msgspec
+
+from svc.worker.models.terms import (
+    MAX_ARGUMENT_BYTES,
+    MAX_CALLS,
+    MAX_TEXT_CHARS,
+    Block,
+    ModelFault,
+    Raw,
+    Stop,
+    Text,
+    ToolCall,
+    Turn,
+)
+
+CUT: Final = "The model's answer was cut."
+
+
+def decoded(data: str | bytes) -> dict[str, Any]:
+    """One JSON object. Raises :class:`ModelFault`."""
+    try:
+        found = msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        raise ModelFault("The model's answer is no JSON.") from None
+    if not isinstance(found, dict):
+        raise ModelFault("The model's answer is no JSON object.")
+    return found
+
+
+def arguments_of(given: object) -> dict[str, Any]:
+    """The arguments of a call: as JSON in a text, as servers for vendor B say them; or as an object; or nothing.
+
+    Raises :class:`ModelFault`: half a JSON is never run.
+    """
+    if isinstance(given, dict):
+        return given
+    if given is None or given == "":
+        return {}
+    if not isinstance(given, str) or len(given) > MAX_ARGUMENT_BYTES:
+        raise ModelFault("The model called a tool with arguments that can't be read.")
+    try:
+        found = msgspec.json.decode(given)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        raise ModelFault("The model called a tool with half a JSON.") from None
+    if not isinstance(found, dict):
+        raise ModelFault("The model called a tool with arguments that are no object.")
+    return found
+
+
+def count_of(given: object) -> int | None:
+    return given if isinstance(given, int) and not isinstance(given, bool) and given >= 0 else None
+
+
+@dataclass
+class Collecting:
+    """Blocks in their order. ``text`` and ``call`` raise :class:`ModelFault` where the model goes on for ever."""
+
+    blocks: list[Block] = field(default_factory=list)
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    _text: list[str] = field(default_factory=list)
+    _chars: int = 0
+    _calls: int = 0
+
+    def text(self, more: str) -> None:
+        self._chars += len(more)
+        if self._chars > MAX_TEXT_CHARS:
+            raise ModelFault(f"The model said more than {MAX_TEXT_CHARS} characters.")
+        if more:
+            self._text.append(more)
+
+    def call(self, name: object, given: object) -> None:
+        self._flush()
+        self._calls += 1
+        if self._calls > MAX_CALLS:
+            raise ModelFault(f"The model called more than {MAX_CALLS} tools at once.")
+        if not isinstance(name, str) or not name:
+            raise ModelFault("The model called a tool without a name.")
+        self.blocks.append(ToolCall(id=f"call_{self._calls}", name=name, input=arguments_of(given)))
+
+    def raw(self, block: dict[str, Any]) -> None:
+        self._flush()
+        self.blocks.append(Raw(block=block))
+
+    def turn(self, stop: Stop, *, model: str) -> Turn:
+        """Calls beside any other reason to stop than their own are dropped: half of a plan is not run."""
+        self._flush()
+        blocks = tuple(self.blocks)
+        if self._calls and stop == "end":
+            stop = "tools"
+        elif stop == "tools" and not self._calls:
+            stop = "end"
+        elif self._calls and stop != "tools":
+            blocks = tuple(block for block in blocks if not isinstance(block, ToolCall))
+        return Turn(
+            blocks=blocks,
+            stop=stop,
+            model=model,
+            input_tokens=self.input_tokens,
+            output_tokens=self.output_tokens,
+        )
+
+    def _flush(self) -> None:
+        if self._text:
+            self.blocks.append(Text(text="".join(self._text)))
+            self._text.clear()

@@ -1,0 +1,152 @@
+"""What vendor A's Messages API answers, streamed or whole, as events and a turn. Sans-IO.
+
+A stream is ``message_start``, blocks (``content_block_start``, deltas, ``content_block_stop``), ``message_delta`` with
+why it stopped and the usage so far (counted up, not added), and ``message_stop``. Arguments of a tool come as pieces of
+JSON and are read at their block's end. Kinds of events and blocks that we don't know are passed over, and kept.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from svc.worker.models.collecting import CUT, Collecting, count_of, decoded
+from svc.worker.models.sse import Events
+from svc.worker.models.terms import MAX_ARGUMENT_BYTES, CallBegun, Event, ModelFault, Stop, TextDelta, Turn
+
+_STOPS: Final[dict[str, Stop]] = {
+    "end_turn": "end",
+    "stop_sequence": "end",
+    "tool_use": "tools",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "context",
+    "refusal": "refusal",
+    "pause_turn": "pause",
+}
+MAX_REASON_CHARS: Final = 500
+_INPUT: Final = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+
+
+class StreamA:
+    def __init__(self) -> None:
+        self._events = Events()
+        self._said = Collecting()
+        self._model = ""
+        self._block: dict[str, Any] | None = None
+        self._pieces: list[str] = []
+        self._size = 0
+        self._stop: str | None = None
+        self._ended = False
+
+    def feed(self, piece: bytes) -> list[Event]:
+        """Raises :class:`ModelFault`, and ``sse.TooLong``."""
+        heard: list[Event] = []
+        for data in self._events.feed(piece):
+            self._take(decoded(data), heard)
+        return heard
+
+    def end(self) -> Turn:
+        """What was said. Raises :class:`ModelFault` where the stream was cut: what it began is nothing."""
+        if not self._ended or self._stop is None:
+            raise ModelFault(CUT)
+        return self._said.turn(_STOPS.get(self._stop, "end"), model=self._model)
+
+    def _take(self, event: dict[str, Any], heard: list[Event]) -> None:
+        match event.get("type"):
+            case "message_start":
+                message = _object(event.get("message"))
+                self._model = str(message.get("model", ""))
+                _count(self._said, message.get("usage"))
+            case "content_block_start":
+                self._begin(_object(event.get("content_block")), heard)
+            case "content_block_delta":
+                self._delta(_object(event.get("delta")), heard)
+            case "content_block_stop":
+                self._finish()
+            case "message_delta":
+                reason = _object(event.get("delta")).get("stop_reason")
+                self._stop = str(reason) if reason else self._stop
+                _count(self._said, event.get("usage"))
+            case "message_stop":
+                self._ended = True
+            case "error":
+                raise fault_of(event)
+
+    def _begin(self, block: dict[str, Any], heard: list[Event]) -> None:
+        self._block, self._pieces, self._size = dict(block), [], 0
+        if block.get("type") == "tool_use":
+            heard.append(CallBegun(str(block.get("name", ""))))
+        elif block.get("type") == "text" and block.get("text"):
+            self._text(str(block["text"]), heard)
+
+    def _delta(self, delta: dict[str, Any], heard: list[Event]) -> None:
+        block = self._block
+        if block is None:
+            return
+        match delta.get("type"):
+            case "text_delta":
+                self._text(str(delta.get("text", "")), heard)
+            case "input_json_delta":
+                piece = str(delta.get("partial_json", ""))
+                self._size += len(piece)
+                if self._size > MAX_ARGUMENT_BYTES:
+                    raise ModelFault("The model called a tool with arguments that are too long.")
+                self._pieces.append(piece)
+            case "thinking_delta":
+                block["thinking"] = f"{block.get('thinking', '')}{delta.get('thinking', '')}"
+            case "signature_delta":
+                block["signature"] = f"{block.get('signature', '')}{delta.get('signature', '')}"
+
+    def _text(self, text: str, heard: list[Event]) -> None:
+        self._said.text(text)
+        if text:
+            heard.append(TextDelta(text))
+
+    def _finish(self) -> None:
+        block, self._block = self._block, None
+        if block is None or block.get("type") == "text":
+            return
+        if block.get("type") == "tool_use":
+            self._said.call(block.get("name"), "".join(self._pieces) or block.get("input"))
+        else:
+            self._said.raw(block)
+
+
+def whole_a(body: bytes) -> Turn:
+    """Raises :class:`ModelFault`."""
+    message = decoded(body)
+    said = Collecting()
+    for block in message.get("content") or ():
+        kind = _object(block).get("type")
+        if kind == "text":
+            said.text(str(block.get("text", "")))
+        elif kind == "tool_use":
+            said.call(block.get("name"), block.get("input"))
+        elif isinstance(block, dict):
+            said.raw(block)
+    _count(said, message.get("usage"))
+    reason = message.get("stop_reason")
+    if not reason:
+        raise ModelFault(CUT)
+    return said.turn(_STOPS.get(str(reason), "end"), model=str(message.get("model", "")))
+
+
+def fault_of(body: dict[str, Any], *, status: int = 0) -> ModelFault:
+    """In the vendor's words, of either vendor."""
+    error = body.get("error")
+    words = error.get("message") if isinstance(error, dict) else error
+    return ModelFault(
+        f"The model's vendor says: {str(words or body.get('detail') or 'no reason')[:500]}", status=status
+    )
+
+
+def _count(said: Collecting, usage: object) -> None:
+    counts = _object(usage)
+    if count_of(counts.get("input_tokens")) is not None:
+        said.input_tokens = sum(count_of(counts.get(name)) or 0 for name in _INPUT)
+    output = count_of(counts.get("output_tokens"))
+    if output is not None:
+        said.output_tokens = output
+
+
+def _object(given: object) -> dict[str, Any]:
+    return given if isinstance(given, dict) else {}

@@ -1,0 +1,135 @@
+"""What is said to a model and what it says, in words that belong to no vendor. All of it is JSON, for steps keep it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import msgspec
+
+from svc.worker.models.names import VendorName, capability_of, vendor_of
+from svc.workflow import Fatal
+
+__all__ = ["VendorName", "capability_of", "vendor_of"]
+
+Stop = Literal["end", "tools", "length", "refusal", "pause", "context"]
+"""Why it stopped. Tools are run after ``tools`` alone. ``pause``: ask again with what it said, and it goes on."""
+
+MAX_TEXT_CHARS: Final = 1_000_000
+MAX_CALLS: Final = 128
+"""Tool calls of one answer."""
+MAX_ARGUMENT_BYTES: Final = 1 << 20
+
+
+class Text(msgspec.Struct, frozen=True, tag="text"):
+    text: str
+
+
+class ToolCall(msgspec.Struct, frozen=True, tag="call"):
+    """``id`` is ours, whatever the vendor said: theirs are missing, doubled or used again."""
+
+    id: str
+    name: str
+    input: dict[str, Any]
+
+
+class ToolResult(msgspec.Struct, frozen=True, tag="result"):
+    """What became of a call. Each call gets exactly one, in the next message."""
+
+    id: str
+    content: str
+    is_error: bool = False
+
+
+class Raw(msgspec.Struct, frozen=True, tag="raw"):
+    """A block of vendor A's that we don't read (its thinking): it goes back to it as it came."""
+
+    block: dict[str, Any]
+
+
+Block = Text | ToolCall | ToolResult | Raw
+
+
+class Said(msgspec.Struct, frozen=True):
+    """One message."""
+
+    role: Literal["user", "assistant"]
+    blocks: tuple[Block, ...]
+
+
+class Tool(msgspec.Struct, frozen=True):
+    """``schema`` is a JSON schema of an object."""
+
+    name: str
+    about: str
+    schema: dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """``model``: an id, with ``a/`` or ``b/`` before it where its vendor does not follow from it.
+
+    ``json_schema``: the answer is to be JSON of this shape. Who asks checks that all the same.
+    """
+
+    model: str
+    messages: Sequence[Said]
+    system: str = ""
+    tools: Sequence[Tool] = ()
+    max_tokens: int = 2_048
+    temperature: float | None = None
+    json_schema: Mapping[str, Any] | None = None
+    stream: bool = True
+
+
+class Turn(msgspec.Struct, frozen=True, kw_only=True):
+    """What the model said, whole. ``calls`` is empty unless ``stop`` is ``tools``. Tokens: ``None`` where unsaid."""
+
+    blocks: tuple[Block, ...]
+    stop: Stop
+    model: str
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+    @property
+    def text(self) -> str:
+        return "".join(block.text for block in self.blocks if isinstance(block, Text))
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        return tuple(block for block in self.blocks if isinstance(block, ToolCall))
+
+    def as_said(self) -> Said:
+        """As the message of the model in the next question."""
+        return Said(role="assistant", blocks=self.blocks)
+
+
+@dataclass(frozen=True)
+class TextDelta:
+    text: str
+
+
+@dataclass(frozen=True)
+class CallBegun:
+    """The model begins to call a tool; its arguments come whole, in the turn."""
+
+    name: str
+
+
+Event = TextDelta | CallBegun
+
+
+class ModelFault(Exception):
+    """No usable answer. ``status`` is the vendor's, 0 where there was none."""
+
+    def __init__(self, message: str, *, status: int = 0) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class ModelRefused(Fatal, ModelFault):
+    """The same, and asking again would not help: the step fails at once."""
+
+    def __init__(self, message: str, *, status: int = 0) -> None:
+        ModelFault.__init__(self, message, status=status)
