@@ -64,6 +64,14 @@ interface CapabilitiesTestOut {
   remedy: string;
 }
 
+/** `line` counts from 1, in the page's text. `in_force`: an earlier version of the page still holds. */
+interface ConfiguringProblemOut {
+  path: string;
+  line: number;
+  reason: string;
+  inForce: boolean;
+}
+
 interface EventsEventOut {
   seq: number;
   type: string;
@@ -2207,6 +2215,7 @@ interface Procedures {
   "gitops.sync": { input: GitopsEmpty; output: GitopsQueuedOut };
   "gitops.conflict": { input: GitopsConflictInput; output: GitopsContestedOut };
   "gitops.resolve": { input: GitopsResolveInput; output: {} };
+  "config.problems": { input: undefined; output: ConfiguringProblemOut[] };
   "mail.accounts": { input: undefined; output: MailAccountOut[] };
   "mail.setSenderName": { input: MailSenderNameInput; output: {} };
   "mail.setAddress": { input: MailNamedAddressInput; output: {} };

@@ -19,6 +19,7 @@ import trio
 from svc import (
     broker,
     capabilities,
+    configuring,
     connections,
     description,
     events,
@@ -114,6 +115,7 @@ FEATURES: Final[tuple[Feature, ...]] = (
     broker.FEATURE,
     plugins.FEATURE,
     gitops.FEATURE,
+    configuring.FEATURE,
     MAIL,
     notifications.FEATURE,
     meetings.FEATURE,

@@ -62,12 +62,7 @@ def head_of(text: str) -> tuple[str, int]:
 
 def front_matter(text: str) -> FrontMatter:
     """What the head of a file says. Raises :class:`Refused`, with the line."""
-    head, _ = head_of(text)
-    if len(head.encode()) > MAX_BYTES:
-        raise Refused(f"the front matter is longer than {MAX_BYTES} bytes", 1)
-    from svc.gitops.front_matter_nodes import tree_of  # late: PyYAML is loaded with the first file that is read
-
-    top = tree_of(head)
+    top = tree(head_of(text)[0])
     if top is None:
         return FrontMatter()
     if not isinstance(top.value, dict):
@@ -84,6 +79,15 @@ def front_matter(text: str) -> FrontMatter:
         tags=_tags(keys.get("tags")),
         grants_line=keys["grants"].line if "grants" in keys else None,
     )
+
+
+def tree(head: str) -> Node | None:
+    """The YAML of a head as nodes; ``None`` where it says nothing. Raises :class:`Refused`, with the line."""
+    if len(head.encode("utf-8", "surrogatepass")) > MAX_BYTES:
+        raise Refused(f"the front matter is longer than {MAX_BYTES} bytes", 1)
+    from svc.gitops.front_matter_nodes import tree_of  # late: PyYAML is loaded with the first file that is read
+
+    return tree_of(head)
 
 
 def _text(node: Node | None, key: str) -> str | None:

@@ -1,0 +1,26 @@
+"""A kind of configuration: which pages it is for, and how one is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from svc.configuring.faults import Fault
+from svc.configuring.values import Fields
+
+__all__ = ["Fault", "Kind", "Read"]
+
+T = TypeVar("T")
+
+
+Read = Callable[[Fields, str], T]
+"""From the fields of the front matter and the text below it. Raises :class:`Fault`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind(Generic[T]):
+    """The pages right below ``folder`` (``mail-rules/news``, and nothing deeper)."""
+
+    folder: str
+    read: Read[T]

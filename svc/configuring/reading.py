@@ -1,0 +1,168 @@
+"""Reading configuration: each page's newest revision that is whole, and what is wrong with a newer one."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import Any, Final, Generic, TypeVar, cast
+
+from svc.configuring.kinds import Fault, Kind
+from svc.configuring.values import split
+from svc.principal import Principal
+from svc.store import ReadTx
+
+T = TypeVar("T")
+
+MAX_PAGES: Final = 1_000
+"""Pages of one kind. Beyond: the first ones by their paths count."""
+MAX_LOOKED_BACK: Final = 50
+"""Revisions in which a broken page is looked for one that is whole. Beyond: nothing of it is in force."""
+REVISIONS_REMEMBERED: Final = 4_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Configured(Generic[T]):
+    """One page that is in force, as of ``revision``. ``owner_id``: whose it is, and on whose things alone it acts."""
+
+    page_id: str
+    path: str
+    name: str
+    title: str
+    owner_id: str | None
+    revision: int
+    value: T
+    body: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """``in_force``: an earlier revision of it is."""
+
+    path: str
+    line: int
+    reason: str
+    in_force: bool
+
+
+@dataclass(frozen=True)
+class _Page:
+    id: str
+    path: str
+    owner_id: str | None
+    revision: int
+
+
+_Parsed = tuple[str, str, Any, Fault | None]
+"""Title, text, value and fault of one revision."""
+
+
+@dataclass
+class Configuration:
+    """Owns what was read of revisions, which never change; features add their kinds when they are built."""
+
+    kinds: dict[str, Kind[Any]] = field(default_factory=dict)
+    _read: OrderedDict[tuple[str, int], _Parsed] = field(default_factory=OrderedDict)
+
+    def add(self, kind: Kind[Any]) -> None:
+        if kind.folder in self.kinds:
+            raise RuntimeError(f"the folder {kind.folder} is configuration twice")
+        self.kinds[kind.folder] = kind
+
+    def of(
+        self, tx: ReadTx, kind: Kind[T], *, owner_id: str | None = None, everybody: bool = False
+    ) -> list[Configured[T]]:
+        """What is in force of one person's pages, or of everybody's, by path."""
+        found = (self._in_force(tx, kind, page)[0] for page in _pages(tx, kind.folder, owner_id, everybody=everybody))
+        return [cast("Configured[T]", one) for one in found if one is not None]
+
+    def one(self, tx: ReadTx, kind: Kind[T], page_id: str) -> Configured[T] | None:
+        """What is in force of that page, wherever it lies among its kind."""
+        row = tx.one("select id, path, owner_id, revision from pages where id = :id", id=page_id)
+        if row is None or not _is_right_below(str(row[1]), kind.folder):
+            return None
+        return cast("Configured[T] | None", self._in_force(tx, kind, _Page(*row))[0])
+
+    def problems(self, tx: ReadTx, principal: Principal) -> list[Problem]:
+        """Of the caller's own pages, by path."""
+        found: list[Problem] = []
+        for kind in self.kinds.values():
+            for page in _pages(tx, kind.folder, principal.user_id, everybody=principal.sees_everything):
+                in_force, fault = self._in_force(tx, kind, page)
+                if fault is not None:
+                    found.append(
+                        Problem(path=page.path, line=fault.line, reason=fault.reason, in_force=in_force is not None)
+                    )
+        return sorted(found, key=lambda one: one.path)
+
+    def _in_force(self, tx: ReadTx, kind: Kind[Any], page: _Page) -> tuple[Configured[Any] | None, Fault | None]:
+        newest: Fault | None = None
+        for revision in range(page.revision, max(page.revision - MAX_LOOKED_BACK, 0), -1):
+            parsed = self._parsed(tx, kind, page.id, revision)
+            if parsed is None:
+                continue
+            title, body, value, fault = parsed
+            if fault is not None:
+                newest = newest or fault
+                continue
+            return (
+                Configured(
+                    page_id=page.id,
+                    path=page.path,
+                    name=page.path.rpartition("/")[2],
+                    title=title,
+                    owner_id=page.owner_id,
+                    revision=revision,
+                    value=value,
+                    body=body,
+                ),
+                newest,
+            )
+        return None, newest
+
+    def _parsed(self, tx: ReadTx, kind: Kind[Any], page_id: str, revision: int) -> _Parsed | None:
+        key = (page_id, revision)
+        known = self._read.get(key)
+        if known is not None:
+            self._read.move_to_end(key)
+            return known
+        row = tx.one(
+            "select title, body from page_revisions where page_id = :id and revision = :revision",
+            id=page_id,
+            revision=revision,
+        )
+        if row is None:
+            return None
+        parsed = parse(kind, title=str(row[0]), body=str(row[1]))
+        self._read[key] = parsed
+        if len(self._read) > REVISIONS_REMEMBERED:
+            self._read.popitem(last=False)
+        return parsed
+
+
+def parse(kind: Kind[Any], *, title: str, body: str) -> _Parsed:
+    """A page's text, read. The value is nothing where there is a fault."""
+    try:
+        fields, text = split(body)
+        return title, text, kind.read(fields, text), None
+    except Fault as fault:
+        return title, "", None, fault
+
+
+def _is_right_below(path: str, folder: str) -> bool:
+    return path.startswith(f"{folder}/") and "/" not in path[len(folder) + 1 :]
+
+
+def _pages(tx: ReadTx, folder: str, owner_id: str | None, *, everybody: bool) -> list[_Page]:
+    rows = tx.all(
+        """
+        select id, path, owner_id, revision from pages
+        where path > :folder || '/' and path < :folder || '0' and instr(substr(path, length(:folder) + 2), '/') = 0
+            and (:everybody or owner_id is :owner_id)
+        order by path limit :most
+        """,
+        folder=folder,
+        owner_id=owner_id,
+        everybody=int(everybody),
+        most=MAX_PAGES,
+    )
+    return [_Page(*row) for row in rows]
