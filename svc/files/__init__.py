@@ -12,6 +12,7 @@ from svc.files.feature import FEATURE
 from svc.files.model import File
 from svc.files.names import safe_name
 from svc.files.queries import files_of
+from svc.files.ranges import requested_range
 
 __all__ = [
     "FEATURE",
@@ -24,6 +25,7 @@ __all__ = [
     "files_of",
     "hand_over_files",
     "readable_file",
+    "requested_range",
     "restate_file",
     "safe_name",
 ]

@@ -13,7 +13,7 @@ import errno
 import socket
 import ssl
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Literal, Self
@@ -121,6 +121,45 @@ class Egress:
         # Raised out here, so that no library's exception (its text may quote a header) hangs on it as context.
         raise fault or exchange.fault("timeout", f"no whole answer within {deadline_s:g} s")
 
+    async def upload(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        pieces: AsyncIterator[bytes],
+        length: int,
+        idle_s: float,
+        limit_bytes: int,
+    ) -> EgressResponse:
+        """Send a body of ``length`` bytes as it comes, and read the whole answer. Raises :class:`EgressFault`, and
+        whatever ``pieces`` raises.
+
+        ``idle_s``: how long one piece may take to be sent, and the answer to come after the last one.
+        """
+        exchange = _Exchange(method, limit_bytes=limit_bytes)
+        response: EgressResponse | None = None
+        fault: EgressFault | None = None
+        with trio.move_on_after(idle_s) as scope:
+
+            async def paced() -> AsyncIterator[bytes]:
+                async for piece in pieces:
+                    scope.deadline = trio.current_time() + idle_s
+                    yield piece
+                scope.deadline = trio.current_time() + idle_s
+
+            sized = {**headers, "content-length": str(length)}
+            try:
+                request = exchange.build(url, headers=sized, body=paced() if length else b"")
+                response = await exchange.run(self._transport, request)
+            except EgressFault as error:
+                fault = error
+            except (httpx2.HTTPError, httpx2.StreamError) as error:
+                fault = exchange.translate(error)
+        if response is not None:
+            return response
+        raise fault or exchange.fault("timeout", f"nothing moved for {idle_s:g} s")
+
     async def open(
         self, method: str, url: str, *, headers: Mapping[str, str], body: bytes, head_s: float, idle_s: float
     ) -> EgressStream:
@@ -175,7 +214,9 @@ class _Exchange:
         self._limit_bytes = limit_bytes
         self._has_left = False
 
-    def build(self, url: str, *, headers: Mapping[str, str], body: bytes | None) -> httpx2.Request:
+    def build(
+        self, url: str, *, headers: Mapping[str, str], body: bytes | AsyncIterator[bytes] | None
+    ) -> httpx2.Request:
         try:
             parsed = httpx2.URL(url)
         except httpx2.InvalidURL:

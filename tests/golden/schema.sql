@@ -1133,6 +1133,31 @@ CREATE TABLE push_queue (                   -- a row a message and browser, kept
 ) strict, without rowid
 ;
 
+CREATE TABLE replica_blobs (        -- blobs that are there, or have to get there, or have to go
+    sha256 text primary key,
+    state text not null check (state in ('waiting', 'held', 'unnamed', 'deleting')),
+    named integer not null default 1,       -- grows each time that a row comes to name it
+    buried integer not null default 0,      -- a tombstone of ours may lie there
+    unnamed_at integer,             -- since when nothing names it, at the latest
+    buried_at integer,              -- when the target took its tombstone
+    attempts integer not null default 0,
+    retry_at integer not null default 0,
+    problem text                    -- why this blob alone does not get there
+) strict, without rowid
+;
+
+CREATE TABLE replica_state (        -- one row while there is a replica: the triggers look for it
+    id integer primary key check (id = 1),
+    target text not null,           -- of another target nothing here says anything
+    swept_at integer,               -- when the queue was last compared with all references; null: not yet
+    checked integer not null default 0,     -- which part of what is held is read back next
+    keep_since integer,             -- the oldest recovery point that is kept
+    last_at integer,                -- when the target took or confirmed a blob last
+    problem text,                   -- of the target; null while it answers well
+    problem_at integer
+) strict
+;
+
 CREATE TABLE run_attempts (
     run_id text not null references runs (id) on delete cascade,
     key text not null,
@@ -1445,6 +1470,8 @@ CREATE INDEX push_queue_created on push_queue (created_at);
 
 CREATE INDEX push_queue_due on push_queue (next_at) where state = 'waiting';
 
+CREATE INDEX replica_blobs_due on replica_blobs (state, retry_at);
+
 CREATE INDEX run_steps_due on run_steps (due_at) where due_at is not null;
 
 CREATE INDEX runs_due on runs (due_at) where due_at is not null;
@@ -1493,4 +1520,103 @@ end;
 CREATE TRIGGER page_search_revised after update of revision on pages begin
     insert into page_search_queue (page_id)
     select new.id where new.id not in (select page_id from page_search_queue);
+end;
+
+CREATE TRIGGER replica_deleted_files_named after insert on deleted_files
+when new.sha256 is not null and exists (select 1 from replica_state) begin
+    insert into replica_blobs (sha256, state) values (new.sha256, 'waiting')
+    on conflict (sha256) do update set named = named + 1,
+        state = iif(state in ('waiting', 'held'), state, 'waiting'),
+        attempts = iif(state = 'held', attempts, 0), retry_at = iif(state = 'held', retry_at, 0),
+        unnamed_at = null, buried_at = null;
+end;
+
+CREATE TRIGGER replica_files_named after insert on files
+when new.sha256 is not null and exists (select 1 from replica_state) begin
+    insert into replica_blobs (sha256, state) values (new.sha256, 'waiting')
+    on conflict (sha256) do update set named = named + 1,
+        state = iif(state in ('waiting', 'held'), state, 'waiting'),
+        attempts = iif(state = 'held', attempts, 0), retry_at = iif(state = 'held', retry_at, 0),
+        unnamed_at = null, buried_at = null;
+end;
+
+CREATE TRIGGER replica_files_renamed after update of sha256 on files
+when new.sha256 is not null and exists (select 1 from replica_state) begin
+    insert into replica_blobs (sha256, state) values (new.sha256, 'waiting')
+    on conflict (sha256) do update set named = named + 1,
+        state = iif(state in ('waiting', 'held'), state, 'waiting'),
+        attempts = iif(state = 'held', attempts, 0), retry_at = iif(state = 'held', retry_at, 0),
+        unnamed_at = null, buried_at = null;
+end;
+
+CREATE TRIGGER replica_mail_body_named after insert on mail_messages
+when new.body_sha256 is not null and exists (select 1 from replica_state) begin
+    insert into replica_blobs (sha256, state) values (new.body_sha256, 'waiting')
+    on conflict (sha256) do update set named = named + 1,
+        state = iif(state in ('waiting', 'held'), state, 'waiting'),
+        attempts = iif(state = 'held', attempts, 0), retry_at = iif(state = 'held', retry_at, 0),
+        unnamed_at = null, buried_at = null;
+end;
+
+CREATE TRIGGER replica_mail_body_renamed after update of body_sha256 on mail_messages
+when new.body_sha256 is not null and exists (select 1 from replica_state) begin
+    insert into replica_blobs (sha256, state) values (new.body_sha256, 'waiting')
+    on conflict (sha256) do update set named = named + 1,
+        state = iif(state in ('waiting', 'held'), state, 'waiting'),
+        attempts = iif(state = 'held', attempts, 0), retry_at = iif(state = 'held', retry_at, 0),
+        unnamed_at = null, buried_at = null;
+end;
+
+CREATE TRIGGER replica_mail_quoted_named after insert on mail_outgoing
+when json_extract(new.quoted, '$.bodySha256') is not null and exists (select 1 from replica_state) begin
+    insert into replica_blobs (sha256, state) values (json_extract(new.quoted, '$.bodySha256'), 'waiting')
+    on conflict (sha256) do update set named = named + 1,
+        state = iif(state in ('waiting', 'held'), state, 'waiting'),
+        attempts = iif(state = 'held', attempts, 0), retry_at = iif(state = 'held', retry_at, 0),
+        unnamed_at = null, buried_at = null;
+end;
+
+CREATE TRIGGER replica_mail_quoted_renamed after update of quoted on mail_outgoing
+when json_extract(new.quoted, '$.bodySha256') is not null and exists (select 1 from replica_state) begin
+    insert into replica_blobs (sha256, state) values (json_extract(new.quoted, '$.bodySha256'), 'waiting')
+    on conflict (sha256) do update set named = named + 1,
+        state = iif(state in ('waiting', 'held'), state, 'waiting'),
+        attempts = iif(state = 'held', attempts, 0), retry_at = iif(state = 'held', retry_at, 0),
+        unnamed_at = null, buried_at = null;
+end;
+
+CREATE TRIGGER replica_mail_raw_named after insert on mail_messages
+when new.raw_sha256 is not null and exists (select 1 from replica_state) begin
+    insert into replica_blobs (sha256, state) values (new.raw_sha256, 'waiting')
+    on conflict (sha256) do update set named = named + 1,
+        state = iif(state in ('waiting', 'held'), state, 'waiting'),
+        attempts = iif(state = 'held', attempts, 0), retry_at = iif(state = 'held', retry_at, 0),
+        unnamed_at = null, buried_at = null;
+end;
+
+CREATE TRIGGER replica_mail_raw_renamed after update of raw_sha256 on mail_messages
+when new.raw_sha256 is not null and exists (select 1 from replica_state) begin
+    insert into replica_blobs (sha256, state) values (new.raw_sha256, 'waiting')
+    on conflict (sha256) do update set named = named + 1,
+        state = iif(state in ('waiting', 'held'), state, 'waiting'),
+        attempts = iif(state = 'held', attempts, 0), retry_at = iif(state = 'held', retry_at, 0),
+        unnamed_at = null, buried_at = null;
+end;
+
+CREATE TRIGGER replica_mail_sent_named after insert on mail_outgoing
+when new.raw_sha256 is not null and exists (select 1 from replica_state) begin
+    insert into replica_blobs (sha256, state) values (new.raw_sha256, 'waiting')
+    on conflict (sha256) do update set named = named + 1,
+        state = iif(state in ('waiting', 'held'), state, 'waiting'),
+        attempts = iif(state = 'held', attempts, 0), retry_at = iif(state = 'held', retry_at, 0),
+        unnamed_at = null, buried_at = null;
+end;
+
+CREATE TRIGGER replica_mail_sent_renamed after update of raw_sha256 on mail_outgoing
+when new.raw_sha256 is not null and exists (select 1 from replica_state) begin
+    insert into replica_blobs (sha256, state) values (new.raw_sha256, 'waiting')
+    on conflict (sha256) do update set named = named + 1,
+        state = iif(state in ('waiting', 'held'), state, 'waiting'),
+        attempts = iif(state = 'held', attempts, 0), retry_at = iif(state = 'held', retry_at, 0),
+        unnamed_at = null, buried_at = null;
 end;

@@ -1,0 +1,77 @@
+"""The tables of the replica, and the triggers by which whatever names a blob queues it in the same transaction."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlite_utils import Database
+from sqlite_utils.migrations import Migrations
+
+MIGRATIONS = Migrations("replica")
+
+
+@MIGRATIONS(name="m001_replica")
+def m001_replica(db: Database) -> None:
+    for statement in _TABLES:
+        db.execute(statement)
+    for name, event, value in NAMING:
+        db.execute(_trigger(name, event, value))
+
+
+_TABLES = (
+    """
+    create table replica_state (        -- one row while there is a replica: the triggers look for it
+        id integer primary key check (id = 1),
+        target text not null,           -- of another target nothing here says anything
+        swept_at integer,               -- when the queue was last compared with all references; null: not yet
+        checked integer not null default 0,     -- which part of what is held is read back next
+        keep_since integer,             -- the oldest recovery point that is kept
+        last_at integer,                -- when the target took or confirmed a blob last
+        problem text,                   -- of the target; null while it answers well
+        problem_at integer
+    ) strict
+    """,
+    """
+    create table replica_blobs (        -- blobs that are there, or have to get there, or have to go
+        sha256 text primary key,
+        state text not null check (state in ('waiting', 'held', 'unnamed', 'deleting')),
+        named integer not null default 1,       -- grows each time that a row comes to name it
+        buried integer not null default 0,      -- a tombstone of ours may lie there
+        unnamed_at integer,             -- since when nothing names it, at the latest
+        buried_at integer,              -- when the target took its tombstone
+        attempts integer not null default 0,
+        retry_at integer not null default 0,
+        problem text                    -- why this blob alone does not get there
+    ) strict, without rowid
+    """,
+    "create index replica_blobs_due on replica_blobs (state, retry_at)",
+)
+
+NAMING: Final = (
+    ("files_named", "insert on files", "new.sha256"),
+    ("files_renamed", "update of sha256 on files", "new.sha256"),
+    ("deleted_files_named", "insert on deleted_files", "new.sha256"),
+    ("mail_body_named", "insert on mail_messages", "new.body_sha256"),
+    ("mail_body_renamed", "update of body_sha256 on mail_messages", "new.body_sha256"),
+    ("mail_raw_named", "insert on mail_messages", "new.raw_sha256"),
+    ("mail_raw_renamed", "update of raw_sha256 on mail_messages", "new.raw_sha256"),
+    ("mail_sent_named", "insert on mail_outgoing", "new.raw_sha256"),
+    ("mail_sent_renamed", "update of raw_sha256 on mail_outgoing", "new.raw_sha256"),
+    ("mail_quoted_named", "insert on mail_outgoing", "json_extract(new.quoted, '$.bodySha256')"),
+    ("mail_quoted_renamed", "update of quoted on mail_outgoing", "json_extract(new.quoted, '$.bodySha256')"),
+)
+"""Each a trigger: its name, after what, and the blob that is named then."""
+
+
+def _trigger(name: str, event: str, value: str) -> str:
+    """What is held stays so; what was on its way out is wanted again."""
+    return f"""
+    create trigger replica_{name} after {event}
+    when {value} is not null and exists (select 1 from replica_state) begin
+        insert into replica_blobs (sha256, state) values ({value}, 'waiting')
+        on conflict (sha256) do update set named = named + 1,
+            state = iif(state in ('waiting', 'held'), state, 'waiting'),
+            attempts = iif(state = 'held', attempts, 0), retry_at = iif(state = 'held', retry_at, 0),
+            unnamed_at = null, buried_at = null;
+    end
+    """

@@ -1,0 +1,317 @@
+"""The rows of the replica: what waits, what is there, what has to go. Nothing here knows the network.
+
+A blob is ``waiting`` until the target has it, then ``held``. What nothing names is ``unnamed``: it gets a tombstone,
+and seven days after it is ``deleting`` for the moment in which it goes. From either, being named again leads back to
+``waiting``: by a trigger in the commit that names it, or by the sweep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, cast
+
+from svc.clock import DAY_MS, Millis
+from svc.store import Invariant, ReadTx, Tx, json_array
+
+TOMBSTONE_MS: Final = 7 * DAY_MS
+"""From a tombstone to the removal of its blob. Within: it is kept, and being named again cancels the removal."""
+LONGEST_WAIT_MS: Final = DAY_MS  # a date beyond it: the clock jumped
+PART_OF: Final = 14
+"""Nights within which all that is held is read back once."""
+BLOBS_A_PART: Final = 100_000  # compared at a time: some 20 MB
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplicaStatus:
+    """``pending``: blobs that are named and not there yet. ``failed``: of these, what was tried in vain. ``complete``:
+    all that is named is there."""
+
+    enabled: bool
+    pending: int
+    failed: int
+    last_at: Millis | None
+    problem: str | None
+    complete: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Swept:
+    """What one part of a sweep found: to upload, to upload again, and (with how often each was named) named no more."""
+
+    missing: tuple[str, ...]
+    revived: tuple[str, ...]
+    unnamed: Mapping[str, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Due:
+    sha256: str
+    buried: bool
+    attempts: int
+
+
+# For others: recovery points
+
+
+def pending(tx: ReadTx) -> int:
+    """Blobs that this snapshot names and the target has not."""
+    return cast(int, tx.value("select count(*) from replica_blobs where state = 'waiting'"))
+
+
+def is_complete(tx: ReadTx) -> bool:
+    """The target has every blob that this snapshot names. Never before the first sweep: it finds what was there
+    before there was a replica."""
+    swept = tx.value("select 1 from replica_state where swept_at is not null") is not None
+    return swept and tx.value("select 1 from replica_blobs where state = 'waiting' limit 1") is None
+
+
+def keep_since(tx: Tx, at_ms: Millis | None) -> None:
+    """The oldest recovery point that is kept is of ``at_ms`` (``None``: none is kept): whatever was named then or
+    later stays at the target. Without a replica nothing happens."""
+    tx.run("update replica_state set keep_since = :at", at=at_ms)
+
+
+def status(tx: ReadTx) -> ReplicaStatus:
+    row = tx.one("select last_at, problem from replica_state")
+    if row is None:
+        return ReplicaStatus(enabled=False, pending=0, failed=0, last_at=None, problem=None, complete=False)
+    failed, told = tx.one(
+        "select count(*), min(problem) from replica_blobs where state = 'waiting' and attempts > 0"
+    ) or (0, None)
+    return ReplicaStatus(
+        enabled=True,
+        pending=pending(tx),
+        failed=failed,
+        last_at=row[0],
+        problem=row[1] if row[1] is not None else told,
+        complete=is_complete(tx),
+    )
+
+
+# For the loop
+
+
+def begin(tx: Tx, target: str | None) -> None:
+    """From now on this is the target. Of another one nothing is known; without one nothing is queued."""
+    if tx.value("select 1 from replica_state where target = :target", target=target) is not None:
+        # What a crash interrupted is begun again: whether its blob is still there nobody knows.
+        tx.run("update replica_blobs set state = 'unnamed' where state = 'deleting'")
+        return
+    tx.run("delete from replica_blobs")
+    if target is None:
+        tx.run("delete from replica_state")
+        return
+    tx.run(
+        """
+        insert into replica_state (id, target) values (1, :target)
+        on conflict (id) do update set target = excluded.target, swept_at = null, last_at = null, problem = null,
+            problem_at = null
+        """,
+        target=target,
+    )
+
+
+def due(tx: ReadTx, *, limit: int) -> list[Due]:
+    """What has to be uploaded and may be tried now."""
+    rows = tx.all(
+        """
+        select sha256, buried, attempts from replica_blobs
+        where state = 'waiting' and (retry_at <= :now or retry_at > :jumped) order by retry_at limit :limit
+        """,
+        now=tx.now,
+        jumped=tx.now + LONGEST_WAIT_MS,
+        limit=limit,
+    )
+    return [Due(sha256=sha256, buried=bool(buried), attempts=attempts) for sha256, buried, attempts in rows]
+
+
+def arrived(tx: Tx, sha256: str) -> None:
+    """The target has it. What is waiting can't be on its way out, so it is there for good."""
+    tx.run(
+        """
+        update replica_blobs set state = 'held', buried = 0, attempts = 0, retry_at = 0, problem = null
+        where sha256 = :sha256 and state = 'waiting'
+        """,
+        sha256=sha256,
+    )
+    tx.run("update replica_state set last_at = :now, problem = null, problem_at = null", now=tx.now)
+
+
+def put_off(tx: Tx, sha256: str, *, problem: str, retry_at: Millis) -> None:
+    """This blob alone could not be uploaded."""
+    tx.run(
+        """
+        update replica_blobs set attempts = attempts + 1, retry_at = :retry_at, problem = :problem
+        where sha256 = :sha256 and state = 'waiting'
+        """,
+        sha256=sha256,
+        problem=problem,
+        retry_at=retry_at,
+    )
+
+
+def went_wrong(tx: Tx, problem: str) -> bool:
+    """The target itself is not well. Whether that is news."""
+    return bool(
+        tx.run(
+            """
+            update replica_state set problem_at = iif(problem is null, :now, problem_at), problem = :problem
+            where problem is not :problem
+            """,
+            problem=problem,
+            now=tx.now,
+        )
+    )
+
+
+# The sweep
+
+
+def parts(tx: ReadTx) -> int:
+    """In how many parts a sweep compares, so that it holds a bounded number of names."""
+    return 1 + cast(int, tx.value("select count(*) from replica_blobs")) // BLOBS_A_PART
+
+
+def look(tx: ReadTx, references: Sequence[Invariant], *, part: int, of: int) -> Swept:
+    """Compare the references of this snapshot with its rows."""
+    named = {sha256 for sha256 in _each(tx, references) if int(sha256[:8], 16) % of == part}
+    known = {
+        str(sha256): (str(state), int(times))
+        for sha256, state, times in tx.each("select sha256, state, named from replica_blobs")
+        if int(sha256[:8], 16) % of == part
+    }
+    return Swept(
+        missing=tuple(sorted(named - known.keys())),
+        revived=tuple(sorted(one for one in named & known.keys() if known[one][0] in {"unnamed", "deleting"})),
+        unnamed={one: times for one, (_, times) in sorted(known.items()) if one not in named},
+    )
+
+
+def sweep(tx: Tx, swept: Swept) -> None:
+    """Write down what was found. A row that was named since the look is left as it is."""
+    wanted = json_array([*swept.missing, *swept.revived])
+    tx.run(
+        """
+        insert into replica_blobs (sha256, state) select value, 'waiting' from json_each(:wanted) where true
+        on conflict (sha256) do update set state = 'waiting', attempts = 0, retry_at = 0, unnamed_at = null,
+            buried_at = null
+        where replica_blobs.state in ('unnamed', 'deleting')
+        """,
+        wanted=wanted,
+    )
+    # A clock that went back makes nothing older than what was seen before, nor than a recovery point.
+    latest = tx.value(
+        """
+        select max(coalesce((select max(unnamed_at) from replica_blobs), 0), coalesce((select keep_since from
+            replica_state), 0))
+        """
+    )
+    tx.run_many(
+        """
+        update replica_blobs set state = 'unnamed', unnamed_at = :at, attempts = 0, retry_at = 0, problem = null
+        where sha256 = :sha256 and named = :named and state in ('waiting', 'held')
+        """,
+        [{"sha256": sha256, "named": times, "at": max(tx.now, latest)} for sha256, times in swept.unnamed.items()],
+    )
+
+
+def swept(tx: Tx) -> None:
+    """All parts were compared."""
+    tx.run("update replica_state set swept_at = :now", now=tx.now)
+
+
+def swept_at(tx: ReadTx) -> Millis | None:
+    return cast("Millis | None", tx.value("select swept_at from replica_state"))
+
+
+def to_bury(tx: ReadTx, *, limit: int) -> list[str]:
+    """Without a tombstone that the target has."""
+    rows = tx.all(
+        "select sha256 from replica_blobs where state = 'unnamed' and buried_at is null limit :limit", limit=limit
+    )
+    return [str(sha256) for (sha256,) in rows]
+
+
+def burying(tx: Tx, sha256: str) -> bool:
+    """Before its tombstone is sent: whoever wants the blob again has one to take away. Whether nothing names it."""
+    return bool(
+        tx.run("update replica_blobs set buried = 1 where sha256 = :sha256 and state = 'unnamed'", sha256=sha256)
+    )
+
+
+def buried(tx: Tx, sha256: str, *, at: Millis | None) -> None:
+    """Since when the target has its tombstone; ``None``: it has none, and needs one."""
+    tx.run(
+        "update replica_blobs set buried_at = :at where sha256 = :sha256 and state = 'unnamed'", sha256=sha256, at=at
+    )
+
+
+def to_delete(tx: ReadTx, *, named: Mapping[str, int]) -> list[str]:
+    """Of what a look of this night found unnamed: those whose time is over, and that no recovery point can name."""
+    rows = tx.all(
+        """
+        select b.sha256, b.named from replica_blobs b, replica_state s
+        where b.state = 'unnamed' and b.buried_at <= :latest and (s.keep_since is null or b.unnamed_at < s.keep_since)
+        """,
+        latest=tx.now - TOMBSTONE_MS,
+    )
+    return [str(sha256) for sha256, times in rows if named.get(sha256) == times]
+
+
+def deleting(tx: Tx, sha256: str, *, named: int) -> bool:
+    """Just before it goes. Whether nothing has named it since the look, and nothing keeps it."""
+    return bool(
+        tx.run(
+            """
+            update replica_blobs set state = 'deleting' where sha256 = :sha256 and state = 'unnamed' and named = :named
+                and not exists (select 1 from replica_state s where s.keep_since <= replica_blobs.unnamed_at)
+            """,
+            sha256=sha256,
+            named=named,
+        )
+    )
+
+
+def deleted(tx: Tx, sha256: str) -> None:
+    """It is gone there, and nothing has wanted it meanwhile: else the row says ``waiting`` by now."""
+    tx.run("delete from replica_blobs where sha256 = :sha256 and state = 'deleting'", sha256=sha256)
+
+
+def not_deleted(tx: Tx, sha256: str) -> None:
+    """The target refused, or nobody knows: the next night tries again."""
+    tx.run("update replica_blobs set state = 'unnamed' where sha256 = :sha256 and state = 'deleting'", sha256=sha256)
+
+
+# Reading back
+
+
+def held(tx: ReadTx, *, after: str, limit: int) -> list[str]:
+    rows = tx.all(
+        "select sha256 from replica_blobs where state = 'held' and sha256 > :after order by sha256 limit :limit",
+        after=after,
+        limit=limit,
+    )
+    return [str(sha256) for (sha256,) in rows]
+
+
+def next_part(tx: Tx) -> int:
+    """Which fourteenth is read back this night."""
+    tx.run("update replica_state set checked = (checked + 1) % :parts", parts=PART_OF)
+    return cast(int, tx.value("select checked from replica_state") or 0)
+
+
+def lost(tx: Tx, names: Iterable[str]) -> None:
+    """The target has them no more, or not as they were: they have to get there again."""
+    tx.run(
+        """
+        update replica_blobs set state = 'waiting', retry_at = 0
+        where state = 'held' and sha256 in (select value from json_each(:names))
+        """,
+        names=json_array(names),
+    )
+
+
+def _each(tx: ReadTx, references: Sequence[Invariant]) -> Iterator[str]:
+    for reference in references:
+        yield from reference.check(tx)

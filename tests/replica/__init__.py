@@ -1,0 +1,1 @@
+"""How blobs get to another place, stay there, and go from there."""
