@@ -43,6 +43,7 @@ from svc import (
     scheduler,
     surface,
     terminals,
+    tools,
     tryout,
     undo,
 )
@@ -122,6 +123,7 @@ FEATURES: Final[tuple[Feature, ...]] = (
     meetings.FEATURE,
     terminals.FEATURE,
     replica.FEATURE,
+    tools.FEATURE,
     tryout.FEATURE,
     fakes.FEATURE,
     surface.FEATURE,

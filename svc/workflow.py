@@ -67,6 +67,11 @@ class Run(Protocol):
     @property
     def id(self) -> str: ...
 
+    @property
+    def path(self) -> str:
+        """The branches around what is done here, as in the keys of its steps; empty outside of any."""
+        ...
+
     async def step(
         self,
         name: str,

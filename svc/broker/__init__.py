@@ -7,6 +7,7 @@ servers calls :meth:`McpServers.declare`; who stands in for the model vendors, :
 from svc.broker.feature import FEATURE
 from svc.broker.forwarding import Streamed
 from svc.broker.mcp_servers import FromCapability, LocalServer, McpServers, RemoteServer, Server
+from svc.broker.outside import Outside
 from svc.broker.vendors import Outgoing, VendorName, Vendors
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "LocalServer",
     "McpServers",
     "Outgoing",
+    "Outside",
     "RemoteServer",
     "Server",
     "Streamed",

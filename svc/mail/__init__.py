@@ -38,7 +38,7 @@ from svc.mail.providers.table import Providers
 from svc.mail.sending.actions import accept as send
 from svc.mail.sending.drafts import save as save_draft
 from svc.mail.sending.model import Draft, Outgoing, SendRequest
-from svc.mail.service import carry_on, start_account, sync_now
+from svc.mail.service import carry_on, hold_ms, read_thread, search, start_account, sync_now
 from svc.mail.sync.received import MAIL_RECEIVED
 from svc.mail.threads.label_queries import label_named, labels_of
 from svc.mail.threads.queries import message_for, messages_of, thread_for
@@ -71,6 +71,7 @@ __all__ = [
     "carry_on",
     "connect_account",
     "connected_accounts",
+    "hold_ms",
     "keep_mails",
     "label_named",
     "labels_of",
@@ -79,7 +80,9 @@ __all__ = [
     "message_for",
     "messages_of",
     "owner_name",
+    "read_thread",
     "save_draft",
+    "search",
     "send",
     "set_labels",
     "snooze",

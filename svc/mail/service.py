@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from svc.mail.labelling.carrying_on import carry_on as tell_of_changes
+from svc.mail.reading.reader import Reader
+from svc.mail.reading.wire import ThreadDetailOut
+from svc.mail.search.procedures import Search
+from svc.mail.search.wire import SearchInput, SearchOut
+from svc.mail.sending.settings import UNDO_SEND_SECONDS
 from svc.mail.sending.tasks import JOB
 from svc.mail.sync.engine import MailEngine
+from svc.principal import Principal
 from svc.scheduler import Scheduler
 from svc.workspace import Workspace
 
@@ -23,3 +29,18 @@ async def start_account(workspace: Workspace, account_id: str) -> None:
 async def sync_now(workspace: Workspace, account_id: str) -> None:
     """One full step of an account's sync. Returns when it is done."""
     await workspace.service(MailEngine).sync_now(account_id)
+
+
+async def read_thread(workspace: Workspace, principal: Principal, *, thread_id: str) -> ThreadDetailOut:
+    """An open thread with its messages, as ``mail.thread`` answers. Raises 404."""
+    return await workspace.service(Reader).thread(principal, thread_id=thread_id)
+
+
+async def search(workspace: Workspace, principal: Principal, *, query: str, limit: int) -> SearchOut:
+    """What ``mail.search`` finds."""
+    return await workspace.service(Search).ask(principal, SearchInput(query=query, limit=limit))
+
+
+def hold_ms(workspace: Workspace) -> int:
+    """How long a mail is held for second thoughts."""
+    return workspace.config[UNDO_SEND_SECONDS] * 1_000

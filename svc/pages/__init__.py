@@ -6,12 +6,18 @@ that never was, for everybody: an admin is no exception. Start reading at ``mode
 
 from svc.pages import alone, edits, managed, together
 from svc.pages.actions import NO_PAGE, make_private
+from svc.pages.actions import delete as delete_page
+from svc.pages.actions import move as move_page
 from svc.pages.actions import save as save_page
 from svc.pages.edits import Edit, EditedPage
 from svc.pages.feature import FEATURE
+from svc.pages.finding import FoundPage
+from svc.pages.finding import find as find_pages
 from svc.pages.model import EVERYONE, MAX_BODY_BYTES, SHARED_SURFACES, Grant, Page, page_path, page_title
 from svc.pages.news import PAGE_CHANGED, tell_of_below
 from svc.pages.news import TOPIC as PAGES_TOPIC
+from svc.pages.openness import Openness, openness
+from svc.pages.queries import body as page_text
 from svc.pages.queries import (
     file_is_readable_through_a_page,
     files_on_readable_pages,
@@ -20,6 +26,7 @@ from svc.pages.queries import (
     readable_page,
     readable_titles,
 )
+from svc.pages.queries import tree as page_tree
 from svc.pages.untouched import MadePage, take_away, untouched
 
 __all__ = [
@@ -32,18 +39,26 @@ __all__ = [
     "SHARED_SURFACES",
     "Edit",
     "EditedPage",
+    "FoundPage",
     "Grant",
     "MadePage",
+    "Openness",
     "Page",
     "alone",
+    "delete_page",
     "edits",
     "file_is_readable_through_a_page",
     "files_on_readable_pages",
+    "find_pages",
     "first_file_readable_through_a_page",
     "make_private",
     "managed",
+    "move_page",
+    "openness",
     "page_path",
+    "page_text",
     "page_title",
+    "page_tree",
     "pages_that_show",
     "readable_page",
     "readable_titles",

@@ -7,8 +7,9 @@ learns of them. Mail tells whom it meets (:func:`meet`), and asks what they are 
 from svc.people.actions import let_go, meet
 from svc.people.feature import FEATURE
 from svc.people.model import PERSON_CHANGED, Correspondent, Direction, PageRef, plain_address
-from svc.people.queries import filed_under, filing, titles
+from svc.people.queries import filed_under, filing, own_people, pages_of, suggestions, titles
 from svc.people.together import met_together
+from svc.people.words import typed_words
 
 __all__ = [
     "FEATURE",
@@ -21,6 +22,10 @@ __all__ = [
     "let_go",
     "meet",
     "met_together",
+    "own_people",
+    "pages_of",
     "plain_address",
+    "suggestions",
     "titles",
+    "typed_words",
 ]

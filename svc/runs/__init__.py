@@ -6,21 +6,34 @@ timers; the worker plane (:mod:`svc.worker`) runs the code of workflows, which f
 """
 
 from svc.runs.actions import Parent, begin, count_tokens, progress
+from svc.runs.approvals import Decided, decided
 from svc.runs.dispatch import IN_MEMORY, Dispatcher
 from svc.runs.feature import FEATURE
-from svc.runs.queries import active, progress_of
-from svc.runs.tokens import RunGrant, grant_of
+from svc.runs.model import RunRow
+from svc.runs.moving import settle_step, wake
+from svc.runs.queries import active, mine, progress_of, run
+from svc.runs.tokens import RunGrant, grant_of, principal_of
+from svc.runs.waits import ask_person
 
 __all__ = [
     "FEATURE",
     "IN_MEMORY",
+    "Decided",
     "Dispatcher",
     "Parent",
     "RunGrant",
+    "RunRow",
     "active",
+    "ask_person",
     "begin",
     "count_tokens",
+    "decided",
     "grant_of",
+    "mine",
+    "principal_of",
     "progress",
     "progress_of",
+    "run",
+    "settle_step",
+    "wake",
 ]

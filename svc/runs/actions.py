@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -47,17 +47,20 @@ def begin(
     *,
     title: str | None = None,
     parent: Parent | None = None,
+    device_id: str | None = None,
+    capabilities: Sequence[str] = (),
 ) -> str:
-    """Queue a run, granted what its workflow declares. The id of a child follows from its parent's step."""
+    """Queue a run, granted what its workflow declares, and ``capabilities`` besides. The id of a child follows from its
+    parent's step. ``device_id``: the device that asked for it, which may not approve what it does."""
     run_id = derived_id("run", parent.run_id, parent.key) if parent else new_id("run")
     if queries.depth(tx, parent.run_id if parent else None) >= MAX_DEPTH:
         raise Invalid(f"Runs may begin others {MAX_DEPTH} deep.")
     tx.run(
         """
         insert into runs (id, workflow, version, title, user_id, state, input, parent_id, parent_key, calls,
-            capabilities, due_at, created_at)
+            capabilities, due_at, created_at, device_id)
         values (:id, :workflow, :version, :title, :user_id, 'queued', :input, :parent_id, :parent_key, :calls,
-            :capabilities, :now, :now)
+            :capabilities, :now, :now, :device_id)
         on conflict (id) do nothing
         """,
         id=run_id,
@@ -69,8 +72,9 @@ def begin(
         parent_id=parent.run_id if parent else None,
         parent_key=parent.key if parent else None,
         calls=json_array(workflow.calls),
-        capabilities=json_array(workflow.capabilities),
+        capabilities=json_array((*workflow.capabilities, *capabilities)),
         now=tx.now,
+        device_id=device_id,
     )
     row = _existing(tx, run_id)
     tell_all(tx, row)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 from dataclasses import dataclass
 from typing import Final, cast
 
@@ -12,6 +13,7 @@ from svc.errors import Conflict, Forbidden, NotFound
 from svc.principal import Principal
 from svc.runs import queries
 from svc.runs.actions import encoded
+from svc.runs.digests import digest
 from svc.runs.model import ApprovalState, RunError
 from svc.runs.moving import encoded_error, note, settle_step, wake
 from svc.runs.waits import APPROVALS_TOPIC
@@ -37,9 +39,10 @@ class Approval:
     state: ApprovalState
     requested_at: Millis
     expires_at: Millis
+    card: str | None = None
 
 
-_COLUMNS: Final = "id, run_id, key, user_id, tool, summary, input, state, requested_at, expires_at"
+_COLUMNS: Final = "id, run_id, key, user_id, tool, summary, input, state, requested_at, expires_at, card"
 
 
 def open_ones(tx: ReadTx, principal: Principal) -> list[Approval]:
@@ -66,18 +69,23 @@ def decide(tx: Tx, principal: Principal, *, approval_id: str, approve: bool, inp
     approval = _approval(found) if found else None
     if approval is None or not queries.owns(principal, approval.user_id):
         raise NotFound("There is no such request.")
+    if _asked_itself(tx, principal, approval.run_id):
+        raise Forbidden("The device that began this run can't approve what it does: decide it elsewhere.")
     if approval.state != "open" or approval.expires_at <= tx.now:
         state = "expired" if approval.state == "open" else approval.state
         raise Conflict(f"This request is {state} already.", data={"state": state})
     decided = approval.input if input is msgspec.UNSET else encoded(input)
     tx.run(
         """
-        update approvals set state = :state, decided_at = :now, decided_by = :by, decided_input = :input where id = :id
+        update approvals set state = :state, decided_at = :now, decided_by = :by, decided_input = :input,
+            decided_digest = :digest
+        where id = :id
         """,
         state="approved" if approve else "declined",
         now=tx.now,
         by=principal.user_id,
         input=decided if approve else None,
+        digest=digest(approval.tool, decided) if approve else None,
         id=approval.id,
     )
     declined = encoded_error(RunError(type="Declined", message="A person has declined it."))
@@ -93,6 +101,37 @@ def decide(tx: Tx, principal: Principal, *, approval_id: str, approve: bool, inp
     assert row is not None, "an approval goes with its run"
     note(tx, row, "run.approved" if approve else "run.declined")
     wake(tx, approval.run_id)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decided:
+    """What a person let through. ``changed``: it is not what was asked for."""
+
+    input: str
+    changed: bool
+
+
+def decided(tx: ReadTx, *, run_id: str, key: str, tool: str) -> Decided | None:
+    """What was approved for that step of the run, if it was: for this tool, and with the digest that was approved."""
+    row = tx.one(
+        """
+        select tool, input, decided_input, decided_digest from approvals
+        where run_id = :run_id and key = :key and state = 'approved'
+        """,
+        run_id=run_id,
+        key=key,
+    )
+    if row is None or row[0] != tool or row[2] is None:
+        return None
+    if row[3] is None or not hmac.compare_digest(cast(bytes, row[3]), digest(tool, cast(str, row[2]))):
+        return None
+    return Decided(input=cast(str, row[2]), changed=row[1] != row[2])
+
+
+def _asked_itself(tx: ReadTx, principal: Principal, run_id: str) -> bool:
+    if principal.via != "device":
+        return False
+    return bool(tx.value("select device_id from runs where id = :id", id=run_id) == principal.device_id)
 
 
 def may_decide(principal: Principal) -> bool:
@@ -114,4 +153,5 @@ def _approval(row: Row) -> Approval:
         state=cast(ApprovalState, row[7]),
         requested_at=cast(int, row[8]),
         expires_at=cast(int, row[9]),
+        card=cast("str | None", row[10]),
     )

@@ -105,3 +105,15 @@ def m002_attempts_and_approvals(db: Database) -> None:
         create index approvals_open on approvals (user_id, requested_at) where state = 'open';
         """
     )
+
+
+@MIGRATIONS()
+def m003_who_asked_and_what_was_shown(db: Database) -> None:
+    """``device_id``: which device began it. ``card``: what a person is shown, as JSON rows, drawn from the call."""
+    db.executescript(
+        """
+        alter table runs add column device_id text;
+        alter table approvals add column card text;
+        alter table approvals add column decided_digest blob;
+        """
+    )

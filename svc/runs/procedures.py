@@ -50,6 +50,7 @@ async def _approvals(context: RequestContext, wanted: Nothing) -> list[ApprovalO
             input=shown.raw(one.input),
             requested_at=rfc3339(one.requested_at),
             expires_at=rfc3339(one.expires_at),
+            card=shown.raw(one.card),
         )
         for one in found
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Annotated, Final
 
 import msgspec
@@ -13,6 +12,7 @@ from svc.feature import workflows_of
 from svc.ids import new_id
 from svc.protocol import Nothing, Wire
 from svc.runs import actions, queries
+from svc.runs.digests import digest
 from svc.runs.model import MAX_NAME_CHARS
 from svc.runs.moving import note
 from svc.store import Tx
@@ -73,35 +73,41 @@ def _note_begun(workspace: Workspace, tx: Tx, caller: Caller, wanted: Nothing) -
 
 
 def _ask_a_person(workspace: Workspace, tx: Tx, caller: Caller, wanted: ApprovalInput) -> Waiting:
+    return ask_person(
+        tx, caller, tool=wanted.tool, summary=wanted.summary, input=wanted.input, expires_s=wanted.expires_s
+    )
+
+
+def ask_person(
+    tx: Tx, caller: Caller, *, tool: str, summary: str, input: Json, expires_s: float, card: Json = None
+) -> Waiting:
+    """Let a person decide on exactly this ``input``. ``card``: rows that show it, where the tool draws them."""
     row = queries.run(tx, caller.run_id)
     assert row is not None, "it asks"
-    text = actions.encoded(wanted.input)
-    expires_at = tx.now + round(wanted.expires_s * SECOND_MS)
+    text = actions.encoded(input)
+    expires_at = tx.now + round(expires_s * SECOND_MS)
     approval_id = new_id("apr")
     tx.run(
         """
-        insert into approvals (id, run_id, key, user_id, tool, summary, input, digest, state, requested_at, expires_at)
-        values (:id, :run_id, :key, :user_id, :tool, :summary, :input, :digest, 'open', :now, :expires_at)
+        insert into approvals (id, run_id, key, user_id, tool, summary, input, digest, state, requested_at, expires_at,
+            card)
+        values (:id, :run_id, :key, :user_id, :tool, :summary, :input, :digest, 'open', :now, :expires_at, :card)
         """,
         id=approval_id,
         run_id=row.id,
         key=caller.key,
         user_id=row.user_id,
-        tool=wanted.tool,
-        summary=wanted.summary,
+        tool=tool,
+        summary=summary[:MAX_SUMMARY_CHARS],
         input=text,
-        digest=digest(wanted.tool, text),
+        digest=digest(tool, text),
         now=tx.now,
         expires_at=expires_at,
+        card=None if card is None else actions.encoded(card),
     )
     tx.emit(topic=APPROVALS_TOPIC, kind="approval.requested", id=approval_id, audience=row.user_id)
     note(tx, row, "run.approval")
     return Waiting(kind="approval", due_at=expires_at)
-
-
-def digest(tool: str, input: str) -> bytes:
-    """What a decision is about: this tool with this input, and nothing else."""
-    return hashlib.sha256(f"{tool}\0{input}".encode()).digest()
 
 
 CALLS: Final = (

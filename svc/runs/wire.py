@@ -112,7 +112,10 @@ class StepIdInput(Wire, frozen=True):
 
 
 class ApprovalOut(Wire, frozen=True):
-    """``step_id``: the step of the run that waits for it."""
+    """``step_id``: the step of the run that waits for it.
+
+    ``card``: rows of ``{label, text, marks}``, drawn from exactly this input; null where the tool draws none.
+    """
 
     id: str
     run_id: str
@@ -122,6 +125,7 @@ class ApprovalOut(Wire, frozen=True):
     input: msgspec.Raw
     requested_at: str
     expires_at: str
+    card: msgspec.Raw
 
 
 class DecideInput(Wire, frozen=True):

@@ -56,6 +56,10 @@ class Steps:
     def id(self) -> str:
         return self._session.order.run_id
 
+    @property
+    def path(self) -> str:
+        return self._path
+
     async def step(
         self, name: str, work: Work, *, input: Json = None, kind: StepKind = "step", once: bool = False
     ) -> Json:

@@ -1,0 +1,52 @@
+"""Who besides its owner has to do with a page, or would have with a new one at that path."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from svc.pages.model import EVERYONE
+from svc.pages.queries import nearest_above
+from svc.principal import Principal
+from svc.store import ReadTx
+
+
+@dataclass(frozen=True, kw_only=True)
+class Openness:
+    """``foreign``: another owns it. ``synced``: it is a file elsewhere, too."""
+
+    foreign: bool
+    others_read: bool
+    others_write: bool
+    synced: bool
+
+    @property
+    def is_private(self) -> bool:
+        return not (self.foreign or self.others_read or self.others_write or self.synced)
+
+
+def openness(tx: ReadTx, principal: Principal, path: str) -> Openness:
+    """Of the page at ``path``; where there is none, of what a new one there inherits."""
+    row = tx.one("select id, owner_id, source_id from pages where path = :path", path=path)
+    if row is not None:
+        page_id, owner_id, source_id = row
+    else:
+        above = nearest_above(tx, path)
+        owner_id, source_id = principal.user_id, above[1] if above else None
+        page_id = None if above is None else tx.value("select id from pages where path = :path", path=above[0])
+    levels = _levels(tx, source_id, user_id=principal.user_id)
+    return Openness(
+        foreign=owner_id is not None and owner_id != principal.user_id,
+        others_read=bool(levels),
+        others_write="write" in levels,
+        synced=tx.value("select 1 from page_managed where page_id = :id", id=page_id) is not None,
+    )
+
+
+def _levels(tx: ReadTx, source_id: str | None, *, user_id: str | None) -> set[str]:
+    """What others may do there. The owner of the page whose grants hold counts like one who may write."""
+    if source_id is None:
+        return set()
+    owner_id = tx.value("select owner_id from pages where id = :id", id=source_id)
+    rows = tx.all("select grantee, level from page_grants where page_id = :id", id=source_id)
+    levels = {str(level) for grantee, level in rows if grantee == EVERYONE or grantee != user_id}
+    return levels | ({"write"} if owner_id is not None and owner_id != user_id else set())

@@ -1,0 +1,35 @@
+"""Tools: what agents and MCP clients may do here, each a row; and the one rule of when a person is asked first.
+
+Owns the tables ``run_tools``, ``run_trust``, ``page_trust`` and ``tool_calls``. Text from outside (mail, files, the
+web, other people's pages, MCP servers) taints a run for good; from then on each call that sends, fetches, executes or
+changes what others see waits for a person, whatever a definition says. It is decided here, not by the model: start
+reading at ``deciding.py``. A tool's answer is data, and changes neither the tools nor what was granted.
+"""
+
+from svc.tools.deciding import Approval, decide, follow, give, understood
+from svc.tools.feature import FEATURE
+from svc.tools.inert import inert
+from svc.tools.model import CardRow, Level, Outcome, Tool, ToolInput
+from svc.tools.table import LEVELS, Tools, chosen
+from svc.tools.taint import page_taint, taint, taint_of
+
+__all__ = [
+    "FEATURE",
+    "LEVELS",
+    "Approval",
+    "CardRow",
+    "Level",
+    "Outcome",
+    "Tool",
+    "ToolInput",
+    "Tools",
+    "chosen",
+    "decide",
+    "follow",
+    "give",
+    "inert",
+    "page_taint",
+    "taint",
+    "taint_of",
+    "understood",
+]

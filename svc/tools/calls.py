@@ -1,0 +1,195 @@
+"""What a run asks of this plane about tools: call one, ask a person, do what was let through.
+
+A call's row is written before anything is done and settled after it. What lies in the database is decided in the
+transaction of its answer, exactly once; the rest is the work of :mod:`svc.tools.tasks`, and the run waits for it.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import msgspec
+
+from svc.clock import DAY_MS
+from svc.errors import Invalid, Refusal
+from svc.protocol import Wire
+from svc.runs import ask_person, decided
+from svc.runs.digests import digest
+from svc.store import Tx
+from svc.tools.deciding import Understood, bounded, card_of, decide, given_to, said_no, understood, why_ask
+from svc.tools.inert import inert
+from svc.tools.model import CardRow
+from svc.tools.table import Tools
+from svc.tools.taint import taint
+from svc.tools.tasks import Doing
+from svc.worker.tools import ASK, CALL, DO
+from svc.workflow import Call, Caller, Json, Waiting
+from svc.workspace import Workspace
+
+APPROVAL_S: Final = 7 * 86_400.0
+"""How long a call waits for a person. Beyond: the answer is no."""
+MAX_INPUT_BYTES: Final = 100 * 1024
+"""What a tool is given, as JSON. Beyond: refused, and the model is told."""
+MAX_CALLS: Final = 500
+"""Tool calls of one run. Beyond: refused, and the model is told."""
+DONE_BY_MS: Final = DAY_MS
+
+Key = Annotated[str, msgspec.Meta(min_length=1, max_length=500)]
+
+
+class CallInput(Wire, frozen=True):
+    tool: Annotated[str, msgspec.Meta(max_length=200)]
+    input: Json = None
+
+
+class AskInput(Wire, frozen=True):
+    """``call``: the key of the call's step. ``unknown``: it was begun, and nobody knows whether it was done."""
+
+    call: Key
+    unknown: bool = False
+
+
+class DoInput(Wire, frozen=True):
+    """``asked``: the key of the step in which a person was asked."""
+
+    call: Key
+    asked: Key
+
+
+def _call(workspace: Workspace, tx: Tx, caller: Caller, wanted: CallInput) -> Json | Waiting:
+    found = _understood(workspace, tx, caller, wanted.tool, wanted.input)
+    if isinstance(found, str):
+        return _no(found)
+    made = tx.value("select count(*) from tool_calls where run_id = :id", id=caller.run_id)
+    if made >= MAX_CALLS:
+        return _no(f"This run has called tools {MAX_CALLS} times: it may call no more.")
+    try:
+        why = why_ask(tx, caller.principal, caller.run_id, found, given_to(tx, caller.run_id))
+        if why is not None:
+            card_of(tx, caller.principal, found)
+    except Refusal as refusal:
+        return said_no(refusal)
+    _keep(tx, caller, caller.key, found, state="begun" if why is None else "asked")
+    return {"needs": "approval"} if why is not None else _do(workspace, tx, caller, caller.key, found)
+
+
+def _ask(workspace: Workspace, tx: Tx, caller: Caller, wanted: AskInput) -> Waiting:
+    found = _kept(workspace, tx, caller, wanted.call)
+    why = why_ask(tx, caller.principal, caller.run_id, found, given_to(tx, caller.run_id)) or ""
+    card = card_of(tx, caller.principal, found) or _plain(found)
+    if wanted.unknown:
+        why = "It was begun, and whether it was done is not known. Approve to do it again."
+    summary = f"{found.tool.name}: {inert(why)}"
+    return ask_person(
+        tx,
+        caller,
+        tool=found.tool.name,
+        summary=summary,
+        input=found.exact,
+        expires_s=APPROVAL_S,
+        card=msgspec.to_builtins(card),
+    )
+
+
+def _do_approved(workspace: Workspace, tx: Tx, caller: Caller, wanted: DoInput) -> Json | Waiting:
+    """Exactly what a person let through: the input of their decision, held to its digest."""
+    before = _kept(workspace, tx, caller, wanted.call)
+    approved = decided(tx, run_id=caller.run_id, key=wanted.asked, tool=before.tool.name)
+    if approved is None:
+        raise Invalid("No person has let this call through.")
+    found = understood(before.tool, msgspec.json.decode(approved.input))
+    if isinstance(found, str):
+        return _no(found)
+    _keep(tx, caller, wanted.call, found, state="begun")
+    return _do(workspace, tx, caller, wanted.call, found)
+
+
+def _do(workspace: Workspace, tx: Tx, caller: Caller, key: str, found: Understood) -> Json | Waiting:
+    if found.tool.reads_outside is not None:
+        taint(tx, caller.run_id, outside=found.tool.reads_outside)
+    if found.tool.perform is not None:
+        tx.run(
+            "update tool_calls set waits = :waits where run_id = :id and key = :key",
+            waits=caller.key,
+            id=caller.run_id,
+            key=key,
+        )
+        return Waiting(kind="tool", due_at=tx.now + DONE_BY_MS)
+    said = decide(workspace, tx, caller.principal, caller.run_id, found)
+    tx.run(
+        "update tool_calls set state = :state, ended_at = :now where run_id = :id and key = :key",
+        state="failed" if "error" in said else "done",
+        now=tx.now,
+        id=caller.run_id,
+        key=key,
+    )
+    return said
+
+
+def _understood(workspace: Workspace, tx: Tx, caller: Caller, name: str, input: Json) -> Understood | str:
+    """What is granted to the run, exists, and makes sense; or why not, in words for the model."""
+    tool = None
+    if name in given_to(tx, caller.run_id).tools:
+        tool = workspace.service(Tools).find(tx, caller.principal, name)
+    if tool is None:
+        return f"There is no tool {name[:200]!r} here."
+    if len(msgspec.json.encode(input)) > MAX_INPUT_BYTES:
+        return f"{name}: what it is given is longer than {MAX_INPUT_BYTES} bytes."
+    return understood(tool, input)
+
+
+def _kept(workspace: Workspace, tx: Tx, caller: Caller, key: str) -> Understood:
+    row = tx.one("select tool, input from tool_calls where run_id = :id and key = :key", id=caller.run_id, key=key)
+    found = None if row is None else _understood(workspace, tx, caller, row[0], msgspec.json.decode(row[1]))
+    if found is None or isinstance(found, str):
+        raise Invalid(found or "There is no such call.")
+    return found
+
+
+def _keep(tx: Tx, caller: Caller, key: str, found: Understood, *, state: str) -> None:
+    text = msgspec.json.encode(found.exact).decode()
+    tx.run(
+        """
+        insert into tool_calls (run_id, key, tool, input, digest, state, at)
+        values (:id, :key, :tool, :input, :digest, :state, :now)
+        on conflict (run_id, key) do update set input = excluded.input, digest = excluded.digest,
+            state = excluded.state, ended_at = null
+        """,
+        id=caller.run_id,
+        key=key,
+        tool=found.tool.name,
+        input=text,
+        digest=digest(found.tool.name, text),
+        state=state,
+        now=tx.now,
+    )
+
+
+def _plain(found: Understood) -> tuple[CardRow, ...]:
+    """A tool that draws no card: what it is given, key by key."""
+    exact = found.exact if isinstance(found.exact, dict) else {"input": found.exact}
+    return tuple(
+        CardRow(label=inert(str(key)), text=inert(value if isinstance(value, str) else _json(value)))
+        for key, value in exact.items()
+    )
+
+
+def _json(value: Json) -> str:
+    return msgspec.json.format(msgspec.json.encode(bounded(value, MAX_INPUT_BYTES))).decode()
+
+
+def _no(message: str) -> Json:
+    return {"error": {"code": "invalid", "message": inert(message)}}
+
+
+def _then(workspace: Workspace) -> None:
+    workspace.service(Doing).wake.call()
+    for after in workspace.service(Tools).afters:
+        after(workspace)
+
+
+CALLS: Final = (
+    Call(name=CALL, summary="Call a tool: done, or to be asked about.", input=CallInput, decide=_call, then=_then),
+    Call(name=ASK, summary="Ask a person about a call.", input=AskInput, decide=_ask),
+    Call(name=DO, summary="Do what a person let through.", input=DoInput, decide=_do_approved, then=_then),
+)

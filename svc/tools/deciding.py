@@ -1,0 +1,124 @@
+"""The rule of trust: whether a call goes at once, waits for a person, or not at all. And the call itself.
+
+The rule, once: what is no sink goes. A sink goes where its definition says ``auto`` and the run has no text from
+outside; else a person decides on the exact call. The model has no word in it, and no tool's answer changes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import msgspec
+
+from svc.errors import Refusal
+from svc.pages import page_path, readable_page
+from svc.principal import Principal
+from svc.store import ReadTx, Tx
+from svc.tools.model import CardRow, Outcome, Tool
+from svc.tools.taint import taint, taint_of, taint_page
+from svc.workflow import Json
+from svc.workspace import Workspace
+
+Approval = Literal["ask", "auto"]
+ANY: Final = "*"
+
+
+class Given(msgspec.Struct, frozen=True):
+    """What one run may use, as it was given when it began."""
+
+    tools: tuple[str, ...]
+    approvals: Mapping[str, Approval]
+
+    def approval(self, tool: str) -> Approval:
+        return self.approvals.get(tool, self.approvals.get(ANY, "ask"))
+
+
+def give(tx: Tx, run_id: str, *, tools: Sequence[str], approvals: Mapping[str, Approval]) -> None:
+    """With the transaction that begins the run."""
+    tx.run(
+        "insert into run_tools (run_id, tools, approvals) values (:id, :tools, :approvals) on conflict do nothing",
+        id=run_id,
+        tools=msgspec.json.encode(tools).decode(),
+        approvals=msgspec.json.encode(dict(approvals)).decode(),
+    )
+
+
+def given_to(tx: ReadTx, run_id: str) -> Given:
+    row = tx.one("select tools, approvals from run_tools where run_id = :id", id=run_id)
+    if row is None:
+        return Given(tools=(), approvals={})
+    return Given(
+        tools=tuple(msgspec.json.decode(row[0], type=list[str])),
+        approvals=msgspec.json.decode(row[1], type=dict[str, Approval]),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Understood:
+    """A call that can be made: ``exact`` is its input as it is done, approved and shown."""
+
+    tool: Tool
+    wanted: Any
+    exact: Json
+
+
+def understood(tool: Tool, input: Json) -> Understood | str:
+    """Or, in words for the model, why not. Nobody is asked about what could not be done anyway."""
+    try:
+        wanted = msgspec.convert(input if input is not None else {}, tool.input)
+    except (msgspec.ValidationError, ValueError) as error:
+        return f"{tool.name}: {error}"
+    return Understood(tool=tool, wanted=wanted, exact=msgspec.to_builtins(wanted))
+
+
+def why_ask(tx: ReadTx, principal: Principal, run_id: str, call: Understood, given: Given) -> str | None:
+    """Why a person decides; ``None`` where it goes at once. Raises what the tool refuses anyway."""
+    why = call.tool.sink(tx, principal, call.wanted) if call.tool.sink else None
+    if why is None:
+        return None
+    source = taint_of(tx, run_id)
+    if source is not None:
+        return f"{why} The run has read text from outside ({source})."
+    return None if given.approval(call.tool.name) == "auto" else why
+
+
+def card_of(tx: ReadTx, principal: Principal, call: Understood) -> tuple[CardRow, ...] | None:
+    return call.tool.card(tx, principal, call.wanted) if call.tool.card else None
+
+
+def decide(workspace: Workspace, tx: Tx, principal: Principal, run_id: str, call: Understood) -> Json:
+    """Do it here and now; what the model is told. What is refused has changed nothing."""
+    assert call.tool.decide is not None
+    try:
+        with tx.savepoint():
+            outcome = call.tool.decide(workspace, tx, principal, call.wanted)
+    except Refusal as refusal:
+        return said_no(refusal)
+    follow(tx, principal, run_id, call, outcome)
+    return {"result": bounded(outcome.output, call.tool.max_output_bytes)}
+
+
+def follow(tx: Tx, principal: Principal, run_id: str, call: Understood, outcome: Outcome) -> None:
+    """What it means for trust: text from outside taints the run, and a tainted run the pages that it writes."""
+    if outcome.outside is not None:
+        taint(tx, run_id, outside=outcome.outside)
+    path = outcome.output.get("path") if isinstance(outcome.output, dict) else None
+    if isinstance(path, str) and call.tool.level == "full" and taint_of(tx, run_id) is not None:
+        page = readable_page(tx, principal, page_path(path))
+        if page is not None:
+            taint_page(tx, page.id, run_id=run_id)
+
+
+def said_no(refusal: Refusal) -> Json:
+    return {"error": {"code": refusal.code, "message": str(refusal) or refusal.code}}
+
+
+def bounded(output: Json, limit: int) -> Json:
+    """What is longer is cut, and says so."""
+    data = msgspec.json.encode(output)
+    if len(data) <= limit:
+        return output
+    # Half of it: as a text within JSON it grows again by its quotation marks.
+    return {"cut": True, "bytes": len(data), "text": data[: limit // 2].decode("utf-8", "ignore")}

@@ -1,0 +1,34 @@
+"""Text of models and strangers made fit to be looked at: what is not seen can't speak, and what moves is written out.
+
+Links and pictures need no rule here: what passes is shown as text, by ``textContent``, and nothing in it is fetched.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_UNSEEN: Final = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff\ud800-\udfff]"
+)
+_CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_PICTURES: Final = 0x2400
+_DELETE: Final = 0x7F
+
+
+def inert(text: str) -> str:
+    """Without what hides or reorders; control characters as signs, such as ``␛``."""
+    return _CONTROLS.sub(_shown, _UNSEEN.sub("", text.replace("\r\n", "\n")))
+
+
+def hidden_in(text: str) -> bool:
+    """Whether there is something in it that a reader would not see."""
+    return _UNSEEN.search(text) is not None or _CONTROLS.search(text.replace("\r\n", "\n")) is not None
+
+
+def _shown(found: re.Match[str]) -> str:
+    code = ord(found.group())
+    if code == _DELETE:
+        return "\u2421"
+    return chr(_PICTURES + code) if code < 0x20 else "\ufffd"

@@ -1,0 +1,1 @@
+"""The tools themselves, a module for each family, each a list of rows."""

@@ -1,0 +1,199 @@
+"""``pages.*``: the tree of pages as the run's owner may see and write it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import msgspec
+
+from svc.errors import NotFound
+from svc.pages import (
+    NO_PAGE,
+    Page,
+    delete_page,
+    find_pages,
+    move_page,
+    openness,
+    page_path,
+    page_text,
+    page_tree,
+    readable_page,
+    save_page,
+)
+from svc.principal import Principal
+from svc.store import ReadTx, Tx
+from svc.tools.cards import row
+from svc.tools.model import CardRow, Outcome, Tool, ToolInput
+from svc.tools.taint import page_taint
+from svc.workspace import Workspace
+
+CONFIGURATION: Final = ("mail-rules", "agents", "mcp", "memory")
+"""Below them a page is what others act on."""
+MAX_TREE: Final = 500
+FOUND: Final = "pages"
+
+Path = Annotated[str, msgspec.Meta(min_length=1, max_length=4_000)]
+
+
+class TreeInput(ToolInput, frozen=True):
+    path: Path | None = None
+
+
+class PathInput(ToolInput, frozen=True):
+    path: Path
+
+
+class FindInput(ToolInput, frozen=True):
+    text: Annotated[str, msgspec.Meta(max_length=1_000)]
+    limit: Annotated[int, msgspec.Meta(ge=1, le=20)] = 10
+
+
+class SaveInput(ToolInput, frozen=True):
+    path: Path
+    body: str
+    title: str | None = None
+    revision: int | None = None
+
+
+class MoveInput(ToolInput, frozen=True):
+    path: Path
+    to: Path
+
+
+def why_sink(tx: ReadTx, principal: Principal, path: str) -> str | None:
+    """Why writing there is more than a note of one's own."""
+    path = page_path(path)
+    if path.split("/")[0] in CONFIGURATION:
+        return f"Pages under {path.split('/')[0]}/ tell others what to do."
+    found = openness(tx, principal, path)
+    if found.synced:
+        return "The page is a file in a git repository, too."
+    if found.foreign:
+        return "The page is somebody else's."
+    return "Others can read the page." if found.others_read or found.others_write else None
+
+
+def seen(tx: ReadTx, principal: Principal, path: str) -> Page:
+    page = readable_page(tx, principal, page_path(path))
+    if page is None:
+        raise NotFound(NO_PAGE)
+    return page
+
+
+def outside_of(tx: ReadTx, principal: Principal, page: Page) -> str | None:
+    """Where the text of a page comes from, if not from its reader."""
+    if page_taint(tx, page.id):
+        return f"the page {page.path}, which was written from outside text"
+    found = openness(tx, principal, page.path)
+    if found.foreign or found.others_write:
+        return f"the page {page.path}, which others may write"
+    return None
+
+
+def _tree(workspace: Workspace, tx: Tx, principal: Principal, wanted: TreeInput) -> Outcome:
+    top = None if wanted.path is None else page_path(wanted.path)
+    found = page_tree(tx, principal, top)[:MAX_TREE]
+    listed = [{"path": page.path, "title": page.title, "hasChildren": more} for page, more in found]
+    outside = next((why for page, _ in found if (why := outside_of(tx, principal, page))), None)
+    return Outcome(output={"pages": listed}, outside=outside)
+
+
+def _read(workspace: Workspace, tx: Tx, principal: Principal, wanted: PathInput) -> Outcome:
+    page = seen(tx, principal, wanted.path)
+    body = page_text(tx, page_id=page.id, revision=page.revision)
+    said = {"path": page.path, "title": page.title, "revision": page.revision, "body": body}
+    return Outcome(output=said, outside=outside_of(tx, principal, page))
+
+
+def _find(workspace: Workspace, tx: Tx, principal: Principal, wanted: FindInput) -> Outcome:
+    found = find_pages(tx, principal, text=wanted.text, limit=wanted.limit)
+    listed = [{"path": one.path, "title": one.title, "snippet": one.snippet} for one in found]
+    pages = [page for one in found if (page := readable_page(tx, principal, one.path))]
+    outside = next((why for page in pages if (why := outside_of(tx, principal, page))), None)
+    return Outcome(output={"pages": listed}, outside=outside)
+
+
+def _save(workspace: Workspace, tx: Tx, principal: Principal, wanted: SaveInput) -> Outcome:
+    saved = save_page(tx, principal, path=wanted.path, title=wanted.title, body=wanted.body, revision=wanted.revision)
+    return Outcome(output={"path": page_path(wanted.path), "id": saved.id, "revision": saved.revision})
+
+
+def _move(workspace: Workspace, tx: Tx, principal: Principal, wanted: MoveInput) -> Outcome:
+    move_page(tx, principal, path=wanted.path, to=wanted.to)
+    return Outcome(output={"path": page_path(wanted.to)})
+
+
+def _delete(workspace: Workspace, tx: Tx, principal: Principal, wanted: PathInput) -> Outcome:
+    delete_page(tx, principal, path=wanted.path)
+    return Outcome(output={"deleted": page_path(wanted.path)})
+
+
+def _save_sink(tx: ReadTx, principal: Principal, wanted: SaveInput) -> str | None:
+    return why_sink(tx, principal, wanted.path)
+
+
+def _move_sink(tx: ReadTx, principal: Principal, wanted: MoveInput) -> str | None:
+    return why_sink(tx, principal, wanted.to) or why_sink(tx, principal, wanted.path) or "A page gets another place."
+
+
+def _delete_sink(tx: ReadTx, principal: Principal, wanted: PathInput) -> str | None:
+    return "A page goes into the trash, with all below it."
+
+
+def page_rows(tx: ReadTx, principal: Principal, *, path: str, body: str, title: str | None) -> tuple[CardRow, ...]:
+    """What would stand where, and what stands there now."""
+    page = readable_page(tx, principal, page_path(path))
+    why = why_sink(tx, principal, path)
+    rows = [row("Page", path, *((why,) if why else ()))]
+    if title is not None:
+        rows.append(row("Title", title))
+    rows.append(row("Text", body))
+    if page is not None:
+        rows.append(row("Text that it replaces", page_text(tx, page_id=page.id, revision=page.revision)))
+    return tuple(rows)
+
+
+def _save_card(tx: ReadTx, principal: Principal, wanted: SaveInput) -> tuple[CardRow, ...]:
+    return page_rows(tx, principal, path=wanted.path, body=wanted.body, title=wanted.title)
+
+
+def _move_card(tx: ReadTx, principal: Principal, wanted: MoveInput) -> tuple[CardRow, ...]:
+    return (row("Page", wanted.path), row("To", wanted.to))
+
+
+def _delete_card(tx: ReadTx, principal: Principal, wanted: PathInput) -> tuple[CardRow, ...]:
+    return (row("Page, with all below it", wanted.path),)
+
+
+TOOLS: Final = (
+    Tool(name="pages.tree", summary="List pages, or those below one.", input=TreeInput, level="read", decide=_tree),
+    Tool(name="pages.read", summary="Read a page: its text as Markdown.", input=PathInput, level="read", decide=_read),
+    Tool(name="pages.find", summary="Find pages by their words.", input=FindInput, level="read", decide=_find),
+    Tool(
+        name="pages.save",
+        summary="Write a page: make it, or replace its text. Give the revision that you read.",
+        input=SaveInput,
+        level="full",
+        decide=_save,
+        sink=_save_sink,
+        card=_save_card,
+    ),
+    Tool(
+        name="pages.move",
+        summary="Move a page, with all below it.",
+        input=MoveInput,
+        level="full",
+        decide=_move,
+        sink=_move_sink,
+        card=_move_card,
+    ),
+    Tool(
+        name="pages.delete",
+        summary="Put a page into the trash, with all below it.",
+        input=PathInput,
+        level="full",
+        decide=_delete,
+        sink=_delete_sink,
+        card=_delete_card,
+    ),
+)

@@ -1,0 +1,44 @@
+"""Which runs have read text from outside, and which pages were written by such. Once told, it stays told.
+
+Owns the tables ``run_trust`` and ``page_trust``. It is this plane that decides on it, never the model.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from svc.store import ReadTx, Tx
+
+
+def taint(tx: Tx, run_id: str, *, outside: str) -> None:
+    """The run has text from outside. The first source is kept: it is what a person is told."""
+    tx.run(
+        "insert into run_trust (run_id, source, at) values (:id, :source, :now) on conflict do nothing",
+        id=run_id,
+        source=outside[:500],
+        now=tx.now,
+    )
+
+
+def taint_of(tx: ReadTx, run_id: str) -> str | None:
+    """Where its text from outside came from; ``None`` of a run that has none."""
+    return cast("str | None", tx.value("select source from run_trust where run_id = :id", id=run_id))
+
+
+def taint_page(tx: Tx, page_id: str, *, run_id: str) -> None:
+    tx.run(
+        "insert into page_trust (page_id, run_id, at) values (:id, :run, :now) on conflict do nothing",
+        id=page_id,
+        run=run_id,
+        now=tx.now,
+    )
+
+
+def page_taint(tx: ReadTx, page_id: str) -> bool:
+    """Whether something in the page was written by a run with text from outside."""
+    return tx.value("select 1 from page_trust where page_id = :id", id=page_id) is not None
+
+
+def trust_page(tx: Tx, page_id: str) -> None:
+    """A person has read it, and says that it is theirs."""
+    tx.run("delete from page_trust where page_id = :id", id=page_id)

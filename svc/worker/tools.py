@@ -1,0 +1,57 @@
+"""One tool call as a run makes it, and the run that makes a single one. What may be done the other plane decides."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from svc.worker.rows import WorkerRows
+from svc.workflow import Json, Run, StepFailed, Workflow
+
+CALL: Final = "tools.call"
+ASK: Final = "tools.ask"
+DO: Final = "tools.do"
+CALLS: Final = (CALL, ASK, DO)
+
+DECLINED: Final = "A person was asked, and has declined. Don't try it again in another way."
+EXPIRED: Final = "A person was asked, and nobody has answered in time."
+
+Elsewhere = Callable[[Run, Json], Awaitable[Json]]
+"""Does what a tool of an MCP server does."""
+
+
+async def use(run: Run, tool: str, input: Json, *, elsewhere: Elsewhere | None = None) -> Json:
+    """``{"result": …}`` or ``{"error": {"code", "message"}}``, for the model. A person may be asked on the way."""
+    said = await run.call(CALL, {"tool": tool, "input": input}, name="call")
+    asked = 0
+    while "needs" in said or "unknown" in said:
+        asked += 1
+        name = "ask" if asked == 1 else f"ask {asked}"
+        unknown = "unknown" in said
+        try:
+            await run.call(ASK, {"call": _key(run, "call"), "unknown": unknown}, name=name)
+        except StepFailed as error:
+            if error.type not in {"Declined", "Expired"}:
+                raise
+            return _no(DECLINED if error.type == "Declined" else EXPIRED)
+        said = await run.call(DO, {"call": _key(run, "call"), "asked": _key(run, name)}, name=f"do {asked}")
+    if "elsewhere" in said.get("result", {}) and elsewhere is not None:
+        return await elsewhere(run, said["result"]["elsewhere"])
+    return dict(said)
+
+
+def _key(run: Run, name: str) -> str:
+    return f"{run.path}/{name}" if run.path else name
+
+
+def _no(message: str) -> Json:
+    return {"error": {"code": "declined", "message": message}}
+
+
+async def once(run: Run, input: Json) -> Json:
+    """A single call: what an MCP client asked for."""
+    return await use(run, input["tool"], input["input"])
+
+
+ONCE: Final = Workflow(name="tools.once", version=1, title="Call a tool", code=once, calls=CALLS)
+ROWS: Final = WorkerRows(workflows=(ONCE,))
