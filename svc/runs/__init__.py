@@ -7,6 +7,7 @@ timers; the worker plane (:mod:`svc.worker`) runs the code of workflows, which f
 
 from svc.runs.actions import Parent, begin, count_tokens, progress
 from svc.runs.approvals import Decided, decided
+from svc.runs.digests import digest
 from svc.runs.dispatch import IN_MEMORY, Dispatcher
 from svc.runs.feature import FEATURE
 from svc.runs.model import RunRow
@@ -28,6 +29,7 @@ __all__ = [
     "begin",
     "count_tokens",
     "decided",
+    "digest",
     "grant_of",
     "mine",
     "principal_of",

@@ -6,7 +6,7 @@ changes what others see waits for a person, whatever a definition says. It is de
 reading at ``deciding.py``. A tool's answer is data, and changes neither the tools nor what was granted.
 """
 
-from svc.tools.deciding import Approval, decide, follow, give, understood
+from svc.tools.deciding import Approval, Understood, bounded, decide, follow, give, understood
 from svc.tools.feature import FEATURE
 from svc.tools.inert import inert
 from svc.tools.model import CardRow, Level, Outcome, Tool, ToolInput
@@ -23,6 +23,8 @@ __all__ = [
     "Tool",
     "ToolInput",
     "Tools",
+    "Understood",
+    "bounded",
     "chosen",
     "decide",
     "follow",

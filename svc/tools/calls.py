@@ -13,8 +13,7 @@ import msgspec
 from svc.clock import DAY_MS
 from svc.errors import Invalid, Refusal
 from svc.protocol import Wire
-from svc.runs import ask_person, decided
-from svc.runs.digests import digest
+from svc.runs import ask_person, decided, digest
 from svc.store import Tx
 from svc.tools.deciding import Understood, bounded, card_of, decide, given_to, said_no, understood, why_ask
 from svc.tools.inert import inert

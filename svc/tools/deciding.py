@@ -88,8 +88,11 @@ def card_of(tx: ReadTx, principal: Principal, call: Understood) -> tuple[CardRow
     return call.tool.card(tx, principal, call.wanted) if call.tool.card else None
 
 
-def decide(workspace: Workspace, tx: Tx, principal: Principal, run_id: str, call: Understood) -> Json:
-    """Do it here and now; what the model is told. What is refused has changed nothing."""
+def decide(workspace: Workspace, tx: Tx, principal: Principal, run_id: str | None, call: Understood) -> Json:
+    """Do it here and now; what the model is told. What is refused has changed nothing.
+
+    ``run_id``: ``None`` of an MCP client, which is no run, and is taken to have text from outside.
+    """
     assert call.tool.decide is not None
     try:
         with tx.savepoint():
@@ -100,12 +103,12 @@ def decide(workspace: Workspace, tx: Tx, principal: Principal, run_id: str, call
     return {"result": bounded(outcome.output, call.tool.max_output_bytes)}
 
 
-def follow(tx: Tx, principal: Principal, run_id: str, call: Understood, outcome: Outcome) -> None:
+def follow(tx: Tx, principal: Principal, run_id: str | None, call: Understood, outcome: Outcome) -> None:
     """What it means for trust: text from outside taints the run, and a tainted run the pages that it writes."""
-    if outcome.outside is not None:
+    if outcome.outside is not None and run_id is not None:
         taint(tx, run_id, outside=outcome.outside)
     path = outcome.output.get("path") if isinstance(outcome.output, dict) else None
-    if isinstance(path, str) and call.tool.level == "full" and taint_of(tx, run_id) is not None:
+    if isinstance(path, str) and call.tool.level == "full" and (run_id is None or taint_of(tx, run_id)):
         page = readable_page(tx, principal, page_path(path))
         if page is not None:
             taint_page(tx, page.id, run_id=run_id)

@@ -49,6 +49,10 @@ class Tools:
     def add(self, source: Source) -> None:
         self._sources.append(source)
 
+    def own(self, principal: Principal) -> dict[str, Tool]:
+        """Those of this service that the principal may use."""
+        return {name: row for name, row in self._own.items() if self._may(principal, row)}
+
     def of(self, tx: ReadTx, principal: Principal) -> dict[str, Tool]:
         """All that the principal may use here, by name."""
         found = {row.name: row for source in self._sources for row in source(tx, principal)}

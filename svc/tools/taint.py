@@ -25,11 +25,11 @@ def taint_of(tx: ReadTx, run_id: str) -> str | None:
     return cast("str | None", tx.value("select source from run_trust where run_id = :id", id=run_id))
 
 
-def taint_page(tx: Tx, page_id: str, *, run_id: str) -> None:
+def taint_page(tx: Tx, page_id: str, *, run_id: str | None) -> None:
     tx.run(
         "insert into page_trust (page_id, run_id, at) values (:id, :run, :now) on conflict do nothing",
         id=page_id,
-        run=run_id,
+        run=run_id or "",
         now=tx.now,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,9 @@ async def test_a_mail_goes_only_as_a_person_saw_it_and_a_change_is_what_goes(ser
     )
     question = await asked(service, run_id)
     rows = [(one["label"], one["text"]) for one in question["card"]]
-    assert ("Bcc", "spy@example.net") in rows and ("Text", text) in rows and ("From", MIA) in rows
+    assert ("Bcc", "spy@example.net") in rows
+    assert ("Text", text) in rows
+    assert ("From", MIA) in rows
     marks = {one["text"]: one["marks"] for one in question["card"] if one["marks"]}
     assert any("other letters" in mark for mark in marks["Eve <eve@xn--exmple-cua.org>"])
     assert any("never written" in mark for mark in marks["spy@example.net"])
@@ -64,7 +67,7 @@ async def test_a_mail_goes_only_as_a_person_saw_it_and_a_change_is_what_goes(ser
 
 
 async def test_what_cannot_be_done_is_told_to_the_model_and_asks_nobody(service: Service) -> None:
-    for tool, input, words in (
+    for tool, given, words in (
         ("no.such", {}, "no tool"),
         ("pages.read", {"path": "nowhere"}, "no such page"),
         ("pages.read", {"path": 7}, "Expected `str`"),
@@ -72,7 +75,7 @@ async def test_what_cannot_be_done_is_told_to_the_model_and_asks_nobody(service:
         ("mail.send", {"to": ["a@b.c"], "subject": "x", "text": "y"}, "accountId"),
         ("http.fetch", {"url": "http://127.0.0.1/"}, "can't be asked"),
     ):
-        run_id = await call(service, tool, auto=True, **input)
+        run_id = await call(service, tool, auto=True, **given)
         assert words in (await outcome(service, run_id))["error"]["message"], tool
     assert await service.query("approvals.list") == []
 
@@ -118,7 +121,8 @@ async def test_what_was_under_way_when_the_service_died_is_asked_about_if_it_cou
         await service.workspace.store.write(_die_within, run_id)
     async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake") as service:
         again = await asked(service, run_id)
-        assert again["id"] != question["id"] and "not known" in again["summary"]
+        assert again["id"] != question["id"]
+        assert "not known" in again["summary"]
         await service.mutate("approvals.decide", id=again["id"], approve=False)
         assert (await outcome(service, run_id))["error"]["code"] == "declined"
 
@@ -136,7 +140,7 @@ def _die_within(tx: Any, run_id: str) -> None:
         where run_id = :id
         """,
         input='{"call":"call","asked":"ask"}',
-        digest=__import__("hashlib").sha256(b'{"call":"call","asked":"ask"}').digest(),
+        digest=sha256(b'{"call":"call","asked":"ask"}').digest(),
         late=tx.now + 86_400_000,
         id=run_id,
     )
@@ -145,8 +149,10 @@ def _die_within(tx: Any, run_id: str) -> None:
 async def test_every_tool_says_what_it_takes_and_how_far_it_goes(service: Service) -> None:
     found = {one["name"]: one for one in await service.query("tools.list")}
     for name in ("pages.read", "mail.search", "mail.read", "mail.draft", "mail.send", "files.read", "http.fetch"):
-        assert found[name]["schema"]["type"] == "object" and found[name]["summary"]
-        assert found[name]["maxOutputBytes"] > 0 and found[name]["withinS"] > 0
+        assert found[name]["schema"]["type"] == "object"
+        assert found[name]["summary"]
+        assert found[name]["maxOutputBytes"] > 0
+        assert found[name]["withinS"] > 0
     assert {name for name, one in found.items() if one["asks"]} >= {"mail.send", "http.fetch", "memory.write"}
     await until(service, await call(service, "tasks.add", title="Buy milk"), "done")
     said = await outcome(service, await call(service, "tasks.list"))

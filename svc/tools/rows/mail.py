@@ -19,7 +19,7 @@ from svc.workspace import Workspace
 
 OUTSIDE: Final = "mail"
 MAX_MESSAGES: Final = 50
-"""The newest of a thread that a tool reads."""
+"""Messages of a thread that a tool reads. Beyond: the newest ones."""
 MAX_TEXT_CHARS: Final = 20_000
 """Of one message. Beyond: it is cut, and says so."""
 REPLY_ELSEWHERE: Final = "the mail that it answers asks for replies at an address other than its sender's"

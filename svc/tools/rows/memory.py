@@ -19,6 +19,7 @@ from svc.workspace import Workspace
 
 TOP: Final = "memory"
 MAX_LISTED: Final = 500
+"""Pages of memory that a tool lists. Beyond: the first ones."""
 MAX_MEMORY_CHARS: Final = 32_000
 """One page of memory, as a tool writes it. Beyond: refused, and the model is told."""
 
