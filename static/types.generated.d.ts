@@ -1966,6 +1966,7 @@ interface RunsApprovalOut {
   input: unknown;
   requestedAt: string;
   expiresAt: string;
+  card: unknown;
 }
 
 /** `input` replaces what was asked for. */
@@ -2120,6 +2121,33 @@ interface TerminalsTerminalOut {
   rows: number;
   openedAt: string;
   endsAt: string | null;
+}
+
+/** `from_outside`: a run that had text from outside has written there. */
+interface ToolsMemoryOut {
+  name: string;
+  title: string;
+  fromOutside: boolean;
+}
+
+interface ToolsPathInput {
+  path: string;
+}
+
+/** `asks`: it can send, fetch, execute or change what others see, so a person may be asked before it does. */
+interface ToolsToolOut {
+  name: string;
+  summary: string;
+  level: "full" | "mail" | "read";
+  asks: boolean;
+  readsOutside: boolean;
+  schema: Record<string, unknown>;
+  withinS: number;
+  maxOutputBytes: number;
+}
+
+interface ToolsTrustOut {
+  fromOutside: boolean;
 }
 
 interface TryoutTriedOut {
@@ -2303,6 +2331,10 @@ interface Procedures {
   "meetings.choose": { input: MeetingsChooseInput; output: {} };
   "terminals.list": { input: undefined; output: TerminalsTerminalOut[] };
   "terminals.kill": { input: TerminalsKillInput; output: {} };
+  "tools.list": { input: undefined; output: ToolsToolOut[] };
+  "memory.list": { input: undefined; output: ToolsMemoryOut[] };
+  "pages.trust": { input: ToolsPathInput; output: ToolsTrustOut };
+  "pages.setTrusted": { input: ToolsPathInput; output: {} };
   "demo.tryOut": { input: undefined; output: TryoutTriedOut };
   "health.ping": { input: undefined; output: SurfacePong };
   "inside.look": { input: undefined; output: InsideInsideOut };

@@ -13,7 +13,7 @@ CREATE TABLE approvals (
     decided_at integer,
     decided_by text,
     decided_input text
-) strict, without rowid;
+, card text, decided_digest blob) strict, without rowid;
 
 CREATE TABLE blob_damage (
     sha256 text primary key,
@@ -1011,6 +1011,13 @@ CREATE TABLE page_trash_revisions (
 ) strict
 ;
 
+CREATE TABLE page_trust (               -- pages that such a run wrote; a page that is gone is nobody's concern
+    page_id text primary key,
+    run_id text not null,
+    at integer not null
+) strict, without rowid
+;
+
 CREATE TABLE pages (
     id text primary key,
     path text not null unique,
@@ -1189,6 +1196,20 @@ CREATE TABLE run_steps (
     primary key (run_id, key)
 ) strict, without rowid;
 
+CREATE TABLE run_tools (                -- what a run was given when it began; nothing it reads changes that
+    run_id text primary key references runs (id) on delete cascade,
+    tools text not null,
+    approvals text not null
+) strict, without rowid
+;
+
+CREATE TABLE run_trust (                -- runs that have text from outside, and where the first came from
+    run_id text primary key references runs (id) on delete cascade,
+    source text not null,
+    at integer not null
+) strict, without rowid
+;
+
 CREATE TABLE runs (
     id text primary key,
     workflow text not null,
@@ -1215,7 +1236,7 @@ CREATE TABLE runs (
     created_at integer not null,
     started_at integer,
     ended_at integer
-) strict, without rowid;
+, device_id text) strict, without rowid;
 
 CREATE TABLE secrets (
     name text primary key,
@@ -1237,6 +1258,20 @@ CREATE TABLE sessions (
     last_seen_at integer not null,
     expires_at integer not null
 ) strict
+;
+
+CREATE TABLE tool_calls (               -- one a call: written before it is done, and again after
+    run_id text not null references runs (id) on delete cascade,
+    key text not null,
+    tool text not null,
+    input text not null,
+    digest blob not null,
+    state text not null check (state in ('asked', 'begun', 'working', 'done', 'failed', 'unknown')),
+    waits text,                         -- the step of the run that waits for it
+    at integer not null,
+    ended_at integer,
+    primary key (run_id, key)
+) strict, without rowid
 ;
 
 CREATE TABLE undo_steps (                   -- a person's steps that can be taken back, and what that takes
@@ -1485,6 +1520,8 @@ CREATE INDEX runs_of_worker on runs (worker) where state = 'running';
 CREATE INDEX sessions_expiry on sessions (expires_at);
 
 CREATE INDEX sessions_user on sessions (user_id);
+
+CREATE INDEX tool_calls_open on tool_calls (at) where state in ('begun', 'working');
 
 CREATE INDEX undo_steps_user on undo_steps (user_id, id desc);
 
