@@ -48,7 +48,7 @@ from svc import (
     tryout,
     undo,
 )
-from svc.capabilities import broker_of, key_source, whole
+from svc.capabilities import EscrowKeys, EscrowRefused, broker_of, escrow_keys, key_source, whole
 from svc.capability import Capability
 from svc.clock import Clock
 from svc.command import OpenedHome
@@ -172,8 +172,25 @@ def all_invariants() -> tuple[Invariant, ...]:
     return tuple(invariant for feature in FEATURES for invariant in feature.invariants)
 
 
+async def escrowed_keys(config: Config, *, rng: random.Random, read_only: bool = False) -> EscrowKeys | None:
+    """The master key of a hosted cell, before anything of its home is opened or made; ``None`` for any other."""
+    keys = escrow_keys(config, rng=rng)
+    if keys is not None:
+        try:
+            await keys.fetch(may_create=not read_only)
+        except EscrowRefused as fault:
+            raise BootFault(str(fault), exit_code=EXIT_FAILURE if fault.passing else EXIT_CONFIG) from fault
+    return keys
+
+
 def open_home(
-    config: Config, *, clock: Clock, threads: ThreadPool, environ: Mapping[str, str], read_only: bool = False
+    config: Config,
+    *,
+    clock: Clock,
+    threads: ThreadPool,
+    environ: Mapping[str, str],
+    read_only: bool = False,
+    escrowed: EscrowKeys | None = None,
 ) -> OpenedHome:
     """Open home, database, blobs and secrets, or say in one sentence why not. Blocks; migrates unless ``read_only``."""
     try:
@@ -189,8 +206,10 @@ def open_home(
         home.close()
         raise BootFault(str(fault), exit_code=EXIT_FAILURE) from fault
     try:
-        keys = key_source(config, home_id=home.id, home=home.path, environ=environ)
+        keys = escrowed or key_source(config, home_id=home.id, home=home.path, environ=environ)
         keyring = keys.load(may_create=not read_only and not store.read_now(has_secrets))
+        if escrowed is not None and not read_only:
+            escrowed.opened()
     except KeyRefused as fault:
         store.close_now()
         home.close()
@@ -205,7 +224,8 @@ async def workspace_of(
 ) -> AsyncIterator[Workspace]:
     """A workspace with everything opened and every feature built, before any subsystem runs."""
     threads = ThreadPool(limit=THREADS, name="workers")
-    opened = open_home(config, clock=clock, threads=threads, environ=environ)
+    escrowed = await escrowed_keys(config, rng=rng)
+    opened = open_home(config, clock=clock, threads=threads, environ=environ, escrowed=escrowed)
     try:
         async with ProcessPool(limit=PROCESSES, name="strangers") as processes, Egress() as egress:
             workspace = Workspace(

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from svc.command import Argument, Command
 
 
+SERVICE: Final = "SVC_SERVICE"
+CONTROL_PLANE: Final = "key-escrow-control-plane"
+"""As :mod:`svc.settings` has them, which would load too much here."""
 _WORKER: Final = (["serve", "--role=worker"], ["serve", "--role", "worker"])
 _OF_THE_PROGRAM: Final = ("-h", "--help", "--version")
 EXIT_PIPE_CLOSED: Final = 141
@@ -29,6 +32,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from svc.worker import process  # late, and nothing else: it loads no part of the trusted plane
 
         return process.main()
+    if os.environ.get(SERVICE) == CONTROL_PLANE:
+        from svc.control_plane import process as control_plane  # it opens no home, and loads no feature
+
+        return control_plane.main(arguments)
     # Imported late: a process for strangers' input imports the main module, and should not load the service with it.
     from svc import commands
 

@@ -7,6 +7,7 @@ process; 78 configuration, with every fault on standard error as ``NAME: what is
 from __future__ import annotations
 
 import os
+import random
 import resource
 import sys
 from collections.abc import Iterator, Mapping
@@ -26,6 +27,7 @@ from svc.app import (
     all_invariants,
     all_rules,
     all_settings,
+    escrowed_keys,
     open_home,
     serve,
 )
@@ -42,7 +44,7 @@ from svc.log import Log
 from svc.nursery import ThreadPool
 from svc.preflight import serve_rules
 from svc.settings import HOME, INTERNAL_PORT, LOG, PORT, WORKER_PROCESS
-from svc.store import Home, StoreBroken, damage, run_fsck
+from svc.store import Home, KeyRefused, StoreBroken, damage, run_fsck
 from svc.worker import process
 
 ROLES: Final = get_args(Role)
@@ -70,6 +72,8 @@ def run(name: str, given: Mapping[str, Any]) -> int:
         return _misconfigured(name, error)
     except BootFault as fault:
         return _complain(fault.exit_code, str(fault))
+    except KeyRefused as fault:
+        return _complain(EXIT_FAILURE, str(fault))
     except Refusal as refusal:
         return _complain(EXIT_FAILURE, refusal.detail)
     except StoreBroken as fault:
@@ -265,7 +269,11 @@ def _opened_home(config: Config, *, read_only: bool) -> Iterator[OpenedHome]:
 
 
 async def _open(config: Config, pool: ThreadPool, read_only: bool) -> OpenedHome:
-    return open_home(config, clock=WallClock(), threads=pool, environ=os.environ, read_only=read_only)
+    rng = random.Random()  # noqa: S311  spreads pauses, guards nothing
+    escrowed = await escrowed_keys(config, rng=rng, read_only=read_only)
+    return open_home(
+        config, clock=WallClock(), threads=pool, environ=os.environ, read_only=read_only, escrowed=escrowed
+    )
 
 
 def _complain(code: int, *lines: str) -> int:

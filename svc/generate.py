@@ -16,6 +16,9 @@ from typing import Any, Final
 from svc.app import FAKES, FEATURES, all_settings
 from svc.command import Argument, Command
 from svc.commands import all_commands
+from svc.config import AnySetting
+from svc.control_plane import settings as control_plane_settings
+from svc.control_plane.routes import ROUTES as ESCROW_ROUTES
 from svc.feature import routes_of
 from svc.generate_bounds import bounds
 from svc.generate_limits import rows as limit_rows
@@ -61,15 +64,6 @@ def main(arguments: list[str]) -> int:
 
 
 def _configuration() -> str:
-    rows = [
-        (
-            f"`{setting.name}`",
-            setting.type + (f" ({setting.unit})" if setting.unit else ""),
-            setting.shown_default or ("unset" if setting.default is None else f"`{setting.default}`"),
-            setting.help + (" Secret: never shown or logged." if setting.secret else ""),
-        )
-        for setting in all_settings()
-    ]
     intro = (
         "Every setting is an environment variable, read once at boot; an empty one counts as unset. `svc config`\n"
         "prints the values in force and where each came from. All faults of a boot are reported together.\n"
@@ -78,10 +72,22 @@ def _configuration() -> str:
     )
     return (
         f"# Configuration\n\n{_NOTE}\n{intro}\n"
-        + _table(("variable", "type", "default", "meaning"), rows)
+        + _table(("variable", "type", "default", "meaning"), map(_setting, all_settings()))
+        + "\n## The escrow service\n\nWith `SVC_SERVICE=key-escrow-control-plane`, `svc serve` is the "
+        "[escrow service](escrow.md) of a fleet, and these\nare all the variables that it reads.\n\n"
+        + _table(("variable", "type", "default", "meaning"), [_setting(row) for row in control_plane_settings.SETTINGS])
         + "\n## Profiles\n\nWhat reaches into the machine is off in a public cell (`SVC_PROFILE=cloud`), whatever a "
         "variable says;\n`svc doctor` names a variable that has no effect there.\n\n"
         + _table(("what", "variable", "under `local`", "under `cloud`", "meaning"), map(_switch, SWITCHES))
+    )
+
+
+def _setting(setting: AnySetting) -> tuple[str, ...]:
+    return (
+        f"`{setting.name}`",
+        setting.type + (f" ({setting.unit})" if setting.unit else ""),
+        setting.shown_default or ("unset" if setting.default is None else f"`{setting.default}`"),
+        setting.help + (" Secret: never shown or logged." if setting.secret else ""),
     )
 
 
@@ -115,13 +121,17 @@ def _routes() -> str:
         + _table(("method", "path", "access", "what it does"), internal)
         + "\n## Worker control\n\nWhere the worker is a process of its own; with the same token.\n\n"
         + _table(("method", "path", "access", "what it does"), worker)
+        + "\n## Escrow service\n\nWith `SVC_SERVICE=key-escrow-control-plane`; under `/v1/` with a cell's "
+        "credential.\n\n"
+        + _table(("method", "path", "access", "what it does"), map(_route, ESCROW_ROUTES))
         + "\n## RPC\n\nThe tRPC 11 wire under `/trpc`; queries by GET, mutations by POST.\n\n"
         + _table(("procedure", "kind", "access", "what it does"), procedures)
     )
 
 
 def _route(row: Route[Any]) -> tuple[str, ...]:
-    return (row.method, f"`{row.path}`", row.access, row.summary)
+    access = "credential" if row.path.startswith("/v1/") else row.access
+    return (row.method, f"`{row.path}`", access, row.summary)
 
 
 def _commands() -> str:

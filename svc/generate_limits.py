@@ -44,6 +44,7 @@ AREAS: Final = {
     "Mail that comes": ("formats/mime", "mail/reading", "mail/images"),
     "Mail that is written": ("formats/writing", "mail/sending", "mail/snippets"),
     "The mailbox": ("mail",),
+    "The escrow service": ("control_plane",),
 }
 """Where the modules of each table stand; the first that fits has it."""
 ORDER: Final = (
@@ -58,6 +59,7 @@ ORDER: Final = (
     "The mailbox",
     "Mail that comes",
     "Mail that is written",
+    "The escrow service",
 )
 _NOTE: Final = re.compile(r"(.+?)\.? Beyond: (.+)\.", re.DOTALL)
 _UNITS: Final = (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))

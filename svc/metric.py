@@ -6,15 +6,14 @@ from the code; never an id, an address or a name of somebody's.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from svc.durations import Durations
+from svc.exposition import Values
 from svc.workspace import Workspace
 
-Values = Mapping[tuple[str, ...], float | Durations]
-"""By the values of the labels, in their order; ``()`` where there are none."""
+__all__ = ["Metric", "Values"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from ipaddress import ip_address
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 from urllib.parse import urlsplit
 
 from svc.config import (
@@ -103,6 +103,14 @@ PUBLIC_ORIGIN: Setting[str | None] = Setting(
     default=None,
     type="origin",
     help="Canonical browser origin, such as https://mail.example.org. Drives OAuth redirects and origin checks.",
+)
+CONTROL_PLANE: Final = "key-escrow-control-plane"
+SERVICE: Setting[str] = Setting(
+    name="SVC_SERVICE",
+    parse=one_of("cell", CONTROL_PLANE),
+    default="cell",
+    type="name",
+    help=f"What `svc serve` is: a `cell`, or the escrow service of a fleet (`{CONTROL_PLANE}`), which opens no home.",
 )
 TLS_CERT_FILE: Setting[Path | None] = Setting(
     name="SVC_TLS_CERT_FILE",
@@ -228,6 +236,7 @@ WORKER_PROCESS: Setting[bool] = Setting(
 )
 
 CORE_SETTINGS = (
+    SERVICE,
     HOME,
     PORT,
     HOST,
@@ -255,6 +264,11 @@ CORE_SETTINGS = (
 def is_fake(config: Config) -> bool:
     """Only ``app.py`` asks, to choose the features, and the rules below."""
     return config[PROVIDERS] == "fake"
+
+
+def is_hosted(config: Config) -> bool:
+    """Whether this is a cell of a fleet, whose master key comes from the escrow service."""
+    return config[PROFILE] == "cloud" and not is_fake(config)
 
 
 def default_under_fakes(fake: T, *, otherwise: T) -> Callable[[Mapping[str, str]], T]:
@@ -293,12 +307,6 @@ def _cloud_is_whole(config: Config) -> Iterable[ConfigFault]:
     if not (config[PUBLIC_ORIGIN] or "").startswith("https://"):
         yield ConfigFault(
             PUBLIC_ORIGIN.name, "a public cell needs its HTTPS origin", "set it, such as https://mail.example.org"
-        )
-    if not is_fake(config):
-        yield ConfigFault(
-            PROFILE.name,
-            "a public cell keeps its master key under a key-management service, which this version can't speak to",
-            "use SVC_PROFILE=local behind a proxy of your own",
         )
 
 

@@ -29,6 +29,8 @@ BASE = {
     "confinement",
     "landlock",
     "overlap",
+    "exposition",
+    "window",
 }
 ROOMS = {"nursery", "protocol", "store"}
 PURE = {"formats"}
@@ -52,9 +54,12 @@ ABOVE_ROOMS = {
     "switches",
     "doors",
     "worker",
+    "control_plane",
 }
 OF_THE_WORKER = {"nursery", "protocol", "doors", "workspace", "workflow", "settings", "switches", "listening"}
 """What a worker process may load: nothing from which the store or a feature could be reached."""
+OF_THE_CONTROL_PLANE = {"nursery", "protocol", "doors", "settings", "listening"}
+"""What the escrow service may load: no feature, and nothing that opens a home."""
 FIXTURES = {"demo"}
 """Data of the fakes; no feature."""
 
@@ -157,6 +162,8 @@ def test_a_module_imports_only_what_stands_below_it(path: Path) -> None:
     allowed = BASE | {room}
     if room in {"worker", "doors"}:
         allowed |= OF_THE_WORKER
+    elif room == "control_plane":
+        allowed |= OF_THE_CONTROL_PLANE
     elif room in ABOVE_ROOMS:
         allowed |= ROOMS | ABOVE_ROOMS
     elif room in FIXTURES:
@@ -203,7 +210,9 @@ def test_inside_mail_a_folder_imports_only_those_before_it(path: Path) -> None:
         ("wsproto", lambda path: room_of(path) == "protocol"),
         ("httpx2", lambda path: path.name == "egress.py"),
         # In the worker it starts, not in the service; and to know whether this is the main thread.
-        ("threading", lambda path: path.name in {"process_pool.py", "stack_alarm.py"}),
+        # A lock stands between the thread that has a connection and the one that cuts it short.
+        ("threading", lambda path: path.name in {"process_pool.py", "stack_alarm.py", "database.py"}),
+        ("psycopg", lambda path: room_of(path) == "control_plane"),
         ("asyncio", lambda path: False),
         ("time", lambda path: path.name in {"clock.py", "watchdog.py", "process_pool.py"}),
     ],

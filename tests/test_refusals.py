@@ -42,8 +42,20 @@ REFUSALS: Final = {
         "SVC_PUBLIC_ORIGIN", "http://localhost:80", "needs its HTTPS origin", SVC_PROFILE="cloud", PROVIDERS="fake"
     ),
     "a public cell has no key escrow": one(
-        "SVC_PROFILE", "cloud", "key-management service", SVC_PUBLIC_ORIGIN="https://a.example"
+        "SVC_PROFILE",
+        "cloud",
+        "a public cell belongs to a tenant",
+        *("SVC_TENANT_ID", "SVC_KMS_PROVIDER", "SVC_KMS_KEY_ID", "SVC_KEY_ESCROW_URL", "SVC_KEY_ESCROW_TOKEN"),
+        *("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"),
+        SVC_PUBLIC_ORIGIN="https://a.example",
     ),
+    "a key by an alias": one("SVC_KMS_KEY_ID", "alias/tenants", "is an alias"),
+    "a key by the ARN of an alias": one("SVC_KMS_KEY_ID", "arn:aws:kms:eu-1:123456789012:alias/a", "is an alias"),
+    "a key that is no ARN": one("SVC_KMS_KEY_ID", "1234abcd", "no ARN of a key"),
+    "another key service": one("SVC_KMS_PROVIDER", "vault", "'vault' is not known"),
+    "an escrow service by http": one("SVC_KEY_ESCROW_URL", "http://keys.example", "would carry secrets unencrypted"),
+    "a short escrow credential": one("SVC_KEY_ESCROW_TOKEN", "cell.short", "no credential of the escrow service"),
+    "another service": one("SVC_SERVICE", "escrow", "'escrow' is not known"),
     "a wildcard outside the cloud profile": one("SVC_HOST", "0.0.0.0", "would open the service to every network"),
     "a wildcard of IPv6": one("SVC_HOST", "::", "would open the service to every network"),
     "the internal port is the public one": one("SVC_INTERNAL_PORT", "4780", "is the public port"),

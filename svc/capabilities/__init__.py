@@ -7,8 +7,9 @@ in nobody else's hands.
 
 from svc.capabilities.broker import Broker, Door, NotGranted
 from svc.capabilities.doors import broker_of, door_of
+from svc.capabilities.escrow import EscrowKeys, EscrowRefused
 from svc.capabilities.feature import FEATURE
-from svc.capabilities.keys import key_source
+from svc.capabilities.keys import escrow_keys, key_source
 from svc.capabilities.probing import ask as ask_service
 from svc.capabilities.seeding import whole
 from svc.capabilities.settings import LLM_A_URL, LLM_B_URL
@@ -19,10 +20,13 @@ __all__ = [
     "LLM_B_URL",
     "Broker",
     "Door",
+    "EscrowKeys",
+    "EscrowRefused",
     "NotGranted",
     "ask_service",
     "broker_of",
     "door_of",
+    "escrow_keys",
     "key_source",
     "whole",
 ]

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import random
 import sys
 from typing import Final
 
+import trio
+
+from svc.capabilities.escrow import EscrowKeys
+from svc.capabilities.keys import escrow_keys
 from svc.capabilities.rotation import renewed_keyring, rewrap_all
 from svc.clock import rfc3339
 from svc.command import JSON, OK, Argument, Command, Invocation
-from svc.store import Secrets
+from svc.config import BadValue
+from svc.settings import HOME, MASTER_KEY_FILE
+from svc.store import CannotOpen, Home, KeyFile, KeyRefused, Secrets, master_key_path
 
 EXIT_FAILURE: Final = 1
 
@@ -30,6 +37,15 @@ def list_secrets(call: Invocation) -> int:
 
 def rotate(call: Invocation) -> int:
     with call.home() as opened:
+        if (kms_key := call.given["kms_key"]) is not None:
+            if not isinstance(opened.keys, EscrowKeys):
+                print("--kms-key is for a hosted cell, whose master key is wrapped", file=sys.stderr)
+                return EXIT_FAILURE
+            try:
+                opened.keys.wrap_by(kms_key)
+            except BadValue as fault:
+                print(f"--kms-key: {fault}", file=sys.stderr)
+                return EXIT_FAILURE
         keyring = renewed_keyring(opened)
         secrets = Secrets(keyring)
         rewrap_all(opened.store, secrets)
@@ -40,6 +56,25 @@ def rotate(call: Invocation) -> int:
         if call.given["forget_old"]:
             opened.keys.replace(keyring.current_only())
         print(f"{len(opened.store.read_now(secrets.rows))} secrets are under the new master key")
+    return OK
+
+
+def escrow(call: Invocation) -> int:
+    """The key of a home that was a local one; the home is only asked for its id."""
+    config = call.config
+    keys = escrow_keys(config, rng=random.Random())  # noqa: S311  spreads pauses, guards nothing
+    if keys is None:
+        print("SVC_PROFILE: only a hosted cell has an escrow service; set the cell's variables", file=sys.stderr)
+        return EXIT_FAILURE
+    try:
+        home_id = Home.id_of(config[HOME])
+        path = master_key_path(config[MASTER_KEY_FILE], home_id=home_id, environ=config.environ)
+        keyring = KeyFile(path=path, home=config[HOME]).load(may_create=False)
+        version = trio.run(keys.adopt, keyring)
+    except (CannotOpen, KeyRefused) as fault:
+        print(fault, file=sys.stderr)
+        return EXIT_FAILURE
+    print(f"The master key {path} is kept by the escrow service now, as version {version}; the file can go")
     return OK
 
 
@@ -59,7 +94,17 @@ COMMANDS: Final = (
                 is_flag=True,
                 help="also drop the older keys: then no older copy of the database can be read any more",
             ),
+            Argument(
+                name="--kms-key",
+                metavar="ARN",
+                help="of a hosted cell: have the new one wrapped by this key; set SVC_KMS_KEY_ID to it afterwards",
+            ),
         ),
         run=rotate,
+    ),
+    Command(
+        name="secrets escrow",
+        summary="hand the master key file of a home that was a local one to the escrow service of its cell",
+        run=escrow,
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from svc.capabilities import actions
+from svc.capabilities import actions, escrow
 from svc.capabilities.broker import Broker
 from svc.capabilities.catalogue import CAPABILITIES
 from svc.capabilities.checks import CHECKS
@@ -34,7 +34,8 @@ async def _prune(workspace: Workspace) -> None:
 FEATURE = Feature(
     name="capabilities",
     summary="The credentials of the workspace, and the one door to them.",
-    settings=SETTINGS,
+    settings=(*SETTINGS, *escrow.SETTINGS),
+    rules=escrow.RULES,
     migrations=MIGRATIONS,
     tables=("capability_audit",),
     procedures=PROCEDURES,

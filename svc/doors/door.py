@@ -7,7 +7,7 @@ requests in flight have the drain's time to finish. The same for the public list
 from __future__ import annotations
 
 import resource
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
@@ -36,12 +36,36 @@ class Door:
     limits: Limits = DEFAULT_LIMITS
 
 
-async def serve_port(child: Child, listeners: Sequence[trio.SocketListener], doors: Sequence[Door]) -> None:
-    """Serve until the intake is cancelled. Each connection by the first door that has room."""
+async def serve_port(
+    child: Child,
+    listeners: Sequence[trio.SocketListener],
+    doors: Sequence[Door],
+    *,
+    linger: Callable[[], Awaitable[None]] | None = None,
+) -> None:
+    """Serve until the intake is cancelled. Each connection by the first door that has room.
+
+    ``linger``: on drain the port stays open, and idle connections with it, until this returns.
+    """
     drain = Drain()
-    child.work.start_soon(_pass_on_drain, child, drain)
     handler = partial(_serve, doors=doors, log=child.log, drain=drain)
-    await trio.serve_listeners(handler, list(listeners), handler_nursery=child.work)
+    serve = partial(trio.serve_listeners, handler, list(listeners), handler_nursery=child.work)
+    if linger is not None:
+        child.work.start_soon(_serve_on, child, drain, serve, linger)
+        await trio.sleep_forever()
+    child.work.start_soon(_pass_on_drain, child, drain)
+    await serve()
+
+
+async def _serve_on(
+    child: Child, drain: Drain, serve: Callable[[], Awaitable[None]], linger: Callable[[], Awaitable[None]]
+) -> None:
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(serve)
+        await child.wait_draining()
+        await linger()
+        drain.begin()
+        nursery.cancel_scope.cancel()
 
 
 async def _serve(stream: trio.SocketStream, *, doors: Sequence[Door], log: Log, drain: Drain) -> None:

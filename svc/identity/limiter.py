@@ -6,17 +6,13 @@ table is full the client that was longest away is forgotten; nobody is admitted 
 
 from __future__ import annotations
 
-import math
-from array import array
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from ipaddress import IPv6Address, ip_address
 from typing import TYPE_CHECKING, Final
 
-import trio
-
-from svc.errors import Forbidden, Refusal
+from svc.errors import Forbidden
 from svc.protocol import Forwarded, Request, Response
+from svc.window import Windows
 
 if TYPE_CHECKING:
     from svc.workspace import RequestContext
@@ -35,25 +31,12 @@ class RateLimiter:
     """At most ``limit`` requests of one client in any :data:`WINDOW_S` seconds."""
 
     def __init__(self, *, limit: int, forwarded: Forwarded = NOBODY, max_clients: int = MAX_CLIENTS) -> None:
-        self._limit = limit
         self._forwarded = forwarded
-        self._max_clients = max_clients
-        self._admitted: OrderedDict[str, array[float]] = OrderedDict()
+        self.windows = Windows(limit=limit, window_s=WINDOW_S, max_keys=max_clients)
 
     def check(self, request: Request, *, apart: str = "") -> None:
         """Count this request, or raise 429 with ``Retry-After``. ``apart`` names a count of its own."""
-        now = trio.current_time()
-        client = f"{apart}{self._client(request)}"
-        times = self._admitted.pop(client, array("d"))
-        while times and times[0] <= now - WINDOW_S:
-            del times[0]
-        self._admitted[client] = times
-        while len(self._admitted) > self._max_clients:
-            self._admitted.popitem(last=False)
-        if len(times) >= self._limit:
-            wait_s = max(1, math.ceil(times[0] + WINDOW_S - now))
-            raise Refusal("Too many tries. Wait a little.", code="rate_limited", headers={"Retry-After": str(wait_s)})
-        times.append(now)
+        self.windows.admit(f"{apart}{self._client(request)}", refusal="Too many tries. Wait a little.")
 
     def address_of(self, request: Request) -> str:
         """Where a request comes from: the peer, or what a proxy that is believed says."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from svc.errors import Forbidden, Unauthenticated
+from svc.exposition import CONTENT_TYPE, text_of
 from svc.identity import Identity
-from svc.metrics.text import CONTENT_TYPE, text_of
 from svc.protocol import Request, Response, Route, Says
 from svc.workspace import RequestContext
 

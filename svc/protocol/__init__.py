@@ -10,7 +10,7 @@ from svc.protocol.asgi import AsgiFace
 from svc.protocol.cookies import clear_cookie, cookie, set_cookie
 from svc.protocol.drain import Drain
 from svc.protocol.forwarded import NEAR_NETWORKS, Forwarded
-from svc.protocol.guard import Guard, LoopbackGuard
+from svc.protocol.guard import Guard, LoopbackGuard, MachinesGuard
 from svc.protocol.http1 import serve_connection
 from svc.protocol.limits import DEFAULT_LIMITS, Limits
 from svc.protocol.link import Connect, Link, LinkAnswer, LinkFault, LinkStream
@@ -59,6 +59,7 @@ __all__ = [
     "LinkStream",
     "Listener",
     "LoopbackGuard",
+    "MachinesGuard",
     "Nothing",
     "Procedure",
     "ProcedureKind",

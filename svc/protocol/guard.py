@@ -142,6 +142,21 @@ class LoopbackGuard(Guard):
             raise _foreign()
 
 
+class MachinesGuard(Guard):
+    """For a port that programs of other machines use, under whatever name a platform gives it, and no browser.
+
+    Nothing here goes by a cookie or by where a request comes from: so a page that rebinds its name gains nothing.
+    """
+
+    def __init__(self, *, port: int) -> None:
+        super().__init__(bind_host="", port=port)
+
+    def check_host(self, request: Request) -> None:
+        """Any name; raises 403 for whatever a page in a browser sends."""
+        if request.headers.all("origin") or request.headers.all("sec-fetch-site"):
+            raise _foreign()
+
+
 def check_access(access: Access, principal: Principal | None) -> None:
     """Raises 401 or 403 when ``principal`` is not whom a row is for."""
     if access == "public":

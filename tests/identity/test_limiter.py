@@ -80,7 +80,7 @@ async def test_a_flood_of_addresses_fills_no_memory_and_admits_nobody_twice_for_
     limiter = RateLimiter(limit=1, max_clients=100)
     for number in range(10_000):
         assert admitted(limiter, request(f"198.51.{number // 250}.{number % 250}"))
-    assert len(limiter._admitted) == 100
+    assert len(limiter.windows._admitted) == 100
     assert not admitted(limiter, request("198.51.39.249"))
 
 

@@ -42,7 +42,7 @@ async def test_of_a_hundred_first_sign_ins_at_once_one_is_the_admin(service: Ser
         body = json.dumps({"email": f"p{number}@example.org"}).encode()
         replies.append(await service.ask("POST", "/auth/dev-login", body, fields=fields))
 
-    service.workspace.service(Identity).limiter._limit = 1_000
+    service.workspace.service(Identity).limiter.windows.limit = 1_000
     async with trio.open_nursery() as nursery:
         for number in range(100):
             nursery.start_soon(knock, number)

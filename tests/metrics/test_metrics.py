@@ -7,8 +7,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from svc.app import FEATURES
 from svc.durations import Durations
+from svc.exposition import text_of
 from svc.metric import Metric
-from svc.metrics.text import text_of
 from svc.principal import Principal
 from tests.identity.people import pair, sign_in
 from tests.quiet import all_quiet

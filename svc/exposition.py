@@ -1,21 +1,39 @@
-"""The text that Prometheus reads (exposition format 0.0.4). Pure."""
+"""The text that Prometheus reads (exposition format 0.0.4). Pure: it knows no service, only numbers and their names."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, Protocol
 
 from svc.durations import Durations
-from svc.metric import Metric, Values
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 
+Values = Mapping[tuple[str, ...], float | Durations]
+"""By the values of the labels, in their order; ``()`` where there are none."""
 
-def text_of(read: Sequence[tuple[Metric, Values]]) -> str:
+
+class Named(Protocol):
+    """What is told of a number besides its values."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def help(self) -> str: ...
+
+    @property
+    def labels(self) -> tuple[str, ...]: ...
+
+
+def text_of(read: Sequence[tuple[Named, Values]]) -> str:
     return "".join(f"{line}\n" for metric, values in read for line in _lines(metric, values))
 
 
-def _lines(metric: Metric, values: Values) -> Iterator[str]:
+def _lines(metric: Named, values: Values) -> Iterator[str]:
     yield f"# HELP {metric.name} {metric.help}"
     yield f"# TYPE {metric.name} {metric.kind}"
     for labels, value in sorted(values.items()):

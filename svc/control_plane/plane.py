@@ -1,0 +1,114 @@
+"""The running escrow service: what its routes are handed. Owns the calls in flight, and the word that it closes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Final
+
+import trio
+
+from svc.config import Config
+from svc.control_plane.credentials import upsert
+from svc.control_plane.database import MIGRATION_MS, Database
+from svc.control_plane.migrations import migrate
+from svc.control_plane.settings import CELL_TOKENS
+from svc.errors import Refusal, Unauthenticated, Unavailable
+from svc.log import Log
+from svc.protocol import Request, Traffic
+from svc.window import Windows
+
+CALLS_MAX: Final = 120
+"""Calls of one credential in a minute, at each replica. Beyond: 429 `rate_limited` with `Retry-After`."""
+WINDOW_S: Final = 60.0
+TOKENS_KEPT: Final = 65_536
+BOOT_S: Final = 30.0
+"""How long the database may stay away at the start."""
+LOOK_AGAIN_S: Final = 1.0
+LINGER_S: Final = 1.0
+"""Between the stop signal and the closed port, at least: who balances the load sees the 503 of `/readyz`."""
+_SCHEME: Final = "bearer "
+
+
+class Plane:
+    def __init__(self, *, config: Config, database: Database, log: Log) -> None:
+        self.config = config
+        self.database = database
+        self.log = log
+        self.traffic = Traffic()
+        self.outcomes: Counter[tuple[str, str]] = Counter()
+        self.draining = False
+        self._windows = Windows(limit=CALLS_MAX, window_s=WINDOW_S, max_keys=TOKENS_KEPT)
+        self._calls = 0
+        self._quiet = trio.Event()
+
+    async def boot(self) -> None:
+        """Tables and credentials. Waits for a database that is away, and gives up as :class:`Unavailable`."""
+        tokens = self.config[CELL_TOKENS]
+        give_up = trio.current_time() + BOOT_S
+        while True:
+            try:
+                applied = await self.database.run(
+                    migrate, deadline_s=2 * MIGRATION_MS / 1_000, statement_ms=MIGRATION_MS
+                )
+                done = await self.database.run(partial(upsert, tokens=tokens), deadline_s=MIGRATION_MS / 1_000)
+                break
+            except Unavailable:
+                if trio.current_time() >= give_up:
+                    raise
+                await trio.sleep(LOOK_AGAIN_S)
+        self.log.info("escrow.booted", migrations=applied, credentials=len(tokens), changed=done.changed)
+        for name in done.retired:
+            self.log.warning("escrow.old_token_ignored", credential=name)
+
+    @property
+    def calls(self) -> int:
+        """In flight."""
+        return self._calls
+
+    @contextmanager
+    def call(self, request: Request) -> Iterator[str]:
+        """One call of a cell, with its token: 503 while the service closes, 401 without a token, 429 beyond the rate.
+
+        The rate is counted by the token as it was sent: who guesses tokens uses up nobody else's.
+        """
+        if self.draining:
+            raise Unavailable("The service is closing. Ask another replica.", headers={"Retry-After": "1"})
+        token = _token(request)
+        self._windows.admit(
+            hashlib.sha256(token.encode()).hexdigest(), refusal="Too many calls with this credential. Wait a little."
+        )
+        self._calls += 1
+        try:
+            yield token
+        finally:
+            self._calls -= 1
+            if self._calls == 0:
+                self._quiet.set()
+
+    async def finish(self) -> None:
+        """The service closes: returns when no call is in flight, and not before others could have seen it."""
+        self.draining = True
+        await trio.sleep(LINGER_S)
+        while self._calls:
+            self._quiet = trio.Event()
+            await self._quiet.wait()
+
+
+def refused_token() -> Refusal:
+    """Whatever is wrong with it, the answer is the same."""
+    return Unauthenticated("Send a credential of this service: Authorization: Bearer <credentialId>.<secret>")
+
+
+def _token(request: Request) -> str:
+    said = request.headers.all("authorization")
+    if len(said) != 1 or said[0][: len(_SCHEME)].lower() != _SCHEME:
+        raise refused_token()
+    token = said[0][len(_SCHEME) :].strip()
+    name, _, secret = token.partition(".")
+    if not name or not secret or not token.isascii():
+        raise refused_token()
+    return token
