@@ -1582,6 +1582,29 @@ interface NotificationsSubscribedOut {
   browserId: string;
 }
 
+/** `pages` are files, `waiting` are to be written. */
+interface OkfStatusOut {
+  enabled: boolean;
+  pages: number;
+  waiting: number;
+  conflicts: OkfTroubleOut[];
+  problems: OkfUnwrittenOut[];
+}
+
+/** `kept`: the copy that holds what was written, where both had changed. Names are below `okf/`. */
+interface OkfTroubleOut {
+  file: string;
+  path: string;
+  kept: string | null;
+  reason: string;
+  at: string;
+}
+
+interface OkfUnwrittenOut {
+  path: string;
+  reason: string;
+}
+
 interface PagesBacklinkOut {
   path: string;
   title: string;
@@ -2335,6 +2358,7 @@ interface Procedures {
   "memory.list": { input: undefined; output: ToolsMemoryOut[] };
   "pages.trust": { input: ToolsPathInput; output: ToolsTrustOut };
   "pages.setTrusted": { input: ToolsPathInput; output: {} };
+  "okf.status": { input: undefined; output: OkfStatusOut };
   "demo.tryOut": { input: undefined; output: TryoutTriedOut };
   "health.ping": { input: undefined; output: SurfacePong };
   "inside.look": { input: undefined; output: InsideInsideOut };

@@ -864,6 +864,27 @@ CREATE TABLE oauth_states (
 , payload text not null default '') strict, without rowid
 ;
 
+CREATE TABLE okf_files (            -- what was written, or read, last
+    page_id text primary key,
+    file text not null unique,      -- below okf/
+    digest text not null,           -- SHA-256 of the file; empty: it could not be written
+    revision integer not null,
+    problem text
+) strict, without rowid
+;
+
+CREATE TABLE okf_queue (page_id text primary key) strict, without rowid;
+
+CREATE TABLE okf_troubles (         -- files of people that are not what the page is
+    file text primary key,
+    path text not null,
+    kept text,                      -- the copy, where both had changed
+    reason text not null,
+    digest text not null,
+    at integer not null
+) strict, without rowid
+;
+
 CREATE TABLE outbox (
     seq integer primary key autoincrement,
     at integer not null,
@@ -1542,6 +1563,26 @@ end;
 CREATE TRIGGER mail_search_relabelled after update of labels on mail_messages
 when new.labels is not old.labels begin
     update mail_search set labels = new.labels where message_id = new.id;
+end;
+
+CREATE TRIGGER okf_changed after update of path, title, owner_id, access, revision on pages begin
+    insert into okf_queue (page_id) values (new.id) on conflict do nothing;
+end;
+
+CREATE TRIGGER okf_gone after delete on pages begin
+    insert into okf_queue (page_id) values (old.id) on conflict do nothing;
+end;
+
+CREATE TRIGGER okf_granted after insert on page_grants begin
+    insert into okf_queue (page_id) values (new.page_id) on conflict do nothing;
+end;
+
+CREATE TRIGGER okf_made after insert on pages begin
+    insert into okf_queue (page_id) values (new.id) on conflict do nothing;
+end;
+
+CREATE TRIGGER okf_revoked after delete on page_grants begin
+    insert into okf_queue (page_id) values (old.page_id) on conflict do nothing;
 end;
 
 CREATE TRIGGER page_search_deleted after delete on pages begin

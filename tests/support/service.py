@@ -258,8 +258,8 @@ class Service:
         return await self.workspace.store.read(lambda tx: tx.all(sql, **params))
 
     async def dump(self) -> dict[str, list[tuple[Any, ...]]]:
-        """Every row of every table, but for where the consumers stand: they follow in the background. So does the index
-        of pages, which is brought up to date before."""
+        """Every row of every table, but for where the consumers stand, and the files of pages: they follow in the
+        background. So does the index of pages, which is brought up to date before."""
         await index_pages(self.workspace.store)
         return await self.workspace.store.read(_dump)
 
@@ -381,4 +381,6 @@ def _result(reply: Reply) -> Any:
 
 def _dump(tx: ReadTx) -> dict[str, list[tuple[Any, ...]]]:
     names = [name for (name,) in tx.all("select name from sqlite_schema where type = 'table' order by name")]
-    return {name: tx.all(f"select * from {name}") for name in names if name != "consumers"}
+    return {
+        name: tx.all(f"select * from {name}") for name in names if name != "consumers" and not name.startswith("okf_")
+    }

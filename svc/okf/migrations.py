@@ -1,0 +1,57 @@
+"""The tables of the files, and the triggers that queue a page whenever its file should be another."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlite_utils import Database
+from sqlite_utils.migrations import Migrations
+
+MIGRATIONS = Migrations("okf")
+
+
+@MIGRATIONS(name="m001_okf")
+def m001_okf(db: Database) -> None:
+    for statement in _TABLES:
+        db.execute(statement)
+    for name, event, row in _CHANGES:
+        db.execute(
+            f"""
+            create trigger okf_{name} after {event} begin
+                insert into okf_queue (page_id) values ({row}) on conflict do nothing;
+            end
+            """
+        )
+    db.execute("insert into okf_queue (page_id) select id from pages")
+
+
+_TABLES = (
+    "create table okf_queue (page_id text primary key) strict, without rowid",
+    """
+    create table okf_files (            -- what was written, or read, last
+        page_id text primary key,
+        file text not null unique,      -- below okf/
+        digest text not null,           -- SHA-256 of the file; empty: it could not be written
+        revision integer not null,
+        problem text
+    ) strict, without rowid
+    """,
+    """
+    create table okf_troubles (         -- files of people that are not what the page is
+        file text primary key,
+        path text not null,
+        kept text,                      -- the copy, where both had changed
+        reason text not null,
+        digest text not null,
+        at integer not null
+    ) strict, without rowid
+    """,
+)
+
+_CHANGES: Final = (
+    ("made", "insert on pages", "new.id"),
+    ("changed", "update of path, title, owner_id, access, revision on pages", "new.id"),
+    ("gone", "delete on pages", "old.id"),
+    ("granted", "insert on page_grants", "new.page_id"),
+    ("revoked", "delete on page_grants", "old.page_id"),
+)

@@ -1,0 +1,89 @@
+"""A page as the text of a file, and back. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from svc.clock import rfc3339
+from svc.errors import Invalid
+from svc.gitops import (
+    FrontMatterRefused,
+    front_matter_body,
+    front_matter_head,
+    front_matter_in_lf,
+    front_matter_quoted,
+    front_matter_tree,
+    front_matter_with_body,
+    front_matter_with_key,
+)
+from svc.okf.rows import FilePage
+from svc.pages import page_path
+
+ENDING: Final = ".md"
+CONFLICT: Final = ".conflict-"
+"""In the name of a file that keeps what a person wrote where the page had changed as well."""
+MAX_NAME_BYTES: Final = 255
+
+
+@dataclass(frozen=True, kw_only=True)
+class Read:
+    """``title`` is ``None`` where the file says none."""
+
+    title: str | None
+    body: str
+
+
+def file_of(path: str) -> str:
+    """Below ``okf/``. Raises `Invalid` where no disk takes such a name."""
+    file = path + ENDING
+    if any(len(part.encode()) > MAX_NAME_BYTES for part in file.split("/")):
+        raise Invalid(f"A part of its path has more than {MAX_NAME_BYTES} bytes, which no file's name may.")
+    if CONFLICT in path:
+        raise Invalid(f"Its path holds {CONFLICT!r}, which names copies of files.")
+    return file
+
+
+def path_of(file: str) -> str:
+    """The page that a file is. Raises `Invalid`."""
+    path = page_path(file.removesuffix(ENDING))
+    if path + ENDING != file:
+        raise Invalid(
+            "Its name is not spelled as a page's path is: composed (NFC), each part without blanks around it."
+        )
+    return path
+
+
+def written(page: FilePage) -> str:
+    """All that the page's own head says stands in the same block, behind our fields."""
+    lines = [
+        f"id: {page.id}",
+        f"title: {front_matter_quoted(page.title)}",
+        f"owner: {front_matter_quoted(page.owner) if page.owner is not None else ''}".rstrip(),
+        f"access: {page.access}",
+        "grants:" if page.grants else "grants: []",
+        *(f"  - to: {front_matter_quoted(to)}\n    level: {level}" for to, level in page.grants),
+        f"revision: {page.revision}",
+        f"updatedAt: {rfc3339(page.updated_at)}",
+    ]
+    head = "---\n" + "\n".join(lines) + "\n---\n\n"
+    fields, _, moment = head.rpartition("updatedAt: ")
+    block = front_matter_with_body(f"{fields}---\n\n", page.body)
+    return front_matter_with_key(block, "updatedAt", [f"updatedAt: {moment.partition(chr(10))[0]}\n"])
+
+
+def read(data: bytes) -> Read:
+    """What a person has written. Raises `Invalid`, in words."""
+    try:
+        text = front_matter_in_lf(data.decode())
+    except UnicodeDecodeError:
+        raise Invalid("It is not UTF-8 text.") from None
+    try:
+        head, _ = front_matter_head(text)
+        tree = front_matter_tree(head) if head else None
+    except FrontMatterRefused as refused:
+        raise Invalid(f"Line {refused.broken.line}: {refused}.") from None
+    title = None
+    if tree is not None and isinstance(tree.value, dict) and (said := tree.value.get("title")) is not None:
+        title = said.value.strip() or None if isinstance(said.value, str) else None
+    return Read(title=title, body=front_matter_body(front_matter_with_key(text, "updatedAt", None)))

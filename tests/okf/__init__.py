@@ -1,0 +1,1 @@
+"""Pages and the files below okf/, both ways."""
