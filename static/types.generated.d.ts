@@ -3,6 +3,108 @@
  * A global declaration file, so that JSDoc names these types without imports.
  */
 
+/** `lastAt`: when the target last had all there was. `unsentBytes` wait for it here. */
+interface BackupArchivingOut {
+  enabled: boolean;
+  target: string | null;
+  lastAt: string | null;
+  lagSeconds: number | null;
+  problem: string | null;
+  version: string | null;
+  unsentBytes: number;
+}
+
+interface BackupBaseOut {
+  id: string;
+  at: string;
+  bytes: number;
+}
+
+interface BackupCodeOut {
+  code: string;
+  fingerprint: string;
+}
+
+interface BackupConfirmIn {
+  code: string;
+}
+
+interface BackupDrillOut {
+  at: string;
+  ok: boolean;
+  seconds: number;
+  problem: string | null;
+  point: string;
+}
+
+interface BackupEmpty {
+}
+
+/** `complete`: archive and replica both held all of that moment when it was made, and no drill says otherwise. */
+interface BackupPointOut {
+  at: string;
+  id: string;
+  complete: boolean;
+  blobs: number;
+  bytes: number;
+}
+
+/** `confirmed`: somebody has typed the code again from where it was written down. */
+interface BackupRecoveryOut {
+  at: string;
+  confirmed: boolean;
+}
+
+interface BackupReplicaOut {
+  enabled: boolean;
+  pending: number;
+  failed: number;
+  lastAt: string | null;
+  problem: string | null;
+}
+
+interface BackupRestoreBegunOut {
+  into: string;
+}
+
+/** `at`: that moment (RFC 3339); `point`: the id of a recovery point; neither: the newest there is. */
+interface BackupRestoreIn {
+  at?: string | null;
+  point?: string | null;
+}
+
+/** The last restore that was asked for in the app. `lines`: what it is doing, the newest last. */
+interface BackupRestoreOut {
+  into: string;
+  at: string;
+  running: boolean;
+  lines: string[];
+  notes: string[];
+  problem: string | null;
+}
+
+interface BackupSnapshotOut {
+  id: string;
+  at: string;
+}
+
+/** `waitsFor`: why there is no newer recovery point. `recoveryCode`: of the copy of the master key in the */
+interface BackupStatusOut {
+  archiving: BackupArchivingOut;
+  baseBackups: BackupBaseOut[];
+  replica: BackupReplicaOut;
+  recoveryPoints: BackupPointOut[];
+  pointCount: number;
+  snapshots: BackupSnapshotOut[];
+  drill: BackupDrillOut | null;
+  drillEnabled: boolean;
+  waitsFor: string | null;
+  recoveryCode: BackupRecoveryOut | null;
+  fingerprint: string | null;
+  nextAt: string | null;
+  restore: BackupRestoreOut | null;
+}
+
 interface CapabilitiesAuditInput {
   name?: string | null;
   cursor?: string | null;
@@ -2354,6 +2456,12 @@ interface Procedures {
   "meetings.choose": { input: MeetingsChooseInput; output: {} };
   "terminals.list": { input: undefined; output: TerminalsTerminalOut[] };
   "terminals.kill": { input: TerminalsKillInput; output: {} };
+  "backup.status": { input: BackupEmpty; output: BackupStatusOut };
+  "backup.now": { input: BackupEmpty; output: BackupBaseOut };
+  "backup.drill": { input: BackupEmpty; output: BackupDrillOut };
+  "backup.recoveryCode": { input: BackupEmpty; output: BackupCodeOut };
+  "backup.confirmRecoveryCode": { input: BackupConfirmIn; output: BackupEmpty };
+  "backup.restore": { input: BackupRestoreIn | undefined; output: BackupRestoreBegunOut };
   "tools.list": { input: undefined; output: ToolsToolOut[] };
   "memory.list": { input: undefined; output: ToolsMemoryOut[] };
   "pages.trust": { input: ToolsPathInput; output: ToolsTrustOut };

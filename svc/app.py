@@ -17,6 +17,7 @@ from typing import Final
 import trio
 
 from svc import (
+    backup,
     broker,
     capabilities,
     configuring,
@@ -125,6 +126,7 @@ FEATURES: Final[tuple[Feature, ...]] = (
     meetings.FEATURE,
     terminals.FEATURE,
     replica.FEATURE,
+    backup.FEATURE,
     tools.FEATURE,
     mcp.FEATURE,
     okf.FEATURE,
@@ -318,9 +320,11 @@ async def run(
             if seed.world == workspace.config[SEED]:
                 await seed.plant(workspace)
     subsystems = [*_own_subsystems(workspace)]
-    for feature in workspace.features:
-        if feature.subsystems:
-            subsystems += await feature.subsystems(workspace)
+    contributed = [
+        one for feature in workspace.features if feature.subsystems for one in await feature.subsystems(workspace)
+    ]
+    contributed.sort(key=lambda one: not one.outlives)
+    subsystems += contributed
     subsystems += [_consumer(following, row) for row in following.rows]
     if role == "all":
         apart = workspace.config[WORKER_PROCESS]

@@ -67,11 +67,14 @@ def build_parser(commands: Iterable[Command]) -> argparse.ArgumentParser:
     words = parser.add_subparsers(title="commands", metavar="COMMAND")
     rows = tuple(commands)
     groups: dict[str, Any] = {}
+    names = {row.name for row in rows}
     for row in rows:
         group, _, word = row.name.rpartition(" ")
-        if group and group not in groups:
+        if group and group not in groups and group not in names:
             groups[group] = _group(words, group, rows)
-        _add(groups.get(group, words), word, row)
+        added = _add(groups.get(group, words), word, row)
+        if any(name.startswith(f"{row.name} ") for name in names):  # a word by itself, and the head of others
+            groups[row.name] = added.add_subparsers(title="commands", metavar="COMMAND")
     return parser
 
 
@@ -85,11 +88,12 @@ def _group(words: Words[argparse.ArgumentParser], name: str, rows: Sequence[Comm
     return parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
 
-def _add(words: Words[argparse.ArgumentParser], word: str, row: Command) -> None:
+def _add(words: Words[argparse.ArgumentParser], word: str, row: Command) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = words.add_parser(word, help=row.summary, description=f"{row.summary}.")
     parser.set_defaults(command=row.name)
     for argument in row.arguments:
         parser.add_argument(argument.name, **_options(argument))
+    return parser
 
 
 def _options(argument: Argument) -> dict[str, Any]:

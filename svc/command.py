@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
 
 from svc.clock import Clock
 from svc.config import Config, ConfigFault
-from svc.store import Blobs, Home, Keyring, MasterKeySource, Secrets, Store
+from svc.store import Blobs, Home, Invariant, Keyring, MasterKeySource, Secrets, Store
+
+if TYPE_CHECKING:
+    from sqlite_utils.migrations import Migrations
 
 OK: Final = 0
 
@@ -67,6 +70,9 @@ class Invocation:
     config: Config
     clock: Clock
     open_home: OpenHome
+    invariants: tuple[Invariant, ...] = ()
+    migrations: tuple[Migrations, ...] = ()
+    """Of all features: what a database must have, and must be."""
     faults: tuple[ConfigFault, ...] = ()
     """Of the environment, for a command that :attr:`Command.bears_faults`."""
 

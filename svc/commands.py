@@ -65,6 +65,8 @@ def run(name: str, given: Mapping[str, Any]) -> int:
                 config=config,
                 clock=WallClock(),
                 open_home=partial(_opened_home, config),
+                invariants=all_invariants(),
+                migrations=tuple(feature.migrations for feature in FEATURES if feature.migrations),
                 faults=tuple(faults),
             )
         )

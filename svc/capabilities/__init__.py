@@ -10,7 +10,9 @@ from svc.capabilities.doors import broker_of, door_of
 from svc.capabilities.escrow import EscrowKeys, EscrowRefused
 from svc.capabilities.feature import FEATURE
 from svc.capabilities.keys import escrow_keys, key_source
+from svc.capabilities.master_key import MasterKey
 from svc.capabilities.probing import ask as ask_service
+from svc.capabilities.recovery import CodeRefused, Sealed, code_opens, new_code, put_back, sealed_of
 from svc.capabilities.seeding import whole
 from svc.capabilities.settings import LLM_A_URL, LLM_B_URL
 
@@ -19,14 +21,21 @@ __all__ = [
     "LLM_A_URL",
     "LLM_B_URL",
     "Broker",
+    "CodeRefused",
     "Door",
     "EscrowKeys",
     "EscrowRefused",
+    "MasterKey",
     "NotGranted",
+    "Sealed",
     "ask_service",
     "broker_of",
+    "code_opens",
     "door_of",
     "escrow_keys",
     "key_source",
+    "new_code",
+    "put_back",
+    "sealed_of",
     "whole",
 ]

@@ -8,6 +8,7 @@ from typing import Final
 
 import trio
 
+from svc.capabilities import recovery
 from svc.capabilities.escrow import EscrowKeys
 from svc.capabilities.keys import escrow_keys
 from svc.capabilities.rotation import renewed_keyring, rewrap_all
@@ -15,7 +16,7 @@ from svc.clock import rfc3339
 from svc.command import JSON, OK, Argument, Command, Invocation
 from svc.config import BadValue
 from svc.settings import HOME, MASTER_KEY_FILE
-from svc.store import CannotOpen, Home, KeyFile, KeyRefused, Secrets, master_key_path
+from svc.store import CannotOpen, Home, KeyFile, KeyRefused, Ledger, Secrets, master_key_path
 
 EXIT_FAILURE: Final = 1
 
@@ -78,7 +79,27 @@ def escrow(call: Invocation) -> int:
     return OK
 
 
+def recovery_code(call: Invocation) -> int:
+    with call.home(read_only=True) as opened:
+        ledger = Ledger(Home.ledger_of(opened.home.path))
+        code = recovery.new_code()
+        sealed = recovery.seal(opened.secrets, code, home=opened.home.id, now=call.clock.now())
+        ledger.put({recovery.SEALED: recovery.encode(sealed)})
+    print(code)
+    print(
+        "Write it down and keep it away from this machine: with the archive it brings everything back, passwords of "
+        "accounts included. It is shown this once. An earlier code opens nothing any more.",
+        file=sys.stderr,
+    )
+    return OK
+
+
 COMMANDS: Final = (
+    Command(
+        name="secrets recovery-code",
+        summary="make a new recovery code: it opens the copy of the master key that lies in the archive",
+        run=recovery_code,
+    ),
     Command(
         name="secrets list",
         summary="the credentials that are kept, without their values",

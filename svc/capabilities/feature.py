@@ -7,6 +7,7 @@ from svc.capabilities.broker import Broker
 from svc.capabilities.catalogue import CAPABILITIES
 from svc.capabilities.checks import CHECKS
 from svc.capabilities.commands import COMMANDS
+from svc.capabilities.master_key import MasterKey
 from svc.capabilities.migrations import MIGRATIONS
 from svc.capabilities.procedures import PROCEDURES
 from svc.capabilities.rotation import rewrap_all
@@ -16,6 +17,10 @@ from svc.clock import HOUR_MS, SECOND_MS
 from svc.feature import Feature
 from svc.job import Job
 from svc.workspace import Workspace
+
+
+def _build(workspace: Workspace) -> None:
+    workspace.provide(MasterKey(broker=workspace.service(Broker), home=workspace.home.id))
 
 
 async def _boot(workspace: Workspace) -> None:
@@ -41,6 +46,7 @@ FEATURE = Feature(
     procedures=PROCEDURES,
     capabilities=CAPABILITIES,
     checks=CHECKS,
+    build=_build,
     boot=_boot,
     jobs=(
         Job(

@@ -55,12 +55,14 @@ class Subsystem:
     ``run`` goes on until its intake is cancelled; a return means finished for good, a crash means a restart.
     The crash of an ``essential`` one ends the service instead. ``drain_s`` is how long its work may take to finish.
     Nobody relies on an ``independent`` one, so it drains together with its independent neighbours, not in turn.
+    One that ``outlives`` the others is started before them, and ends after them: what they write last is its business.
     """
 
     name: str
     run: Callable[[Child], Awaitable[None]]
     essential: bool = False
     independent: bool = False
+    outlives: bool = False
     drain_s: float = DEFAULT_DRAIN_S
 
 

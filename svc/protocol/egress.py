@@ -63,10 +63,14 @@ class EgressFault(Exception):
 
 
 class Egress:
-    """The client, as an async context manager. ``tls`` replaces the system's trust in tests and private deployments."""
+    """The client, as an async context manager. ``tls`` replaces the system's trust in tests and private deployments.
 
-    def __init__(self, *, tls: ssl.SSLContext | None = None) -> None:
+    ``socket_path``: all requests go to the program that listens there, whatever host their URL names.
+    """
+
+    def __init__(self, *, tls: ssl.SSLContext | None = None, socket_path: str | None = None) -> None:
         self._tls = tls
+        self._socket_path = socket_path
         self._made: httpx2.AsyncHTTPTransport | None = None
 
     async def __aenter__(self) -> Self:
@@ -84,8 +88,9 @@ class Egress:
         if self._made is None:
             # The transport alone, not the client around it: it knows no cookies, redirects, credentials or environment.
             self._made = httpx2.AsyncHTTPTransport(
-                verify=self._tls or system_trust(),
+                verify=self._tls or (system_trust() if self._socket_path is None else False),
                 trust_env=False,
+                uds=self._socket_path,
                 limits=httpx2.Limits(
                     max_connections=CONNECTIONS_MAX,
                     max_keepalive_connections=IDLE_CONNECTIONS_MAX,

@@ -24,6 +24,7 @@ from svc.store.following import Following
 from svc.store.fsck import Invariant, quick_problem, run_fsck
 from svc.store.home import INTERNAL_PORT_FILE, INTERNAL_TOKEN_FILE, ROOMS, Home, write_durably
 from svc.store.keyring import KeyFile, Keyring, MasterKeySource, master_key_path, open_keyring
+from svc.store.ledger import Ledger
 from svc.store.migrate import fresh_schema, schema_sql
 from svc.store.os_keyring import OsKeyring
 from svc.store.outbox import (
@@ -40,7 +41,15 @@ from svc.store.outbox import (
     rows_after,
 )
 from svc.store.parts import Digest, Part, PartLost
-from svc.store.secrets import SecretRow, Secrets, SecretSource, SecretUnreadable, has_secret, has_secrets
+from svc.store.secrets import (
+    SecretRow,
+    Secrets,
+    SecretSource,
+    SecretUnreadable,
+    forget_secrets,
+    has_secret,
+    has_secrets,
+)
 from svc.store.store import MAX_QUEUED_WRITES, Store
 from svc.store.tables import TABLES
 from svc.store.threads import RunsInThreads
@@ -76,6 +85,7 @@ __all__ = [
     "KeyRefused",
     "Keyring",
     "Lag",
+    "Ledger",
     "MasterKeySource",
     "NewerDatabase",
     "OlderDatabase",
@@ -100,6 +110,7 @@ __all__ = [
     "Value",
     "damage",
     "disk_faults",
+    "forget_secrets",
     "fresh_schema",
     "has_secret",
     "has_secrets",

@@ -60,11 +60,13 @@ def open_reader(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def close_writer(connection: sqlite3.Connection) -> None:
-    """Fold the log into the database and close. A full disk only means that the log stays for the next boot."""
+def close_writer(connection: sqlite3.Connection, *, keeps_log: bool = False) -> None:
+    """Fold the log into the database, unless it is to be kept, and close. A full disk only means that the log stays for
+    the next boot."""
     try:
-        connection.execute("pragma optimize")
-        connection.execute("pragma wal_checkpoint(truncate)").fetchall()
+        if not keeps_log:  # what is written now, nobody would archive
+            connection.execute("pragma optimize")
+            connection.execute("pragma wal_checkpoint(truncate)").fetchall()
     except sqlite3.OperationalError:
         pass  # nothing is lost: what is committed is in the log, and the next open reads it
     finally:

@@ -75,6 +75,20 @@ class Home:
         return path / "db" / "svc.sqlite3"
 
     @staticmethod
+    def ledger_of(path: Path) -> Path:
+        """What is known of the archive of the home at ``path``."""
+        return path / "db" / "archive.sqlite3"
+
+    @staticmethod
+    def begin(path: Path, home_id: str) -> None:
+        """Lay a home that had this id elsewhere at ``path``, empty as yet. Raises :class:`CannotOpen`."""
+        if not _ID_PATTERN.fullmatch(home_id):
+            raise CannotOpen("the archive does not say of which home it is")
+        for room in ("", *ROOMS):
+            _make_private(path / room)
+        write_durably(path / _ID_NAME, f"{home_id}\n".encode())
+
+    @staticmethod
     def busy(path: Path) -> HomeBusy | None:
         """Who holds the home at ``path`` just now, if anybody does. Takes nothing and changes nothing."""
         try:

@@ -18,6 +18,8 @@ from typing import Final, Literal, cast
 import msgspec
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from svc.clock import Millis
 from svc.ids import new_id
@@ -51,6 +53,11 @@ class SecretRow:
 def has_secrets(tx: ReadTx) -> bool:
     """Whether a lost key would lose something."""
     return tx.one("select 1 from secrets limit 1") is not None
+
+
+def forget_secrets(tx: Tx) -> int:
+    """Let go of all of them: the key that opened them is lost. Returns how many there were."""
+    return tx.run("delete from secrets")
 
 
 def has_secret(tx: ReadTx, name: str) -> bool:
@@ -154,6 +161,18 @@ class Secrets:
             except SecretUnreadable:
                 continue
         return names
+
+    def derived(self, purpose: bytes) -> tuple[str, bytes]:
+        """32 bytes that follow from the current master key for this one purpose, and that key's id.
+
+        They tell nothing about the key (RFC 5869).
+        """
+        key = self._keyring.current
+        return key.id, HKDF(algorithm=SHA256(), length=KEY_BYTES, salt=None, info=purpose).derive(key.material)
+
+    def keys_as_text(self) -> str:
+        """All master keys, to be put under a lock of another kind at once."""
+        return self._keyring.as_text()
 
     def _rewrap_one(self, tx: Tx, name: str) -> None:
         row_id, version, nonce, ciphertext, key_id, wrapped_key = cast(

@@ -9,7 +9,7 @@ its outbox rows published. Once the disk has failed nothing is acknowledged any 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Concatenate, Final, ParamSpec, TypeVar, cast
@@ -20,8 +20,8 @@ from sqlite_utils.migrations import Migrations
 from svc.clock import MINUTE_MS, Clock, Millis
 from svc.errors import Unavailable
 from svc.store.batch import Batch, Job
-from svc.store.connections import close_writer, explained, open_reader, open_writer
-from svc.store.faults import StoreBroken, fault_of
+from svc.store.connections import CHECKPOINT_PAGES, close_writer, explained, open_reader, open_writer
+from svc.store.faults import CannotOpen, StoreBroken, fault_of
 from svc.store.loop_reader import LoopReader, TooLong
 from svc.store.migrate import migrate, refuse_unmigrated
 from svc.store.migrations import STORE_MIGRATIONS
@@ -31,6 +31,7 @@ from svc.store.transaction import ReadTx, Tx
 
 P = ParamSpec("P")
 T = TypeVar("T")
+N = TypeVar("N")
 
 READERS: Final = 4  # connections, and so reads at the same time
 MAX_QUEUED_WRITES: Final = 1_000  # a caller beyond it waits before it may queue
@@ -52,6 +53,9 @@ class Store:
         self._reader_slots = trio.Semaphore(READERS)
         self._jobs_in, self._jobs_out = trio.open_memory_channel[Job[object]](MAX_QUEUED_WRITES)
         self._writer_started = False
+        self._committing = trio.Lock()
+        self.keeps_log = False
+        """The log stays as it is when this closes: an archiver reads on where it was."""
         self._broken: StoreBroken | None = None
         self._full_at: Millis | None = None
         self.outbox = Outbox(head=self._query(newest, 0))
@@ -118,6 +122,29 @@ class Store:
         async with self._reader_slots:
             return await self._threads.run(lambda: self._query(lambda tx: query(tx, *args, **kwargs), now))
 
+    async def at_one_moment(self, note: Callable[[], Awaitable[N]], query: Callable[[ReadTx], T]) -> tuple[N, T]:
+        """What ``note`` says while nothing is committed, and ``query`` on just that state.
+
+        Writes wait as long as ``note`` takes, so it must be quick; the query runs when they go on.
+        """
+        now = self._clock.now()
+        async with self._reader_slots:
+            async with self._committing:
+                reader = await self._threads.run(self._snapshot)
+                try:
+                    noted = await note()
+                except BaseException:
+                    reader.close()
+                    raise
+            return noted, await self._threads.run(lambda: self._ask(reader, query, now))
+
+    async def leave_checkpoints(self, to_another: bool) -> None:
+        """Whether another program folds the log into the database from now on. Two must not do it at a time."""
+        pages = 0 if to_another else CHECKPOINT_PAGES
+        async with self._committing:
+            if self._writer is not None:
+                await self._threads.run(self._writer.execute, f"pragma wal_autocheckpoint = {pages}")
+
     @property
     def queued_writes(self) -> int:
         """Actions that wait for the writer, at most :data:`MAX_QUEUED_WRITES`."""
@@ -162,7 +189,8 @@ class Store:
                 batch = Batch(await self._waiting_jobs())
                 try:
                     self._refuse_broken()
-                    await self._threads.run(batch.commit, self._writer)
+                    async with self._committing:
+                        await self._threads.run(batch.commit, self._writer)
                 finally:
                     self._settle(batch)
                 self._refuse_broken()
@@ -188,12 +216,18 @@ class Store:
         await self._threads.run(self.close_now)
 
     def close_now(self) -> None:
+        # SQLite folds the log in when the last connection closes, unless that one can only read.
+        last: sqlite3.Connection | None = None
+        with suppress(CannotOpen):  # then the archiver begins anew: nothing is lost
+            last = open_reader(self.path) if self.keeps_log and self._writer is not None else None
         self._loop_reader.close()
         while self._idle_readers:
             self._idle_readers.pop().close()
         if self._writer is not None:
-            close_writer(self._writer)
+            close_writer(self._writer, keeps_log=self.keeps_log)
             self._writer = None
+        if last is not None:
+            last.close()
 
     async def _waiting_jobs(self) -> list[Job[object]]:
         """Everything that waits, up to a batch; waits for the first. Nothing once the queue is closed."""
@@ -233,9 +267,28 @@ class Store:
     def _query(self, query: Callable[[ReadTx], T], now: Millis) -> T:
         """In a thread: one read transaction, on a connection nobody else has."""
         reader = self._idle_readers.pop() if self._idle_readers else open_reader(self.path)
-        tx = ReadTx(reader, now=now)
         try:
             reader.execute("begin")
+        except BaseException:
+            reader.close()
+            raise
+        return self._ask(reader, query, now)
+
+    def _snapshot(self) -> sqlite3.Connection:
+        """In a thread: a connection in a transaction that sees what is committed now."""
+        reader = self._idle_readers.pop() if self._idle_readers else open_reader(self.path)
+        try:
+            reader.execute("begin")
+            reader.execute("select count(*) from sqlite_schema").fetchone()  # the first read is what takes it
+        except BaseException:
+            reader.close()
+            raise
+        return reader
+
+    def _ask(self, reader: sqlite3.Connection, query: Callable[[ReadTx], T], now: Millis) -> T:
+        """In a thread: the rest of a read transaction that has begun."""
+        tx = ReadTx(reader, now=now)
+        try:
             result = query(tx)
             tx.close()
             reader.execute("rollback")

@@ -1,0 +1,317 @@
+"""The archiver's life: a child process that is started, watched, and ended so that it can go on where it was.
+
+Theory of the log. SQLite's log may be folded into the database (a checkpoint) by one program only, else the
+archiver finds a gap and sends everything anew. While it runs that is the archiver; where it does not run for long and
+the log has grown, it is the store again. When the service ends, the store is closed without folding the log in; the log
+stays, and the next start reads on in it.
+
+Bounds: what could not be sent lies in a folder beside the database. Where it reaches :data:`UNSENT_MAX_BYTES` the
+archiver is stopped and that folder emptied; the next start sends a whole copy instead.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import trio
+
+from svc.backoff import Backoff
+from svc.backup.archive import Archive
+from svc.backup.control import Control, Position
+from svc.backup.litestream import ArchiveFault, Litestream, complaint, found_program, refuse_old
+from svc.backup.settings import BIN
+from svc.backup.target import Part
+from svc.clock import SECOND_MS
+from svc.config import Config
+from svc.nursery import Child, ThreadPool, open_task_group, process_group
+from svc.protocol.egress import Egress
+from svc.store import CannotOpen, Home, Ledger, write_durably
+
+LOOK_S: Final = 5.0
+LATE_S: Final = 60.0
+"""So much may be lost; where it would be more, somebody should know."""
+HEALTHY_AFTER_S: Final = 300.0
+START_S: Final = 30.0
+ORPHAN_S: Final = 20.0
+LAST_SYNC_S: Final = 5.0
+DRAIN_S: Final = 20.0
+LOG_MAX_BYTES: Final = 256 * 1024 * 1024
+"""Of the database's log, while nobody folds it in: then the store does it."""
+UNSENT_MAX_BYTES: Final = 1024 * 1024 * 1024
+"""Kept for a target that is away. More is dropped, and a whole copy is sent when the target is back."""
+_SOCKET_PATH_MAX: Final = 100
+_SAID_BYTES: Final = 16 * 1024
+
+
+class ArchiverEnded(ArchiveFault):
+    """It ended by itself, or had to be ended."""
+
+
+@dataclass(kw_only=True)
+class Archiver:
+    """The subsystem. ``control`` is there while the child runs."""
+
+    archive: Archive
+    home: Home
+    config: Config
+    threads: ThreadPool
+    rng: random.Random
+    control: Control | None = None
+    _said: bytearray = field(default_factory=bytearray)
+    _dropping: bool = False
+    _held: trio.Lock = field(default_factory=trio.Lock)
+
+    async def run(self, child: Child) -> None:
+        """The archiver's own troubles end here: without an archive the service serves all the same."""
+        child.started()
+        child.work.start_soon(self._keep, child)
+        await trio.sleep_forever()
+
+    async def _keep(self, child: Child) -> None:
+        pauses = Backoff(rng=self.rng)
+        while not child.draining:
+            began = trio.current_time()
+            try:
+                tool = await self._tool()
+                await self.refuse_foreign(tool)
+                await self._live(child, tool)
+            except (ArchiveFault, CannotOpen) as fault:
+                await self._fails(str(fault))
+            if trio.current_time() - began > HEALTHY_AFTER_S:
+                pauses.reset()
+            with trio.move_on_after(pauses.next_s()):
+                await child.wait_draining()
+
+    @asynccontextmanager
+    async def held(self) -> AsyncIterator[Litestream]:
+        """The archiver lets go of the database as long as this lasts. Raises :class:`ArchiveFault`."""
+        async with self._held:
+            control, tool = self.control, self.archive.tool
+            if control is None or tool is None:
+                raise ArchiveFault("the archiver does not run")
+            await control.hold()
+            try:
+                yield tool
+            finally:
+                with trio.CancelScope(shield=True):  # bounded by the control's own deadline
+                    await control.go_on()
+
+    async def position(self, *, wait_s: float | None = None) -> Position:
+        """Where it stands, all that was committed included. Raises :class:`ArchiveFault`."""
+        if self.control is None:
+            raise ArchiveFault("the archiver does not run")
+        if self._held.locked():
+            raise ArchiveFault("a base backup is being made")
+        return await self.control.sync(wait_s=wait_s)
+
+    def written_config(self, tool: Litestream, *, socket: Path | None = None) -> Path:
+        """Its configuration, as a file in ``run/``; blocks."""
+        folder = self.home.path / "run"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        path = folder / ("archive.json" if socket is not None else "archive-once.json")
+        parts: tuple[Part, ...] = ("db", "ledger") if socket is not None else ("db",)
+        write_durably(path, tool.config(socket=socket, parts=parts))
+        return path
+
+    async def _tool(self) -> Litestream:
+        environ = self.config.environ
+        program = found_program(self.config[BIN], environ)
+        self.archive.version = await refuse_old(program, environ)
+        return Litestream(
+            program=program,
+            target=self.archive.target,
+            database=self.home.database,
+            ledger=self.archive.catalogue.ledger.path,
+            environ=environ,
+        )
+
+    async def refuse_foreign(self, tool: Litestream) -> None:
+        """Another home's archive must not be mixed with ours. One of our own, from before we were restored without a
+        ledger, is taken over."""
+        catalogue = self.archive.catalogue
+        if await self.threads.run(catalogue.home) == self.home.id:
+            return
+        config = await self.threads.run(
+            partial(self.written_config, tool, socket=self.home.path / "run" / "archive.sock")
+        )
+        with tempfile.TemporaryDirectory(prefix="svc-") as scratch:
+            copy = Path(scratch) / "ledger.sqlite3"
+            try:
+                await tool.restore(config, "ledger", into=copy)
+            except ArchiveFault as fault:
+                if not _is_empty(str(fault)):
+                    raise
+            found = await self.threads.run(Ledger(copy).under, "") if copy.exists() else {}
+        theirs = found.get("home", b"").decode()
+        if theirs and theirs != self.home.id:
+            raise ArchiveFault(f"{self.archive.target.place} holds the archive of another home; name another folder")
+        await self.threads.run(catalogue.begin, self.home.id, found)
+
+    async def _live(self, child: Child, tool: Litestream) -> None:
+        folder = await self.threads.run(_socket_folder, self.home)
+        socket = folder / "archive.sock"
+        await self._end_orphan(socket)
+        config = await self.threads.run(partial(self.written_config, tool, socket=socket))
+        self._said.clear()
+        self.archive.tool = tool
+        self.archive.began_at = self.archive.clock.now()
+        try:
+            async with (
+                Egress(socket_path=str(socket)) as egress,
+                process_group(
+                    tool.replicating(config),
+                    environ=tool.environment(),
+                    directory=self.home.path / "run",
+                    stdin=subprocess.DEVNULL,
+                ) as process,
+            ):
+                child.log.info("backup.archiver_started", pid=process.pid, version=self.archive.version)
+                control = Control(egress=egress, path=str(self.home.database))
+                async with open_task_group() as nursery:
+                    nursery.start_soon(self._listen, process.stdout)
+                    nursery.start_soon(self._listen, process.stderr)
+                    nursery.start_soon(self._watch, control)
+                    nursery.start_soon(self._end_on_drain, child, process)
+                    status = await process.wait()
+                    nursery.cancel_scope.cancel()
+            if not child.draining:
+                why = complaint(bytes(self._said))
+                raise ArchiverEnded(f"the archiver ended with status {status}{f': {why}' if why else ''}")
+        except OSError as error:
+            raise ArchiverEnded(f"the archiver can't be started: {error.strerror}") from error
+        finally:
+            self.control, self.archive.runs = None, False
+            if self._dropping:  # the child has ended by now
+                await self.threads.run(partial(shutil.rmtree, _folder(self.home.database), ignore_errors=True))
+                self._dropping = False
+
+    async def _end_orphan(self, socket: Path) -> None:
+        """One that outlived a service that was killed still answers at our socket, and must not archive beside ours."""
+        async with Egress(socket_path=str(socket)) as egress:
+            control = Control(egress=egress, path=str(self.home.database))
+            with trio.move_on_after(ORPHAN_S):
+                while (pid := await control.pid()) is not None:
+                    self.archive.log.warning("backup.orphan_ended", pid=pid)
+                    with suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGTERM)
+                    await trio.sleep(0.2)
+                await self.threads.run(partial(socket.unlink, missing_ok=True))
+                return
+        raise ArchiveFault("an archiver of an earlier start does not end; end it, or start the machine again")
+
+    async def _listen(self, stream: trio.abc.ReceiveStream | None) -> None:
+        assert stream is not None
+        async for piece in stream:
+            self._said += piece
+            del self._said[:-_SAID_BYTES]
+
+    async def _watch(self, control: Control) -> None:
+        """From its first answer on, look how far it is."""
+        with trio.move_on_after(START_S):
+            while self.control is None:
+                try:
+                    await control.sync()
+                    self.control = control
+                except ArchiveFault:
+                    await trio.sleep(0.2)
+        if self.control is None:
+            raise ArchiverEnded("the archiver does not answer")
+        self.archive.runs = True
+        await self.archive.store.leave_checkpoints(to_another=True)
+        self.archive.changed.call()
+        while True:
+            await self._look(control)
+            await trio.sleep(LOOK_S)
+
+    async def _look(self, control: Control) -> None:
+        archive = self.archive
+        if self._held.locked():
+            return
+        try:
+            position = await control.sync()
+            synced_at = await control.synced_at()
+        except ArchiveFault as fault:
+            if not self._held.locked():
+                await archive.note("archiver", str(fault))
+            return
+        if position.replicated_txid:
+            archive.synced_at = synced_at or archive.synced_at
+        archive.unsent_bytes = await self.threads.run(unsent, self.home.database, position.replicated_txid)
+        if archive.unsent_bytes > UNSENT_MAX_BYTES:
+            self._dropping = True
+            raise ArchiverEnded(f"{archive.target.place} is away for too long; what waited for it was dropped")
+        since = archive.synced_at or archive.began_at or archive.clock.now()
+        late = archive.clock.now() - since > LATE_S * SECOND_MS
+        why = complaint(bytes(self._said))
+        await archive.note(
+            "archiver",
+            f"nothing reaches {archive.target.place}{f': {why}' if why else ''}" if late else None,
+        )
+
+    async def _fails(self, problem: str) -> None:
+        """It does not run. A log that has grown meanwhile is folded in by the store."""
+        self.archive.runs = False
+        await self.archive.note("archiver", problem)
+        if await self.threads.run(_size_of, Path(f"{self.home.database}-wal")) > LOG_MAX_BYTES:
+            await self.archive.store.leave_checkpoints(to_another=False)
+
+    async def _end_on_drain(self, child: Child, process: trio.Process) -> None:
+        """All that was committed is sent, if the target takes it now; then it may end."""
+        await child.wait_draining()
+        self.archive.store.keeps_log = True
+        if self.control is not None:
+            try:
+                position = await self.control.sync(wait_s=LAST_SYNC_S)
+                child.log.info("backup.archiver_ends", position=position.txid, sent=position.replicated_txid)
+            except ArchiveFault as fault:
+                child.log.warning("backup.last_sync_failed", problem=str(fault))
+        process.terminate()
+
+
+def unsent(database: Path, replicated: int) -> int:
+    """Bytes that wait for the target; blocks."""
+    level = _folder(database) / "ltx" / "0"
+    total = 0
+    for entry in level.iterdir() if level.is_dir() else ():
+        last = entry.name.partition("-")[2].partition(".")[0]
+        if len(last) == 16 and int(last, 16) > replicated:
+            total += entry.stat().st_size
+    return total
+
+
+def _folder(database: Path) -> Path:
+    return database.with_name(f".{database.name}-litestream")
+
+
+def _size_of(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
+
+
+def _is_empty(fault: str) -> bool:
+    """What it says of a place where nothing lies yet."""
+    return "no matching backup" in fault or "no snapshots available" in fault or "transaction not available" in fault
+
+
+def _socket_folder(home: Home) -> Path:
+    """``run/``, unless its name is too long for a socket; the same one after each start."""
+    run = home.path / "run"
+    run.mkdir(mode=0o700, exist_ok=True)
+    if len(str(run / "archive.sock").encode()) <= _SOCKET_PATH_MAX:
+        return run
+    other = Path(tempfile.gettempdir()) / f"svc-{home.id}"
+    other.mkdir(mode=0o700, exist_ok=True)
+    status = other.lstat()
+    if status.st_uid != os.geteuid() or not other.is_dir() or other.is_symlink() or status.st_mode & 0o077:
+        raise ArchiveFault(f"{other} belongs to somebody else; remove it")
+    return other

@@ -1,0 +1,90 @@
+"""What is known of the archive, in the ledger that is archived with it: whose it is, its recovery points with their
+signatures, the keys that check them, its base backups, and how the last drill went. All of it blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+import msgspec
+
+from svc.backup.points import Point, SignedPoint
+from svc.clock import Millis
+from svc.store import Ledger
+
+T = TypeVar("T")
+
+POINT: Final = "point/"
+SIGNATURE: Final = "signature/"
+KEY: Final = "key/"
+HOME: Final = "home"
+BASE: Final = "state/base"
+DRILL: Final = "state/drill"
+
+
+class Base(msgspec.Struct, frozen=True):
+    """One whole copy in the archive."""
+
+    id: str
+    at: Millis
+    bytes: int
+
+
+class BaseState(msgspec.Struct, frozen=True):
+    """``at``: when the last one was begun that succeeded."""
+
+    at: Millis
+    held: tuple[Base, ...] = ()
+
+
+class DrillState(msgspec.Struct, frozen=True):
+    at: Millis
+    seconds: float
+    point: str
+    problem: str | None = None
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    ledger: Ledger
+
+    def home(self) -> str | None:
+        found = self.ledger.get(HOME)
+        return None if found is None else found.decode()
+
+    def begin(self, home: str, earlier: Mapping[str, bytes]) -> None:
+        """From now on it is that home's; ``earlier`` is what its archive knew before."""
+        self.ledger.put({**earlier, HOME: home.encode()})
+
+    def points(self) -> list[Point]:
+        """The newest first. What can't be read is no point."""
+        found = (SignedPoint(data, b"").read() for data in self.ledger.under(POINT).values())
+        return sorted((point for point in found if point is not None), key=lambda one: (one.at, one.id), reverse=True)
+
+    def signed(self, point_id: str) -> SignedPoint | None:
+        data = self.ledger.get(POINT + point_id)
+        return None if data is None else SignedPoint(data, self.ledger.get(SIGNATURE + point_id) or b"")
+
+    def add(self, signed: SignedPoint, point: Point, *, key: bytes, without: Sequence[str] = ()) -> None:
+        self.ledger.put(
+            {POINT + point.id: signed.data, SIGNATURE + point.id: signed.signature, KEY + point.key: key},
+            without=[prefix + one for one in without for prefix in (POINT, SIGNATURE)],
+        )
+
+    def keys(self) -> dict[str, bytes]:
+        """Public keys of signatures, by the id of the master key that they follow from."""
+        return {name.removeprefix(KEY): value for name, value in self.ledger.under(KEY).items()}
+
+    def base(self) -> BaseState | None:
+        return self._state(BASE, BaseState)
+
+    def drill(self) -> DrillState | None:
+        return self._state(DRILL, DrillState)
+
+    def note(self, state: BaseState | DrillState) -> None:
+        self.ledger.put({BASE if isinstance(state, BaseState) else DRILL: msgspec.json.encode(state)})
+
+    def _state(self, name: str, kind: type[T]) -> T | None:
+        data = self.ledger.get(name)
+        return None if data is None else msgspec.json.decode(data, type=kind)

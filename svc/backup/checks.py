@@ -1,0 +1,37 @@
+"""Whether what is kept here is kept elsewhere, too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from svc.backup.archive import PARTS
+from svc.backup.service import Backup
+from svc.backup.settings import target_of
+from svc.check import Check, CheckContext, Finding, ok, skipped
+
+_REMEDY: Final = "It is tried again by itself; the page Backups says more, and docs/backup.md what to do"
+
+
+async def _archive(context: CheckContext) -> Sequence[Finding]:
+    target = target_of(context.config)
+    if target is None:
+        return [ok("Nothing is archived: none of the ARCHIVE_*_PREFIX is set")]
+    if context.workspace is None:
+        return [skipped("No service runs")]
+    parts = context.workspace.service(Backup).parts
+    if parts is None:
+        return [skipped("No service runs")]
+    archive = parts.archive
+    wrong = [problem for part in PARTS if (problem := archive.problem_of(part)) is not None]
+    if wrong:
+        return [
+            Finding(state="warning", detail=problem[:1].upper() + problem[1:], remedy=_REMEDY, public="not archived")
+            for problem in wrong
+        ]
+    if not archive.runs or archive.lag_s is None:
+        return [Finding(state="warning", detail="The archiver is starting", remedy=_REMEDY, public="starting")]
+    return [ok(f"The database is archived to {target.place}, {archive.lag_s:.0f} s ago")]
+
+
+CHECKS: Final = (Check(name="archive", summary="The database is archived elsewhere.", run=_archive, readyz="trouble"),)

@@ -1,0 +1,274 @@
+"""The words of the ``svc`` command on backups: one now, which there are, whether they are what they say; and restoring,
+which needs no home."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import trio
+
+from svc.backup.beyond import beyond_of
+from svc.backup.catalogue import Base, BaseState, Catalogue
+from svc.backup.litestream import SNAPSHOT_LEVEL, ArchiveFault, Litestream, found_program, refuse_old
+from svc.backup.points import fingerprint
+from svc.backup.procedures import NOW_PATH, moment_of
+from svc.backup.restoring import Restored, RestoreFault, Restoring, Wanted
+from svc.backup.settings import BIN, target_of
+from svc.backup.target import Place, any_place
+from svc.backup.verifying import fault_of
+from svc.backup.wire import BaseOut
+from svc.clock import rfc3339
+from svc.command import JSON, OK, Argument, Command, Invocation
+from svc.config import BadValue
+from svc.errors import Refusal
+from svc.nursery import ThreadPool
+from svc.protocol.egress import Egress, EgressFault
+from svc.settings import HOME, INTERNAL_PORT, INTERNAL_TOKEN
+from svc.store import INTERNAL_PORT_FILE, INTERNAL_TOKEN_FILE, Home, Ledger, write_durably
+
+EXIT_FAILURE: Final = 1
+THREADS: Final = 16
+BASE_S: Final = 6 * 3_600.0
+MAX_ANSWER_BYTES: Final = 64 * 1024
+
+
+def backup(call: Invocation) -> int:
+    """Now: by the service that holds the home, or by ourselves."""
+    return _run(_backup, call)
+
+
+async def _backup(call: Invocation) -> int:
+    if Home.busy(call.config[HOME]) is not None:
+        made = await _asked(call)
+    else:
+        with call.home() as opened:
+            made = await _base(call, opened.home)
+    print(f"A base backup of {made.bytes} bytes lies in the archive since {made.at}")
+    return OK
+
+
+async def _asked(call: Invocation) -> BaseOut:
+    config = call.config
+    told = Home.told(config[HOME], INTERNAL_PORT_FILE) or ""
+    port = int(told) if told.isdigit() else config[INTERNAL_PORT]
+    token = config[INTERNAL_TOKEN] or Home.told(config[HOME], INTERNAL_TOKEN_FILE) or "none"
+    async with Egress() as egress:
+        try:
+            answer = await egress.request(
+                "POST",
+                f"http://127.0.0.1:{port}{NOW_PATH}",
+                headers={"authorization": f"Bearer {token}"},
+                body=b"",
+                deadline_s=BASE_S,
+                limit_bytes=MAX_ANSWER_BYTES,
+            )
+        except EgressFault as fault:
+            raise ArchiveFault(f"the service that holds the home could not be asked ({fault.detail})") from fault
+    if answer.status != 200:
+        try:
+            detail = msgspec.json.decode(answer.body).get("detail", "")
+        except (msgspec.DecodeError, AttributeError):
+            detail = ""
+        raise ArchiveFault(str(detail).rstrip(".") or f"the service refused (status {answer.status})")
+    return msgspec.json.decode(answer.body, type=BaseOut)
+
+
+async def _base(call: Invocation, home: Home) -> BaseOut:
+    async with _tool(call, place=None, home=home.path) as (tool, config):
+        catalogue = Catalogue(Ledger(Home.ledger_of(home.path)))
+        if catalogue.home() != home.id:
+            raise ArchiveFault("this home has not been archived yet; start `svc serve` once")
+        began = call.clock.now()
+        await tool.base_backup(config)
+        held = await tool.listed(config, "db", level=SNAPSHOT_LEVEL)
+        bases = tuple(Base(id=one.max_txid, at=one.at, bytes=one.size) for one in held)
+        catalogue.note(BaseState(at=began, held=bases))
+        newest = bases[-1]
+        return BaseOut(id=newest.id, at=rfc3339(newest.at), bytes=newest.bytes)
+
+
+def list_backups(call: Invocation) -> int:
+    return _run(_list, call)
+
+
+async def _list(call: Invocation) -> int:
+    async with _catalogue(call) as (catalogue, tool, config):
+        held = await tool.listed(config, "db", level=SNAPSHOT_LEVEL)
+        rows = [
+            {"kind": "base backup", "id": one.max_txid, "at": rfc3339(one.at), "what": f"{one.size} bytes"}
+            for one in held
+        ]
+        rows += [
+            {
+                "kind": "recovery point",
+                "id": one.id,
+                "at": one.when,
+                "what": f"{one.blobs.count} blobs, {one.blobs.bytes} bytes",
+            }
+            for one in reversed(catalogue.points())
+        ]
+    call.print_rows(rows, columns=("kind", "id", "at", "what"))
+    return OK
+
+
+def verify(call: Invocation) -> int:
+    return _run(_verify, call)
+
+
+async def _verify(call: Invocation) -> int:
+    async with _catalogue(call) as (catalogue, tool, config):
+        points = catalogue.points()
+        faults = [fault for one in points if (fault := fault_of(catalogue, one)) is not None]
+        held = {one.max_txid for one in await tool.listed(config, "db", level=0)}
+        faults += [
+            f"the archive has nothing at the position of the recovery point {one.id}"
+            for one in points
+            if one.database.position not in held
+        ]
+        keys = sorted(fingerprint(public) for public in catalogue.keys().values())
+    expected = call.given["fingerprint"]
+    if expected is not None and [expected] != [key for key in keys if key == expected]:
+        faults.append(f"no point is signed by the key {expected}; the archive has {', '.join(keys) or 'no key'}")
+    for fault in faults:
+        print(fault)
+    print(f"{len(points)} recovery points, {len(faults)} faults; signed by {', '.join(keys) or 'nobody yet'}")
+    return EXIT_FAILURE if faults else OK
+
+
+def restore(call: Invocation) -> int:
+    into, code = Path(call.given["into"]).absolute(), _code(call.given["recovery_code"])
+    return _run(partial(_restore, into=into, code=code), call)
+
+
+async def _restore(call: Invocation, *, into: Path, code: str | None) -> int:
+    at = call.given["at"]
+    async with _tool(call, place=call.given["from"], home=None) as (tool, _), Egress() as egress:
+        done = await Restoring(
+            tool=tool,
+            beyond=beyond_of(call.config, egress),
+            config=call.config,
+            clock=call.clock,
+            threads=ThreadPool(limit=THREADS, name="restore"),
+            invariants=call.invariants,
+            migrations=call.migrations,
+            environ=call.config.environ,
+            tell=lambda line: print(line, file=sys.stderr, flush=True),
+        ).restore(
+            Wanted(
+                into=into,
+                at=None if at == "latest" else moment_of(at),
+                code=code,
+                without_blobs=call.given["without_blobs"],
+            )
+        )
+    _tell(done)
+    return OK
+
+
+def _tell(done: Restored) -> None:
+    for note in done.notes:
+        print(note, file=sys.stderr)
+    moment = "the newest state there is" if done.at is None else rfc3339(done.at)
+    print(f"Done: {done.into} is the home as of {moment}, with {done.blobs} blobs, all checked.")
+
+
+def _code(given: str | None) -> str | None:
+    """``-`` asks for it on standard input, where no list of processes shows it."""
+    return sys.stdin.readline().strip() if given == "-" else given
+
+
+@asynccontextmanager
+async def _tool(call: Invocation, *, place: Place | None, home: Path | None) -> AsyncIterator[tuple[Litestream, Path]]:
+    """The archiver, for one run. Without ``home``: only to read the archive."""
+    target = target_of(call.config, place)
+    if target is None:
+        raise ArchiveFault("no archive is configured; set one of the ARCHIVE_*_PREFIX, or say where it lies (--from)")
+    environ = call.config.environ
+    program = found_program(call.config[BIN], environ)
+    await refuse_old(program, environ)
+    with tempfile.TemporaryDirectory(prefix="svc-") as scratch:
+        base = Path(scratch) if home is None else home
+        tool = Litestream(
+            program=program,
+            target=target,
+            database=Home.database_of(base),
+            ledger=Home.ledger_of(base),
+            environ=environ,
+        )
+        config = Path(scratch) / "archive.json"
+        write_durably(config, tool.config(parts=("db", "ledger") if home is None else ("db",)))
+        yield tool, config
+
+
+@asynccontextmanager
+async def _catalogue(call: Invocation) -> AsyncIterator[tuple[Catalogue, Litestream, Path]]:
+    """What the archive says of itself, read from there and not from the home."""
+    async with _tool(call, place=call.given["from"], home=None) as (tool, config):
+        copy = config.with_name("ledger.sqlite3")
+        await tool.restore(config, "ledger", into=copy)
+        yield Catalogue(Ledger(copy)), tool, config
+
+
+def _run(command: Callable[[Invocation], Awaitable[int]], call: Invocation) -> int:
+    try:
+        return trio.run(partial(command, call))
+    except (ArchiveFault, RestoreFault) as fault:
+        raise Refusal(f"{str(fault)[:1].upper()}{str(fault)[1:]}.") from fault
+
+
+def _place(text: str) -> Place:
+    try:
+        return any_place(text)
+    except BadValue as error:
+        raise ValueError(str(error)) from error
+
+
+_FROM: Final = Argument(
+    name="--from", metavar="URL", type=_place, help="where the archive lies; else as the settings say"
+)
+
+COMMANDS: Final = (
+    Command(name="backup", summary="send a whole copy of the database to the archive now", run=backup),
+    Command(
+        name="backup list",
+        summary="the base backups and recovery points that the archive holds",
+        run=list_backups,
+        arguments=(_FROM, JSON),
+    ),
+    Command(
+        name="backup verify",
+        summary="check the signature of every recovery point, and that the archive holds its position",
+        run=verify,
+        arguments=(
+            _FROM,
+            Argument(name="--fingerprint", metavar="KEY", help="the key that must have signed, as it was written down"),
+        ),
+    ),
+    Command(
+        name="restore",
+        summary="make a home as it was at a moment, in a new folder, from archive and replica",
+        run=restore,
+        arguments=(
+            Argument(name="--at", metavar="TIME", default="latest", help="RFC 3339, or latest (the default)"),
+            Argument(name="--into", metavar="DIR", required=True, help="the new folder; it must be empty or not there"),
+            _FROM,
+            Argument(
+                name="--recovery-code",
+                metavar="CODE",
+                help="brings back the master key, and with it passwords of accounts; - reads it from standard input",
+            ),
+            Argument(
+                name="--without-blobs",
+                is_flag=True,
+                help="where no replica is configured: restore the database alone",
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,101 @@
+"""What a running archiver is asked by its socket: where it stands, and to hold or go on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, TypeVar
+
+import msgspec
+
+from svc.backup.litestream import ArchiveFault
+from svc.clock import Millis
+from svc.protocol.egress import Egress, EgressFault
+
+T = TypeVar("T")
+
+ANSWER_S: Final = 10.0
+MAX_ANSWER_BYTES: Final = 256 * 1024
+
+
+class Position(msgspec.Struct, frozen=True):
+    """``txid``: the newest commit that it has read. ``replicated_txid``: the newest one that the target holds."""
+
+    txid: int
+    replicated_txid: int = 0
+
+
+class _Database(msgspec.Struct, frozen=True):
+    path: str
+    status: str = ""
+    last_sync_at: str | None = None
+
+
+class _Info(msgspec.Struct, frozen=True):
+    pid: int
+
+
+class _List(msgspec.Struct, frozen=True):
+    databases: list[_Database]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Control:
+    """The way to one archiver, about the database at ``path``. Each call raises :class:`ArchiveFault`."""
+
+    egress: Egress
+    path: str
+
+    async def sync(self, *, wait_s: float | None = None) -> Position:
+        """Read what was committed; with ``wait_s`` also send it, or give up waiting by then."""
+        body: dict[str, object] = {"path": self.path}
+        if wait_s is not None:
+            body |= {"wait": True, "timeout": max(1, round(wait_s))}
+        answer = await self._call("POST", "/sync", body, deadline_s=ANSWER_S + (wait_s or 0.0))
+        return _read(answer, Position)
+
+    async def synced_at(self) -> Millis | None:
+        """When it was last in step with the target. Stands still while the target is away, and moves while nothing is
+        written."""
+        found = _read(await self._call("GET", "/list"), _List)
+        at = next((one.last_sync_at for one in found.databases if one.path == self.path), None)
+        return None if at is None else round(datetime.fromisoformat(at).timestamp() * 1000)
+
+    async def pid(self) -> int | None:
+        """Of the process that answers, if any does."""
+        try:
+            return _read(await self._call("GET", "/info"), _Info).pid
+        except ArchiveFault:
+            return None
+
+    async def hold(self) -> None:
+        """Let go of the database, so that another may send a copy of it."""
+        await self._call("POST", "/stop", {"path": self.path, "timeout": 30}, deadline_s=4 * ANSWER_S)
+
+    async def go_on(self) -> None:
+        await self._call("POST", "/start", {"path": self.path, "timeout": 30}, deadline_s=4 * ANSWER_S)
+
+    async def _call(
+        self, method: str, path: str, body: dict[str, object] | None = None, *, deadline_s: float = ANSWER_S
+    ) -> bytes:
+        try:
+            answer = await self.egress.request(
+                method,
+                f"http://localhost{path}",
+                headers={"content-type": "application/json"} if body is not None else {},
+                body=None if body is None else msgspec.json.encode(body),
+                deadline_s=deadline_s,
+                limit_bytes=MAX_ANSWER_BYTES,
+            )
+        except EgressFault as fault:
+            raise ArchiveFault(f"the archiver does not answer ({fault.kind})") from fault
+        if answer.status != 200:
+            raise ArchiveFault(f"the archiver refused: {answer.body.decode(errors='replace').strip()[:300]}")
+        return answer.body
+
+
+def _read(data: bytes, kind: type[T]) -> T:
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except msgspec.DecodeError as error:
+        raise ArchiveFault("the archiver's answer can't be read") from error

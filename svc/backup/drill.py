@@ -1,0 +1,58 @@
+"""The drill: the newest recovery point is restored into a scratch folder, checked as any restored home is, and thrown
+away. A backup that nobody has restored is a hope; this is what makes it one that is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import trio
+
+from svc.backup.archive import Archive
+from svc.backup.catalogue import DrillState
+from svc.backup.folders import forget_folder
+from svc.backup.restoring import RestoreFault, Restoring, Wanted
+from svc.backup.verifying import fault_of
+from svc.clock import SECOND_MS
+from svc.nursery import ThreadPool
+
+NO_POINT: Final = "there is no recovery point to restore"
+
+
+@dataclass(kw_only=True)
+class Drill:
+    """``scratch`` is made and removed. ``restoring`` makes what restores, anew each time."""
+
+    archive: Archive
+    threads: ThreadPool
+    scratch: Path
+    restoring: Callable[[], Restoring]
+
+    async def run(self) -> DrillState:
+        """Once, now; never raises what restoring meets."""
+        archive, clock = self.archive, self.archive.clock
+        began, started = clock.now(), trio.current_time()
+        points = await self.threads.run(archive.catalogue.points)
+        point = points[0] if points else None
+        problem = NO_POINT if point is None else await self.threads.run(fault_of, archive.catalogue, point)
+        if point is not None and problem is None:
+            await self.threads.run(forget_folder, self.scratch)
+            try:
+                await self.restoring().restore(Wanted(into=self.scratch, point=point, keeps_secrets=True))
+            except RestoreFault as fault:
+                problem = str(fault)
+            finally:
+                with trio.CancelScope(shield=True):  # removes files, and waits for nothing else
+                    await self.threads.run(forget_folder, self.scratch)
+        seconds = max(trio.current_time() - started, (clock.now() - began) / SECOND_MS)
+        state = DrillState(
+            at=began, seconds=round(seconds, 1), point="" if point is None else point.id, problem=problem
+        )
+        await self.threads.run(partial(archive.catalogue.note, state))
+        told = None if problem is None else f"the restore that is tried each night failed: {problem}"
+        await archive.note("drill", told)
+        archive.log.info("backup.drill", point=state.point, seconds=state.seconds, problem=problem)
+        return state

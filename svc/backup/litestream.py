@@ -1,0 +1,208 @@
+"""litestream: how it is found, told and run. The one file that knows its words.
+
+Theory. It reads the write-ahead log of the database and sends what is new, every few seconds, as a numbered file
+(level 0); those are joined in the background (levels 1 to 3), and once a day a whole copy is sent (level 9). Level 0 is
+kept for 14 days, for only at its edges can a moment be restored exactly. While it runs it alone folds the log into the
+database (see :mod:`svc.backup.archiver`).
+
+Its configuration is a file without secrets: those are in its environment. Older versions than 0.5.17 lose data without
+a word, so they are refused.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import trio
+
+from svc.backup.target import Part, Target
+from svc.clock import Millis
+from svc.nursery import process_group
+
+OLDEST: Final = (0, 5, 17)
+KEEP_DAYS: Final = 14
+"""Of base backups, one a night, and of all that is between them."""
+SNAPSHOT_LEVEL: Final = 9
+MAX_SAID_BYTES: Final = 32 * 1024 * 1024
+ANSWER_S: Final = 60.0
+"""For what is no transfer."""
+
+_VERSION: Final = re.compile(r"(\d+)\.(\d+)\.(\d+)")
+_OBTAIN: Final = "install it with `pip install 'svc[archive]'`"
+_PASSED_ON: Final = ("PATH", "HOME", "LANG", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "HTTPS_PROXY", "NO_PROXY")
+
+
+class ArchiveFault(Exception):
+    """What went wrong, in words that say what to do; without a full stop."""
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """One file of the archive. ``timestamp``: when it was made, in whole seconds."""
+
+    level: int
+    min_txid: str
+    max_txid: str
+    size: int
+    timestamp: str
+
+    @property
+    def last(self) -> int:
+        return int(self.max_txid, 16)
+
+    @property
+    def at(self) -> Millis:
+        return round(datetime.fromisoformat(self.timestamp).timestamp() * 1000)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Litestream:
+    """The program, with one target. ``database`` and ``ledger`` are the paths that it archives, or restores."""
+
+    program: Path
+    target: Target
+    database: Path
+    ledger: Path
+    environ: Mapping[str, str]
+
+    def config(self, *, socket: Path | None = None, parts: Sequence[Part] = ("db", "ledger")) -> bytes:
+        """Its configuration, as JSON, which is YAML, too."""
+        interval = "1s" if self.target.place.kind == "file" else "10s"  # of a folder it costs nothing
+        paths = {"db": self.database, "ledger": self.ledger}
+        databases = [
+            {
+                "path": str(paths[part]),
+                "monitor-interval": interval,
+                "min-checkpoint-page-count": 16_000,
+                "truncate-page-n": 2_000_000,  # else a long read would hang the writer
+                "replica": {**self.target.replica(part), "sync-interval": interval},
+            }
+            for part in parts
+        ]
+        keep = f"{24 * KEEP_DAYS}h"
+        settings: dict[str, object] = {
+            "logging": {"level": "info", "type": "json", "stderr": True},
+            "levels": [{"interval": "30s"}, {"interval": "5m"}, {"interval": "1h"}],
+            "snapshot": {"interval": "24h", "retention": keep},
+            "l0-retention": keep,
+            "l0-retention-check-interval": "1h",
+            "verify-compaction": True,
+            "shutdown-sync-timeout": "5s",
+            "dbs": databases,
+        }
+        if socket is not None:
+            settings["socket"] = {"enabled": True, "path": str(socket)}
+        return msgspec.json.encode(settings)
+
+    def environment(self) -> dict[str, str]:
+        """Nothing of ours but how programs and servers are found."""
+        passed = {name: self.environ[name] for name in _PASSED_ON if name in self.environ}
+        return {**passed, **self.target.credentials}
+
+    def replicating(self, config: Path) -> list[str]:
+        """The command that runs until it is ended."""
+        return [str(self.program), "replicate", "-config", str(config), "-no-expand-env"]
+
+    async def base_backup(self, config: Path) -> None:
+        """Send a whole copy of the database now. Raises :class:`ArchiveFault`."""
+        await self._run("replicate", config, "-once", "-force-snapshot", "-enforce-retention")
+
+    async def listed(self, config: Path, part: Part, *, level: int) -> list[Entry]:
+        """What the archive has of one level, the oldest first. Raises :class:`ArchiveFault`."""
+        path = self.database if part == "db" else self.ledger
+        said = await self._run("ltx", config, "-json", "-level", str(level), str(path), deadline_s=10 * ANSWER_S)
+        try:
+            return sorted(msgspec.json.decode(said or b"[]", type=list[Entry] | None) or [], key=lambda one: one.last)
+        except msgspec.DecodeError as error:
+            raise ArchiveFault("the archiver's list can't be read") from error
+
+    async def restore(self, config: Path, part: Part, *, into: Path, position: int | None = None) -> int:
+        """Make the database file ``into``, as it was at that position or is at the newest one. Returns which it is."""
+        at = [] if position is None else ["-txid", f"{position:016x}"]
+        path = self.database if part == "db" else self.ledger
+        said = await self._run("restore", config, *at, "-json", "-integrity-check", "full", "-o", str(into), str(path))
+        try:
+            return int(msgspec.json.decode(said)["txid"], 16)
+        except (msgspec.DecodeError, KeyError, ValueError, TypeError) as error:
+            raise ArchiveFault("the archiver did not say what it restored") from error
+
+    async def _run(self, word: str, config: Path, *arguments: str, deadline_s: float = float("inf")) -> bytes:
+        command = [str(self.program), word, "-config", str(config), "-no-expand-env", *arguments]
+        status, out, err = await said_by(command, environ=self.environment(), deadline_s=deadline_s)
+        if status != 0:
+            raise ArchiveFault(complaint(err) or f"the archiver ended with status {status}")
+        return out
+
+
+async def said_by(command: Sequence[str], *, environ: Mapping[str, str], deadline_s: float) -> tuple[int, bytes, bytes]:
+    """Run a program to its end: its status and what it said. Raises :class:`ArchiveFault` where it can't be run."""
+    out, err = bytearray(), bytearray()
+    with trio.move_on_after(deadline_s):
+        try:
+            async with process_group(command, environ=environ, directory=Path("/"), stdin=subprocess.DEVNULL) as child:
+                assert child.stdout is not None
+                assert child.stderr is not None
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(_collect, child.stdout, out)
+                    nursery.start_soon(_collect, child.stderr, err)
+                return await child.wait(), bytes(out), bytes(err)
+        except OSError as error:
+            raise ArchiveFault(f"{command[0]} can't be run: {error.strerror}") from error
+    raise ArchiveFault("the archiver did not answer in time")
+
+
+async def _collect(stream: trio.abc.ReceiveStream, into: bytearray) -> None:
+    async for piece in stream:
+        into += piece[: max(0, MAX_SAID_BYTES - len(into))]
+
+
+def complaint(said: bytes) -> str:
+    """The last thing that it complains of, in one line."""
+    for line in reversed(said.decode(errors="replace").splitlines()):
+        try:
+            spoken = msgspec.json.decode(line)
+        except msgspec.DecodeError:
+            if line.strip():
+                return " ".join(line.split())[:300]
+            continue
+        if isinstance(spoken, dict) and spoken.get("level") in {"ERROR", "WARN", "error", "warn"}:
+            return " ".join(f"{spoken.get('msg', '')}: {spoken.get('error', '')}".split())[:300].rstrip(": ")
+    return ""
+
+
+def found_program(chosen: Path | None, environ: Mapping[str, str]) -> Path:
+    """Raises :class:`ArchiveFault`."""
+    if chosen is not None:
+        if not os.access(chosen, os.X_OK) or not chosen.is_file():
+            raise ArchiveFault(f"SVC_ARCHIVE_BIN names {chosen}, which is no program")
+        return chosen
+    beside = Path(sys.executable).with_name("litestream")
+    if os.access(beside, os.X_OK):
+        return beside
+    found = shutil.which("litestream", path=environ.get("PATH"))
+    if found is None:
+        raise ArchiveFault(f"the archiver litestream is not here; {_OBTAIN}")
+    return Path(found)
+
+
+async def refuse_old(program: Path, environ: Mapping[str, str]) -> str:
+    """Its version. Raises :class:`ArchiveFault` for one that loses data."""
+    passed = {name: environ[name] for name in _PASSED_ON if name in environ}
+    status, out, err = await said_by([str(program), "version"], environ=passed, deadline_s=ANSWER_S)
+    found = _VERSION.search(out.decode(errors="replace"))
+    if status != 0 or found is None:
+        raise ArchiveFault(f"{program} does not say which version of litestream it is: {complaint(err)}".rstrip(": "))
+    version = tuple(map(int, found.groups()))
+    if version < OLDEST:
+        oldest = ".".join(map(str, OLDEST))
+        raise ArchiveFault(f"litestream {found[0]} is too old, it may lose data; {oldest} or newer: {_OBTAIN}")
+    return found[0]

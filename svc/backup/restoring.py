@@ -1,0 +1,327 @@
+"""Restoring: a home as it was at a moment, made in a new folder from archive and replica.
+
+It is made whole under another name beside the folder and checked (SQLite's own check, every invariant, every blob read
+and hashed) before it is renamed, so what is there is complete or is not there. It never touches a home that has data.
+
+Which moment. A recovery point is exact. Between two of them the archive holds every few seconds, and the last state
+that is not after the asked one is taken. "latest" is the newest state there is; where the replica does not have all
+blobs of that yet, the newest recovery point is taken instead.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import trio
+
+from svc.backup.beyond import bring
+from svc.backup.catalogue import Catalogue
+from svc.backup.litestream import ArchiveFault, Litestream
+from svc.backup.minting import names_in
+from svc.backup.points import Point, digest_of
+from svc.capabilities import CodeRefused, key_source, put_back, sealed_of
+from svc.clock import SECOND_MS, Clock, Millis, rfc3339
+from svc.config import Config
+from svc.errors import Refusal
+from svc.nursery import ThreadPool, open_task_group
+from svc.replica import Target
+from svc.store import (
+    Blobs,
+    CannotOpen,
+    Home,
+    Invariant,
+    KeyRefused,
+    Ledger,
+    Store,
+    forget_secrets,
+    has_secrets,
+    newest,
+    run_fsck,
+    write_durably,
+)
+
+if TYPE_CHECKING:
+    from sqlite_utils.migrations import Migrations
+
+AT_ONCE: Final = 8
+"""Blobs fetched at a time."""
+SHOWN_PROBLEMS: Final = 5
+
+
+class RestoreFault(Exception):
+    """Why nothing was restored: what is wrong; what to do. Nothing is left behind."""
+
+
+class _BlobsMissing(RestoreFault):
+    """The replica does not have all."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """``at``: that moment, or the newest. ``point``: that very recovery point. ``code``: opens the copy of the master
+    key. ``keeps_secrets``: a trial, which looks at no secret and touches no key. ``without_blobs``: also where there is
+    no replica."""
+
+    into: Path
+    at: Millis | None = None
+    point: Point | None = None
+    code: str | None = None
+    keeps_secrets: bool = False
+    without_blobs: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Restored:
+    """``at``: of the state that is there now; ``notes``: what a person should know of it, a sentence each."""
+
+    into: Path
+    position: int
+    at: Millis | None
+    point: Point | None
+    blobs: int
+    """Fetched, and read back."""
+    notes: tuple[str, ...]
+
+
+@dataclass(kw_only=True)
+class Restoring:
+    """Restores from one archive. ``tell`` hears what is being done, a line each."""
+
+    tool: Litestream
+    beyond: Target | None
+    config: Config
+    clock: Clock
+    threads: ThreadPool
+    invariants: Sequence[Invariant]
+    migrations: Sequence[Migrations]
+    environ: Mapping[str, str]
+    tell: Callable[[str], None] = field(default=lambda line: None)
+
+    async def restore(self, wanted: Wanted) -> Restored:
+        """Raises :class:`RestoreFault`."""
+        await self.threads.run(_refuse_data, wanted.into)
+        scratch = wanted.into.parent / f".{wanted.into.name}.restoring-{secrets.token_hex(4)}"
+        try:
+            done = await self._made(wanted, scratch)
+            await self.threads.run(_put_in_place, scratch, wanted.into)
+            return done
+        except (ArchiveFault, CodeRefused, CannotOpen, Refusal) as fault:
+            raise RestoreFault(str(fault)) from fault
+        except OSError as error:
+            raise RestoreFault(f"{error.filename or wanted.into}: {error.strerror}") from error
+        finally:
+            with trio.CancelScope(shield=True):  # removes files, and waits for nothing else
+                await self.threads.run(partial(shutil.rmtree, scratch, ignore_errors=True))
+
+    async def _made(self, wanted: Wanted, scratch: Path) -> Restored:
+        catalogue, config = await self._catalogue(scratch)
+        points = await self.threads.run(catalogue.points)
+        point, position, at = await self._moment(wanted, points, config)
+        try:
+            return await self._at(wanted, scratch, catalogue, config, point=point, position=position, at=at)
+        except _BlobsMissing as fault:
+            if wanted.at is not None or wanted.point is not None or not points:
+                raise
+            self.tell(f"{fault}. The newest recovery point is taken instead")
+            await self.threads.run(_clear, scratch)
+            newest_point = points[0]
+            return await self._at(
+                wanted,
+                scratch,
+                catalogue,
+                config,
+                point=newest_point,
+                position=newest_point.position,
+                at=newest_point.at,
+            )
+
+    async def _catalogue(self, scratch: Path) -> tuple[Catalogue, Path]:
+        """What the archive knows of itself. Raises :class:`ArchiveFault`."""
+
+        def begin() -> Path:
+            (scratch / "db").mkdir(mode=0o700, parents=True)
+            os.chmod(scratch, 0o700)
+            config = scratch / "archive.json"
+            write_durably(config, self.tool.config())
+            return config
+
+        config = await self.threads.run(begin)
+        ledger = Home.ledger_of(scratch)
+        self.tell(f"Reading {self.tool.target.place}")
+        await self.tool.restore(config, "ledger", into=ledger)
+        catalogue = Catalogue(Ledger(ledger))
+        home = await self.threads.run(catalogue.home)
+        if home is None:
+            raise ArchiveFault("the archive does not say of which home it is")
+        await self.threads.run(Home.begin, scratch, home)
+        return catalogue, config
+
+    async def _moment(
+        self, wanted: Wanted, points: Sequence[Point], config: Path
+    ) -> tuple[Point | None, int | None, Millis | None]:
+        """Which position to restore, with the point that is there and the time of it."""
+        if wanted.point is not None:
+            return wanted.point, wanted.point.position, wanted.point.at
+        if wanted.at is None:
+            return None, None, None
+        point = next((one for one in points if one.at <= wanted.at), None)
+        entries = await self.tool.listed(config, "db", level=0)
+        # The archive tells whole seconds: what was made within the last one may be later than what is asked for.
+        between = [one for one in entries if one.at + SECOND_MS <= wanted.at]
+        if between and (point is None or between[-1].last > point.position):
+            return None, between[-1].last, between[-1].at
+        if point is None:
+            first = min((one.at for one in entries), default=None)
+            began = "" if first is None else f"; it begins at {rfc3339(first)}"
+            raise RestoreFault(f"the archive has nothing from before {rfc3339(wanted.at)}{began}")
+        return point, point.position, point.at
+
+    async def _at(
+        self,
+        wanted: Wanted,
+        scratch: Path,
+        catalogue: Catalogue,
+        config: Path,
+        *,
+        point: Point | None,
+        position: int | None,
+        at: Millis | None,
+    ) -> Restored:
+        self.tell("Restoring the database" + ("" if at is None else f" as it was at {rfc3339(at)}"))
+        database = Home.database_of(scratch)
+        found = await self.tool.restore(config, "db", into=database, position=position)
+        store = await self.threads.run(
+            partial(Store.open, database, clock=self.clock, threads=self.threads, migrations=self.migrations)
+        )
+        try:
+            blobs = await self.threads.run(partial(Blobs.open, scratch / "blobs", threads=self.threads))
+            names = await store.read(names_in, _references(self.invariants))
+            notes = await self._fill(wanted, blobs, names)
+            if point is not None:
+                await self._compare(store, point, names)
+            if not wanted.keeps_secrets:
+                notes += await self._keys(wanted, scratch, store, catalogue)
+            await self.threads.run(_make_private, scratch / "db")
+            self.tell("Checking all of it")
+            await self._check(store, blobs, without_blobs=bool(notes) and self.beyond is None)
+        finally:
+            await store.close()
+        await self.threads.run(config.unlink)
+        return Restored(
+            into=wanted.into,
+            position=found,
+            at=at,
+            point=point,
+            blobs=0 if self.beyond is None else len(names),
+            notes=tuple(notes),
+        )
+
+    async def _fill(self, wanted: Wanted, blobs: Blobs, names: set[str]) -> list[str]:
+        """Every blob that the database names, from the replica."""
+        if not names:
+            return []
+        if self.beyond is None:
+            if wanted.without_blobs:
+                return [f"{len(names)} mails and files have no bytes here: no replica of the blobs is configured."]
+            raise RestoreFault(
+                f"the database names {len(names)} blobs, and no replica is configured; set SVC_BLOB_REPLICA_URL, "
+                "or restore without them (--without-blobs)"
+            )
+        self.tell(f"Fetching {len(names)} blobs")
+        missing: list[str] = []
+        left = iter(sorted(names))
+
+        async def fetch(target: Target) -> None:
+            for name in left:
+                if not await bring(target, name, blobs):
+                    missing.append(name)
+
+        async with open_task_group() as nursery:
+            for _ in range(AT_ONCE):
+                nursery.start_soon(fetch, self.beyond)
+        if missing:
+            raise _BlobsMissing(f"the replica lacks {len(missing)} of {len(names)} blobs, the first is {missing[0]}")
+        return []
+
+    async def _compare(self, store: Store, point: Point, names: set[str]) -> None:
+        sequence = await store.read(newest)
+        if sequence != point.database.sequence:
+            raise RestoreFault(
+                f"the database stands at {sequence}, and its recovery point at {point.database.sequence}"
+            )
+        if len(names) != point.blobs.count or await self.threads.run(digest_of, names) != point.blobs.digest:
+            raise RestoreFault("the database names other blobs than its recovery point")
+
+    async def _keys(self, wanted: Wanted, scratch: Path, store: Store, catalogue: Catalogue) -> list[str]:
+        """The master key: it is here still, or the code brings it back, or what it opened is let go of."""
+        home = await self.threads.run(Home.id_of, scratch)
+        sealed = await self.threads.run(sealed_of, catalogue.ledger)
+        if wanted.code is not None:
+            if sealed is None:
+                raise RestoreFault("this archive holds no copy of the master key; restore without the recovery code")
+            await self.threads.run(
+                partial(put_back, sealed, wanted.code, config=self.config, home=wanted.into, environ=self.environ)
+            )
+            return []
+        source = key_source(self.config, home_id=home, home=wanted.into, environ=self.environ)
+        try:
+            if await self.threads.run(source.exists):
+                return []
+        except KeyRefused as fault:
+            raise RestoreFault(str(fault)) from fault
+        if not await store.read(has_secrets):
+            return []
+        count = await self.threads.run(store.write_now, forget_secrets)
+        return [
+            f"{count} passwords and tokens were let go of: the master key is not here. Accounts have to be connected "
+            "again. A recovery code would bring them back (--recovery-code)."
+        ]
+
+    async def _check(self, store: Store, blobs: Blobs, *, without_blobs: bool) -> None:
+        wanted = [one for one in self.invariants if not (without_blobs and one.yields == "blobs")]
+        problems = await store.read(run_fsck, invariants=wanted, blobs=blobs, secrets=None, deep=True)
+        if problems:
+            shown = "; ".join(problems[:SHOWN_PROBLEMS])
+            raise RestoreFault(f"what was restored has {len(problems)} faults: {shown}")
+
+
+def _references(invariants: Sequence[Invariant]) -> tuple[Invariant, ...]:
+    return tuple(one for one in invariants if one.yields == "blobs")
+
+
+def _refuse_data(into: Path) -> None:
+    if into.exists() and (not into.is_dir() or any(into.iterdir())):
+        raise RestoreFault(f"{into} is not empty; nothing is restored over what is there: name a new folder")
+    into.parent.mkdir(parents=True, exist_ok=True)
+
+
+def _put_in_place(scratch: Path, into: Path) -> None:
+    if into.exists():
+        into.rmdir()
+    scratch.rename(into)
+    descriptor = os.open(into.parent, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _make_private(folder: Path) -> None:
+    """The archiver makes files as the system's habit is."""
+    for entry in folder.iterdir():
+        if entry.is_file():
+            entry.chmod(0o600)
+
+
+def _clear(scratch: Path) -> None:
+    """What a first attempt restored, but not what is known of the archive."""
+    database = Home.database_of(scratch)
+    for name in (database, Path(f"{database}-wal"), Path(f"{database}-shm")):
+        name.unlink(missing_ok=True)
