@@ -27,7 +27,7 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout, TooManyRequest
 
 from svc.errors import Unavailable
 from svc.log import Log
-from svc.nursery import ThreadPool, open_task_group
+from svc.nursery import ThreadPool
 
 T = TypeVar("T")
 Rows = psycopg.Connection[tuple[Any, ...]]
@@ -40,8 +40,11 @@ MAX_WAITING: Final = 200
 STATEMENT_MS: Final = 5_000
 MIGRATION_MS: Final = 60_000
 CONNECT_S: Final = 5
+CONNECTION_S: Final = 5.0
+"""Until the pool has a connection for a call."""
 CANCEL_S: Final = 2.0
 CLOSE_S: Final = 5.0
+DETAIL_CHARS: Final = 300
 RETRY_AFTER_S: Final = 2
 
 _BEGIN: Final = "begin; set local statement_timeout = {0:d}; set local lock_timeout = {0:d}"
@@ -100,22 +103,27 @@ class Database:
         call = _Call()
         with trio.move_on_after(deadline_s):
             try:
-                return await self._watched(call, work, deadline_s, statement_ms)
+                return await self._watched(call, work, min(CONNECTION_S, deadline_s), statement_ms)
             except _FAULTS as error:
-                await trio.lowlevel.checkpoint_if_cancelled()  # cut short by us: then that is what it is
                 raise self._unavailable(_worded(error)) from None
             except _READ_ONLY as error:
                 raise self._unavailable(_worded(error)) from None
         raise self._unavailable(f"no answer within {deadline_s:g} s")
 
     async def _watched(self, call: _Call, work: Work[T], timeout_s: float, statement_ms: int) -> T:
-        async with open_task_group() as nursery:
+        fault: Exception | None = None
+        async with trio.open_nursery() as nursery:
             nursery.start_soon(self._cut_short, call)
             try:
-                return await self._threads.run(self._transaction, call, work, timeout_s, statement_ms)
+                result = await self._threads.run(self._transaction, call, work, timeout_s, statement_ms)
+            except Exception as error:
+                fault = error  # raised below, where no cancellation stands beside it
             finally:
                 call.ended.set()
                 nursery.cancel_scope.cancel()
+        if fault is not None:
+            raise fault
+        return result
 
     def _transaction(self, call: _Call, work: Work[T], timeout_s: float, statement_ms: int) -> T:
         """In a thread."""
@@ -189,14 +197,19 @@ class _Call:
 
 
 class _Heard(logging.Handler):
-    """What the pool says of connections that it can't make, for our log."""
+    """What the pool says of connections that it can't make, for our log. Its threads hand it to the loop."""
 
     def __init__(self, log: Log) -> None:
         super().__init__(logging.WARNING)
         self._log = log
+        self._loop = trio.lowlevel.current_trio_token()
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._log.warning("database.pool", detail=" ".join(record.getMessage().split())[:300])
+        with suppress(trio.RunFinishedError):
+            self._loop.run_sync_soon(self._tell, " ".join(record.getMessage().split())[:DETAIL_CHARS])
+
+    def _tell(self, detail: str) -> None:
+        self._log.warning("database.pool", detail=detail)
 
 
 def _arguments(url: str, ssl: str) -> dict[str, Any]:

@@ -62,7 +62,7 @@ class Plane:
                 await trio.sleep(LOOK_AGAIN_S)
         self.log.info("escrow.booted", migrations=applied, credentials=len(tokens), changed=done.changed)
         for name in done.retired:
-            self.log.warning("escrow.old_token_ignored", credential=name)
+            self.log.warning("escrow.old_token_ignored", id=name)
 
     @property
     def calls(self) -> int:

@@ -24,6 +24,7 @@ from svc.confinement import let_nobody_read
 from svc.control_plane.settings import RULES, SETTINGS
 from svc.errors import Unavailable
 from svc.log import Log
+from svc.nursery import Root
 from svc.settings import LOG
 
 OK: Final = 0
@@ -80,7 +81,7 @@ def _serve(config: Config) -> int:
     log = Log.to_stderr(form=config[LOG], clock=clock)
     rng = random.Random()  # noqa: S311  spreads pauses, guards nothing
     try:
-        trio.run(partial(serve, config, clock=clock, log=log, rng=rng))
+        trio.run(partial(serve, config, clock=clock, log=log, root=Root(log=log, rng=rng)))
     except Unavailable as refusal:
         print(f"The escrow service can't start: {refusal.detail} The log says why.", file=sys.stderr)
         return EXIT_FAILURE

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import random
+from collections.abc import Callable
 from functools import partial
 
 import trio
@@ -30,13 +30,22 @@ from svc.principal import Principal
 from svc.protocol import Application, Guard, MachinesGuard, Request, Router
 
 
-async def serve(config: Config, *, clock: Clock, log: Log, rng: random.Random, signals: bool = True) -> None:
-    """Boot, serve until a signal, drain, close. Raises :class:`ConfigError` and, where the database stays away,
-    :class:`Unavailable`."""
+async def serve(
+    config: Config,
+    *,
+    clock: Clock,
+    log: Log,
+    root: Root,
+    signals: bool = True,
+    announce: Callable[[int], None] = lambda port: None,
+) -> None:
+    """Boot, serve until a signal or until ``root`` drains, close. ``announce`` is told the port once it serves.
+
+    Raises :class:`ConfigError` and, where the database stays away, :class:`Unavailable`.
+    """
     url = config[DATABASE_URL]
     assert url is not None, "a rule asked for it"
     listeners = await _listen(config)
-    root = Root(log=log, rng=rng)
     try:
         async with (
             Database(url, ssl=config[DB_SSL], pool_size=config[DB_POOL_SIZE], log=log) as database,
@@ -50,7 +59,9 @@ async def serve(config: Config, *, clock: Clock, log: Log, rng: random.Random, s
 
             async def http(child: Child) -> None:
                 child.started()
-                log.info("escrow.listening", host=config[ESCROW_HOST], port=listeners[0].socket.getsockname()[1])
+                port = listeners[0].socket.getsockname()[1]
+                log.info("escrow.listening", host=config[ESCROW_HOST], port=port)
+                announce(port)
                 await serve_port(child, listeners, [door], linger=plane.finish)
 
             await root.run([Subsystem(name="http", run=http, essential=True, drain_s=config[SHUTDOWN_MS] / 1_000)])

@@ -22,6 +22,8 @@ from svc.plugins.npm import OLDEST
 from tests.formats.mime import corpus
 from tests.peers.cache import emulator_files, peers_dir
 from tests.peers.dovecot import dovecot_path
+from tests.peers.moto import moto_path
+from tests.peers.postgres import pgbouncer_path, postgres_programs
 from tests.peers.sshd import sshd_path
 
 CHROMIUM_PATH: Final = Path("/usr/bin/chromium")
@@ -99,6 +101,17 @@ DOVECOT: Final = Need(
     get="run .ci/peers as root, or apt-get install dovecot-imapd dovecot-submissiond openssl",
     is_there=lambda: dovecot_path() is not None and bool(shutil.which("openssl")),
 )
+POSTGRES: Final = Need(
+    name="PostgreSQL",
+    get="run .ci/peers as root, or apt-get install postgresql openssl",
+    is_there=lambda: postgres_programs() is not None and bool(shutil.which("openssl")),
+)
+PGBOUNCER: Final = Need(
+    name="PgBouncer",
+    get="run .ci/peers as root, or apt-get install pgbouncer",
+    is_there=lambda: pgbouncer_path() is not None,
+)
+KMS: Final = Need(name="moto", get=_FROM_PEERS, is_there=lambda: moto_path() is not None)
 SSHD: Final = Need(
     name="sshd",
     get="run .ci/peers as root, or apt-get install openssh-server",
