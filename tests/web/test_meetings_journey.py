@@ -70,7 +70,7 @@ def test_a_meeting_is_recorded_written_down_and_heard_again(hearing: Browser, se
         begin(page, "Weekly ferry")
         expect(page.locator(".meeting-partial")).to_contain_text("We")
         check_in_both_lights(page, "desktop-meetings-recording")
-        expect(page.get_by_role("log").get_by_text("We begin on time.")).to_be_visible()
+        expect(page.get_by_role("log").get_by_text("We begin on time.").first).to_be_visible()
         page.get_by_role("link", name="Tasks").click()  # it goes on while one looks at something else
         expect(page.get_by_role("link", name="Meetings, 1 is being recorded")).to_be_visible()
         page.get_by_role("link", name="Meetings").click()
@@ -117,12 +117,12 @@ def storm(hearing: Browser, service: ServiceProcess) -> None:
         desk.tolerated = ("WebSocket", "ERR_CONNECTION_REFUSED", "Failed to load resource")
         page = desk.go("/p/meetings")
         begin(page, "Storm")
-        expect(page.get_by_role("log").get_by_text("We begin on time.")).to_be_visible()
+        expect(page.get_by_role("log").get_by_text("We begin on time.").first).to_be_visible()
         service.kill()
         expect(page.get_by_text("The link to the server is lost.")).to_be_visible()
         service.start(PROVIDERS="fake")
         expect(page.get_by_text("this one goes on from there")).to_be_visible()
-        expect(page.get_by_role("log").get_by_text("We begin on time.")).to_be_visible()
+        expect(page.get_by_role("log").get_by_text("We begin on time.").first).to_be_visible()
         page.get_by_role("button", name="Stop").click()
         expect(page.get_by_role("heading", level=1)).to_have_text("Storm, continued")
         listed = service.query("meetings.list")["meetings"]
@@ -156,7 +156,7 @@ def test_on_a_phone(hearing: Browser, service: ServiceProcess) -> None:
     with fresh_page(hearing, viewport=PHONE, has_touch=True, is_mobile=True) as page:
         page.goto(f"{service.base}/p/meetings")
         begin(page, "On the way")
-        expect(page.get_by_role("log").get_by_text("We begin on time.")).to_be_visible()
+        expect(page.get_by_role("log").get_by_text("We begin on time.").first).to_be_visible()
         check_in_both_lights(page, "phone-meetings-recording")
         page.get_by_role("button", name="Stop").click()
         page.locator(".meeting-player").wait_for()
