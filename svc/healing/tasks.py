@@ -113,7 +113,7 @@ class Healer:
         """All that is due, one after the other. Returns how long until something may be due again."""
         while await self._mend_one():
             pass
-        next_due = await self.store.read(damage.next_due)
+        next_due = await self.store.read_small(damage.next_due)
         if next_due is None:
             return LOOK_AGAIN_S
         return min(LOOK_AGAIN_S, max(1.0, (next_due - self.clock.now()) / SECOND_MS))
@@ -121,7 +121,7 @@ class Healer:
     async def _mend_one(self) -> bool:
         """What is due next. False: nothing is."""
         async with self._one_at_a_time:
-            one = await self.store.read(damage.due)
+            one = await self.store.read_small(damage.due)
             if one is None:
                 return False
             outcome = await self._mend(one.sha256)

@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from svc.clock import HOUR_MS, Millis
+from svc.clock import Millis
 from svc.erase import Left
 from svc.errors import Invalid
 from svc.ids import derived_id
-from svc.notifications.model import Browser, Preferences, Push
+from svc.notifications.model import KEEP_MS, Browser, Preferences, Push
 from svc.store import Tx
 
 MAX_BROWSERS: Final = 20
 """Of one person. The oldest goes: it was hardly looked at since."""
-
-KEEP_MS: Final = HOUR_MS
-"""A row of the queue. An event that is older than some minutes is never told, so nothing can be told twice."""
 
 MAX_PROBLEM_CHARS: Final = 200
 

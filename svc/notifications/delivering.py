@@ -74,12 +74,13 @@ class Pusher:
 async def deliver(workspace: Workspace) -> Millis | None:
     """Send what is due, a few at a time. Returns when more is."""
     store = workspace.store
-    while pushes := await store.read(queries.due, limit=AT_A_TIME):
+    while pushes := await store.read_small(queries.due, limit=AT_A_TIME):
         async with open_task_group() as nursery:
             for push in pushes:
                 nursery.start_soon(_deliver_one, workspace, push)
-    await store.write(actions.prune)
-    return await store.read(queries.next_at)
+    if await store.read_small(queries.is_anything_old):
+        await store.write(actions.prune)
+    return await store.read_small(queries.next_at)
 
 
 async def _deliver_one(workspace: Workspace, push: Push) -> None:

@@ -7,10 +7,13 @@ from datetime import datetime
 from typing import Final, Literal
 from zoneinfo import ZoneInfo
 
-from svc.clock import SECOND_MS, Millis
+from svc.clock import HOUR_MS, SECOND_MS, Millis
 
 Words = Literal["all", "sender", "none"]
 """How much a notification says: sender, subject and how it begins; sender and subject; that there is mail."""
+
+KEEP_MS: Final = HOUR_MS
+"""A row of the queue. An event that is older than some minutes is never told, so nothing can be told twice."""
 
 DAY_MINUTES: Final = 24 * 60
 

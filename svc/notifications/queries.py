@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final, cast
 
 from svc.clock import Millis
-from svc.notifications.model import Browser, Preferences, Push, Quiet, Words
+from svc.notifications.model import KEEP_MS, Browser, Preferences, Push, Quiet, Words
 from svc.store import ReadTx, Row
 
 _BROWSER: Final = "b.id, b.user_id, b.device_id, b.endpoint, b.public_key, b.secret, b.created_at, b.problem, u.email"
@@ -72,6 +72,18 @@ def due(tx: ReadTx, *, limit: int) -> Sequence[Push]:
 
 def next_at(tx: ReadTx) -> Millis | None:
     return cast("int | None", tx.value("select min(next_at) from push_queue where state = 'waiting'"))
+
+
+def is_anything_old(tx: ReadTx) -> bool:
+    """Whether there is something for ``actions.prune``."""
+    found = tx.value(
+        """
+        select exists (select 1 from push_queue where created_at < :before)
+            or exists (select 1 from push_browsers where device_id in (select id from devices where revoked))
+        """,
+        before=tx.now - KEEP_MS,
+    )
+    return bool(found)
 
 
 def still_new(tx: ReadTx, message_id: str) -> bool:

@@ -31,6 +31,6 @@ def _indexing(store: Store) -> Callable[[Child], Awaitable[None]]:
 
 async def catch_up(store: Store) -> None:
     """Work off all that waits. What asks costs a read, and nothing is written where nothing waits."""
-    if await store.read(search_index.has_waiting):
+    if await store.read_small(search_index.has_waiting):
         while await store.write(search_index.take):
             pass

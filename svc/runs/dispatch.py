@@ -21,6 +21,7 @@ from svc.nursery import Child, Wake
 from svc.protocol import Connect, Link, LinkFault
 from svc.runs import leasing, queries
 from svc.runs.model import LEASE_MS, LEASED_AT_ONCE, Lease
+from svc.runs.states import RunState
 from svc.settings import loopback_url
 from svc.workspace import Workspace
 
@@ -33,6 +34,9 @@ ALIVE_S: Final = 2.0
 """A worker that lives says so within this time."""
 _ACCEPTED: Final = 202
 _PAUSE_S: Final = 1.0
+_BY_TIME: Final[tuple[RunState, ...]] = ("waiting", "running")
+"""What time moves on: a timer ends, a lease is over."""
+_WANT_WORKER: Final[tuple[RunState, ...]] = ("queued",)
 
 
 @dataclass(kw_only=True)
@@ -95,8 +99,11 @@ class Dispatcher:
             self.workspace.log.info("runs.worker_met", url=url, version=version)
             self.wake.call()
         known.seen, known.held = trio.current_time(), len(held)
-        dropped = await self.workspace.store.write(leasing.renew, known.name, held)
-        lost = await self.workspace.store.write(leasing.lose_predecessors, known.name, url=url)
+        store = self.workspace.store
+        if not held and not await store.read_small(queries.held_at, url):
+            return []  # at rest nothing is written
+        dropped = await store.write(leasing.renew, known.name, held)
+        lost = await store.write(leasing.lose_predecessors, known.name, url=url)
         if lost:
             self.wake.call()
         return dropped
@@ -129,9 +136,11 @@ class Dispatcher:
     async def look(self) -> float:
         """Give out all that is due now. How many seconds until the next look."""
         store = self.workspace.store
-        while await store.write(leasing.make_due):
-            pass
+        while await store.read_small(queries.is_any_due, _BY_TIME):
+            await store.write(leasing.make_due)
         while worker := self._freest():
+            if not await store.read_small(queries.is_any_due, _WANT_WORKER):
+                break
             leases = await store.write(leasing.lease, worker.name)
             given = [await self._give(worker, lease) for lease in leases]
             if not all(given):
@@ -146,7 +155,7 @@ class Dispatcher:
     async def _until_due(self) -> float:
         if not self.workers():
             return LONGEST_LOOK_S  # a handshake wakes
-        due_at = await self.workspace.store.read(queries.next_due)
+        due_at = await self.workspace.store.read_small(queries.next_due)
         if due_at is None:
             return LONGEST_LOOK_S
         return min(max((due_at - self.workspace.clock.now()) / SECOND_MS, 0.001), LONGEST_LOOK_S)

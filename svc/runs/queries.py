@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final, cast
 
 from svc.principal import Principal
@@ -52,6 +53,11 @@ def due_before(tx: ReadTx, instant: int) -> list[str]:
             "select id from runs where due_at < :instant and state = 'queued' limit 1000", instant=instant
         )
     ]
+
+
+def is_any_due(tx: ReadTx, states: Collection[RunState]) -> bool:
+    """Of the runs in one of these states."""
+    return any(due(tx, state=state, limit=1) for state in states)
 
 
 def next_due(tx: ReadTx) -> int | None:

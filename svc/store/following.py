@@ -61,7 +61,7 @@ class Following(Generic[C]):
         consumer = next(row for row in self.rows if row.name == name)
         async with self._turns.setdefault(name, trio.Lock()):
             while True:
-                cursor, events = await self.store.read(consumers.waiting, consumer)
+                cursor, events = await self.store.read_small(consumers.waiting, consumer)
                 if not events:
                     return cursor
                 await self._hand_over(consumer, cursor, events)

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, cast
+from unittest.mock import patch
 from urllib.parse import quote
 
 import trio
@@ -37,7 +38,9 @@ from svc.principal import Principal
 from svc.protocol import Application, Guard, Headers, Request, Router
 from svc.protocol.egress import Egress
 from svc.protocol.messages import BytesBody
+from svc.protocol.static import StaticTree
 from svc.store import Home, ReadTx, Secrets, Value
+from svc.surface import listener
 from svc.workspace import RequestContext, Workspace
 from tests.migrated import lay_database
 from tests.protocol.rpc_world import body_of
@@ -330,6 +333,24 @@ class Service:
 
 
 @asynccontextmanager
+async def _app_read_once() -> AsyncIterator[None]:
+    """To read and digest the files of the app takes as long as the rest of a boot: once a process is enough."""
+    with patch.object(listener, "StaticTree", _KeptTree):
+        yield
+
+
+class _KeptTree:
+    @staticmethod
+    def load(path: Path, *, off: Iterable[str]) -> StaticTree:
+        return _tree(path, tuple(off))
+
+
+@cache
+def _tree(path: Path, off: tuple[str, ...]) -> StaticTree:
+    return StaticTree.load(path, off=off)
+
+
+@asynccontextmanager
 async def open_service(
     directory: Path,
     *,
@@ -357,6 +378,7 @@ async def open_service(
     config = read_config(all_settings(), environ, all_rules())
     lay_database(Home.database_of(directory / "home"))
     async with (
+        _app_read_once(),
         workspace_of(config, clock=clock, log=log, rng=random.Random(7), environ=environ) as workspace,
         open_task_group() as nursery,
     ):

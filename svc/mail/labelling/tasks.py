@@ -20,8 +20,8 @@ class Waker:
 
     async def run(self) -> Millis | None:
         """Whatever the clock did meanwhile: a snooze that is due ends in the transaction that forgets it."""
-        if not await self.store.read(queries.due_snoozes, limit=1):
-            return await self.store.read(queries.next_snooze_at)
+        if not await self.store.read_small(queries.due_snoozes, limit=1):
+            return await self.store.read_small(queries.next_snooze_at)
         next_at = await self.store.write(actions.wake)
         self.engine.wake_outboxes()
         return next_at

@@ -41,8 +41,9 @@ class Importer:
         child.started()
         store = self.workspace.store
         while True:
-            await store.write(actions.stop_unwanted)
-            row = await store.read(queries.next_working)
+            if await store.read_small(queries.is_any_unwanted):
+                await store.write(actions.stop_unwanted)
+            row = await store.read_small(queries.next_working)
             if row is None:
                 await self.wake.wait(at_most_s=LOOK_AGAIN_S)
             else:

@@ -56,6 +56,20 @@ def imports(tx: ReadTx, principal: Principal) -> list[ImportRow]:
     return [_import(row) for row in rows]
 
 
+def is_any_unwanted(tx: ReadTx) -> bool:
+    """Whether there is something for ``actions.stop_unwanted``."""
+    found = tx.value(
+        """
+        select exists (
+            select 1 from mail_imports where state = 'working' and not exists (
+                select 1 from runs r where r.id = run_id and r.state in ('queued', 'running', 'waiting')
+            )
+        )
+        """
+    )
+    return bool(found)
+
+
 def next_working(tx: ReadTx) -> ImportRow | None:
     """The oldest import that is to be gone on with: its run is at work."""
     row = tx.one(

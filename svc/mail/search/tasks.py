@@ -95,14 +95,14 @@ class Indexer:
             self._begun += 1
             held = list(self._bodies)
             await self.follow()
-            while (await self.store.read(queries.state)).version != VERSION:
+            while (await self.store.read_small(queries.state)).version != VERSION:
                 await self.store.write(actions.queue_outdated)
             while waiting := await self.store.read(queries.waiting, limit=BATCH):
                 await self.store.write(actions.take, messages=await self.words(waiting))
             self._let_go(held)  # it belongs to nothing that waits; what was stored since may
-            while await self.store.read(queries.has_gone):
+            while await self.store.read_small(queries.has_gone):
                 await self.store.write(actions.clear, limit=CLEARED_AT_A_TIME)
-            while (await self.store.read(queries.state)).wants_compacting:
+            while (await self.store.read_small(queries.state)).wants_compacting:
                 await self.store.write(actions.compact)
             self._ended = self._begun
 

@@ -66,7 +66,7 @@ class DraftMirror:
 
     async def tick(self) -> Millis | None:
         """The scheduler's job. Starts what is due, and returns when there is more."""
-        agenda = await self.store.read(draft_copies.agenda)
+        agenda = await self.store.read_small(draft_copies.agenda)
         child = self._child
         for account_id in agenda.accounts:
             if child is not None and not child.draining and account_id not in self._serving:

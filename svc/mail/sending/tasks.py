@@ -100,10 +100,10 @@ class Delivery:
 
     async def tick(self) -> Millis | None:
         """The scheduler's job. Starts what is due, and returns when there is more."""
-        agenda = await self.store.read(_agenda, in_flight=frozenset(self._in_flight), hold_ms=self.hold_ms)
+        agenda = await self.store.read_small(_agenda, in_flight=frozenset(self._in_flight), hold_ms=self.hold_ms)
         if agenda.needs_care:
             await self.store.write(_take_care, in_flight=frozenset(self._in_flight), hold_ms=self.hold_ms)
-            agenda = await self.store.read(_agenda, in_flight=frozenset(self._in_flight), hold_ms=self.hold_ms)
+            agenda = await self.store.read_small(_agenda, in_flight=frozenset(self._in_flight), hold_ms=self.hold_ms)
         for account_id in agenda.accounts:
             self._start(account_id)
         return agenda.next_at

@@ -185,7 +185,7 @@ class AccountSync:
     async def _correct_labels(self, ids: Mapping[str, MessageRef], since: Since) -> None:
         """Bring the labels of everything stored in line: one listing a label tells them all, at a fraction of the quota
         that asking for each message would cost. A label that no listing ever named is left as it is."""
-        before = await self.store.read(thread_queries.labels, self.account_id)
+        before = await self.store.read_small(thread_queries.labels, self.account_id)
         listed, _ = await self._list_labels()
         carried: dict[str, set[str]] = {message_id: set() for message_id in ids}
         for label in listed:
@@ -265,7 +265,7 @@ class AccountSync:
     async def _poll(self, cursor: str) -> None:
         with self.confirmed.reading() as since:
             changes, newest = await self._changes_since(cursor)
-            labels_are_due = await self.store.read(labels_are_old, self.account_id, after_ms=LABELS_EVERY_MS)
+            labels_are_due = await self.store.read_small(labels_are_old, self.account_id, after_ms=LABELS_EVERY_MS)
             if labels_are_due:
                 await self.refresh_labels()  # no history tells of a label that was renamed or deleted
             await self._know({label for change in changes for label in change.labels})
@@ -361,11 +361,11 @@ class AccountSync:
 
     async def _know(self, labels: Set[str]) -> None:
         """A label made at the provider shows up first on a message; its name and colour are asked for then."""
-        if labels - set(await self.store.read(thread_queries.labels, self.account_id)):
+        if labels - set(await self.store.read_small(thread_queries.labels, self.account_id)):
             await self.refresh_labels()
 
     async def _account(self) -> Account | None:
-        return await self.store.read(account_queries.account, self.account_id)
+        return await self.store.read_small(account_queries.account, self.account_id)
 
 
 def _by_message(changes: Iterable[HistoryChange]) -> list[list[HistoryChange]]:

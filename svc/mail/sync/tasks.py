@@ -206,11 +206,11 @@ class AccountLoop:
         """Send what is due, oldest first. Returns how long until something may be due again."""
         async with self._outbox_turn:
             able = self.provider.capabilities
-            while rows := await self.store.read(change_queries.due_changes, self.account_id, limit=able.bulk_max):
+            while rows := await self.store.read_small(change_queries.due_changes, self.account_id, limit=able.bulk_max):
                 pause_s = await self._send(rows if len(rows) >= able.bulk_min else rows[:1])
                 if pause_s is not None:
                     return pause_s
-            next_at = await self.store.read(change_queries.next_change_at, self.account_id)
+            next_at = await self.store.read_small(change_queries.next_change_at, self.account_id)
         return LONGEST_PAUSE_S if next_at is None else max(0.0, (next_at - self.clock.now()) / 1_000)
 
     async def _send(self, rows: Sequence[LabelChange]) -> float | None:

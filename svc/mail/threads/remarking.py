@@ -96,7 +96,7 @@ def _store(tx: Tx, account: Account, *, addresses: str, goal: str, after: str) -
 
 async def _run(workspace: Workspace) -> Millis | None:
     for _ in range(STEPS_A_RUN):
-        if await workspace.store.read(due) is None:
+        if await workspace.store.read_small(due) is None:
             return None
         await workspace.store.write(mark_some)
     return workspace.clock.now()
