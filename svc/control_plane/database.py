@@ -112,6 +112,7 @@ class Database:
 
     async def _watched(self, call: _Call, work: Work[T], timeout_s: float, statement_ms: int) -> T:
         fault: Exception | None = None
+        result: T
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._cut_short, call)
             try:
