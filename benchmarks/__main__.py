@@ -27,6 +27,7 @@ NAMES: Final = (
     "principal",
     "refusals",
     "broker",
+    "escrow",
     "runs",
     "gitops",
     "gitops_export",

@@ -35,6 +35,9 @@ NO_SPEED: Final = (HealthCheck.too_slow,)
 SHARES_FIXTURES: Final = (*NO_SPEED, HealthCheck.function_scoped_fixture)
 """For a property whose examples may all run in one and the same service."""
 
+FLEET_CELLS: Final = _size(40, 10_000)
+"""Cells that boot, each a tenant of its own."""
+
 CORPUS_SAMPLE: Final = _size(300, 6_046)
 """Real mails, of the 6,046 there are."""
 

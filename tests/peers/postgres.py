@@ -28,7 +28,10 @@ OWNER: Final = "postgres"
 ROLE: Final = "escrow"
 PASSWORD: Final = "pw"
 START_DEADLINE_S: Final = 60.0
-_QUICK: Final = "-c fsync=off -c synchronous_commit=off -c full_page_writes=off -c shared_buffers=32MB -c ssl=on"
+_QUICK: Final = (
+    "-c fsync=off -c synchronous_commit=off -c full_page_writes=off -c shared_buffers=32MB -c max_connections=250 "
+    "-c ssl=on"
+)
 
 
 def postgres_programs() -> Path | None:

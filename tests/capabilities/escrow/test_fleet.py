@@ -1,0 +1,84 @@
+"""A fleet: many cells boot against two replicas of the escrow service, each with a tenant of its own.
+
+Forty in each run; ten thousand with ``make soak``. The key-management service is a stand-in that checks contexts, since
+what is tried is the escrow service.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import trio
+
+from svc.protocol import Request, Response, json_response
+from tests.capabilities.escrow.stubs import said, stub
+from tests.capabilities.escrow.test_refusals import KEY, config_of, keys_of
+from tests.control_plane.replicas import config_of as plane_config
+from tests.control_plane.replicas import replicas, token
+from tests.peers.needs import POSTGRES, needs
+from tests.peers.postgres import postgres
+from tests.recorded_log import RecordedLog
+from tests.sizes import FLEET_CELLS
+
+pytestmark = [pytest.mark.peer, pytest.mark.wall_clock, needs(POSTGRES)]
+
+AT_A_TIME: Final = 20
+_DIGEST: Final = hashlib.sha256().digest_size
+
+
+def wraps_for_each(request: Request, body: Any) -> Response:
+    """What it wraps begins with a digest of its context."""
+    seal = hashlib.sha256(json.dumps(body["EncryptionContext"], sort_keys=True).encode()).digest()
+    if request.headers.get("x-amz-target") == "TrentService.Encrypt":
+        wrapped = seal + base64.b64decode(body["Plaintext"])
+        return json_response({"CiphertextBlob": base64.b64encode(wrapped).decode(), "KeyId": KEY})
+    wrapped = base64.b64decode(body["CiphertextBlob"])
+    if wrapped[:_DIGEST] != seal:
+        return said("InvalidCiphertextException")
+    return json_response({"Plaintext": base64.b64encode(wrapped[_DIGEST:]).decode(), "KeyId": KEY})
+
+
+async def test_each_cell_of_a_fleet_has_a_key_of_its_own_and_gets_it_again(tmp_path: Path, log: RecordedLog) -> None:
+    with postgres() as server:
+        plane = plane_config(server.url)
+        async with replicas(plane, plane, log=log) as both, stub(wraps_for_each, log=log) as service:
+            rows = ", ".join(
+                f"('c{n}', 'tenant-{n}', 'cell-{n}', sha256('{token(f'c{n}')}'))" for n in range(FLEET_CELLS)
+            )
+            server.run(
+                f"insert into control_plane.credentials (credential_id, tenant_id, cell_id, token_digest) values {rows}"
+            )
+            found: dict[int, list[bytes]] = {number: [] for number in range(FLEET_CELLS)}
+            slots = trio.CapacityLimiter(AT_A_TIME)
+
+            async def boot(number: int, replica: int) -> None:
+                async with slots:
+                    home = tmp_path / str(number)
+                    config = config_of(
+                        home,
+                        escrow=both[replica].url,
+                        kms=service.url,
+                        SVC_TENANT_ID=f"tenant-{number}",
+                        SVC_KEY_ESCROW_TOKEN=token(f"c{number}"),
+                    )
+                    keys = keys_of(config, home)
+                    await keys.fetch(may_create=True)
+                    found[number].append(keys.load(may_create=False).current.material)
+
+            for boots in range(2):  # the second time with an empty disk, at the other replica
+                async with trio.open_nursery() as nursery:
+                    for number in range(FLEET_CELLS):
+                        nursery.start_soon(boot, number, (number + boots) % 2)
+            assert all(first == second for first, second in found.values())
+            assert len({first for first, _ in found.values()}) == FLEET_CELLS
+            told = server.run("select action, outcome, count(*) from control_plane.audit group by 1, 2 order by 1, 2")
+            assert told == [
+                ("key.get", "missing", FLEET_CELLS),
+                ("key.get", "ok", FLEET_CELLS),
+                ("key.put", "ok", FLEET_CELLS),
+            ]
