@@ -68,6 +68,9 @@ FIREFOX: Final = Need(
     name="Firefox", get="run .ci/peers as root, or apt-get install firefox-esr", is_there=FIREFOX_PATH.exists
 )
 VENDOR: Final = Need(name="static/vendor", get="run make static/vendor/.stamp", is_there=_VENDOR.exists)
+RESTIC: Final = Need(
+    name="restic", get="run .ci/peers as root, or apt-get install restic", is_there=lambda: bool(shutil.which("restic"))
+)
 NODE: Final = Need(
     name="Node.js",
     get="run .ci/peers as root, or install Node.js 20 or newer",
