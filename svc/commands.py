@@ -39,6 +39,7 @@ from svc.confinement import let_nobody_read
 from svc.describing import openapi_command, types_command
 from svc.doctor import doctor_command
 from svc.errors import Refusal
+from svc.export import import_archive
 from svc.listening import Front, Role
 from svc.log import Log
 from svc.nursery import ThreadPool
@@ -177,6 +178,10 @@ def config_command(call: Invocation) -> int:
     return OK
 
 
+def import_command(call: Invocation) -> int:
+    return import_archive(call, hooks=[feature.claim for feature in FEATURES if feature.claim])
+
+
 def fsck_command(call: Invocation) -> int:
     deep = call.given["deep"]
     with call.home(read_only=True) as opened:
@@ -238,6 +243,12 @@ CORE_COMMANDS: Final = (
             Argument(name="--deep", is_flag=True, help="also read every blob and compare its hash"),
             JSON,
         ),
+    ),
+    Command(
+        name="import",
+        summary="bring what `svc export` wrote into an empty home (no server may hold it)",
+        run=import_command,
+        arguments=(Argument(name="source", metavar="IN", help="the folder, or the .tar archive"),),
     ),
     Command(
         name="types",

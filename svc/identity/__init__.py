@@ -4,7 +4,7 @@ Owns every credential that opens this service (as digests only) and the principa
 see is each feature's own business.
 """
 
-from svc.identity.actions import IDENTITY_TOPIC, anybody_could_claim
+from svc.identity.actions import IDENTITY_TOPIC, ClaimHook, anybody_could_claim, bring_back
 from svc.identity.checks import NO_CLIENT, OFFLINE, has_client_stored
 from svc.identity.consent_probe import probe_consent
 from svc.identity.discovery import Discovery, OpenIdProvider, ProviderAway
@@ -26,6 +26,7 @@ __all__ = [
     "OAUTH_CLIENT",
     "OFFLINE",
     "ROUND_TRIP_REFUSED",
+    "ClaimHook",
     "ClientCredentials",
     "Discovery",
     "HttpClient",
@@ -36,6 +37,7 @@ __all__ = [
     "anybody_could_claim",
     "begin_round_trip",
     "believed_proxies",
+    "bring_back",
     "client_credentials",
     "decoded",
     "end_round_trip",

@@ -387,6 +387,23 @@ def _use_invite(tx: Tx, invite: Invite, user: User) -> None:
     )
 
 
+def bring_back(
+    tx: Tx, *, people: Sequence[tuple[str, str, Role]], hooks: Sequence[ClaimHook], refused: str
+) -> dict[str, str]:
+    """The users of an export in a home that has none; their ids by address. The first admin claims it: what is there
+    becomes theirs. Raises :class:`Conflict` with ``refused`` where the home is somebody's already."""
+    if queries.is_claimed(tx):
+        raise Conflict(refused)
+    ids: dict[str, str] = {}
+    for email, name, role in sorted(people, key=lambda one: one[2] != "admin"):
+        proof = Proof(issuer=None, subject=None, email=email, name=name)
+        ids[email] = _add_user(tx, proof, _valid_email(email), role=role).id
+    if ids:
+        for hook in hooks:
+            hook(tx, next(iter(ids.values())))
+    return ids
+
+
 def _add_user(tx: Tx, proof: Proof, email: str, *, role: Role) -> User:
     user = User(
         id=new_id("usr"),

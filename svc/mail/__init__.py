@@ -15,6 +15,7 @@ accepted a mail, call :func:`carry_on`: it wakes who takes the change to the pro
 from svc.mail.accounts.actions import connect as connect_account
 from svc.mail.accounts.queries import account_by_address, account_for, accounts, connected_accounts, owner_name
 from svc.mail.authentication.keys import SigningKeys
+from svc.mail.commands import import_mail
 from svc.mail.labelling.actions import set_labels, snooze, unsnooze
 from svc.mail.labelling.inbox_actions import archive, mark_unread, unarchive
 from svc.mail.labelling.inbox_actions import open_thread as mark_read
@@ -32,8 +33,12 @@ from svc.mail.model import (
     ThreadRow,
     thread_id_of,
 )
+from svc.mail.porting.actions import create_local
+from svc.mail.porting.exporting import Export as MailExport
 from svc.mail.porting.keeping import keep_mails
+from svc.mail.porting.model import Tally as MailTally
 from svc.mail.porting.sources import Item as KeptMail
+from svc.mail.porting.sources import open_file as open_mail
 from svc.mail.providers.table import Providers
 from svc.mail.sending.actions import accept as send
 from svc.mail.sending.drafts import save as save_draft
@@ -57,6 +62,8 @@ __all__ = [
     "Id",
     "KeptMail",
     "Label",
+    "MailExport",
+    "MailTally",
     "MessageHeaders",
     "MessageRow",
     "Outgoing",
@@ -71,7 +78,9 @@ __all__ = [
     "carry_on",
     "connect_account",
     "connected_accounts",
+    "create_local",
     "hold_ms",
+    "import_mail",
     "keep_mails",
     "label_named",
     "labels_of",
@@ -79,6 +88,7 @@ __all__ = [
     "mark_unread",
     "message_for",
     "messages_of",
+    "open_mail",
     "owner_name",
     "read_thread",
     "save_draft",

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from svc.command import OK, Command, Invocation
 from svc.mail.ingest_steps import INGEST_STEPS
 from svc.mail.porting.commands import commands as porting_commands
+from svc.mail.porting.commands import take_into
 from svc.mail.search.actions import outdate
 
 
@@ -13,6 +16,9 @@ def make_index_anew(call: Invocation) -> int:
         opened.store.write_now(outdate)
     return OK
 
+
+import_mail = partial(take_into, steps=INGEST_STEPS)
+"""Mail of an archive, for a command that has the home and runs its writer."""
 
 COMMANDS = (
     Command(

@@ -3,6 +3,7 @@
 Owns one row a person. What belongs to a screen, as colours and density do, is kept in the browser, and not here.
 """
 
+from svc.preferences.actions import bring_back
 from svc.preferences.feature import FEATURE
 
-__all__ = ["FEATURE"]
+__all__ = ["FEATURE", "bring_back"]

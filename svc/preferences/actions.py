@@ -6,6 +6,7 @@ from typing import Final
 
 import msgspec
 
+from svc.errors import Invalid
 from svc.preferences.model import Changes, Preferences
 from svc.principal import Principal
 from svc.store import ReadTx, Tx
@@ -40,6 +41,23 @@ def change(tx: Tx, principal: Principal, *, changes: Changes) -> Preferences:
         device_id=principal.device_id,
     )
     return wanted
+
+
+def bring_back(tx: Tx, *, user_id: str | None, wanted: object) -> None:
+    """What a person had chosen, from an export. Raises :class:`Invalid` where it is none."""
+    try:
+        kept = msgspec.convert(wanted, Preferences)
+    except msgspec.ValidationError as error:
+        raise Invalid(f"These are no preferences: {error}.") from None
+    tx.run(
+        """
+        insert into preferences (user_id, wanted, updated_at) values (:user_id, :wanted, :now)
+        on conflict (user_id) do update set wanted = excluded.wanted, updated_at = excluded.updated_at
+        """,
+        user_id=user_id or _NOBODY,
+        wanted=msgspec.json.encode(kept).decode(),
+        now=tx.now,
+    )
 
 
 def hand_over(tx: Tx, user_id: str) -> None:

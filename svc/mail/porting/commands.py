@@ -154,23 +154,38 @@ def _label_id(tx: Tx, *, account_id: str, name: str) -> str:
 async def _take(
     call: Invocation, opened: OpenedHome, account: Account, source: Source, tally: Tally, steps: Sequence[IngestStep]
 ) -> None:
+    async with open_task_group() as nursery:
+        nursery.start_soon(lambda: opened.store.run_writer(started=lambda: None))
+        await take_into(call, opened, account.id, source, tally, steps=steps)
+        nursery.cancel_scope.cancel()
+
+
+async def take_into(
+    call: Invocation,
+    opened: OpenedHome,
+    account_id: str,
+    source: Source,
+    tally: Tally,
+    *,
+    steps: Sequence[IngestStep],
+) -> None:
+    """Store what the source has, and count it. Somebody runs the store's writer."""
     threads = ThreadPool(limit=THREADS, name="import")
-    told = 0
+    told = tally.added + tally.known
 
     async def store(batch: Batch, taken: Sequence[Taken], more: Tally) -> bool:
         nonlocal told
         tally.add(more)
-        tally.add(await opened.store.write(store_batch, account_id=account.id, taken=taken, steps=steps))
+        tally.add(await opened.store.write(store_batch, account_id=account_id, taken=taken, steps=steps))
         if tally.added + tally.known - told >= TOLD_EVERY:
             told = tally.added + tally.known
             share = f"{source.done * 100 // source.total} %, " if source.total else ""
             _say(f"{share}{_counted(tally)}")
         return True
 
-    async with ProcessPool(limit=PROCESSES, name="strangers") as processes, open_task_group() as nursery:
-        nursery.start_soon(lambda: opened.store.run_writer(started=lambda: None))
+    async with ProcessPool(limit=PROCESSES, name="strangers") as processes:
         preparer = LocalPreparer(
-            account_id=account.id,
+            account_id=account_id,
             blobs=opened.blobs,
             threads=threads,
             processes=processes,
@@ -178,9 +193,8 @@ async def _take(
             log=_log(call),
             with_readable=False,
         )
-        taker = Taker(preparer=preparer, desk=_Desk(account_id=account.id, store=opened.store), threads=threads)
+        taker = Taker(preparer=preparer, desk=_Desk(account_id=account_id, store=opened.store), threads=threads)
         await take_all(Reader(items=source.items, threads=threads), taker, store=store)
-        nursery.cancel_scope.cancel()
 
 
 def _counted(tally: Tally) -> str:

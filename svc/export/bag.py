@@ -1,0 +1,138 @@
+"""A bag (RFC 8493) as a stream of entries, and the two forms that it is written in: a folder, or a tar archive.
+
+Whoever writes hashes what passes; the manifest comes last. Names are made here, so that none leads anywhere and no two
+are the same on a disk that tells no case.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import tarfile
+import unicodedata
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from svc.clock import SECOND_MS, Millis, rfc3339
+
+TOP: Final = "svc-export"
+BAGIT: Final = b"BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n"
+MANIFEST: Final = "manifest-sha256.txt"
+TAG_MANIFEST: Final = "tagmanifest-sha256.txt"
+_BLOCK: Final = 512
+_END: Final = b"\0" * (2 * _BLOCK)
+_UNSAFE: Final = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|]')
+MAX_PART_BYTES: Final = 180
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One file of the bag: its name below the top, its size, and its bytes as they come."""
+
+    name: str
+    size: int
+    pieces: AsyncIterator[bytes]
+
+
+@dataclass(kw_only=True)
+class Names:
+    """Gives each wanted name once."""
+
+    _taken: set[str] = field(default_factory=set)
+
+    def free(self, name: str) -> str:
+        stem, dot, ending = name.rpartition(".") if "." in name.rpartition("/")[2] else (name, "", "")
+        number, tried = 1, name
+        while (key := unicodedata.normalize("NFC", tried).casefold()) in self._taken:
+            number += 1
+            tried = f"{stem}~{number}{dot}{ending}"
+        self._taken.add(key)
+        return tried
+
+
+def safe(part: str) -> str:
+    """One part of a name as every disk takes it."""
+    text = _UNSAFE.sub("_", unicodedata.normalize("NFC", part)).strip(" .") or "_"
+    while len(text.encode()) > MAX_PART_BYTES:
+        text = text[:-1]
+    return text
+
+
+@dataclass(kw_only=True)
+class Writing:
+    """The manifest of what was written so far; ``at`` is when."""
+
+    at: Millis
+    sums: list[tuple[str, str]] = field(default_factory=list)
+    octets: int = 0
+    count: int = 0
+
+    async def hashed(self, entry: Entry) -> AsyncIterator[bytes]:
+        """The entry's bytes, noted. Raises ``ValueError`` where they are not as many as was said."""
+        digest, size = hashlib.sha256(), 0
+        async for piece in entry.pieces:
+            digest.update(piece)
+            size += len(piece)
+            yield piece
+        if size != entry.size:
+            raise ValueError(f"{entry.name} has {size} bytes, and not {entry.size}")
+        self.sums.append((digest.hexdigest(), entry.name))
+        self.octets += size
+        self.count += 1
+
+    def tags(self) -> Iterator[tuple[str, bytes]]:
+        """What describes the bag, after its payload."""
+        info = f"Bagging-Date: {rfc3339(self.at)[:10]}\nPayload-Oxum: {self.octets}.{self.count}\nSvc-Export: 1\n"
+        files = {
+            "bagit.txt": BAGIT,
+            "bag-info.txt": info.encode(),
+            MANIFEST: "".join(f"{digest}  {_escaped(name)}\n" for digest, name in self.sums).encode(),
+        }
+        yield from files.items()
+        lines = (f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in files.items())
+        yield TAG_MANIFEST, "".join(lines).encode()
+
+
+async def as_tar(entries: AsyncIterator[Entry], *, at: Millis) -> AsyncIterator[bytes]:
+    """The bag as the bytes of a tar archive (POSIX, so that names may be long and in any script)."""
+    writing = Writing(at=at)
+    async for entry in entries:
+        yield _header(entry.name, entry.size, at)
+        async for piece in writing.hashed(entry):
+            yield piece
+        yield b"\0" * (-entry.size % _BLOCK)
+    for name, data in writing.tags():
+        yield _header(name, len(data), at) + data + b"\0" * (-len(data) % _BLOCK)
+    yield _END
+
+
+async def as_folder(entries: AsyncIterator[Entry], *, at: Millis, root: Path) -> None:
+    """The bag as files below ``root``, which is new. Blocks while it writes: for the command line."""
+    writing = Writing(at=at)
+    async for entry in entries:
+        path = root / entry.name
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            async for piece in writing.hashed(entry):
+                file.write(piece)
+            file.flush()
+            os.fsync(file.fileno())
+    for name, data in writing.tags():
+        (root / name).write_bytes(data)
+
+
+def _header(name: str, size: int, at: Millis) -> bytes:
+    member = tarfile.TarInfo(f"{TOP}/{name}")
+    member.size, member.mtime, member.mode = size, at // SECOND_MS, 0o600
+    return member.tobuf(tarfile.PAX_FORMAT)
+
+
+def _escaped(name: str) -> str:
+    return name.replace("%", "%25").replace("\n", "%0A").replace("\r", "%0D")
+
+
+def unescaped(name: str) -> str:
+    return name.replace("%0D", "\r").replace("%0A", "\n").replace("%25", "%")

@@ -1,0 +1,164 @@
+"""All that goes into an export, one entry after the other, from a home that may be in use meanwhile."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import BinaryIO, Final
+
+import msgspec
+
+from svc.clock import rfc3339
+from svc.errors import Invalid
+from svc.export import rows
+from svc.export.bag import Entry, Names, safe
+from svc.log import Log
+from svc.mail import MailExport
+from svc.okf import file_of, page_ids, page_of, written
+from svc.store import BlobCorrupt, BlobMissing, Blobs, Store
+
+MBOX_BYTES: Final = 64 * 1024 * 1024
+"""An mbox of this size is closed, and the next one begun: a size has to be known before its bytes."""
+FILES_A_PAGE: Final = 200
+PIECE_BYTES: Final = 512 * 1024
+
+
+@dataclass(kw_only=True)
+class Collecting:
+    """``spool`` is where an mbox waits for its size. ``lost``: what is damaged here, and so is not in the export."""
+
+    store: Store
+    blobs: Blobs
+    log: Log
+    spool: Path
+    lost: list[str] = field(default_factory=list)
+    mails: int = 0
+    pages: int = 0
+    files: int = 0
+    _names: Names = field(default_factory=Names)
+
+    async def entries(self) -> AsyncIterator[Entry]:
+        yield _json("data/users.json", [asdict(one) for one in await self.store.read(rows.users)])
+        async for entry in self._files():
+            yield entry
+        async for entry in self._mail():
+            yield entry
+        async for entry in self._pages():
+            yield entry
+        people = [
+            {"owner": owner, "address": address, "name": name, "page": page, "filing": filing}
+            for owner, address, name, page, filing in await self.store.read(rows.people)
+        ]
+        yield _json("data/people.json", people)
+        chosen = [
+            {"owner": owner, "wanted": msgspec.json.decode(wanted)}
+            for owner, wanted in await self.store.read(rows.preferences)
+        ]
+        yield _json("data/preferences.json", chosen)
+        if self.lost:
+            yield _json("data/lost.json", self.lost)
+
+    async def _files(self) -> AsyncIterator[Entry]:
+        told: list[dict[str, object]] = []
+        after = ""
+        while found := await self.store.read(rows.files, after=after, limit=FILES_A_PAGE):
+            for file in found:
+                if await self.blobs.size(file.sha256) != file.size or not await self._is_sound(file):
+                    self.lost.append(f"the file {file.name} ({file.id})")
+                    continue
+                name = self._names.free(f"data/files/{file.id}/{safe(file.name)}")
+                about = asdict(file) | {"path": name, "createdAt": rfc3339(file.created_at)}
+                del about["created_at"]
+                told.append(about)
+                yield Entry(name=name, size=file.size, pieces=self.blobs.stream(file.sha256))
+                self.files += 1
+            after = found[-1].id
+        yield _json("data/files.json", told)
+
+    async def _is_sound(self, file: rows.File) -> bool:
+        """Known before its first byte is written: a tar archive can't take one back."""
+        try:
+            async for _ in self.blobs.stream(file.sha256):
+                pass
+        except (BlobMissing, BlobCorrupt):
+            return False
+        return True
+
+    async def _mail(self) -> AsyncIterator[Entry]:
+        told: list[dict[str, object]] = []
+        for account in await self.store.read(rows.accounts):
+            going = MailExport(account_id=account.id, store=self.store, blobs=self.blobs, log=self.log)
+            own: list[str] = []
+            async for entry in self._mboxes(going, stem=f"data/mail/{safe(account.address)}"):
+                own.append(entry.name)
+                yield entry
+            self.mails += going.done
+            if going.lost:
+                self.lost.append(f"{going.lost} mails of {account.address}")
+            told.append(asdict(account) | {"files": own, "mails": going.done})
+        yield _json("data/mail.json", told)
+
+    async def _mboxes(self, going: MailExport, *, stem: str) -> AsyncIterator[Entry]:
+        file: BinaryIO | None = None
+        try:
+            async for piece in going.mbox():
+                if file is not None and file.tell() + len(piece) > MBOX_BYTES:
+                    yield self._closed(file, stem)
+                    file.close()
+                    file = None
+                if file is None:
+                    file = self._spooled()
+                file.write(piece)
+            if file is not None:
+                yield self._closed(file, stem)
+        finally:
+            if file is not None:
+                file.close()
+
+    def _spooled(self) -> BinaryIO:
+        """Gone with its descriptor, whatever happens."""
+        self.spool.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor, path = tempfile.mkstemp(dir=self.spool, prefix="export-")
+        os.unlink(path)
+        return os.fdopen(descriptor, "w+b")
+
+    def _closed(self, file: BinaryIO, stem: str) -> Entry:
+        size = file.tell()
+        file.seek(0)
+        return Entry(name=self._names.free(f"{stem}.mbox"), size=size, pieces=_read(file))
+
+    async def _pages(self) -> AsyncIterator[Entry]:
+        told: list[dict[str, object]] = []
+        for page_id in await self.store.read(page_ids):
+            page = await self.store.read(page_of, page_id)
+            if page is None:
+                continue  # deleted since
+            try:
+                name = "/".join(safe(part) for part in file_of(page.path).split("/"))
+            except Invalid:
+                name = f"{page.id}.md"
+            data = written(page).encode()
+            entry = Entry(name=self._names.free(f"data/pages/{name}"), size=len(data), pieces=_once(data))
+            yield entry
+            self.pages += 1
+            about: dict[str, object] = {"path": page.path, "title": page.title, "file": entry.name, "owner": page.owner}
+            told.append(about | {"access": page.access, "grants": [{"to": to, "level": of} for to, of in page.grants]})
+        yield _json("data/pages.json", told)
+
+
+def _json(name: str, rows: Sequence[object]) -> Entry:
+    data = msgspec.json.format(msgspec.json.encode(rows), indent=1)
+    return Entry(name=name, size=len(data), pieces=_once(data))
+
+
+async def _once(data: bytes) -> AsyncIterator[bytes]:
+    if data:
+        yield data
+
+
+async def _read(file: BinaryIO) -> AsyncIterator[bytes]:
+    while piece := file.read(PIECE_BYTES):
+        yield piece

@@ -1,0 +1,95 @@
+"""``svc export``: beside a running server, too, since it only reads. For ``svc import`` see ``svc/commands.py``."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import BinaryIO, Final
+
+import trio
+
+from svc.command import OK, Argument, Command, Invocation, OpenedHome
+from svc.errors import Conflict, Refusal
+from svc.export.bag import as_folder, as_tar
+from svc.export.collecting import Collecting
+from svc.log import Log
+from svc.settings import LOG
+
+FAILED: Final = 1
+TAR: Final = ".tar"
+
+
+def export(call: Invocation) -> int:
+    out = call.given["out"]
+    if out != "-" and os.path.lexists(out):
+        raise Conflict(f"{out} is there already. Give another name: an export never writes over anything.")
+    with call.home(read_only=True) as opened:
+        going = Collecting(
+            store=opened.store,
+            blobs=opened.blobs,
+            log=Log.to_stderr(form=call.config[LOG], clock=call.clock),
+            spool=opened.home.spool,
+        )
+        try:
+            trio.run(_write, call, opened, going, out)
+        except OSError as error:
+            raise Refusal(f"{out} can’t be written: {error.strerror or error}.", code="internal") from error
+    told = f"Exported {going.mails:,} mails, {going.pages:,} pages, {going.files:,} files"
+    print(told, file=sys.stderr, flush=True)
+    for lost in going.lost:
+        print(f"damaged here, and not in the export: {lost}", file=sys.stderr, flush=True)
+    return FAILED if going.lost else OK
+
+
+async def _write(call: Invocation, opened: OpenedHome, going: Collecting, out: str) -> None:
+    """Under another name until it is whole; where it fails, nothing is left. Nothing else runs meanwhile: it blocks."""
+    at = call.clock.now()
+    if out == "-":
+        await _pour(sys.stdout.buffer, as_tar(going.entries(), at=at))
+        return
+    part = f"{out}.{os.getpid()}.part"
+    try:
+        if out.endswith(TAR):
+            with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                await _pour(file, as_tar(going.entries(), at=at))
+                os.fsync(file.fileno())
+        else:
+            os.mkdir(part, mode=0o700)
+            await as_folder(going.entries(), at=at, root=Path(part))
+        os.rename(part, out)
+    except BaseException:
+        _drop(part)
+        raise
+
+
+def _drop(part: str) -> None:
+    if os.path.isdir(part):
+        shutil.rmtree(part)
+    elif os.path.lexists(part):
+        os.unlink(part)
+
+
+async def _pour(file: BinaryIO, pieces: AsyncIterator[bytes]) -> None:
+    async for piece in pieces:
+        file.write(piece)
+    file.flush()
+
+
+COMMANDS: Final = (
+    Command(
+        name="export",
+        summary="write everything in open formats: mail as mbox, pages as Markdown, files, the rest as JSON, and a "
+        "manifest with hashes",
+        run=export,
+        arguments=(
+            Argument(
+                name="out",
+                metavar="OUT",
+                help="a new folder, or a new archive where the name ends in .tar; - prints an archive",
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,1 @@
+"""Everything out, and into an empty home again."""

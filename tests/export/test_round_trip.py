@@ -1,0 +1,127 @@
+"""What is exported is a bag that anybody can check, and what is imported of it is what was there."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import tarfile
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import trio
+
+from svc import cli
+from svc.clock import VirtualClock
+from svc.export.bag import Names, safe
+from svc.okf import read
+from tests.files.uploads import uploaded
+from tests.identity.people import Person, sign_in
+from tests.recorded_log import RecordedLog
+from tests.support.service import MIA, Service, open_service
+
+HOSTILE: Final = 'a/../b "c"\u202e.txt'
+
+
+def bag_of(archive: bytes) -> dict[str, bytes]:
+    """By name below the top; its manifest holds of it."""
+    found: dict[str, bytes] = {}
+    with tarfile.open(fileobj=io.BytesIO(archive), mode="r:") as tar:
+        for member in tar:
+            file = tar.extractfile(member)
+            assert file is not None
+            assert member.name.startswith("svc-export/")
+            found[member.name.removeprefix("svc-export/")] = file.read()
+    lines = found["manifest-sha256.txt"].decode().split("\n")[:-1]
+    sums = {line.partition("  ")[2]: line.partition("  ")[0] for line in lines}
+    assert sums == {name: hashlib.sha256(data).hexdigest() for name, data in found.items() if name.startswith("data/")}
+    return found
+
+
+def said(bag: dict[str, bytes]) -> dict[str, Any]:
+    """All of an export that does not name the moment or the home."""
+    pages = json.loads(bag["data/pages.json"])
+    files = json.loads(bag["data/files.json"])
+    return {
+        "users": json.loads(bag["data/users.json"]),
+        "files": [({**one, "createdAt": ""}, bag[one["path"]]) for one in files],
+        "mail": sorted(
+            (one["owner"], one["mails"], sorted(b"".join(bag[file] for file in one["files"]).split(b"\nFrom ")))
+            for one in json.loads(bag["data/mail.json"])
+        ),
+        "pages": [({**one, "file": ""}, read(bag[one["file"]]).body) for one in pages],
+        "preferences": json.loads(bag["data/preferences.json"]),
+    }
+
+
+async def lived_in(service: Service) -> Person:
+    mia = await sign_in(service, MIA)
+    invite = await mia.mutate("auth.createInvite", email="ben@example.org")
+    ben = await sign_in(service, "ben@example.org", invite=invite["code"])
+    file = await uploaded(mia, b"an upload" * 1_000, **{"x-svc-filename": "plan.txt"})
+    await mia.mutate(
+        "pages.save", path="plan", title="The: plan", body=f"---\nkey: x\n---\n[plan](/files/{file['id']}/content)\n"
+    )
+    await mia.mutate("pages.save", path="plan/below", body="From here\n\n---\nno: front matter\n")
+    users = {one["email"]: one["id"] for one in await mia.query("users.list")}
+    grants = [{"to": users["ben@example.org"], "level": "write"}]
+    await mia.mutate("pages.setAccess", path="plan", access="explicit", grants=grants)
+    await ben.mutate("pages.save", path="private", body="Ben's alone.\n")
+    await mia.mutate("preferences.set", startPage="pages")
+    for number in range(3):
+        mail = {"address": MIA, "from": "Noa <noa@elsewhere.example>", "subject": f"mail {number}", "text": "From me\n>From you"}
+        attachments = [{"filename": "a.txt", "mime": "text/plain", "content": "YQ=="}] if number == 0 else []
+        labels = ["INBOX", "STARRED"] if number else ["INBOX", "UNREAD"]
+        await mia.mutate("fake.mail.inject", **mail, labels=labels, attachments=attachments)
+    await mia.mutate("fake.mail.syncNow", address=MIA)
+    return mia
+
+
+async def test_nothing_is_lost_on_the_way_out_and_in_again(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("SVC_MASTER_KEY_FILE", "key"), ("XDG_CONFIG_HOME", "config")):
+        monkeypatch.setenv(name, str(tmp_path / name / value))
+    (tmp_path / "SVC_MASTER_KEY_FILE").mkdir()
+    async with open_service(tmp_path / "old", clock=wall, log=log, PROVIDERS="fake") as service:
+        mia = await lived_in(service)
+        reply = await mia.ask("GET", "/export")
+        assert reply.status == 200
+        assert (await service.get("/export")).status == 401
+        ben = await sign_in(service, "ben@example.org")
+        assert (await ben.ask("GET", "/export")).status == 403
+        bag = bag_of(reply.body)
+    (tmp_path / "all.tar").write_bytes(reply.body)
+
+    async def svc(home: str, *words: str | Path) -> int:
+        monkeypatch.setenv("SVC_HOME", str(tmp_path / home))
+        return await trio.to_thread.run_sync(partial(cli.main, [str(word) for word in words]))
+
+    assert await svc("new", "import", tmp_path / "all.tar") == 0
+    assert await svc("new", "import", tmp_path / "all.tar") == 1  # it is not empty any more
+    assert await svc("new", "fsck", "--deep") == 0
+    assert await svc("new", "export", tmp_path / "again.tar") == 0
+    assert await svc("new", "export", tmp_path / "again.tar") == 1  # nothing is written over
+    again = bag_of((tmp_path / "again.tar").read_bytes())
+    assert said(again) == said(bag)
+    assert await svc("new", "export", tmp_path / "folder") == 0
+    folder = {
+        one.relative_to(tmp_path / "folder").as_posix() for one in (tmp_path / "folder").rglob("*") if one.is_file()
+    }
+    assert folder == set(again)
+    assert await svc("third", "import", tmp_path / "folder") == 0
+
+    for harm in (reply.body[: len(reply.body) // 2], reply.body.replace(b"an upload", b"an upl0ad", 1)):
+        (tmp_path / "harmed.tar").write_bytes(harm)
+        assert await svc("fourth", "import", tmp_path / "harmed.tar") == 1
+    assert not (tmp_path / "fourth" / "db" / "svc.sqlite3").exists()
+
+
+def test_no_name_of_a_stranger_leads_anywhere_and_none_is_given_twice() -> None:
+    names = Names()
+    assert "/" not in safe(HOSTILE)
+    assert safe("..") == "_"
+    assert safe("x" * 300) == "x" * 180
+    assert [names.free("a.md"), names.free("A.md"), names.free("a.md")] == ["a.md", "A~2.md", "a~3.md"]
