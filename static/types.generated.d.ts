@@ -2456,6 +2456,7 @@ interface Procedures {
   "meetings.choose": { input: MeetingsChooseInput; output: {} };
   "terminals.list": { input: undefined; output: TerminalsTerminalOut[] };
   "terminals.kill": { input: TerminalsKillInput; output: {} };
+  "okf.status": { input: undefined; output: OkfStatusOut };
   "backup.status": { input: BackupEmpty; output: BackupStatusOut };
   "backup.now": { input: BackupEmpty; output: BackupBaseOut };
   "backup.drill": { input: BackupEmpty; output: BackupDrillOut };
@@ -2466,7 +2467,6 @@ interface Procedures {
   "memory.list": { input: undefined; output: ToolsMemoryOut[] };
   "pages.trust": { input: ToolsPathInput; output: ToolsTrustOut };
   "pages.setTrusted": { input: ToolsPathInput; output: {} };
-  "okf.status": { input: undefined; output: OkfStatusOut };
   "demo.tryOut": { input: undefined; output: TryoutTriedOut };
   "health.ping": { input: undefined; output: SurfacePong };
   "inside.look": { input: undefined; output: InsideInsideOut };

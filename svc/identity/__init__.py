@@ -4,7 +4,8 @@ Owns every credential that opens this service (as digests only) and the principa
 see is each feature's own business.
 """
 
-from svc.identity.actions import IDENTITY_TOPIC, ClaimHook, anybody_could_claim, bring_back
+from svc.identity.actions import IDENTITY_TOPIC, ClaimHook, anybody_could_claim
+from svc.identity.bringing_back import bring_back
 from svc.identity.checks import NO_CLIENT, OFFLINE, has_client_stored
 from svc.identity.consent_probe import probe_consent
 from svc.identity.discovery import Discovery, OpenIdProvider, ProviderAway

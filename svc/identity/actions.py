@@ -81,7 +81,7 @@ def sign_in(
 
     A session that the same browser had before ends: a cookie is never carried over a sign-in.
     """
-    email = _valid_email(proof.email)
+    email = valid_email(proof.email)
     user = _known(tx, proof, email)
     if user is None and not queries.is_claimed(tx):
         user = _claim(tx, proof, email, invite=invite, claiming=claiming)
@@ -131,7 +131,7 @@ def create_invite(
     code = tokens.new_token()
     invite = Invite(
         id=new_id("inv"),
-        email=None if email is None else _valid_email(email),
+        email=None if email is None else valid_email(email),
         role=role,
         created_at=tx.now,
         expires_at=tx.now + expires_in_days * DAY_MS,
@@ -332,7 +332,7 @@ def can_be_claimed_from_afar(tx: ReadTx) -> bool:
 
 def _claim(tx: Tx, proof: Proof, email: str, *, invite: str | None, claiming: Claiming) -> User:
     bootstrap = None if claiming.freely else _spend_claim(tx, email, invite)
-    user = _add_user(tx, proof, email, role="admin")
+    user = add_user(tx, proof, email, role="admin")
     if bootstrap is not None:
         _use_invite(tx, bootstrap, user)
     for hook in claiming.hooks:
@@ -373,7 +373,7 @@ def _redeem(tx: Tx, proof: Proof, email: str, *, invite: str | None) -> User:
     found = queries.open_invite(tx, tokens.digest(invite), email=email) if invite else None
     if found is None:
         raise NOT_ADMITTED
-    user = _add_user(tx, proof, email, role=found.role)
+    user = add_user(tx, proof, email, role=found.role)
     _use_invite(tx, found, user)
     return user
 
@@ -387,24 +387,7 @@ def _use_invite(tx: Tx, invite: Invite, user: User) -> None:
     )
 
 
-def bring_back(
-    tx: Tx, *, people: Sequence[tuple[str, str, Role]], hooks: Sequence[ClaimHook], refused: str
-) -> dict[str, str]:
-    """The users of an export in a home that has none; their ids by address. The first admin claims it: what is there
-    becomes theirs. Raises :class:`Conflict` with ``refused`` where the home is somebody's already."""
-    if queries.is_claimed(tx):
-        raise Conflict(refused)
-    ids: dict[str, str] = {}
-    for email, name, role in sorted(people, key=lambda one: one[2] != "admin"):
-        proof = Proof(issuer=None, subject=None, email=email, name=name)
-        ids[email] = _add_user(tx, proof, _valid_email(email), role=role).id
-    if ids:
-        for hook in hooks:
-            hook(tx, next(iter(ids.values())))
-    return ids
-
-
-def _add_user(tx: Tx, proof: Proof, email: str, *, role: Role) -> User:
+def add_user(tx: Tx, proof: Proof, email: str, *, role: Role) -> User:
     user = User(
         id=new_id("usr"),
         email=email,
@@ -492,7 +475,7 @@ def _tell(tx: Tx, *, kind: str, id: str, audience: str | None) -> None:
     tx.emit(topic=IDENTITY_TOPIC, kind=kind, id=id, audience=audience)
 
 
-def _valid_email(email: str) -> str:
+def valid_email(email: str) -> str:
     found = normal_email(email)
     local, at, domain = found.rpartition("@")
     printable = found.isprintable() and " " not in found

@@ -45,15 +45,19 @@ def said(bag: dict[str, bytes]) -> dict[str, Any]:
     pages = json.loads(bag["data/pages.json"])
     files = json.loads(bag["data/files.json"])
     return {
-        "users": json.loads(bag["data/users.json"]),
+        "users": sorted(json.loads(bag["data/users.json"]), key=lambda one: str(one["email"])),
         "files": [({**one, "createdAt": ""}, bag[one["path"]]) for one in files],
         "mail": sorted(
-            (one["owner"], one["mails"], sorted(b"".join(bag[file] for file in one["files"]).split(b"\nFrom ")))
+            (one["owner"], one["mails"], mails_in(b"".join(bag[file] for file in one["files"])))
             for one in json.loads(bag["data/mail.json"])
         ),
         "pages": [({**one, "file": ""}, read(bag[one["file"]]).body) for one in pages],
         "preferences": json.loads(bag["data/preferences.json"]),
     }
+
+
+def mails_in(mbox: bytes) -> list[bytes]:
+    return sorted(one.strip(b"\n") for one in (b"\n" + mbox).split(b"\nFrom "))
 
 
 async def lived_in(service: Service) -> Person:
@@ -71,7 +75,8 @@ async def lived_in(service: Service) -> Person:
     await ben.mutate("pages.save", path="private", body="Ben's alone.\n")
     await mia.mutate("preferences.set", startPage="pages")
     for number in range(3):
-        mail = {"address": MIA, "from": "Noa <noa@elsewhere.example>", "subject": f"mail {number}", "text": "From me\n>From you"}
+        text = "From me\n>From you"
+        mail = {"address": MIA, "from": "Noa <noa@elsewhere.example>", "subject": f"mail {number}", "text": text}
         attachments = [{"filename": "a.txt", "mime": "text/plain", "content": "YQ=="}] if number == 0 else []
         labels = ["INBOX", "STARRED"] if number else ["INBOX", "UNREAD"]
         await mia.mutate("fake.mail.inject", **mail, labels=labels, attachments=attachments)
