@@ -2,6 +2,7 @@
 /** Every feature of the web app, in order: of two that know an address, the first shows it. */
 import { FEATURE as capabilities } from "./capabilities/feature.js";
 import { FEATURE as description } from "./description/feature.js";
+import { FEATURE as exporting } from "./export/feature.js";
 import { FEATURE as files } from "./files/feature.js";
 import { FEATURE as gitops } from "./gitops/feature.js";
 import { FEATURE as health } from "./health/feature.js";
@@ -21,4 +22,4 @@ import { FEATURE as terminals } from "./terminals/feature.js";
 
 /** @type {readonly import("./feature.js").Feature[]} */
 export const FEATURES = [identity, offline, capabilities, mail, tasks, runs, people, plugins, gitops, meetings, files,
-  terminals, pages, health, inside, description, notifications, settings];
+  terminals, pages, exporting, health, inside, description, notifications, settings];

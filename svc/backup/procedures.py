@@ -25,11 +25,13 @@ from svc.backup.wire import (
     RestoreBegunOut,
     RestoreIn,
     RestoreOut,
+    SnapshotOut,
     StatusOut,
 )
 from svc.capabilities import CodeRefused, MasterKey, Sealed, sealed_of
 from svc.clock import Millis
 from svc.errors import Invalid
+from svc.okf import Snapshots
 from svc.protocol import Procedure, Request, Response, Route, json_response
 from svc.workspace import RequestContext, Workspace
 
@@ -44,6 +46,7 @@ async def status(context: RequestContext, wanted: Empty) -> StatusOut:
     workspace = context.workspace
     parts = workspace.service(Backup).parts
     beyond = await workspace.store.read(replica.status)
+    snapshots = await workspace.service(Snapshots).status()
     points, base, drill, sealed = (
         ([], None, None, None) if parts is None else await workspace.threads.run(_kept, parts.archive)
     )
@@ -60,7 +63,7 @@ async def status(context: RequestContext, wanted: Empty) -> StatusOut:
         ),
         recovery_points=tuple(wire.point_out(one, broken=broken) for one in points[: wire.POINTS_SHOWN]),
         point_count=len(points),
-        snapshots=(),
+        snapshots=tuple(SnapshotOut(id=one.id, at=one.at) for one in snapshots.snapshots),
         drill=wire.drill_out(drill),
         drill_enabled=workspace.config[DRILL],
         waits_for=(parts.minting.waits_for or None) if parts else None,
