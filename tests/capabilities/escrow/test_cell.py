@@ -16,11 +16,12 @@ from typing import Any
 import pytest
 import trio
 
-from svc.app import workspace_of
+from svc import commands
+from svc.app import BootFault, all_settings, workspace_of
 from svc.capabilities import EscrowKeys, EscrowRefused
 from svc.capabilities.broker import Broker
 from svc.clock import WallClock
-from svc.config import Config
+from svc.config import Config, read_config
 from svc.protocol import Request, Response, json_response
 from tests.capabilities.escrow.stubs import stub
 from tests.capabilities.escrow.test_refusals import config_of, keys_of
@@ -186,3 +187,36 @@ async def _boots_with_a_secret(fleet: Fleet, replica: Replica, home: Path, log: 
             content = path.read_bytes()
             assert key not in content
             assert key.hex().encode() not in content
+
+
+async def test_a_local_home_takes_its_key_along_and_the_doctor_knows_it(
+    fleet: Fleet, tmp_path: Path, log: RecordedLog, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home, key_file = tmp_path / "home", tmp_path / "key"
+    local = read_config(all_settings(), {"SVC_HOME": str(home), "SVC_MASTER_KEY_FILE": str(key_file)})
+    boot = partial(workspace_of, clock=WallClock(), log=log, rng=random.Random(1), environ=local.environ)
+    async with boot(local) as workspace:
+        workspace.store.write_now(workspace.service(Broker).secrets.write, "llm.a", b"a secret")
+    async with replicas(plane_config(fleet.server.url, [entry("moved")]), log=log) as (replica,):
+        config = cell(fleet, replica.url, home, "moved", SVC_MASTER_KEY_FILE=str(key_file))
+        for name, value in config.environ.items():
+            monkeypatch.setenv(name, value)
+        with pytest.raises(BootFault, match="was not made with a new one"):
+            async with boot(config):
+                pass
+        assert await trio.to_thread.run_sync(commands.run, "secrets escrow", {}) == 0
+        assert await trio.to_thread.run_sync(commands.run, "secrets escrow", {}) == 1
+        said = capsys.readouterr()
+        assert "as version 1" in said.out
+        assert "has a key of this tenant already" in said.err
+        key_file.unlink()
+        async with boot(config) as workspace:
+            assert workspace.store.read_now(workspace.service(Broker).secrets.read, "llm.a") == b"a secret"
+        await trio.to_thread.run_sync(commands.run, "doctor", {"json": False})
+        assert "opens all 1 secrets" in capsys.readouterr().out
+        rotate = {"forget_old": True, "kms_key": None}
+        assert await trio.to_thread.run_sync(commands.run, "secrets rotate", rotate) == 0
+        async with boot(config) as workspace:
+            assert workspace.store.read_now(workspace.service(Broker).secrets.read, "llm.a") == b"a secret"
+    found = fleet.server.run("select max(version) from control_plane.wrapped_keys where tenant_id = 'tenant-moved'")
+    assert found == [(3,)]
