@@ -1,5 +1,6 @@
 // @ts-check
 /** Every feature of the web app, in order: of two that know an address, the first shows it. */
+import { FEATURE as backup } from "./backup/feature.js";
 import { FEATURE as capabilities } from "./capabilities/feature.js";
 import { FEATURE as description } from "./description/feature.js";
 import { FEATURE as exporting } from "./export/feature.js";
@@ -21,5 +22,5 @@ import { FEATURE as tasks } from "./tasks/feature.js";
 import { FEATURE as terminals } from "./terminals/feature.js";
 
 /** @type {readonly import("./feature.js").Feature[]} */
-export const FEATURES = [identity, offline, capabilities, mail, tasks, runs, people, plugins, gitops, meetings, files,
-  terminals, pages, exporting, health, inside, description, notifications, settings];
+export const FEATURES = [identity, offline, capabilities, mail, tasks, runs, people, plugins, gitops, backup, meetings,
+  files, terminals, pages, exporting, health, inside, description, notifications, settings];

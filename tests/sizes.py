@@ -90,3 +90,6 @@ SLOW_PROCESSOR: Final = 6 if SLOW else 1
 LATE_ANSWERS_MS: Final = 300 if SLOW else 0
 """Browser tests on a machine that is made slow: how many times slower the page runs, and by how much, at most, each
 answer and each live update of the stand-in server is late."""
+
+DISKS_LOST: Final = _size(3, 50)
+"""Homes that are deleted under a running service, each restored on another machine."""

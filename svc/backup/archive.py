@@ -82,7 +82,7 @@ def _tell(tx: Tx, part: Part, problem: str | None) -> None:
         topic=NOTICES,
         kind="notice",
         id=f"backup:{part}",
-        payload={"text": text, "href": "/backups", "bad": problem is not None},
+        payload={"text": text, "href": "/settings/backups", "bad": problem is not None},
         audience=ADMINS,
         device_id=device,
     )

@@ -4,7 +4,7 @@ away. A backup that nobody has restored is a hope; this is what makes it one tha
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -14,6 +14,7 @@ import trio
 from svc.backup.archive import Archive
 from svc.backup.catalogue import DrillState
 from svc.backup.folders import forget_folder
+from svc.backup.litestream import ArchiveFault
 from svc.backup.restoring import RestoreFault, Restoring, Wanted
 from svc.backup.verifying import fault_of
 from svc.clock import SECOND_MS
@@ -30,9 +31,14 @@ class Drill:
     threads: ThreadPool
     scratch: Path
     restoring: Callable[[], Restoring]
+    _turn: trio.Lock = field(default_factory=trio.Lock)
 
     async def run(self) -> DrillState:
-        """Once, now; never raises what restoring meets."""
+        """Once, now, and never two at a time; never raises what restoring meets."""
+        async with self._turn:
+            return await self._run()
+
+    async def _run(self) -> DrillState:
         archive, clock = self.archive, self.archive.clock
         began, started = clock.now(), trio.current_time()
         points = await self.threads.run(archive.catalogue.points)
@@ -42,7 +48,7 @@ class Drill:
             await self.threads.run(forget_folder, self.scratch)
             try:
                 await self.restoring().restore(Wanted(into=self.scratch, point=point, keeps_secrets=True))
-            except RestoreFault as fault:
+            except (RestoreFault, ArchiveFault) as fault:
                 problem = str(fault)
             finally:
                 with trio.CancelScope(shield=True):  # removes files, and waits for nothing else

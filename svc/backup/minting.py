@@ -26,6 +26,8 @@ from svc.replica import Target
 from svc.store import Blobs, Invariant, ReadTx, newest
 
 PAUSE_S: Final = 60.0
+SOON_S: Final = 5.0
+"""While something is on its way."""
 SHARE: Final = 20
 """A round is followed by a pause this many times as long: a large home is not read all the time."""
 SENT_S: Final = 60.0
@@ -54,8 +56,9 @@ class Minting:
             await self.archive.changed.wait(at_most_s=PAUSE_S)
             while self.archive.runs:
                 began = trio.current_time()
-                await self.round()
-                await trio.sleep(max(PAUSE_S, SHARE * (trio.current_time() - began)))
+                made = await self.round()
+                pause_s = PAUSE_S if made is not None or not self.waits_for else SOON_S
+                await trio.sleep(max(pause_s, SHARE * (trio.current_time() - began)))
 
     async def round(self) -> Point | None:
         """Make a point if there is one to make."""

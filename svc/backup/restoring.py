@@ -4,8 +4,7 @@ It is made whole under another name beside the folder and checked (SQLite's own 
 and hashed) before it is renamed, so what is there is complete or is not there. It never touches a home that has data.
 
 Which moment. A recovery point is exact. Between two of them the archive holds every few seconds, and the last state
-that is not after the asked one is taken. "latest" is the newest state there is; where the replica does not have all
-blobs of that yet, the newest recovery point is taken instead.
+that is not after the asked one is taken. "latest" is the newest state there is of which the replica has all blobs.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -50,6 +49,7 @@ from svc.store import (
 if TYPE_CHECKING:
     from sqlite_utils.migrations import Migrations
 
+CONFIG: Final = "archive.json"
 AT_ONCE: Final = 8
 """Blobs fetched at a time."""
 SHOWN_PROBLEMS: Final = 5
@@ -110,6 +110,7 @@ class Restoring:
         scratch = wanted.into.parent / f".{wanted.into.name}.restoring-{secrets.token_hex(4)}"
         try:
             done = await self._made(wanted, scratch)
+            await self.threads.run((scratch / CONFIG).unlink)
             await self.threads.run(_put_in_place, scratch, wanted.into)
             return done
         except (ArchiveFault, CodeRefused, CannotOpen, Refusal) as fault:
@@ -124,23 +125,42 @@ class Restoring:
         catalogue, config = await self._catalogue(scratch)
         points = await self.threads.run(catalogue.points)
         point, position, at = await self._moment(wanted, points, config)
+        attempt = partial(self._at, wanted, scratch, catalogue, config)
         try:
-            return await self._at(wanted, scratch, catalogue, config, point=point, position=position, at=at)
+            return await attempt(point=point, position=position, at=at)
         except _BlobsMissing as fault:
-            if wanted.at is not None or wanted.point is not None or not points:
+            if wanted.at is not None or wanted.point is not None:
                 raise
-            self.tell(f"{fault}. The newest recovery point is taken instead")
-            await self.threads.run(_clear, scratch)
-            newest_point = points[0]
-            return await self._at(
-                wanted,
-                scratch,
-                catalogue,
-                config,
-                point=newest_point,
-                position=newest_point.position,
-                at=newest_point.at,
-            )
+            self.tell(f"{fault}. An earlier state is looked for".capitalize())
+            return await self._earlier(attempt, points[0] if points else None, config, fault)
+
+    async def _earlier(
+        self,
+        attempt: Callable[..., Awaitable[Restored]],
+        point: Point | None,
+        config: Path,
+        fault: _BlobsMissing,
+    ) -> Restored:
+        """The newest state of which the replica has all, by halving what lies after the newest recovery point: blobs
+        reach the replica in the order in which they came, or nearly."""
+        entries = await self.tool.listed(config, "db", level=0)
+        states = [one for one in entries if point is None or one.last > point.position][:-1]
+        good, bad, last_tried = -1, len(states), -1
+        done: Restored | None = None
+        while bad - good > 1:
+            last_tried = (good + bad) // 2
+            try:
+                done = await attempt(point=None, position=states[last_tried].last, at=states[last_tried].at)
+                good = last_tried
+            except _BlobsMissing:
+                bad = last_tried
+        if done is not None and last_tried == good:
+            return done
+        if good >= 0:
+            return await attempt(point=None, position=states[good].last, at=states[good].at)
+        if point is None:
+            raise fault
+        return await attempt(point=point, position=point.position, at=point.at)
 
     async def _catalogue(self, scratch: Path) -> tuple[Catalogue, Path]:
         """What the archive knows of itself. Raises :class:`ArchiveFault`."""
@@ -148,7 +168,7 @@ class Restoring:
         def begin() -> Path:
             (scratch / "db").mkdir(mode=0o700, parents=True)
             os.chmod(scratch, 0o700)
-            config = scratch / "archive.json"
+            config = scratch / CONFIG
             write_durably(config, self.tool.config())
             return config
 
@@ -194,6 +214,7 @@ class Restoring:
         position: int | None,
         at: Millis | None,
     ) -> Restored:
+        await self.threads.run(_clear, scratch)
         self.tell("Restoring the database" + ("" if at is None else f" as it was at {rfc3339(at)}"))
         database = Home.database_of(scratch)
         found = await self.tool.restore(config, "db", into=database, position=position)
@@ -213,7 +234,6 @@ class Restoring:
             await self._check(store, blobs, without_blobs=bool(notes) and self.beyond is None)
         finally:
             await store.close()
-        await self.threads.run(config.unlink)
         return Restored(
             into=wanted.into,
             position=found,
@@ -240,7 +260,7 @@ class Restoring:
 
         async def fetch(target: Target) -> None:
             for name in left:
-                if not await bring(target, name, blobs):
+                if await blobs.size(name) is None and not await bring(target, name, blobs):
                     missing.append(name)
 
         async with open_task_group() as nursery:

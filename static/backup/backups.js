@@ -1,0 +1,137 @@
+// @ts-check
+/** Backups: whether all is kept elsewhere, which moments can be had back, and how to have one back. For admins. */
+import { useEffect } from "preact/hooks";
+import { now } from "../now.js";
+import { mutate } from "../rpc.js";
+import { Pending, useFetched } from "../settings/fetched.js";
+import { ConfirmButton } from "../ui/confirm.js";
+import { ago, duration, fileSize, fullTime, number, plural } from "../ui/format.js";
+import { html } from "../ui/html.js";
+import { Icon } from "../ui/icons.js";
+import { toast } from "../ui/toast.js";
+import { changes } from "./news.js";
+import { RecoveryCode } from "./recovery_code.js";
+import { Timeline } from "./timeline.js";
+
+/** @typedef {OutputOf<"backup.status">} Status */
+
+const LOOK_AGAIN_MS = 5_000;
+
+export function BackupsSection() {
+  const status = useFetched("backup.status");
+  const told = changes.value;
+  const found = status.data;
+  const busy = found?.restore?.running ?? false;
+  useEffect(() => {
+    if (told > 0) void status.load();
+  }, [told]);
+  useEffect(() => {
+    if (!busy) return undefined;
+    const timer = setInterval(() => void status.load(), LOOK_AGAIN_MS);
+    return () => clearInterval(timer);
+  }, [busy]);
+  return html`<section class="setting" aria-labelledby="backup-title">
+      <h2 id="backup-title">The archive</h2>
+      <${Pending} of=${status} what="how backups stand" />
+      ${found && (found.archiving.enabled ? html`<${Archive} status=${found} load=${status.load} />`
+        : html`<p class="quiet-text">Nothing is archived: a lost disk loses everything. A variable says where the
+            archive goes: <code>ARCHIVE_FILE_PREFIX</code> to a folder, <code>ARCHIVE_S3_PREFIX</code> to a bucket, and
+            three more for other places.</p>`)}
+    </section>
+    ${found?.archiving.enabled && html`
+      <${RecoveryCode} known=${found.recoveryCode} fingerprint=${found.fingerprint} load=${status.load} />
+      <${Points} status=${found} load=${status.load} />
+      <${Drill} status=${found} load=${status.load} />`}`;
+}
+
+/** @param {{ status: Status, load: () => Promise<void> }} props */
+function Archive({ status, load }) {
+  const { archiving, replica, baseBackups } = status;
+  const backUp = async () => {
+    const made = await mutate("backup.now");
+    toast(`A base backup of ${fileSize(made.bytes)} is in the archive.`);
+    await load();
+  };
+  const [newest] = baseBackups;
+  return html`
+    ${archiving.problem && html`<${Bad} text=${archiving.problem} />`}
+    ${replica.problem && html`<${Bad} text=${replica.problem} />`}
+    <dl class="backup-facts">
+      <dt>Kept at</dt><dd><code>${archiving.target}</code></dd>
+      <dt>Last sent</dt><dd>${archiving.lastAt ? html`<${Moment} at=${archiving.lastAt} />` : "nothing yet"}
+        ${archiving.unsentBytes > 0 && ` · ${fileSize(archiving.unsentBytes)} wait`}</dd>
+      <dt>Base backups</dt><dd>${baseBackups.length === 0 ? "none yet"
+        : html`${number(baseBackups.length)}, the newest <${Moment} at=${newest?.at ?? ""} />,
+          ${fileSize(newest?.bytes ?? 0)}`}</dd>
+      ${status.nextAt && html`<dt>Next one</dt><dd>${fullTime(status.nextAt)}</dd>`}
+      <dt>Mail and files</dt><dd>${!replica.enabled ? "not copied: SVC_BLOB_REPLICA_URL is not set"
+        : replica.pending === 0 ? "all copied" : `${number(replica.pending)} on their way`}</dd>
+    </dl>
+    <${ConfirmButton} label="Back up now" run=${backUp} />`;
+}
+
+/** @param {{ status: Status, load: () => Promise<void> }} props */
+function Points({ status, load }) {
+  const { recoveryPoints, pointCount, restore } = status;
+  const bringBack = async (/** @type {string | undefined} */ point) => {
+    const begun = await mutate("backup.restore", point === undefined ? {} : { point });
+    toast(`Restoring into ${begun.into}.`);
+    await load();
+  };
+  return html`<section class="setting" aria-labelledby="points-title">
+    <h2 id="points-title">Moments that can be had back</h2>
+    <p class="fine">Each of them has the database and every mail and file of that moment. It is restored into a new
+      folder beside the home, and nothing that is here is touched. The archive holds every moment in between, too, for
+      the command <code>svc restore --at</code>.</p>
+    ${status.waitsFor && html`<p class="quiet-text" role="status">No newer one yet: ${status.waitsFor}</p>`}
+    ${restore && html`<${Restore} restore=${restore} />`}
+    ${recoveryPoints.length > 0 && html`<${Timeline} points=${recoveryPoints} run=${bringBack} />
+      ${pointCount > recoveryPoints.length && html`<p class="fine">And
+        ${plural(pointCount - recoveryPoints.length, "older one")}.</p>`}`}
+    <${ConfirmButton} label="Restore the newest state to a new folder" run=${() => bringBack(undefined)} />
+  </section>`;
+}
+
+/** @param {{ restore: NonNullable<Status["restore"]> }} props */
+function Restore({ restore }) {
+  const { into, running, lines, notes, problem } = restore;
+  return html`<div class=${`notice ${problem ? "bad" : ""}`} role="status">
+    <${Icon} name=${problem ? "warning" : "backup"} /><div>
+    <p>${problem ? `Nothing was restored: ${problem}.` : running ? `Restoring into ${into}`
+      : `Restored and checked: ${into}`}</p>
+    ${running && lines.length > 0 && html`<p>${lines.at(-1)}</p>`}
+    ${notes.map((note) => html`<p key=${note}>${note}</p>`)}
+    ${!running && !problem && html`<p>To use it, stop the service and start it with${" "}
+      <code>SVC_HOME=${into}</code>.</p>`}
+  </div></div>`;
+}
+
+/** @param {{ status: Status, load: () => Promise<void> }} props */
+function Drill({ status, load }) {
+  const { drill } = status;
+  const tryIt = async () => {
+    const found = await mutate("backup.drill");
+    await load();
+    if (!found.ok) throw new Error(found.problem ?? "It failed.");
+    toast("Restored and checked.");
+  };
+  return html`<section class="setting" aria-labelledby="drill-title">
+    <h2 id="drill-title">The restore that is tried each night</h2>
+    ${drill?.ok && html`<p>Restored and checked <${Moment} at=${drill.at} />, in${" "}
+      ${duration(Math.max(1, Math.round(drill.seconds)))}.</p>`}
+    ${drill && !drill.ok && html`<${Bad} text=${`It failed ${ago(drill.at, now.value)}: ${drill.problem}`} />`}
+    ${!drill && html`<p class="quiet-text">It has not been tried yet.</p>`}
+    ${!status.drillEnabled && html`<p class="fine">It is off at night: <code>SVC_BACKUP_DRILL=0</code>.</p>`}
+    <${ConfirmButton} label="Try it now" run=${tryIt} />
+  </section>`;
+}
+
+/** @param {{ text: string }} props */
+function Bad({ text }) {
+  return html`<div class="notice bad" role="status"><${Icon} name="warning" /><p>${text}.</p></div>`;
+}
+
+/** @param {{ at: string }} props */
+function Moment({ at }) {
+  return html`<span title=${fullTime(at)}>${ago(at, now.value)}</span>`;
+}

@@ -1,0 +1,238 @@
+"""A machine is lost while mail comes in: home and master key are gone. On another one all is there that was sent away,
+with its bytes; and the drill finds what would have stood against that."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from tests.sizes import DISKS_LOST, HANGS_S
+from tests.support.process import ROOT, ServiceProcess, free_port, until
+
+pytestmark = pytest.mark.journey
+
+TOKEN: Final = "a-token-for-the-replica-of-this-test-alone"
+BEFORE: Final = 4
+AFTER: Final = 6
+
+
+class Machine:
+    """What outlives the service: its archive and its replica."""
+
+    def __init__(self, directory: Path) -> None:
+        self.archive, self.blobs = directory / "archive", directory / "replica"
+        self.port = free_port()
+
+    @contextmanager
+    def serving(self) -> Iterator[None]:
+        command = ["replica", "serve", "--dir", str(self.blobs), "--port", str(self.port), "--token", TOKEN]
+        server = subprocess.Popen([sys.executable, "-m", "svc", *command], cwd=ROOT, stderr=subprocess.DEVNULL)
+        try:
+            yield
+        finally:
+            server.send_signal(signal.SIGTERM)
+            server.wait(HANGS_S)
+
+    @property
+    def settings(self) -> dict[str, str]:
+        return {
+            "PROVIDERS": "fake",
+            "SVC_SEED": "mock-world",
+            "ARCHIVE_FILE_PREFIX": str(self.archive),
+            "SVC_BLOB_REPLICA_URL": f"http://127.0.0.1:{self.port}",
+            "SVC_BLOB_REPLICA_TOKEN": TOKEN,
+        }
+
+
+def svc(machine: Machine, service: ServiceProcess, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A command on a machine that has nothing of the lost one but the paper with the code."""
+    environ = {
+        **os.environ, **machine.settings, "SVC_HOME": str(service.home),
+        "XDG_CONFIG_HOME": str(service.directory / "config"),
+    }  # fmt: skip
+    return subprocess.run(
+        [sys.executable, "-m", "svc", *arguments],
+        cwd=ROOT,
+        env=environ,
+        capture_output=True,
+        text=True,
+        timeout=HANGS_S,
+        check=False,
+    )
+
+
+def receive(service: ServiceProcess, address: str, subject: str) -> None:
+    """Returns once the mail is acknowledged."""
+    service.mutate(
+        "fake.mail.inject", address=address, **{"from": "ada@example.net"}, subject=subject, text=subject * 9
+    )
+    service.mutate("fake.mail.syncNow", address=address)
+
+
+def is_away(service: ServiceProcess, since: str) -> bool:
+    """All that was there at ``since`` is in the archive and at the replica."""
+    status = service.query("backup.status")
+    assert status["archiving"]["enabled"]
+    return (status["archiving"]["lastAt"] or "") > since and status["replica"]["pending"] == 0
+
+
+def now(service: ServiceProcess) -> str:
+    told: str = service.query("health.ping")["time"]
+    return told
+
+
+def kept(home: Path) -> dict[str, bytes]:
+    """By subject, the mail as it came, compared with its name."""
+    connection = sqlite3.connect(f"file:{home}/db/svc.sqlite3?mode=ro", uri=True)
+    try:
+        rows = connection.execute("select subject, raw_sha256 from mail_messages").fetchall()
+    finally:
+        connection.close()
+    found = {}
+    for subject, name in rows:
+        data = (home / "blobs" / name[:2] / name).read_bytes()
+        assert hashlib.sha256(data).hexdigest() == name
+        found[subject] = data
+    return found
+
+
+def test_what_was_acknowledged_and_sent_away_is_there_on_another_machine(tmp_path: Path, chance: random.Random) -> None:
+    machine = Machine(tmp_path)
+    with machine.serving(), ServiceProcess(tmp_path / "service") as service:
+        service.directory.mkdir()
+        for turn in range(DISKS_LOST):
+            service.start(**machine.settings)
+            address = service.query("mail.accounts")[0]["address"]
+            for count in range(BEFORE):
+                receive(service, address, f"kept {turn}.{count}")
+            acknowledged, safe = now(service), kept(service.home)
+            assert f"kept {turn}.{BEFORE - 1}" in safe
+            until(
+                lambda since=acknowledged: is_away(service, since),  # type: ignore[misc]
+                what="what came to be elsewhere",
+                deadline_s=HANGS_S,
+                tell=service.log,
+            )
+            code = svc(machine, service, "secrets", "recovery-code").stdout.strip()
+            made = now(service)
+            until(lambda since=made: is_away(service, since), what="the code's copy", deadline_s=HANGS_S)  # type: ignore[misc]
+            for count in range(chance.randint(0, AFTER)):
+                receive(service, address, f"perhaps {turn}.{count}")
+            service.kill()
+            provider = (service.home / "spool" / "fake.jsonl").read_bytes()  # the mailbox itself is elsewhere
+            for lost in (service.home, service.directory / "config"):
+                shutil.rmtree(lost)
+
+            restored = svc(machine, service, "restore", "--into", str(service.home), "--recovery-code", code)
+            assert restored.returncode == 0, restored.stderr
+            assert restored.stdout.startswith("Done:")
+            there = kept(service.home)
+            assert safe.keys() <= there.keys()
+            assert all(there[subject] == data for subject, data in safe.items())
+            assert svc(machine, service, "fsck", "--deep").stdout == "ok\n"
+            (service.home / "spool" / "fake.jsonl").write_bytes(provider)
+
+
+def test_the_drill_finds_what_stands_against_a_restore(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    with machine.serving(), ServiceProcess(tmp_path / "service") as service:
+        service.directory.mkdir()
+        service.start(**machine.settings)
+        until(
+            lambda: bool(service.query("backup.status")["recoveryPoints"]),
+            what="a recovery point",
+            deadline_s=HANGS_S,
+            tell=service.log,
+        )
+        assert drill(service)["problem"] is None
+        for name, corrupt in injected(machine):
+            undo = corrupt()
+            found = drill(service)
+            assert not found["ok"], name
+            assert found["problem"], name
+            checks = {one["name"]: one["state"] for one in service.mutate("health.check")["checks"]}
+            assert checks["archive"] == "warning"
+            assert service.request("GET", "/readyz").status == 200
+            undo()
+        assert drill(service)["problem"] is None
+        told = svc(machine, service, "backup", "verify")
+        assert (told.returncode, "0 faults" in told.stdout) == (0, True), told
+        assert service.stop() == 0
+
+
+def drill(service: ServiceProcess) -> Any:
+    return service.mutate("backup.drill")
+
+
+Corrupt = Callable[[], Callable[[], None]]
+
+
+def injected(machine: Machine) -> Iterator[tuple[str, Corrupt]]:
+    """Ten ways in which what lies elsewhere is not what it should be; each can be taken back."""
+    blobs = sorted(path for path in machine.blobs.rglob("*") if path.is_file() and len(path.name) == 64)
+    first, last, middle = blobs[0], blobs[-1], blobs[len(blobs) // 2]
+    levels = machine.archive / "db" / "ltx"
+    for title, blob in (("the first", first), ("the last", last)):
+        yield f"{title} blob is missing", lambda blob=blob: changed(blob, None)  # type: ignore[misc]
+    yield "a blob is empty", lambda: changed(middle, b"")
+    yield "a blob is cut", lambda: changed(middle, middle.read_bytes()[:-1])
+    yield (
+        "a blob has another byte",
+        lambda: changed(middle, bytes([middle.read_bytes()[0] ^ 1]) + middle.read_bytes()[1:]),
+    )
+    yield "a blob has more", lambda: changed(middle, middle.read_bytes() + b"\n")
+    yield "all of the database is gone", lambda: moved(machine.archive / "db")
+    yield "what is known of the archive is gone", lambda: moved(machine.archive / "ledger")
+    yield "every file of the database is cut", lambda: all_changed(levels, lambda data: data[: len(data) // 2])
+    yield "every file of the database has other bytes", lambda: all_changed(levels, flipped)
+
+
+def flipped(data: bytes) -> bytes:
+    middle = len(data) // 2
+    return data[:middle] + bytes(byte ^ 0x5A for byte in data[middle : middle + 8]) + data[middle + 8 :]
+
+
+def changed(path: Path, data: bytes | None) -> Callable[[], None]:
+    before = path.read_bytes()
+    path.unlink()
+    if data is not None:
+        path.write_bytes(data)
+
+    def undo() -> None:
+        path.unlink(missing_ok=True)
+        path.write_bytes(before)
+
+    return undo
+
+
+def moved(path: Path) -> Callable[[], None]:
+    aside = path.with_name(f"{path.name}.aside")
+    path.rename(aside)
+
+    def undo() -> None:
+        shutil.rmtree(path, ignore_errors=True)
+        aside.rename(path)
+
+    return undo
+
+
+def all_changed(folder: Path, change: Callable[[bytes], bytes]) -> Callable[[], None]:
+    undos = [changed(path, change(path.read_bytes())) for path in sorted(folder.rglob("*.ltx"))]
+
+    def undo() -> None:
+        for one in undos:
+            one()
+
+    return undo
