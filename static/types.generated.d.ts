@@ -3,6 +3,48 @@
  * A global declaration file, so that JSDoc names these types without imports.
  */
 
+/** `model`: `null` for the one of the instance. */
+interface AgentsAgentOut {
+  name: string;
+  path: string;
+  title: string;
+  model: string | null;
+  tools: string[];
+  schedule: boolean;
+  triggers: string[];
+}
+
+/** `step_id`: the call of the model that is made again, with all that came after it. */
+interface AgentsRetryInput {
+  runId: string;
+  stepId: string;
+}
+
+interface AgentsRunIdInput {
+  runId: string;
+}
+
+interface AgentsRunIdOut {
+  runId: string;
+}
+
+/** `agent`: a name; or `prompt` alone; or both. */
+interface AgentsRunInput {
+  agent?: string | null;
+  prompt?: string | null;
+  input?: unknown;
+}
+
+interface AgentsSayInput {
+  runId: string;
+  text: string;
+}
+
+/** `outside`: where its text from outside came from first; `null` where it has none. */
+interface AgentsTrustOut {
+  outside: string | null;
+}
+
 /** `lastAt`: when the target last had all there was. `unsentBytes` wait for it here. */
 interface BackupArchivingOut {
   enabled: boolean;
@@ -2456,7 +2498,6 @@ interface Procedures {
   "meetings.choose": { input: MeetingsChooseInput; output: {} };
   "terminals.list": { input: undefined; output: TerminalsTerminalOut[] };
   "terminals.kill": { input: TerminalsKillInput; output: {} };
-  "okf.status": { input: undefined; output: OkfStatusOut };
   "backup.status": { input: BackupEmpty; output: BackupStatusOut };
   "backup.now": { input: BackupEmpty; output: BackupBaseOut };
   "backup.drill": { input: BackupEmpty; output: BackupDrillOut };
@@ -2467,6 +2508,12 @@ interface Procedures {
   "memory.list": { input: undefined; output: ToolsMemoryOut[] };
   "pages.trust": { input: ToolsPathInput; output: ToolsTrustOut };
   "pages.setTrusted": { input: ToolsPathInput; output: {} };
+  "okf.status": { input: undefined; output: OkfStatusOut };
+  "agents.list": { input: undefined; output: AgentsAgentOut[] };
+  "agents.run": { input: AgentsRunInput | undefined; output: AgentsRunIdOut };
+  "agents.say": { input: AgentsSayInput; output: AgentsRunIdOut };
+  "agents.trust": { input: AgentsRunIdInput; output: AgentsTrustOut };
+  "agents.retry": { input: AgentsRetryInput; output: AgentsRunIdOut };
   "demo.tryOut": { input: undefined; output: TryoutTriedOut };
   "health.ping": { input: undefined; output: SurfacePong };
   "inside.look": { input: undefined; output: InsideInsideOut };

@@ -17,6 +17,7 @@ from typing import Final
 import trio
 
 from svc import (
+    agents,
     backup,
     broker,
     capabilities,
@@ -132,6 +133,8 @@ FEATURES: Final[tuple[Feature, ...]] = (
     tools.FEATURE,
     mcp.FEATURE,
     export.FEATURE,
+    okf.FEATURE,
+    agents.FEATURE,
     tryout.FEATURE,
     fakes.FEATURE,
     surface.FEATURE,

@@ -40,7 +40,8 @@ export function ApprovalCard({ approval, linked = false }) {
     ${editing
       ? html`<${EditForm} input=${approval.input} busy=${busy} close=${() => setEditing(false)}
           approve=${(/** @type {unknown} */ input) => act({ approve: true, input })} />`
-      : html`<${Value} label=${`What ${tool} would be given`} value=${approval.input} whole=${true} />
+      : html`${approval.card ? html`<${Card} rows=${approval.card} />`
+        : html`<${Value} label=${`What ${tool} would be given`} value=${approval.input} whole=${true} />`}
         <div class="approval-deeds">
           <button class="button small primary" aria-busy=${busy} aria-label=${`Approve: ${summary}`}
             onClick=${() => act({ approve: true })}>Approve</button>
@@ -51,6 +52,17 @@ export function ApprovalCard({ approval, linked = false }) {
         </div>`}
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
   </article>`;
+}
+
+/**
+ * Exactly what would happen, as text: nothing in it is a link, and nothing is fetched.
+ * @param {{ rows: { label: string, text: string, marks: string[] }[] }} props
+ */
+function Card({ rows }) {
+  return html`<dl class="approval-rows">${rows.map(({ label, text, marks }, at) => html`<div key=${at}>
+    <dt>${label}</dt>
+    <dd><span class="approval-text"><bdi>${text}</bdi></span>
+      ${marks.map((mark) => html`<span class="approval-mark" key=${mark}>${mark}</span>`)}</dd></div>`)}</dl>`;
 }
 
 /** @param {Approval} approval */

@@ -3,6 +3,8 @@
 import { html } from "../ui/html.js";
 import { Shell } from "../ui/shell.js";
 import { parseRunsAddress } from "./address.js";
+import { onSaid } from "./agent.js";
+import { agentCommands, askCommand, prepareAgents } from "./agents.js";
 import { loadApprovals, onApprovalNews } from "./approvals.js";
 import { RunsPage, SHORTCUTS } from "./list.js";
 import { onRunNews, refetchRuns } from "./news.js";
@@ -17,6 +19,7 @@ export const FEATURE = {
   nav: [{ at: "top", title: "Runs", icon: "runs", href: () => "/p/runs" }],
   topics: ["runs", "tasks"],
   onEvent(event) {
+    if (event.kind === "run.said") return onSaid(event);
     if (event.topic === "runs") onRunNews(event);
     onApprovalNews(event);
   },
@@ -24,6 +27,9 @@ export const FEATURE = {
     refetchRuns();
     void loadApprovals();
   },
+  prepare: prepareAgents,
+  commands: agentCommands,
+  lookup: askCommand,
   icons: {
     runs: "M10 3.5a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13zM8.5 7.3l4.3 2.7-4.3 2.7z",
   },

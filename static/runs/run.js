@@ -11,6 +11,7 @@ import { fullTime } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { runHref, runsHref } from "./address.js";
+import { AgentTalk } from "./agent.js";
 import { loadApprovals } from "./approvals.js";
 import { Progress, State } from "./badge.js";
 import { focusNext } from "./focus.js";
@@ -88,7 +89,8 @@ function Head({ run, changed }) {
 /** @param {{ run: RunDetail }} props */
 function Body({ run }) {
   const { id, steps, children, input, output, state } = run;
-  return html`<section class="setting" aria-labelledby="run-steps">
+  return html`${run.workflow === "agent" && html`<${AgentTalk} run=${run} ended=${hasEnded(state)} />`}
+    <section class="setting" aria-labelledby="run-steps">
       <h2 id="run-steps">Steps</h2>
       ${steps.length ? html`<${StepTree} runId=${id} nodes=${treeOf(steps)} />`
         : html`<p class="quiet-text">${hasEnded(state) ? "It took no step." : "No step is done yet."}</p>`}

@@ -1,5 +1,7 @@
-"""The Model Context Protocol, both ways: ``POST /mcp`` and ``svc mcp`` give others our tools; declared servers give
-us theirs. Start reading at ``protocol.py``."""
+"""The Model Context Protocol: ``POST /mcp`` and ``svc mcp`` give our tools to others, as the owner of a device's token.
+
+Keeps nothing. Start reading at ``protocol.py``.
+"""
 
 from svc.mcp.feature import FEATURE
 

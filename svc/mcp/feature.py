@@ -31,7 +31,7 @@ ROUTES: Final = (
 
 FEATURE = Feature(
     name="mcp",
-    summary="MCP: our tools for others, and the tools of others here.",
+    summary="Our tools for programs that speak the Model Context Protocol.",
     settings=SETTINGS,
     routes=ROUTES,
     commands=(COMMAND,),

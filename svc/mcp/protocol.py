@@ -1,4 +1,4 @@
-"""The Model Context Protocol as far as both sides here speak it: JSON-RPC messages, their versions and their errors.
+"""The Model Context Protocol as far as it is spoken here: JSON-RPC messages, their versions and their errors.
 
 Theory. A message is JSON-RPC 2.0. Until 2025-11-25 a client first shakes hands (``initialize``); the next edition asks
 ``server/discover`` and names its version with each request. A server that keeps no session, as ours, serves both: each

@@ -1,4 +1,4 @@
-"""The settings of MCP: where its command finds the service, and servers beside those that pages declare."""
+"""The settings of the command: where it finds the service, and what opens it."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ timers; the worker plane (:mod:`svc.worker`) runs the code of workflows, which f
 (:mod:`svc.workflow`).
 """
 
-from svc.runs.actions import Parent, begin, count_tokens, progress
+from svc.runs.actions import Parent, begin, count_tokens, fork, progress
 from svc.runs.approvals import Decided, decided
 from svc.runs.digests import digest
 from svc.runs.dispatch import IN_MEMORY, Dispatcher
@@ -30,6 +30,7 @@ __all__ = [
     "count_tokens",
     "decided",
     "digest",
+    "fork",
     "grant_of",
     "mine",
     "principal_of",

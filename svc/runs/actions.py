@@ -169,6 +169,43 @@ def _retry_child(tx: Tx, row: RunRow, step: StepRow) -> None:
     )
 
 
+def fork(tx: Tx, row: RunRow, *, before: str, device_id: str | None) -> str:
+    """A new run of the same, with the results of the steps that began before the step ``before``. Its id."""
+    step = queries.step(tx, row.id, before)
+    if step is None or step.kind != "llm":
+        raise NotFound("There is no such call of a model in this run.")
+    run_id = new_id("run")
+    tx.run(
+        """
+        insert into runs (id, workflow, version, title, user_id, state, input, calls, capabilities, due_at, created_at,
+            device_id)
+        select :new_id, workflow, version, title, user_id, 'queued', input, calls, capabilities, :now, :now, :device_id
+        from runs where id = :id
+        """,
+        new_id=run_id,
+        id=row.id,
+        now=tx.now,
+        device_id=device_id,
+    )
+    tx.run(
+        """
+        insert into run_steps (run_id, key, position, parent_key, name, kind, state, input, input_digest, output, error,
+            attempts, due_at, started_at, ended_at)
+        select :new_id, key, position, parent_key, name, kind, state, input, input_digest, output, error,
+            attempts, due_at, started_at, ended_at
+        from run_steps where run_id = :id and state <> 'waiting'
+            and position < (select position from run_steps where run_id = :id and key = :key)
+        """,
+        new_id=run_id,
+        id=row.id,
+        key=before,
+    )
+    forked = _existing(tx, run_id)
+    tell_all(tx, forked)
+    note(tx, forked, "run.queued")
+    return run_id
+
+
 def hand_over(tx: Tx, user_id: str) -> None:
     """What was begun before there was anybody belongs to the first admin."""
     tx.run("update runs set user_id = :user_id where user_id is null", user_id=user_id)

@@ -11,7 +11,7 @@ from svc.tools.feature import FEATURE
 from svc.tools.inert import inert
 from svc.tools.model import CardRow, Level, Outcome, Tool, ToolInput
 from svc.tools.table import LEVELS, Tools, chosen
-from svc.tools.taint import page_taint, taint, taint_of
+from svc.tools.taint import copy_trust, page_taint, taint, taint_of
 
 __all__ = [
     "FEATURE",
@@ -26,6 +26,7 @@ __all__ = [
     "Understood",
     "bounded",
     "chosen",
+    "copy_trust",
     "decide",
     "follow",
     "give",

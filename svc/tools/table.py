@@ -34,7 +34,7 @@ Source = Callable[[ReadTx, Principal], Iterable[Tool]]
 
 
 class Tools:
-    """The table. Our own names win over those of any source."""
+    """The table. Our own names win over those of any source that a feature adds."""
 
     def __init__(self, config: Config) -> None:
         self._config = config

@@ -42,3 +42,19 @@ def page_taint(tx: ReadTx, page_id: str) -> bool:
 def trust_page(tx: Tx, page_id: str) -> None:
     """A person has read it, and says that it is theirs."""
     tx.run("delete from page_trust where page_id = :id", id=page_id)
+
+
+def copy_trust(tx: Tx, run_id: str, new_id: str) -> None:
+    """A run that goes on from another has its tools, its text from outside, and its calls so far."""
+    tx.run(
+        """
+        insert into run_tools (run_id, tools, approvals) select :new, tools, approvals from run_tools where run_id = :id
+        """,
+        new=new_id,
+        id=run_id,
+    )
+    tx.run(
+        "insert into run_trust (run_id, source, at) select :new, source, at from run_trust where run_id = :id",
+        new=new_id,
+        id=run_id,
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from typing import Final
 
 from svc.worker.rows import WorkerRows
@@ -16,11 +15,8 @@ CALLS: Final = (CALL, ASK, DO)
 DECLINED: Final = "A person was asked, and has declined. Don't try it again in another way."
 EXPIRED: Final = "A person was asked, and nobody has answered in time."
 
-Elsewhere = Callable[[Run, Json], Awaitable[Json]]
-"""Does what a tool of an MCP server does."""
 
-
-async def use(run: Run, tool: str, input: Json, *, elsewhere: Elsewhere | None = None) -> Json:
+async def use(run: Run, tool: str, input: Json) -> Json:
     """``{"result": …}`` or ``{"error": {"code", "message"}}``, for the model. A person may be asked on the way."""
     said = await run.call(CALL, {"tool": tool, "input": input}, name="call")
     asked = 0
@@ -35,8 +31,6 @@ async def use(run: Run, tool: str, input: Json, *, elsewhere: Elsewhere | None =
                 raise
             return _no(DECLINED if error.type == "Declined" else EXPIRED)
         said = await run.call(DO, {"call": _key(run, "call"), "asked": _key(run, name)}, name=f"do {asked}")
-    if "elsewhere" in said.get("result", {}) and elsewhere is not None:
-        return await elsewhere(run, said["result"]["elsewhere"])
     return dict(said)
 
 

@@ -1,3 +1,32 @@
+CREATE TABLE agent_runs (               -- what a run began with: a later change of the page does not change it
+    run_id text primary key references runs (id) on delete cascade,
+    agent text,                         -- the page's path; null: begun with a prompt alone
+    page_id text,
+    instructions text not null,
+    model text not null,
+    prompt text not null,
+    continues text,                     -- the run whose talk goes on here
+    cause text unique,                  -- what triggered it: nothing triggers twice
+    at integer not null
+) strict, without rowid
+;
+
+CREATE TABLE agent_said (               -- what its owner said to a run while it went on
+    run_id text not null references agent_runs (run_id) on delete cascade,
+    number integer not null,
+    text text not null,
+    at integer not null,
+    primary key (run_id, number)
+) strict, without rowid
+;
+
+CREATE TABLE agent_schedules (
+    page_id text primary key,
+    revision integer not null,          -- of the page: another one begins anew
+    next_at integer not null
+) strict, without rowid
+;
+
 CREATE TABLE approvals (
     id text primary key,
     run_id text not null references runs (id) on delete cascade,
@@ -1315,6 +1344,8 @@ CREATE TABLE users (
 ) strict
 ;
 
+CREATE INDEX agent_runs_page on agent_runs (page_id, at) where cause is not null;
+
 CREATE UNIQUE INDEX approvals_of_step on approvals (run_id, key);
 
 CREATE INDEX approvals_open on approvals (user_id, requested_at) where state = 'open';
@@ -1646,8 +1677,8 @@ when new.body_sha256 is not null and exists (select 1 from replica_state) begin
 end;
 
 CREATE TRIGGER replica_mail_quoted_named after insert on mail_outgoing
-when json_extract(new.quoted, '$.bodySha256') is not null and exists (select 1 from replica_state) begin
-    insert into replica_blobs (sha256, state) values (json_extract(new.quoted, '$.bodySha256'), 'waiting')
+when iif(instr(new.quoted, '"bodySha256":"') > 0, substr(new.quoted, instr(new.quoted, '"bodySha256":"') + 14, 64), null) is not null and exists (select 1 from replica_state) begin
+    insert into replica_blobs (sha256, state) values (iif(instr(new.quoted, '"bodySha256":"') > 0, substr(new.quoted, instr(new.quoted, '"bodySha256":"') + 14, 64), null), 'waiting')
     on conflict (sha256) do update set named = named + 1,
         state = iif(state in ('waiting', 'held'), state, 'waiting'),
         attempts = iif(state = 'held', attempts, 0), retry_at = iif(state = 'held', retry_at, 0),
@@ -1655,8 +1686,8 @@ when json_extract(new.quoted, '$.bodySha256') is not null and exists (select 1 f
 end;
 
 CREATE TRIGGER replica_mail_quoted_renamed after update of quoted on mail_outgoing
-when json_extract(new.quoted, '$.bodySha256') is not null and exists (select 1 from replica_state) begin
-    insert into replica_blobs (sha256, state) values (json_extract(new.quoted, '$.bodySha256'), 'waiting')
+when iif(instr(new.quoted, '"bodySha256":"') > 0, substr(new.quoted, instr(new.quoted, '"bodySha256":"') + 14, 64), null) is not null and exists (select 1 from replica_state) begin
+    insert into replica_blobs (sha256, state) values (iif(instr(new.quoted, '"bodySha256":"') > 0, substr(new.quoted, instr(new.quoted, '"bodySha256":"') + 14, 64), null), 'waiting')
     on conflict (sha256) do update set named = named + 1,
         state = iif(state in ('waiting', 'held'), state, 'waiting'),
         attempts = iif(state = 'held', attempts, 0), retry_at = iif(state = 'held', retry_at, 0),

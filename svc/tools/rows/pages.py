@@ -9,6 +9,7 @@ import msgspec
 from svc.errors import NotFound
 from svc.pages import (
     NO_PAGE,
+    SHARED_SURFACES,
     Page,
     delete_page,
     find_pages,
@@ -29,6 +30,7 @@ from svc.workspace import Workspace
 
 CONFIGURATION: Final = ("mail-rules", "agents", "mcp", "memory")
 """Below them a page is what others act on."""
+_SHARED: Final = frozenset(path for path, _ in SHARED_SURFACES)
 MAX_TREE: Final = 500
 FOUND: Final = "pages"
 
@@ -65,6 +67,8 @@ def why_sink(tx: ReadTx, principal: Principal, path: str) -> str | None:
     path = page_path(path)
     if path.split("/")[0] in CONFIGURATION:
         return f"Pages under {path.split('/')[0]}/ tell others what to do."
+    if path.split("/")[0] in _SHARED:
+        return "The page is everybody's, or will be."
     found = openness(tx, principal, path)
     if found.synced:
         return "The page is a file in a git repository, too."

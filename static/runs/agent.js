@@ -1,0 +1,62 @@
+// @ts-check
+/** An agent's run: what its model says right now, its answer, and a word to it. All of it is shown as text. */
+import { useEffect, useId, useState } from "preact/hooks";
+import { signal } from "@preact/signals";
+import { navigate } from "../router.js";
+import { mutate, query } from "../rpc.js";
+import { reasonOf } from "../settings/fetched.js";
+import { html } from "../ui/html.js";
+import { runHref } from "./address.js";
+
+/** What is said right now, by run. */
+const live = signal(/** @type {{ id: string, text: string } | null} */ (null));
+
+/** @param {LiveEvent} event */
+export function onSaid({ id, payload }) {
+  const text = /** @type {{ text?: string } | null} */ (payload)?.text;
+  if (typeof text === "string") live.value = { id, text };
+}
+
+/** @param {{ run: RunDetail, ended: boolean }} props */
+export function AgentTalk({ run, ended }) {
+  const { id, output } = run;
+  const [outside, setOutside] = useState(/** @type {string | null} */ (null));
+  const answer = /** @type {{ text?: string } | null} */ (output)?.text;
+  useEffect(() => {
+    query("agents.trust", { runId: id }).then((found) => setOutside(found.outside), () => {});
+  }, [id, run.steps.length]);
+  const said = !ended && live.value?.id === id ? live.value.text : "";
+  return html`<section class="setting" aria-label="What it says">
+    ${outside && html`<p class="fine">It has read text from outside (${outside}): what it sends, fetches or changes for
+      others waits for you.</p>`}
+    ${said && html`<p class="run-said" aria-live="polite">${said}</p>`}
+    ${answer && html`<p class="run-said"><bdi>${answer}</bdi></p>`}
+    <${SayForm} id=${id} ended=${ended} />
+  </section>`;
+}
+
+/** @param {{ id: string, ended: boolean }} props */
+function SayForm({ id, ended }) {
+  const [text, setText] = useState("");
+  const [problem, setProblem] = useState("");
+  const field = useId();
+  const submit = async (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault();
+    if (!text.trim()) return;
+    try {
+      const { runId } = await mutate("agents.say", { runId: id, text });
+      setText("");
+      setProblem("");
+      if (runId !== id) navigate(runHref(runId));
+    } catch (error) {
+      setProblem(reasonOf(error));
+    }
+  };
+  return html`<form onSubmit=${submit}>
+    <label class="field" for=${field}><span>${ended ? "Go on with it" : "Tell it something"}</span></label>
+    <textarea id=${field} rows="2" value=${text} onInput=${(/** @type {InputEvent} */ event) =>
+      setText(/** @type {HTMLTextAreaElement} */ (event.target).value)} />
+    ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
+    <button class="button small primary" type="submit">Send to the agent</button>
+  </form>`;
+}

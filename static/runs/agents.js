@@ -1,0 +1,50 @@
+// @ts-check
+/** Agents in the palette: the person's own, and whatever is typed as a task. Each knows where it was begun from. */
+import { signal } from "@preact/signals";
+import { navigate } from "../router.js";
+import { mutate, query } from "../rpc.js";
+import { toast } from "../ui/toast.js";
+import { runHref } from "./address.js";
+
+const MIN_WORDS = 2;
+const THREAD = /^\/p\/mail\/.*\bt\/([^/]+)$/;
+
+/** @type {import("@preact/signals").Signal<{ name: string, title: string }[]>} */
+const agents = signal([]);
+
+export function prepareAgents() {
+  query("agents.list").then((found) => {
+    agents.value = found;
+  }, () => {});
+}
+
+/** @returns {import("../feature.js").Command[]} */
+export function agentCommands() {
+  return agents.value.map(({ name, title }) => ({
+    id: `agent ${name}`, label: `Run the agent ${title}`, group: "Agents", run: () => begin({ agent: name }) }));
+}
+
+/** What was typed, as a task. @param {string} text @returns {Promise<import("../feature.js").Command[]>} */
+export async function askCommand(text) {
+  if (text.trim().split(/\s+/).length < MIN_WORDS) return [];
+  return [{ id: "agent ask", label: `Ask an agent: ${text}`, group: "Agents", run: () => begin({ prompt: text }) }];
+}
+
+/** @param {{ agent?: string, prompt?: string }} wanted */
+async function begin(wanted) {
+  try {
+    const input = here();
+    const { runId } = await mutate("agents.run", { ...wanted, ...(input && { input }) });
+    navigate(runHref(runId));
+  } catch (error) {
+    toast(error instanceof Error ? error.message : String(error), { tone: "error" });
+  }
+}
+
+/** The thread or page that is open. */
+function here() {
+  const path = location.pathname;
+  const thread = THREAD.exec(path)?.[1];
+  if (thread) return { threadId: decodeURIComponent(thread) };
+  return path.startsWith("/p/") && path.length > "/p/".length ? { page: decodeURIComponent(path.slice(3)) } : null;
+}

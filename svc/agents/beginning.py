@@ -1,0 +1,128 @@
+"""Agents that run by themselves: at their times, and when a mail came or a page changed. Nothing begins one twice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from typing import Any, Final
+
+import msgspec
+
+from svc.agents.actions import Wanted, begin
+from svc.agents.definitions import AGENTS
+from svc.agents.model import TRIGGERED_AN_HOUR, Definition
+from svc.clock import HOUR_MS
+from svc.configuring import Configuration, Configured
+from svc.errors import Refusal
+from svc.mail import MAIL_RECEIVED
+from svc.pages import PAGE_CHANGED
+from svc.principal import UNCLAIMED, Principal
+from svc.runs import Dispatcher
+from svc.store import Event, Tx
+from svc.workspace import Workspace
+
+TYPES: Final = frozenset({MAIL_RECEIVED, PAGE_CHANGED})
+DEVICE_ID: Final = "system:agents"
+_PAGE: Final = "page:"
+
+
+async def keep_schedules(workspace: Workspace) -> None:
+    """Begin what is due."""
+    if await workspace.store.write(_begin_due, workspace):
+        workspace.service(Dispatcher).wake.call()
+
+
+async def follow(workspace: Workspace, events: Sequence[Event]) -> None:
+    if await workspace.store.write(_begin_triggered, workspace, events):
+        workspace.service(Dispatcher).wake.call()
+
+
+def owner_of(one: Configured[Definition]) -> Principal:
+    """An agent acts as its page's owner, and never as an admin."""
+    if one.owner_id is None:
+        return UNCLAIMED
+    return Principal(user_id=one.owner_id, device_id=DEVICE_ID, is_admin=False, via="session")
+
+
+def _begin_due(tx: Tx, workspace: Workspace) -> int:
+    count = 0
+    there = [
+        one for one in workspace.service(Configuration).of(tx, AGENTS, everybody=True) if one.value.schedule is not None
+    ]
+    known = {row[0]: (row[1], row[2]) for row in tx.all("select page_id, revision, next_at from agent_schedules")}
+    for page_id in known.keys() - {one.page_id for one in there}:
+        tx.run("delete from agent_schedules where page_id = :id", id=page_id)
+    for one in there:
+        schedule = one.value.schedule
+        assert schedule is not None
+        revision, next_at = known.get(one.page_id, (0, 0))
+        if revision == one.revision and next_at > tx.now:
+            continue
+        if revision == one.revision:
+            count += _begun(tx, workspace, one, Wanted(agent=one.name, cause=f"{one.page_id}:{next_at}"))
+        tx.run(
+            """
+            insert into agent_schedules (page_id, revision, next_at) values (:id, :revision, :next_at)
+            on conflict (page_id) do update set revision = excluded.revision, next_at = excluded.next_at
+            """,
+            id=one.page_id,
+            revision=one.revision,
+            next_at=schedule.after(tx.now),
+        )
+    return count
+
+
+def _begin_triggered(tx: Tx, workspace: Workspace, events: Sequence[Event]) -> int:
+    there = [one for one in workspace.service(Configuration).of(tx, AGENTS, everybody=True) if one.value.triggers]
+    if not there:
+        return 0
+    count = 0
+    for event in events:
+        said = msgspec.json.decode(event.payload, type=dict[str, Any])
+        for one in there:
+            wanted = _wanted(one, event, said)
+            if wanted is not None and _may_begin(tx, one):
+                count += _begun(tx, workspace, one, wanted)
+    return count
+
+
+def _wanted(one: Configured[Definition], event: Event, said: dict[str, Any]) -> Wanted | None:
+    """What a run of it would be told, where the event is for it. What runs do themselves triggers nothing."""
+    if one.owner_id is not None and event.audience != one.owner_id:
+        return None
+    cause = f"{one.page_id}:{event.key}"
+    if event.type == MAIL_RECEIVED:
+        if "mail" not in one.value.triggers or said.get("own") or said.get("backfill"):
+            return None
+        told = {"threadId": said.get("threadId"), "messageId": said.get("messageId")}
+        return Wanted(agent=one.name, prompt="A mail came.", input=told, cause=cause, outside="a mail that came")
+    path = str(said.get("path", ""))
+    if event.device_id.startswith(("run:", "system:")) or path == one.path:
+        return None
+    patterns = [trigger[len(_PAGE) :] for trigger in one.value.triggers if trigger.startswith(_PAGE)]
+    if not any(fnmatchcase(path, pattern) for pattern in patterns):
+        return None
+    return Wanted(
+        agent=one.name, prompt="A page changed.", input={"path": path}, cause=cause, outside="a page that changed"
+    )
+
+
+def _may_begin(tx: Tx, one: Configured[Definition]) -> bool:
+    begun = tx.value(
+        "select count(*) from agent_runs where page_id = :id and at > :since and cause is not null",
+        id=one.page_id,
+        since=tx.now - HOUR_MS,
+    )
+    return int(begun) < TRIGGERED_AN_HOUR
+
+
+def _begun(tx: Tx, workspace: Workspace, one: Configured[Definition], wanted: Wanted) -> int:
+    if tx.value("select 1 from agent_runs where cause = :cause", cause=wanted.cause) is not None:
+        return 0
+    try:
+        with tx.savepoint():
+            begin(tx, workspace, owner_of(one), wanted)
+    except Refusal as refusal:
+        workspace.log.warning("agents.not_begun", path=one.path, why=str(refusal))
+        return 0
+    return 1

@@ -1,0 +1,65 @@
+"""An agent as its page says it: instructions, tools, what is asked about, and when it runs by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from svc.clock import DAY_MS, HOUR_MS, MINUTE_MS, Millis
+from svc.tools import Approval
+
+FOLDER: Final = "agents"
+DEFAULT_TOOLS: Final = (
+    "pages.*",
+    "mail.*",
+    "people.*",
+    "tasks.*",
+    "files.*",
+    "memory.*",
+    "http.fetch",
+)
+MAX_TURNS: Final = 60
+"""How often one run asks a model. Beyond: the run fails, and says so."""
+MAX_PROMPT_CHARS: Final = 50_000
+"""What an agent is told at once. Beyond: 400 `invalid`."""
+MAX_INPUT_BYTES: Final = 100 * 1024
+"""The input of an agent's run, as JSON. Beyond: 400 `invalid`."""
+TRIGGERED_AN_HOUR: Final = 60
+"""Runs that triggers begin of one agent in an hour. Beyond: none is begun, and the log says so."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schedule:
+    """Every so often, or at a minute of the day (UTC), on every day or on one of the week (Monday is 0)."""
+
+    every_ms: Millis = 0
+    minute: int = 0
+    weekday: int | None = None
+
+    def after(self, now: Millis) -> Millis:
+        """The next time after ``now``."""
+        if self.every_ms:
+            return now - now % self.every_ms + self.every_ms
+        at = now - now % DAY_MS + self.minute * MINUTE_MS
+        while at <= now or (self.weekday is not None and (at // DAY_MS + _EPOCH_WEEKDAY) % 7 != self.weekday):
+            at += DAY_MS
+        return at
+
+
+_EPOCH_WEEKDAY: Final = 3  # 1 January 1970 was a Thursday
+WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+UNITS: Final[Mapping[str, Millis]] = {"minute": MINUTE_MS, "hour": HOUR_MS, "day": DAY_MS}
+LEAST_EVERY_MS: Final = 5 * MINUTE_MS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Definition:
+    """``triggers``: ``mail``, or ``page:`` and a pattern of paths. ``model``: ``None`` for the one of the instance."""
+
+    instructions: str
+    model: str | None = None
+    tools: tuple[str, ...] = DEFAULT_TOOLS
+    approvals: Mapping[str, Approval]
+    schedule: Schedule | None = None
+    triggers: tuple[str, ...] = ()

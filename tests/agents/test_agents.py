@@ -1,0 +1,119 @@
+"""Agents from end to end: a scripted model, the real tools, and what is left when everything dies in between."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+
+from svc.clock import VirtualClock
+from tests.recorded_log import RecordedLog
+from tests.support.service import MIA, RpcError, Service, open_service
+from tests.tools.tools_world import asked, until
+
+AGENT = "---\ntools: [mail.*, pages.save, tasks.*]\napprovals: auto\n---\nSort the mail."
+
+
+async def script(service: Service, *replies: Any) -> None:
+    await service.mutate("fake.llm.script", replies=list(replies))
+
+
+def calls(*made: tuple[str, dict[str, Any]]) -> dict[str, Any]:
+    return {"toolCalls": [{"name": name, "input": given} for name, given in made]}
+
+
+async def begin(service: Service, **wanted: object) -> str:
+    return str((await service.mutate("agents.run", **wanted))["runId"])
+
+
+async def test_an_agent_reads_answers_and_sends_only_what_a_person_let_through(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog
+) -> None:
+    async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake", SVC_UNDO_SEND_SECONDS="0") as service:
+        (thread_id,) = await service.synced("Lunch")
+        await service.mutate("pages.save", path="agents/sorter", body=AGENT)
+        assert [one["name"] for one in await service.query("agents.list")] == ["sorter"]
+        mail = {"to": ["noa@example.org"], "subject": "Re: Lunch", "text": "Yes.", "replyTo": thread_id}
+        await script(
+            service,
+            calls(("mail_read", {"threadId": thread_id})),
+            calls(("tasks.add", {"title": "Go to lunch"}), ("mail.send", mail)),
+            {"text": "Done."},
+        )
+        run_id = await begin(service, agent="sorter", input={"threadId": thread_id})
+        question = await asked(service, run_id)
+        assert question["input"]["text"] == "Yes."
+        assert (await service.query("agents.trust", runId=run_id)) == {"outside": "mail"}
+        # Its sibling did not wait for it.
+        assert "Go to lunch" in (await service.query("pages.get", path="tasks"))["body"]
+        assert await service.query("fake.mail.sent", address=MIA) == []
+    # Everything dies while it waits, and again right after it was let through.
+    async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake", SVC_UNDO_SEND_SECONDS="0") as service:
+        await service.mutate("approvals.decide", id=question["id"], approve=True)
+    async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake", SVC_UNDO_SEND_SECONDS="0") as service:
+        assert (await until(service, run_id, "done"))["output"] == {"text": "Done."}
+        await trio.sleep(60)
+        assert len(await service.query("fake.mail.sent", address=MIA)) == 1
+        asked_models = await service.query("fake.llm.calls")
+        assert len(asked_models) == 3, "no call of the model is made twice"
+        # The talk goes on, and so does what it has read.
+        await script(service, {"text": "You are welcome."})
+        next_id = (await service.mutate("agents.say", runId=run_id, text="Thanks!"))["runId"]
+        assert (await until(service, next_id, "done"))["output"] == {"text": "You are welcome."}
+        assert (await service.query("agents.trust", runId=next_id)) == {"outside": "mail"}
+        # From its second call of the model on, once more, in a run of its own.
+        await script(service, {"text": "Otherwise."})
+        again = (await service.mutate("agents.retry", runId=run_id, stepId="model#2"))["runId"]
+        assert (await until(service, again, "done"))["output"] == {"text": "Otherwise."}
+
+
+async def test_a_model_that_makes_no_sense_harms_nobody(service: Service) -> None:
+    await script(
+        service,
+        calls(("no.such/tool#", {"a": 1}), ("pages_read", {"path": 3})),
+        calls(*((("tasks.list", {}),) * 40)),
+        {"text": "I give up."},
+    )
+    run_id = await begin(service, prompt="Do something.")
+    run = await until(service, run_id, "done", "failed")
+    assert run["output"] == {"text": "I give up."}, run["error"]
+    last = (await service.query("fake.llm.calls"))[-1]["messages"]
+    assert str(last).count("at once are the most") == 24
+    assert "There is no tool" in str(last)
+    await script(service, *({"text": ""} for _ in range(5)))
+    silent = await until(service, await begin(service, prompt="Say something."), "failed")
+    assert silent["error"]["type"] == "NoAnswer"
+
+
+async def test_a_broken_page_is_told_and_the_last_whole_one_stays(service: Service) -> None:
+    await service.mutate("pages.save", path="agents/a", body=AGENT)
+    await service.mutate("pages.save", path="agents/a", body="---\nschedule: at noon\n---\nHm.")
+    (problem,) = await service.query("config.problems")
+    assert (problem["path"], problem["line"]) == ("agents/a", 2)
+    assert [one["tools"] for one in await service.query("agents.list")] == [["mail.*", "pages.save", "tasks.*"]]
+    with pytest.raises(RpcError, match="no such agent"):
+        await begin(service, agent="b")
+
+
+async def test_an_agent_runs_at_its_time_and_when_a_mail_comes_once_each(service: Service) -> None:
+    await service.mutate("pages.save", path="agents/clock", body="---\nschedule: every 2 hours\n---\nTick.")
+    await service.mutate("pages.save", path="agents/post", body="---\ntriggers: [mail]\n---\nRead it.")
+    await trio.sleep(5 * 3_600)
+    ticks = [one for one in (await service.query("runs.list"))["runs"] if one["title"] == "clock"]
+    assert len(ticks) in {2, 3}
+    await service.synced("Known before")  # the first look at a mailbox triggers nothing
+    await service.synced("News")
+    await trio.sleep(60)
+    (came,) = [one for one in (await service.query("runs.list"))["runs"] if one["title"] == "post"]
+    assert (await service.query("agents.trust", runId=came["id"]))["outside"] == "a mail that came"
+
+
+async def test_what_is_said_meanwhile_is_heard_with_the_next_question(service: Service) -> None:
+    await script(service, {**calls(("tasks.list", {})), "delayMs": 60_000}, {"text": "Heard."})
+    run_id = await begin(service, prompt="Wait.")
+    await trio.sleep(5)
+    assert (await service.mutate("agents.say", runId=run_id, text="And hurry."))["runId"] == run_id
+    await until(service, run_id, "done")
+    assert "And hurry." in str((await service.query("fake.llm.calls"))[-1]["messages"])
