@@ -2498,6 +2498,7 @@ interface Procedures {
   "meetings.choose": { input: MeetingsChooseInput; output: {} };
   "terminals.list": { input: undefined; output: TerminalsTerminalOut[] };
   "terminals.kill": { input: TerminalsKillInput; output: {} };
+  "okf.status": { input: undefined; output: OkfStatusOut };
   "backup.status": { input: BackupEmpty; output: BackupStatusOut };
   "backup.now": { input: BackupEmpty; output: BackupBaseOut };
   "backup.drill": { input: BackupEmpty; output: BackupDrillOut };
