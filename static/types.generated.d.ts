@@ -2509,7 +2509,6 @@ interface Procedures {
   "memory.list": { input: undefined; output: ToolsMemoryOut[] };
   "pages.trust": { input: ToolsPathInput; output: ToolsTrustOut };
   "pages.setTrusted": { input: ToolsPathInput; output: {} };
-  "okf.status": { input: undefined; output: OkfStatusOut };
   "agents.list": { input: undefined; output: AgentsAgentOut[] };
   "agents.run": { input: AgentsRunInput | undefined; output: AgentsRunIdOut };
   "agents.say": { input: AgentsSayInput; output: AgentsRunIdOut };
