@@ -12,5 +12,7 @@ export const INPUTS = Object.freeze({
   "people.suggested": { limit: { least: 1, most: 200, default: 50 } },
   "mail.threads": { limit: { least: 1, most: 200, default: 50 } },
   "mail.search": { limit: { least: 1, most: 200, default: 50 } },
+  "rules.test": { limit: { least: 1, most: 2000, default: 200 } },
+  "rules.apply": { limit: { least: 1, most: 2000, default: 1000 } },
   "meetings.list": { limit: { least: 1, most: 100, default: 50 } },
 });

@@ -1170,8 +1170,12 @@ interface MailProgress {
   total: number;
 }
 
+/** What a rule drafted. `rule_id`: the rule's page; approved, it goes to these recipients and to nobody else. */
 interface MailProposedReplyOut {
   id: string;
+  to: string[];
+  cc: string[];
+  subject: string;
   html: string;
   ruleId: string;
 }
@@ -2118,6 +2122,148 @@ interface PreferencesPreferences {
   keys: Record<string, string[]>;
 }
 
+interface RulesActOut {
+  rule: string;
+  at: string;
+  because: string;
+  did: string[];
+  runId: string;
+  undone: boolean;
+}
+
+interface RulesActionIO {
+  what: "archive" | "draft" | "file" | "label" | "mark-read" | "star" | "stop" | "task";
+  value: string;
+}
+
+interface RulesActionIOGiven {
+  what: "archive" | "draft" | "file" | "label" | "mark-read" | "star" | "stop" | "task";
+  value?: string;
+}
+
+interface RulesApplyInput {
+  path: string;
+  limit?: number;
+}
+
+interface RulesApproveInput {
+  id: string;
+  html?: string | null;
+}
+
+interface RulesApprovedOut {
+  outgoingId: string;
+}
+
+interface RulesReplyInput {
+  id: string;
+}
+
+/** One rule, without YAML. `account`: an address, or none for all of the owner's accounts. */
+interface RulesRuleIO {
+  enabled: boolean;
+  order: number;
+  when: RulesWhenIO;
+  then: RulesActionIO[];
+  account: string | null;
+  ask: string | null;
+  except: string[];
+}
+
+/** One rule, without YAML. `account`: an address, or none for all of the owner's accounts. */
+interface RulesRuleIOGiven {
+  enabled: boolean;
+  order: number;
+  when: RulesWhenIOGiven;
+  then: RulesActionIOGiven[];
+  account?: string | null;
+  ask?: string | null;
+  except?: string[];
+}
+
+/** `problem`: what is wrong with its page as it stands now; then an earlier version of it is shown. */
+interface RulesRuleOut {
+  id: string;
+  path: string;
+  name: string;
+  title: string;
+  rule: RulesRuleIO;
+  problem: string;
+}
+
+interface RulesRunInput {
+  runId: string;
+}
+
+interface RulesRunOut {
+  runId: string;
+}
+
+interface RulesSampleOut {
+  threadId: string;
+  sender: string;
+  subject: string;
+  because: string;
+}
+
+/** Without `path` it is a new one, whose path follows from its title. */
+interface RulesSaveRuleInput {
+  title: string;
+  rule: RulesRuleIOGiven;
+  path?: string | null;
+}
+
+interface RulesSavedRuleOut {
+  path: string;
+}
+
+/** The rule at `path` leaves the sender of the thread alone from now on. */
+interface RulesTeachInput {
+  path: string;
+  threadId: string;
+}
+
+/** A rule by its page, by the text of one, or as the editor has it. */
+interface RulesTestInput {
+  path?: string | null;
+  body?: string | null;
+  rule?: RulesRuleIOGiven | null;
+  limit?: number;
+}
+
+/** `matched`: threads. `cost`: in dollars, at most, where the rule asks the model; `calls`: how often. */
+interface RulesTestOut {
+  checked: number;
+  matched: string[];
+  cost: number;
+  calls: number;
+  samples: RulesSampleOut[];
+}
+
+interface RulesThreadInput {
+  threadId: string;
+}
+
+interface RulesWhenIO {
+  from: string[];
+  to: string[];
+  subject: string[];
+  has: string[];
+  list: string[];
+  label: string[];
+  words: string[];
+}
+
+interface RulesWhenIOGiven {
+  from?: string[];
+  to?: string[];
+  subject?: string[];
+  has?: string[];
+  list?: string[];
+  label?: string[];
+  words?: string[];
+}
+
 interface RunsAncestor {
   id: string;
   title: string;
@@ -2484,6 +2630,15 @@ interface Procedures {
   "mail.shareAccount": { input: MailShareInput; output: {} };
   "mail.unshareAccount": { input: MailUnshareInput; output: {} };
   "mail.accountShares": { input: MailSharesInput; output: MailShareOut[] };
+  "rules.list": { input: undefined; output: RulesRuleOut[] };
+  "rules.save": { input: RulesSaveRuleInput; output: RulesSavedRuleOut };
+  "rules.test": { input: RulesTestInput | undefined; output: RulesTestOut };
+  "rules.apply": { input: RulesApplyInput; output: RulesRunOut };
+  "rules.why": { input: RulesThreadInput; output: RulesActOut[] };
+  "rules.undo": { input: RulesRunInput; output: {} };
+  "rules.teach": { input: RulesTeachInput; output: {} };
+  "mail.approveReply": { input: RulesApproveInput; output: RulesApprovedOut };
+  "mail.dismissReply": { input: RulesReplyInput; output: {} };
   "notifications.settings": { input: undefined; output: NotificationsSettingsOut };
   "notifications.set": { input: NotificationsSetInput; output: {} };
   "notifications.key": { input: undefined; output: NotificationsKeyOut };

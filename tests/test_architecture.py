@@ -78,6 +78,7 @@ INSIDE_MAIL = (
     "blocking",
     "authentication",
     "images",
+    "proposing",
     "reading",
     "connecting",
     "sending",

@@ -16,8 +16,9 @@ import { opened, show } from "./details.js";
 import { knownThread } from "./lists.js";
 import { currentAccountId } from "./moving.js";
 import { MessageCard } from "./message.js";
-import { MessageFrame } from "./frame.js";
+import { ProposedReply } from "./proposed.js";
 import { ChipLinks } from "./row.js";
+import { WhyHere } from "./why.js";
 
 /** More messages than this are folded in the middle. */
 const MAX_UNFOLDED = 6;
@@ -134,6 +135,8 @@ function ThreadMeta({ thread, filing }) {
     ${thread && html`<${ChipLinks} labels=${thread.labels} accountId=${currentAccountId()}
       remove=${mayAct(thread.accountId) ? (/** @type {string} */ name) => void label([thread], name, false) : null} />`}
     ${thread && whereabouts(thread) && html`<span class="chip quiet">${whereabouts(thread)}</span>`}
+    ${thread && !thread.hidden && html`<${WhyHere} key=${thread.id} threadId=${thread.id}
+      own=${account?.access === "own"} />`}
     ${thread?.muted && html`<button class="thread-muted" aria-label="Unmute"
       title=${withKeys("New messages skip the inbox. Unmute", "Mail m")} onClick=${() => void mute([thread], false)}>
         <${Icon} name="mute" size=${14} /> Muted <${Icon} name="close" size=${12} /></button>`}
@@ -229,10 +232,8 @@ function Messages({ detail }) {
         <${AnswerSlot} threadId=${detail.thread.id} messageId=${message.id} last=${message.id === newest} />
       <//>`;
     })}
-    ${proposedReply && html`<section class="card proposed" aria-label="Proposed reply">
-      <header class="card-head"><span class="card-from">Proposed reply, not sent</span></header>
-      <div class="card-body"><${MessageFrame} body=${proposedReply.html} title="Proposed reply" /></div>
-    </section>`}
+    ${proposedReply && html`<${ProposedReply} key=${proposedReply.id} reply=${proposedReply}
+      threadId=${detail.thread.id} acts=${acts} />`}
   </div>`;
 }
 

@@ -7,7 +7,7 @@ here but a memory of what was read: revisions never change.
 
 from svc.configuring.feature import FEATURE
 from svc.configuring.kinds import Fault, Kind, Read
-from svc.configuring.reading import Configuration, Configured, Problem
+from svc.configuring.reading import Configuration, Configured, Problem, parse
 from svc.configuring.values import Fields, split
 
-__all__ = ["FEATURE", "Configuration", "Configured", "Fault", "Fields", "Kind", "Problem", "Read", "split"]
+__all__ = ["FEATURE", "Configuration", "Configured", "Fault", "Fields", "Kind", "Problem", "Read", "parse", "split"]

@@ -75,6 +75,13 @@ class Configuration:
         found = (self._in_force(tx, kind, page)[0] for page in _pages(tx, kind.folder, owner_id, everybody=everybody))
         return [cast("Configured[T]", one) for one in found if one is not None]
 
+    def any_of(self, tx: ReadTx, kind: Kind[Any]) -> bool:
+        """Whether anybody has a page of that kind."""
+        found = tx.value(
+            "select 1 from pages where path > :folder || '/' and path < :folder || '0' limit 1", folder=kind.folder
+        )
+        return found is not None
+
     def one(self, tx: ReadTx, kind: Kind[T], page_id: str) -> Configured[T] | None:
         """What is in force of that page, wherever it lies among its kind."""
         row = tx.one("select id, path, owner_id, revision from pages where id = :id", id=page_id)

@@ -4,7 +4,7 @@ Owns the tables ``mail_*`` and one sync loop an account. It never sends unsaniti
 over messages to show a list. Inside, each folder imports only those before it::
 
     model wire < providers < accounts < threads < changes < sync < search < labelling < authentication < images
-        < reading
+        < proposing < reading
         < connecting < sending < unsubscribing < invitations < health < feature
 
 This face is what other features use: records, statements that read, and actions over a transaction. Each names its
@@ -13,13 +13,24 @@ accepted a mail, call :func:`carry_on`: it wakes who takes the change to the pro
 """
 
 from svc.mail.accounts.actions import connect as connect_account
-from svc.mail.accounts.queries import account_by_address, account_for, accounts, connected_accounts, owner_name
+from svc.mail.accounts.queries import (
+    account_by_address,
+    account_for,
+    accounts,
+    connected_account,
+    connected_accounts,
+    owner_name,
+)
 from svc.mail.authentication.keys import SigningKeys
 from svc.mail.commands import import_mail
-from svc.mail.labelling.actions import set_labels, snooze, unsnooze
-from svc.mail.labelling.inbox_actions import archive, mark_unread, unarchive
+from svc.mail.labelling.actions import relabel_thread, set_labels, snooze, unsnooze
+from svc.mail.labelling.inbox_actions import archive, leave_inbox, mark_unread, unarchive
 from svc.mail.labelling.inbox_actions import open_thread as mark_read
+from svc.mail.labelling.reversals import take_back as take_back_changes
+from svc.mail.labelling.step import Changes, Opened, Step
 from svc.mail.model import (
+    DRAFT,
+    HIDDEN_LABELS,
     INBOX,
     SENT,
     STARRED,
@@ -27,6 +38,7 @@ from svc.mail.model import (
     Account,
     AccountState,
     AttachmentRef,
+    Body,
     Label,
     MessageHeaders,
     MessageRow,
@@ -39,17 +51,25 @@ from svc.mail.porting.keeping import keep_mails
 from svc.mail.porting.model import Tally as MailTally
 from svc.mail.porting.sources import Item as KeptMail
 from svc.mail.porting.sources import open_file as open_mail
+from svc.mail.proposing.replies import ProposedReply, propose
+from svc.mail.proposing.replies import drop as drop_proposal
+from svc.mail.proposing.replies import for_principal as proposal_for
 from svc.mail.providers.table import Providers
+from svc.mail.reading.reader import text_of_body
 from svc.mail.sending.actions import accept as send
+from svc.mail.sending.answering import Answer, answer_to
 from svc.mail.sending.drafts import save as save_draft
 from svc.mail.sending.model import Draft, Outgoing, SendRequest
-from svc.mail.service import carry_on, hold_ms, read_thread, search, start_account, sync_now
+from svc.mail.sending.queries import addresses_of
+from svc.mail.service import carry_on, hold_ms, make_label, read_thread, search, start_account, sync_now
 from svc.mail.sync.received import MAIL_RECEIVED
 from svc.mail.threads.label_queries import label_named, labels_of
-from svc.mail.threads.queries import message_for, messages_of, thread_for
+from svc.mail.threads.queries import message, message_for, messages_of, thread_for
 from svc.mail.wire import Id
 
 __all__ = [
+    "DRAFT",
+    "HIDDEN_LABELS",
     "INBOX",
     "MAIL_RECEIVED",
     "SENT",
@@ -57,7 +77,10 @@ __all__ = [
     "UNREAD",
     "Account",
     "AccountState",
+    "Answer",
     "AttachmentRef",
+    "Body",
+    "Changes",
     "Draft",
     "Id",
     "KeptMail",
@@ -66,31 +89,44 @@ __all__ = [
     "MailTally",
     "MessageHeaders",
     "MessageRow",
+    "Opened",
     "Outgoing",
+    "ProposedReply",
     "Providers",
     "SendRequest",
     "SigningKeys",
+    "Step",
     "ThreadRow",
     "account_by_address",
     "account_for",
     "accounts",
+    "addresses_of",
+    "answer_to",
     "archive",
     "carry_on",
     "connect_account",
+    "connected_account",
     "connected_accounts",
     "create_local",
+    "drop_proposal",
     "hold_ms",
     "import_mail",
     "keep_mails",
     "label_named",
     "labels_of",
+    "leave_inbox",
+    "make_label",
     "mark_read",
     "mark_unread",
+    "message",
     "message_for",
     "messages_of",
     "open_mail",
     "owner_name",
+    "proposal_for",
+    "propose",
     "read_thread",
+    "relabel_thread",
     "save_draft",
     "search",
     "send",
@@ -98,6 +134,8 @@ __all__ = [
     "snooze",
     "start_account",
     "sync_now",
+    "take_back_changes",
+    "text_of_body",
     "thread_for",
     "thread_id_of",
     "unarchive",

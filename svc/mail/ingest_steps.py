@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from svc.mail.labelling import joining as labelling
+from svc.mail.proposing import replies as proposed_replies
 from svc.mail.search import following as search
 from svc.mail.sending import elsewhere, settling
 from svc.mail.sending import joining as sending
@@ -24,6 +25,7 @@ INGEST_STEPS: Final[tuple[IngestStep, ...]] = (
     stored_files.add_attachments,
     meet_correspondents,
     record_received,
+    proposed_replies.drop_answered,
     settling.settle_found,
     elsewhere.follow_found,
     search.follow_joined,

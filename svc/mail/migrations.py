@@ -19,6 +19,7 @@ from svc.mail.images.tables import TABLES as IMAGES_TABLES
 from svc.mail.invitations.tables import TABLES as INVITATIONS_TABLES
 from svc.mail.labelling.tables import TABLES as LABELLING_TABLES
 from svc.mail.porting.tables import IMPORTS_TABLES
+from svc.mail.proposing.tables import TABLES as PROPOSING_TABLES
 from svc.mail.providers.imap.tables import MADE_KEYWORDS, OWN_DRAFTS, RENAMED, SERVER_IDS
 from svc.mail.providers.imap.tables import TABLES as IMAP_TABLES
 from svc.mail.search.tables import ERASED_WHEN_ASKED, VOCABULARY
@@ -360,8 +361,13 @@ def m060_bulk_steps(db: Database) -> None:
 
 @MIGRATIONS(name="m061_blocked_senders")
 def m061_blocked_senders(db: Database) -> None:
-    """Whose new mail goes to spam or to the trash."""
     for statement in BLOCKED_SENDERS:
+        db.execute(statement)
+
+
+@MIGRATIONS(name="m062_proposed_replies")
+def m062_proposed_replies(db: Database) -> None:
+    for statement in PROPOSING_TABLES:
         db.execute(statement)
 
 

@@ -15,6 +15,7 @@ from svc.mail.changes import outbox
 from svc.mail.health import erasing as health
 from svc.mail.invitations import erasing as invitations
 from svc.mail.porting import erasing as porting
+from svc.mail.proposing import erasing as proposing
 from svc.mail.providers.imap.rows import messages as imap
 from svc.mail.search import actions as search
 from svc.mail.sending import erasing as sending
@@ -55,6 +56,7 @@ OWNERS: Final[Mapping[str, tuple[str, ...]]] = {
     "bulk": ("mail_bulk_steps", "mail_bulk_threads", "mail_bulk_changes"),
     "authentication": ("mail_authentication", "mail_dkim_keys"),
     "images": ("mail_remote_images", "mail_trusted_senders"),
+    "proposing": ("mail_proposed_replies",),
     "reading": ("mail_clean",),
     "invitations": ("mail_invitations", "mail_invitation_answers", "mail_invitation_times"),
     "unsubscribing": ("mail_unsubscribed",),
@@ -80,6 +82,7 @@ ERASES: Final[tuple[Erase, ...]] = (
     threads.erase,
     outbox.erase,
     search.erase,
+    proposing.erase,
     sending.erase,
     invitations.erase,
     porting.erase,

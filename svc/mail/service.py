@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from svc.errors import Unavailable
 from svc.mail.labelling.carrying_on import carry_on as tell_of_changes
+from svc.mail.providers.seam import ProviderFault
 from svc.mail.reading.reader import Reader
 from svc.mail.reading.wire import ThreadDetailOut
 from svc.mail.search.procedures import Search
@@ -19,6 +21,14 @@ def carry_on(workspace: Workspace) -> None:
     """A change of threads, or a mail to send, is committed: wake whoever has to take it further."""
     tell_of_changes(workspace)
     workspace.service(Scheduler).nudge(JOB)
+
+
+async def make_label(workspace: Workspace, account_id: str, name: str) -> str:
+    """A new label at the provider; its id. Raises :class:`svc.errors.Refusal`."""
+    try:
+        return (await workspace.service(MailEngine).make_label(account_id, name, color=None)).id
+    except ProviderFault as fault:
+        raise Unavailable(f"The label {name} can't be made: {fault.detail}") from fault
 
 
 async def start_account(workspace: Workspace, account_id: str) -> None:

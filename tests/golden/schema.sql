@@ -635,6 +635,20 @@ CREATE TABLE mail_own_addresses (           -- beside the account's own: its mai
 ) strict, without rowid
 ;
 
+CREATE TABLE mail_proposed_replies (
+    id text primary key,
+    thread_id text not null unique references mail_threads (id) on delete cascade,
+    account_id text not null references mail_accounts (id) on delete cascade,
+    message_id text not null,               -- the one that it answers
+    to_addresses text not null,             -- JSON arrays of mailboxes
+    cc_addresses text not null,
+    subject text not null,
+    html text not null,
+    rule_id text not null,                  -- the page of the rule that drafted it
+    made_at integer not null
+) strict
+;
+
 CREATE TABLE mail_references (              -- to which thread a message id belongs, where no provider says so
     account_id text not null references mail_accounts (id) on delete cascade,
     message_id_header text not null,        -- of a message that is here, or that one of them refers to
@@ -1215,6 +1229,38 @@ CREATE TABLE replica_state (        -- one row while there is a replica: the tri
 ) strict
 ;
 
+CREATE TABLE rule_acts (                    -- by rule
+    run_id text not null references rule_runs (id) on delete cascade,
+    place integer not null,
+    rule_id text not null,                  -- its page
+    rule_path text not null,
+    because text not null,
+    did text not null,                      -- JSON array
+    primary key (run_id, place)
+) strict, without rowid
+;
+
+CREATE TABLE rule_batches (                 -- the mails that a run applies rules to, as they were when it began
+    run_id text not null,
+    place integer not null,
+    given text not null,                    -- JSON: the mail, the rules that matched, and what they ask
+    primary key (run_id, place)
+) strict, without rowid
+;
+
+CREATE TABLE rule_runs (                    -- what rules did with one mail, once
+    id text primary key,
+    batch text not null,                    -- empty: as the mail came; else the run of `rules.apply`
+    message_id text not null,
+    thread_id text not null,
+    owner_id text,
+    at integer not null,
+    state text not null check (state in ('asking', 'done', 'undone', 'failed')),
+    changes text,                           -- JSON: the labels that were changed, for undo
+    unique (message_id, batch)
+) strict
+;
+
 CREATE TABLE run_attempts (
     run_id text not null references runs (id) on delete cascade,
     key text not null,
@@ -1463,6 +1509,8 @@ CREATE INDEX mail_outgoing_sent_by on mail_outgoing (sent_by, created_at desc) w
 
 CREATE INDEX mail_outgoing_state on mail_outgoing (state, changed_at);
 
+CREATE INDEX mail_proposed_replies_account on mail_proposed_replies (account_id);
+
 CREATE INDEX mail_references_thread on mail_references (thread_id);
 
 CREATE INDEX mail_remote_images_body on mail_remote_images (body_sha256);
@@ -1558,6 +1606,12 @@ CREATE INDEX push_queue_created on push_queue (created_at);
 CREATE INDEX push_queue_due on push_queue (next_at) where state = 'waiting';
 
 CREATE INDEX replica_blobs_due on replica_blobs (state, retry_at);
+
+CREATE INDEX rule_runs_at on rule_runs (at);
+
+CREATE INDEX rule_runs_batch on rule_runs (batch) where batch <> '';
+
+CREATE INDEX rule_runs_thread on rule_runs (thread_id);
 
 CREATE INDEX run_steps_due on run_steps (due_at) where due_at is not null;
 

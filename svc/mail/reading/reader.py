@@ -29,6 +29,8 @@ from svc.mail.images import actions as actions_of_images
 from svc.mail.images.actions import note_images
 from svc.mail.images.queries import trusted_among
 from svc.mail.model import SPAM, UNREAD, AttachmentRef, Body, MessageRow, ThreadRow, is_own
+from svc.mail.proposing import replies as proposed_replies
+from svc.mail.proposing.replies import ProposedReply
 from svc.mail.reading import queries as reading_queries
 from svc.mail.reading import wire as reading_wire
 from svc.mail.reading.deception import failed_origin, many_senders, misleading_name, misleading_reply, no_address
@@ -72,6 +74,7 @@ class OpenThread:
     """Senders whose remote images the reader wants to see, lower case; see :func:`trusted_among`."""
     damaged: frozenset[str]
     """Those of the messages' attachments, by hash, that are known to be damaged."""
+    proposed: ProposedReply | None
     origins: Mapping[str, Authentication]
     """By message, whom it is known to come from; filled after the rest."""
 
@@ -93,7 +96,7 @@ class Reader:
             filing=None if opened.filing is None else reading_wire.filing(opened.filing),
             messages=tuple(messages),
             acts=tuple(map(reading_wire.act, opened.acts)),
-            proposed_reply=None,
+            proposed_reply=None if opened.proposed is None else reading_wire.proposed_reply(opened.proposed),
         )
 
     async def _with_origins(self, principal: Principal, opened: OpenThread) -> OpenThread:
@@ -116,7 +119,7 @@ class Reader:
             else:
                 clean = await self.threads.run(or_text, clean, body.text)
                 await self._keep(message.body_sha256, clean)
-        text = await self.threads.run(_shown_as_text, body) if body else ""
+        text = await self.threads.run(text_of_body, body) if body else ""
         line = await self.threads.run(folds_from, text)
         out = _message_out(message, text=text, clean=clean, opened=opened)
         if is_forwarded(message.subject):
@@ -174,6 +177,7 @@ def _open(tx: ReadTx, principal: Principal, *, thread_id: str) -> OpenThread:
         filing=correspondents.filing(tx, principal, account_id=thread.account_id, messages=messages),
         clean=reading_queries.clean_bodies(tx, body_sha256s=hashes, policy=POLICY_VERSION),
         trusted=trusted_among(tx, principal, addresses=[message.sender.address for message in messages]),
+        proposed=proposed_replies.of_thread(tx, thread.id),
         damaged=damage.damaged_among(tx, [one.sha256 for row in messages for one in row.headers.attachments]),
         origins={},
     )
@@ -198,7 +202,7 @@ def _remember(tx: Tx, *, body_sha256: str, clean: CleanHtml) -> None:
     note_images(tx, body_sha256=body_sha256, urls=clean.remote_images)
 
 
-def _shown_as_text(body: Body) -> str:
+def text_of_body(body: Body) -> str:
     """The mail's own plain text; of one that has none, what its HTML says."""
     return body.text if body.text.strip() else text_from_html((body.html or "")[:MAX_TEXT_OF_HTML_CHARS])
 

@@ -8,6 +8,7 @@ from svc.clock import rfc3339
 from svc.formats.person import Person
 from svc.mail.accounts.acts import Act
 from svc.mail.authentication.wire import AuthenticationOut
+from svc.mail.proposing.replies import ProposedReply
 from svc.mail.threads.wire import LabelOut, ThreadOut
 from svc.mail.wire import Id
 from svc.people import PageRef
@@ -51,7 +52,12 @@ class FilingOut(Wire, frozen=True):
 
 
 class ProposedReplyOut(Wire, frozen=True):
+    """What a rule drafted. ``rule_id``: the rule's page; approved, it goes to these recipients and to nobody else."""
+
     id: str
+    to: tuple[str, ...]
+    cc: tuple[str, ...]
+    subject: str
     html: str
     rule_id: str
 
@@ -120,6 +126,12 @@ def person(person: Person) -> PersonOut:
 
 def act(act: Act) -> ActOut:
     return ActOut(by=act.by, what=act.what, at=rfc3339(act.at), message_id=act.message_id)
+
+
+def proposed_reply(reply: ProposedReply) -> ProposedReplyOut:
+    return ProposedReplyOut(
+        id=reply.id, to=reply.to, cc=reply.cc, subject=reply.subject, html=reply.html, rule_id=reply.rule_id
+    )
 
 
 def filing(page: PageRef) -> FilingOut:

@@ -21,6 +21,7 @@ from svc.formats.writing import Recipients, mailbox_text, recipients
 from svc.ids import derived_id, new_id
 from svc.mail.accounts import own_addresses
 from svc.mail.model import DRAFT, Account, MessageRow
+from svc.mail.proposing import replies as proposed_replies
 from svc.mail.providers.kinds import KEPT_HERE
 from svc.mail.sending import attaching, draft_copies, drafts, elsewhere, queries
 from svc.mail.sending.answering import answering_address
@@ -109,6 +110,8 @@ def accept(
     )
     if draft is not None:
         drafts.remove(tx, principal, draft)
+    if request.thread_id is not None:
+        proposed_replies.drop(tx, thread_id=request.thread_id)
     if timing.state == "held":
         record_held_send(tx, principal, outgoing_id=outgoing_id, thread_id=request.thread_id, group=group)
     return tell(tx, outgoing_id, device_id=principal.device_id)

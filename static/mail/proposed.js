@@ -1,0 +1,64 @@
+// @ts-check
+/** A reply that a rule drafted: shown with whom it goes to, approved as it is or edited, or dismissed. */
+import { useState } from "preact/hooks";
+import { mutate } from "../rpc.js";
+import { html } from "../ui/html.js";
+import { toast } from "../ui/toast.js";
+import { show } from "./details.js";
+import { MessageFrame } from "./frame.js";
+
+/** @typedef {NonNullable<ThreadDetail["proposedReply"]>} Reply */
+
+/** @param {{ reply: Reply, threadId: string, acts: boolean }} props */
+export function ProposedReply({ reply, threadId, acts }) {
+  const [text, setText] = useState(/** @type {string | null} */ (null));
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState("");
+  const act = async (/** @type {() => Promise<unknown>} */ work, /** @type {string} */ said) => {
+    if (busy) return;
+    setBusy(true);
+    setProblem("");
+    try {
+      await work();
+      toast(said);
+      await show(threadId);
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    }
+    setBusy(false);
+  };
+  const approve = () =>
+    act(() => mutate("mail.approveReply", { id: reply.id, ...(text === null ? {} : { html: htmlOf(text) }) }),
+      "It goes out. Undo holds it back for a moment.");
+  return html`<section class="card proposed" aria-label="Proposed reply">
+    <header class="card-head"><span class="card-from">Proposed reply, not sent</span></header>
+    <p class="proposed-to">To <bdi>${reply.to.join(", ")}</bdi>${reply.cc.length > 0 && html`, copy to
+      <bdi>${reply.cc.join(", ")}</bdi>`}: <bdi>${reply.subject}</bdi></p>
+    <div class="card-body">${text === null
+      ? html`<${MessageFrame} body=${reply.html} title="Proposed reply" />`
+      : html`<textarea class="proposed-text" aria-label="The reply" rows="8" value=${text}
+          onInput=${(/** @type {Event} */ event) =>
+            setText(/** @type {HTMLTextAreaElement} */ (event.target).value)}></textarea>`}</div>
+    ${acts && html`<p class="proposed-acts">
+      <button class="button primary" aria-busy=${busy} disabled=${text?.trim() === ""} onClick=${approve}>Approve and
+        send</button>
+      ${text === null && html`<button class="button" onClick=${() => setText(textOf(reply.html))}>Edit</button>`}
+      <button class="button" onClick=${() => act(() => mutate("mail.dismissReply", { id: reply.id }),
+        "The proposed reply is dismissed.")}>Dismiss</button></p>`}
+    ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
+  </section>`;
+}
+
+/** Its paragraphs as plain text. @param {string} markup */
+function textOf(markup) {
+  const parsed = new DOMParser().parseFromString(markup, "text/html");
+  for (const line of parsed.querySelectorAll("br")) line.replaceWith("\n");
+  return [...parsed.querySelectorAll("p")].map((one) => one.textContent ?? "").join("\n\n");
+}
+
+/** Paragraphs of what was typed; no sign of it is markup. @param {string} text */
+function htmlOf(text) {
+  const escaped = (/** @type {string} */ part) =>
+    part.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll("\n", "<br>");
+  return text.trim().split(/\n{2,}/).map((part) => `<p>${escaped(part)}</p>`).join("");
+}

@@ -1,0 +1,51 @@
+// @ts-check
+/** "Why is this here?": what rules did with a thread, with undo, and with a way to teach the rule. */
+import { useState } from "preact/hooks";
+import { mutate, query } from "../rpc.js";
+import { html } from "../ui/html.js";
+import { toast } from "../ui/toast.js";
+import { show } from "./details.js";
+
+/** @typedef {OutputOf<"rules.why">[number]} Act */
+
+/** @param {{ threadId: string, own: boolean }} props */
+export function WhyHere({ threadId, own }) {
+  const [acts, setActs] = useState(/** @type {Act[] | null} */ (null));
+  const [problem, setProblem] = useState("");
+  const look = async () => {
+    try {
+      setActs(await query("rules.why", { threadId }));
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    }
+  };
+  const act = async (/** @type {() => Promise<unknown>} */ work, /** @type {string} */ said) => {
+    setProblem("");
+    try {
+      await work();
+      toast(said);
+      await look();
+      await show(threadId);
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    }
+  };
+  if (acts === null && !problem) {
+    return html`<button class="link why-ask" onClick=${look}>Why is this here?</button>`;
+  }
+  return html`<div class="why" role="status">
+    ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
+    ${acts?.length === 0 && html`<p>No rule has touched this thread.</p>`}
+    ${acts?.map((one) => html`<div key=${`${one.runId} ${one.rule}`} class="why-act">
+      <p>The rule <a href=${`/p/${one.rule}`}><bdi>${one.rule.split("/").at(-1)}</bdi></a> matched
+        (<bdi>${one.because}</bdi>) and did: <bdi>${one.did.join(", ") || "nothing"}</bdi>.${
+        one.undone && " It was taken back."}</p>
+      ${own && html`<p>
+        ${!one.undone && html`<button class="button small" onClick=${() =>
+          act(() => mutate("rules.undo", { runId: one.runId }), "Taken back.")}>Undo</button>`}
+        <button class="button small" onClick=${() =>
+          act(() => mutate("rules.teach", { path: one.rule, threadId }), "The rule leaves this sender alone now.")}>
+          Not for this sender</button></p>`}
+    </div>`)}
+  </div>`;
+}

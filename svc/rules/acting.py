@@ -1,0 +1,224 @@
+"""What rules do with one mail, in one transaction: with its labels, pages and tasks, written down for why and undo."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from svc import mail
+from svc.errors import NotFound, Refusal
+from svc.ids import derived_id
+from svc.mail import INBOX, SENT, STARRED, UNREAD, Changes, Step
+from svc.pages import page_text, readable_page, save_page
+from svc.principal import Principal
+from svc.rules.finding import Found, InForce, owner
+from svc.rules.matching import Hit, Plan, in_order, plan_of
+from svc.rules.model import Action
+from svc.store import ReadTx, Tx
+
+KEEP_MS: Final = 400 * 86_400_000
+_decode_changes = msgspec.json.Decoder(Changes).decode
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draft:
+    """A reply that is to be drafted: for which rule, and what it says about it."""
+
+    rule_id: str
+    instructions: str
+
+
+def run_id_of(message_id: str, batch: str) -> str:
+    return derived_id("rul", message_id, batch)
+
+
+def take(tx: Tx, found: Found, *, batch: str, state: str) -> str | None:
+    """Write down that rules take this mail on, once; ``None`` where they have."""
+    run_id = run_id_of(found.message.id, batch)
+    taken = tx.run(
+        """
+        insert into rule_runs (id, batch, message_id, thread_id, owner_id, at, state)
+        values (:id, :batch, :message_id, :thread_id, :owner_id, :now, :state) on conflict do nothing
+        """,
+        id=run_id,
+        batch=batch,
+        message_id=found.message.id,
+        thread_id=found.message.thread_id,
+        owner_id=found.account.owner_id,
+        now=tx.now,
+        state=state,
+    )
+    return run_id if taken else None
+
+
+def act(tx: Tx, found: Found, matched: Sequence[Hit[InForce]], *, run_id: str, quiet: bool) -> Draft | None:
+    """Do what these rules say, in their order up to ``stop``. The reply that is to be drafted, if one is.
+
+    ``quiet``: what was there before is sorted, and nobody is written to. Where a part of it can't be done the mail
+    stays in the inbox, and the act says so.
+    """
+    counted = in_order(matched)
+    principal = owner(found.account.owner_id)
+    opened = Step(tx=tx, principal=principal).thread(found.message.thread_id)
+    if opened is None:
+        return None
+    plan = plan_of(counted, stays=any(SENT in one.labels for one in opened.messages))
+    problems = [*_keep(tx, principal, found, plan)]
+    changes = _relabel(tx, principal, found, plan, problems)
+    tx.run(
+        "update rule_runs set state = 'done', changes = :changes where id = :id",
+        id=run_id,
+        changes=msgspec.json.encode(changes).decode(),
+    )
+    for place, hit in enumerate(counted):
+        did = [action.words for action in hit.actions if _was_done(action, plan, place, quiet=quiet)]
+        tx.run(
+            """
+            insert into rule_acts (run_id, place, rule_id, rule_path, because, did)
+            values (:run_id, :place, :rule_id, :path, :because, :did)
+            """,
+            run_id=run_id,
+            place=place,
+            rule_id=hit.rule.page_id,
+            path=hit.rule.path,
+            because=hit.because,
+            did=msgspec.json.encode([*did, *(problems if place == 0 else ())]).decode(),
+        )
+    if plan.draft is None or quiet or not _may_be_answered(found):
+        return None
+    place, instructions = plan.draft
+    return Draft(rule_id=counted[place].rule.page_id, instructions=instructions)
+
+
+def _was_done(action: Action, plan: Plan, place: int, *, quiet: bool) -> bool:
+    if action.what == "archive":
+        return plan.archive
+    if action.what == "draft":
+        return plan.draft is not None and plan.draft[0] == place and not quiet
+    return True
+
+
+def _may_be_answered(found: Found) -> bool:
+    """No robot, no list and nobody is written to."""
+    local = found.mail.sender.partition("@")[0].replace("-", "").replace("_", "").replace(".", "")
+    robot = local.startswith(("noreply", "donotreply", "mailerdaemon", "postmaster", "bounce"))
+    return bool(found.mail.sender) and not (robot or found.mail.is_bulk or found.mail.list_id)
+
+
+def _relabel(tx: Tx, principal: Principal, found: Found, plan: Plan, problems: list[str]) -> Changes:
+    step = Step(tx=tx, principal=principal)
+    opened = step.thread(found.message.thread_id)
+    assert opened is not None, "it was just looked at"
+    add, remove = set[str](), set[str]()
+    for name in plan.labels:
+        label = mail.label_named(tx, found.account.id, name)
+        if label is None or label.system:
+            problems.append(f"failed: there is no label {name}")
+        else:
+            add.add(label.id)
+    if plan.star:
+        add.add(STARRED)
+    if plan.mark_read:
+        remove.add(UNREAD)
+    if plan.archive and not problems:
+        remove.add(INBOX)
+    mail.relabel_thread(step, opened, add=frozenset(add), remove=frozenset(remove))
+    return step.close(None)
+
+
+def _keep(tx: Tx, principal: Principal, found: Found, plan: Plan) -> list[str]:
+    """Lines on pages: where the mail is filed, and tasks. What could not be done, in words."""
+    address = f"/p/mail/t/{found.message.thread_id}"
+    subject = found.message.subject.replace("[", "(").replace("]", ")").strip() or "(no subject)"
+    lines = [(path, f"- [{subject}]({address})") for path in plan.files]
+    whose = found.account.owner_id or "everybody"
+    lines += [(f"tasks/mail-{whose[-8:].lower()}", f"- [ ] {title}: [{subject}]({address})") for title in plan.tasks]
+    problems = []
+    for path, line in lines:
+        try:
+            _append(tx, principal, path, line)
+        except Refusal as refusal:
+            problems.append(f"failed: {path}: {refusal.detail}")
+    return problems
+
+
+def _append(tx: Tx, principal: Principal, path: str, line: str) -> None:
+    page = readable_page(tx, principal, path)
+    before = "" if page is None else page_text(tx, page_id=page.id, revision=page.revision)
+    if line not in before.splitlines():
+        save_page(tx, principal, path=path, title=None, body=f"{before.rstrip()}\n{line}\n".lstrip())
+
+
+def undo(tx: Tx, principal: Principal, *, run_id: str) -> int:
+    """Take back what rules did with a mail, or what a run did with all of its: labels, star, inbox. How many mails."""
+    rows = tx.all(
+        """
+        select id, changes from rule_runs
+        where (id = :id or batch = :id) and state = 'done' and (:everything or owner_id is :user_id)
+        """,
+        id=run_id,
+        everything=int(principal.sees_everything),
+        user_id=principal.user_id,
+    )
+    if not rows:
+        raise NotFound("There is nothing of that to undo.")
+    for row_id, changes in rows:
+        if changes is not None:
+            mail.take_back_changes(tx, principal, _decode_changes(changes))
+        tx.run("update rule_runs set state = 'undone' where id = :id", id=row_id)
+    return len(rows)
+
+
+def fail(tx: Tx, *, run_id: str) -> None:
+    """No answer came: the mail stays where it is."""
+    tx.run("update rule_runs set state = 'failed' where id = :id and state = 'asking'", id=run_id)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Act:
+    run_id: str
+    rule_id: str
+    rule: str
+    at: int
+    because: str
+    did: tuple[str, ...]
+    undone: bool
+
+
+def why(tx: ReadTx, *, thread_id: str) -> list[Act]:
+    """What rules did with a thread, newest first."""
+    rows = tx.all(
+        """
+        select r.id, a.rule_id, a.rule_path, r.at, a.because, a.did, r.state = 'undone'
+        from rule_runs r join rule_acts a on a.run_id = r.id where r.thread_id = :id
+        order by r.at desc, r.id, a.place limit 100
+        """,
+        id=thread_id,
+    )
+    return [
+        Act(
+            run_id=row[0],
+            rule_id=row[1],
+            rule=row[2],
+            at=row[3],
+            because=row[4],
+            did=tuple(msgspec.json.decode(row[5], type=list[str])),
+            undone=bool(row[6]),
+        )
+        for row in rows
+    ]
+
+
+def hand_over(tx: Tx, user_id: str) -> None:
+    tx.run("update rule_runs set owner_id = :user_id where owner_id is null", user_id=user_id)
+
+
+def prune(tx: Tx) -> None:
+    """Forget what was done long ago."""
+    tx.run("delete from rule_runs where at < :oldest", oldest=tx.now - KEEP_MS)
+
+
+__all__ = ["Act", "Draft", "act", "fail", "hand_over", "prune", "run_id_of", "take", "undo", "why"]

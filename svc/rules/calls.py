@@ -1,0 +1,157 @@
+"""What a run of rules may ask of the trusted plane: to act on answers, to propose a reply, to sort the next mails."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Annotated, Any, Final
+
+import msgspec
+
+from svc import mail
+from svc.configuring import Configuration
+from svc.formats.writing import mailbox_text, reply_subject
+from svc.mail import answer_to
+from svc.protocol import Wire
+from svc.rules import acting, finding
+from svc.rules.finding import InForce
+from svc.rules.matching import Hit
+from svc.rules.page import KIND
+from svc.runs import Dispatcher, progress
+from svc.store import Tx
+from svc.worker.rules import DECIDE, NEXT, PROPOSE
+from svc.workflow import Call, Caller, Json
+from svc.workspace import Workspace
+
+A_TIME: Final = 20
+MAX_REPLY_CHARS: Final = 20_000
+"""A reply that a model drafts. Beyond: it is cut."""
+
+
+class DecideInput(Wire, frozen=True):
+    """``answers``: by the place of the rule, as ``q0``. ``problem``: why there are none."""
+
+    message: str
+    batch: str
+    hits: list[tuple[str, str]]
+    answers: dict[str, bool]
+    problem: str = ""
+
+
+class ProposeInput(Wire, frozen=True):
+    message: str
+    rule: str
+    text: Annotated[str, msgspec.Meta(min_length=1)]
+
+
+class NextInput(Wire, frozen=True):
+    after: int
+
+
+def _decide(workspace: Workspace, tx: Tx, caller: Caller, wanted: DecideInput) -> Json:
+    """Without an answer nothing is done: the mail stays in the inbox."""
+    found = finding.found(tx, wanted.message)
+    if found is None or found.account.owner_id != caller.principal.user_id:
+        return {"draft": None}
+    run_id = acting.run_id_of(wanted.message, wanted.batch)
+    if wanted.problem:
+        acting.fail(tx, run_id=run_id)
+        return {"draft": None}
+    if wanted.batch:
+        acting.take(tx, found, batch=wanted.batch, state="asking")
+    hits = [
+        hit
+        for place, hit in enumerate(_hits(workspace, tx, wanted.hits))
+        if hit is not None and (hit.rule.value.ask is None or wanted.answers.get(f"q{place}", False))
+    ]
+    draft = acting.act(tx, found, hits, run_id=run_id, quiet=bool(wanted.batch))
+    return {"draft": None if draft is None else {"rule": draft.rule_id, "instructions": draft.instructions}}
+
+
+def _hits(workspace: Workspace, tx: Tx, given: list[tuple[str, str]]) -> list[Hit[InForce] | None]:
+    """The rules that matched, as they are now; ``None`` for one that is gone. Switched off counts where it was applied
+    by hand."""
+    pages = workspace.service(Configuration)
+    found: list[Hit[InForce] | None] = []
+    for page_id, because in given:
+        rule = pages.one(tx, KIND, page_id)
+        said = because if rule is None or rule.value.ask is None else f"{because}; the model says yes: {rule.value.ask}"
+        found.append(None if rule is None else Hit(rule=rule, actions=rule.value.then, because=said))
+    return found
+
+
+def _propose(workspace: Workspace, tx: Tx, caller: Caller, wanted: ProposeInput) -> Json:
+    """Whom it goes to is decided here, from the mail, and never by the text."""
+    found = finding.found(tx, wanted.message)
+    if found is None or found.account.owner_id != caller.principal.user_id:
+        return {"proposed": False}
+    own = mail.addresses_of(tx, caller.principal) | {found.account.address, *found.account.aliases}
+    to = answer_to(found.message, own=own, everyone=False)
+    proposed = mail.propose(
+        tx,
+        found.account,
+        thread_id=found.message.thread_id,
+        message_id=found.message.id,
+        to=tuple(map(mailbox_text, to.to)),
+        cc=tuple(map(mailbox_text, to.cc)),
+        subject=reply_subject(found.message.subject),
+        html=html_of(wanted.text[:MAX_REPLY_CHARS]),
+        rule_id=wanted.rule,
+    )
+    return {"proposed": proposed}
+
+
+def html_of(text: str) -> str:
+    """What a model wrote, as paragraphs: no sign of it is markup, and no address in it a link."""
+    paragraphs = (part.strip() for part in text.replace("\r\n", "\n").split("\n\n"))
+    return "".join(f"<p>{escape(part).replace(chr(10), '<br>')}</p>" for part in paragraphs if part)
+
+
+def _next(workspace: Workspace, tx: Tx, caller: Caller, wanted: NextInput) -> Json:
+    """The next mails of the frozen list: those that ask nothing are sorted here."""
+    rows = tx.all(
+        "select given from rule_batches where run_id = :id and place >= :after order by place limit :limit",
+        id=caller.run_id,
+        after=wanted.after,
+        limit=A_TIME,
+    )
+    total = tx.value("select count(*) from rule_batches where run_id = :id", id=caller.run_id)
+    asking: list[Any] = []
+    for (text,) in rows:
+        given = msgspec.json.decode(text)
+        if given["questions"]:
+            asking.append({**given, "batch": caller.run_id})
+            continue
+        found = finding.found(tx, given["message"])
+        if found is None or found.account.owner_id != caller.principal.user_id:
+            continue
+        run_id = acting.take(tx, found, batch=caller.run_id, state="done")
+        hits = [hit for hit in _hits(workspace, tx, given["hits"]) if hit is not None]
+        if run_id is not None and hits:
+            acting.act(tx, found, hits, run_id=run_id, quiet=True)
+    after = wanted.after + len(rows)
+    progress(tx, caller.run_id, done=after, total=int(total or 0))
+    return {"asking": asking, "after": after, "more": len(rows) == A_TIME, "total": total}
+
+
+def _carry_on(workspace: Workspace) -> None:
+    mail.carry_on(workspace)
+    workspace.service(Dispatcher).wake.call()
+
+
+CALLS: Final = (
+    Call(
+        name=DECIDE,
+        summary="Do what the rules say that a model said yes for.",
+        input=DecideInput,
+        decide=_decide,
+        then=_carry_on,
+    ),
+    Call(name=PROPOSE, summary="Propose a reply that a rule drafted.", input=ProposeInput, decide=_propose),
+    Call(
+        name=NEXT,
+        summary="Sort the next mails that a person applies rules to.",
+        input=NextInput,
+        decide=_next,
+        then=_carry_on,
+    ),
+)

@@ -1,0 +1,114 @@
+"""What rules look at: mails with all that a condition may ask of them, and which rules are in force for whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from svc import mail
+from svc.configuring import Configuration, Configured
+from svc.mail import DRAFT, HIDDEN_LABELS, SENT, Account, MessageRow
+from svc.principal import UNCLAIMED, Principal
+from svc.rules.matching import Hit, in_order, match
+from svc.rules.model import Mail, Rule
+from svc.rules.page import KIND
+from svc.store import ReadTx, json_array
+
+DEVICE_ID: Final = "system:rules"
+InForce = Configured[Rule]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """One mail, as it is now."""
+
+    message: MessageRow
+    account: Account
+    mail: Mail
+
+
+def owner(owner_id: str | None) -> Principal:
+    """As whom a rule acts: its page's owner, and never as an admin."""
+    if owner_id is None:
+        return replace(UNCLAIMED, device_id=DEVICE_ID, is_admin=False)
+    return Principal(user_id=owner_id, device_id=DEVICE_ID, is_admin=False, via="run")
+
+
+def rules_of(tx: ReadTx, pages: Configuration, owner_id: str | None) -> list[InForce]:
+    """One person's rules that are switched on, in their order."""
+    return in_their_order(one for one in pages.of(tx, KIND, owner_id=owner_id) if one.value.enabled)
+
+
+def in_their_order(rules: Iterable[InForce]) -> list[InForce]:
+    return sorted(rules, key=lambda one: (one.value.order, one.path))
+
+
+def found(tx: ReadTx, message_id: str) -> Found | None:
+    """``None`` for what rules never touch: sent and own mail, drafts, spam, the trash, and what is gone."""
+    message = mail.message(tx, message_id)
+    if message is None or (HIDDEN_LABELS | {SENT, DRAFT}) & set(message.labels):
+        return None
+    account = mail.connected_account(tx, message.account_id)
+    if account is None:
+        return None
+    headers = message.headers
+    names = {one.id: one.name for _, one in mail.labels_of(tx, [account.id])}
+    to = (*(one.address for one in (*headers.to, *headers.cc)), *headers.delivered_to)
+    return Found(
+        message=message,
+        account=account,
+        mail=Mail(
+            account=account.address.lower(),
+            sender=message.sender.address.lower(),
+            to=frozenset(address.lower() for address in to),
+            subject=message.subject.casefold(),
+            has_attachment=any(not one.inline for one in headers.attachments),
+            is_bulk=headers.bulk,
+            list_id=(headers.list_id or "").casefold(),
+            labels=frozenset(names.get(one, one).casefold() for one in message.labels),
+        ),
+    )
+
+
+def hits(rules: Iterable[InForce], mail_: Mail) -> list[Hit[InForce]]:
+    """Every rule that matches, whether or not it asks a question besides; in their order."""
+    matched = ((rule, match(rule.value, mail_)) for rule in rules)
+    return [Hit(rule=rule, actions=rule.value.then, because=one.because) for rule, one in matched if one is not None]
+
+
+def wants_text(rules: Iterable[InForce], mail_: Mail) -> bool:
+    """Whether the body decides: only then is it read."""
+    return any(one is not None and one.wants_text for one in (match(rule.value, mail_) for rule in rules))
+
+
+def asks_first(matched: list[Hit[InForce]]) -> bool:
+    """Whether a question has to be answered before anything is done: of those that could count."""
+    return any(hit.rule.value.ask is not None for hit in in_order_at_most(matched))
+
+
+def in_order_at_most(matched: list[Hit[InForce]]) -> list[Hit[InForce]]:
+    """Those that may count whatever a model answers: up to a ``stop`` that nothing is asked for."""
+    kept: list[Hit[InForce]] = []
+    for hit in matched:
+        kept.append(hit)
+        if hit.rule.value.ask is None and len(in_order([hit])) and any(one.what == "stop" for one in hit.actions):
+            break
+    return kept
+
+
+def newest_messages(tx: ReadTx, principal: Principal, *, limit: int) -> list[str]:
+    """The newest mails of the caller's own accounts that rules may touch."""
+    account_ids = [one.id for one in mail.accounts(tx, principal) if one.owner_id == principal.user_id]
+    rows = tx.all(
+        """
+        select m.id from mail_messages m
+        where m.account_id in (select value from json_each(:ids)) and not exists (
+            select 1 from json_each(m.labels) l where l.value in (select value from json_each(:never))
+        ) order by m.sent_at desc, m.id desc limit :limit
+        """,
+        ids=json_array(account_ids),
+        never=json_array(sorted(HIDDEN_LABELS | {SENT, DRAFT})),
+        limit=limit,
+    )
+    return [str(message_id) for (message_id,) in rows]

@@ -1,0 +1,174 @@
+"""Rules follow the mail that comes, as a durable consumer: each once, in order, and a crash repeats nothing.
+
+The body is read only where a rule's words decide, and before the transaction. What is decided without a model is done
+in the transaction that writes down that this mail was taken on; where a model is asked, that transaction begins a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import msgspec
+
+from svc import mail
+from svc.configuring import Configuration
+from svc.errors import Refusal
+from svc.mail import MAIL_RECEIVED, Body, text_of_body
+from svc.models import Models
+from svc.rules import acting, finding
+from svc.rules.finding import Found, InForce
+from svc.rules.matching import Hit
+from svc.rules.page import KIND
+from svc.runs import Dispatcher, begin
+from svc.store import BlobCorrupt, BlobMissing, Consumer, Event, ReadTx, Tx
+from svc.worker.rules import MAIL
+from svc.workspace import Workspace
+
+MAX_BODY_BYTES: Final = 8 * 1024 * 1024
+"""A body in which words are looked for. Beyond: it has none of them."""
+MAX_TEXT_CHARS: Final = 200_000
+"""Of a body, where words are looked for. Beyond: they are not looked for."""
+
+
+MAX_PROMPT_CHARS: Final = 8_000
+"""Of a mail's text, as a model is shown it. Beyond: it is cut."""
+MAX_NAMED: Final = 20
+"""Recipients that a model is told of. Beyond: they are left out."""
+_BEGINS: Final = "MAIL BEGINS"
+_ENDS: Final = "MAIL ENDS"
+_GARBLED: Final = "mail …"
+
+
+class _Received(msgspec.Struct, frozen=True, rename="camel"):
+    message_id: str
+    own: bool
+    backfill: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sorting:
+    """One mail and the rules that match it, with nothing done yet."""
+
+    found: Found
+    hits: list[Hit[InForce]]
+
+
+async def follow(workspace: Workspace, events: Sequence[Event]) -> None:
+    received = [msgspec.json.decode(event.payload, type=_Received) for event in events]
+    message_ids = [one.message_id for one in received if not (one.own or one.backfill)]
+    if not message_ids:
+        return
+    pages = workspace.service(Configuration)
+    changed = False
+    for found, rules in await workspace.store.read(_with_rules, message_ids, pages=pages):
+        sorting = await sort(workspace, found, rules)
+        if sorting.hits:
+            await make_labels(workspace, sorting)
+            given = await given_of(workspace, sorting, batch="")
+            await workspace.store.write(take_on, sorting, given=given)
+            changed = True
+    if changed:
+        mail.carry_on(workspace)
+        workspace.service(Dispatcher).wake.call()
+
+
+def _with_rules(tx: ReadTx, message_ids: list[str], *, pages: Configuration) -> list[tuple[Found, list[InForce]]]:
+    rules: dict[str | None, list[InForce]] = {}
+    if not pages.any_of(tx, KIND):
+        return []
+    listed = []
+    for message_id in message_ids:
+        found = finding.found(tx, message_id)
+        if found is None:
+            continue
+        owner_id = found.account.owner_id
+        if owner_id not in rules:
+            rules[owner_id] = finding.rules_of(tx, pages, owner_id)
+        if rules[owner_id]:
+            listed.append((found, rules[owner_id]))
+    return listed
+
+
+async def sort(workspace: Workspace, found: Found, rules: Sequence[InForce]) -> Sorting:
+    """Which rules match. Nothing is changed."""
+    if finding.wants_text(rules, found.mail):
+        text = (await body_text(workspace, found))[:MAX_TEXT_CHARS].casefold()
+        found = replace(found, mail=replace(found.mail, text=text))
+    return Sorting(found=found, hits=finding.hits(rules, found.mail))
+
+
+async def body_text(workspace: Workspace, found: Found) -> str:
+    """What stands in the mail; nothing where the disk has lost it, or it is too large."""
+    try:
+        data = await workspace.blobs.read(found.message.body_sha256, limit=MAX_BODY_BYTES)
+    except (BlobMissing, BlobCorrupt, Refusal) as fault:
+        workspace.log.warning("rules.no_body", message=found.message.id, reason=str(fault))
+        return ""
+    body = msgspec.json.decode(data, type=Body)
+    return await workspace.threads.run(text_of_body, body)
+
+
+async def make_labels(workspace: Workspace, sorting: Sorting) -> None:
+    """Labels that are missing are made at the provider first; one that can't be is told by the act."""
+    names = {one.value for hit in sorting.hits for one in hit.actions if one.what == "label"}
+    account_id = sorting.found.account.id
+    missing = await workspace.store.read(_missing, account_id, names=names) if names else []
+    for name in missing:
+        try:
+            await mail.make_label(workspace, account_id, name)
+        except Refusal as refusal:
+            workspace.log.warning("rules.no_label", name=name, reason=refusal.detail)
+
+
+def _missing(tx: ReadTx, account_id: str, *, names: set[str]) -> list[str]:
+    return sorted(name for name in names if mail.label_named(tx, account_id, name) is None)
+
+
+async def prompt_of(workspace: Workspace, found: Found) -> str:
+    """The mail as a model is shown it: cut, and between lines that say where it begins and ends."""
+    message = found.message
+    text = (await body_text(workspace, found))[:MAX_PROMPT_CHARS]
+    names = [f"{one.name} <{one.address}>" for one in (*message.headers.to, *message.headers.cc)][:MAX_NAMED]
+    head = f"From: {message.sender.name} <{message.sender.address}>\nTo: {', '.join(names)}\nSubject: {message.subject}"
+    lines = f"{head}\n\n{text}".replace(_BEGINS, _GARBLED).replace(_ENDS, _GARBLED)
+    return f"{_BEGINS}\n{lines}\n{_ENDS}"
+
+
+async def given_of(workspace: Workspace, sorting: Sorting, *, batch: str) -> dict[str, Any]:
+    """What a run is given of a mail, frozen: whatever its rules ask, by the place of each rule."""
+    may_count = finding.in_order_at_most(sorting.hits)
+    asks = {f"q{place}": hit.rule.value.ask for place, hit in enumerate(may_count) if hit.rule.value.ask is not None}
+    drafts = any(one.what == "draft" for hit in may_count for one in hit.actions)
+    return {
+        "message": sorting.found.message.id,
+        "batch": batch,
+        "hits": [[hit.rule.page_id, hit.because] for hit in may_count],
+        "questions": asks,
+        "mail": await prompt_of(workspace, sorting.found) if asks or drafts else "",
+        "model": workspace.service(Models).name,
+        "draft": None,
+    }
+
+
+def take_on(tx: Tx, sorting: Sorting, *, given: dict[str, Any]) -> None:
+    """Do it, or begin the run that asks first, or that drafts a reply afterwards. Once for each mail."""
+    found = sorting.found
+    asks = bool(given["questions"])
+    run_id = acting.take(tx, found, batch="", state="asking" if asks else "done")
+    if run_id is None:
+        return
+    draft = None if asks else acting.act(tx, found, sorting.hits, run_id=run_id, quiet=False)
+    if draft is not None:
+        given = {**given, "draft": {"rule": draft.rule_id, "instructions": draft.instructions}}
+    if asks or draft is not None:
+        begin(tx, found.account.owner_id, MAIL, given, title=f"Rules: {found.message.subject[:100]}")
+
+
+CONSUMER: Final[Consumer[Workspace]] = Consumer(
+    name="mail-rules",
+    types=frozenset({MAIL_RECEIVED}),
+    summary="Sorts mail by rules as it comes.",
+    handle=follow,
+)

@@ -1,0 +1,53 @@
+"""The tables of mail rules."""
+
+from __future__ import annotations
+
+from sqlite_utils import Database
+from sqlite_utils.migrations import Migrations
+
+MIGRATIONS = Migrations("rules")
+
+
+@MIGRATIONS(name="m001_rules")
+def m001_rules(db: Database) -> None:
+    for statement in _TABLES:
+        db.execute(statement)
+
+
+_TABLES = (
+    """
+    create table rule_runs (                    -- what rules did with one mail, once
+        id text primary key,
+        batch text not null,                    -- empty: as the mail came; else the run of `rules.apply`
+        message_id text not null,
+        thread_id text not null,
+        owner_id text,
+        at integer not null,
+        state text not null check (state in ('asking', 'done', 'undone', 'failed')),
+        changes text,                           -- JSON: the labels that were changed, for undo
+        unique (message_id, batch)
+    ) strict
+    """,
+    "create index rule_runs_thread on rule_runs (thread_id)",
+    "create index rule_runs_batch on rule_runs (batch) where batch <> ''",
+    "create index rule_runs_at on rule_runs (at)",
+    """
+    create table rule_acts (                    -- by rule
+        run_id text not null references rule_runs (id) on delete cascade,
+        place integer not null,
+        rule_id text not null,                  -- its page
+        rule_path text not null,
+        because text not null,
+        did text not null,                      -- JSON array
+        primary key (run_id, place)
+    ) strict, without rowid
+    """,
+    """
+    create table rule_batches (                 -- the mails that a run applies rules to, as they were when it began
+        run_id text not null,
+        place integer not null,
+        given text not null,                    -- JSON: the mail, the rules that matched, and what they ask
+        primary key (run_id, place)
+    ) strict, without rowid
+    """,
+)

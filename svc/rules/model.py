@@ -1,0 +1,125 @@
+"""A rule as its page says it, and what a mail is to it. All frozen; none knows SQL or the wire."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final, Literal
+
+FOLDER: Final = "mail-rules"
+MAX_ACTIONS: Final = 20
+"""Actions of one rule. Beyond: the page is broken."""
+MAX_PATTERNS: Final = 200
+"""Values of one condition. Beyond: the page is broken."""
+MAX_ASK_CHARS: Final = 1_000
+"""The question of a rule. Beyond: the page is broken."""
+MAX_DRAFT_CHARS: Final = 4_000
+"""What a rule says about a reply. Beyond: the page is broken."""
+LAST_ORDER: Final = 100_000
+
+What = Literal["archive", "star", "mark-read", "label", "file", "draft", "task", "stop"]
+PLAIN: Final[tuple[What, ...]] = ("archive", "star", "mark-read", "stop")
+VALUED: Final[tuple[What, ...]] = ("label", "file", "draft", "task")
+
+
+@dataclass(frozen=True)
+class Action:
+    """``value``: the label's name, the page's path, what is said about the reply, the task's title."""
+
+    what: What
+    value: str = ""
+
+    @property
+    def words(self) -> str:
+        return f"{self.what}: {self.value}" if self.value and self.what != "draft" else self.what
+
+
+@dataclass(frozen=True)
+class Addresses:
+    """``ann@example.com``; ``example.com`` or ``@example.com`` for all at that domain; ``*`` for any signs."""
+
+    said: str
+
+    @cached_property
+    def _regex(self) -> re.Pattern[str] | None:
+        return _wild(self.said.lower()) if "*" in self.said else None
+
+    def matches(self, address: str) -> bool:
+        """``address`` is bare and in lower case."""
+        if self._regex is not None:
+            return self._regex.fullmatch(address) is not None
+        said = self.said.lower()
+        if said.startswith("@"):
+            return address.endswith(said)
+        return address == said if "@" in said else address.endswith(f"@{said}")
+
+
+@dataclass(frozen=True)
+class Words:
+    """A text that stands somewhere in it; with ``*``, one that is all of it. Upper and lower case alike."""
+
+    said: str
+
+    @cached_property
+    def _regex(self) -> re.Pattern[str] | None:
+        return _wild(self.said.casefold()) if "*" in self.said else None
+
+    def matches(self, text: str) -> bool:
+        """``text`` is case folded."""
+        return self.said.casefold() in text if self._regex is None else self._regex.fullmatch(text) is not None
+
+
+def _wild(said: str) -> re.Pattern[str]:
+    """``*`` alone means something, and a row of them no more than one: nothing here takes long."""
+    return re.compile(".*".join(re.escape(part) for part in re.split(r"\*+", said)), re.DOTALL)
+
+
+@dataclass(frozen=True, kw_only=True)
+class When:
+    """All that is said must hold; of several values one. Nothing said is no rule."""
+
+    sender: tuple[Addresses, ...] = ()
+    to: tuple[Addresses, ...] = ()
+    subject: tuple[Words, ...] = ()
+    has: tuple[str, ...] = ()
+    list: tuple[Words, ...] = ()
+    label: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """``account``: the address of the one that it is for. ``except_``: senders that it leaves alone."""
+
+    enabled: bool
+    order: int
+    account: str | None
+    when: When
+    ask: str | None
+    then: tuple[Action, ...]
+    except_: tuple[Addresses, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mail:
+    """What a rule looks at. Addresses in lower case, texts case folded. ``text`` is what stands in the body; ``None``:
+    it was not read, since no rule that could match asks for it."""
+
+    account: str
+    sender: str
+    to: frozenset[str]
+    subject: str
+    has_attachment: bool
+    is_bulk: bool
+    list_id: str
+    labels: frozenset[str]
+    text: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Match:
+    """``because``: in words, for who asks why. ``wants_text``: it matches if its words stand in the body."""
+
+    because: str
+    wants_text: bool = field(default=False)

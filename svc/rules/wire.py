@@ -1,0 +1,214 @@
+"""Rules on the wire: as an editor that knows no YAML shows and saves them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from svc.clock import rfc3339
+from svc.errors import Invalid
+from svc.protocol import Wire
+from svc.rules.acting import Act
+from svc.rules.finding import InForce
+from svc.rules.model import (
+    LAST_ORDER,
+    MAX_ACTIONS,
+    MAX_ASK_CHARS,
+    MAX_DRAFT_CHARS,
+    MAX_PATTERNS,
+    PLAIN,
+    Action,
+    Addresses,
+    Rule,
+    When,
+    Words,
+)
+
+Value = Annotated[str, msgspec.Meta(min_length=1, max_length=500)]
+Values = Annotated[tuple[Value, ...], msgspec.Meta(max_length=MAX_PATTERNS)]
+Path = Annotated[str, msgspec.Meta(min_length=1, max_length=1_000)]
+
+
+class WhenIO(Wire, frozen=True):
+    from_: Values = msgspec.field(name="from", default=())
+    to: Values = ()
+    subject: Values = ()
+    has: Values = ()
+    list: Values = ()
+    label: Values = ()
+    words: Values = ()
+
+
+class ActionIO(Wire, frozen=True):
+    what: Literal["archive", "star", "mark-read", "label", "file", "draft", "task", "stop"]
+    value: Annotated[str, msgspec.Meta(max_length=MAX_DRAFT_CHARS)] = ""
+
+
+class RuleIO(Wire, frozen=True):
+    """One rule, without YAML. ``account``: an address, or none for all of the owner's accounts."""
+
+    enabled: bool
+    order: Annotated[int, msgspec.Meta(ge=-LAST_ORDER, le=LAST_ORDER)]
+    when: WhenIO
+    then: Annotated[tuple[ActionIO, ...], msgspec.Meta(min_length=1, max_length=MAX_ACTIONS)]
+    account: str | None = None
+    ask: Annotated[str, msgspec.Meta(max_length=MAX_ASK_CHARS)] | None = None
+    except_: Values = msgspec.field(name="except", default=())
+
+    def rule(self) -> Rule:
+        if any((one.what in PLAIN) == bool(one.value.strip()) for one in self.then):
+            raise Invalid("A label, a page, a task and a draft need their text; the other actions have none.")
+        return Rule(
+            enabled=self.enabled,
+            order=self.order,
+            account=(self.account or "").strip().lower() or None,
+            when=When(
+                sender=tuple(map(Addresses, _said(self.when.from_))),
+                to=tuple(map(Addresses, _said(self.when.to))),
+                subject=tuple(map(Words, _said(self.when.subject))),
+                has=_said(self.when.has),
+                list=tuple(map(Words, _said(self.when.list))),
+                label=_said(self.when.label),
+                words=_said(self.when.words),
+            ),
+            ask=(self.ask or "").strip() or None,
+            then=tuple(Action(one.what, one.value.strip()) for one in self.then),
+            except_=tuple(map(Addresses, _said(self.except_))),
+        )
+
+
+def _said(values: Values) -> tuple[str, ...]:
+    return tuple(one.strip() for one in values if one.strip())
+
+
+class RuleOut(Wire, frozen=True):
+    """``problem``: what is wrong with its page as it stands now; then an earlier version of it is shown."""
+
+    id: str
+    path: str
+    name: str
+    title: str
+    rule: RuleIO
+    problem: str
+
+
+class SaveRuleInput(Wire, frozen=True):
+    """Without ``path`` it is a new one, whose path follows from its title."""
+
+    title: Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
+    rule: RuleIO
+    path: Path | None = None
+
+
+class SavedRuleOut(Wire, frozen=True):
+    path: str
+
+
+class TestInput(Wire, frozen=True):
+    """A rule by its page, by the text of one, or as the editor has it."""
+
+    path: Path | None = None
+    body: Annotated[str, msgspec.Meta(max_length=64 * 1024)] | None = None
+    rule: RuleIO | None = None
+    limit: Annotated[int, msgspec.Meta(ge=1, le=2_000)] = 200
+
+
+class SampleOut(Wire, frozen=True):
+    thread_id: str
+    sender: str
+    subject: str
+    because: str
+
+
+class TestOut(Wire, frozen=True):
+    """``matched``: threads. ``cost``: in dollars, at most, where the rule asks the model; ``calls``: how often."""
+
+    checked: int
+    matched: tuple[str, ...]
+    cost: float
+    calls: int
+    samples: tuple[SampleOut, ...]
+
+
+class ThreadInput(Wire, frozen=True):
+    thread_id: Value
+
+
+class ActOut(Wire, frozen=True):
+    rule: str
+    at: str
+    because: str
+    did: tuple[str, ...]
+    run_id: str
+    undone: bool
+
+
+class RunInput(Wire, frozen=True):
+    run_id: Value
+
+
+class RunOut(Wire, frozen=True):
+    run_id: str
+
+
+class ApplyInput(Wire, frozen=True):
+    path: Path
+    limit: Annotated[int, msgspec.Meta(ge=1, le=2_000)] = 1_000
+
+
+class TeachInput(Wire, frozen=True):
+    """The rule at ``path`` leaves the sender of the thread alone from now on."""
+
+    path: Path
+    thread_id: Value
+
+
+class ReplyInput(Wire, frozen=True):
+    id: Value
+
+
+class ApproveInput(ReplyInput, frozen=True, kw_only=True):
+    html: Annotated[str, msgspec.Meta(min_length=1, max_length=1024 * 1024)] | None = None
+
+
+class ApprovedOut(Wire, frozen=True):
+    outgoing_id: str
+
+
+def rule_io(rule: Rule) -> RuleIO:
+    when = rule.when
+    return RuleIO(
+        enabled=rule.enabled,
+        order=rule.order,
+        account=rule.account,
+        when=WhenIO(
+            from_=tuple(one.said for one in when.sender),
+            to=tuple(one.said for one in when.to),
+            subject=tuple(one.said for one in when.subject),
+            has=when.has,
+            list=tuple(one.said for one in when.list),
+            label=when.label,
+            words=when.words,
+        ),
+        ask=rule.ask,
+        then=tuple(ActionIO(what=one.what, value=one.value) for one in rule.then),
+        except_=tuple(one.said for one in rule.except_),
+    )
+
+
+def rule_out(page: InForce, *, problem: str) -> RuleOut:
+    return RuleOut(
+        id=page.page_id,
+        path=page.path,
+        name=page.name,
+        title=page.title,
+        rule=rule_io(page.value),
+        problem=problem,
+    )
+
+
+def act_out(act: Act) -> ActOut:
+    return ActOut(
+        rule=act.rule, at=rfc3339(act.at), because=act.because, did=act.did, run_id=act.run_id, undone=act.undone
+    )
