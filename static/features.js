@@ -16,6 +16,7 @@ import { FEATURE as offline } from "./offline/feature.js";
 import { FEATURE as pages } from "./pages/feature.js";
 import { FEATURE as people } from "./people/feature.js";
 import { FEATURE as plugins } from "./plugins/feature.js";
+import { FEATURE as rules } from "./rules/feature.js";
 import { FEATURE as runs } from "./runs/feature.js";
 import { FEATURE as settings } from "./settings/feature.js";
 import { FEATURE as tasks } from "./tasks/feature.js";
@@ -23,4 +24,5 @@ import { FEATURE as terminals } from "./terminals/feature.js";
 
 /** @type {readonly import("./feature.js").Feature[]} */
 export const FEATURES = [identity, offline, capabilities, mail, tasks, runs, people, plugins, gitops, backup, meetings,
+export const FEATURES = [identity, offline, capabilities, mail, rules, tasks, runs, people, plugins, gitops, meetings,
   files, terminals, pages, exporting, health, inside, description, notifications, settings];

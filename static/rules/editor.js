@@ -1,0 +1,124 @@
+// @ts-check
+/** One rule as a form: conditions, a question, actions; tried on one's own mail before it is switched on. */
+import { useState } from "preact/hooks";
+import { mutate } from "../rpc.js";
+import { reasonOf } from "../settings/fetched.js";
+import { plural } from "../ui/format.js";
+import { html } from "../ui/html.js";
+import { toast } from "../ui/toast.js";
+
+/** @typedef {OutputOf<"rules.list">[number]["rule"]} Rule */
+/** @typedef {Rule["then"][number]} Action */
+/** @typedef {OutputOf<"rules.test">} Tried */
+
+/** @type {Rule} */
+export const EMPTY = { enabled: false, order: 100, account: null, ask: null, except: [],
+  when: { from: [], to: [], subject: [], has: [], list: [], label: [], words: [] },
+  then: [{ what: "archive", value: "" }] };
+
+/** @type {readonly [keyof Rule["when"], string, string][]} */
+const CONDITIONS = [
+  ["from", "From", "ann@example.com, example.com, or * for anybody"],
+  ["to", "To", "an address of yours, or a domain"],
+  ["subject", "Subject has", "invoice"],
+  ["words", "Words in the mail, all of them", "pay, due"],
+  ["list", "Sent to a list", "* for any list"],
+  ["label", "Has the label", "Shop"],
+];
+/** @type {readonly [Action["what"], string, string][]} */
+const ACTIONS = [
+  ["archive", "Skip the inbox", ""], ["star", "Star", ""], ["mark-read", "Mark as read", ""],
+  ["label", "Put the label", "Invoices"], ["file", "File on the page", "notes/invoices"],
+  ["task", "Make the task", "Pay it"], ["draft", "Draft a reply", "Thank them, and say that I answer next week."],
+  ["stop", "Stop: no later rule", ""],
+];
+
+/** @param {{ edited: import("./settings.js").Edited, done: () => Promise<void> }} props */
+export function Editor({ edited, done }) {
+  const [title, setTitle] = useState(edited.title);
+  const [rule, setRule] = useState(edited.rule);
+  const [tried, setTried] = useState(/** @type {Tried | null} */ (null));
+  const [problem, setProblem] = useState("");
+  const [busy, setBusy] = useState(false);
+  const change = (/** @type {Partial<Rule>} */ part) => {
+    setRule({ ...rule, ...part });
+    setTried(null);
+  };
+  const work = async (/** @type {() => Promise<unknown>} */ what) => {
+    if (busy) return;
+    setBusy(true);
+    setProblem("");
+    try {
+      await what();
+    } catch (error) {
+      setProblem(reasonOf(error));
+    }
+    setBusy(false);
+  };
+  const save = (/** @type {boolean} */ enabled) => work(async () => {
+    await mutate("rules.save", { ...(edited.path ? { path: edited.path } : {}), title, rule: { ...rule, enabled } });
+    toast(enabled ? "Saved and on. It holds for mail that comes from now on." : "Saved, and off.");
+    await done();
+  });
+  return html`<form class="rules-editor setting" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
+    <${Text} label="Name" value=${title} set=${setTitle} hint="What it is for" />
+    <h2>When all of this holds</h2>
+    ${CONDITIONS.map(([name, label, hint]) => html`<${Text} key=${name} label=${label} hint=${hint}
+      value=${rule.when[name].join(", ")} set=${(/** @type {string} */ text) =>
+        change({ when: { ...rule.when, [name]: listOf(text) } })} />`)}
+    <label class="choice"><input type="checkbox" checked=${rule.when.has.length > 0} onChange=${() =>
+      change({ when: { ...rule.when, has: rule.when.has.length > 0 ? [] : ["attachment"] } })} />
+      <span>Has an attachment</span></label>
+    <${Text} label="And the model says yes to" value=${rule.ask ?? ""} hint="Is this an advert? Empty: no model is asked."
+      set=${(/** @type {string} */ text) => change({ ask: text || null })} />
+    <h2>Then</h2>
+    ${ACTIONS.map(([what, label, hint]) => html`<${Act} key=${what} what=${what} label=${label} hint=${hint}
+      then=${rule.then} set=${(/** @type {Action[]} */ then) => change({ then })} />`)}
+    <${Text} label="Order" value=${String(rule.order)} hint="The smallest is first"
+      set=${(/** @type {string} */ text) => change({ order: Number.parseInt(text, 10) || 0 })} />
+    <${Text} label="But never for these senders" value=${rule.except.join(", ")} hint=""
+      set=${(/** @type {string} */ text) => change({ except: listOf(text) })} />
+    ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
+    <p class="rules-acts">
+      <button type="button" class="button" aria-busy=${busy} onClick=${() =>
+        work(async () => setTried(await mutate("rules.test", { rule })))}>Try it</button>
+      <button type="button" class="button primary" disabled=${!title.trim()} onClick=${() => save(true)}>Save and switch
+        on</button>
+      <button type="button" class="button" disabled=${!title.trim()} onClick=${() => save(false)}>Save, off</button>
+      <button type="button" class="button" onClick=${done}>Cancel</button>
+    </p>
+    ${tried && html`<${Result} tried=${tried} />`}
+  </form>`;
+}
+
+/** @param {{ tried: Tried }} props */
+function Result({ tried }) {
+  return html`<section class="rules-tried" role="status" aria-label="What it would match">
+    <p>Of your newest ${plural(tried.checked, "mail")}, it matches ${plural(tried.matched.length, "thread")}.${
+      tried.calls > 0 && ` Asking the model about them would cost $${tried.cost.toFixed(4)} at most.`}</p>
+    <ul>${tried.samples.map((one) => html`<li key=${one.threadId}><a href=${`/p/mail/t/${one.threadId}`}><bdi>${
+      one.subject || "(no subject)"}</bdi></a> from <bdi>${one.sender}</bdi>: <bdi>${one.because}</bdi></li>`)}</ul>
+  </section>`;
+}
+
+/** @param {{ what: Action["what"], label: string, hint: string, then: Action[], set: (then: Action[]) => void }} props */
+function Act({ what, label, hint, then, set }) {
+  const mine = then.filter((one) => one.what === what);
+  const others = then.filter((one) => one.what !== what);
+  return html`<label class="choice"><input type="checkbox" checked=${mine.length > 0} onChange=${() =>
+      set(mine.length > 0 ? others : [...others, { what, value: "" }])} /><span>${label}</span></label>
+    ${mine.length > 0 && hint && html`<${Text} label=${`${label}: which`} hint=${hint} value=${mine[0]?.value ?? ""}
+      set=${(/** @type {string} */ value) => set(then.map((one) => (one === mine[0] ? { what, value } : one)))} />`}`;
+}
+
+/** @param {{ label: string, hint: string, value: string, set: (text: string) => void }} props */
+function Text({ label, hint, value, set }) {
+  return html`<label class="field"><span>${label}</span>
+    <input type="text" autocomplete="off" placeholder=${hint} value=${value} onChange=${(/** @type {Event} */ event) =>
+      set(/** @type {HTMLInputElement} */ (event.target).value)} /></label>`;
+}
+
+/** @param {string} text */
+function listOf(text) {
+  return text.split(",").map((one) => one.trim()).filter(Boolean);
+}

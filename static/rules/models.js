@@ -1,0 +1,52 @@
+// @ts-check
+/** Settings, Models: which one is asked, what it has cost, and up to where it may. */
+import { useEffect, useState } from "preact/hooks";
+import { mutate } from "../rpc.js";
+import { Pending, reasonOf, useFetched } from "../settings/fetched.js";
+import { html } from "../ui/html.js";
+import { toast } from "../ui/toast.js";
+
+/** @typedef {OutputOf<"models.usage">} Usage */
+
+export function ModelsSection() {
+  const fetched = useFetched("models.usage");
+  return html`<${Pending} of=${fetched} what="what models cost" />
+    ${fetched.data && html`<${Show} usage=${fetched.data} load=${fetched.load} />`}`;
+}
+
+/** @param {{ usage: Usage, load: () => Promise<void> }} props */
+function Show({ usage, load }) {
+  const { model, problem, price, today, month, everybody, ceilings } = usage;
+  const [wanted, setWanted] = useState(ceilings);
+  const [fault, setFault] = useState("");
+  useEffect(() => setWanted(ceilings), [ceilings.dayUsd, ceilings.runUsd, ceilings.dayTokens]);
+  const save = async (/** @type {Event} */ event) => {
+    event.preventDefault();
+    setFault("");
+    try {
+      await mutate("models.setCeilings", wanted);
+      toast("Saved.");
+      await load();
+    } catch (error) {
+      setFault(reasonOf(error));
+    }
+  };
+  const field = (/** @type {keyof typeof wanted} */ name, /** @type {string} */ label) =>
+    html`<label class="field"><span>${label}</span><input type="number" min="0" step="any" value=${wanted[name]}
+      onInput=${(/** @type {Event} */ event) => setWanted({ ...wanted,
+        [name]: Number(/** @type {HTMLInputElement} */ (event.target).value) })} /></label>`;
+  return html`<section class="setting" aria-label="Language models">
+    <p><bdi>${model}</bdi> is asked (SVC_MODEL). ${price.input + price.output > 0
+      ? `A million tokens cost $${price.input} read and $${price.output} written.` : "It costs nothing."}</p>
+    ${problem && html`<p class="form-problem" role="status">${problem}</p>`}
+    <p>Yours: $${today.usd.toFixed(4)} today in ${today.calls} calls, $${month.usd.toFixed(2)} in 30 days.</p>
+    ${everybody && html`<p>Everybody today: $${everybody.usd.toFixed(4)} in ${everybody.calls} calls.</p>
+      <form onSubmit=${save}><h2>Up to where</h2>
+        ${field("dayUsd", "Dollars a day, for everybody together")}
+        ${field("runUsd", "Dollars for one run")}
+        ${field("dayTokens", "Tokens a day")}
+        <p><button type="submit" class="button primary">Save</button></p>
+        ${fault && html`<p class="form-problem" role="alert">${fault}</p>`}
+      </form>`}
+  </section>`;
+}

@@ -1,0 +1,64 @@
+// @ts-check
+/** Settings, Rules: the rules in their order, and an editor for one. */
+import { useState } from "preact/hooks";
+import { mutate } from "../rpc.js";
+import { Pending, reasonOf, useFetched } from "../settings/fetched.js";
+import { html } from "../ui/html.js";
+import { toast } from "../ui/toast.js";
+import { Editor, EMPTY } from "./editor.js";
+
+/** @typedef {OutputOf<"rules.list">[number]} Listed */
+/** @typedef {{ path: string | null, title: string, rule: import("./editor.js").Rule }} Edited */
+
+export function RulesSection() {
+  const fetched = useFetched("rules.list");
+  const problems = useFetched("config.problems");
+  const [edited, setEdited] = useState(/** @type {Edited | null} */ (null));
+  const done = async () => {
+    setEdited(null);
+    await Promise.all([fetched.load(), problems.load()]);
+  };
+  if (edited) return html`<${Editor} edited=${edited} done=${done} />`;
+  const broken = (problems.data ?? []).filter((one) => one.path.startsWith("mail-rules/"));
+  return html`<${Pending} of=${fetched} what="your rules" />
+    ${broken.map((one) => html`<p key=${one.path} class="form-problem" role="status"><a href=${`/p/${one.path}`}>${
+      one.path}</a>, line ${one.line}: ${one.reason}.${one.inForce && " Its last whole version stays in force."}</p>`)}
+    ${fetched.data && html`<section class="setting" aria-label="Mail rules">
+      <p class="fine">Rules sort mail as it comes, from the first to the last. What asks no model costs nothing.</p>
+      ${fetched.data.length === 0 && html`<p>There is no rule yet.</p>`}
+      <ul class="rules-list">${fetched.data.map((one) => html`<${Row} key=${one.path} one=${one} load=${fetched.load}
+        edit=${() => setEdited({ path: one.path, title: one.title, rule: one.rule })} />`)}</ul>
+      <p><button class="button primary" onClick=${() => setEdited({ path: null, title: "", rule: EMPTY })}>
+        New rule</button></p>
+    </section>`}`;
+}
+
+/** @param {{ one: Listed, load: () => Promise<void>, edit: () => void }} props */
+function Row({ one, load, edit }) {
+  const [problem, setProblem] = useState("");
+  const act = async (/** @type {() => Promise<unknown>} */ work, /** @type {string} */ said) => {
+    setProblem("");
+    try {
+      await work();
+      toast(said);
+      await load();
+    } catch (error) {
+      setProblem(reasonOf(error));
+    }
+  };
+  const flip = () =>
+    act(() => mutate("rules.save", { path: one.path, title: one.title,
+      rule: { ...one.rule, enabled: !one.rule.enabled } }),
+      one.rule.enabled ? "Switched off." : "Switched on. It holds for mail that comes from now on.");
+  return html`<li class="rules-row">
+    <label class="choice"><input type="checkbox" role="switch" checked=${one.rule.enabled} onChange=${flip} />
+      <span><bdi>${one.title}</bdi><span class="fine rules-what">${one.rule.then.map(({ what, value }) =>
+        what === "draft" ? "draft a reply" : [what, value].filter(Boolean).join(" ")).join(", ")}</span></span></label>
+    <button class="button small" onClick=${edit}>Edit</button>
+    <button class="button small" onClick=${() => act(() => mutate("rules.apply", { path: one.path }),
+      "It runs on the mail that is there: see Runs.")}>Apply to what is there</button>
+    <button class="button small" onClick=${() => act(() => mutate("pages.delete", { path: one.path }),
+      "The rule is in the trash of pages.")}>Delete</button>
+    ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
+  </li>`;
+}
