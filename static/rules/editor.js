@@ -111,11 +111,18 @@ function Act({ what, label, hint, then, set }) {
       set=${(/** @type {string} */ value) => set(then.map((one) => (one === mine[0] ? { what, value } : one)))} />`}`;
 }
 
-/** @param {{ label: string, hint: string, value: string, set: (text: string) => void }} props */
+/**
+ * It keeps what is typed as it is typed: a comma at the end is no value yet.
+ * @param {{ label: string, hint: string, value: string, set: (text: string) => void }} props
+ */
 function Text({ label, hint, value, set }) {
+  const [typed, setTyped] = useState(value);
   return html`<label class="field"><span>${label}</span>
-    <input type="text" autocomplete="off" placeholder=${hint} value=${value} onChange=${(/** @type {Event} */ event) =>
-      set(/** @type {HTMLInputElement} */ (event.target).value)} /></label>`;
+    <input type="text" autocomplete="off" placeholder=${hint} value=${typed} onInput=${(/** @type {Event} */ event) => {
+      const { value: text } = /** @type {HTMLInputElement} */ (event.target);
+      setTyped(text);
+      set(text);
+    }} /></label>`;
 }
 
 /** @param {string} text */

@@ -45,16 +45,21 @@ def _listed(tx: ReadTx, principal: Principal, *, pages: Configuration) -> list[w
 
 async def save(context: RequestContext, wanted: wire.SaveRuleInput) -> wire.SavedRuleOut:
     """What the page reads as is what is asked for, or it is refused: nothing broken is saved from here."""
-    rule = wanted.rule.rule()
-    _, _, value, fault = parse(KIND, title=wanted.title, body=written(rule))
-    if fault is not None or value != rule:
-        raise Invalid(
-            f"This can't be a rule: {fault.reason if fault else 'a value has signs that a page does not keep'}."
-        )
+    rule = _checked(wanted.rule)
     path = await context.workspace.store.write(
         _save, context.principal, title=wanted.title, rule=rule, path=wanted.path
     )
     return wire.SavedRuleOut(path=path)
+
+
+def _checked(wanted: wire.RuleIO) -> Rule:
+    """What its page would be read as. Raises :class:`svc.errors.Invalid` for what is no rule."""
+    rule = wanted.rule()
+    _, _, value, fault = parse(KIND, title="", body=written(rule))
+    if fault is not None or value != rule:
+        reason = fault.reason if fault else "a value has signs that a page does not keep"
+        raise Invalid(f"This can't be a rule: {reason}.")
+    return rule
 
 
 def _save(tx: Tx, principal: Principal, *, title: str, rule: Rule, path: str | None) -> str:
@@ -135,7 +140,7 @@ async def _rule_of(context: RequestContext, wanted: wire.TestInput) -> InForce:
     if wanted.path is not None:
         return await _page_rule(context, wanted.path)
     if wanted.rule is not None:
-        value = wanted.rule.rule()
+        value = _checked(wanted.rule)
     else:
         _, _, value, fault = parse(KIND, title="", body=wanted.body or "")
         if fault is not None:

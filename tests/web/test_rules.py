@@ -1,0 +1,111 @@
+"""Mail rules in the app, against the whole program: one is written, tried and switched on; a mail says why it skipped
+the inbox; a drafted reply is edited and approved. One service and one page for all of it, with the fake model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.support.browser import fresh_page, hear
+from tests.support.installed import InstalledService
+from tests.support.process import ServiceProcess
+from tests.web.test_app_looks import SHOTS
+
+pytestmark = [pytest.mark.journey, pytest.mark.browser]
+
+MIA = "mia@example.com"
+SHOP = "ann@shop.example"
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
+    with InstalledService(tmp_path_factory.mktemp("rules")) as process:
+        process.start(PROVIDERS="fake", SVC_SEED="mock-world", SVC_UNDO_SEND_SECONDS="0")
+        yield process
+
+
+def receive(service: ServiceProcess, subject: str) -> str:
+    """The thread of a mail that has come in."""
+    sender = {"from": f"Ann <{SHOP}>"}
+    service.mutate("fake.mail.inject", address=MIA, subject=subject, text="Hello, here it is.", **sender)
+    service.mutate("fake.mail.syncNow", address=MIA)
+    pages = [service.query("mail.threads", section=section)["threads"] for section in ("inbox", "skipped")]
+    return str(next(one["id"] for page in pages for one in page if one["subject"] == subject))
+
+
+def test_a_rule_is_written_tried_and_switched_on_and_a_drafted_reply_is_approved(
+    service: ServiceProcess, browser: Browser
+) -> None:
+    complaints: list[str] = []
+    before = receive(service, "Offer of last week")
+    with fresh_page(browser, base_url=service.base) as page:
+        hear(page, complaints.append)
+        _write_and_try(page)
+        _shoot(page, "desktop-rules-editor")
+        page.get_by_role("button", name="Save and switch on").click()
+        expect(page.get_by_role("switch", name="Offers")).to_be_checked()
+        _mail_says_why(service, page, before)
+        _reply_is_approved(service, page)
+    assert [one for one in complaints if "400 (Bad Request)" not in one] == []  # a rule without a condition was tried
+
+
+def _shoot(page: Page, name: str) -> None:
+    SHOTS.mkdir(exist_ok=True)
+    (SHOTS / f"{name}.png").write_bytes(page.screenshot())
+
+
+def _write_and_try(page: Page) -> None:
+    page.goto("/settings/rules")
+    page.get_by_role("button", name="New rule").click()
+    page.get_by_label("Name").fill("Offers")
+    page.get_by_role("button", name="Try it").click()
+    expect(page.get_by_role("alert")).to_contain_text("says nothing")
+    page.get_by_label("From", exact=True).fill("shop.example")
+    page.get_by_label("Subject has").fill("offer")
+    page.get_by_label("And the model says yes to").fill("Is it an advert?")
+    page.get_by_role("button", name="Try it").click()
+    tried = page.get_by_role("status", name="What it would match")
+    expect(tried).to_contain_text("it matches 1 thread")
+    expect(tried).to_contain_text("would cost $0.0")
+    page.get_by_label("And the model says yes to").fill("")
+    page.get_by_role("button", name="Try it").click()
+    expect(tried).not_to_contain_text("cost")
+
+
+def _mail_says_why(service: ServiceProcess, page: Page, before: str) -> None:
+    thread = receive(service, "Offer of today")
+    page.goto(f"/p/mail/t/{thread}")
+    expect(page.get_by_text("Skipped the inbox", exact=True).first).to_be_visible()
+    page.get_by_role("button", name="Why is this here?").click()
+    why = page.locator(".why")
+    expect(why).to_contain_text(f"from {SHOP}")
+    why.get_by_role("button", name="Undo").click()
+    expect(why).to_contain_text("It was taken back.")
+    expect(page.get_by_role("button", name="Archive")).to_be_visible()
+    why.get_by_role("button", name="Not for this sender").click()
+    expect(page.get_by_text("The rule leaves this sender alone now.")).to_be_visible()
+    (rule,) = service.query("rules.list")
+    assert rule["rule"]["except"] == [SHOP]
+    page.goto(f"/p/mail/t/{before}")
+    page.get_by_role("button", name="Why is this here?").click()
+    expect(page.locator(".why")).to_contain_text("No rule has touched this thread.")
+
+
+def _reply_is_approved(service: ServiceProcess, page: Page) -> None:
+    body = "---\nwhen: {from: shop.example, subject: order}\nthen: [{draft: Say thanks.}]\n---\n"
+    service.mutate("pages.save", path="mail-rules/thanks", body=body)
+    service.mutate("fake.llm.script", match="Say thanks.", replies=[{"text": "Thank you, Ann.\n\nMia"}])
+    page.goto(f"/p/mail/t/{receive(service, 'Your order')}")
+    card = page.get_by_role("region", name="Proposed reply")
+    expect(card).to_contain_text(SHOP)
+    assert service.query("fake.mail.sent", address=MIA) == []
+    card.get_by_role("button", name="Edit").click()
+    card.get_by_label("The reply").fill("Thank you very much, Ann.")
+    _shoot(page, "desktop-rules-reply")
+    card.get_by_role("button", name="Approve and send").click()
+    expect(card).to_be_hidden()
+    (sent,) = service.query("fake.mail.sent", address=MIA)
+    assert sent["to"] == [SHOP]
+    assert sent["subject"] == "Re: Your order"
