@@ -32,8 +32,8 @@ export function ProposedReply({ reply, threadId, acts }) {
       "It goes out. Undo holds it back for a moment.");
   return html`<section class="card proposed" aria-label="Proposed reply">
     <header class="card-head"><span class="card-from">Proposed reply, not sent</span></header>
-    <p class="proposed-to">To <bdi>${reply.to.join(", ")}</bdi>${reply.cc.length > 0 && html`, copy to
-      <bdi>${reply.cc.join(", ")}</bdi>`}: <bdi>${reply.subject}</bdi></p>
+    <p class="proposed-to"><span>To <bdi>${reply.to.join(", ")}</bdi>${reply.cc.length > 0 && html`, copy to
+      <bdi>${reply.cc.join(", ")}</bdi>`}: <bdi>${reply.subject}</bdi></span></p>
     <div class="card-body">${text === null
       ? html`<${MessageFrame} body=${reply.html} title="Proposed reply" />`
       : html`<textarea class="proposed-text" aria-label="The reply" rows="8" value=${text}

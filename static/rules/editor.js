@@ -69,7 +69,7 @@ export function Editor({ edited, done }) {
     <label class="choice"><input type="checkbox" checked=${rule.when.has.length > 0} onChange=${() =>
       change({ when: { ...rule.when, has: rule.when.has.length > 0 ? [] : ["attachment"] } })} />
       <span>Has an attachment</span></label>
-    <${Text} label="And the model says yes to" value=${rule.ask ?? ""} hint="Is this an advert? Empty: no model is asked."
+    <${Text} label="And the model says yes to" value=${rule.ask ?? ""} hint="Is this an advert? Or nothing"
       set=${(/** @type {string} */ text) => change({ ask: text || null })} />
     <h2>Then</h2>
     ${ACTIONS.map(([what, label, hint]) => html`<${Act} key=${what} what=${what} label=${label} hint=${hint}
@@ -101,7 +101,9 @@ function Result({ tried }) {
   </section>`;
 }
 
-/** @param {{ what: Action["what"], label: string, hint: string, then: Action[], set: (then: Action[]) => void }} props */
+/**
+ * @param {{ what: Action["what"], label: string, hint: string, then: Action[], set: (then: Action[]) => void }} props
+ */
 function Act({ what, label, hint, then, set }) {
   const mine = then.filter((one) => one.what === what);
   const others = then.filter((one) => one.what !== what);
