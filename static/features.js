@@ -25,5 +25,4 @@ import { FEATURE as terminals } from "./terminals/feature.js";
 /** @type {readonly import("./feature.js").Feature[]} */
 export const FEATURES = [identity, offline, capabilities, mail, tasks, runs, people, plugins, gitops, backup, meetings,
 export const FEATURES = [identity, offline, capabilities, mail, rules, tasks, runs, people, plugins, gitops, meetings,
-export const FEATURES = [identity, offline, capabilities, mail, rules, tasks, runs, people, plugins, gitops, meetings,
   files, terminals, pages, exporting, health, inside, description, notifications, settings];
