@@ -23,6 +23,5 @@ import { FEATURE as tasks } from "./tasks/feature.js";
 import { FEATURE as terminals } from "./terminals/feature.js";
 
 /** @type {readonly import("./feature.js").Feature[]} */
-export const FEATURES = [identity, offline, capabilities, mail, tasks, runs, people, plugins, gitops, backup, meetings,
-export const FEATURES = [identity, offline, capabilities, mail, rules, tasks, runs, people, plugins, gitops, meetings,
-  files, terminals, pages, exporting, health, inside, description, notifications, settings];
+export const FEATURES = [identity, offline, capabilities, mail, rules, tasks, runs, people, plugins, gitops, backup,
+  meetings, files, terminals, pages, exporting, health, inside, description, notifications, settings];

@@ -61,8 +61,6 @@ _QUOTED: Final = (
 )
 """The blob that a quoted mail names. By its letters: no schema may call ``json_extract`` where SQLite does not trust it
 (3.40), and the mail would not be accepted."""
-_QUOTED: Final = "(select q.value from json_each(new.quoted) q where q.key = 'bodySha256')"
-"""Not ``json_extract``: an older SQLite refuses that in a trigger while the schema is not trusted."""
 
 NAMING: Final = (
     ("files_named", "insert on files", "new.sha256"),

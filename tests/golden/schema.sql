@@ -1733,8 +1733,6 @@ end;
 CREATE TRIGGER replica_mail_quoted_named after insert on mail_outgoing
 when iif(instr(new.quoted, '"bodySha256":"') > 0, substr(new.quoted, instr(new.quoted, '"bodySha256":"') + 14, 64), null) is not null and exists (select 1 from replica_state) begin
     insert into replica_blobs (sha256, state) values (iif(instr(new.quoted, '"bodySha256":"') > 0, substr(new.quoted, instr(new.quoted, '"bodySha256":"') + 14, 64), null), 'waiting')
-when (select q.value from json_each(new.quoted) q where q.key = 'bodySha256') is not null and exists (select 1 from replica_state) begin
-    insert into replica_blobs (sha256, state) values ((select q.value from json_each(new.quoted) q where q.key = 'bodySha256'), 'waiting')
     on conflict (sha256) do update set named = named + 1,
         state = iif(state in ('waiting', 'held'), state, 'waiting'),
         attempts = iif(state = 'held', attempts, 0), retry_at = iif(state = 'held', retry_at, 0),
@@ -1744,8 +1742,6 @@ end;
 CREATE TRIGGER replica_mail_quoted_renamed after update of quoted on mail_outgoing
 when iif(instr(new.quoted, '"bodySha256":"') > 0, substr(new.quoted, instr(new.quoted, '"bodySha256":"') + 14, 64), null) is not null and exists (select 1 from replica_state) begin
     insert into replica_blobs (sha256, state) values (iif(instr(new.quoted, '"bodySha256":"') > 0, substr(new.quoted, instr(new.quoted, '"bodySha256":"') + 14, 64), null), 'waiting')
-when (select q.value from json_each(new.quoted) q where q.key = 'bodySha256') is not null and exists (select 1 from replica_state) begin
-    insert into replica_blobs (sha256, state) values ((select q.value from json_each(new.quoted) q where q.key = 'bodySha256'), 'waiting')
     on conflict (sha256) do update set named = named + 1,
         state = iif(state in ('waiting', 'held'), state, 'waiting'),
         attempts = iif(state = 'held', attempts, 0), retry_at = iif(state = 'held', retry_at, 0),
