@@ -24,6 +24,7 @@ from tests.peers.needs import check_marked
 from tests.recorded_log import RecordedLog, StoppedClock
 from tests.stalled import StallAlarm
 from tests.support.service import Service, open_service
+from tests.support.warm import started_processes, warm_processes
 
 settings.register_profile("ours", max_examples=sizes.EXAMPLES, deadline=None, suppress_health_check=sizes.NO_SPEED)
 settings.load_profile("ours")
@@ -120,4 +121,4 @@ def _processes() -> set[int]:
     for one in Path(f"/proc/{os.getpid()}/task").glob("*/children"):
         with suppress(FileNotFoundError, ProcessLookupError):  # an idle thread may end while we look
             children |= {int(pid) for pid in one.read_text().split()}
-    return children - {tracker._pid}
+    return children - {tracker._pid} - warm_processes() | started_processes()

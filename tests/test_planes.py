@@ -231,7 +231,7 @@ def test_a_web_plane_binds_its_internal_port_and_keeps_it_apart(tmp_path: Path) 
 
 @pytest.mark.journey
 def test_a_worker_of_its_own_holds_no_secret_and_takes_no_part_of_the_home(tmp_path: Path) -> None:
-    process = ServiceProcess(tmp_path, program=("-m", "svc", "serve", "--role=worker"))
+    process = ServiceProcess(tmp_path, program=("-m", "svc", "serve", "--role=worker"), warm=False)
     secrets = {**planted(), "SVC_INTERNAL_TOKEN": TOKEN}
     with process:
         process.spawn(

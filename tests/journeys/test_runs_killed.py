@@ -70,7 +70,7 @@ def test_one_process_for_both_planes_killed_at(place: int, tmp_path: Path) -> No
 def test_two_processes_and_one_of_them_killed_at(place: int, tmp_path: Path) -> None:
     """Whoever comes to the place dies: the worker in its own steps, the trusted plane in its calls."""
     web = ServiceProcess(tmp_path, program=(*PROGRAM, "--role=web"))
-    worker = ServiceProcess(tmp_path / "apart", program=(*PROGRAM, "--role=worker"))
+    worker = ServiceProcess(tmp_path / "apart", program=(*PROGRAM, "--role=worker"), warm=False)
     worker.directory.mkdir()
     (workplace(web) / "place").write_text(str(place))
     shared = {"PROVIDERS": "fake", "SVC_INTERNAL_TOKEN": TOKEN, "SVC_HOME": str(web.home)}
@@ -95,7 +95,7 @@ def test_two_workers_serve_one_trusted_plane_and_one_goes_on_when_the_other_is_k
     web = ServiceProcess(tmp_path, program=(*PROGRAM, "--role=web"))
     shared = {"PROVIDERS": "fake", "SVC_INTERNAL_TOKEN": TOKEN, "SVC_HOME": str(web.home)}
     port = free_port()
-    workers = [ServiceProcess(tmp_path / name, program=(*PROGRAM, "--role=worker")) for name in ("one", "two")]
+    workers = [ServiceProcess(tmp_path / name, program=(*PROGRAM, "--role=worker"), warm=False) for name in ("one", "two")]
     workplace(web)
     with web, workers[0], workers[1]:
         web.start(**shared, SVC_INTERNAL_PORT=str(port))

@@ -21,15 +21,17 @@ import subprocess
 import sys
 import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any, Final, Self
 from urllib.parse import quote
 
 from tests.sizes import FRONT, HANGS_S
+from tests.support.warm import Program, Warm
 
 READY_DEADLINE_S: Final = HANGS_S
 STOP_DEADLINE_S: Final = HANGS_S
@@ -70,7 +72,9 @@ class ServiceProcess:
     root: Path = ROOT
     trusted: ssl.SSLContext | None = None
     """With it the service is asked by HTTPS, under the name `localhost`."""
-    _process: subprocess.Popen[bytes] | None = None
+    warm: bool = True
+    """Whether it is started from a Python that has loaded the service already: see ``warm.py``."""
+    _process: subprocess.Popen[bytes] | Program | None = None
 
     def __post_init__(self) -> None:
         if not self.port:
@@ -137,6 +141,11 @@ class ServiceProcess:
             "PYTHONPATH": str(ROOT),  # for ``program``, where ``root`` is a copy of the package alone
             **settings,
         }
+        if self.warm:
+            self._process = Warm.of(self.root).start(
+                self.program, cwd=self.root, environ=environ, stdout=None, stderr=self.log_path
+            )
+            return
         with self.log_path.open("ab") as log:
             self._process = subprocess.Popen(
                 [sys.executable, *self.program], cwd=self.root, env=environ, stdin=subprocess.DEVNULL, stderr=log
@@ -224,6 +233,8 @@ class ServiceProcess:
     def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run another ``svc`` command on the same home, such as ``fsck``."""
         environ = os.environ | {"SVC_HOME": str(self.home), "XDG_CONFIG_HOME": str(self.directory / "config")}
+        if self.warm:
+            return self._warm_command(arguments, environ)
         return subprocess.run(
             [sys.executable, "-m", "svc", *arguments],
             cwd=self.root,
@@ -233,6 +244,18 @@ class ServiceProcess:
             timeout=STOP_DEADLINE_S,
             check=False,
         )
+
+    def _warm_command(self, arguments: Sequence[str], environ: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+        with TemporaryDirectory() as folder:
+            out, err = Path(folder) / "out", Path(folder) / "err"
+            command = ["-m", "svc", *arguments]
+            program = Warm.of(self.root).start(command, cwd=self.root, environ=environ, stdout=out, stderr=err)
+            try:
+                code = program.wait(STOP_DEADLINE_S)
+            finally:
+                program.kill()
+                program.wait()
+            return subprocess.CompletedProcess(command, code, out.read_text(), err.read_text())
 
     def _end(self, by: signal.Signals) -> int:
         self.send(by)

@@ -31,7 +31,7 @@ def test_the_joined_app_is_the_same_app(installed: Path, tmp_path: Path, browser
     complaints: list[str] = []
     answers: list[str] = []
     with (
-        ServiceProcess(tmp_path, root=installed) as service,
+        ServiceProcess(tmp_path, root=installed, warm=False) as service,
         fresh_page(browser, base_url=service.base, service_workers="allow") as page,
     ):
         start_world(service)

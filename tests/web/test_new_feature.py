@@ -61,7 +61,7 @@ def in_list(path: Path, before: str, after: str) -> None:
 def test_a_feature_is_added_and_taken_out_by_one_line_in_each_list(
     tree: Path, tmp_path: Path, browser: Browser
 ) -> None:
-    with ServiceProcess(tmp_path, root=tree) as service:
+    with ServiceProcess(tmp_path, root=tree, warm=False) as service:
         add(tree)
         service.start(PROVIDERS="fake", SVC_HABITS_GOAL="2")
         for name in ("walk", "read", "walk"):
@@ -86,7 +86,9 @@ def test_a_feature_is_added_and_taken_out_by_one_line_in_each_list(
         assert service.stop() == 0
 
     take_out(tree)
-    with ServiceProcess(tmp_path / "without", root=tree) as service:  # a home that has its table wants it back
+    with ServiceProcess(
+        tmp_path / "without", root=tree, warm=False
+    ) as service:  # a home that has its table wants it back
         service.directory.mkdir()
         service.start(PROVIDERS="fake")
         assert service.request("GET", "/trpc/habits.list").status == 404
