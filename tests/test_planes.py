@@ -48,7 +48,7 @@ async def _nobody() -> trio.abc.Stream:
 def planted() -> dict[str, str]:
     """Every secret setting, and a variable that is none of ours."""
     secrets = {
-        setting.name: f"canary-{setting.name.lower()}-{'x' * 32}" for setting in all_settings() if setting.secret
+        setting.name: f"canary-{setting.name.lower()}.{'x' * 32}" for setting in all_settings() if setting.secret
     }
     assert secrets
     return {**secrets, "IDP_CLIENT_ID": "id", "SOMEBODY_ELSES_KEY": "canary-elsewhere"}

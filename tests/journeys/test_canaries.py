@@ -20,7 +20,7 @@ AT_LEAST: Final = 40
 
 
 def canary(number: int) -> str:
-    return f"canary-{number:04d}-{'abcdefgh' * 4}"
+    return f"canary-{number:04d}.{'abcdefgh' * 4}"
 
 
 class Planted:

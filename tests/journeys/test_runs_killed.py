@@ -95,7 +95,9 @@ def test_two_workers_serve_one_trusted_plane_and_one_goes_on_when_the_other_is_k
     web = ServiceProcess(tmp_path, program=(*PROGRAM, "--role=web"))
     shared = {"PROVIDERS": "fake", "SVC_INTERNAL_TOKEN": TOKEN, "SVC_HOME": str(web.home)}
     port = free_port()
-    workers = [ServiceProcess(tmp_path / name, program=(*PROGRAM, "--role=worker"), warm=False) for name in ("one", "two")]
+    workers = [
+        ServiceProcess(tmp_path / name, program=(*PROGRAM, "--role=worker"), warm=False) for name in ("one", "two")
+    ]
     workplace(web)
     with web, workers[0], workers[1]:
         web.start(**shared, SVC_INTERNAL_PORT=str(port))
