@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 from svc.clock import DAY_MS, Millis
-from svc.store import Invariant, ReadTx, Tx, json_array
+from svc.store import ADMINS, Invariant, ReadTx, Tx, json_array
 
+NOTICES: Final = "notifications"
+"""The topic of what admins are told at once."""
 TOMBSTONE_MS: Final = 7 * DAY_MS
 """From a tombstone to the removal of its blob. Within: it is kept, and being named again cancels the removal."""
 LONGEST_WAIT_MS: Final = DAY_MS  # a date beyond it: the clock jumped
@@ -135,6 +137,8 @@ def arrived(tx: Tx, sha256: str) -> None:
         """,
         sha256=sha256,
     )
+    if tx.value("select problem from replica_state") is not None:
+        _notice(tx, None)
     tx.run("update replica_state set last_at = :now, problem = null, problem_at = null", now=tx.now)
 
 
@@ -152,16 +156,28 @@ def put_off(tx: Tx, sha256: str, *, problem: str, retry_at: Millis) -> None:
 
 
 def went_wrong(tx: Tx, problem: str) -> bool:
-    """The target itself is not well. Whether that is news."""
-    return bool(
-        tx.run(
-            """
-            update replica_state set problem_at = iif(problem is null, :now, problem_at), problem = :problem
-            where problem is not :problem
-            """,
-            problem=problem,
-            now=tx.now,
-        )
+    """The target itself is not well; admins are told when that begins, and when it is over. Whether it is news."""
+    before = tx.one("select problem from replica_state")
+    if before is None or before[0] == problem:
+        return False
+    if before[0] is None:
+        _notice(tx, problem)
+    tx.run(
+        "update replica_state set problem_at = coalesce(problem_at, :now), problem = :problem",
+        problem=problem,
+        now=tx.now,
+    )
+    return True
+
+
+def _notice(tx: Tx, problem: str | None) -> None:
+    tx.emit(
+        topic=NOTICES,
+        kind="notice",
+        id="replica",
+        payload={"text": problem or "The replica takes blobs again.", "href": "/settings/health", "bad": bool(problem)},
+        audience=ADMINS,
+        device_id="system:replica",
     )
 
 

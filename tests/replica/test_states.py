@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -170,6 +171,28 @@ async def test_what_is_named_gets_there_and_nothing_goes_before_its_time(steps: 
 
 
 async def _live(directory: Path, steps: list[tuple[str, int]]) -> None:
+    async with a_world(directory) as world:
+        for step in steps:
+            await world.do(step)
+        await _ends_well(world)
+
+
+async def _ends_well(world: World) -> None:
+    world.clock.offset_ms = world.furthest_ms + 2 * DAY_MS
+    await world.replicator.sweep()
+    await world.replicator.upload(world.target)
+    assert await world.store.read(pending) == 0
+    assert world.named | world.pinned <= world.target.held.keys()
+    await world.store.write(keep_since, None)
+    for _ in range(3):  # a tombstone, its week, and one night more for what a crash left in between
+        world.clock.offset_ms += WEEK_MS + DAY_MS
+        await world.replicator.sweep()
+    assert world.target.held.keys() == world.named
+    assert not world.target.tombstones
+
+
+@asynccontextmanager
+async def a_world(directory: Path) -> AsyncIterator[World]:
     clock, threads = VirtualClock(), ThreadPool(limit=4, name="test")
     store = Store.open(directory / "db", clock=clock, threads=threads, migrations=[NAMING, MIGRATIONS])
     blobs = Blobs.open(directory / "blobs", threads=threads)
@@ -189,56 +212,51 @@ async def _live(directory: Path, steps: list[tuple[str, int]]) -> None:
         )
         world = World(store, target, replicator, clock)
         await replicator.sweep()
-        for step in steps:
-            await world.do(step)
-        await _ends_well(world)
+        yield world
         nursery.cancel_scope.cancel()
     store.close_now()
-
-
-async def _ends_well(world: World) -> None:
-    world.clock.offset_ms = world.furthest_ms + 2 * DAY_MS
-    await world.replicator.sweep()
-    await world.replicator.upload(world.target)
-    assert await world.store.read(pending) == 0
-    assert world.named | world.pinned <= world.target.held.keys()
-    await world.store.write(keep_since, None)
-    for _ in range(3):  # a tombstone, its week, and one night more for what a crash left in between
-        world.clock.offset_ms += WEEK_MS + DAY_MS
-        await world.replicator.sweep()
-    assert world.target.held.keys() == world.named
-    assert not world.target.tombstones
 
 
 async def test_a_recovery_point_keeps_what_it_may_name_and_lets_go_of_the_rest(tmp_path: Path) -> None:
     """One that was named when the point was made stays for weeks after it is forgotten; with the point it goes."""
-    clock, threads = VirtualClock(), ThreadPool(limit=4, name="test")
-    store = Store.open(tmp_path / "db", clock=clock, threads=threads, migrations=[NAMING, MIGRATIONS])
-    blobs = Blobs.open(tmp_path / "blobs", threads=threads)
-    await blobs.put_all(CONTENTS)
-    async with trio.open_nursery() as nursery, Egress() as egress:
-        nursery.start_soon(partial(store.run_writer, started=lambda: None))
-        await store.write(replica_rows.begin, "there")
-        target = Memory(url="there", token="", egress=egress, clock=clock)
-        one = Invariant(name="files", check=references, yields="blobs")
-        replicator = Replicator(
-            target=target,
-            store=store,
-            blobs=blobs,
-            clock=clock,
-            rng=random.Random(3),
-            log=RecordedLog(clock),
-            references=[one],
-        )
-        world = World(store, target, replicator, clock)
-        for step in (("sweep", 0), ("name", 0), ("upload", 0), ("keep", 0), ("wait", 1), ("forget", 0)):
+    async with a_world(tmp_path) as world:
+        for step in (("name", 0), ("upload", 0), ("keep", 0), ("wait", 1), ("forget", 0)):
             await world.do(step)
         for _ in range(5):
             await world.do(("wait", 10))
             await world.do(("sweep", 0))
-        assert NAMES[0] in target.held
-        await store.write(keep_since, clock.now())
-        await replicator.sweep()
-        assert NAMES[0] not in target.held
-        nursery.cancel_scope.cancel()
-    store.close_now()
+        assert NAMES[0] in world.target.held
+        await world.store.write(keep_since, world.clock.now())
+        await world.replicator.sweep()
+        assert NAMES[0] not in world.target.held
+
+
+async def test_the_sweep_finds_what_no_trigger_has_told_and_takes_a_tombstone_away(tmp_path: Path) -> None:
+    async with a_world(tmp_path) as world:
+        await world.store.write(lambda tx: tx.run("drop trigger replica_files_named"))
+        for word in ("name", "sweep", "upload"):
+            await world.do((word, 0))
+        assert NAMES[0] in world.target.held
+        for word in ("forget", "sweep"):
+            await world.do((word, 0))
+        assert NAMES[0] in world.target.tombstones
+        for word in ("name", "sweep", "upload"):
+            await world.do((word, 0))
+        assert NAMES[0] not in world.target.tombstones
+        world.clock.offset_ms += 2 * WEEK_MS
+        await world.do(("sweep", 0))
+        assert NAMES[0] in world.target.held
+
+
+async def test_a_target_that_fails_is_told_once_and_so_is_its_return(tmp_path: Path) -> None:
+    async with a_world(tmp_path) as world:
+        await world.do(("name", 0))
+        for words in ("it is away", "it is away", "it is full"):
+            await world.store.write(replica_rows.went_wrong, words)
+        assert (await world.replicator.status()).problem == "it is full"
+        await world.do(("upload", 0))
+        told = await world.store.read(
+            lambda tx: tx.all("select payload from outbox where kind = 'notice' order by seq")
+        )
+        assert ["away" in payload for (payload,) in told] == [True, False]
+        assert (await world.replicator.status()).problem is None
