@@ -1,6 +1,6 @@
 // @ts-check
 /** An agent's run: what its model says right now, its answer, and a word to it. All of it is shown as text. */
-import { useEffect, useId, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { signal } from "@preact/signals";
 import { navigate } from "../router.js";
 import { mutate, query } from "../rpc.js";
@@ -39,7 +39,6 @@ export function AgentTalk({ run, ended }) {
 function SayForm({ id, ended }) {
   const [text, setText] = useState("");
   const [problem, setProblem] = useState("");
-  const field = useId();
   const submit = async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
     if (!text.trim()) return;
@@ -52,11 +51,11 @@ function SayForm({ id, ended }) {
       setProblem(reasonOf(error));
     }
   };
-  return html`<form onSubmit=${submit}>
-    <label class="field" for=${field}><span>${ended ? "Go on with it" : "Tell it something"}</span></label>
-    <textarea id=${field} rows="2" value=${text} onInput=${(/** @type {InputEvent} */ event) =>
-      setText(/** @type {HTMLTextAreaElement} */ (event.target).value)} />
+  return html`<form class="approval-form" onSubmit=${submit}>
+    <label class="field"><span>${ended ? "Go on with it" : "Tell it something"}</span>
+      <textarea rows="2" value=${text} onInput=${(/** @type {InputEvent} */ event) =>
+        setText(/** @type {HTMLTextAreaElement} */ (event.target).value)} /></label>
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
-    <button class="button small primary" type="submit">Send to the agent</button>
+    <div class="approval-deeds"><button class="button small primary" type="submit">Send to the agent</button></div>
   </form>`;
 }
