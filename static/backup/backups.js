@@ -61,7 +61,7 @@ function Archive({ status, load }) {
       <dt>Last sent</dt><dd>${archiving.lastAt ? html`<${Moment} at=${archiving.lastAt} />` : "nothing yet"}
         ${archiving.unsentBytes > 0 && ` · ${fileSize(archiving.unsentBytes)} wait`}</dd>
       <dt>Base backups</dt><dd>${baseBackups.length === 0 ? "none yet"
-        : html`${number(baseBackups.length)}, the newest <${Moment} at=${newest?.at ?? ""} />,
+        : html`${number(baseBackups.length)}, the newest <${Moment} at=${newest?.at ?? ""} />,${" "}
           ${fileSize(newest?.bytes ?? 0)}`}</dd>
       ${status.nextAt && html`<dt>Next one</dt><dd>${fullTime(status.nextAt)}</dd>`}
       <dt>Mail and files</dt><dd>${!replica.enabled ? "not copied: SVC_BLOB_REPLICA_URL is not set"

@@ -300,7 +300,7 @@ class Restoring:
             return []
         count = await self.threads.run(store.write_now, forget_secrets)
         return [
-            f"{count} passwords and tokens were let go of: the master key is not here. Accounts have to be connected "
+            f"Passwords and tokens were let go of ({count}): the master key is not here. Accounts have to be connected "
             "again. A recovery code would bring them back (--recovery-code)."
         ]
 

@@ -23,6 +23,7 @@ from tests.support.process import ROOT, ServiceProcess, free_port, until
 
 pytestmark = pytest.mark.journey
 
+MIA: Final = "mia@example.org"
 TOKEN: Final = "a-token-for-the-replica-of-this-test-alone"
 BEFORE: Final = 4
 AFTER: Final = 6
@@ -49,7 +50,6 @@ class Machine:
     def settings(self) -> dict[str, str]:
         return {
             "PROVIDERS": "fake",
-            "SVC_SEED": "mock-world",
             "ARCHIVE_FILE_PREFIX": str(self.archive),
             "SVC_BLOB_REPLICA_URL": f"http://127.0.0.1:{self.port}",
             "SVC_BLOB_REPLICA_TOKEN": TOKEN,
@@ -73,12 +73,11 @@ def svc(machine: Machine, service: ServiceProcess, *arguments: str) -> subproces
     )
 
 
-def receive(service: ServiceProcess, address: str, subject: str) -> None:
+def receive(service: ServiceProcess, subject: str) -> None:
     """Returns once the mail is acknowledged."""
-    service.mutate(
-        "fake.mail.inject", address=address, **{"from": "ada@example.net"}, subject=subject, text=subject * 9
-    )
-    service.mutate("fake.mail.syncNow", address=address)
+    mail = {"address": MIA, "from": "ada@example.net", "subject": subject, "text": subject * 9}
+    service.mutate("fake.mail.inject", **mail)
+    service.mutate("fake.mail.syncNow", address=MIA)
 
 
 def is_away(service: ServiceProcess, since: str) -> bool:
@@ -114,9 +113,8 @@ def test_what_was_acknowledged_and_sent_away_is_there_on_another_machine(tmp_pat
         service.directory.mkdir()
         for turn in range(DISKS_LOST):
             service.start(**machine.settings)
-            address = service.query("mail.accounts")[0]["address"]
             for count in range(BEFORE):
-                receive(service, address, f"kept {turn}.{count}")
+                receive(service, f"kept {turn}.{count}")
             acknowledged, safe = now(service), kept(service.home)
             assert f"kept {turn}.{BEFORE - 1}" in safe
             until(
@@ -129,7 +127,7 @@ def test_what_was_acknowledged_and_sent_away_is_there_on_another_machine(tmp_pat
             made = now(service)
             until(lambda since=made: is_away(service, since), what="the code's copy", deadline_s=HANGS_S)  # type: ignore[misc]
             for count in range(chance.randint(0, AFTER)):
-                receive(service, address, f"perhaps {turn}.{count}")
+                receive(service, f"perhaps {turn}.{count}")
             service.kill()
             provider = (service.home / "spool" / "fake.jsonl").read_bytes()  # the mailbox itself is elsewhere
             for lost in (service.home, service.directory / "config"):
@@ -141,17 +139,20 @@ def test_what_was_acknowledged_and_sent_away_is_there_on_another_machine(tmp_pat
             there = kept(service.home)
             assert safe.keys() <= there.keys()
             assert all(there[subject] == data for subject, data in safe.items())
-            assert svc(machine, service, "fsck", "--deep").stdout == "ok\n"
             (service.home / "spool" / "fake.jsonl").write_bytes(provider)
+        assert svc(machine, service, "fsck", "--deep").stdout == "ok\n"
 
 
 def test_the_drill_finds_what_stands_against_a_restore(tmp_path: Path) -> None:
     machine = Machine(tmp_path)
     with machine.serving(), ServiceProcess(tmp_path / "service") as service:
         service.directory.mkdir()
-        service.start(**machine.settings)
+        service.start(**machine.settings, LLM_A_API_KEY="a-key-that-is-kept")
+        for count in range(BEFORE):
+            receive(service, f"there {count}")
+        service.mutate("backup.now")
         until(
-            lambda: bool(service.query("backup.status")["recoveryPoints"]),
+            lambda: any(one["blobs"] >= 2 * BEFORE for one in service.query("backup.status")["recoveryPoints"]),
             what="a recovery point",
             deadline_s=HANGS_S,
             tell=service.log,
@@ -169,7 +170,20 @@ def test_the_drill_finds_what_stands_against_a_restore(tmp_path: Path) -> None:
         assert drill(service)["problem"] is None
         told = svc(machine, service, "backup", "verify")
         assert (told.returncode, "0 faults" in told.stdout) == (0, True), told
+
+        (newest, *_) = service.query("backup.status")["recoveryPoints"]
+        receive(service, "later than that")
+        there = kept(service.home)
+        assert "later than that" in there
         assert service.stop() == 0
+        elsewhere = ServiceProcess(tmp_path / "elsewhere")  # without the master key, and without the code
+        restored = svc(machine, elsewhere, "restore", "--at", newest["at"], "--into", str(elsewhere.home))
+        assert restored.returncode == 0, restored.stderr
+        assert "Passwords and tokens were let go of (1)" in restored.stderr
+        assert kept(elsewhere.home) == {subject: there[subject] for subject in there if subject != "later than that"}
+        assert elsewhere.rows("select count(*) from secrets") == [(0,)]
+        again = svc(machine, elsewhere, "restore", "--into", str(elsewhere.home))
+        assert (again.returncode, "is not empty" in again.stderr) == (1, True)
 
 
 def drill(service: ServiceProcess) -> Any:
@@ -222,6 +236,8 @@ def moved(path: Path) -> Callable[[], None]:
     path.rename(aside)
 
     def undo() -> None:
+        for late in [one for one in path.rglob("*") if one.is_file()]:  # the archiver went on meanwhile
+            late.replace(aside / late.relative_to(path))
         shutil.rmtree(path, ignore_errors=True)
         aside.rename(path)
 
