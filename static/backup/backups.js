@@ -41,7 +41,23 @@ export function BackupsSection() {
     ${found?.archiving.enabled && html`
       <${RecoveryCode} known=${found.recoveryCode} fingerprint=${found.fingerprint} load=${status.load} />
       <${Points} status=${found} load=${status.load} />
-      <${Drill} status=${found} load=${status.load} />`}`;
+      <${Drill} status=${found} load=${status.load} />`}
+    ${found && html`<${AsFiles} snapshots=${found.snapshots} />`}`;
+}
+
+/** All of it as one file, and the snapshots of pages. @param {Pick<Status, "snapshots">} props */
+function AsFiles({ snapshots }) {
+  const [newest] = snapshots;
+  return html`<section class="setting" aria-labelledby="as-files-title">
+    <h2 id="as-files-title">As files</h2>
+    <p>Mail, pages, files and the rest in open formats, as one archive; <code>svc import</code> brings it into an empty
+      home.</p>
+    <p><a class="button" href="/export" download>Download everything</a></p>
+    <p class="fine">${newest ? html`Pages were in a snapshot <time dateTime=${newest.at}
+      title=${fullTime(newest.at)}>${ago(newest.at, now.value)}</time>; ${snapshots.length} ${snapshots.length === 1
+      ? "is" : "are"} kept.` : html`No snapshots of pages are made: <code>SNAPSHOT_REPOSITORY</code> says where they
+      go.`}</p>
+  </section>`;
 }
 
 /** @param {{ status: Status, load: () => Promise<void> }} props */

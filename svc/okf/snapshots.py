@@ -18,7 +18,7 @@ from typing import Final
 import msgspec
 import trio
 
-from svc.clock import DAY_MS, HOUR_MS, SECOND_MS, Clock, Millis
+from svc.clock import DAY_MS, HOUR_MS, SECOND_MS, Clock, Millis, rfc3339
 from svc.log import Log
 from svc.nursery import autojump_held, open_task_group, process_group
 from svc.store import ReadTx, Store, Tx, records
@@ -133,7 +133,7 @@ class Snapshots:
             rows = msgspec.json.decode(said or b"[]", type=list[dict[str, object]])
         except msgspec.MsgspecError:
             return ()
-        found = [Snapshot(id=str(row.get("short_id") or row.get("id") or ""), at=str(row.get("time"))) for row in rows]
+        found = [Snapshot(id=str(row.get("short_id") or row.get("id") or ""), at=_instant(row)) for row in rows]
         return tuple(sorted(found, key=lambda one: one.at, reverse=True))
 
     async def _restic(self, *words: str) -> bytes:
@@ -145,6 +145,14 @@ class Snapshots:
         environ.setdefault("RESTIC_CACHE_DIR", str(self.home / "spool" / "restic"))
         with autojump_held():
             return await _ran([self.program, *words], environ=environ, directory=self.home)
+
+
+def _instant(row: Mapping[str, object]) -> str:
+    """restic says nanoseconds, in the zone of the machine."""
+    try:
+        return rfc3339(round(datetime.fromisoformat(str(row.get("time"))).timestamp() * SECOND_MS))
+    except ValueError:
+        return rfc3339(0)
 
 
 async def _ran(command: Sequence[str], *, environ: Mapping[str, str], directory: Path) -> bytes:

@@ -73,8 +73,10 @@ async def test_whatever_restic_ends_with_is_told_and_nothing_but_0_is_good(
 
 
 async def test_it_is_asked_for_a_snapshot_and_to_let_go_of_all_but_14_days(made: Snapshots) -> None:
-    asked = pretends(made, script='[ "$1" != cat ] || exit 10')
+    rows = '[{"time": "2026-11-25T21:00:00.123456789+01:00", "short_id": "ab12"}]'
+    asked = pretends(made, script=f"""[ "$1" != cat ] || exit 10; [ "$1" != snapshots ] || echo '{rows}'""")
     found = await made.make()
+    assert [(one.id, one.at) for one in found.snapshots] == [("ab12", "2026-11-25T20:00:00.123Z")]
     assert (found.problem, found.made_at) == (None, made.clock.now())
     lines = asked.read_text().splitlines()
     assert [line.split()[0] for line in lines] == ["cat", "init", "backup", "forget", "check", "snapshots"]
