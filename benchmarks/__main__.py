@@ -21,6 +21,7 @@ NAMES: Final = (
     "gmail",
     "threads",
     "search",
+    "rules",
     "porting",
     "crowd",
     "large_mails",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from svc import mail
@@ -44,16 +44,31 @@ def in_their_order(rules: Iterable[InForce]) -> list[InForce]:
     return sorted(rules, key=lambda one: (one.value.order, one.path))
 
 
-def found(tx: ReadTx, message_id: str) -> Found | None:
+@dataclass(frozen=True)
+class Accounts:
+    """What is the same for all mails of an account, read once in a transaction."""
+
+    known: dict[str, tuple[Account, dict[str, str]] | None] = field(default_factory=dict)
+
+    def of(self, tx: ReadTx, account_id: str) -> tuple[Account, dict[str, str]] | None:
+        """The account while it is connected, and the names of its labels by their ids."""
+        if account_id not in self.known:
+            account = mail.connected_account(tx, account_id)
+            names = {} if account is None else {one.id: one.name for _, one in mail.labels_of(tx, [account_id])}
+            self.known[account_id] = None if account is None else (account, names)
+        return self.known[account_id]
+
+
+def found(tx: ReadTx, message_id: str, accounts: Accounts | None = None) -> Found | None:
     """``None`` for what rules never touch: sent and own mail, drafts, spam, the trash, and what is gone."""
     message = mail.message(tx, message_id)
     if message is None or (HIDDEN_LABELS | {SENT, DRAFT}) & set(message.labels):
         return None
-    account = mail.connected_account(tx, message.account_id)
-    if account is None:
+    of_all = (accounts or Accounts()).of(tx, message.account_id)
+    if of_all is None:
         return None
+    account, names = of_all
     headers = message.headers
-    names = {one.id: one.name for _, one in mail.labels_of(tx, [account.id])}
     to = (*(one.address for one in (*headers.to, *headers.cc)), *headers.delivered_to)
     return Found(
         message=message,

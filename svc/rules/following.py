@@ -79,8 +79,9 @@ def _with_rules(tx: ReadTx, message_ids: list[str], *, pages: Configuration) -> 
     if not pages.any_of(tx, KIND):
         return []
     listed = []
+    accounts = finding.Accounts()
     for message_id in message_ids:
-        found = finding.found(tx, message_id)
+        found = finding.found(tx, message_id, accounts)
         if found is None:
             continue
         owner_id = found.account.owner_id

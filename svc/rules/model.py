@@ -49,10 +49,16 @@ class Addresses:
         """``address`` is bare and in lower case."""
         if self._regex is not None:
             return self._regex.fullmatch(address) is not None
+        whole, end = self._plain
+        return address.endswith(end) if end else address == whole
+
+    @cached_property
+    def _plain(self) -> tuple[str, str]:
+        """The address that it is, or the end of those that it is for."""
         said = self.said.lower()
-        if said.startswith("@"):
-            return address.endswith(said)
-        return address == said if "@" in said else address.endswith(f"@{said}")
+        if "@" in said and not said.startswith("@"):
+            return said, ""
+        return "", said if said.startswith("@") else f"@{said}"
 
 
 @dataclass(frozen=True)
@@ -67,7 +73,11 @@ class Words:
 
     def matches(self, text: str) -> bool:
         """``text`` is case folded."""
-        return self.said.casefold() in text if self._regex is None else self._regex.fullmatch(text) is not None
+        return self._folded in text if self._regex is None else self._regex.fullmatch(text) is not None
+
+    @cached_property
+    def _folded(self) -> str:
+        return self.said.casefold()
 
 
 def _wild(said: str) -> re.Pattern[str]:

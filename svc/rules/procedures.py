@@ -130,7 +130,8 @@ async def _matched(workspace: Workspace, found: list[Found], rule: InForce) -> l
 
 
 def _newest(tx: ReadTx, principal: Principal, *, limit: int) -> list[Found]:
-    looked_at = (finding.found(tx, one) for one in finding.newest_messages(tx, principal, limit=limit))
+    accounts = finding.Accounts()
+    looked_at = (finding.found(tx, one, accounts) for one in finding.newest_messages(tx, principal, limit=limit))
     return [one for one in looked_at if one is not None]
 
 

@@ -269,9 +269,11 @@ def test_the_filing_line_links_to_its_page(app: App) -> None:
 
 def test_a_proposed_reply_has_its_place(start: Callable[..., App]) -> None:
     world = world_with_body("<p>Hello</p>")
-    world.details["thr_01"]["proposedReply"] = {"id": "prp_1", "html": "<p>Thank you</p>", "ruleId": "rul_1"}
+    reply = {"id": "prp_1", "to": ["Noa <noa@example.org>"], "cc": [], "subject": "Re: Hello", "ruleId": "rul_1"}
+    world.details["thr_01"]["proposedReply"] = {**reply, "html": "<p>Thank you</p>"}
     page = start(world).open("/p/mail/t/thr_01", ready=".proposed iframe")
     expect(page.locator(".proposed")).to_contain_text("Proposed reply, not sent")
+    expect(page.locator(".proposed-to")).to_have_text("To Noa <noa@example.org>: Re: Hello")
 
 
 def test_mark_unread_goes_back_and_marks(app: App) -> None:
