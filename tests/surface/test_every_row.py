@@ -38,6 +38,10 @@ class Door:
 
 
 ROUTES: dict[str, Door] = {
+    "POST /mcp": Door(
+        access="authenticated", target="/mcp", method="POST", wanted={"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    ),
+    "GET /mcp": Door(access="authenticated", target="/mcp", status=405),
     "GET /": Door(access="public", target="/"),
     "GET /login": Door(access="public", target="/login"),
     "GET /p": Door(access="public", target="/p"),
@@ -88,7 +92,7 @@ ROUTES: dict[str, Door] = {
 }
 PROBES = frozenset({"GET /livez", "GET /readyz", "GET /health"})
 OPEN_TO_ANY_SITE = frozenset({"POST /pair/claim", "POST /gitops/webhook"})
-ASKS_FOR_MORE = frozenset({"POST /auth/logout", "POST /auth/socket-ticket", "POST /gitops/webhook"})
+ASKS_FOR_MORE = frozenset({"POST /mcp", "POST /auth/logout", "POST /auth/socket-ticket", "POST /gitops/webhook"})
 """A cookie, a token or a signature of its own."""
 
 SOCKETS: dict[str, Access] = {"/ws": "authenticated", "/meetings/audio": "authenticated", "/pty": "terminal"}
@@ -151,6 +155,15 @@ PROCEDURES: dict[str, Door] = {
     "runs.step": query("authenticated", 404, id="run_none", stepId="step"),
     "runs.cancel": mutation("authenticated", 404, id="run_none"),
     "runs.retry": mutation("authenticated", 404, id="run_none"),
+    "tools.list": query("authenticated"),
+    "memory.list": query("authenticated"),
+    "pages.trust": query("authenticated", 404, path="nowhere"),
+    "pages.setTrusted": mutation("authenticated", 404, path="nowhere"),
+    "agents.list": query("authenticated"),
+    "agents.run": mutation("authenticated", 404, agent="nobody"),
+    "agents.say": mutation("authenticated", 404, runId="run_none", text="Hi"),
+    "agents.trust": query("authenticated", 404, runId="run_none"),
+    "agents.retry": mutation("authenticated", 404, runId="run_none", stepId="model"),
     "approvals.list": query("authenticated"),
     "approvals.decide": mutation("authenticated", 404, id="apr_none", approve=True),
     "plugins.list": query("admin"),
