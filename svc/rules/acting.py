@@ -217,8 +217,15 @@ def hand_over(tx: Tx, user_id: str) -> None:
 
 
 def prune(tx: Tx) -> None:
-    """Forget what was done long ago."""
+    """Forget what was done long ago, and the mails that a run was given which can't go on any more."""
     tx.run("delete from rule_runs where at < :oldest", oldest=tx.now - KEEP_MS)
+    tx.run(
+        """
+        delete from rule_batches where run_id not in (
+            select id from runs where state not in ('done', 'cancelled')
+        )
+        """
+    )
 
 
 __all__ = ["Act", "Draft", "act", "fail", "hand_over", "prune", "run_id_of", "take", "undo", "why"]

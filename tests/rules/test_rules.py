@@ -10,7 +10,7 @@ import pytest
 import trio
 
 from svc.clock import VirtualClock
-from svc.rules import following
+from svc.rules import acting, following
 from svc.store import Tx
 from tests.recorded_log import RecordedLog
 from tests.support.service import RpcError, Service, open_service
@@ -242,5 +242,8 @@ async def test_a_dry_run_changes_nothing_and_applying_sorts_what_was_there(desk:
     assert await desk.service.query("fake.llm.calls") == []
     await desk.service.mutate("rules.undo", runId=run_id)
     assert (await desk.row(one))["inInbox"]
+    assert await desk.service.rows("select count(*) from rule_batches") == [(1,)]
+    await desk.service.workspace.store.write(acting.prune)
+    assert await desk.service.rows("select count(*) from rule_batches") == [(0,)]
     with pytest.raises(RpcError, match="when says nothing"):
         await desk.service.mutate("rules.save", title="Everything", rule={**wanted, "when": {}})
