@@ -342,11 +342,11 @@ async def _app_read_once() -> AsyncIterator[None]:
 class _KeptTree:
     @staticmethod
     def load(path: Path, *, off: Iterable[str]) -> StaticTree:
-        return _tree(path, tuple(off))
+        return app_tree(path, tuple(off))
 
 
 @cache
-def _tree(path: Path, off: tuple[str, ...]) -> StaticTree:
+def app_tree(path: Path, off: tuple[str, ...]) -> StaticTree:
     return StaticTree.load(path, off=off)
 
 

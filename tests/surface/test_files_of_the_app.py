@@ -8,7 +8,12 @@ from threading import get_ident
 
 import pytest
 
-from tests.support.service import Service
+from tests.support.service import Service, app_tree
+
+
+@pytest.fixture(autouse=True)
+def _nothing_was_asked_for_yet() -> None:
+    app_tree.cache_clear()
 
 
 async def test_a_file_is_compressed_in_a_thread_when_it_is_first_asked_for(
