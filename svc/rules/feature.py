@@ -8,6 +8,7 @@ from svc.feature import Feature
 from svc.job import Job
 from svc.rules import acting
 from svc.rules.calls import CALLS
+from svc.rules.erasing import erase
 from svc.rules.following import CONSUMER
 from svc.rules.migrations import MIGRATIONS
 from svc.rules.page import KIND
@@ -32,6 +33,7 @@ FEATURE = Feature(
     procedures=PROCEDURES,
     consumers=(CONSUMER,),
     calls=CALLS,
+    erases=(erase,),
     claim=acting.hand_over,
     worker=WORKER,
     jobs=(Job(name="rules", summary="Forgets what rules did long ago.", run=_prune, every_s=DAY_MS / 1_000),),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -247,3 +248,24 @@ async def test_a_dry_run_changes_nothing_and_applying_sorts_what_was_there(desk:
     assert await desk.service.rows("select count(*) from rule_batches") == [(0,)]
     with pytest.raises(RpcError, match="when says nothing"):
         await desk.service.mutate("rules.save", title="Everything", rule={**wanted, "when": {}})
+
+
+async def test_what_rules_did_with_an_erased_accounts_mail_is_gone_and_of_no_other(desk: Desk) -> None:
+    await desk.rule("a-star", "when: {from: '*'}\nthen: [star]")
+    await desk.until(partial(desk.why, await desk.comes("Gone")))
+    noa = "noa@example.com"
+    for subject in ("Before", "Stays"):  # rules are for what comes after the first look
+        wanted = {"address": noa, "from": ANN, "subject": subject, "text": "Hello."}
+        await desk.service.mutate("fake.mail.inject", **wanted)
+        await desk.service.mutate("fake.mail.syncNow", address=noa)
+    (kept,) = [one["id"] for one in await desk.threads() if one["subject"] == "Stays"]
+    await desk.until(partial(desk.why, kept))
+    (account,) = [one for one in await desk.service.query("mail.accounts") if one["address"] == ME]
+    await desk.service.mutate("mail.disconnect", accountId=account["id"], erase=True)
+
+    async def is_erased() -> bool:
+        return not await desk.service.rows("select 1 from mail_accounts where id = :id", id=account["id"])
+
+    await desk.until(is_erased)
+    rows = await desk.service.rows("select thread_id from rule_runs join rule_acts on run_id = id")
+    assert rows == [(kept,)]
