@@ -12,8 +12,9 @@ PROCESSES := $(shell $(PYTHON) -c 'import os; print(min(6, 2 * os.cpu_count()))'
 # Homes of tests lie in memory where there is much room: they are synced and deleted all the time.
 IN_MEMORY := $(shell $(PYTHON) -c 'import os; at = "/dev/shm"; there = os.path.isdir(at) and os.statvfs(at); \
     print(at if there and there.f_bavail * there.f_frsize >> 33 and not there.f_flag & os.ST_NOEXEC else "")')
-# The order is that of tests/conftest.py. A process that died is not replaced: another one would begin with the very test.
-PYTEST := $(BIN)/pytest --numprocesses $(PROCESSES) --dist loadfile --no-loadscope-reorder --max-worker-restart=0 \
+# The order is that of tests/conftest.py. A process that died is replaced twice at most, since another one begins with
+# the very test that it died of.
+PYTEST := $(BIN)/pytest --numprocesses $(PROCESSES) --dist loadfile --no-loadscope-reorder --max-worker-restart=2 \
     --durations=20 --durations-min=1
 
 # Some machines say not to keep bytecode: each process that a test starts would compile the whole service anew.

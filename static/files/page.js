@@ -136,7 +136,7 @@ function More({ more, at }) {
     }, { root: button.current.closest(".files-page"), rootMargin: NEAR });
     watcher.observe(button.current);
     return () => watcher.disconnect();
-  }, [at]);
+  }, [at, more]);
   return html`<button class="button" ref=${button} onClick=${() => void more()}>Show more</button>`;
 }
 

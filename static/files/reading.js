@@ -24,8 +24,10 @@ export function useFiles(wanted) {
   const [problem, setProblem] = useState("");
   const asking = useRef(new AbortController());
   const shown = useRef(/** @type {Found} */ ({ files: [], next: null }));
+  const asked = useRef(A_TIME); // what is read anew because of news reaches as far as the read that it breaks off
   const read = useCallback(async (/** @type {Found} */ before, /** @type {number} */ down) => {
     asking.current.abort();
+    asked.current = down;
     const { signal } = (asking.current = new AbortController());
     try {
       const found = await readOn(wanted, before, down, signal);
@@ -37,8 +39,8 @@ export function useFiles(wanted) {
       if (!signal.aborted) setProblem(reasonOf(error));
     }
   }, [wanted.text, wanted.sort, wanted.kinds]);
-  const load = () => read({ files: [], next: null }, Math.min(READ_ANEW, Math.max(A_TIME, shown.current.files.length)));
-  const more = () => read(shown.current, shown.current.files.length + A_TIME);
+  const load = () => read({ files: [], next: null }, Math.min(READ_ANEW, asked.current));
+  const more = useCallback(() => read(shown.current, shown.current.files.length + A_TIME), [read]);
   useEffect(() => {
     void read({ files: [], next: null }, A_TIME);
     return () => asking.current.abort();

@@ -27,7 +27,6 @@ from playwright.sync_api import Browser, BrowserContext, Frame, Route, sync_play
 from tests.peers.needs import CHROMIUM, HEADLESS_PATH, need
 from tests.sizes import HOSTILE_WAYS
 from tests.support.browser import FLAGS
-from tests.support.installed import InstalledService
 from tests.support.process import READY_DEADLINE_S, ServiceProcess, free_port, until
 from tests.surface.test_every_row import PROBES, doors, target_of
 
@@ -98,7 +97,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def service(tmp_path: Path) -> Iterator[ServiceProcess]:
-    with InstalledService(tmp_path) as process:
+    with ServiceProcess(tmp_path) as process:
         process.start(**SETTINGS)
         until(lambda: is_at_rest(process), what="all the seeded mail", deadline_s=READY_DEADLINE_S, tell=process.log)
         yield process

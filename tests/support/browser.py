@@ -32,7 +32,7 @@ from playwright.sync_api import (
 from playwright.sync_api import TimeoutError as Timeout
 
 from tests.peers.needs import HEADLESS_PATH
-from tests.sizes import HANGS_S, SLOW_PROCESSOR
+from tests.sizes import SLOW_PROCESSOR
 from tests.web.fake_server import STATIC, World
 
 FLAGS: Final = (
@@ -82,21 +82,33 @@ PREPARE: Final = """held => {
     window.setTimeout = (run, ms, ...given) => held.includes(ms) ? 0 : setTimeout(run, ms, ...given);
 }"""
 """Counts the answers that the page waits for, and lets what leaves by itself stay."""
-SETTLED: Final = """async () => {
+SETTLED: Final = """async patience => {
     const app = document.querySelector("script[type=module][src$='/app.js']");
     if (!app) return;
+    let waits = "its modules";
     const calm = async () => {
         for (let frames = 0; frames < 3; frames += 1) {
+            waits = "a frame to be drawn";
             await new Promise(requestAnimationFrame);
+            waits = `${window.asked} answers`;
             if (window.asked) frames = 0;
         }
     };
-    const [{ liveState }, { place }, { me, meProblem }] = await Promise.all(
-        ["live", "router", "session"].map(name => import(app.src.replace("/app.js", `/${name}.js`))));
-    while (!me.value && !meProblem.value) await new Promise(requestAnimationFrame);
-    await calm();
-    while (!place.value.route?.bare && liveState.value === "connecting") await new Promise(requestAnimationFrame);
-    await calm();
+    const settle = async () => {
+        const [{ liveState }, { place }, { me, meProblem }] = await Promise.all(
+            ["live", "router", "session"].map(name => import(app.src.replace("/app.js", `/${name}.js`))));
+        waits = "who is signed in";
+        while (!me.value && !meProblem.value) await new Promise(requestAnimationFrame);
+        await calm();
+        waits = "live updates";
+        while (!place.value.route?.bare && liveState.value === "connecting") await new Promise(requestAnimationFrame);
+        await calm();
+    };
+    let timer;
+    const late = new Promise((_, refuse) => {
+        timer = setTimeout(() => refuse(new Error(`${location} still waits for ${waits}`)), patience);
+    });
+    await Promise.race([settle(), late]).finally(() => clearTimeout(timer));
 }"""
 """A page without the app is so at once."""
 
@@ -155,7 +167,7 @@ def settled(page: Page) -> None:
 
 def _settles(page: Page) -> bool:
     try:
-        page.evaluate(SETTLED)
+        page.evaluate(SETTLED, PATIENCE_MS)
     except Error as error:
         if "navigation" not in str(error):
             raise

@@ -236,12 +236,11 @@ def test_many_come_page_by_page_and_a_finger_finds_what_it_presses(browser: Brow
         assert "\n".join(small_targets(page)) == ""
         page.get_by_label("Find a file").fill("sheet")
         expect(page.locator(".files-frame > .fine")).to_have_text("60 or more files")
-        page.get_by_role("button", name="Show more").scroll_into_view_if_needed()
         expect(page.get_by_role("link", name="sheet-000.csv", exact=True)).to_have_count(0)
-        while page.get_by_role("button", name="Show more").count():
-            page.get_by_role("button", name="Show more").scroll_into_view_if_needed()
-            settled(page)
-        expect(page.locator(".file-row")).to_have_count(130)
+        for shown in (120, 130):
+            page.locator(".file-link").last.focus()  # which brings *Show more* near: it needs no press
+            expect(page.locator(".file-row")).to_have_count(shown)
+        expect(page.get_by_role("button", name="Show more")).to_have_count(0)
         assert names(page)[-1] == "sheet-000.csv"
 
 
