@@ -5,6 +5,7 @@ import { query } from "../rpc.js";
 import { loadMe } from "../session.js";
 import { Link } from "./link.js";
 import { loadLibrary, Screen } from "./screen.js";
+import { noteShown, shownHere } from "./shown_here.js";
 
 /** @typedef {import("./link.js").LinkState} LinkState */
 /** A key that a phone has none of holds for the next one that is typed. */
@@ -82,6 +83,7 @@ export class Tab {
       state: (state, words) => this.#say(state, words),
       ready: (session, replayed) => {
         this.session.value = session;
+        noteShown(session, true);
         screen.begin(replayed);
       },
       output: (data) => screen.draw(data, () => this.#link?.drew(data.length)),
@@ -106,6 +108,7 @@ export class Tab {
   #say(state, words) {
     this.state.value = state;
     this.words.value = words;
+    if (this.session.value && (state === "taken" || state === "ended")) noteShown(this.session.value, false);
   }
 
   /** @param {Uint8Array} data */
@@ -127,7 +130,9 @@ export class Tab {
 export async function openTabs(wanted) {
   const found = await query("terminals.list");
   const mine = found.filter((one) => one.mine);
-  tabs.value = mine.map((one) => new Tab(one.session, { title: one.program, waits: one.shown }));
+  const here = shownHere();
+  tabs.value = mine.map((one) =>
+    new Tab(one.session, { title: one.program, waits: one.shown && !here.has(one.session) }));
   if (!tabs.value.length) addTab();
   else front.value = tabs.value.find((one) => one.session.value === wanted) ?? tabs.value[0] ?? null;
   return found.filter((one) => !one.mine);
@@ -143,6 +148,7 @@ export function addTab() {
 export function removeTab(tab) {
   const at = tabs.value.indexOf(tab);
   tab.close();
+  if (tab.session.value) noteShown(tab.session.value, false);
   tabs.value = tabs.value.filter((one) => one !== tab);
   if (front.value === tab) front.value = tabs.value[Math.min(at, tabs.value.length - 1)] ?? null;
 }

@@ -196,6 +196,19 @@ def test_what_runs_is_shown_again_after_a_reload_and_after_a_lost_link(sit: Call
     expect(page.get_by_text("It has ended meanwhile.")).to_be_visible()
 
 
+def test_a_reloaded_window_has_its_terminals_again_where_the_server_still_holds_its_old_socket(
+    sit: Callable[..., Sitting],
+) -> None:
+    world = TerminalWorld(kept=LISTING + PROMPT)
+    world.terminals = [listed("trm_a"), listed("trm_b", shown=True)]
+    sitting = sit(world, path="/p/terminal/trm_a")
+    sitting.shows("deploy.sh")
+    world.terminals = [listed("trm_a", shown=True), listed("trm_b", shown=True)]
+    sitting.page.reload()
+    sitting.shows("deploy.sh")
+    assert [one["session"][0] for one in world.asked] == ["trm_a", "trm_a"]
+
+
 def test_who_is_no_admin_sees_none_and_neither_does_a_public_server(start: Callable[..., App]) -> None:
     app = start(TerminalWorld(me=signed_in(JONAS)))
     page = app.open("/p/terminal", ready=".empty-title")
