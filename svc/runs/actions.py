@@ -55,6 +55,36 @@ def begin(
     run_id = derived_id("run", parent.run_id, parent.key) if parent else new_id("run")
     if queries.depth(tx, parent.run_id if parent else None) >= MAX_DEPTH:
         raise Invalid(f"Runs may begin others {MAX_DEPTH} deep.")
+    return _queue(
+        tx,
+        run_id,
+        workflow=workflow.name,
+        version=workflow.version,
+        title=title or workflow.title,
+        user_id=user_id,
+        input=encoded(input),
+        calls=workflow.calls,
+        capabilities=(*workflow.capabilities, *capabilities),
+        parent=parent,
+        device_id=device_id,
+    )
+
+
+def _queue(
+    tx: Tx,
+    run_id: str,
+    *,
+    workflow: str,
+    version: int,
+    title: str,
+    user_id: str | None,
+    input: str,
+    calls: Sequence[str],
+    capabilities: Sequence[str],
+    parent: Parent | None,
+    device_id: str | None,
+) -> str:
+    """``input`` is JSON. One that is there already stays as it is."""
     tx.run(
         """
         insert into runs (id, workflow, version, title, user_id, state, input, parent_id, parent_key, calls,
@@ -64,15 +94,15 @@ def begin(
         on conflict (id) do nothing
         """,
         id=run_id,
-        workflow=workflow.name,
-        version=workflow.version,
-        title=title or workflow.title,
+        workflow=workflow,
+        version=version,
+        title=title,
         user_id=user_id,
-        input=encoded(input),
+        input=input,
         parent_id=parent.run_id if parent else None,
         parent_key=parent.key if parent else None,
-        calls=json_array(workflow.calls),
-        capabilities=json_array((*workflow.capabilities, *capabilities)),
+        calls=json_array(calls),
+        capabilities=json_array(capabilities),
         now=tx.now,
         device_id=device_id,
     )
@@ -174,17 +204,17 @@ def fork(tx: Tx, row: RunRow, *, before: str, device_id: str | None) -> str:
     step = queries.step(tx, row.id, before)
     if step is None or step.kind != "llm":
         raise NotFound("There is no such call of a model in this run.")
-    run_id = new_id("run")
-    tx.run(
-        """
-        insert into runs (id, workflow, version, title, user_id, state, input, calls, capabilities, due_at, created_at,
-            device_id)
-        select :new_id, workflow, version, title, user_id, 'queued', input, calls, capabilities, :now, :now, :device_id
-        from runs where id = :id
-        """,
-        new_id=run_id,
-        id=row.id,
-        now=tx.now,
+    run_id = _queue(
+        tx,
+        new_id("run"),
+        workflow=row.workflow,
+        version=row.version,
+        title=row.title,
+        user_id=row.user_id,
+        input=row.input,
+        calls=row.calls,
+        capabilities=row.capabilities,
+        parent=None,
         device_id=device_id,
     )
     tx.run(
@@ -200,9 +230,6 @@ def fork(tx: Tx, row: RunRow, *, before: str, device_id: str | None) -> str:
         id=row.id,
         key=before,
     )
-    forked = _existing(tx, run_id)
-    tell_all(tx, forked)
-    note(tx, forked, "run.queued")
     return run_id
 
 

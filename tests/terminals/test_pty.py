@@ -112,7 +112,8 @@ async def test_a_kill_by_its_socket_or_by_the_procedure_ends_it(desk: Desk) -> N
     await desk.service.mutate("terminals.kill", session=second.session)
     for screen in (first, second):
         assert await screen.end() == 1000
-        assert screen.words[-1] == {"type": "exit", "signal": "SIGHUP"}
+        # HUP; and KILL for a shell that a machine under load lets do nothing for two seconds
+        assert screen.words[-1] in [{"type": "exit", "signal": f"SIG{name}"} for name in ("HUP", "KILL")]
     with pytest.raises(RpcError) as gone:
         await desk.service.mutate("terminals.kill", session=first.session)
     assert gone.value.code == "NOT_FOUND"

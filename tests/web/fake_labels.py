@@ -127,6 +127,9 @@ class LabelPart:
         words = given.get("text", "").lower().split()
         return [one for one in self.found_files if all(word in one["name"].lower() for word in words)]
 
+    def rpc_agents_list(self, given: dict[str, Any]) -> Any:
+        return []
+
     def rpc_pages_tree(self, given: dict[str, Any]) -> Any:
         page = {"kind": "page", "access": "inherited", "canWrite": True, "hasChildren": False}
         return [{**page, "id": "pag_1", "path": "crm/jonas-feld", "title": "Jonas Feld", "updatedAt": fake_world.at()}]

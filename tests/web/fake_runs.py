@@ -109,6 +109,7 @@ class RunPart:
             "input": {"to": ["jonas@sea.example"], "subject": "Harbour"},
             "requestedAt": moment(hours=-3),
             "expiresAt": moment(hours=5, minutes=2),
+            "card": None,
             **fields,
         }
         self.approvals.append(approval)

@@ -8,7 +8,6 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.support.browser import fresh_page, until
-from tests.support.installed import InstalledService
 from tests.support.process import ServiceProcess
 
 pytestmark = [pytest.mark.browser, pytest.mark.wall_clock, pytest.mark.thorough]
@@ -25,7 +24,7 @@ KEPT = """async () => {
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
-    with InstalledService(tmp_path_factory.mktemp("service")) as service:
+    with ServiceProcess(tmp_path_factory.mktemp("service")) as service:
         service.start(PROVIDERS="fake")
         yield service
 

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from tests.support.browser import fresh_page, settled
-from tests.support.installed import InstalledService
+from tests.support.process import ServiceProcess
 
 pytestmark = pytest.mark.browser
 
@@ -89,7 +89,7 @@ PAST_THE_GRAMMAR: dict[str, tuple[str, str]] = {
 
 @pytest.fixture(scope="module")
 def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    with InstalledService(tmp_path_factory.mktemp("markdown")) as service:
+    with ServiceProcess(tmp_path_factory.mktemp("markdown")) as service:
         service.start(PROVIDERS="fake")
         with fresh_page(browser, base_url=service.base) as opened:
             opened.goto("/p/")
