@@ -77,8 +77,8 @@ export function threadMoved(thread) {
   if (current?.id === thread.id) void show(thread.id);
 }
 
-/** It is gone, or has become one with another, which the server leads to. @param {string} id */
-export function threadGone(id) {
+/** It is gone, has become one with another, which the server leads to, or shows more. @param {string} id */
+export function refetchDetail(id) {
   cache.delete(id);
   if (opened.value?.id === id) void show(id);
 }

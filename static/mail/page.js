@@ -17,7 +17,7 @@ import { BulkBar } from "./bulk.js";
 import { COMMANDS, SHORTCUTS } from "./commands.js";
 import { ComposeBar } from "./compose/compose.js";
 import { ConnectDialog } from "./connect.js";
-import { close, opened, prefetch, refetchDetails, show, threadGone, threadMoved } from "./details.js";
+import { close, opened, prefetch, refetchDetails, show, refetchDetail, threadMoved } from "./details.js";
 import { DraftsList } from "./drafts_list.js";
 import { loadActing, stepChanged } from "./everything.js";
 import { ActingStrips, PickStrip } from "./everything_strips.js";
@@ -99,7 +99,9 @@ export function onMailEvent(event) {
     changed(payload.thread);
   } else if (event.kind === "thread.removed") {
     forgetThread(event.id);
-    threadGone(event.id);
+    refetchDetail(event.id);
+  } else if (event.kind === "thread.details") {
+    refetchDetail(event.id);
   } else if (event.kind === "snippets.changed") {
     refetchSnippets();
   } else if (event.kind === "bulk.changed" && payload.step) {

@@ -96,8 +96,10 @@ def _mail_says_why(service: ServiceProcess, page: Page, before: str) -> None:
 def _reply_is_approved(service: ServiceProcess, page: Page) -> None:
     body = "---\nwhen: {from: shop.example, subject: order}\nthen: [{draft: Say thanks.}]\n---\n"
     service.mutate("pages.save", path="mail-rules/thanks", body=body)
-    service.mutate("fake.llm.script", match="Say thanks.", replies=[{"text": "Thank you, Ann.\n\nMia"}])
-    page.goto(f"/p/mail/t/{receive(service, 'Your order')}")
+    service.mutate(
+        "fake.llm.script", match="Say thanks.", replies=[{"text": "Thank you, Ann.\n\nMia", "delayMs": 1_500}]
+    )
+    page.goto(f"/p/mail/t/{receive(service, 'Your order')}")  # the draft comes while one reads
     card = page.get_by_role("region", name="Proposed reply")
     expect(card).to_contain_text(SHOP)
     assert service.query("fake.mail.sent", address=MIA) == []

@@ -74,7 +74,7 @@ def propose(
         now=tx.now,
     )
     if made:
-        thread_rows.refresh_thread(tx, account, thread_id, device_id="system:rules")
+        thread_rows.emit_details(tx, account, thread_id, device_id="system:rules")
     return bool(made)
 
 

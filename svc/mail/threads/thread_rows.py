@@ -113,6 +113,19 @@ def emit_thread(tx: Tx, account: Account, thread_id: str, *, device_id: str) -> 
     _emit_threads(tx, account, [thread_id], device_id=device_id)
 
 
+def emit_details(tx: Tx, account: Account, thread_id: str, *, device_id: str) -> None:
+    """Something has changed that only the open thread shows."""
+    for audience, _ in viewers(tx, account):
+        tx.emit(
+            topic=MAIL_TOPIC,
+            kind="thread.details",
+            id=thread_id,
+            payload={"accountId": account.id},
+            audience=audience,
+            device_id=device_id,
+        )
+
+
 def _emit_threads(tx: Tx, account: Account, thread_ids: Iterable[str], *, device_id: str) -> None:
     rows = [row for thread_id in thread_ids if (row := thread_queries.thread(tx, thread_id)) is not None]
     for audience, viewer in viewers(tx, account):
