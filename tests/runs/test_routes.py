@@ -61,8 +61,12 @@ async def hostile(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> Async
         return (workflow("empty", code), workflow("ungranted", code, capabilities=("llm.a",)))
 
     async with bench_of(tmp_path, wall, log, make) as bench:
+        dispatcher = bench.service.workspace.service(Dispatcher)
+        with trio.fail_after(60):
+            while not dispatcher.workers():  # noqa: ASYNC110  virtual time
+                await trio.sleep(0.1)
         await bench.service.workspace.root.remove("worker")
-        await bench.service.workspace.service(Dispatcher).forget_dead()
+        await dispatcher.forget_dead()
         await bench.begin("empty")
         (lease,) = await bench.service.workspace.store.write(leasing.lease, "test#1")
         yield Hostile(bench=bench, lease=lease)
