@@ -31,9 +31,12 @@ def target(**environ: str) -> dict[str, object]:
 def test_each_kind_of_place_is_told_to_the_archiver_as_it_wants_it(word: str) -> None:
     assert target(**{f"{word}_FILE_PREFIX": "file:///mnt/archive/"})["path"] == "/mnt/archive/db"
     s3 = target(
-        **{f"{word}_S3_PREFIX": "s3://bucket/a/b"}, AWS_ACCESS_KEY_ID="id", AWS_SECRET_ACCESS_KEY=SECRET,
-        AWS_ENDPOINT="https://s3.example.org", AWS_REGION="eu-central-1",
-    )  # fmt: skip
+        **{f"{word}_S3_PREFIX": "s3://bucket/a/b"},
+        AWS_ACCESS_KEY_ID="id",
+        AWS_SECRET_ACCESS_KEY=SECRET,
+        AWS_ENDPOINT="https://s3.example.org",
+        AWS_REGION="eu-central-1",
+    )
     assert (s3["type"], s3["bucket"], s3["path"], s3["region"]) == ("s3", "bucket", "a/b/db", "eu-central-1")
     assert (s3["endpoint"], s3["force-path-style"]) == ("https://s3.example.org", True)
     assert s3["env"] == ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"]
@@ -42,9 +45,10 @@ def test_each_kind_of_place_is_told_to_the_archiver_as_it_wants_it(word: str) ->
     az = target(**{f"{word}_AZ_PREFIX": "azure://box/x"}, AZURE_STORAGE_ACCOUNT="acc", AZURE_STORAGE_ACCESS_KEY=SECRET)
     assert (az["type"], az["bucket"], az["account-name"], az["path"]) == ("abs", "box", "acc", "x/db")
     ssh = target(
-        **{f"{word}_SSH_PREFIX": "ssh://me@box:2222/srv/svc"}, SSH_PRIVATE_KEY_PATH="/k",
+        **{f"{word}_SSH_PREFIX": "ssh://me@box:2222/srv/svc"},
+        SSH_PRIVATE_KEY_PATH="/k",
         ARCHIVE_SSH_HOST_KEY="ssh-ed25519 AAAA",
-    )  # fmt: skip
+    )
     assert (ssh["type"], ssh["host"], ssh["user"], ssh["path"]) == ("sftp", "box:2222", "me", "/srv/svc/db")
     assert (ssh["key-path"], ssh["host-key"]) == ("/k", "ssh-ed25519 AAAA")
 

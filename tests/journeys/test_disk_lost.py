@@ -59,9 +59,11 @@ class Machine:
 def svc(machine: Machine, service: ServiceProcess, *arguments: str) -> subprocess.CompletedProcess[str]:
     """A command on a machine that has nothing of the lost one but the paper with the code."""
     environ = {
-        **os.environ, **machine.settings, "SVC_HOME": str(service.home),
+        **os.environ,
+        **machine.settings,
+        "SVC_HOME": str(service.home),
         "XDG_CONFIG_HOME": str(service.directory / "config"),
-    }  # fmt: skip
+    }
     return subprocess.run(
         [sys.executable, "-m", "svc", *arguments],
         cwd=ROOT,

@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from contextlib import suppress
 from http.client import HTTPConnection
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Final
 import pytest
 
 from tests.sizes import HANGS_S
-from tests.support.process import ROOT, ServiceProcess, free_port
+from tests.support.process import ROOT, ServiceProcess, free_port, until
 
 pytestmark = pytest.mark.journey
 
@@ -37,14 +36,17 @@ def place(root: Path, port: int) -> subprocess.Popen[bytes]:
 def until_some_has_come(root: Path) -> None:
     """Or all of it: a fast disk may leave no middle to see."""
     blobs = len(list(root.glob("??/??/*")))
-    deadline = time.monotonic() + HANGS_S
-    while time.monotonic() < deadline:
-        with suppress(FileNotFoundError):
-            if any(one.stat().st_size for one in (root / ".incoming").iterdir()):
-                return
-        if len(list(root.glob("??/??/*"))) > blobs:
-            return
-    raise AssertionError("nothing came")
+    until(
+        lambda: _is_coming(root) or len(list(root.glob("??/??/*"))) > blobs,
+        what="some of the content to come",
+        deadline_s=HANGS_S,
+    )
+
+
+def _is_coming(root: Path) -> bool:
+    with suppress(FileNotFoundError):
+        return any(one.stat().st_size for one in (root / ".incoming").iterdir())
+    return False
 
 
 def upload(service: ServiceProcess, content: bytes) -> str:
@@ -78,9 +80,7 @@ def test_what_was_being_uploaded_gets_there_whoever_was_killed(tmp_path: Path) -
             there = place(root, port)
             names = [hashlib.sha256(content).hexdigest() for content in contents]
             paths = [root / name[:2] / name[2:4] / name for name in names]
-            deadline = time.monotonic() + HANGS_S
-            while not all(path.exists() for path in paths) and time.monotonic() < deadline:
-                time.sleep(0.05)
+            until(lambda: all(path.exists() for path in paths), what="every blob to be there", deadline_s=HANGS_S)
             assert [path.read_bytes() for path in paths] == contents
             assert service.stop() == 0
     finally:

@@ -40,9 +40,10 @@ def add(tree: Path) -> None:
     in_list(tree / "svc/app.py", "from svc.clock import", "from svc import habits\nfrom svc.clock import")
     in_list(tree / "static/features.js", "export const FEATURES = [", "export const FEATURES = [habits, ")
     in_list(
-        tree / "static/features.js", "import { FEATURE as files }",
+        tree / "static/features.js",
+        "import { FEATURE as files }",
         'import { FEATURE as habits } from "./habits/feature.js";\nimport { FEATURE as files }',
-    )  # fmt: skip
+    )
 
 
 def take_out(tree: Path) -> None:
