@@ -41,11 +41,11 @@ function Show({ usage, load }) {
     ${problem && html`<p class="form-problem" role="status">${problem}</p>`}
     <p>Yours: $${today.usd.toFixed(4)} today in ${today.calls} calls, $${month.usd.toFixed(2)} in 30 days.</p>
     ${everybody && html`<p>Everybody today: $${everybody.usd.toFixed(4)} in ${everybody.calls} calls.</p>
-      <form onSubmit=${save}><h2>Up to where</h2>
+      <form class="ceilings" onSubmit=${save}><h2>Ceilings</h2>
         ${field("dayUsd", "Dollars a day, for everybody together")}
         ${field("runUsd", "Dollars for one run")}
         ${field("dayTokens", "Tokens a day")}
-        <p><button type="submit" class="button primary">Save</button></p>
+        <button type="submit" class="button primary">Save</button>
         ${fault && html`<p class="form-problem" role="alert">${fault}</p>`}
       </form>`}
   </section>`;
