@@ -25,11 +25,16 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any, Final, Self
 
 LOOK_AGAIN_S: Final = 0.01
+ENDS_S: Final = 10.0
+
+
+class WarmEnded(AssertionError):
+    def __init__(self, status: int) -> None:
+        super().__init__(f"the process that starts the others ended with {status}: what it said stands above")
 
 
 @dataclass(kw_only=True)
@@ -74,8 +79,14 @@ class Warm:
 
     @classmethod
     def of(cls, root: Path) -> Self:
-        """The one that has loaded the package below ``root``."""
-        return _warm(root)  # type: ignore[return-value]
+        """The one that has loaded the package below ``root``. If it has ended, another one takes its place."""
+        warm = _OF_ROOT.get(root)
+        if warm is not None and (status := warm.process.poll()) is not None:
+            print(f"what starts the others has ended, with {status}", file=sys.stderr)  # as where memory is short
+            warm = None
+        if warm is None:
+            warm = _OF_ROOT[root] = _loaded(root)
+        return warm  # type: ignore[return-value]
 
     def start(
         self, arguments: Sequence[str], *, cwd: Path, environ: Mapping[str, str], stdout: Path | None, stderr: Path
@@ -91,20 +102,21 @@ class Warm:
         assert self.process.stdin is not None, "it was asked for"
         assert self.process.stdout is not None, "it was asked for"
         with self._one_at_a_time:
-            self.process.stdin.write(json.dumps(order) + "\n")
-            self.process.stdin.flush()
+            with suppress(BrokenPipeError):
+                self.process.stdin.write(json.dumps(order) + "\n")
+                self.process.stdin.flush()
             answer = self.process.stdout.readline()
-        assert answer, "the process that starts the others has ended: what it said stands above"
+        if not answer:
+            raise WarmEnded(self.process.wait(timeout=ENDS_S))
         return json.loads(answer)
 
 
-_ALL: Final[list[Warm]] = []
+_OF_ROOT: Final[dict[Path, Warm]] = {}
 
 
-@cache
-def _warm(root: Path) -> Warm:
+def _loaded(root: Path) -> Warm:
     here = Path(__file__).parents[2]
-    warm = Warm(
+    return Warm(
         subprocess.Popen(
             [sys.executable, "-m", "tests.support.warm"],
             cwd=root,
@@ -114,18 +126,16 @@ def _warm(root: Path) -> Warm:
             text=True,
         )
     )
-    _ALL.append(warm)
-    return warm
 
 
 def warm_processes() -> set[int]:
     """The processes that stay from one test to the next."""
-    return {warm.process.pid for warm in _ALL}
+    return {warm.process.pid for warm in _OF_ROOT.values()}
 
 
 def started_processes() -> set[int]:
     """Those that were started by them and nobody has waited for."""
-    return {pid for warm in _ALL for pid in warm.running}
+    return {pid for warm in _OF_ROOT.values() for pid in warm.running}
 
 
 def main(lines: Iterable[str]) -> None:

@@ -66,7 +66,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def names(page: Page) -> list[str]:
-    return page.locator(".file-link").all_inner_texts()
+    """In their order. Not as rendered: the browser renders a row only once it is near."""
+    return page.locator(".file-link").all_text_contents()
 
 
 def test_a_person_keeps_files(browser: Browser, service: ServiceProcess, folder: Path) -> None:
