@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Final, Protocol
 
 import trio
@@ -56,7 +57,12 @@ class VirtualClock:
 def rfc3339(instant: Millis) -> str:
     """``2026-11-21T08:00:00.000Z``: UTC, always with milliseconds."""
     seconds, milliseconds = divmod(instant, SECOND_MS)
-    return f"{datetime.fromtimestamp(seconds, tz=UTC).isoformat()[:19]}.{milliseconds:03d}Z"
+    return f"{_second(seconds)}.{milliseconds:03d}Z"
+
+
+@lru_cache(maxsize=64)
+def _second(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, tz=UTC).isoformat()[:19]
 
 
 def rfc3339_or_none(instant: Millis | None) -> str | None:

@@ -104,6 +104,10 @@ class Log:
             troubles=self.troubles,
         )
 
+    def wants(self, level: Level) -> bool:
+        """Whether a record of ``level`` is written: who asks first need not collect what it would say."""
+        return _RANK[level] >= _RANK[self._level]
+
     def debug(self, event: str, **fields: object) -> None:
         self._record("debug", event, fields)
 
@@ -120,7 +124,7 @@ class Log:
     def _record(
         self, level: Level, event: str, fields: Mapping[str, object], error: BaseException | None = None
     ) -> None:
-        if _RANK[level] < _RANK[self._level]:
+        if not self.wants(level):
             return
         shown = {name: _shown(value, name=name) for name, value in {**self._fields, **fields}.items()}
         now = self._clock.now()

@@ -21,7 +21,7 @@ from svc.log import Log
 from svc.principal import Principal
 from svc.protocol.envelope import trpc_error_response
 from svc.protocol.guard import SAFE_METHODS, Guard, check_access, check_token_origin, is_rpc
-from svc.protocol.logged import ELSE, logged_target
+from svc.protocol.logged import ELSE, logged_path
 from svc.protocol.messages import HeaderList, Headers, Request, Response, problem
 from svc.protocol.router import Match, Router
 from svc.protocol.rows import Route, SocketRoute
@@ -34,6 +34,11 @@ C = TypeVar("C")
 Resolve = Callable[[Request], Awaitable[Principal | None]]
 Unknown = Callable[[Request], Response]
 _REQUEST_ID_BYTES: Final = 8
+_IDS_AT_ONCE: Final = 256
+_MET_PATHS: Final = 1_024
+_MET_CHARACTERS: Final = 200
+_COMMON: Final = frozenset({"content-type", "cache-control", "vary"})
+"""Headers of which there are few values: an answer with no others but ours has a head that is made once."""
 _CLIENT_ERROR: Final = 400
 _READS: Final = frozenset({"GET", "HEAD"})
 
@@ -97,6 +102,8 @@ class Application(Generic[C]):
         self._traffic = traffic or Traffic()
         self._probes = frozenset(row.path for row in router.rows() if isinstance(row, Route) and row.host_exempt)
         self._date = (0, "")
+        self._ids: list[str] = []  # drawn ahead
+        self._met: dict[str, tuple[Match[C], str]] = {}
 
     async def __call__(self, request: Request) -> Response:
         """Answer one request."""
@@ -136,18 +143,31 @@ class Application(Generic[C]):
         return self._finish(request, _Visit(), self._failed(request, error))
 
     def _begin(self, request: Request) -> _Visit:
-        request.id = secrets.token_hex(_REQUEST_ID_BYTES)
+        if not self._ids:
+            drawn = secrets.token_hex(_REQUEST_ID_BYTES * _IDS_AT_ONCE)
+            self._ids = [drawn[at : at + 2 * _REQUEST_ID_BYTES] for at in range(0, len(drawn), 2 * _REQUEST_ID_BYTES)]
+        request.id = self._ids.pop()
         request.secure = self._guard.is_secure(request)
         return _Visit()
 
     def _match(self, request: Request) -> Match[C]:
-        if request.raw_path not in self._probes:
+        raw_path, mark, _ = request.target.partition("?")
+        if raw_path not in self._probes:
             self._guard.check_host(request)
-        match = self._router.match(request.raw_path)
-        request.logged = logged_target(
-            match.path, match.params, has_query="?" in request.target, known_names=self._known_names
-        )
+        match, request.logged = self._met.get(raw_path) or self._meet(raw_path)
+        if mark:
+            request.logged += mark + ELSE
         return match
+
+    def _meet(self, raw_path: str) -> tuple[Match[C], str]:
+        """What answers at a path, and how a log shows it. Kept: the same few paths are asked for again and again."""
+        match = self._router.match(raw_path)
+        met = match, logged_path(match.path, match.params, known_names=self._known_names)
+        if len(raw_path) <= _MET_CHARACTERS:
+            if len(self._met) >= _MET_PATHS:
+                self._met.clear()
+            self._met[raw_path] = met
+        return met
 
     async def _answer(self, request: Request, visit: _Visit) -> Response:
         if request.method == "OPTIONS":
@@ -216,15 +236,21 @@ class Application(Generic[C]):
 
     def _finish(self, request: Request, visit: _Visit, response: Response) -> Response:
         """Put on what every response carries, and note it."""
-        response.headers += secure_headers(response.headers, secure=request.secure)
-        response.headers += self._guard.cors_headers(request, visit.principal)
-        response.headers += [("x-request-id", request.id), ("date", self._http_date())]
+        headers = response.headers
+        headers += self._guard.cors_headers(request, visit.principal)
+        names = tuple([name for name, _ in headers])
+        headers += secure_headers(names, secure=request.secure)
+        if _COMMON.issuperset(names):
+            response.common = len(headers)
+        headers += [("x-request-id", request.id), ("date", self._http_date())]
         self._access_line(request, visit, status=response.status)
         return response
 
     def _access_line(self, request: Request, visit: _Visit, *, status: int) -> None:
         took_s = trio.current_time() - visit.began
         self._traffic.answered(visit.path, status, took_s)
+        if status < _CLIENT_ERROR and not self._log.wants("debug"):
+            return
         say = self._log.debug if status < _CLIENT_ERROR else self._log.info
         say(
             self._logged_as,

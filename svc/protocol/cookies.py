@@ -17,6 +17,13 @@ _VALUE: Final = re.compile(r"[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*")
 
 def cookie(headers: Headers, name: str) -> str | None:
     """The value of ``name`` if the request carries it exactly once and well-formed."""
+    known = headers.cookies
+    if name not in known:
+        known[name] = _read(headers, name)
+    return known[name]
+
+
+def _read(headers: Headers, name: str) -> str | None:
     values = [
         value.strip(" \t")
         for field in headers.all("cookie")

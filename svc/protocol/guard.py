@@ -59,7 +59,9 @@ class Guard:
 
         A list of words may be half the client's own: it counts as nothing said.
         """
-        return request.secure or (self._forwarded.said(request, FORWARDED_PROTO_HEADER) or "").lower() == "https"
+        if request.secure or not self._forwarded.believed:
+            return request.secure
+        return (self._forwarded.said(request, FORWARDED_PROTO_HEADER) or "").lower() == "https"
 
     def check_host(self, request: Request) -> None:
         """Raises 421 unless ``Host`` is one of our names: this machine's on any port, others on ours or without one.

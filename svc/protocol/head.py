@@ -1,8 +1,8 @@
 """A request's head: from raw bytes through the strict layer and h11 to one record.
 
 A client repeats its header block byte for byte and only the request line changes, so the verdict on a block is
-remembered for the connection's life and h11 reads each distinct block once. The request line is always checked anew.
-Owns the record and that one-entry memory; it never touches a socket or a body.
+remembered for the connection's life and h11 reads each distinct block once. The request line is checked anew unless
+it, too, is the last one. Owns the record and that one-entry memory; it never touches a socket or a body.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class FieldBlock:
     wants_websocket: bool
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Head:
     method: str
     target: str  # path and query, still percent-encoded
@@ -46,6 +46,8 @@ class HeadParser:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
+        self._line = b""
+        self._head: Head | None = None
         self._block: bytes | None = None
         self._version = b""
         self._fields: FieldBlock | None = None
@@ -53,13 +55,18 @@ class HeadParser:
     def parse(self, raw: bytes) -> Head:
         """``raw`` is one head without its final empty line. Raises a :class:`~svc.errors.Refusal` of the right code."""
         line, _, block = raw.partition(b"\r\n")
+        if self._head is not None and line == self._line and block == self._block:
+            return self._head
         method, target, version = check_request_line(line, self._limits)
         fields = self._fields
         if fields is None or block != self._block or version != self._version:
             fields = _read_fields(raw, block, version, self._limits)
+            self._head = None
             self._block, self._version, self._fields = block, version, fields
         path = origin_form(method, target, fields.host)
-        return Head(method.decode("ascii"), path.decode("ascii"), version == b"HTTP/1.1", fields)
+        self._line = line
+        self._head = Head(method.decode("ascii"), path.decode("ascii"), version == b"HTTP/1.1", fields)
+        return self._head
 
 
 def _read_fields(raw: bytes, block: bytes, version: bytes, limits: Limits) -> FieldBlock:

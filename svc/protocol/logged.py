@@ -16,10 +16,10 @@ LOGGED_PATH_CHARACTERS: Final = 200
 ELSE: Final = "…"
 
 
-def logged_target(path: str, params: Mapping[str, str], *, has_query: bool, known_names: Set[str]) -> str:
+def logged_path(path: str, params: Mapping[str, str], *, known_names: Set[str]) -> str:
     """The path of a row, as a log shows the request that it answers. ``known_names`` may stand for a parameter."""
     segments = [_logged_segment(segment, params, known_names) for segment in path.split("/")]
-    return "/".join(segments)[:LOGGED_PATH_CHARACTERS] + ("?" + ELSE if has_query else "")
+    return "/".join(segments)[:LOGGED_PATH_CHARACTERS]
 
 
 def _logged_segment(segment: str, params: Mapping[str, str], known_names: Set[str]) -> str:

@@ -25,22 +25,29 @@ Producer = Callable[[Write], Awaitable[None]]
 
 
 class Headers:
-    """Request header fields, in arrival order, looked up by lower-case name."""
+    """Request header fields, in arrival order, looked up by lower-case name. They never change.
 
-    __slots__ = ("_fields",)
+    A connection's requests share one of these while its client repeats its fields, so what is read out of them is kept
+    beside them: ``cookies`` are those that somebody asked for.
+    """
+
+    __slots__ = ("_fields", "_values", "cookies")
 
     def __init__(self, fields: Iterable[tuple[str, str]] = ()) -> None:
         self._fields = list(fields)
+        self._values: dict[str, list[str]] = {}
+        for name, value in self._fields:
+            self._values.setdefault(name, []).append(value)
+        self.cookies: dict[str, str | None] = {}
 
     def get(self, name: str) -> str | None:
         """The first value of ``name``, or ``None``."""
-        for key, value in self._fields:
-            if key == name:
-                return value
-        return None
+        values = self._values.get(name)
+        return values[0] if values else None
 
     def all(self, name: str) -> list[str]:
-        return [value for key, value in self._fields if key == name]
+        """To read only."""
+        return self._values.get(name) or []
 
     def items(self) -> list[tuple[str, str]]:
         return self._fields
@@ -143,6 +150,7 @@ class Response:
     headers: HeaderList = field(default_factory=list)
     body: bytes | AsyncIterator[bytes] | Producer = b""
     content_length: int | None = None
+    common: int = 0  # so many of the first headers are words of ours, the same in many answers: their bytes are kept
 
     def header(self, name: str) -> str | None:
         return next((value for key, value in self.headers if key == name), None)

@@ -5,6 +5,7 @@ Owns the framing of answers. A value that would break out of its line is a bug o
 
 from __future__ import annotations
 
+from functools import lru_cache
 from http import HTTPStatus
 from typing import Final
 
@@ -21,9 +22,10 @@ def encode_head(response: Response, *, is_http11: bool, keep: bool) -> tuple[byt
 
     Raises ``ValueError`` when a header would break out of its line.
     """
-    fields = response.headers
-    lines = [f"HTTP/1.1 {response.status} {_REASONS.get(response.status, '')}"]
-    lines += [f"{name}: {value}" for name, value in fields]
+    fields, common = response.headers, response.common
+    front = _front if common else _front.__wrapped__  # nothing of a single answer is kept, such as a cookie
+    start = front(response.status, tuple(fields[:common]))
+    lines = [f"{name}: {value}" for name, value in fields[common:]]
     chunked = False
     length = len(response.body) if isinstance(response.body, bytes) else response.content_length
     if response.status in BODILESS:
@@ -35,10 +37,23 @@ def encode_head(response: Response, *, is_http11: bool, keep: bool) -> tuple[byt
         lines.append("transfer-encoding: chunked")
     if not keep:
         lines.append("connection: close")
+    return start + _joined(lines) + b"\r\n", chunked
+
+
+@lru_cache(maxsize=256)
+def _front(status: int, fields: tuple[tuple[str, str], ...]) -> bytes:
+    """The status line and the first fields."""
+    lines = [f"HTTP/1.1 {status} {_REASONS.get(status, '')}", *(f"{name}: {value}" for name, value in fields)]
+    return _joined(lines)
+
+
+def _joined(lines: list[str]) -> bytes:
+    """Each with its end. Raises ``ValueError`` where one has an end within."""
     text = "\r\n".join(lines)
-    if text.count("\n") != len(lines) - 1 or text.count("\r") != len(lines) - 1 or "\0" in text:
+    ends = max(0, len(lines) - 1)
+    if text.count("\n") != ends or text.count("\r") != ends or "\0" in text:
         raise ValueError("a response header holds a line break")
-    return text.encode("latin-1") + b"\r\n\r\n", chunked
+    return text.encode("latin-1") + b"\r\n" if lines else b""
 
 
 async def close_body(body: object) -> None:

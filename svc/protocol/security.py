@@ -7,6 +7,7 @@ keeps it. Owns the policies and their wording; it decides nothing per request bu
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
 from svc.protocol.messages import HeaderList
@@ -71,9 +72,9 @@ def confined_worker_csp() -> str:
     return "; ".join(["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'"])
 
 
-def secure_headers(present: HeaderList, *, secure: bool) -> HeaderList:
-    """What a response with the headers ``present`` still lacks."""
-    names = {name for name, _ in present}
+@lru_cache(maxsize=256)
+def secure_headers(names: tuple[str, ...], *, secure: bool) -> HeaderList:
+    """What a response with headers of these ``names`` still lacks. To read only."""
     missing = [field for field in _DEFAULTS if field[0] not in names]
     hsts = [("strict-transport-security", HSTS)] if secure else []
     return [*missing, *_ALWAYS, *hsts]

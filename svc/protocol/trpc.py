@@ -97,6 +97,8 @@ class RpcLayer(Generic[C]):
             return await self._subscribe(calls, context, request, query, is_batch=is_batch)
         if any(call.refusal is None for call in calls):
             await _give_inputs(calls, request, query, is_batch=is_batch)
+        if not is_batch and not (request.gone is not None and kind == "query" and calls[0].is_costly):
+            return single(await self._perform(calls[0], context, request))
 
         async def perform(call: _Call[C]) -> Outcome:
             return await self._perform(call, context, request)

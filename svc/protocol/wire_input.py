@@ -9,6 +9,7 @@ from __future__ import annotations
 import trio
 
 from svc.errors import Refusal
+from svc.protocol.direct import Direct
 from svc.protocol.limits import Limits
 from svc.protocol.strict import HEAD_END, check_unfinished_head
 
@@ -20,17 +21,25 @@ class PeerGone(Exception):
 
 
 class WireInput:
-    def __init__(self, stream: trio.abc.Stream, limits: Limits) -> None:
+    def __init__(self, stream: trio.abc.Stream, limits: Limits, *, direct: Direct | None = None) -> None:
         self.buffer = bytearray()
+        self._direct = direct
         self._stream = stream
         self._limits = limits
         self._seen = 0  # bytes of the buffer that hold no end of head
         self._at_start = True
 
     async def receive(self, most: int | None = None) -> int:
-        """Wait for more; how many bytes came, 0 at the end of the stream, however it came about."""
+        """Wait for more; how many bytes came, 0 at the end of the stream, however it came about.
+
+        Where a head is waited for (no ``most``) nothing has come yet, as a rule, so the system is asked only once it
+        says that something has.
+        """
         try:
-            data = await self._stream.receive_some(most or self._limits.read_bytes)
+            if most is None and self._direct is not None:
+                data: bytes | bytearray = await self._direct.receive(self._limits.read_bytes)
+            else:
+                data = await self._stream.receive_some(most or self._limits.read_bytes)
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             return 0
         self.buffer += data
