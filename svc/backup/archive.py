@@ -8,10 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+import trio
+
 from svc.backup.catalogue import Catalogue
 from svc.backup.litestream import Litestream
 from svc.backup.target import Target
-from svc.clock import SECOND_MS, Clock, Millis
+from svc.clock import Clock, Millis
 from svc.log import Log
 from svc.nursery import Wake
 from svc.store import ADMINS, Store, Tx
@@ -19,9 +21,9 @@ from svc.store import ADMINS, Store, Tx
 TOPIC: Final = "backup"
 NOTICES: Final = "notifications"
 
-Part = Literal["archiver", "base backup", "recovery points", "drill"]
+Part = Literal["archiver", "base backup", "hourly look", "drill"]
 
-PARTS: Final[tuple[Part, ...]] = ("archiver", "base backup", "recovery points", "drill")
+PARTS: Final[tuple[Part, ...]] = ("archiver", "base backup", "hourly look", "drill")
 
 
 @dataclass(kw_only=True)
@@ -36,19 +38,34 @@ class Archive:
     tool: Litestream | None = None
     version: str = ""
     synced_at: Millis | None = None
-    began_at: Millis | None = None
     unsent_bytes: int = 0
     runs: bool = False
     changed: Wake = field(default_factory=Wake)
     """Called once it runs, for those who wait for that."""
+    _moved: float | None = None
+    """By Trio's clock, when ``synced_at`` was last another than before: the wall's may be set to any time."""
     _problems: dict[Part, str] = field(default_factory=dict)
 
     @property
     def lag_s(self) -> float | None:
         """How much would be lost now, in seconds; ``None`` before anything was sent."""
-        if self.synced_at is None:
-            return None
-        return max(0, self.clock.now() - self.synced_at) / SECOND_MS
+        return None if self.synced_at is None else self.still_s()
+
+    def begins(self) -> None:
+        """The archiver is started: from the first time on there should be news of it."""
+        if self._moved is None:
+            self._moved = trio.current_time()
+
+    def synced(self, at: Millis | None) -> bool:
+        """What it says of when it last sent all there was. Whether that is news."""
+        if at is None or at == self.synced_at:
+            return False
+        self.synced_at, self._moved = at, trio.current_time()
+        return True
+
+    def still_s(self) -> float:
+        """For how long nothing has reached the target, as far as is known; not while the machine slept."""
+        return 0.0 if self._moved is None else trio.current_time() - self._moved
 
     @property
     def problem(self) -> str | None:

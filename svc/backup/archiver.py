@@ -5,8 +5,8 @@ archiver finds a gap and sends everything anew. While it runs that is the archiv
 the log has grown, it is the store again. When the service ends, the store is closed without folding the log in; the log
 stays, and the next start reads on in it.
 
-Bounds: what could not be sent lies in a folder beside the database. Where it reaches :data:`UNSENT_MAX_BYTES` the
-archiver is stopped and that folder emptied; the next start sends a whole copy instead.
+Bounds: what could not be sent lies in a folder beside the database. Where it reaches :data:`UNSENT_MAX_BYTES` and the
+size of the database the archiver is stopped and that folder emptied; the next start sends a whole copy instead.
 """
 
 from __future__ import annotations
@@ -32,9 +32,8 @@ from svc.backup.control import Control, Position
 from svc.backup.litestream import ArchiveFault, Litestream, complaint, found_program, refuse_old
 from svc.backup.settings import BIN
 from svc.backup.target import Part
-from svc.clock import SECOND_MS
 from svc.config import Config
-from svc.nursery import Child, ThreadPool, open_task_group, process_group
+from svc.nursery import Child, ThreadPool, leash, open_task_group, process_group
 from svc.protocol.egress import Egress
 from svc.store import CannotOpen, Home, Ledger, write_durably
 
@@ -67,10 +66,16 @@ class Archiver:
     config: Config
     threads: ThreadPool
     rng: random.Random
+    unsent_max_bytes: int = UNSENT_MAX_BYTES
     control: Control | None = None
     _said: bytearray = field(default_factory=bytearray)
     _dropping: bool = False
     _held: trio.Lock = field(default_factory=trio.Lock)
+    _process: trio.Process | None = None
+    _ending: bool = False
+    """The child is ended on purpose, and another has to follow."""
+    _answers: trio.Event = field(default_factory=trio.Event)
+    """Set once that one answers."""
 
     async def run(self, child: Child) -> None:
         """The archiver's own troubles end here: without an archive the service serves all the same."""
@@ -85,7 +90,8 @@ class Archiver:
             try:
                 tool = await self._tool()
                 await self.refuse_foreign(tool)
-                await self._live(child, tool)
+                if await self._live(child, tool):
+                    continue
             except (ArchiveFault, CannotOpen) as fault:
                 await self._fails(str(fault))
             if trio.current_time() - began > HEALTHY_AFTER_S:
@@ -95,17 +101,32 @@ class Archiver:
 
     @asynccontextmanager
     async def held(self) -> AsyncIterator[Litestream]:
-        """The archiver lets go of the database as long as this lasts. Raises :class:`ArchiveFault`."""
+        """The archiver lets go of the database as long as this lasts. Raises :class:`ArchiveFault`.
+
+        Afterwards there is another one: one that is only told to go on still believes that the target is where it left
+        it, may look for files that are not here any more, and then never sends anything again.
+        """
         async with self._held:
             control, tool = self.control, self.archive.tool
             if control is None or tool is None:
                 raise ArchiveFault("the archiver does not run")
-            await control.hold()
             try:
+                await control.hold()
                 yield tool
             finally:
-                with trio.CancelScope(shield=True):  # bounded by the control's own deadline
-                    await control.go_on()
+                await self._renew()
+
+    async def _renew(self) -> None:
+        """End the child; the next one is there soon, or its trouble is told."""
+        process = self._process
+        if process is None:
+            return
+        self._ending, self._answers = True, trio.Event()
+        process.terminate()
+        with trio.move_on_after(START_S) as ending:
+            await self._answers.wait()
+        if ending.cancelled_caught:
+            process.kill()
 
     async def position(self, *, wait_s: float | None = None) -> Position:
         """Where it stands, all that was committed included. Raises :class:`ArchiveFault`."""
@@ -115,12 +136,14 @@ class Archiver:
             raise ArchiveFault("a base backup is being made")
         return await self.control.sync(wait_s=wait_s)
 
-    def written_config(self, tool: Litestream, *, socket: Path | None = None) -> Path:
+    def written_config(
+        self, tool: Litestream, *, socket: Path | None = None, parts: tuple[Part, ...] = ("db", "ledger")
+    ) -> Path:
         """Its configuration, as a file in ``run/``; blocks."""
         folder = self.home.path / "run"
         folder.mkdir(mode=0o700, exist_ok=True)
-        path = folder / ("archive.json" if socket is not None else "archive-once.json")
-        parts: tuple[Part, ...] = ("db", "ledger") if socket is not None else ("db",)
+        name = "archive" if socket is not None else "archive-once" if len(parts) == 1 else "archive-look"
+        path = folder / f"{name}.json"
         write_durably(path, tool.config(socket=socket, parts=parts))
         return path
 
@@ -158,14 +181,15 @@ class Archiver:
             raise ArchiveFault(f"{self.archive.target.place} holds the archive of another home; name another folder")
         await self.threads.run(catalogue.begin, self.home.id, found)
 
-    async def _live(self, child: Child, tool: Litestream) -> None:
+    async def _live(self, child: Child, tool: Litestream) -> bool:
+        """One child's life. Whether another has to follow at once."""
         folder = await self.threads.run(_socket_folder, self.home)
         socket = folder / "archive.sock"
         await self._end_orphan(socket)
         config = await self.threads.run(partial(self.written_config, tool, socket=socket))
         self._said.clear()
         self.archive.tool = tool
-        self.archive.began_at = self.archive.clock.now()
+        self.archive.begins()
         try:
             async with (
                 Egress(socket_path=str(socket)) as egress,
@@ -175,9 +199,11 @@ class Archiver:
                     directory=self.home.path / "run",
                     stdin=subprocess.DEVNULL,
                 ) as process,
+                leash(process),
             ):
                 child.log.info("backup.archiver_started", pid=process.pid, version=self.archive.version)
                 control = Control(egress=egress, path=str(self.home.database))
+                self._process = process
                 async with open_task_group() as nursery:
                     nursery.start_soon(self._listen, process.stdout)
                     nursery.start_soon(self._listen, process.stderr)
@@ -185,13 +211,16 @@ class Archiver:
                     nursery.start_soon(self._end_on_drain, child, process)
                     status = await process.wait()
                     nursery.cancel_scope.cancel()
+            if self._ending:
+                return not child.draining
             if not child.draining:
                 why = complaint(bytes(self._said))
                 raise ArchiverEnded(f"the archiver ended with status {status}{f': {why}' if why else ''}")
+            return False
         except OSError as error:
             raise ArchiverEnded(f"the archiver can't be started: {error.strerror}") from error
         finally:
-            self.control, self.archive.runs = None, False
+            self.control, self._process, self.archive.runs, self._ending = None, None, False, False
             if self._dropping:  # the child has ended by now
                 await self.threads.run(partial(shutil.rmtree, _folder(self.home.database), ignore_errors=True))
                 self._dropping = False
@@ -228,6 +257,7 @@ class Archiver:
         if self.control is None:
             raise ArchiverEnded("the archiver does not answer")
         self.archive.runs = True
+        self._answers.set()
         await self.archive.store.leave_checkpoints(to_another=True)
         self.archive.changed.call()
         while True:
@@ -245,19 +275,17 @@ class Archiver:
             if not self._held.locked():
                 await archive.note("archiver", str(fault))
             return
-        if position.replicated_txid:
-            archive.synced_at = synced_at or archive.synced_at
+        arrived = archive.synced(synced_at) if position.replicated_txid else False
         archive.unsent_bytes = await self.threads.run(unsent, self.home.database, position.replicated_txid)
-        if archive.unsent_bytes > UNSENT_MAX_BYTES:
+        # A whole copy, with which it begins, may be on its way, too.
+        if archive.unsent_bytes > self.unsent_max_bytes + await self.threads.run(_size_of, self.home.database):
             self._dropping = True
             raise ArchiverEnded(f"{archive.target.place} is away for too long; what waited for it was dropped")
-        since = archive.synced_at or archive.began_at or archive.clock.now()
-        late = archive.clock.now() - since > LATE_S * SECOND_MS
-        why = complaint(bytes(self._said))
-        await archive.note(
-            "archiver",
-            f"nothing reaches {archive.target.place}{f': {why}' if why else ''}" if late else None,
-        )
+        if archive.still_s() > LATE_S:
+            why = complaint(bytes(self._said))
+            await archive.note("archiver", f"nothing reaches {archive.target.place}{f': {why}' if why else ''}")
+        elif arrived:
+            await archive.note("archiver", None)
 
     async def _fails(self, problem: str) -> None:
         """It does not run. A log that has grown meanwhile is folded in by the store."""

@@ -58,9 +58,10 @@ class Catalogue:
         self.ledger.put({**earlier, HOME: home.encode()})
 
     def points(self) -> list[Point]:
-        """The newest first. What can't be read is no point."""
-        found = (SignedPoint(data, b"").read() for data in self.ledger.under(POINT).values())
-        return sorted((point for point in found if point is not None), key=lambda one: (one.at, one.id), reverse=True)
+        """The newest first: by position, for a clock may have been set back. What can't be read is no point."""
+        read = (SignedPoint(data, b"").read() for data in self.ledger.under(POINT).values())
+        found = [point for point in read if point is not None]
+        return sorted(found, key=lambda one: (one.position, one.at), reverse=True)
 
     def signed(self, point_id: str) -> SignedPoint | None:
         data = self.ledger.get(POINT + point_id)

@@ -1,4 +1,4 @@
-"""What a running archiver is asked by its socket: where it stands, and to hold or go on."""
+"""What a running archiver is asked by its socket: where it stands, and to let go of the database."""
 
 from __future__ import annotations
 
@@ -71,9 +71,6 @@ class Control:
     async def hold(self) -> None:
         """Let go of the database, so that another may send a copy of it."""
         await self._call("POST", "/stop", {"path": self.path, "timeout": 30}, deadline_s=4 * ANSWER_S)
-
-    async def go_on(self) -> None:
-        await self._call("POST", "/start", {"path": self.path, "timeout": 30}, deadline_s=4 * ANSWER_S)
 
     async def _call(
         self, method: str, path: str, body: dict[str, object] | None = None, *, deadline_s: float = ANSWER_S

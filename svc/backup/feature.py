@@ -9,6 +9,7 @@ from svc.backup.commands import COMMANDS
 from svc.backup.procedures import PROCEDURES, ROUTES
 from svc.backup.service import NAME
 from svc.backup.settings import SETTINGS, rule
+from svc.clock import HOUR_MS, SECOND_MS
 from svc.feature import Feature
 from svc.job import Job
 
@@ -22,7 +23,15 @@ FEATURE = Feature(
     topics=(TOPIC,),
     checks=CHECKS,
     commands=COMMANDS,
-    jobs=(Job(name="base-backup", summary="Sends a whole copy of the database each night.", run=service.nightly),),
+    jobs=(
+        Job(name="base-backup", summary="Sends a whole copy of the database each night.", run=service.nightly),
+        Job(
+            name="archive-look",
+            summary="Asks the archive each hour whether it has all that a restore needs.",
+            run=service.hourly,
+            every_s=HOUR_MS / SECOND_MS,
+        ),
+    ),
     build=service.build,
     boot=service.boot,
     subsystems=service.subsystems,

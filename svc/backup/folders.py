@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+import secrets
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from glob import escape as glob_escaped
 from pathlib import Path
+from typing import Final
 
 from svc.clock import SECOND_MS, Millis
+
+RESTORED: Final = "-restored-"
+_MAKING: Final = ".restoring-"
 
 
 def forget_folder(path: Path) -> None:
@@ -14,7 +24,41 @@ def forget_folder(path: Path) -> None:
     shutil.rmtree(path, ignore_errors=True)
 
 
+@contextmanager
+def scratch_for(into: Path) -> Iterator[Path]:
+    """A hidden folder beside ``into``, in which it is made, and which is gone afterwards unless it was renamed.
+
+    It is locked as long as its maker lives. What one that was killed has left is removed by the next.
+    """
+    forget_abandoned(into.parent, into.name)
+    scratch = into.parent / f".{into.name}{_MAKING}{secrets.token_hex(4)}"
+    scratch.mkdir(mode=0o700)
+    descriptor = os.open(scratch, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield scratch
+    finally:
+        forget_folder(scratch)
+        os.close(descriptor)
+
+
+def forget_abandoned(parent: Path, name: str) -> None:
+    """Remove what was to become a folder whose name begins so, and whose maker is gone."""
+    for left in parent.glob(f".{glob_escaped(name)}*{_MAKING}*"):
+        try:
+            descriptor = os.open(left, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        except OSError:
+            continue
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            forget_folder(left)
+        except OSError:
+            continue
+        finally:
+            os.close(descriptor)
+
+
 def restored_beside(home: Path, *, now: Millis) -> Path:
     """A name that is free, beside the home, for a restored one."""
     stamp = datetime.fromtimestamp(now // SECOND_MS, tz=UTC).strftime("%Y%m%d-%H%M%S")
-    return home.with_name(f"{home.name}-restored-{stamp}")
+    return home.with_name(f"{home.name}{RESTORED}{stamp}")

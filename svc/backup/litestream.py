@@ -27,7 +27,7 @@ import trio
 
 from svc.backup.target import Part, Target
 from svc.clock import Millis
-from svc.nursery import process_group
+from svc.nursery import leash, process_group
 
 OLDEST: Final = (0, 5, 17)
 KEEP_DAYS: Final = 14
@@ -125,6 +125,18 @@ class Litestream:
         except msgspec.DecodeError as error:
             raise ArchiveFault("the archiver's list can't be read") from error
 
+    async def reaches(self, config: Path, part: Part) -> int:
+        """The position to which a restore would come by the files that are there; nothing is read of them, and nothing
+        made. Raises :class:`ArchiveFault`."""
+        path = self.database if part == "db" else self.ledger
+        out = path.with_name(f"{path.name}.nowhere")
+        asked = ("-dry-run", "-json", "-o", str(out), str(path))
+        said = await self._run("restore", config, *asked, deadline_s=10 * ANSWER_S)
+        try:
+            return int(msgspec.json.decode(said)["max_txid"], 16)
+        except (msgspec.DecodeError, KeyError, ValueError, TypeError) as error:
+            raise ArchiveFault("the archiver did not say what it would restore") from error
+
     async def restore(self, config: Path, part: Part, *, into: Path, position: int | None = None) -> int:
         """Make the database file ``into``, as it was at that position or is at the newest one. Returns which it is."""
         at = [] if position is None else ["-txid", f"{position:016x}"]
@@ -148,7 +160,10 @@ async def said_by(command: Sequence[str], *, environ: Mapping[str, str], deadlin
     out, err = bytearray(), bytearray()
     with trio.move_on_after(deadline_s):
         try:
-            async with process_group(command, environ=environ, directory=Path("/"), stdin=subprocess.DEVNULL) as child:
+            async with (
+                process_group(command, environ=environ, directory=Path("/"), stdin=subprocess.DEVNULL) as child,
+                leash(child),
+            ):
                 assert child.stdout is not None
                 assert child.stderr is not None
                 async with trio.open_nursery() as nursery:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
+from functools import partial
 from typing import Final
 
 from svc.backup.archive import Archive
@@ -57,7 +58,7 @@ class Nightly:
         """Make one if it is due. Returns when to look again."""
         now = self.archive.clock.now()
         state = await self.threads.run(self.archive.catalogue.base)
-        if state is not None and latest_due(now, self.zone) <= state.at:
+        if state is not None and latest_due(now, self.zone) <= state.at <= now:  # else the clock was wrong
             return next_due(now, self.zone)
         if not self.archive.runs:
             return now + 5 * SECOND_MS
@@ -72,7 +73,7 @@ class Nightly:
         archive, began = self.archive, self.archive.clock.now()
         try:
             async with self.archiver.held() as tool:
-                config = await self.threads.run(self.archiver.written_config, tool)
+                config = await self.threads.run(partial(self.archiver.written_config, tool, parts=("db",)))
                 await tool.base_backup(config)
             held = await tool.listed(config, "db", level=SNAPSHOT_LEVEL)
         except ArchiveFault as fault:

@@ -10,9 +10,8 @@ that is not after the asked one is taken. "latest" is the newest state there is 
 from __future__ import annotations
 
 import os
-import secrets
-import shutil
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -22,6 +21,7 @@ import trio
 
 from svc.backup.beyond import bring
 from svc.backup.catalogue import Catalogue
+from svc.backup.folders import scratch_for
 from svc.backup.litestream import ArchiveFault, Litestream
 from svc.backup.minting import names_in
 from svc.backup.points import Point, digest_of
@@ -106,9 +106,10 @@ class Restoring:
 
     async def restore(self, wanted: Wanted) -> Restored:
         """Raises :class:`RestoreFault`."""
-        await self.threads.run(_refuse_data, wanted.into)
-        scratch = wanted.into.parent / f".{wanted.into.name}.restoring-{secrets.token_hex(4)}"
+        held = ExitStack()
         try:
+            await self.threads.run(_refuse_data, wanted.into)
+            scratch = await self.threads.run(held.enter_context, scratch_for(wanted.into))
             done = await self._made(wanted, scratch)
             await self.threads.run((scratch / CONFIG).unlink)
             await self.threads.run(_put_in_place, scratch, wanted.into)
@@ -119,7 +120,7 @@ class Restoring:
             raise RestoreFault(f"{error.filename or wanted.into}: {error.strerror}") from error
         finally:
             with trio.CancelScope(shield=True):  # removes files, and waits for nothing else
-                await self.threads.run(partial(shutil.rmtree, scratch, ignore_errors=True))
+                await self.threads.run(held.close)
 
     async def _made(self, wanted: Wanted, scratch: Path) -> Restored:
         catalogue, config = await self._catalogue(scratch)
@@ -166,8 +167,7 @@ class Restoring:
         """What the archive knows of itself. Raises :class:`ArchiveFault`."""
 
         def begin() -> Path:
-            (scratch / "db").mkdir(mode=0o700, parents=True)
-            os.chmod(scratch, 0o700)
+            (scratch / "db").mkdir(mode=0o700)
             config = scratch / CONFIG
             write_durably(config, self.tool.config())
             return config

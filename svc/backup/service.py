@@ -13,7 +13,8 @@ from svc.backup.archiver import DRAIN_S, Archiver
 from svc.backup.beyond import beyond_of
 from svc.backup.catalogue import Catalogue
 from svc.backup.drill import Drill
-from svc.backup.folders import forget_folder, restored_beside
+from svc.backup.folders import RESTORED, forget_abandoned, forget_folder, restored_beside
+from svc.backup.hourly import Hourly
 from svc.backup.litestream import ArchiveFault
 from svc.backup.minting import PAUSE_S, Minting
 from svc.backup.nightly import Nightly
@@ -54,6 +55,7 @@ class Parts:
     archiver: Archiver
     minting: Minting
     nightly: Nightly
+    hourly: Hourly
     drill: Drill
 
 
@@ -170,6 +172,7 @@ def build(workspace: Workspace) -> None:
             home=home.id,
         ),
         nightly=Nightly(archive=archive, archiver=archiver, threads=workspace.threads, then=backup.after_the_base),
+        hourly=Hourly(archive=archive, archiver=archiver, threads=workspace.threads),
         drill=Drill(
             archive=archive,
             threads=workspace.threads,
@@ -186,9 +189,15 @@ async def boot(workspace: Workspace) -> None:
         return
     workspace.store.keeps_log = True
     await workspace.store.leave_checkpoints(to_another=True)
-    forget_folder(workspace.home.spool / SCRATCH)
+    await workspace.threads.run(_forget_what_was_cut_off, workspace.home)
     catalogue, key = parts.archive.catalogue, workspace.service(MasterKey)
     await workspace.threads.run(partial(key.renew, catalogue.ledger, now=workspace.clock.now()))
+
+
+def _forget_what_was_cut_off(home: Home) -> None:
+    forget_folder(home.spool / SCRATCH)
+    forget_abandoned(home.spool, SCRATCH)
+    forget_abandoned(home.path.parent, f"{home.path.name}{RESTORED}")
 
 
 async def subsystems(workspace: Workspace) -> Sequence[Subsystem]:
@@ -206,3 +215,9 @@ async def nightly(workspace: Workspace) -> Millis | None:
     """The job."""
     parts = workspace.service(Backup).parts
     return None if parts is None else await parts.nightly.run()
+
+
+async def hourly(workspace: Workspace) -> Millis | None:
+    """The job."""
+    parts = workspace.service(Backup).parts
+    return None if parts is None else await parts.hourly.run()

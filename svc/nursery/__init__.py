@@ -10,7 +10,7 @@ is what the intake began and somebody waits for. To *drain* is to end the intake
 
 from svc.backoff import Backoff
 from svc.nursery.autojump import autojump_held
-from svc.nursery.child_process import kill_group, process_group
+from svc.nursery.child_process import kill_group, leash, process_group
 from svc.nursery.inspector import Inspector, TreeRow
 from svc.nursery.memory import give_back_memory
 from svc.nursery.process_pool import ProcessPool, WorkerCrashed, WorkerTimeout
@@ -49,6 +49,7 @@ __all__ = [
     "every",
     "give_back_memory",
     "kill_group",
+    "leash",
     "open_descriptors",
     "open_task_group",
     "process_group",

@@ -15,6 +15,11 @@ import trio
 GRACE_S: Final = 2.0
 """Between TERM and KILL."""
 _PIECE: Final = 64 * 1024
+LEASH: Final = (
+    "trap '' TERM; read -r _; kill -TERM $1 || exit; "
+    "for _ in 1 2 3 4 5 6 7 8 9 10; do sleep 1; kill -0 $1 || exit; done; kill -KILL -$1"
+)
+"""Reads until nobody is at the other end of its input any more, then ends a program, by force after ten seconds."""
 
 
 @asynccontextmanager
@@ -50,6 +55,29 @@ async def process_group(
             for stream in (process.stdin, process.stdout, process.stderr):
                 if stream is not None:
                     await trio.aclose_forcefully(stream)
+
+
+@asynccontextmanager
+async def leash(process: trio.Process) -> AsyncIterator[None]:
+    """Where we are killed inside, ``process``, which leads a group, is ended all the same. A shell that reads from a
+    pipe of ours sees to it: the pipe ends with us, however we end. Raises :class:`OSError` where it can't start."""
+    watcher = await trio.lowlevel.open_process(
+        ["/bin/sh", "-c", LEASH, "sh", str(process.pid)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        env={"PATH": os.defpath},
+        cwd="/",
+    )
+    try:
+        yield
+    finally:
+        with trio.CancelScope(shield=True):  # nothing survives a kill
+            kill_group(watcher)
+            await watcher.wait()
+            if watcher.stdin is not None:
+                await trio.aclose_forcefully(watcher.stdin)
 
 
 def kill_group(process: trio.Process) -> None:

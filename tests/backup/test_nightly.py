@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import cast
 from zoneinfo import ZoneInfo
 
 import pytest
+import trio
 
-from svc.backup.nightly import latest_due, next_due
-from svc.clock import HOUR_MS, MINUTE_MS
+from svc.backup.archiver import Archiver
+from svc.backup.catalogue import Base, BaseState
+from svc.backup.nightly import Nightly, latest_due, next_due
+from svc.clock import DAY_MS, HOUR_MS, MINUTE_MS, VirtualClock
+from svc.nursery import ThreadPool
+from tests.backup.archives import archive_of
 
 BERLIN = ZoneInfo("Europe/Berlin")
 
@@ -46,3 +54,50 @@ def test_over_two_years_each_day_has_exactly_one(zone: str) -> None:
         days.append(datetime.fromtimestamp(due / 1000, place).date())
         last = due
     assert days == [days[0] + timedelta(days=count) for count in range(731)]
+
+
+async def test_a_base_backup_of_a_time_that_is_yet_to_come_does_not_count(
+    tmp_path: Path, threads: ThreadPool, wall: VirtualClock
+) -> None:
+    """The clock was wrong when it was made, and was set back since."""
+    archive = archive_of(tmp_path, wall)
+    made: list[int] = []
+
+    @dataclass
+    class Counted(Nightly):
+        async def make(self) -> Base | None:
+            made.append(now := self.archive.clock.now())
+            self.archive.catalogue.note(BaseState(at=now))
+            return Base(id="1", at=now, bytes=1)
+
+    async def nothing() -> None:
+        pass
+
+    archiver = cast(Archiver, None)  # nothing is asked of it
+    nightly = Counted(archive=archive, archiver=archiver, threads=threads, then=nothing, zone=BERLIN)
+    archive.runs = True
+    await nightly.run()
+    await nightly.run()
+    assert made == [wall.now()], "once a night"
+    wall.offset_ms = 400 * DAY_MS
+    await nightly.run()
+    wall.offset_ms = 0
+    await nightly.run()
+    await nightly.run()
+    assert [at - wall.now() for at in made] == [0, 400 * DAY_MS, 0]
+
+
+async def test_what_the_clock_says_makes_no_archive_late(tmp_path: Path, wall: VirtualClock) -> None:
+    archive = archive_of(tmp_path, wall)
+    archive.begins()
+    assert archive.synced_at is None
+    assert archive.synced(wall.now())
+    wall.offset_ms = DAY_MS
+    assert archive.lag_s == 0
+    wall.offset_ms = -DAY_MS
+    await trio.sleep(90)
+    assert not archive.synced(archive.synced_at), "it says the same as before"
+    archive.begins()  # it was started again, and that is no news
+    assert archive.lag_s == 90
+    assert archive.synced(wall.now())
+    assert archive.lag_s == 0

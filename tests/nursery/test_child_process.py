@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ import trio
 
 from svc.nursery import process_group
 from tests.sizes import HANGS_S
-from tests.support.process import until
+from tests.support.process import ROOT, until
 
 pytestmark = pytest.mark.wall_clock
 DEAF = 'trap "" TERM; (trap "" TERM; while :; do sleep 1; done) & echo $!; while :; do sleep 1; done'
@@ -72,3 +74,27 @@ async def test_one_that_does_not_is_killed_with_all_that_it_started(
 async def test_one_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         await process_group([str(tmp_path / "none")], environ=environ(), directory=tmp_path).__aenter__()
+
+
+OWNER = """
+import os, sys, trio
+from pathlib import Path
+from svc.nursery import leash, process_group
+
+async def main():
+    command = ["/bin/sh", "-c", "trap '' PIPE; sleep 600 & wait"]
+    async with process_group(command, environ={"PATH": os.defpath}, directory=Path("/")) as process, leash(process):
+        print(process.pid, flush=True)
+        await trio.sleep_forever()
+
+trio.run(main)
+"""
+
+
+def test_one_on_a_leash_does_not_outlive_us_where_we_are_killed() -> None:
+    with subprocess.Popen([sys.executable, "-c", OWNER], stdout=subprocess.PIPE, text=True, cwd=ROOT) as owner:
+        assert owner.stdout is not None
+        pid = int(owner.stdout.readline())
+        assert not is_gone(pid)
+        owner.send_signal(signal.SIGKILL)
+    until(lambda: is_gone(pid), what="the program to end", deadline_s=HANGS_S)

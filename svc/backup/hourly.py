@@ -1,0 +1,49 @@
+"""Each hour the archive is asked which of its files a restore would take, of the database and of the ledger: they must
+reach from a whole copy to all that was sent. That reads lists and no content; the drill reads all, each night."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from svc.backup.archive import Archive
+from svc.backup.archiver import Archiver
+from svc.backup.litestream import ArchiveFault, Litestream
+from svc.clock import HOUR_MS, SECOND_MS, Millis
+from svc.nursery import ThreadPool
+
+SOON_MS: Final = 30 * SECOND_MS
+"""While it does not run yet."""
+
+
+@dataclass(kw_only=True)
+class Hourly:
+    """A place that is away is no fault of the archive: the archiver tells that."""
+
+    archive: Archive
+    archiver: Archiver
+    threads: ThreadPool
+
+    async def run(self) -> Millis:
+        """Look now. Returns when to look again."""
+        archive, tool = self.archive, self.archive.tool
+        if tool is None or archive.synced_at is None or archive.problem_of("archiver") is not None:
+            return archive.clock.now() + SOON_MS
+        try:
+            sent = (await self.archiver.position()).replicated_txid
+        except ArchiveFault:  # it does not run now, or lets go of the database for a base backup
+            return archive.clock.now() + SOON_MS
+        await archive.note("hourly look", await self._fault(tool, sent))
+        return archive.clock.now() + HOUR_MS
+
+    async def _fault(self, tool: Litestream, sent: int) -> str | None:
+        try:
+            config = await self.threads.run(partial(self.archiver.written_config, tool, parts=("db", "ledger")))
+            reaches = await tool.reaches(config, "db")
+            await tool.reaches(config, "ledger")
+        except ArchiveFault as fault:
+            return f"a restore would not work: {fault}"
+        if reaches < sent:
+            return f"a restore would end at {reaches:x}, and {sent:x} was sent: files are missing in the archive"
+        return None

@@ -1,0 +1,180 @@
+"""Restoring by itself: a real archive, and what may be wrong with it, with the disk, and with the version."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import pytest
+from sqlite_utils.migrations import Migrations
+
+from svc.app import FEATURES, all_rules, all_settings
+from svc.backup.catalogue import Catalogue
+from svc.backup.folders import forget_abandoned, scratch_for
+from svc.backup.litestream import ArchiveFault, Litestream, found_program, refuse_old
+from svc.backup.restoring import RestoreFault, Restoring, Wanted
+from svc.backup.target import Target, place_of
+from svc.clock import WallClock
+from svc.config import read_config
+from svc.nursery import ThreadPool
+from svc.store import Home, Ledger, Store
+from tests.full_disk import files_end_at
+
+pytestmark = pytest.mark.wall_clock
+
+HOME: Final = "home_00000000000000000000"
+SETS: Final = [feature.migrations for feature in FEATURES if feature.migrations]
+
+
+@dataclass(frozen=True)
+class Archived:
+    """A home that was archived by a version with these ``sets``."""
+
+    directory: Path
+    threads: ThreadPool
+
+    @property
+    def archive(self) -> Path:
+        return self.directory / "archive"
+
+    @property
+    def into(self) -> Path:
+        return self.directory / "restored"
+
+    @property
+    def files(self) -> list[Path]:
+        return sorted((self.archive / "db").rglob("*.ltx"))
+
+    def restoring(self, sets: Sequence[Migrations] = SETS) -> Restoring:
+        environ = {"PATH": os.environ["PATH"], "SVC_HOME": str(self.directory / "home")}
+        return Restoring(
+            tool=tool_of(self.directory),
+            beyond=None,
+            config=read_config(all_settings(), environ, rules=all_rules()),
+            clock=WallClock(),
+            threads=self.threads,
+            invariants=[row for feature in FEATURES for row in feature.invariants],
+            migrations=sets,
+            environ=environ,
+        )
+
+    async def fails(self, sets: Sequence[Migrations] = SETS) -> str:
+        """Why it was not restored. Nothing is left of it."""
+        with pytest.raises(RestoreFault) as caught:
+            await self.restoring(sets).restore(Wanted(into=self.into))
+        assert [one.name for one in self.directory.iterdir() if "restor" in one.name] == []
+        return str(caught.value)
+
+
+def tool_of(directory: Path) -> Litestream:
+    environ = {"PATH": os.environ["PATH"]}
+    home = directory / "home"
+    return Litestream(
+        program=found_program(None, environ),
+        target=Target(place=place_of("file", str(directory / "archive"))),
+        database=Home.database_of(home),
+        ledger=Home.ledger_of(home),
+        environ=environ,
+    )
+
+
+async def archived(directory: Path, threads: ThreadPool, *, sets: Sequence[Migrations] = SETS) -> Archived:
+    tool = tool_of(directory)
+    tool.database.parent.mkdir(parents=True)
+    Store.open(tool.database, clock=WallClock(), threads=threads, migrations=sets).close_now()
+    Catalogue(Ledger(tool.ledger)).begin(HOME, {})
+    config = directory / "once.json"
+    config.write_bytes(tool.config())
+    await tool.base_backup(config)
+    assert await tool.reaches(config, "db") > 0
+    return Archived(directory, threads)
+
+
+async def test_an_older_version_s_home_is_brought_to_this_one_and_a_newer_one_s_is_refused(
+    tmp_path: Path, threads: ThreadPool
+) -> None:
+    older = await archived(tmp_path / "older", threads, sets=SETS[:-1])
+    done = await older.restoring().restore(Wanted(into=older.into))
+    assert done.blobs == 0
+    Store.open(Home.database_of(older.into), clock=WallClock(), threads=threads, migrations=SETS, read_only=True)
+
+    newer = await archived(tmp_path / "newer", threads)
+    assert "newer version" in await newer.fails(SETS[:-1])
+
+
+async def test_what_is_not_whole_or_has_no_room_is_told_and_nothing_is_left(
+    tmp_path: Path, threads: ThreadPool
+) -> None:
+    kept = await archived(tmp_path / "one", threads)
+    with files_end_at(64 * 1024):
+        assert "too large" in await kept.fails()  # as the disk says it that lets nothing grow
+    for harm in (flipped, halved, emptied):
+        with harmed(kept.files, harm):
+            assert await kept.fails()
+    done = await kept.restoring().restore(Wanted(into=kept.into))
+    assert done.position > 0
+    with pytest.raises(RestoreFault, match="is not empty"):
+        await kept.restoring().restore(Wanted(into=kept.into))
+
+
+def test_what_a_killed_restore_has_left_is_removed_by_the_next_and_one_that_runs_is_not(tmp_path: Path) -> None:
+    into, left = tmp_path / "home [1]", tmp_path / ".home [1].restoring-00000000"
+    (left / "db").mkdir(parents=True)
+    with scratch_for(into) as scratch:
+        assert not left.exists()
+        forget_abandoned(tmp_path, into.name)
+        assert scratch.exists()
+        with scratch_for(into) as other:
+            assert scratch.exists()
+            assert other.exists()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ("v0.5.17", ""),
+        ("litestream 1.0.0", ""),
+        ("0.5.16", "too old"),
+        ("0.3.13", "too old"),
+        ("(development build)", "does not say"),
+    ],
+)
+async def test_an_archiver_that_may_lose_data_is_refused(tmp_path: Path, said: str, why: str) -> None:
+    program = tmp_path / "archiver"
+    program.write_text(f"#!/bin/sh\necho '{said}'\n")
+    program.chmod(0o700)
+    if not why:
+        assert await refuse_old(program, {}) in said
+        return
+    with pytest.raises(ArchiveFault, match=why):
+        await refuse_old(program, {})
+
+
+def flipped(data: bytes) -> bytes:
+    middle = len(data) // 2
+    return data[:middle] + bytes([data[middle] ^ 0x5A]) + data[middle + 1 :]
+
+
+def halved(data: bytes) -> bytes:
+    return data[: len(data) // 2]
+
+
+def emptied(data: bytes) -> bytes:
+    return b""
+
+
+@contextmanager
+def harmed(files: Sequence[Path], harm: Callable[[bytes], bytes]) -> Iterator[None]:
+    before = {path: path.read_bytes() for path in files}
+    for path, data in before.items():
+        path.write_bytes(harm(data))
+    try:
+        yield
+    finally:
+        for path, data in before.items():
+            path.write_bytes(data)
