@@ -2463,6 +2463,56 @@ interface ToolsTrustOut {
   fromOutside: boolean;
 }
 
+interface TriageAddressInput {
+  address: string;
+}
+
+interface TriageCorrectInput {
+  threadId: string;
+  kind: "calendar" | "other" | "reading" | "receipt" | "reply" | "waiting";
+}
+
+/** `learned`: the sender whose mail goes there from now on; `null` where nothing is remembered. */
+interface TriageCorrectedOut {
+  learned: string | null;
+}
+
+interface TriageKindOut {
+  threadId: string;
+  kind: "calendar" | "other" | "reading" | "receipt" | "reply" | "waiting";
+  by: "model" | "person" | "rule";
+  because: string;
+}
+
+interface TriageLearnedOut {
+  address: string;
+  kind: "calendar" | "other" | "reading" | "receipt" | "reply" | "waiting";
+}
+
+interface TriageOfInput {
+  threadIds: string[];
+}
+
+/** `asks_model`: whether a model is asked where the rules are not sure. */
+interface TriageSetInput {
+  enabled: boolean;
+  asksModel?: boolean;
+}
+
+interface TriageThreadsInput {
+  kind: "calendar" | "other" | "reading" | "receipt" | "reply" | "waiting";
+  accountId?: string | null;
+  cursor?: string | null;
+  limit?: number;
+}
+
+/** `learned`: what the caller's corrections say of senders. */
+interface TriageTriageOut {
+  enabled: boolean;
+  asksModel: boolean;
+  learned: TriageLearnedOut[];
+}
+
 interface TryoutTriedOut {
   accountId: string;
 }
@@ -2639,6 +2689,12 @@ interface Procedures {
   "rules.teach": { input: RulesTeachInput; output: {} };
   "mail.approveReply": { input: RulesApproveInput; output: RulesApprovedOut };
   "mail.dismissReply": { input: RulesReplyInput; output: {} };
+  "triage.get": { input: undefined; output: TriageTriageOut };
+  "triage.set": { input: TriageSetInput; output: TriageTriageOut };
+  "triage.threads": { input: TriageThreadsInput; output: MailThreadsOut };
+  "triage.of": { input: TriageOfInput; output: TriageKindOut[] };
+  "triage.correct": { input: TriageCorrectInput; output: TriageCorrectedOut };
+  "triage.forget": { input: TriageAddressInput; output: {} };
   "notifications.settings": { input: undefined; output: NotificationsSettingsOut };
   "notifications.set": { input: NotificationsSetInput; output: {} };
   "notifications.key": { input: undefined; output: NotificationsKeyOut };

@@ -50,6 +50,7 @@ from svc import (
     surface,
     terminals,
     tools,
+    triage,
     tryout,
     undo,
 )
@@ -126,6 +127,7 @@ FEATURES: Final[tuple[Feature, ...]] = (
     configuring.FEATURE,
     MAIL,
     rules.FEATURE,
+    triage.FEATURE,
     notifications.FEATURE,
     meetings.FEATURE,
     terminals.FEATURE,

@@ -36,6 +36,7 @@ AREAS: Final = {
         "worker/models",
         "configuring",
         "rules",
+        "triage",
         "agents",
         "worker/agents",
         "tools",

@@ -159,7 +159,9 @@ async def test_beside_the_trusted_plane_a_half_runs_its_subsystems_and_ends_with
     feature = Feature(name="scratch", summary="", worker=WorkerRows(subsystems=subsystems))
     service.workspace.features = (*service.workspace.features, feature)
     beside = worker_beside(service.workspace, log=log)
-    assert service.workspace.root.states()["worker"].phase == "running"
+    with trio.fail_after(60):
+        while "worker" not in (there := service.workspace.root.states()) or there["worker"].phase != "running":
+            await trio.sleep(0.1)
     await service.workspace.root.remove("worker")
     await service.workspace.root.add(beside)
     await trio.sleep(61)

@@ -22,6 +22,8 @@ import {
   back, canGoBack, current, currentAccountId, escape, goOn, goesToNext, listShown, move, moveToEnd, narrowTo, openId,
     openSelected, pickOn, targets, toggleAfter,
 } from "./moving.js";
+import { KINDS, KIND_KEYS, KIND_WORDS } from "./kinds.js";
+import { correct } from "./triage.js";
 import { askToLeave, mailingOpen } from "./unsubscribe.js";
 
 /** Which dialog is open, and for which threads. */
@@ -194,6 +196,10 @@ export const SHORTCUTS = [
   { keys: ["g a"], label: "Go to all mail", run: goTo({ kind: "all" }) },
   { keys: ["g t"], label: "Go to sent", run: goTo({ kind: "label", name: "Sent" }) },
 ];
+
+/** Where the person has triage on: one key says of what kind a thread is. @type {import("../keys.js").Shortcut[]} */
+export const TRIAGE_SHORTCUTS = KINDS.map((one) => ({ keys: [KIND_KEYS[one]], label: `It is ${KIND_WORDS[one]}`,
+  acts: true, run: onTargets((threads) => void correct(threads.map(({ id }) => id), one)), when: hasTargets }));
 
 /** What the palette offers besides the keys. */
 export function otherCommands() {

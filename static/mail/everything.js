@@ -70,7 +70,7 @@ export function pickMore(list = currentList()) {
 
 /** Have all that match written down and counted. @param {ThreadList} list */
 export async function pickEverything(list) {
-  if (counting.value) return;
+  if (counting.value || list.source.all === null) return;
   counting.value = list;
   const before = picked.value;
   try {

@@ -5,7 +5,7 @@ import { Shell } from "../ui/shell.js";
 import { accounts, startAccounts } from "./accounts.js";
 import { startRefusals } from "./actions.js";
 import { parseMailAddress } from "./address.js";
-import { SHORTCUTS } from "./commands.js";
+import { SHORTCUTS, TRIAGE_SHORTCUTS } from "./commands.js";
 import { ComposeDock, SendingNotices, onDraftEvent, refetchCompose, startCompose } from "./compose/compose.js";
 import { loadActing } from "./everything.js";
 import { startFrameFocus } from "./frame.js";
@@ -26,18 +26,21 @@ import { SignaturesSection } from "./settings/signatures.js";
 import { wantSnippets } from "./snippets/store.js";
 import { SyncStatus } from "./sync.js";
 import { Tabs } from "./tabs.js";
+import { loadTriage, onTriageEvent } from "./triage.js";
 
 /** @type {import("../feature.js").Feature} */
 export const FEATURE = {
   name: "mail",
   routes: [{ parse: parseMailAddress, show }],
   nav: PLACES,
-  keys: [{ title: "Mail", shortcuts: SHORTCUTS }],
+  keys: [{ title: "Mail", shortcuts: SHORTCUTS }, { title: "Triage", shortcuts: TRIAGE_SHORTCUTS }],
   panels: [LabelsPanel, AccountsPanel],
-  topics: ["mail", "accounts", "tasks"],
-  onEvent: (event) => (event.topic === "tasks" ? onDraftEvent(event) : onMailEvent(event)),
+  topics: ["mail", "accounts", "tasks", "triage"],
+  onEvent: (event) => (event.topic === "tasks" ? onDraftEvent(event) : event.topic === "triage" ? onTriageEvent(event)
+    : onMailEvent(event)),
   refetch() {
     refetchMail();
+    void loadTriage();
     refetchCompose();
   },
   start() {
@@ -45,6 +48,7 @@ export const FEATURE = {
     startAccounts();
     startRefusals();
     void loadActing();
+    void loadTriage();
     startCompose();
   },
   overlays: [ComposeDock, SendingNotices],

@@ -5,7 +5,8 @@ import { classes, html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { withKeys } from "../ui/key_words.js";
 import { FILTERS } from "./address.js";
-import { narrowTo } from "./moving.js";
+import { narrowTo, currentView } from "./moving.js";
+import { KindFilters } from "./triage.js";
 
 /** @typedef {import("./address.js").Filter} Filter */
 
@@ -31,12 +32,13 @@ export function FiltersButton({ only }) {
   </button>`;
 }
 
-/** @param {{ only: Filter | null }} props */
-export function Filters({ only }) {
-  const open = shown.value || only !== null;
+/** `kinds`: whether the kinds of triage are offered, too. @param {{ only: Filter | null, kinds: boolean }} props */
+export function Filters({ only, kinds }) {
+  const open = shown.value || only !== null || currentView().kind === "triage";
   return html`<div class=${classes({ filters: true, open })} role="group" aria-label="Show only">
     ${FILTERS.map((one) => html`<button key=${one} class="filter" aria-pressed=${one === only ? "true" : "false"}
       title=${withKeys(`Show only ${FILTER_WORDS[one]}`, `Mail ${FILTER_KEYS[one]}`)}
       onClick=${() => narrowTo(one)}>${LABELS[one]}</button>`)}
+    ${kinds && html`<${KindFilters} />`}
   </div>`;
 }

@@ -8,7 +8,7 @@
  */
 import { batch, signal } from "@preact/signals";
 import { noteSnooze } from "./returned.js";
-import { labelSource, searchSource, sectionSource, snoozedSource } from "./sources.js";
+import { labelSource, searchSource, sectionSource, snoozedSource, triageSource } from "./sources.js";
 
 /** @typedef {import("./sources.js").Source} Source */
 /** @typedef {import("./address.js").View} View */
@@ -40,6 +40,7 @@ export function listsOf(view, accountId) {
   if (view.kind === "all") return [kept(sectionSource("all", accountId, only))];
   if (view.kind === "snoozed") return [kept(snoozedSource(accountId, only))];
   if (view.kind === "drafts") return [];
+  if (view.kind === "triage") return [kept(triageSource(view.name, accountId))];
   if (view.kind === "search") return [kept(searchSource(view.query, accountId, only))];
   return [kept(sectionSource("inbox", accountId, only)), kept(sectionSource("skipped", accountId, only))];
 }
@@ -76,6 +77,11 @@ export function threadsAtHand(most) {
 /** The live updates have a gap: fetch again what was fetched. */
 export function refetchLists() {
   for (const list of lists.values()) void list.refetch();
+}
+
+/** A thread that no list holds is of another kind now: only the server knows which list it belongs in. */
+export function refetchTriage() {
+  for (const list of lists.values()) if (list.name === "triage") void list.refetch();
 }
 
 /** @param {Source} source */

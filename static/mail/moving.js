@@ -76,7 +76,7 @@ export function narrowTo(only) {
     narrowSearch(view.query, only);
     return;
   }
-  const next = before === only ? view : { ...view, only };
+  const next = before === only ? view : { ...(view.kind === "triage" ? SECTIONS_VIEW : view), only };
   for (const list of listsOf(next, currentAccountId())) void list.refetch();
   navigate(mailPath(currentAccountId(), listShown() ? openId() : null, next), { replace: true });
 }

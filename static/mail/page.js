@@ -14,7 +14,7 @@ import { markOpened } from "./actions.js";
 import { AlsoFound } from "./also_found.js";
 import { BlockDialog } from "./blocking.js";
 import { BulkBar } from "./bulk.js";
-import { COMMANDS, SHORTCUTS } from "./commands.js";
+import { COMMANDS, SHORTCUTS, TRIAGE_SHORTCUTS } from "./commands.js";
 import { ComposeBar } from "./compose/compose.js";
 import { ConnectDialog } from "./connect.js";
 import { close, opened, prefetch, refetchDetails, show, refetchDetail, threadMoved } from "./details.js";
@@ -34,6 +34,7 @@ import { SearchChips } from "./search_chips.js";
 import { clearPicks, select, selectedId } from "./selection.js";
 import { refetchSnippets } from "./snippets/store.js";
 import { SyncStrips } from "./sync.js";
+import { KIND_WORDS, triageOn } from "./kinds.js";
 import { ThreadPane } from "./thread.js";
 import { Viewer } from "../files/viewer.js";
 import { Welcome } from "./welcome.js";
@@ -44,6 +45,8 @@ const PREFETCH_AFTER_MS = 200;
 export function MailPage({ accountId, threadId, view }) {
   const list = mailPath(accountId, null, view);
   useLayoutEffect(() => registerKeys("Mail", SHORTCUTS), []);
+  const sorted = triageOn.value === true;
+  useLayoutEffect(() => (sorted ? registerKeys("Triage", TRIAGE_SHORTCUTS) : undefined), [sorted]);
   useEffect(showConnectRefusal, []);
   useEffect(() => {
     if (threadId === null) close();
@@ -71,7 +74,8 @@ export function MailPage({ accountId, threadId, view }) {
           <${ComposeBar} accountId=${accountId} />
           ${view.kind === "search" && !view.only
             ? html`<${SearchChips} accountId=${accountId} query=${view.query} />`
-            : view.kind !== "drafts" && html`<${Filters} only=${view.only ?? null} />`}
+            : view.kind !== "drafts" && html`<${Filters} only=${view.only ?? null}
+              kinds=${view.kind === "sections" || view.kind === "triage"} />`}
           <${BulkBar} />
         </div>
         <${PickStrip} />
@@ -189,7 +193,8 @@ function showConnectRefusal() {
 function titleOf(accountId, threadId, view) {
   const unread = accountId === null ? unifiedUnread.value : (accountOf(accountId)?.unread ?? 0);
   const listed = view.kind === "label" ? view.name : view.kind === "search" ? `Search ${view.query}`
-    : view.kind === "all" ? "All mail" : view.kind === "snoozed" ? "Snoozed" : view.kind === "drafts" ? "Drafts" : "";
+    : view.kind === "all" ? "All mail" : view.kind === "snoozed" ? "Snoozed" : view.kind === "drafts" ? "Drafts"
+      : view.kind === "triage" ? KIND_WORDS[view.name] : "";
   const name = threadId !== null ? knownThread(threadId)?.subject : listed
     || (accountOf(accountId)?.address ?? "Inbox");
   return `${unread ? `(${unread}) ` : ""}${name || "Mail"} – svc`;

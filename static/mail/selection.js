@@ -147,7 +147,7 @@ export function pickedList() {
 
 /** Whether more match than can be picked here. @param {import("./lists.js").ThreadList} list */
 export function holdsMore(list) {
-  return !list.complete || list.isCut || list.rows.length > MAX_PICKED;
+  return list.source.all !== null && (!list.complete || list.isCut || list.rows.length > MAX_PICKED);
 }
 
 /** @param {string} id */

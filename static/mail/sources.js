@@ -5,6 +5,7 @@
  * Several accounts together show a mail that more than one of them received once: of its duplicates the leading one.
  */
 import { RpcError, query, queryAlone } from "../rpc.js";
+import { KIND_WORDS, kinds, noteKind } from "./kinds.js";
 
 /** @typedef {import("./address.js").Filter} Filter */
 /**
@@ -12,7 +13,7 @@ import { RpcError, query, queryAlone } from "../rpc.js";
  *   isCut?: boolean }} ListPage `isCut`: it is the last, and there may be more threads than the server lists
  * @typedef {object} Source
  * @property {string} key
- * @property {"inbox" | "skipped" | "all" | "label" | "snoozed" | "search"} name
+ * @property {"inbox" | "skipped" | "all" | "label" | "snoozed" | "triage" | "search"} name
  * @property {string} title
  * @property {string | null} accountId null: all of them
  * @property {import("./address.js").Filter | null} only what it is narrowed to
@@ -22,7 +23,7 @@ import { RpcError, query, queryAlone } from "../rpc.js";
  * @property {(thread: Thread) => boolean} belongs
  * @property {(thread: Thread) => boolean} [stays] whether one that is here already stays; without it, what belongs
  * @property {(cursor: string | null, limit: number) => Promise<ListPage>} page
- * @property {MailSelectAllInput} all how the server selects all that match
+ * @property {MailSelectAllInput | null} all how the server selects all that match; null: it does not
  * @property {() => void} [stop] the page that is being asked for is not wanted any more
  */
 
@@ -57,7 +58,8 @@ const SEARCHED = { "unread": "is:unread", "to-me": "to:me OR cc:me", "attachment
  */
 function narrowed(whole, only) {
   if (only === null) return whole;
-  return { ...whole, key: `${whole.key} only ${only}`, only, stays: whole.belongs, all: { ...whole.all, only },
+  return { ...whole, key: `${whole.key} only ${only}`, only, stays: whole.belongs,
+    all: whole.all && { ...whole.all, only },
     belongs: (thread) => whole.belongs(thread) && PASSES[only](thread) };
 }
 
@@ -130,6 +132,31 @@ export function snoozedSource(accountId, only = null) {
       const snoozed = (await query("mail.snoozed")).map((one) => one.thread);
       const threads = snoozed.filter((one) => belongs(one) && (accountId === null || one.accountId === accountId));
       return { threads, nextCursor: null, isCut: snoozed.length >= MOST_SNOOZED };
+    },
+  };
+}
+
+/**
+ * The threads of a kind: those in the inbox; who waits for an answer does so wherever the thread is.
+ * @param {import("./kinds.js").Kind} kind @param {string | null} accountId
+ * @returns {Source}
+ */
+export function triageSource(kind, accountId) {
+  return {
+    key: `triage ${accountId ?? ""} ${kind}`,
+    name: "triage",
+    title: KIND_WORDS[kind],
+    accountId,
+    only: null,
+    ranked: false,
+    about: null,
+    belongs: (thread) => kinds.value.get(thread.id) === kind && (accountId !== null || thread.leads)
+      && (kind === "waiting" ? !thread.hidden : thread.inInbox),
+    all: null,
+    page: async (cursor, limit) => {
+      const found = await query("triage.threads", { kind, limit, ...within(accountId), ...after(cursor) });
+      noteKind(found.threads.map(({ id }) => id), kind);
+      return found;
     },
   };
 }

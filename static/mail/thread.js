@@ -18,6 +18,7 @@ import { currentAccountId } from "./moving.js";
 import { MessageCard } from "./message.js";
 import { ProposedReply } from "./proposed.js";
 import { ChipLinks } from "./row.js";
+import { KindMark } from "./triage.js";
 import { WhyHere } from "./why.js";
 
 /** More messages than this are folded in the middle. */
@@ -135,6 +136,7 @@ function ThreadMeta({ thread, filing }) {
     ${thread && html`<${ChipLinks} labels=${thread.labels} accountId=${currentAccountId()}
       remove=${mayAct(thread.accountId) ? (/** @type {string} */ name) => void label([thread], name, false) : null} />`}
     ${thread && whereabouts(thread) && html`<span class="chip quiet">${whereabouts(thread)}</span>`}
+    ${thread && !thread.hidden && account?.access === "own" && html`<${KindMark} threadId=${thread.id} />`}
     ${thread && !thread.hidden && html`<${WhyHere} key=${thread.id} threadId=${thread.id}
       own=${account?.access === "own"} />`}
     ${thread?.muted && html`<button class="thread-muted" aria-label="Unmute"

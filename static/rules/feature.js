@@ -2,6 +2,7 @@
 /** Mail rules and models, as the app's list has them. */
 import { ModelsSection } from "./models.js";
 import { RulesSection } from "./settings.js";
+import { TriageSection } from "./triage.js";
 
 /** @type {import("../feature.js").Feature} */
 export const FEATURE = {
@@ -9,6 +10,8 @@ export const FEATURE = {
   settings: [
     { name: "rules", label: "Rules", title: "Mail rules", icon: "rules", order: 28,
       holds: ["Mail rules", "Filters", "Sort mail", "Auto-archive", "Draft replies"], show: RulesSection },
+    { name: "triage", label: "Triage", title: "Triage", icon: "filter", order: 29,
+      holds: ["Needs reply", "Waiting for an answer", "Reading", "Receipts", "Kinds of mail"], show: TriageSection },
     { name: "models", label: "Models", title: "Language models", icon: "rules", order: 57,
       holds: ["Model", "Ceiling", "What models cost", "Tokens"], show: ModelsSection },
   ],

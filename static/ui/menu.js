@@ -8,11 +8,12 @@ const GAP_PX = 4;
 const EDGE_PX = 8;
 
 /**
- * A button with a menu of its own. `label` names the button, `about` the menu; `class` is the button's.
+ * A button with a menu of its own. `label` names the button, `about` the menu; `class` is the button's. `words` stand
+ * beside its icon.
  * @param {{ id: string, class: string, icon: string, size?: number, label: string, title: string, about: string,
- *   children?: unknown }} props
+ *   words?: string, children?: unknown }} props
  */
-export function MenuButton({ id, class: name, icon, size = 18, label, title, about, children }) {
+export function MenuButton({ id, class: name, icon, size = 18, label, title, about, words, children }) {
   const menu = useRef(/** @type {HTMLDivElement | null} */ (null));
   const opener = useRef(/** @type {HTMLButtonElement | null} */ (null));
   useEffect(() => {
@@ -22,7 +23,7 @@ export function MenuButton({ id, class: name, icon, size = 18, label, title, abo
     return () => mine?.removeEventListener("toggle", place);
   }, []);
   return html`<button class=${name} ref=${opener} popovertarget=${id} aria-haspopup="true" aria-label=${label}
-      title=${title}><${Icon} name=${icon} size=${size} /></button>
+      title=${title}><${Icon} name=${icon} size=${size} />${words}</button>
     <div id=${id} class="menu" popover="auto" ref=${menu} role="group" aria-label=${about}
       onClick=${() => menu.current?.hidePopover()} onKeyDown=${walkMenu}>${children}</div>`;
 }

@@ -64,7 +64,9 @@ from svc.mail.sending.queries import addresses_of
 from svc.mail.service import carry_on, hold_ms, make_label, read_thread, search, start_account, sync_now
 from svc.mail.sync.received import MAIL_RECEIVED
 from svc.mail.threads.label_queries import label_named, labels_of
-from svc.mail.threads.queries import message, message_for, messages_of, thread_for
+from svc.mail.threads.queries import Cursor, message, message_for, messages_of, thread_for
+from svc.mail.threads.queries import threads as list_threads
+from svc.mail.threads.wire import ThreadsOut, decode_cursor, encode_cursor_at, thread_summaries
 from svc.mail.wire import Id
 
 __all__ = [
@@ -81,6 +83,7 @@ __all__ = [
     "AttachmentRef",
     "Body",
     "Changes",
+    "Cursor",
     "Draft",
     "Id",
     "KeptMail",
@@ -97,6 +100,7 @@ __all__ = [
     "SigningKeys",
     "Step",
     "ThreadRow",
+    "ThreadsOut",
     "account_by_address",
     "account_for",
     "accounts",
@@ -108,13 +112,16 @@ __all__ = [
     "connected_account",
     "connected_accounts",
     "create_local",
+    "decode_cursor",
     "drop_proposal",
+    "encode_cursor_at",
     "hold_ms",
     "import_mail",
     "keep_mails",
     "label_named",
     "labels_of",
     "leave_inbox",
+    "list_threads",
     "make_label",
     "mark_read",
     "mark_unread",
@@ -138,6 +145,7 @@ __all__ = [
     "text_of_body",
     "thread_for",
     "thread_id_of",
+    "thread_summaries",
     "unarchive",
     "unsnooze",
 ]

@@ -6,5 +6,9 @@ once, in order, as a durable consumer. What is sent is never decided here: a dra
 """
 
 from svc.rules.feature import FEATURE
+from svc.rules.finding import Found as FoundMail
+from svc.rules.finding import found as find_mail
+from svc.rules.finding import owner as rules_owner
+from svc.rules.following import prompt_of as mail_prompt
 
-__all__ = ["FEATURE"]
+__all__ = ["FEATURE", "FoundMail", "find_mail", "mail_prompt", "rules_owner"]

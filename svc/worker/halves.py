@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from svc.worker import agents, executor, mail, probes, rules, tools
+from svc.worker import agents, executor, mail, probes, rules, tools, triage
 from svc.worker.rows import WorkerRows
 
-HALVES: Final[tuple[WorkerRows, ...]] = (agents.ROWS, executor.ROWS, mail.ROWS, rules.ROWS, probes.ROWS, tools.ROWS)
+HALVES: Final[tuple[WorkerRows, ...]] = (
+    agents.ROWS,
+    executor.ROWS,
+    mail.ROWS,
+    rules.ROWS,
+    triage.ROWS,
+    probes.ROWS,
+    tools.ROWS,
+)

@@ -1370,6 +1370,35 @@ CREATE TABLE tool_calls (               -- one a call: written before it is done
 ) strict, without rowid
 ;
 
+CREATE TABLE triage_people (                -- who has switched it on
+    owner text primary key,                 -- a user; empty: everybody, until the instance is claimed
+    asks_model integer not null,            -- 1: where the rules are not sure
+    since integer not null
+) strict, without rowid
+;
+
+CREATE TABLE triage_senders (               -- what a person's corrections say of senders
+    owner text not null,
+    address text not null,                  -- in lower case
+    kind text not null,
+    at integer not null,
+    primary key (owner, address)
+) strict, without rowid
+;
+
+CREATE TABLE triage_threads (               -- what a thread is, by its newest mail
+    thread_id text primary key,
+    account_id text not null,
+    owner text not null,
+    message_id text not null,
+    kind text not null check (kind in ('reply', 'waiting', 'reading', 'receipt', 'calendar', 'other')),
+    by text not null check (by in ('rule', 'model', 'person')),
+    because text not null,
+    at integer not null,                    -- the thread's place in its list
+    seq integer not null                    -- of the event that said so: handed over again, it changes nothing
+) strict, without rowid
+;
+
 CREATE TABLE undo_steps (                   -- a person's steps that can be taken back, and what that takes
     id integer primary key autoincrement,
     user_id text,                           -- null: everybody's, until the instance is claimed
@@ -1628,6 +1657,10 @@ CREATE INDEX sessions_expiry on sessions (expires_at);
 CREATE INDEX sessions_user on sessions (user_id);
 
 CREATE INDEX tool_calls_open on tool_calls (at) where state in ('begun', 'working');
+
+CREATE INDEX triage_threads_account on triage_threads (account_id);
+
+CREATE INDEX triage_threads_kind on triage_threads (owner, kind, at desc, thread_id desc);
 
 CREATE INDEX undo_steps_user on undo_steps (user_id, id desc);
 

@@ -127,6 +127,9 @@ class LabelPart:
         words = given.get("text", "").lower().split()
         return [one for one in self.found_files if all(word in one["name"].lower() for word in words)]
 
+    def rpc_triage_get(self, given: dict[str, Any]) -> Any:
+        return {"enabled": False, "asksModel": False, "learned": []}
+
     def rpc_agents_list(self, given: dict[str, Any]) -> Any:
         return []
 

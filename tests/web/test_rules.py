@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.support.browser import fresh_page, hear
 from tests.support.installed import InstalledService
 from tests.support.process import ServiceProcess
-from tests.web.test_app_looks import SHOTS
+from tests.web.test_app_looks import SHOTS, check
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser]
 
@@ -49,6 +49,46 @@ def test_a_rule_is_written_tried_and_switched_on_and_a_drafted_reply_is_approved
         _mail_says_why(service, page, before)
         _reply_is_approved(service, page)
     assert [one for one in complaints if "400 (Bad Request)" not in one] == []  # a rule without a condition was tried
+
+
+def test_mail_is_sorted_by_kind_and_one_key_corrects_it_for_good(service: ServiceProcess, browser: Browser) -> None:
+    complaints: list[str] = []
+    before = receive(service, "Shall we meet?")
+    with fresh_page(browser, base_url=service.base) as page:
+        hear(page, complaints.append)
+        page.goto("/settings/triage")
+        page.get_by_role("switch", name="Sort my mail by kind").click()
+        expect(page.get_by_role("switch", name="Sort my mail by kind")).to_be_checked()
+        expect(page.get_by_role("switch", name="Ask the model")).not_to_be_checked()
+        page.goto("/p/mail")
+        kinds = page.get_by_role("group", name="Kinds of mail")
+        kinds.get_by_role("button", name="Needs reply").click()
+        row = page.locator(f"[data-thread={before}]")
+        expect(row).to_be_visible()
+        thread = receive(service, "And where?")
+        expect(page.locator(f"[data-thread={thread}]")).to_be_visible()  # it comes while one looks
+        page.locator(f"[data-thread={thread}]").click()
+        mark = page.get_by_role("button", name="Kind: Needs reply")
+        expect(mark).to_be_visible()
+        _shoot(page, "desktop-triage")
+        page.keyboard.press("3")
+        expect(page.get_by_role("button", name="Kind: Reading")).to_be_visible()
+        expect(page.get_by_text(f"So is what {SHOP} sends from now on.")).to_be_visible()
+        third = receive(service, "Once more?")
+        page.goto("/p/mail/k/reading")
+        for one in (thread, third):
+            expect(page.locator(f"[data-thread={one}]")).to_be_visible()
+        expect(page.locator(f"[data-thread={before}]")).to_be_hidden()
+        check(page, "desktop-triage-reading")
+        page.goto("/settings/triage")
+        page.get_by_role("button", name=f"Forget {SHOP}").click()
+        expect(page.get_by_text(f"{SHOP}: Reading")).to_be_hidden()
+        page.get_by_role("switch", name="Sort my mail by kind").click()
+        expect(page.get_by_text("Triage is off.")).to_be_visible()
+        page.goto("/p/mail")
+        expect(page.get_by_role("group", name="Show only")).to_be_visible()
+        expect(page.get_by_role("group", name="Kinds of mail")).to_be_hidden()
+    assert complaints == []
 
 
 def _shoot(page: Page, name: str) -> None:

@@ -274,7 +274,11 @@ def shown_name(label: Label) -> str:
 
 
 def encode_cursor(row: ThreadRow, *, own_list: OwnList | None = None) -> str:
-    return base64.urlsafe_b64encode(f"{row.at(own_list)}:{row.id}".encode()).decode().rstrip("=")
+    return encode_cursor_at(Cursor(at=row.at(own_list), id=row.id))
+
+
+def encode_cursor_at(place: Cursor) -> str:
+    return base64.urlsafe_b64encode(f"{place.at}:{place.id}".encode()).decode().rstrip("=")
 
 
 def decode_cursor(cursor: str | None) -> Cursor | None:

@@ -1,0 +1,41 @@
+// @ts-check
+/** The kinds of mail that triage tells apart: what each is called, its key, and which threads are known to be of it. */
+import { signal } from "@preact/signals";
+
+/** @typedef {OutputOf<"triage.of">[number]["kind"]} Kind */
+
+/** @type {readonly Kind[]} */
+export const KINDS = ["reply", "waiting", "reading", "receipt", "calendar", "other"];
+/** @type {Record<Kind, string>} */
+export const KIND_WORDS = { reply: "Needs reply", waiting: "Waiting", reading: "Reading", receipt: "Receipts",
+  calendar: "Calendar", other: "Other" };
+/** The key that says that a thread is of it. @type {Record<Kind, string>} */
+export const KIND_KEYS = { reply: "1", waiting: "2", reading: "3", receipt: "4", calendar: "5", other: "6" };
+
+/** Whether the person has triage on; null: nobody has asked yet. */
+export const triageOn = signal(/** @type {boolean | null} */ (null));
+/** By thread, as far as it was asked for. @type {import("@preact/signals").Signal<ReadonlyMap<string, Kind>>} */
+export const kinds = signal(new Map());
+
+/** As many as are known at once: more than any list shows. */
+const MAX_KNOWN = 5_000;
+
+/** @param {string[]} threadIds @param {Kind} kind */
+export function noteKind(threadIds, kind) {
+  if (!threadIds.length) return;
+  const next = new Map(kinds.value);
+  for (const id of threadIds) {
+    next.delete(id);
+    next.set(id, kind);
+  }
+  for (const id of next.keys()) {
+    if (next.size <= MAX_KNOWN) break;
+    next.delete(id);
+  }
+  kinds.value = next;
+}
+
+/** @param {string | undefined} word @returns {Kind | null} */
+export function kindOf(word) {
+  return KINDS.find((one) => one === word) ?? null;
+}
