@@ -1570,6 +1570,69 @@ interface MailWriterOut {
   bulk: boolean;
 }
 
+/** `tools`: each by its own name, with the digest of what was seen. */
+interface McpAllowInput {
+  name: string;
+  tools: McpSeenTool[];
+}
+
+/** One part of a tool, as it was agreed to and as it is now. */
+interface McpChangeOut {
+  part: string;
+  was: string;
+  now: string;
+}
+
+interface McpConnectInput {
+  name: string;
+  launch: string;
+}
+
+interface McpConnectOut {
+  runId: string;
+}
+
+interface McpForbidInput {
+  name: string;
+  tools: string[];
+}
+
+interface McpSeenTool {
+  name: string;
+  digest: string;
+}
+
+/** `path`: of its page; `null` of one from `SVC_MCP_SERVERS`. `values`: names of its variables or headers, */
+interface McpServerOut {
+  name: string;
+  title: string;
+  path: string | null;
+  kind: "http" | "stdio";
+  target: string;
+  values: string[];
+  launch: string;
+  state: "changed" | "failed" | "looking" | "new" | "off" | "ready";
+  problem: string;
+  version: string;
+  lookedAt: string | null;
+  runId: string | null;
+  leftOut: string[];
+  tools: McpServerToolOut[];
+}
+
+/** `digest`: of all that is shown, to be sent back with a yes. `schema`, `hints`: as JSON. */
+interface McpServerToolOut {
+  name: string;
+  tool: string;
+  title: string;
+  description: string;
+  schema: string;
+  hints: string;
+  state: "allowed" | "changed" | "gone" | "new";
+  digest: string;
+  changes: McpChangeOut[];
+}
+
 /** `model` and `language`: empty where the other side decides. */
 interface MeetingsChooseInput {
   recogniser: "local" | "none" | "server" | "vendor";
@@ -2720,6 +2783,10 @@ interface Procedures {
   "memory.list": { input: undefined; output: ToolsMemoryOut[] };
   "pages.trust": { input: ToolsPathInput; output: ToolsTrustOut };
   "pages.setTrusted": { input: ToolsPathInput; output: {} };
+  "mcp.servers": { input: undefined; output: McpServerOut[] };
+  "mcp.connect": { input: McpConnectInput; output: McpConnectOut };
+  "mcp.allow": { input: McpAllowInput; output: {} };
+  "mcp.forbid": { input: McpForbidInput; output: {} };
   "agents.list": { input: undefined; output: AgentsAgentOut[] };
   "agents.run": { input: AgentsRunInput | undefined; output: AgentsRunIdOut };
   "agents.say": { input: AgentsSayInput; output: AgentsRunIdOut };

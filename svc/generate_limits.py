@@ -34,6 +34,7 @@ AREAS: Final = {
     "Models, rules and agents": (
         "models",
         "worker/models",
+        "worker/mcp",
         "configuring",
         "rules",
         "triage",

@@ -19,6 +19,7 @@ SOURCES = sorted((ROOT / "svc").rglob("*.py"))
 
 BASE = {
     "durations",
+    "inert",
     "errors",
     "clock",
     "principal",

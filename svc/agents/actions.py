@@ -99,7 +99,9 @@ def begin(tx: Tx, workspace: Workspace, principal: Principal, wanted: Wanted) ->
     row = runs.run(tx, run_id)
     assert row is not None, "it was just begun"
     there = workspace.service(Tools).of(tx, principal_of(row))
-    give(tx, run_id, tools=chosen(there, definition.tools), approvals=definition.approvals)
+    names = chosen(there, definition.tools)
+    give(tx, run_id, tools=names, approvals=definition.approvals)
+    runs.grant_more(tx, run_id, {grant for name in names for grant in there[name].grants})
     if wanted.outside is not None:
         taint(tx, run_id, outside=wanted.outside)
     return run_id

@@ -15,13 +15,13 @@ import trio
 
 from svc import __version__, runs
 from svc.errors import Forbidden, Refusal, Unauthenticated
-from svc.mcp import protocol
-from svc.mcp.protocol import Fault, Message
 from svc.principal import Principal
 from svc.protocol import Request, Response, json_response
 from svc.runs import Dispatcher
 from svc.store import ReadTx, Tx
 from svc.tools import LEVELS, Level, Tool, Tools, Understood, bounded, decide, give, inert, taint, understood
+from svc.worker.mcp import protocol
+from svc.worker.mcp.protocol import Fault, Message
 from svc.worker.tools import ONCE
 from svc.workspace import RequestContext, Workspace
 

@@ -1,10 +1,36 @@
-"""The settings of the command: where it finds the service, and what opens it."""
+"""The settings of MCP: where the command finds the service, what opens it, and servers that the environment declares."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Annotated, Final
 
-from svc.config import Setting, text
+import msgspec
+
+from svc.config import BadValue, Setting, text
+from svc.mcp.declared import MAX_ARGS, NAME, Declaration
+
+MAX_SERVERS: Final = 100
+"""MCP servers that the environment declares. Beyond: the service does not start, and says so."""
+
+
+class _Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    name: Annotated[str, msgspec.Meta(pattern=f"^{NAME.pattern}$")]
+    command: Annotated[str, msgspec.Meta(min_length=1, max_length=4_000)]
+    args: Annotated[tuple[str, ...], msgspec.Meta(max_length=MAX_ARGS)] = ()
+
+
+def _servers(value: str) -> Mapping[str, Declaration]:
+    remedy = 'write [{"name": "notes", "command": "notes-mcp", "args": ["--dir", "/srv/notes"]}]'
+    try:
+        rows = msgspec.json.decode(value, type=tuple[_Row, ...])
+    except msgspec.DecodeError as error:
+        raise BadValue(f"it is no list of MCP servers ({error}); {remedy}") from None
+    found = {row.name: Declaration(command=(row.command, *row.args)) for row in rows}
+    if len(found) != len(rows) or len(found) > MAX_SERVERS:
+        raise BadValue(f"each server has a name of its own, and there are {MAX_SERVERS} at most; {remedy}")
+    return found
+
 
 URL: Final[Setting[str]] = Setting(
     name="SVC_URL",
@@ -22,4 +48,13 @@ TOKEN: Final[Setting[str | None]] = Setting(
     secret=True,
     help="The device token that `svc mcp` and the SDK bring. A claimed instance refuses them without.",
 )
-SETTINGS: Final = (URL, TOKEN)
+SERVERS: Final[Setting[Mapping[str, Declaration]]] = Setting(
+    name="SVC_MCP_SERVERS",
+    parse=_servers,
+    default=lambda values: {},
+    shown_default="unset",
+    type="JSON",
+    help="MCP servers that are programs on this machine, as a JSON list of `name`, `command` and `args`, for admins. A "
+    "page below `mcp/` wins by its name. See docs/mcp.md.",
+)
+SETTINGS: Final = (URL, TOKEN, SERVERS)

@@ -14,10 +14,10 @@ import msgspec
 import trio
 
 from svc.command import OK, Argument, Command, Invocation
-from svc.mcp import protocol
 from svc.mcp.settings import TOKEN, URL
 from svc.nursery import open_task_group
 from svc.protocol.egress import Egress, EgressFault, EgressResponse
+from svc.worker.mcp import protocol
 
 ANSWER_S: Final = 120.0
 """One answer of the service. Beyond: the client is told that there was none."""

@@ -5,7 +5,7 @@ timers; the worker plane (:mod:`svc.worker`) runs the code of workflows, which f
 (:mod:`svc.workflow`).
 """
 
-from svc.runs.actions import Parent, begin, count_tokens, fork, progress
+from svc.runs.actions import Parent, begin, count_tokens, fork, grant_more, progress
 from svc.runs.approvals import Decided, decided
 from svc.runs.digests import digest
 from svc.runs.dispatch import IN_MEMORY, Dispatcher
@@ -31,6 +31,7 @@ __all__ = [
     "decided",
     "digest",
     "fork",
+    "grant_more",
     "grant_of",
     "mine",
     "principal_of",

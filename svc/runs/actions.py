@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -67,6 +67,17 @@ def begin(
         capabilities=(*workflow.capabilities, *capabilities),
         parent=parent,
         device_id=device_id,
+    )
+
+
+def grant_more(tx: Tx, run_id: str, capabilities: Iterable[str]) -> None:
+    """Only in the transaction that begins the run: what it may acquire is decided then, and never again."""
+    row = queries.run(tx, run_id)
+    assert row is not None, "it was just begun"
+    tx.run(
+        "update runs set capabilities = :capabilities where id = :id and state = 'queued' and epoch = 0",
+        capabilities=json_array(sorted({*row.capabilities, *capabilities})),
+        id=run_id,
     )
 
 

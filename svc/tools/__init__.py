@@ -6,9 +6,11 @@ changes what others see waits for a person, whatever a definition says. It is de
 reading at ``deciding.py``. A tool's answer is data, and changes neither the tools nor what was granted.
 """
 
+from svc.inert import inert
+from svc.tools.cards import host_marks
+from svc.tools.cards import row as card_row
 from svc.tools.deciding import Approval, Understood, bounded, decide, follow, give, understood
 from svc.tools.feature import FEATURE
-from svc.tools.inert import inert
 from svc.tools.model import CardRow, Level, Outcome, Tool, ToolInput
 from svc.tools.table import LEVELS, Tools, chosen
 from svc.tools.taint import copy_trust, page_taint, taint, taint_of
@@ -25,11 +27,13 @@ __all__ = [
     "Tools",
     "Understood",
     "bounded",
+    "card_row",
     "chosen",
     "copy_trust",
     "decide",
     "follow",
     "give",
+    "host_marks",
     "inert",
     "page_taint",
     "taint",

@@ -12,16 +12,16 @@ import msgspec
 
 from svc.clock import DAY_MS
 from svc.errors import Invalid, Refusal
+from svc.inert import inert
 from svc.protocol import Wire
 from svc.runs import ask_person, decided, digest
 from svc.store import Tx
 from svc.tools.deciding import Understood, bounded, card_of, decide, given_to, said_no, understood, why_ask
-from svc.tools.inert import inert
 from svc.tools.model import CardRow
 from svc.tools.table import Tools
 from svc.tools.taint import taint
 from svc.tools.tasks import Doing
-from svc.worker.tools import ASK, CALL, DO
+from svc.worker.tools import ASK, CALL, DID, DO
 from svc.workflow import Call, Caller, Json, Waiting
 from svc.workspace import Workspace
 
@@ -46,6 +46,13 @@ class AskInput(Wire, frozen=True):
 
     call: Key
     unknown: bool = False
+
+
+class DidInput(Wire, frozen=True):
+    """``call``: the key of the call's step, which was handed over to the run's own code."""
+
+    call: Key
+    failed: bool
 
 
 class DoInput(Wire, frozen=True):
@@ -103,9 +110,26 @@ def _do_approved(workspace: Workspace, tx: Tx, caller: Caller, wanted: DoInput) 
     return _do(workspace, tx, caller, wanted.call, found)
 
 
+def _did(workspace: Workspace, tx: Tx, caller: Caller, wanted: DidInput) -> Json:
+    """What was handed over has ended, by the run's own word."""
+    tx.run(
+        """
+        update tool_calls set state = :state, ended_at = :now
+        where run_id = :id and key = :key and state = 'begun' and waits is null
+        """,
+        state="failed" if wanted.failed else "done",
+        now=tx.now,
+        id=caller.run_id,
+        key=wanted.call,
+    )
+    return {}
+
+
 def _do(workspace: Workspace, tx: Tx, caller: Caller, key: str, found: Understood) -> Json | Waiting:
     if found.tool.reads_outside is not None:
         taint(tx, caller.run_id, outside=found.tool.reads_outside)
+    if found.tool.hand_over is not None:
+        return {"handed": found.tool.hand_over(found.wanted)}
     if found.tool.perform is not None:
         tx.run(
             "update tool_calls set waits = :waits where run_id = :id and key = :key",
@@ -191,4 +215,5 @@ CALLS: Final = (
     Call(name=CALL, summary="Call a tool: done, or to be asked about.", input=CallInput, decide=_call, then=_then),
     Call(name=ASK, summary="Ask a person about a call.", input=AskInput, decide=_ask),
     Call(name=DO, summary="Do what a person let through.", input=DoInput, decide=_do_approved, then=_then),
+    Call(name=DID, summary="What a call that was handed over came to.", input=DidInput, decide=_did),
 )

@@ -8,10 +8,10 @@ from urllib.parse import urlsplit
 
 from svc.errors import Refusal
 from svc.formats.writing import parse_mailboxes
+from svc.inert import hidden_in, inert
 from svc.people import own_people
 from svc.principal import Principal
 from svc.store import ReadTx
-from svc.tools.inert import hidden_in, inert
 from svc.tools.model import CardRow
 
 HIDDEN: Final = "holds characters that are not seen; they are left out here"

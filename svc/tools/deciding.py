@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast
 
 import msgspec
 
@@ -70,7 +70,18 @@ def understood(tool: Tool, input: Json) -> Understood | str:
         wanted = msgspec.convert(input if input is not None else {}, tool.input)
     except (msgspec.ValidationError, ValueError) as error:
         return f"{tool.name}: {error}"
+    if tool.described is not None:
+        given = cast("dict[str, Any]", wanted)
+        lacking = [name for name in _required(tool.described) if name not in given]
+        if lacking:
+            return f"{tool.name}: Object missing required field `{lacking[0]}`"
     return Understood(tool=tool, wanted=wanted, exact=msgspec.to_builtins(wanted))
+
+
+def _required(described: Mapping[str, Any]) -> list[Any]:
+    """What a foreign schema wants at least. All else its server checks itself."""
+    found = described.get("required")
+    return found if isinstance(found, list) else []
 
 
 def why_ask(tx: ReadTx, principal: Principal, run_id: str, call: Understood, given: Given) -> str | None:

@@ -6,7 +6,7 @@ whether a call is a sink, which is what could carry text out or change what othe
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -54,6 +54,8 @@ Decide = Callable[[Workspace, Tx, Principal, Any], Outcome]
 """In the transaction that keeps the result: exactly once."""
 Perform = Callable[[Workspace, Principal, Any], Awaitable[Outcome]]
 """Outside of any transaction, by the subsystem of tools."""
+HandOver = Callable[[Any], Json]
+"""What the run's own code is told to do, in the worker plane: an order that :mod:`svc.worker.tools` knows."""
 Sink = Callable[[ReadTx, Principal, Any], str | None]
 """Why this call could do harm, in words; ``None`` where it can't."""
 Draw = Callable[[ReadTx, Principal, Any], tuple[CardRow, ...]]
@@ -61,18 +63,22 @@ Draw = Callable[[ReadTx, Principal, Any], tuple[CardRow, ...]]
 
 @dataclass(frozen=True, kw_only=True)
 class Tool:
-    """Exactly one of ``decide`` and ``perform``. ``reads_outside``: with the call, whatever it answers.
+    """Exactly one of ``decide``, ``perform`` and ``hand_over``. ``reads_outside``: with the call, whatever it answers.
 
     ``keyless``: doing it twice would do it twice, and the other side knows no keys: after a crash a person decides.
-    ``capability``: what a device needs for it besides.
+    ``capability``: what a device needs for it besides. ``input``: a record, or any object where ``described`` is its
+    schema in another's words. ``grants``: what a run acquires that is given the tool.
     """
 
     name: str
     summary: str
-    input: type[ToolInput]
+    input: type[ToolInput] | type[dict[str, Any]]
     level: Level
     decide: Decide | None = None
     perform: Perform | None = None
+    hand_over: HandOver | None = None
+    described: Mapping[str, Any] | None = None
+    grants: tuple[str, ...] = ()
     access: Literal["authenticated", "admin"] = "authenticated"
     capability: str | None = None
     switch: Switch | None = None
@@ -85,12 +91,14 @@ class Tool:
     after: Callable[[Workspace], None] = lambda workspace: None
 
     def __post_init__(self) -> None:
-        if (self.decide is None) == (self.perform is None):
-            raise ValueError(f"{self.name} needs either decide or perform")
+        if [self.decide, self.perform, self.hand_over].count(None) != 2:
+            raise ValueError(f"{self.name} needs one of decide, perform and hand_over")
 
     @property
     def schema(self) -> dict[str, Any]:
         """What it takes, as a JSON schema of one object."""
+        if self.described is not None:
+            return dict(self.described)
         (top, *_), named = msgspec.json.schema_components([self.input], ref_template="#/$defs/{name}")
         found = dict(named.pop(self.input.__name__))
         found.pop("title", None)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from svc.worker import agents, executor, mail, probes, rules, tools, triage
+from svc.worker import agents, executor, mail, mcp, probes, rules, tools, triage
 from svc.worker.rows import WorkerRows
 
 HALVES: Final[tuple[WorkerRows, ...]] = (
     agents.ROWS,
     executor.ROWS,
     mail.ROWS,
+    mcp.ROWS,
     rules.ROWS,
     triage.ROWS,
     probes.ROWS,

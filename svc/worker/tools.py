@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
+from svc.worker.mcp import call_tool
 from svc.worker.rows import WorkerRows
 from svc.workflow import Json, Run, StepFailed, Workflow
 
 CALL: Final = "tools.call"
 ASK: Final = "tools.ask"
 DO: Final = "tools.do"
-CALLS: Final = (CALL, ASK, DO)
+DID: Final = "tools.did"
+CALLS: Final = (CALL, ASK, DO, DID)
 
 DECLINED: Final = "A person was asked, and has declined. Don't try it again in another way."
 EXPIRED: Final = "A person was asked, and nobody has answered in time."
@@ -27,11 +29,31 @@ async def use(run: Run, tool: str, input: Json) -> Json:
         try:
             await run.call(ASK, {"call": _key(run, "call"), "unknown": unknown}, name=name)
         except StepFailed as error:
-            if error.type not in {"Declined", "Expired"}:
-                raise
-            return _no(DECLINED if error.type == "Declined" else EXPIRED)
+            return _refused(error)
         said = await run.call(DO, {"call": _key(run, "call"), "asked": _key(run, name)}, name=f"do {asked}")
+    return await _handed(run, said["handed"]) if "handed" in said else dict(said)
+
+
+async def _handed(run: Run, order: Json) -> Json:
+    """What this plane does itself: a call of an MCP server. Where nobody knows whether it was done, a person says."""
+
+    async def work(key: str) -> Json:
+        return await call_tool(run, order["server"], order["tool"], order["arguments"], order["digest"])
+
+    try:
+        shown = {"server": order["server"], "tool": order["tool"]}
+        said = await run.step("server", work, input=shown, kind="tool", once=True)
+    except StepFailed as error:
+        said = _refused(error)
+    await run.call(DID, {"call": _key(run, "call"), "failed": "error" in said}, name="did")
     return dict(said)
+
+
+def _refused(error: StepFailed) -> Json:
+    """A person's no, for the model. Raises what else it was."""
+    if error.type not in {"Declined", "Expired"}:
+        raise error
+    return _no(DECLINED if error.type == "Declined" else EXPIRED)
 
 
 def _key(run: Run, name: str) -> str:

@@ -818,6 +818,31 @@ CREATE TABLE mail_unsubscribed (
 ) strict, without rowid
 ;
 
+CREATE TABLE mcp_servers (              -- one a declaration that somebody has connected
+    id text primary key,                -- the page's, or env: and the name
+    launch text not null,               -- the digest of how it is reached, as a person agreed to it
+    run_id text,                        -- the newest look at it
+    version text not null default '',
+    title text not null default '',
+    left_out text not null default '[]',
+    looked_at integer,
+    connected_at integer not null
+) strict, without rowid
+;
+
+CREATE TABLE mcp_tools (                -- one a tool: as it is said now, and as a person agreed to it
+    server_id text not null references mcp_servers (id) on delete cascade,
+    name text not null,
+    digest text not null,
+    said text not null,
+    gone integer not null default 0,
+    agreed_digest text,
+    agreed_said text,
+    agreed_at integer,
+    primary key (server_id, name)
+) strict, without rowid
+;
+
 CREATE TABLE meeting_lines (
     meeting_id text not null references meetings (id) on delete cascade,
     number integer not null,

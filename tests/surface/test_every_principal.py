@@ -40,7 +40,13 @@ REFUSALS: dict[str, dict[Access, int]] = {
 """What each gets instead of the row's answer; 0: nothing instead."""
 
 TO_A_SESSION = {"POST /auth/logout": 204, "POST /mcp": 403}
-TO_A_DEVICE = {"POST /auth/socket-ticket": 200, "devices.createPairingCode": 403, "pages.setTrusted": 403}
+TO_A_DEVICE = {
+    "POST /auth/socket-ticket": 200,
+    "devices.createPairingCode": 403,
+    "pages.setTrusted": 403,
+    "mcp.connect": 403,
+    "mcp.allow": 403,
+}
 EXCEPTIONS: dict[str, dict[str, int]] = {
     "member": TO_A_SESSION,
     "admin": TO_A_SESSION,

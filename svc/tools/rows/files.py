@@ -8,9 +8,9 @@ from svc.errors import Invalid, NotFound, TooLarge
 from svc.feature import file_readers_of
 from svc.files import File, readable_file
 from svc.formats.text import text_from_html
+from svc.inert import inert
 from svc.principal import Principal
 from svc.store import BlobCorrupt, BlobMissing, ReadTx
-from svc.tools.inert import inert
 from svc.tools.model import MAX_READ_BYTES, Outcome, Tool, ToolInput
 from svc.workspace import Workspace
 

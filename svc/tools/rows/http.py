@@ -9,11 +9,11 @@ import msgspec
 from svc.broker import Outside
 from svc.errors import Invalid, Unavailable
 from svc.formats.text import text_from_html
+from svc.inert import inert
 from svc.principal import Principal
 from svc.protocol.pinned import PinnedFault, pinned_url
 from svc.store import ReadTx
 from svc.tools.cards import url_rows
-from svc.tools.inert import inert
 from svc.tools.model import MAX_READ_BYTES, CardRow, Outcome, Tool, ToolInput
 from svc.workspace import Workspace
 

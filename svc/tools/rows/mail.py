@@ -9,11 +9,11 @@ import msgspec
 from svc import mail
 from svc.errors import Invalid
 from svc.formats.html import text_to_html
+from svc.inert import inert
 from svc.mail import SendRequest
 from svc.principal import Principal
 from svc.store import ReadTx, Tx
 from svc.tools.cards import recipients, row
-from svc.tools.inert import inert
 from svc.tools.model import CardRow, Outcome, Tool, ToolInput
 from svc.workspace import Workspace
 

@@ -2,7 +2,8 @@
 
 Theory. A message is JSON-RPC 2.0. Until 2025-11-25 a client first shakes hands (``initialize``); the next edition asks
 ``server/discover`` and names its version with each request. A server that keeps no session, as ours, serves both: each
-request stands alone. Only tools are spoken of here; there are no prompts, resources or sampling.
+request stands alone. Only tools are spoken of here; there are no prompts, resources or sampling. Both sides use this
+module: our server (:mod:`svc.mcp`) and our client, which stands beside it.
 """
 
 from __future__ import annotations

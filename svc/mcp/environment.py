@@ -1,0 +1,38 @@
+"""Servers of ``SVC_MCP_SERVERS``: whoever sets the environment agrees to start them, and to the tools they first have.
+
+They are looked at once, when they are new or their command is; later changes of their tools wait for an admin.
+"""
+
+from __future__ import annotations
+
+import trio
+
+from svc.mcp import pinned
+from svc.mcp.servers import ENVIRONMENT, servers_of
+from svc.nursery import Child
+from svc.principal import Principal
+from svc.runs import Dispatcher
+from svc.store import Tx
+from svc.workspace import Workspace
+
+
+async def connect_environment(workspace: Workspace, child: Child) -> None:
+    if await workspace.store.write(_connect, workspace):
+        workspace.service(Dispatcher).wake.call()
+    child.started()
+    await trio.sleep_forever()
+
+
+def _connect(tx: Tx, workspace: Workspace) -> int:
+    """As the first admin; before the claim as nobody, who is whoever sits at this machine."""
+    user_id = tx.value("select id from users where role = 'admin' order by created_at, id limit 1")
+    admin = Principal(user_id=user_id, device_id="system:mcp", is_admin=True, via="session" if user_id else "unclaimed")
+    count = 0
+    for server in servers_of(tx, workspace, admin).values():
+        if not server.id.startswith(ENVIRONMENT) or server.problem:
+            continue
+        known = pinned.kept(tx, server.id)
+        if known is None or known.launch != server.declaration.launch:
+            pinned.connect(tx, server, launch=server.declaration.launch, user_id=user_id)
+            count += 1
+    return count

@@ -1,0 +1,43 @@
+"""The tables of the MCP client: which servers a person said yes to, and which tools, exactly as they were."""
+
+from __future__ import annotations
+
+from sqlite_utils import Database
+from sqlite_utils.migrations import Migrations
+
+MIGRATIONS = Migrations("mcp")
+
+
+@MIGRATIONS(name="m001_servers")
+def m001_servers(db: Database) -> None:
+    for statement in _TABLES:
+        db.execute(statement)
+
+
+_TABLES = (
+    """
+    create table mcp_servers (              -- one a declaration that somebody has connected
+        id text primary key,                -- the page's, or env: and the name
+        launch text not null,               -- the digest of how it is reached, as a person agreed to it
+        run_id text,                        -- the newest look at it
+        version text not null default '',
+        title text not null default '',
+        left_out text not null default '[]',
+        looked_at integer,
+        connected_at integer not null
+    ) strict, without rowid
+    """,
+    """
+    create table mcp_tools (                -- one a tool: as it is said now, and as a person agreed to it
+        server_id text not null references mcp_servers (id) on delete cascade,
+        name text not null,
+        digest text not null,
+        said text not null,
+        gone integer not null default 0,
+        agreed_digest text,
+        agreed_said text,
+        agreed_at integer,
+        primary key (server_id, name)
+    ) strict, without rowid
+    """,
+)

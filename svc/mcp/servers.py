@@ -1,0 +1,127 @@
+"""Which MCP servers a person has: from pages below ``mcp/`` and from the environment; a page wins by its name.
+
+A page's server is its owner's; those of the environment are the admins'. A page that names a program counts only
+where an admin owns it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from svc.broker import Server
+from svc.configuring import Configuration, Configured
+from svc.errors import NotFound
+from svc.mcp.declared import KIND, NAME, Declaration
+from svc.mcp.settings import SERVERS
+from svc.principal import Principal
+from svc.store import ReadTx
+from svc.switches import STDIO_MCP, is_on
+from svc.workspace import Workspace
+
+ENVIRONMENT: Final = "env:"
+
+
+@dataclass(frozen=True, kw_only=True)
+class McpServer:
+    """``path``: of its page; ``None`` of one from the environment. ``problem``: why it may not be used."""
+
+    id: str
+    name: str
+    title: str
+    path: str | None
+    declaration: Declaration
+    by_admin: bool
+    problem: str = ""
+
+
+def servers_of(tx: ReadTx, workspace: Workspace, principal: Principal) -> dict[str, McpServer]:
+    """By name."""
+    found: dict[str, McpServer] = {}
+    configuration = workspace.service(Configuration)
+    if is_admin(tx, principal):
+        claimed = {
+            page.name
+            for page in configuration.of(tx, KIND, everybody=True)
+            if principal.sees_everything or owned_by_admin(tx, page)
+        }
+        environment: Mapping[str, Declaration] = workspace.config[SERVERS]
+        for name, declaration in environment.items():
+            if name not in claimed:
+                found[name] = McpServer(
+                    id=f"{ENVIRONMENT}{name}",
+                    name=name,
+                    title=name,
+                    path=None,
+                    declaration=declaration,
+                    by_admin=True,
+                    problem=_switched_off(workspace, declaration),
+                )
+    pages = configuration.of(tx, KIND, owner_id=principal.user_id, everybody=principal.sees_everything)
+    for page in pages:
+        found[page.name] = _of_page(tx, workspace, principal, page)
+    return found
+
+
+def _of_page(tx: ReadTx, workspace: Workspace, principal: Principal, page: Configured[Declaration]) -> McpServer:
+    by_admin = principal.sees_everything or owned_by_admin(tx, page)
+    problem = _switched_off(workspace, page.value)
+    if page.value.command and not by_admin:
+        problem = "Only an admin's page may name a program."
+    elif not by_admin and any(name != f"mcp.{page.name}" for name in page.value.capabilities):
+        problem = f"Only an admin's page may name another credential than mcp.{page.name}."
+    if not NAME.fullmatch(page.name):
+        problem = "Its page has a name that no server may have: small letters, digits, - and _, 40 at most."
+    return McpServer(
+        id=page.page_id,
+        name=page.name,
+        title=page.title,
+        path=page.path,
+        declaration=page.value,
+        by_admin=by_admin,
+        problem=problem,
+    )
+
+
+def _switched_off(workspace: Workspace, declaration: Declaration) -> str:
+    if declaration.command and not is_on(workspace.config, STDIO_MCP):
+        return "This instance starts no programs of others."
+    return ""
+
+
+def server_of(tx: ReadTx, workspace: Workspace, principal: Principal, name: str) -> McpServer:
+    """Raises 404."""
+    found = servers_of(tx, workspace, principal).get(name)
+    if found is None:
+        raise NotFound("There is no such MCP server of yours.")
+    return found
+
+
+def agreed_server(tx: ReadTx, workspace: Workspace, principal: Principal, name: str) -> McpServer | None:
+    """One that a person said yes to as it is declared now."""
+    found = servers_of(tx, workspace, principal).get(name)
+    if found is None or found.problem:
+        return None
+    agreed = tx.value("select launch from mcp_servers where id = :id", id=found.id)
+    return found if agreed == found.declaration.launch else None
+
+
+def for_broker(tx: ReadTx, workspace: Workspace, principal: Principal, name: str) -> Server | None:
+    found = agreed_server(tx, workspace, principal, name)
+    return None if found is None else found.declaration.server(by_admin=found.by_admin)
+
+
+def is_admin(tx: ReadTx, principal: Principal) -> bool:
+    """Whether it is an admin's, also in a run, which never acts as one."""
+    if principal.is_admin or principal.sees_everything:
+        return True
+    return principal.user_id is not None and _is_admins(tx, principal.user_id)
+
+
+def owned_by_admin(tx: ReadTx, page: Configured[Declaration]) -> bool:
+    return page.owner_id is not None and _is_admins(tx, page.owner_id)
+
+
+def _is_admins(tx: ReadTx, user_id: str) -> bool:
+    return tx.value("select 1 from users where id = :id and role = 'admin'", id=user_id) is not None

@@ -1,0 +1,34 @@
+"""What this half and the trusted plane have agreed on, and how a server fails us, in words for a person."""
+
+from __future__ import annotations
+
+from typing import Final
+
+ORDER_PATH: Final = "/mcp-order"
+"""How a server is reached, for a run that may use it now. Below the broker's path."""
+FOUND_PATH: Final = "/mcp-found"
+"""Which tools a server has. Below the broker's path."""
+
+CONNECT_S: Final = 60.0
+"""An MCP server's start, its first answer and its list of tools. Beyond: it is given up."""
+CALL_S: Final = 120.0
+"""One call of an MCP server's tool. Beyond: it is given up, and whether it was done is not known."""
+MAX_ANSWER_BYTES: Final = 4 * 1024 * 1024
+"""One message of an MCP server. Beyond: the connection is ended, and the model is told."""
+MAX_HEARD_BYTES: Final = 16 * 1024 * 1024
+"""All that an MCP server says in one connection. Beyond: the connection is ended, and the model is told."""
+MAX_TOOLS: Final = 200
+"""Tools of one MCP server. Beyond: the first ones count, and the app says so."""
+MAX_TOOL_BYTES: Final = 16 * 1024
+"""The name, description and schemas of one tool of an MCP server, as JSON. Beyond: the tool is left out, and the app
+says so."""
+MAX_PAGES: Final = 50
+"""Answers in which an MCP server may deliver its list of tools. Beyond: it is given up."""
+
+
+class ServerFault(Exception):
+    """The server can't be used, or gave no answer. ``sent``: the call had left, so it may have been done."""
+
+    def __init__(self, words: str, *, sent: bool = False) -> None:
+        super().__init__(words)
+        self.sent = sent

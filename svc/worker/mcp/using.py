@@ -1,0 +1,130 @@
+"""One use of a server, within the work of a step: connect, look at its tools, call one if it is still what was agreed.
+
+A server may change while nobody looks, so its list is read each time before anything is called, and what it has now is
+told to the trusted plane where it is not the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, Final, Literal
+
+import msgspec
+import trio
+
+from svc.protocol import LinkFault
+from svc.worker.mcp.client import Client, words
+from svc.worker.mcp.http import reached
+from svc.worker.mcp.pins import Seen, digest_of
+from svc.worker.mcp.stdio import started
+from svc.worker.mcp.terms import CALL_S, CONNECT_S, FOUND_PATH, ORDER_PATH, ServerFault
+from svc.workflow import Json, Run
+
+MAX_OUTPUT_BYTES: Final = 128 * 1024
+"""What the model is told of an MCP tool's answer. Beyond: it is cut, and says so."""
+_MAX_ORDER_BYTES: Final = 256 * 1024
+_OK, _MULTIPLE = 200, 300
+CHANGED: Final = (
+    "This tool is not what its owner has agreed to any more: the server has changed it. It was not called. A person "
+    "has to look at it in Settings, MCP servers."
+)
+
+
+class Order(msgspec.Struct, frozen=True, kw_only=True):
+    """How a server is reached. ``launch``: the digest of that."""
+
+    kind: Literal["stdio", "http"]
+    launch: str
+    command: tuple[str, ...] = ()
+
+
+async def look(run: Run, server: str) -> str | None:
+    """Tell the trusted plane which tools it has; or why it can't be used, in words."""
+    try:
+        order = await _order(run, server)
+        with trio.fail_after(CONNECT_S):
+            async with _connected(run, server, order) as client:
+                seen = await _seen(client)
+        await _tell(run, server, {"launch": order.launch, "seen": msgspec.to_builtins(seen)})
+    except ServerFault as fault:
+        return str(fault)
+    except trio.TooSlowError:
+        return f"It is not ready after {CONNECT_S:g} seconds, and was given up."
+    return None
+
+
+async def call_tool(run: Run, server: str, tool: str, arguments: Json, digest: str) -> Json:
+    """``{"result": …}`` or ``{"error": …}`` for the model. Whatever the server does, it ends in time and in words."""
+    try:
+        order = await _order(run, server)
+        with trio.fail_after(CONNECT_S + CALL_S):
+            async with _connected(run, server, order) as client:
+                with trio.fail_after(CONNECT_S):
+                    seen = await _seen(client)
+                if digest not in {digest_of(order.launch, seen.version, one) for one in seen.tools if one.name == tool}:
+                    await _tell(run, server, {"launch": order.launch, "seen": msgspec.to_builtins(seen)})
+                    return _no("changed", CHANGED)
+                said = await client.call(tool, arguments)
+    except ServerFault as fault:
+        doubt = " Whether it was done is not known." if fault.sent else " It was not called."
+        return _no("unavailable", f"{server}: {fault}{doubt}")
+    except trio.TooSlowError:
+        return _no("unavailable", f"{server}: it took too long, and was given up. Whether it was done is not known.")
+    text = _cut(said.text)
+    return _no("failed", text or "It failed, and said not why.") if said.failed else {"result": text}
+
+
+@asynccontextmanager
+async def _connected(run: Run, server: str, order: Order) -> AsyncIterator[Client]:
+    if order.kind == "http":
+        async with reached(run, server) as http:
+            yield Client(http)
+        return
+    environ = await _asked(run, "/stdio-env", {"server": server})
+    async with started(order.command, environ["env"]) as stdio:
+        yield Client(stdio)
+
+
+async def _seen(client: Client) -> Seen:
+    about = await client.greet()
+    tools, left_out = await client.tools()
+    return msgspec.structs.replace(about, tools=tools, left_out=left_out)
+
+
+async def _order(run: Run, server: str) -> Order:
+    return msgspec.convert(await _asked(run, ORDER_PATH, {"server": server}), Order)
+
+
+async def _tell(run: Run, server: str, found: Json) -> None:
+    await _asked(run, FOUND_PATH, {"server": server, **found})
+
+
+async def _asked(run: Run, path: str, body: Json) -> Any:
+    """What the trusted plane answers. Raises :class:`ServerFault` with its words."""
+    try:
+        answer = await run.broker(path, msgspec.json.encode(body), headers={"content-type": "application/json"})
+        try:
+            data = bytearray()
+            while (piece := await answer.receive()) and len(data) <= _MAX_ORDER_BYTES:
+                data += piece
+        finally:
+            await answer.aclose()
+        said = msgspec.json.decode(bytes(data) or b"{}")
+    except (LinkFault, msgspec.DecodeError) as fault:
+        raise ServerFault(f"svc itself gave no answer: {fault}.") from None
+    if _OK <= answer.status < _MULTIPLE:
+        return said
+    raise ServerFault(words(said.get("detail") or f"svc answers {answer.status}"))
+
+
+def _cut(text: str) -> str:
+    data = text.encode()
+    if len(data) <= MAX_OUTPUT_BYTES:
+        return text
+    kept = data[:MAX_OUTPUT_BYTES].decode("utf-8", "ignore")
+    return f"{kept}\n[Cut: it has {len(data)} bytes.]"
+
+
+def _no(code: str, message: str) -> Json:
+    return {"error": {"code": code, "message": message}}

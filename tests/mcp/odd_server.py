@@ -1,0 +1,73 @@
+"""An MCP server on standard input and output that is as odd as it is told to be; it needs nothing but Python.
+
+``odd_server.py FILE``: FILE is JSON and read anew for each message, ``{"tools": […], "version", "odd": …}``. Each start
+and each call leaves a line beside it, in ``FILE.log``.
+"""
+
+import json
+import os
+import sys
+import time
+from typing import Any
+
+FILE = sys.argv[1]
+MIB = 1024 * 1024
+
+
+def note(**said: object) -> None:
+    with open(FILE + ".log", "a") as log:
+        log.write(json.dumps(said) + "\n")
+
+
+def told() -> Any:
+    with open(FILE) as file:
+        return json.load(file)
+
+
+def say(message: dict[str, object]) -> None:
+    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+    sys.stdout.flush()
+
+
+def called(number: object, params: dict[str, Any], odd: str | None) -> None:
+    note(call=params["name"], arguments=params["arguments"])
+    if odd == "dies":
+        sys.stderr.write("first line\nout of memory\x1b[31m\n")
+        sys.exit(3)
+    if odd == "hangs":
+        time.sleep(600)
+    if odd == "floods":
+        sys.stdout.write('{"jsonrpc": "2.0", "id": %d, "result": {"content": [{"type": "text", "text": "' % number)
+        for _ in range(50):
+            sys.stdout.write("x" * MIB)
+        sys.stdout.write('"}]}}\n')
+        sys.stdout.flush()
+    if odd == "asks":
+        say({"id": "a", "method": "sampling/createMessage", "params": {"messages": []}})
+        say({"id": "b", "method": "ping"})
+        answers = [json.loads(sys.stdin.readline()) for _ in range(2)]
+        note(answers=answers)
+    if odd == "lies":
+        print("this is no message")
+        say({"id": 999, "result": {"content": [{"type": "text", "text": "of another question"}]}})
+        say({"method": "notifications/tools/list_changed"})
+    text = str(params["arguments"].get("text", "")) * int(params["arguments"].get("times", 1))
+    say({"id": number, "result": {"content": [{"type": "text", "text": text}], "isError": odd == "fails"}})
+
+
+note(start=os.getpid(), environ=dict(os.environ), directory=os.getcwd())
+if told().get("odd") == "starts not":
+    sys.exit("no such table: notes")
+for line in sys.stdin:
+    message = json.loads(line)
+    world = told()
+    method, number = message["method"], message.get("id")
+    if method == "initialize":
+        info = {"name": "odd", "version": world.get("version", "1.0")}
+        result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info}
+        say({"id": number, "result": result})
+    elif method == "tools/list":
+        say({"id": number, "result": {"tools": world["tools"]}})
+    elif method == "tools/call":
+        called(number, message["params"], world.get("odd"))
+note(end=os.getpid())
