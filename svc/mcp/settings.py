@@ -1,4 +1,4 @@
-"""The settings of MCP: where the command finds the service, what opens it, and servers that the environment declares."""
+"""The settings of MCP: where the command finds the service, what opens it, and which servers of others there are."""
 
 from __future__ import annotations
 

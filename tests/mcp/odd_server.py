@@ -37,7 +37,7 @@ def called(number: object, params: dict[str, Any], odd: str | None) -> None:
     if odd == "hangs":
         time.sleep(600)
     if odd == "floods":
-        sys.stdout.write('{"jsonrpc": "2.0", "id": %d, "result": {"content": [{"type": "text", "text": "' % number)
+        sys.stdout.write(f'{{"jsonrpc": "2.0", "id": {number}, "result": {{"content": [{{"type": "text", "text": "')
         for _ in range(50):
             sys.stdout.write("x" * MIB)
         sys.stdout.write('"}]}}\n')
