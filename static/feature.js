@@ -25,6 +25,8 @@
  */
 /** @typedef {{ n: number, words: string, bad?: boolean }} NavCount `words` are heard; `bad`: a person is needed */
 
+/** @typedef {(typeof SETTINGS_GROUPS)[number]} SettingsGroup */
+
 /**
  * A section of the settings, at /settings/<name>.
  * @typedef {object} Section
@@ -32,8 +34,9 @@
  * @property {readonly string[]} [also] other names that lead here
  * @property {string} label in the list
  * @property {string} title
+ * @property {SettingsGroup} group the heading that it stands below
  * @property {string} icon
- * @property {number} order in the list, smallest first
+ * @property {number} order below its heading, smallest first
  * @property {boolean} [adminOnly]
  * @property {readonly string[]} [holds] what one finds there, in the words in which people look for it
  * @property {() => any} show
@@ -70,6 +73,10 @@
  * @property {Record<string, string>} [icons] name -> path on a 20-unit grid
  */
 
+/** The headings of the settings, in the order of the list: what one changes often stands first. */
+export const SETTINGS_GROUPS = /** @type {const} */ (
+  ["General", "Mail", "People & devices", "Agents", "Data & backups", "Server"]);
+
 /** @type {readonly Feature[]} */
 let rows = [];
 
@@ -89,5 +96,6 @@ export function navAt(at) {
 
 /** In the order of the list. */
 export function settingsSections() {
-  return rows.flatMap((row) => row.settings ?? []).sort((a, b) => a.order - b.order);
+  return rows.flatMap((row) => row.settings ?? []).sort((a, b) =>
+    SETTINGS_GROUPS.indexOf(a.group) - SETTINGS_GROUPS.indexOf(b.group) || a.order - b.order);
 }

@@ -10,7 +10,8 @@ export const FEATURE = {
   onEvent: onBackupNews,
   refetch: onBackupGap,
   settings: [
-    { name: "backups", label: "Backups", title: "Backups", icon: "backup", order: 57, adminOnly: true,
+    { name: "backups", label: "Backups", title: "Backups", group: "Data & backups",
+      icon: "backup", order: 57, adminOnly: true,
       holds: ["Archive", "Restore", "Recovery points", "Recovery code", "Drill"], show: BackupsSection },
   ],
   icons: {

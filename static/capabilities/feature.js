@@ -6,7 +6,8 @@ import { CredentialsSection } from "./credentials.js";
 export const FEATURE = {
   name: "capabilities",
   settings: [
-    { name: "credentials", label: "Credentials", title: "Credentials", icon: "key", order: 55, adminOnly: true,
+    { name: "credentials", label: "Credentials", title: "Credentials", group: "Agents",
+      icon: "key", order: 55, adminOnly: true,
       holds: ["API keys", "Who used a key"],
       show: CredentialsSection },
   ],

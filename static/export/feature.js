@@ -6,7 +6,8 @@ import { ExportSection } from "./section.js";
 export const FEATURE = {
   name: "export",
   settings: [
-    { name: "export", label: "Export", title: "Export", icon: "export", order: 70, adminOnly: true,
+    { name: "export", label: "Export", title: "Export", group: "Data & backups",
+      icon: "export", order: 70, adminOnly: true,
       holds: ["Download everything", "Pages as files"], show: ExportSection },
   ],
   icons: {

@@ -10,7 +10,7 @@ export const FEATURE = {
   onEvent: onGitopsNews,
   refetch: onGitopsNews,
   settings: [
-    { name: "git", label: "Git", title: "Git", icon: "git", order: 56, adminOnly: true,
+    { name: "git", label: "Git", title: "Git", group: "Data & backups", icon: "git", order: 56, adminOnly: true,
       holds: ["Repository", "Webhook", "Sync now"], show: GitSection },
   ],
   icons: {

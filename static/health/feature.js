@@ -6,7 +6,7 @@ import { HealthSection } from "./health.js";
 export const FEATURE = {
   name: "health",
   settings: [
-    { name: "health", label: "Health", title: "Health", icon: "health", order: 80, adminOnly: true,
+    { name: "health", label: "Health", title: "Health", group: "Server", icon: "health", order: 80, adminOnly: true,
       holds: ["Checks", "Disk"], show: HealthSection },
   ],
   icons: {

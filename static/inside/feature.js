@@ -6,7 +6,7 @@ import { InsideSection } from "./inside.js";
 export const FEATURE = {
   name: "inside",
   settings: [
-    { name: "inside", label: "Inside", title: "Inside", icon: "inside", order: 85, adminOnly: true,
+    { name: "inside", label: "Inside", title: "Inside", group: "Server", icon: "inside", order: 85, adminOnly: true,
       holds: ["Running tasks", "Queues", "Stalls", "Last errors", "Memory", "Connections"], show: InsideSection },
   ],
   icons: {

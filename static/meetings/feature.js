@@ -21,7 +21,8 @@ export const FEATURE = {
   topics: ["meetings"],
   onEvent: onMeetingNews,
   refetch: refetchMeetings,
-  settings: [{ name: "meetings", label: "Meetings", title: "Meetings", icon: "microphone", order: 45, adminOnly: true,
+  settings: [{ name: "meetings", label: "Meetings", title: "Meetings", group: "Server",
+    icon: "microphone", order: 45, adminOnly: true,
     holds: ["Speech to text", "Transcription server", "Recogniser"], show: MeetingsSection }],
   icons: {
     microphone: "M10 3a2.2 2.2 0 0 0-2.2 2.2v4.3a2.2 2.2 0 0 0 4.4 0V5.2A2.2 2.2 0 0 0 10 3zM5.2 9.2a4.8 4.8 0 0 0 " +

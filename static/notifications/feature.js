@@ -20,7 +20,7 @@ export const FEATURE = {
     });
   },
   settings: [
-    { name: "notifications", label: "Notifications", title: "Notifications", icon: "bell", order: 15,
+    { name: "notifications", label: "Notifications", title: "Notifications", group: "General", icon: "bell", order: 15,
       holds: ["Quiet hours", "Push", "New mail"], show: NotificationsSection },
   ],
   icons: {

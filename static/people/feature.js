@@ -20,7 +20,7 @@ export const FEATURE = {
   routes: [{ parse: ({ pathname }) => (/^\/p\/people\/?$/.test(pathname) ? {} : null),
     show: () => html`<${Shell}><${PeoplePage} /></${Shell}>` }],
   nav: [{ at: "top", title: "People", icon: "people", href: () => PEOPLE_HREF }],
-  settings: [{ name: "people", label: "People", title: "People", icon: "people", order: 40,
+  settings: [{ name: "people", label: "People", title: "People", group: "People & devices", icon: "people", order: 40,
     holds: ["Pages of strangers", "Suggestions"], show: PeopleSection }],
   lookup,
   icons: {

@@ -39,28 +39,30 @@ export function PeoplePage() {
   const count = `${number(people.length)}${found.data?.more ? " or more" : ""}`;
   const said = people.length ? `${count} ${people.length === 1 ? "person" : "people"}`
     : found.data && text ? "Nobody has these words." : "";
-  return html`<main class="panel people-page"><div class="people-frame">
+  return html`<main class="panel people-page"><div class=${text ? "people-frame finding" : "people-frame"}>
     <h1>People</h1>
-    <input id=${FIELD} class="people-find" type="search" placeholder="Find somebody" aria-label="Find somebody"
-      aria-keyshortcuts="/" autocomplete="off" spellcheck=${false} value=${text}
-      onInput=${(/** @type {Event} */ event) => {
-        setLimit(A_TIME);
-        setText(/** @type {HTMLInputElement} */ (event.target).value);
-      }} onKeyDown=${(/** @type {KeyboardEvent} */ event) => onKeyDown(event, () => setText(""))} />
-    <p class="fine" role="status">${said}</p>
-    <${Pending} of=${found} what="your people" />
-    ${found.data && !people.length && !text && html`<div class="empty">
-      <${Icon} name="people" size=${44} />
-      <p class="empty-title">Nobody yet</p>
-      <p>Whoever you write with stands here, once the first mail with them has come.</p>
-    </div>`}
-    ${people.length > 0 && html`<section class="setting people-list" aria-label="Everybody you write with">
-      <ul class="things">${people.map((one) => html`<${PersonRow} key=${one.address} person=${one} />`)}</ul>
-      ${found.data?.more && (limit < MOST
-        ? html`<button class="button" onClick=${() => setLimit(limit + A_TIME)}>Show more</button>`
-        : html`<p class="fine">There are more. A part of their name finds them.</p>`)}
-    </section>`}
-    ${!text && html`<section class="setting people-suggested"><${Suggestions} /></section>`}
+    <div class="people-all">
+      <input id=${FIELD} class="people-find" type="search" placeholder="Find somebody" aria-label="Find somebody"
+        aria-keyshortcuts="/" autocomplete="off" spellcheck=${false} value=${text}
+        onInput=${(/** @type {Event} */ event) => {
+          setLimit(A_TIME);
+          setText(/** @type {HTMLInputElement} */ (event.target).value);
+        }} onKeyDown=${(/** @type {KeyboardEvent} */ event) => onKeyDown(event, () => setText(""))} />
+      <p class="fine" role="status">${said}</p>
+      <${Pending} of=${found} what="your people" />
+      ${found.data && !people.length && !text && html`<div class="empty">
+        <${Icon} name="people" size=${44} />
+        <p class="empty-title">Nobody yet</p>
+        <p>Whoever you write with stands here, once the first mail with them has come.</p>
+      </div>`}
+      ${people.length > 0 && html`<section class="setting people-list" aria-label="Everybody you write with">
+        <ul class="things">${people.map((one) => html`<${PersonRow} key=${one.address} person=${one} />`)}</ul>
+        ${found.data?.more && (limit < MOST
+          ? html`<button class="button" onClick=${() => setLimit(limit + A_TIME)}>Show more</button>`
+          : html`<p class="fine">There are more. A part of their name finds them.</p>`)}
+      </section>`}
+    </div>
+    <section class="setting people-suggested"><${Suggestions} /></section>
   </div></main>`;
 }
 
@@ -74,8 +76,8 @@ function PersonRow({ person }) {
     <${Avatar} person=${{ ...person, name }} />
     <div class="thing-text">
       <p class="thing-title"><a href=${page ? pageHref(page.path) : allMail(address)}><bdi>${name}</bdi></a></p>
-      <p class="fine">${name !== address && html`<bdi>${address}</bdi> · `}<span>${plural(messages, "mail")}</span>${
-        ", "}<span>last ${listTime(lastSeenAt, now.value)}</span></p>
+      <p class="fine contact-facts">${name !== address && html`<bdi>${address}</bdi>`}
+        <span>${plural(messages, "mail")}, last ${listTime(lastSeenAt, now.value)}</span></p>
     </div>
     <div class="contact-deeds">
       <button class="button small" aria-label=${`Write to ${name}`}

@@ -26,9 +26,9 @@ export const FEATURE = {
   commands,
   templates,
   settings: [
-    { name: "appearance", label: "Appearance", title: "Appearance", icon: "colours", order: 5,
+    { name: "appearance", label: "Appearance", title: "Appearance", group: "General", icon: "colours", order: 5,
       holds: ["Colours", "Dark", "Light", "Theme"], show: AppearanceSection },
-    { name: "plugins", label: "Plugins", title: "Plugins", icon: "plugin", order: 57, adminOnly: true,
+    { name: "plugins", label: "Plugins", title: "Plugins", group: "Server", icon: "plugin", order: 57, adminOnly: true,
       holds: ["Install a plugin", "Package"], show: PluginsSection },
   ],
   icons: {

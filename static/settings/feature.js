@@ -24,10 +24,10 @@ export const FEATURE = {
   forget: forgetPreferences,
   begin: beginPreferences,
   start: startPreferences,
-  settings: [{ name: "display", label: "Display", title: "Display", icon: "system", order: 5,
+  settings: [{ name: "display", label: "Display", title: "Display", group: "General", icon: "system", order: 5,
     holds: ["Colours", "Light", "Dark", "Density", "Compact", "Dates", "12 or 24 hours", "Language of dates",
       "First day of the week", "Start page"], show: DisplaySection },
-  { name: "keys", label: "Keys", title: "Keys", icon: "keyboard", order: 6,
+  { name: "keys", label: "Keys", title: "Keys", group: "General", icon: "keyboard", order: 6,
     holds: ["Keyboard shortcuts", "Change a key", "Gmail’s keys"], show: KeysSection }],
   icons: {
     keyboard: "M2.5 5.5h15v9h-15zM5.5 8.5h.01M8.5 8.5h.01M11.5 8.5h.01M14.5 8.5h.01M6.5 11.8h7",

@@ -1,11 +1,14 @@
 // @ts-check
-/** The settings: one section an address, a list of them beside it. */
+/**
+ * The settings: one section an address, a list of them beside it, below headings. Where there is no room beside it, the
+ * list folds behind the name of the section that is shown.
+ */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { settingsSections } from "../feature.js";
+import { SETTINGS_GROUPS, settingsSections } from "../feature.js";
 import { registerKeys } from "../keys.js";
 import { navigate } from "../router.js";
 import { isAdmin, me } from "../session.js";
-import { html } from "../ui/html.js";
+import { classes, html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { withKeys } from "../ui/key_words.js";
 import { findSettings } from "./search.js";
@@ -13,6 +16,7 @@ import { findSettings } from "./search.js";
 /** @typedef {import("../feature.js").Section} Section */
 
 const FIELD = "settings-find";
+const LIST = "settings-list";
 /** @type {import("../keys.js").Shortcut[]} */
 export const SHORTCUTS = [
   { keys: ["u", "Escape"], label: "Back to the inbox", run: () => navigate("/p/mail") },
@@ -42,7 +46,9 @@ export function SettingsPage({ section }) {
 /** @param {{ here: Section | undefined }} props */
 function Sections({ here }) {
   const [text, setText] = useState("");
+  const [open, setOpen] = useState(false);
   const found = findSettings(settingsSections().filter((one) => !one.adminOnly || isAdmin()), text);
+  useEffect(() => setOpen(false), [here]);
   const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
     if (event.isComposing) return;
     if (event.key === "Enter" && text.trim() && found[0]) {
@@ -53,13 +59,26 @@ function Sections({ here }) {
       else /** @type {HTMLElement} */ (event.target).blur();
     }
   };
+  const groups = SETTINGS_GROUPS.map((title) => ({ title, of: found.filter(({ section }) => section.group === title) }))
+    .filter(({ of }) => of.length > 0);
   return html`<input id=${FIELD} class="settings-find" type="search" placeholder="Find a setting" value=${text}
       aria-label="Find a setting" title=${withKeys("Find a setting", "Settings /")} autocomplete="off"
       spellcheck=${false}
       onInput=${(/** @type {Event} */ event) => setText(/** @type {HTMLInputElement} */ (event.target).value)}
       onKeyDown=${onKeyDown} />
-    <div class="settings-list">${found.map(({ section, holds }) => html`<${NavLink} key=${section.name} to=${section}
-      holds=${holds} current=${section === here} />`)}</div>
+    <button class="settings-unfold" aria-expanded=${open ? "true" : "false"} aria-controls=${LIST}
+      hidden=${text.trim() !== ""} onClick=${() => setOpen(!open)}>
+      ${here && html`<${Icon} name=${here.icon} />`}
+      <span class="settings-here">${here ? here.label : "Settings"}</span>
+      <span class="settings-of">${here?.group}</span>
+      <${Icon} name="chevron" size=${14} /></button>
+    <div id=${LIST} class=${classes({ "settings-list": true, open: open || text.trim() !== "" })}>
+      ${groups.map(({ title, of }, index) => html`<section key=${title} class="settings-group"
+        aria-labelledby=${`settings-group-${index}`}>
+        <h2 id=${`settings-group-${index}`}>${title}</h2>
+        ${of.map(({ section, holds }) => html`<${NavLink} key=${section.name} to=${section} holds=${holds}
+          current=${section === here} />`)}
+      </section>`)}</div>
     <p class="settings-none" role="status">${found.length ? "" : "No setting has these words."}</p>`;
 }
 

@@ -75,7 +75,8 @@ export async function forgetPreferences() {
 function startPath() {
   const { startPage, startAccount } = preferences.value;
   if (startPage === "account" && startAccount) return mailPath(startAccount);
-  if (startPage === "tasks" || startPage === "pages") return `/p/${startPage}`;
+  if (startPage === "tasks") return "/p/tasks";
+  if (startPage === "pages") return "/p/"; // the list of all
   const last = startPage === "last" ? keptText(LAST_KEY) : null;
   return last && PATH.test(last) ? last : INBOX;
 }

@@ -27,10 +27,13 @@ export const SHORTCUTS = [
   { keys: ["u", "Escape"], label: "Back to the inbox", run: () => navigate("/p/mail") },
 ];
 
-/** @type {{ id: string, title: string, states: OutgoingState[] }[]} */
-const SECTIONS = [
-  { id: "trouble", title: "Needs your word", states: ["failed", "uncertain", "overdue"] },
-  { id: "scheduled", title: "Scheduled", states: ["scheduled"] },
+/** @typedef {{ id: string, title: string, states: OutgoingState[] }} Part */
+/** @type {Part[]} */
+const TROUBLE = [{ id: "trouble", title: "Needs your word", states: ["failed", "uncertain", "overdue"] }];
+/** @type {Part} */
+const SCHEDULED = { id: "scheduled", title: "Scheduled", states: ["scheduled"] };
+/** What needs nobody: where there is room it stands beside the rest. @type {Part[]} */
+const GOING = [
   { id: "going", title: "On its way", states: ["held", "transmitting"] },
   { id: "done", title: "In the last 24 hours", states: ["sent", "cancelled"] },
 ];
@@ -54,10 +57,18 @@ export function TasksPage({ scheduled }) {
       <span>Could not load the tasks: ${outgoingProblem.value}</span>
       <button class="button small" onClick=${() => void loadOutgoing()}>Try again</button></div>`}
     ${rows === null && !outgoingProblem.value && html`<p class="quiet-text" role="status">Loading the tasks</p>`}
-    ${!scheduled && html`<${WaitingApprovals} />`}
-    ${rows && SECTIONS.filter((one) => !scheduled || one.id === "scheduled").map(({ id, title, states }) =>
-      html`<${Section} key=${id} id=${id} title=${title} rows=${rows.filter((one) => states.includes(one.state))} />`)}
+    <div class="tasks-part">
+      ${!scheduled && html`<${WaitingApprovals} />`}
+      ${rows && [...(scheduled ? [] : TROUBLE), SCHEDULED].map(section(rows))}
+    </div>
+    ${rows && !scheduled && html`<div class="tasks-part">${GOING.map(section(rows))}</div>`}
   </div></main>`;
+}
+
+/** @param {Outgoing[]} rows */
+function section(rows) {
+  return (/** @type {Part} */ { id, title, states }) => html`<${Section} key=${id} id=${id} title=${title}
+    rows=${rows.filter((one) => states.includes(one.state))} />`;
 }
 
 /** @param {{ id: string, title: string, rows: Outgoing[] }} props */

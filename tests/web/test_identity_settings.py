@@ -366,11 +366,3 @@ def modules_of(path: object) -> list[list[bool]]:
     inner = [row[4:-4] for row in filled[4:-4]]
     assert sum(map(sum, filled)) == sum(map(sum, inner)), "the quiet zone is not quiet"
     return inner
-
-
-def test_on_a_phone_the_strip_of_sections_shows_the_one_that_is_open(start: Callable[..., App]) -> None:
-    world = IdentityWorld()
-    world.me = signed_in()
-    app = start(world, viewport=PHONE)
-    page = app.open("/settings/health", ready=".settings-nav [aria-current]")
-    expect(page.locator(".settings-nav [aria-current]")).to_be_in_viewport()

@@ -74,11 +74,20 @@ def test_escape_takes_the_words_away_then_leaves_the_field_then_the_settings(sta
     page.wait_for_selector("[role=option]")
 
 
-def test_on_a_phone_the_sections_are_a_strip_below_the_field(start: Callable[..., App]) -> None:
+def test_the_sections_stand_below_headings_and_on_a_phone_behind_the_one_that_is_open(start: Callable[..., App]) -> None:
     _, page = settings(start, viewport=PHONE)
-    field = page.get_by_role("searchbox", name="Find a setting").bounding_box()
-    strip = page.locator(".settings-list").bounding_box()
-    assert field
-    assert strip
-    assert field["y"] + field["height"] <= strip["y"]
+    groups = page.locator(".settings-group")
+    expect(groups.first).to_be_hidden()
+    unfold = page.get_by_role("button", name="Profile General")
+    expect(unfold).to_have_attribute("aria-expanded", "false")
+    unfold.click()
+    expect(page.get_by_role("region", name="Mail").get_by_role("link", name="Signatures")).to_be_visible()
+    expect(groups.first.get_by_role("heading")).to_have_text("General")
     assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+    page.get_by_role("link", name="Signatures").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Signatures")
+    expect(groups.first).to_be_hidden()  # folds again by itself, and names the new one
+    page.get_by_role("searchbox", name="Find a setting").fill("quiet")
+    expect(links(page)).to_have_text(["NotificationsQuiet hours"])
+    page.get_by_role("searchbox", name="Find a setting").press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Notifications")
