@@ -93,6 +93,7 @@ INSIDE_MAIL = (
     "health",
     "ingest_steps",
     "service",
+    "tables",
     "migrations",
     "owners",
     "commands",

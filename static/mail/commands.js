@@ -17,7 +17,9 @@ import { latest } from "./details.js";
 import { actOnAll, pickMore } from "./everything.js";
 import { FILTER_KEYS, FILTER_WORDS } from "./filters.js";
 import { applyThread } from "./lists.js";
-import { pickTo, picked, select, selectedId, selectedThread, standForAll, togglePick } from "./selection.js";
+import { everything, pickTo, picked, select, selectedId, selectedThread, standForAll, togglePick
+  } from "./selection.js";
+import { hasNothingInInbox } from "./sources.js";
 import {
   back, canGoBack, current, currentAccountId, escape, goOn, goesToNext, listShown, move, moveToEnd, narrowTo, openId,
     openSelected, pickOn, targets, toggleAfter,
@@ -33,9 +35,16 @@ export const searchWanted = signal(0);
 
 /** Archive; with nothing in the inbox there is nothing to do. @param {Thread[]} threads */
 export function archiveThese(threads) {
-  if (standForAll(threads)) return actOnAll("archive");
+  if (standForAll(threads)) return archiveAll();
   const inside = threads.filter((one) => one.inInbox);
   if (inside.length) goOn(threads, () => archive(inside));
+}
+
+/** Nothing of these lists is in the inbox: a step on all of one would change nothing and still be there to undo. */
+function archiveAll() {
+  const list = everything.value?.list;
+  if (list && hasNothingInInbox(list.name)) toast(`Nothing of ${list.title} is in the inbox.`);
+  else actOnAll("archive");
 }
 
 /** Wherever they are now: archived, snoozed, spam or trash. An open one stays open. @param {Thread[]} threads */

@@ -228,3 +228,8 @@ function within(accountId) {
 function after(cursor) {
   return cursor === null ? {} : { cursor };
 }
+
+/** Lists of which no thread is in the inbox. @param {string} name */
+export function hasNothingInInbox(name) {
+  return name === "skipped" || name === "snoozed";
+}

@@ -3,6 +3,7 @@
 import { archiveThese, isSpam, muteThese, openPicker, readThese, spamThese, starThese, toInbox, trashThese, unreadThese
   } from "./commands.js";
 import { everything, standForAll } from "./selection.js";
+import { hasNothingInInbox } from "./sources.js";
 
 /**
  * @typedef {object} Tool
@@ -50,7 +51,7 @@ export function toolsFor(threads) {
  */
 function toolsForAll(threads) {
   const place = everything.value?.list.name;
-  const usable = TOOLS.filter(({ icon }) => !(icon === "archive" && (place === "skipped" || place === "snoozed"))
+  const usable = TOOLS.filter(({ icon }) => !(icon === "archive" && place && hasNothingInInbox(place))
     && !(icon === "inbox" && place === "inbox"));
   return usable.map((one) => (one.back?.when(threads) ? { ...one, label: one.back.label } : one));
 }

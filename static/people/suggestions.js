@@ -39,8 +39,8 @@ export function Suggestions() {
     <ul class="things">${people.map((one) => html`<li key=${one.address} class="thing">
       <div class="thing-text">
         <p class="thing-title"><bdi>${one.name || one.address}</bdi></p>
-        <p class="fine"><bdi>${one.address}</bdi> · ${plural(one.messages, "mail")}
-          , last ${listTime(one.lastSeenAt, now.value)}</p>
+        <p class="fine contact-facts"><bdi>${one.address}</bdi>
+          <span>${plural(one.messages, "mail")}, last ${listTime(one.lastSeenAt, now.value)}</span></p>
       </div>
       <button class="button small" disabled=${busy} aria-label=${`Add ${one.address}`} onClick=${() => void add(one)}>
         Add</button>

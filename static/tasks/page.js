@@ -8,6 +8,7 @@ import { registerKeys } from "../keys.js";
 import { now } from "../now.js";
 import { navigate } from "../router.js";
 import { WaitingApprovals } from "../runs/approval_card.js";
+import { approvals } from "../runs/approvals.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { loadOutgoing, outgoing, outgoingProblem } from "./outgoing.js";
@@ -59,10 +60,20 @@ export function TasksPage({ scheduled }) {
     ${rows === null && !outgoingProblem.value && html`<p class="quiet-text" role="status">Loading the tasks</p>`}
     <div class="tasks-part">
       ${!scheduled && html`<${WaitingApprovals} />`}
-      ${rows && [...(scheduled ? [] : TROUBLE), SCHEDULED].map(section(rows))}
+      ${rows && (scheduled || rows.length || approvals.value?.length
+        ? [...(scheduled ? [] : TROUBLE), SCHEDULED].map(section(rows)) : html`<${Nothing} />`)}
     </div>
     ${rows && !scheduled && html`<div class="tasks-part">${GOING.map(section(rows))}</div>`}
   </div></main>`;
+}
+
+function Nothing() {
+  return html`<div class="empty">
+    <${Icon} name="tasks" size=${44} />
+    <p class="empty-title">Nothing waits for you</p>
+    <p>What a program asks before it acts, mail that could not be sent, and mail that goes at a time you chose stand
+      here. Nothing is scheduled. In the compose window, the clock beside Send chooses a time.</p>
+  </div>`;
 }
 
 /** @param {Outgoing[]} rows */

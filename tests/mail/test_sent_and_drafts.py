@@ -12,6 +12,7 @@ from sqlite_utils import Database
 
 from svc.fakes.mail.provider import FakeWorld
 from svc.mail.migrations import MIGRATIONS
+from svc.people.migrations import MIGRATIONS as PEOPLE
 from svc.undo.migrations import MIGRATIONS as UNDO
 from tests.support.mailbox import MIA, Rig, mail
 from tests.support.service import MIA as SERVICE_MIA
@@ -174,6 +175,7 @@ async def test_the_migration_fills_the_columns_as_sync_does(rig: Rig) -> None:
     MIGRATIONS.apply(old, stop_before="m012_undo_moves")
     assert old.execute(f"select {columns} from mail_threads order by id").fetchall() == wanted
     UNDO.apply(old)
+    PEOPLE.apply(old)
     MIGRATIONS.apply(old)
     assert old.execute("select id, messages, drafts from mail_threads order by id").fetchall() == counted
     assert [drafts for _, _, drafts in counted].count(1) == 1

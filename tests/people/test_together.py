@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from svc.mail.threads.tables import MET_TOGETHER
 from svc.people import actions
 from svc.people.together import MAX_IN_A_GROUP
+from svc.store import ReadTx, Tx
 from tests.identity.people import sign_in
 from tests.people.test_meeting import NOA, arrives, connect, problems, sends
 from tests.support.service import MIA, Service
+
+PAIRS = "select * from people_together order by 1, 2"
 
 ANN, BOB, CARL = "ann@sea.example", "bob@sea.example", "carl@sea.example"
 
@@ -48,6 +52,23 @@ async def test_announcements_and_mail_of_others_say_nothing(service: Service) ->
     assert await together(service, ANN) == []
     assert await together(service, "stranger@sea.example") == []
     assert await together(service) == []
+
+
+async def test_mail_that_was_stored_before_is_learnt_from_as_well(service: Service) -> None:
+    crowd = tuple(f"guest{number}@sea.example" for number in range(MAX_IN_A_GROUP + 1))
+    await send(service, (ANN, BOB), (ANN, BOB, CARL, MIA), (CARL, ANN.upper()), (ANN,), crowd, crowd)
+    await arrives(service, ANN, cc=BOB)
+    kept = await service.workspace.store.read(ReadTx.all, PAIRS)
+    assert kept
+    for before in (
+        "delete from people_together where mails < 0",
+        "delete from people_together where mails > 1",
+        "delete from people_together",
+    ):
+        for statement in (before, *MET_TOGETHER):
+            await service.workspace.store.write(Tx.run, statement)
+        assert await service.workspace.store.read(ReadTx.all, PAIRS) == kept
+    assert await problems(service) == []
 
 
 async def test_who_is_let_go_is_offered_no_more_and_all_is_in_order(service: Service) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.support.browser import PATIENCE_MS, PHONE, App, launch
+from tests.support.browser import PATIENCE_MS, App, launch
 from tests.web import qr_reader
 from tests.web.fake_identity import CODE, JONAS, LINK, OTHER_CODE, IdentityWorld, device, signed_in
 from tests.web.fake_server import MODULES, Refusal, serving

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.browser
 
 
 def tasks(app: App) -> Page:
-    return app.open("/p/tasks", ready=".tasks h2")
+    return app.open("/p/tasks", ready=".tasks :is(h2, .empty-title)")
 
 
 def row(page: Page, subject: str) -> Locator:
@@ -30,7 +30,9 @@ def ago(**before: float) -> str:
 
 
 def test_an_empty_queue_says_how_to_schedule(app: App) -> None:
-    expect(tasks(app).get_by_text("Nothing is scheduled.")).to_be_visible()
+    page = tasks(app)
+    expect(page.get_by_text("Nothing waits for you")).to_be_visible()
+    expect(page.get_by_text("Nothing is scheduled.")).to_be_visible()
 
 
 def test_each_state_has_its_words_and_its_deeds(app: App) -> None:

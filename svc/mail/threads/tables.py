@@ -183,3 +183,36 @@ DRAFTS_NOT_RECEIVED = (
         )
     """,
 )
+
+MET_TOGETHER = (
+    # Mail that was stored before the pairs of `people_together` were kept tells of them as well. What is there stays
+    # where it is more: mail that is gone by now was counted, too.
+    """
+    with mine as materialized (
+        select m.id, m.sent_at, m.headers, a.owner_id from mail_messages m join mail_accounts a on a.id = m.account_id
+        where m.own = 1 and not coalesce(m.headers ->> '$.bulk', 0)
+            and not exists (select 1 from json_each(m.labels) where value in ('SPAM', 'TRASH', 'DRAFT'))
+    ),
+    named as (
+        select mine.id, sent_at, owner_id, value from mine, json_each(headers, '$.to')
+        union all select mine.id, sent_at, owner_id, value from mine, json_each(headers, '$.cc')
+        union all select mine.id, sent_at, owner_id, value from mine, json_each(headers, '$.bcc')
+    ),
+    addressed as (
+        select distinct named.id, named.sent_at, p.id as person_id, p.sent
+        from named
+        join people p on p.owner_id is named.owner_id and p.address = lower(trim(named.value ->> '$.address'))
+        where p.sent > 0 and not exists (
+            select 1 from mail_accounts a where a.owner_id is named.owner_id and a.address = p.address
+        )
+    ),
+    grouped as (select id from addressed group by id having count(*) between 2 and 10)
+    insert into people_together (person_id, other_id, mails, last_at)
+    select one.person_id, other.person_id, min(count(*), one.sent, other.sent), max(one.sent_at)
+    from grouped join addressed one using (id) join addressed other using (id)
+    where one.person_id <> other.person_id
+    group by one.person_id, other.person_id
+    on conflict do update set mails = max(mails, excluded.mails), last_at = max(last_at, excluded.last_at)
+    """,
+)
+"""Of `m063_met_together`."""
