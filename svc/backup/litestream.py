@@ -36,6 +36,8 @@ SNAPSHOT_LEVEL: Final = 9
 MAX_SAID_BYTES: Final = 32 * 1024 * 1024
 ANSWER_S: Final = 60.0
 """For what is no transfer."""
+LEDGER_S: Final = 120.0
+"""For the ledger, which is small and read first: the program itself tries a place that does not answer without end."""
 
 _VERSION: Final = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 _OBTAIN: Final = "install it with `pip install 'svc[archive]'`"
@@ -44,6 +46,10 @@ _PASSED_ON: Final = ("PATH", "HOME", "LANG", "TZ", "TMPDIR", "SSL_CERT_FILE", "S
 
 class ArchiveFault(Exception):
     """What went wrong, in words that say what to do; without a full stop."""
+
+
+class ArchiverSilent(ArchiveFault):
+    """It did not end in time, and was ended."""
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -73,6 +79,7 @@ class Litestream:
     database: Path
     ledger: Path
     environ: Mapping[str, str]
+    patience_s: float = LEDGER_S
 
     def config(self, *, socket: Path | None = None, parts: Sequence[Part] = ("db", "ledger")) -> bytes:
         """Its configuration, as JSON, which is YAML, too."""
@@ -141,7 +148,9 @@ class Litestream:
         """Make the database file ``into``, as it was at that position or is at the newest one. Returns which it is."""
         at = [] if position is None else ["-txid", f"{position:016x}"]
         path = self.database if part == "db" else self.ledger
-        said = await self._run("restore", config, *at, "-json", "-integrity-check", "full", "-o", str(into), str(path))
+        words = (*at, "-json", "-integrity-check", "full", "-o", str(into), str(path))
+        deadline_s = float("inf") if part == "db" else self.patience_s
+        said = await self._run("restore", config, *words, deadline_s=deadline_s)
         try:
             return int(msgspec.json.decode(said)["txid"], 16)
         except (msgspec.DecodeError, KeyError, ValueError, TypeError) as error:
@@ -149,7 +158,10 @@ class Litestream:
 
     async def _run(self, word: str, config: Path, *arguments: str, deadline_s: float = float("inf")) -> bytes:
         command = [str(self.program), word, "-config", str(config), "-no-expand-env", *arguments]
-        status, out, err = await said_by(command, environ=self.environment(), deadline_s=deadline_s)
+        try:
+            status, out, err = await said_by(command, environ=self.environment(), deadline_s=deadline_s)
+        except ArchiverSilent as fault:
+            raise ArchiveFault(f"{self.target.place} did not answer within {deadline_s:.0f} s") from fault
         if status != 0:
             raise ArchiveFault(complaint(err) or f"the archiver ended with status {status}")
         return out
@@ -172,7 +184,7 @@ async def said_by(command: Sequence[str], *, environ: Mapping[str, str], deadlin
                 return await child.wait(), bytes(out), bytes(err)
         except OSError as error:
             raise ArchiveFault(f"{command[0]} can't be run: {error.strerror}") from error
-    raise ArchiveFault("the archiver did not answer in time")
+    raise ArchiverSilent("the archiver did not answer in time")
 
 
 async def _collect(stream: trio.abc.ReceiveStream, into: bytearray) -> None:

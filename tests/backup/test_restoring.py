@@ -17,16 +17,24 @@ from svc.backup.catalogue import Catalogue
 from svc.backup.folders import forget_abandoned, scratch_for
 from svc.backup.litestream import ArchiveFault, Litestream, found_program, refuse_old
 from svc.backup.restoring import RestoreFault, Restoring, Wanted
+from svc.backup.settings import target_of
 from svc.backup.target import Target, place_of
 from svc.clock import WallClock
 from svc.config import read_config
 from svc.nursery import ThreadPool
 from svc.store import Home, Ledger, Store
 from tests.full_disk import files_end_at
+from tests.peers.buckets import buckets
+from tests.peers.needs import S3, SSHD, needs
+from tests.peers.sshd import keygen, sftp
+from tests.peers.wire import Wire, wire
+from tests.sizes import HANGS_S
 
 pytestmark = pytest.mark.wall_clock
 
 HOME: Final = "home_00000000000000000000"
+SOON_S: Final = 3.0
+"""With a place that does not answer."""
 SETS: Final = [feature.migrations for feature in FEATURES if feature.migrations]
 
 
@@ -36,6 +44,8 @@ class Archived:
 
     directory: Path
     threads: ThreadPool
+    target: Target | None = None
+    """Where it lies, if not in a folder."""
 
     @property
     def archive(self) -> Path:
@@ -49,10 +59,10 @@ class Archived:
     def files(self) -> list[Path]:
         return sorted((self.archive / "db").rglob("*.ltx"))
 
-    def restoring(self, sets: Sequence[Migrations] = SETS) -> Restoring:
+    def restoring(self, sets: Sequence[Migrations] = SETS, *, patience_s: float = HANGS_S) -> Restoring:
         environ = {"PATH": os.environ["PATH"], "SVC_HOME": str(self.directory / "home")}
         return Restoring(
-            tool=tool_of(self.directory),
+            tool=tool_of(self.directory, self.target, patience_s=patience_s),
             beyond=None,
             config=read_config(all_settings(), environ, rules=all_rules()),
             clock=WallClock(),
@@ -62,28 +72,31 @@ class Archived:
             environ=environ,
         )
 
-    async def fails(self, sets: Sequence[Migrations] = SETS) -> str:
+    async def fails(self, sets: Sequence[Migrations] = SETS, *, patience_s: float = HANGS_S) -> str:
         """Why it was not restored. Nothing is left of it."""
         with pytest.raises(RestoreFault) as caught:
-            await self.restoring(sets).restore(Wanted(into=self.into))
+            await self.restoring(sets, patience_s=patience_s).restore(Wanted(into=self.into))
         assert [one.name for one in self.directory.iterdir() if "restor" in one.name] == []
         return str(caught.value)
 
 
-def tool_of(directory: Path) -> Litestream:
+def tool_of(directory: Path, target: Target | None = None, *, patience_s: float = HANGS_S) -> Litestream:
     environ = {"PATH": os.environ["PATH"]}
     home = directory / "home"
     return Litestream(
         program=found_program(None, environ),
-        target=Target(place=place_of("file", str(directory / "archive"))),
+        target=target or Target(place=place_of("file", str(directory / "archive"))),
+        patience_s=patience_s,
         database=Home.database_of(home),
         ledger=Home.ledger_of(home),
         environ=environ,
     )
 
 
-async def archived(directory: Path, threads: ThreadPool, *, sets: Sequence[Migrations] = SETS) -> Archived:
-    tool = tool_of(directory)
+async def archived(
+    directory: Path, threads: ThreadPool, *, sets: Sequence[Migrations] = SETS, target: Target | None = None
+) -> Archived:
+    tool = tool_of(directory, target)
     tool.database.parent.mkdir(parents=True)
     Store.open(tool.database, clock=WallClock(), threads=threads, migrations=sets).close_now()
     Catalogue(Ledger(tool.ledger)).begin(HOME, {})
@@ -91,7 +104,7 @@ async def archived(directory: Path, threads: ThreadPool, *, sets: Sequence[Migra
     config.write_bytes(tool.config())
     await tool.base_backup(config)
     assert await tool.reaches(config, "db") > 0
-    return Archived(directory, threads)
+    return Archived(directory, threads, target)
 
 
 async def test_an_older_version_s_home_is_brought_to_this_one_and_a_newer_one_s_is_refused(
@@ -119,6 +132,63 @@ async def test_what_is_not_whole_or_has_no_room_is_told_and_nothing_is_left(
     assert done.position > 0
     with pytest.raises(RestoreFault, match="is not empty"):
         await kept.restoring().restore(Wanted(into=kept.into))
+
+
+@pytest.mark.peer
+@needs(S3)
+async def test_a_bucket_takes_it_and_gives_it_back_through_a_line_that_breaks(
+    tmp_path: Path, threads: ThreadPool
+) -> None:
+    with buckets(tmp_path / "buckets") as there, wire(there.port) as line:
+
+        def target(secret: str) -> Target:
+            return target_with(
+                ARCHIVE_S3_PREFIX=f"s3://{there.bucket}/a folder",
+                ARCHIVE_S3_ENDPOINT=f"http://127.0.0.1:{line.port}",
+                ARCHIVE_S3_ACCESS_KEY_ID=there.key_id,
+                ARCHIVE_S3_SECRET_ACCESS_KEY=secret,
+            )
+
+        await goes_there_and_back(tmp_path, threads, target(there.secret), line)
+        with pytest.raises(ArchiveFault, match="SignatureDoesNotMatch"):
+            await archived(tmp_path / "denied", threads, target=target("another secret"))
+
+
+@pytest.mark.peer
+@needs(SSHD)
+async def test_a_server_by_sftp_takes_it_and_gives_it_back_through_a_line_that_breaks(
+    tmp_path: Path, threads: ThreadPool
+) -> None:
+    with sftp(tmp_path / "host") as host, wire(host.port) as line:
+
+        def target(host_key: str) -> Target:
+            return target_with(
+                ARCHIVE_SSH_PREFIX=f"ssh://{host.user}@127.0.0.1:{line.port}{tmp_path}/there",
+                ARCHIVE_SSH_KEY_FILE=str(host.key),
+                ARCHIVE_SSH_HOST_KEY=host_key,
+            )
+
+        await goes_there_and_back(tmp_path, threads, target(host.host_key), line)
+        keygen(tmp_path / "another")
+        another = " ".join((tmp_path / "another.pub").read_text().split()[:2])
+        with pytest.raises(ArchiveFault, match="host key"):
+            await archived(tmp_path / "denied", threads, target=target(another))
+
+
+def target_with(**environ: str) -> Target:
+    found = target_of(read_config(all_settings(), environ, rules=all_rules()))
+    assert found is not None
+    return found
+
+
+async def goes_there_and_back(directory: Path, threads: ThreadPool, target: Target, line: Wire) -> None:
+    kept = await archived(directory / "one", threads, target=target)
+    line.cut()
+    assert await kept.fails(patience_s=SOON_S)
+    line.mend()
+    done = await kept.restoring().restore(Wanted(into=kept.into))
+    assert done.position > 0
+    assert Home.id_of(kept.into) == HOME
 
 
 def test_what_a_killed_restore_has_left_is_removed_by_the_next_and_one_that_runs_is_not(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import getpass
 import os
 import shutil
 import socket
-import subprocess
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from functools import partial
@@ -20,7 +19,7 @@ from svc.gitops.git.ssh import Ssh
 from svc.nursery import ThreadPool
 from tests.gitops.upstream import Upstream
 from tests.peers.needs import SSHD, needs
-from tests.peers.sshd import sshd_path
+from tests.peers.sshd import keygen, sshd_path
 from tests.support.process import free_port
 
 pytestmark = [pytest.mark.peer, pytest.mark.wall_clock, pytest.mark.thorough]
@@ -56,7 +55,7 @@ async def host(tmp_path: Path) -> AsyncIterator[Host]:
     directory, port = tmp_path / "a host", free_port()
     directory.mkdir()
     for name in ("host", "user", "other"):
-        _keygen(directory / name)
+        keygen(directory / name)
     public = (directory / "host.pub").read_text().split()[:2]
     (directory / "known hosts").write_text(f"[127.0.0.1]:{port} {' '.join(public)}\n")
     (directory / "authorized").write_text((directory / "user.pub").read_text())
@@ -80,12 +79,6 @@ async def host(tmp_path: Path) -> AsyncIterator[Host]:
         await _listens(port)
         yield Host(port, directory / "user", directory / "known hosts", directory)
         process.terminate()
-
-
-def _keygen(path: Path) -> None:
-    program = shutil.which("ssh-keygen")
-    assert program is not None
-    subprocess.run([program, "-q", "-t", "ed25519", "-N", "", "-f", str(path)], check=True)
 
 
 async def _listens(port: int) -> None:

@@ -20,6 +20,7 @@ import pytest
 
 from svc.plugins.npm import OLDEST
 from tests.formats.mime import corpus
+from tests.peers.buckets import rclone_path
 from tests.peers.cache import emulator_files, peers_dir
 from tests.peers.dovecot import dovecot_path
 from tests.peers.moto import moto_path
@@ -115,6 +116,7 @@ PGBOUNCER: Final = Need(
     is_there=lambda: pgbouncer_path() is not None,
 )
 KMS: Final = Need(name="moto", get=_FROM_PEERS, is_there=lambda: moto_path() is not None)
+S3: Final = Need(name="rclone", get=_FROM_PEERS, is_there=lambda: rclone_path() is not None)
 SSHD: Final = Need(
     name="sshd",
     get="run .ci/peers as root, or apt-get install openssh-server",

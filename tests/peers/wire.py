@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final
@@ -29,6 +29,7 @@ class Wire:
     slow_s: float = 0.0
     _open: set[socket.socket] = field(default_factory=set)
     _ended: threading.Event = field(default_factory=threading.Event)
+    _threads: list[threading.Thread] = field(default_factory=list)
 
     @property
     def port(self) -> int:
@@ -59,7 +60,15 @@ class Wire:
                 continue
             self._open |= {near, far}
             for source, sink, slow in ((near, far, True), (far, near, False)):
-                threading.Thread(target=self._carry, args=(source, sink, slow), daemon=True).start()
+                self._start(self._carry, source, sink, slow)
+
+    def begin(self) -> None:
+        self._start(self.serve)
+
+    def _start(self, work: Callable[..., None], *arguments: object) -> None:
+        thread = threading.Thread(target=work, args=arguments, daemon=True)
+        self._threads.append(thread)
+        thread.start()
 
     def _carry(self, source: socket.socket, sink: socket.socket, slow: bool) -> None:
         with suppress(OSError):
@@ -68,21 +77,29 @@ class Wire:
                     self._ended.wait(self.slow_s)
                 sink.sendall(piece)
         for one in (source, sink):
-            self._open.discard(one)
             with suppress(OSError):
                 one.shutdown(socket.SHUT_RDWR)
+            if one not in self._open:  # the other direction has ended, too
+                one.close()
+            self._open.discard(one)
 
     def end(self) -> None:
         self._ended.set()
+        self.is_cut = True
+        with suppress(OSError):
+            self.place.shutdown(socket.SHUT_RDWR)  # who waits for the next one wakes up
         self.place.close()
+        self._threads[0].join(DEADLINE_S)
         self.cut()
+        for thread in self._threads:
+            thread.join(DEADLINE_S)
 
 
 @contextmanager
 def wire(far: int) -> Iterator[Wire]:
     """To that port of this machine."""
     line = Wire(far=far, place=socket.create_server(("127.0.0.1", 0)))
-    threading.Thread(target=line.serve, daemon=True).start()
+    line.begin()
     try:
         yield line
     finally:
