@@ -1,8 +1,8 @@
 """``svc import``: an export into an empty home. All of it is compared with its manifest before anything is kept.
 
 The order: people who may sign in, files, mail, pages, preferences. Pages keep their paths, files their ids, so that
-links hold. The home stays as it was found where the archive is not whole; a crash in between leaves a home that is not
-empty, which is thrown away and begun again.
+links hold. The home stays as it was found where the archive is not whole. Each step may be done again: one that was cut
+off goes on where the same archive is given again, which the home knows by the hash of its manifest until all is there.
 """
 
 from __future__ import annotations
@@ -29,9 +29,11 @@ from svc.okf import read
 from svc.pages import Grant, alone, readable_page
 from svc.preferences import bring_back as bring_preferences_back
 from svc.principal import Principal, system
-from svc.store import Tx
+from svc.store import Home, Tx
 
 ME: Final = system("import")
+UNDER_WAY: Final = "import"
+"""What the home has of an archive that is not all there yet: the hash of its manifest."""
 NOT_EMPTY: Final = "The home is not empty: give a new one in SVC_HOME. An import never changes what is there."
 ANY_SIZE: Final = 2**50
 ADDRESSED: Final = "@"
@@ -92,19 +94,24 @@ class Importing:
     told: list[str] = field(default_factory=list)
 
     async def run(self) -> None:
-        store = self.opened.store
-        if not await store.read(rows.is_empty):
+        store, home, name = self.opened.store, self.opened.home.path, self.bag.digest()
+        goes_on = Home.told(home, UNDER_WAY) == name
+        if not goes_on and not await store.read(rows.is_empty):
             raise Conflict(NOT_EMPTY)
+        Home.tell(home, UNDER_WAY, name)
         people = [(one.email, one.name, one.role) for one in self.bag.json("data/users.json", form=list[UserIn])]
         async with open_task_group() as nursery:
             nursery.start_soon(partial(store.run_writer, started=lambda: None))
-            self.users = await store.write(bring_back, people=people, hooks=self.hooks, refused=NOT_EMPTY)
+            self.users = await store.read(rows.ids_of_users) if goes_on else {}
+            if people and not self.users:
+                self.users = await store.write(bring_back, people=people, hooks=self.hooks, refused=NOT_EMPTY)
             await self._files()
             await self._mail()
             await self._pages()
             for one in self.bag.json("data/preferences.json", form=list[PreferencesIn]):
                 wanted: object = msgspec.json.decode(one.wanted)
                 await store.write(bring_preferences_back, user_id=self._user(one.owner), wanted=wanted)
+            Home.tell(home, UNDER_WAY, "")
             nursery.cancel_scope.cancel()
 
     def _user(self, address: str | None) -> str | None:

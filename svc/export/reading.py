@@ -64,6 +64,11 @@ class Bag:
         except msgspec.MsgspecError as error:
             raise Invalid(f"{name} can't be read: {error}.") from None
 
+    def digest(self) -> str:
+        """Of its manifest, which names all that is in it."""
+        with self.opened(MANIFEST) as file:
+            return _digest(file)
+
     def check(self) -> int:
         """Compare all with the manifest; how many files. Raises :class:`Invalid` with the first that differs."""
         with self.opened(MANIFEST) as file:

@@ -85,6 +85,11 @@ def people(tx: ReadTx) -> list[tuple[str | None, str, str, str | None, str]]:
     return [(row[0], row[1], row[2], row[3], row[4]) for row in rows]
 
 
+def ids_of_users(tx: ReadTx) -> dict[str, str]:
+    """By address."""
+    return dict(tx.all("select email, id from users"))
+
+
 def is_empty(tx: ReadTx) -> bool:
     """Nobody, and nothing of anybody, is here yet."""
     found = tx.value(

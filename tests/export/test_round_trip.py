@@ -18,6 +18,7 @@ from svc.clock import VirtualClock
 from svc.export.bag import Names, safe
 from svc.okf import read
 from tests.files.uploads import uploaded
+from tests.full_disk import files_end_at
 from tests.identity.people import Person, sign_in
 from tests.recorded_log import RecordedLog
 from tests.support.service import MIA, Service, open_service
@@ -64,7 +65,7 @@ async def lived_in(service: Service) -> Person:
     mia = await sign_in(service, MIA)
     invite = await mia.mutate("auth.createInvite", email="ben@example.org")
     ben = await sign_in(service, "ben@example.org", invite=invite["code"])
-    file = await uploaded(mia, b"an upload" * 1_000, **{"x-svc-filename": "plan.txt"})
+    file = await uploaded(mia, b"an upload" * 500_000, **{"x-svc-filename": "plan.txt"})
     await mia.mutate(
         "pages.save", path="plan", title="The: plan", body=f"---\nkey: x\n---\n[plan](/files/{file['id']}/content)\n"
     )
@@ -117,6 +118,15 @@ async def test_nothing_is_lost_on_the_way_out_and_in_again(
     }
     assert folder == set(again)
     assert await svc("third", "import", tmp_path / "folder") == 0
+
+    with files_end_at(3 * 2**20):  # the disk is full in the middle
+        assert await svc("cut", "import", tmp_path / "all.tar") == 1
+    assert await svc("cut", "import", tmp_path / "again.tar") == 1, "another archive does not go on"
+    assert await svc("cut", "import", tmp_path / "all.tar") == 0
+    assert await svc("cut", "import", tmp_path / "all.tar") == 1
+    assert await svc("cut", "fsck", "--deep") == 0
+    assert await svc("cut", "export", tmp_path / "third.tar") == 0
+    assert said(bag_of((tmp_path / "third.tar").read_bytes())) == said(bag)
 
     for harm in (reply.body[: len(reply.body) // 2], reply.body.replace(b"an upload", b"an upl0ad", 1)):
         (tmp_path / "harmed.tar").write_bytes(harm)
