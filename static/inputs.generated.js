@@ -15,5 +15,6 @@ export const INPUTS = Object.freeze({
   "rules.test": { limit: { least: 1, most: 2000, default: 200 } },
   "rules.apply": { limit: { least: 1, most: 2000, default: 1000 } },
   "triage.threads": { limit: { least: 1, most: 200, default: 50 } },
+  "meaning.search": { limit: { least: 1, most: 100, default: 50 } },
   "meetings.list": { limit: { least: 1, most: 100, default: 50 } },
 });

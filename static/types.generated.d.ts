@@ -1633,6 +1633,70 @@ interface McpServerToolOut {
   changes: McpChangeOut[];
 }
 
+/** `run_id`: of the run that reads what is there; `null` where it was switched off. */
+interface MeaningBegunOut {
+  runId: string | null;
+}
+
+/** What a run would have to read: about so many tokens, for about so many millionths of a dollar. `ceiling`: what */
+interface MeaningExpectedOut {
+  items: number;
+  tokens: number;
+  micros: number;
+  ceiling: number;
+}
+
+/** `query` may have filters, as a search by words has. `time_zone`: in it days begin and end. */
+interface MeaningMeaningInput {
+  query: string;
+  limit?: number;
+  accountId?: string | null;
+  timeZone?: string | null;
+}
+
+/** The best first. `near`: ids of the threads and pages that are here for what they are about, and not for their */
+interface MeaningMeaningOut {
+  threads: MailFoundThreadOut[];
+  pages: MeaningMeantPageOut[];
+  near: string[];
+  notices: string[];
+  problem: string;
+}
+
+interface MeaningMeaningProgressOut {
+  done: number;
+  total: number;
+}
+
+/** Of the caller's own mail and pages. `problem`: why it can't work here; `waiting_for`: why what came lately */
+interface MeaningMeaningStateOut {
+  on: boolean;
+  model: string;
+  isOwnServer: boolean;
+  problem: string;
+  waitingFor: string;
+  items: number;
+  read: number;
+  waiting: number;
+  runId: string | null;
+  lastRunId: string | null;
+  progress: MeaningMeaningProgressOut | null;
+  micros: number;
+  expected: MeaningExpectedOut;
+}
+
+interface MeaningMeantPageOut {
+  id: string;
+  path: string;
+  title: string;
+  snippet: string;
+  updatedAt: string;
+}
+
+interface MeaningSwitchInput {
+  on: boolean;
+}
+
 /** `model` and `language`: empty where the other side decides. */
 interface MeetingsChooseInput {
   recogniser: "local" | "none" | "server" | "vendor";
@@ -2758,6 +2822,10 @@ interface Procedures {
   "triage.of": { input: TriageOfInput; output: TriageKindOut[] };
   "triage.correct": { input: TriageCorrectInput; output: TriageCorrectedOut };
   "triage.forget": { input: TriageAddressInput; output: {} };
+  "meaning.search": { input: MeaningMeaningInput; output: MeaningMeaningOut };
+  "meaning.state": { input: undefined; output: MeaningMeaningStateOut };
+  "meaning.switch": { input: MeaningSwitchInput; output: MeaningBegunOut };
+  "meaning.index": { input: undefined; output: MeaningBegunOut };
   "notifications.settings": { input: undefined; output: NotificationsSettingsOut };
   "notifications.set": { input: NotificationsSetInput; output: {} };
   "notifications.key": { input: undefined; output: NotificationsKeyOut };

@@ -33,6 +33,8 @@ AREAS: Final = {
     "Replica and export": ("replica", "okf", "export"),
     "Models, rules and agents": (
         "models",
+        "broker/embedding",
+        "meaning",
         "worker/models",
         "worker/mcp",
         "configuring",

@@ -52,6 +52,7 @@ export function SearchChips({ accountId, query }) {
       ${Object.entries(PLACES).map(([name, title]) => html`<button type="button" key=${name}
         onClick=${() => set("place", `in:${name}`)}>${title}</button>`)}
     </${Menu}>
+    <a class="search-chip" href=${`/p/mail/best?q=${encodeURIComponent(query)}`}>Best match</a>
   </div>`;
 }
 

@@ -4,6 +4,7 @@ A run asks here, by the token that was minted for it; what it may acquire was de
 servers calls :meth:`McpServers.declare`; who stands in for the model vendors, :meth:`Vendors.replace_all`.
 """
 
+from svc.broker.embedding import EmbeddingFault, Embeddings
 from svc.broker.feature import FEATURE
 from svc.broker.forwarding import Streamed
 from svc.broker.mcp_servers import FromCapability, LocalServer, McpServers, RemoteServer, Server
@@ -12,6 +13,8 @@ from svc.broker.vendors import Outgoing, VendorName, Vendors
 
 __all__ = [
     "FEATURE",
+    "EmbeddingFault",
+    "Embeddings",
     "FromCapability",
     "LocalServer",
     "McpServers",

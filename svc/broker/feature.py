@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from svc.broker import available, egress, llm, mcp
+from svc.broker.embedding import Embeddings
 from svc.broker.in_flight import InFlight
 from svc.broker.mcp_servers import McpServers
 from svc.broker.outside import Outside
-from svc.broker.vendors import Vendors
+from svc.broker.vendors import B, Vendors
+from svc.capabilities import door_of
 from svc.feature import Feature
 from svc.nursery import Subsystem
 from svc.protocol.pinned import PinnedEgress
 from svc.workspace import Workspace
+
+NAME: Final = "broker"
 
 
 def _build(workspace: Workspace) -> None:
@@ -20,6 +25,7 @@ def _build(workspace: Workspace) -> None:
     workspace.provide(McpServers())
     workspace.provide(Outside(PinnedEgress()))
     workspace.provide(Vendors(workspace))
+    workspace.provide(Embeddings(workspace=workspace, door=door_of(workspace, NAME)))
 
 
 async def _subsystems(workspace: Workspace) -> Sequence[Subsystem]:
@@ -27,9 +33,10 @@ async def _subsystems(workspace: Workspace) -> Sequence[Subsystem]:
 
 
 FEATURE = Feature(
-    name="broker",
+    name=NAME,
     summary="How a run reaches outside services: with credentials put in that it never sees.",
     routes=(*available.ROUTES, *llm.ROUTES, *mcp.ROUTES, *egress.ROUTES),
+    uses=(B.capability,),
     build=_build,
     subsystems=_subsystems,
 )

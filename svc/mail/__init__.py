@@ -56,12 +56,15 @@ from svc.mail.proposing.replies import drop as drop_proposal
 from svc.mail.proposing.replies import for_principal as proposal_for
 from svc.mail.providers.table import Providers
 from svc.mail.reading.reader import text_of_body
+from svc.mail.search.own_text import OwnText, body_chars, own_texts
+from svc.mail.search.procedures import Mixed, free_words
+from svc.mail.search.wire import FoundThreadOut, SearchInput
 from svc.mail.sending.actions import accept as send
 from svc.mail.sending.answering import Answer, answer_to
 from svc.mail.sending.drafts import save as save_draft
 from svc.mail.sending.model import Draft, Outgoing, SendRequest
 from svc.mail.sending.queries import addresses_of
-from svc.mail.service import carry_on, hold_ms, make_label, read_thread, search, start_account, sync_now
+from svc.mail.service import carry_on, hold_ms, make_label, read_thread, search, search_mixed, start_account, sync_now
 from svc.mail.sync.received import MAIL_RECEIVED
 from svc.mail.threads.label_queries import label_named, labels_of
 from svc.mail.threads.queries import Cursor, message, message_for, messages_of, thread_for
@@ -85,6 +88,7 @@ __all__ = [
     "Changes",
     "Cursor",
     "Draft",
+    "FoundThreadOut",
     "Id",
     "KeptMail",
     "Label",
@@ -92,10 +96,13 @@ __all__ = [
     "MailTally",
     "MessageHeaders",
     "MessageRow",
+    "Mixed",
     "Opened",
     "Outgoing",
+    "OwnText",
     "ProposedReply",
     "Providers",
+    "SearchInput",
     "SendRequest",
     "SigningKeys",
     "Step",
@@ -107,6 +114,7 @@ __all__ = [
     "addresses_of",
     "answer_to",
     "archive",
+    "body_chars",
     "carry_on",
     "connect_account",
     "connected_account",
@@ -115,6 +123,7 @@ __all__ = [
     "decode_cursor",
     "drop_proposal",
     "encode_cursor_at",
+    "free_words",
     "hold_ms",
     "import_mail",
     "keep_mails",
@@ -129,6 +138,7 @@ __all__ = [
     "message_for",
     "messages_of",
     "open_mail",
+    "own_texts",
     "owner_name",
     "proposal_for",
     "propose",
@@ -136,6 +146,7 @@ __all__ = [
     "relabel_thread",
     "save_draft",
     "search",
+    "search_mixed",
     "send",
     "set_labels",
     "snooze",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from svc.errors import Unavailable
 from svc.mail.labelling.carrying_on import carry_on as tell_of_changes
 from svc.mail.providers.seam import ProviderFault
 from svc.mail.reading.reader import Reader
 from svc.mail.reading.wire import ThreadDetailOut
-from svc.mail.search.procedures import Search
+from svc.mail.search.procedures import Mixed, Search
 from svc.mail.search.wire import SearchInput, SearchOut
 from svc.mail.sending.settings import UNDO_SEND_SECONDS
 from svc.mail.sending.tasks import JOB
@@ -49,6 +51,13 @@ async def read_thread(workspace: Workspace, principal: Principal, *, thread_id: 
 async def search(workspace: Workspace, principal: Principal, *, query: str, limit: int) -> SearchOut:
     """What ``mail.search`` finds."""
     return await workspace.service(Search).ask(principal, SearchInput(query=query, limit=limit))
+
+
+async def search_mixed(
+    workspace: Workspace, principal: Principal, wanted: SearchInput, *, near: Sequence[str]
+) -> Mixed:
+    """The best by words and by what is ``near`` in meaning: messages, the nearest first."""
+    return await workspace.service(Search).mixed(principal, wanted, near=near)
 
 
 def hold_ms(workspace: Workspace) -> int:

@@ -7,7 +7,7 @@ gives its workflow the model's name (:meth:`Models.name`) and ``capability_of`` 
 """
 
 from svc.models.feature import FEATURE
-from svc.models.ledger import Reserved, release, reserve, settle, spent_by_run
+from svc.models.ledger import Reserved, ceilings, release, reserve, settle, spent_by_run
 from svc.models.prices import Price, price_of
 from svc.models.service import Models
 from svc.worker.models import capability_of, vendor_of
@@ -18,6 +18,7 @@ __all__ = [
     "Price",
     "Reserved",
     "capability_of",
+    "ceilings",
     "price_of",
     "release",
     "reserve",

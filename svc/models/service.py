@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from svc.capabilities import LLM_B_URL, Door
 from svc.models.prices import Price, price_of
-from svc.models.settings import MODEL
+from svc.models.settings import EMBEDDING_MODEL, MODEL
 from svc.store import ReadTx
 from svc.worker.models import capability_of, vendor_of
 from svc.workspace import Workspace
@@ -24,6 +24,11 @@ class Models:
     def name(self) -> str:
         """The model that is asked where nobody names another."""
         return self.workspace.config[MODEL]
+
+    @property
+    def embedding_name(self) -> str:
+        """The model that makes vectors of texts, as vendor B knows it."""
+        return vendor_of(f"b/{self.workspace.config[EMBEDDING_MODEL].removeprefix('b/')}")[1]
 
     @property
     def b_is_elsewhere(self) -> bool:

@@ -14,4 +14,12 @@ MODEL: Final[Setting[str]] = Setting(
     help="Model for agent runs, mail rules, drafted replies and triage. `b/` before it asks vendor B, or who answers "
     "at SVC_LLM_B_URL: `b/llama3.2`.",
 )
-SETTINGS: Final = (MODEL,)
+EMBEDDING_MODEL: Final[Setting[str]] = Setting(
+    name="SVC_EMBEDDING_MODEL",
+    parse=text,
+    default="text-embedding-3-small",
+    type="text",
+    help="Model that search by meaning asks for vectors: vendor B's, or one of who answers at SVC_LLM_B_URL, as "
+    "`nomic-embed-text`. With another one all mail and pages are to be read anew.",
+)
+SETTINGS: Final = (MODEL, EMBEDDING_MODEL)

@@ -11,7 +11,7 @@ from svc.pages.actions import move as move_page
 from svc.pages.actions import save as save_page
 from svc.pages.edits import Edit, EditedPage
 from svc.pages.feature import FEATURE
-from svc.pages.finding import FoundPage
+from svc.pages.finding import FoundPage, found_pages, readable_ids, searched_texts
 from svc.pages.finding import find as find_pages
 from svc.pages.model import EVERYONE, MAX_BODY_BYTES, SHARED_SURFACES, Grant, Page, page_path, page_title
 from svc.pages.news import PAGE_CHANGED, tell_of_below
@@ -51,6 +51,7 @@ __all__ = [
     "files_on_readable_pages",
     "find_pages",
     "first_file_readable_through_a_page",
+    "found_pages",
     "make_private",
     "managed",
     "move_page",
@@ -60,9 +61,11 @@ __all__ = [
     "page_title",
     "page_tree",
     "pages_that_show",
+    "readable_ids",
     "readable_page",
     "readable_titles",
     "save_page",
+    "searched_texts",
     "take_away",
     "tell_of_below",
     "together",

@@ -6,6 +6,7 @@ ranking by how rare a word is: that would tell of pages that others keep for the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
@@ -13,7 +14,7 @@ from svc.clock import Millis
 from svc.pages import search_words
 from svc.pages.access import READABLE, who
 from svc.principal import Principal
-from svc.store import ReadTx, Row
+from svc.store import ReadTx, Row, json_array
 
 MAX_FOUND: Final = 20
 MAX_LOOKED_THROUGH: Final = 20_000
@@ -40,6 +41,42 @@ def find(tx: ReadTx, principal: Principal, *, text: str, limit: int) -> list[Fou
     if len(rows) < limit:
         rows |= {row[0]: row for row in _matching(tx, principal, wanted, limit=limit) if row[0] not in rows}
     return [_found(row, words) for row in list(rows.values())[:limit]]
+
+
+def readable_ids(tx: ReadTx, principal: Principal) -> list[str]:
+    """Every page that may be read, up to a bound: those that changed last."""
+    rows = tx.all(
+        f"""
+        select p.id from pages p where p.kind = 'page' and {READABLE} order by p.updated_at desc limit :most
+        """,
+        most=MAX_LOOKED_THROUGH,
+        **who(principal),
+    )
+    return [str(page_id) for (page_id,) in rows]
+
+
+def found_pages(tx: ReadTx, principal: Principal, page_ids: Sequence[str], *, text: str) -> dict[str, FoundPage]:
+    """Those of these that may be read and can be found, as a search for ``text`` shows them."""
+    rows = tx.all(
+        f"""
+        select p.id, p.path, p.title, s.body, p.updated_at from page_search s join pages p on p.id = s.page_id
+        where p.kind = 'page' and p.id in (select value from json_each(:ids)) and {READABLE}
+        """,
+        ids=json_array(page_ids),
+        **who(principal),
+    )
+    words = search_words.typed_words(text)
+    return {str(row[0]): _found(row, words) for row in rows}
+
+
+def searched_texts(tx: ReadTx, page_ids: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Title and readable text of pages, as the index has them."""
+    rows = tx.all(
+        "select page_id, title, body from page_search where page_id in (select value from json_each(:ids))",
+        ids=json_array(page_ids),
+    )
+    restored = search_words.restored
+    return {str(page_id): (restored(str(title)), restored(str(body))) for page_id, title, body in rows}
 
 
 def _matching(tx: ReadTx, principal: Principal, wanted: str, *, limit: int) -> list[Row]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from svc.worker import agents, executor, mail, mcp, probes, rules, tools, triage
+from svc.worker import agents, executor, mail, mcp, meaning, probes, rules, tools, triage
 from svc.worker.rows import WorkerRows
 
 HALVES: Final[tuple[WorkerRows, ...]] = (
@@ -17,6 +17,7 @@ HALVES: Final[tuple[WorkerRows, ...]] = (
     mcp.ROWS,
     rules.ROWS,
     triage.ROWS,
+    meaning.ROWS,
     probes.ROWS,
     tools.ROWS,
 )

@@ -843,6 +843,43 @@ CREATE TABLE mcp_tools (                -- one a tool: as it is said now, and as
 ) strict, without rowid
 ;
 
+CREATE TABLE meaning_faults (               -- why a run can't go on, until it has heard
+    run_id text primary key,
+    problem text not null
+) strict, without rowid
+;
+
+CREATE TABLE meaning_people (               -- who has it switched on
+    user_id text primary key,               -- empty: nobody, until the instance is claimed
+    state text not null check (state in ('on', 'leaving')),     -- leaving: the vectors are on their way out
+    at integer not null
+) strict, without rowid
+;
+
+CREATE TABLE meaning_queue (                -- what waits for its vectors; what is queued again gets a new number
+    number integer primary key autoincrement,
+    message_id text unique references mail_messages (id) on delete cascade,
+    page_id text unique references pages (id) on delete cascade,
+    owner_id text not null,                 -- as in meaning_people
+    run_id text not null,                   -- empty: it came, or was changed
+    check ((message_id is null) <> (page_id is null))
+) strict
+;
+
+CREATE TABLE meaning_vectors (              -- one for each piece of a text
+    id integer primary key autoincrement,   -- never used again: what is held in memory may name one that is gone
+    space text not null,                    -- the mail account's id, or `pages`: who may see it is decided by that
+    message_id text references mail_messages (id) on delete cascade,
+    page_id text references pages (id) on delete cascade,
+    part integer not null,
+    form text not null,                     -- the model, its dimensions, and how texts are cut
+    digest blob not null,                   -- of the piece: the same piece is not paid for twice
+    bits blob not null,                     -- the signs of the vector, eight a byte
+    vector blob not null,                   -- a signed byte a dimension; its length means nothing
+    check ((message_id is null) <> (page_id is null))
+) strict
+;
+
 CREATE TABLE meeting_lines (
     meeting_id text not null references meetings (id) on delete cascade,
     number integer not null,
@@ -1601,6 +1638,14 @@ where twins is not null and in_inbox > 0 and unread > 0;
 
 CREATE UNIQUE INDEX mail_trusted_senders_nobodys on mail_trusted_senders (address) where owner_id is null;
 
+CREATE INDEX meaning_queue_run on meaning_queue (run_id);
+
+CREATE INDEX meaning_vectors_bits on meaning_vectors (space, form, id, bits);
+
+CREATE INDEX meaning_vectors_message on meaning_vectors (message_id) where message_id is not null;
+
+CREATE INDEX meaning_vectors_page on meaning_vectors (page_id) where page_id is not null;
+
 CREATE INDEX meetings_all on meetings (started_at desc, id desc);
 
 CREATE INDEX meetings_of on meetings (owner_id, started_at desc, id desc);
@@ -1706,6 +1751,13 @@ end;
 CREATE TRIGGER mail_search_relabelled after update of labels on mail_messages
 when new.labels is not old.labels begin
     update mail_search set labels = new.labels where message_id = new.id;
+end;
+
+CREATE TRIGGER meaning_page_read after insert on page_search begin
+    insert or replace into meaning_queue (page_id, owner_id, run_id)
+    select p.id, coalesce(p.owner_id, ''), '' from pages p
+    where p.id = new.page_id and p.kind = 'page'
+        and coalesce(p.owner_id, '') in (select user_id from meaning_people where state = 'on');
 end;
 
 CREATE TRIGGER okf_changed after update of path, title, owner_id, access, revision on pages begin

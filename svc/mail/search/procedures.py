@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from typing import Concatenate, Final, ParamSpec, TypeVar
@@ -14,7 +14,7 @@ from svc.clock import Millis
 from svc.errors import NotFound, Refusal
 from svc.mail.accounts import own_addresses
 from svc.mail.accounts import queries as account_queries
-from svc.mail.search import queries, reindexing, wire
+from svc.mail.search import mixing, queries, reindexing, wire
 from svc.mail.search.expanding import forms_of
 from svc.mail.search.find import LIMITS, Found, Limits, Position, find
 from svc.mail.search.language import parse
@@ -102,6 +102,27 @@ class Search:
                 headers={"retry-after": str(RETRY_AFTER_S)},
             ) from None
 
+    async def mixed(self, principal: Principal, wanted: SearchInput, *, near: Sequence[str]) -> Mixed:
+        """The best by words and by what is ``near``: messages, the nearest first. It has no further page."""
+        if self.indexer.is_synchronous:
+            await self.indexer.catch_up()
+        return await self._in_turn(principal, _mixed, wanted=wanted, limits=self.limits, near=near)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mixed:
+    """``near`` and ``said``: the ids of threads that are there for their meaning, and for their words."""
+
+    threads: tuple[FoundThreadOut, ...]
+    said: frozenset[str]
+    near: frozenset[str]
+    notices: tuple[str, ...]
+
+
+def free_words(tx: ReadTx, wanted: SearchInput) -> str:
+    """What of a query is no filter."""
+    return mixing.free_words(_query(tx, wanted)[0])
+
 
 async def search(context: RequestContext, wanted: SearchInput) -> SearchOut:
     return await context.workspace.service(Search).ask(context.principal, wanted)
@@ -123,6 +144,24 @@ def answer(tx: ReadTx, principal: Principal, *, wanted: SearchInput, limits: Lim
         next_cursor=wire.encode_cursor(found.next, wanted) if found.next else None,
         notices=(*notices, *planned.notices, *_state_notices(tx, found, scope)),
         did_you_mean=None if found_enough else _did_you_mean(tx, wanted, scope, found=len(found.hits), limits=limits),
+    )
+
+
+def _mixed(tx: ReadTx, principal: Principal, *, wanted: SearchInput, limits: Limits, near: Sequence[str]) -> Mixed:
+    scope = _scope(tx, principal, wanted.account_id)
+    query, notices = _query(tx, wanted)
+    if not query.groups or not scope.addresses:
+        notices = (*notices, *query.notices)
+        return Mixed(threads=(), said=frozenset(), near=frozenset(), notices=notices)
+    scope = _with_forms(tx, query, scope)
+    planned = plan(query, scope)
+    words = find(tx, planned, position=None, limit=mixing.EACH, limits=limits).hits
+    best = mixing.mixed(words, mixing.near_hits(tx, query, scope, near))[: wanted.limit]
+    return Mixed(
+        threads=_threads(tx, principal, Found(hits=tuple(hit for hit, _, _ in best), next=None), planned.matcher),
+        said=frozenset(hit.thread_id for hit, is_said, _ in best if is_said),
+        near=frozenset(hit.thread_id for hit, _, is_near in best if is_near),
+        notices=(*notices, *planned.notices),
     )
 
 

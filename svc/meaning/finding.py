@@ -1,0 +1,179 @@
+"""What is near in meaning: the vector of what was typed, and the scan of what the person who asks may see.
+
+Owns what is held in memory: the signs of the vectors, by space, read on from the last id that is known. What was
+deleted since may still be among them; its row is gone, so it is never found, and where much is, all is read anew.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, cast
+
+import trio
+
+from svc.broker import EmbeddingFault, Embeddings
+from svc.clock import DAY_MS
+from svc.mail import accounts
+from svc.meaning import vectors
+from svc.meaning.form import form_of, problem
+from svc.meaning.queue import PAGES
+from svc.meaning.vectors import Signs
+from svc.pages import readable_ids
+from svc.principal import Principal
+from svc.store import ReadTx, json_array
+from svc.workspace import Workspace
+
+WITHIN_S: Final = 4.0
+"""For the vector of what was typed. Beyond: the words alone decide, and the answer says so."""
+NEAR: Final = 100
+MIN_NEARNESS: Final = 0.15
+OF_THE_BEST: Final = 0.6
+"""What is less near than this part of the nearest is about something else."""
+MAX_HELD_BYTES: Final = 256 << 20
+"""Of signs: three million vectors. Beyond: spaces that were not asked for lately are read again."""
+MAX_ASKED: Final = 200
+"""Vectors of what was typed lately. Beyond: the oldest is asked for again."""
+READ_AT_ONCE: Final = 50_000
+STALE_SHARE: Final = 10
+"""One of so many that are gone: a space is read anew."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Near:
+    """The nearest first. ``problem``: why there are none by meaning; empty where the scan was done."""
+
+    message_ids: tuple[str, ...] = ()
+    page_ids: tuple[str, ...] = ()
+    problem: str = ""
+
+
+@dataclass(kw_only=True)
+class Finder:
+    workspace: Workspace
+    _held: OrderedDict[tuple[str, str], Signs] = field(default_factory=OrderedDict)
+    _asked: OrderedDict[tuple[str, str], list[float]] = field(default_factory=OrderedDict)
+    _turn: trio.Lock = field(default_factory=trio.Lock)
+
+    async def near(self, principal: Principal, text: str, *, account_id: str | None) -> Near:
+        """``text``: what was typed, without filters."""
+        store = self.workspace.store
+        if not text.strip():
+            return Near()
+        if reason := await store.read(lambda tx: problem(self.workspace, tx)):
+            return Near(problem=reason)
+        form = form_of(self.workspace).name
+        spaces = await store.read(_spaces, principal, form=form, account_id=account_id)
+        if not spaces:
+            return Near(problem="Nothing that you may see has been read for search by meaning yet.")
+        try:
+            wanted = await self._vector(principal, text, form=form)
+        except EmbeddingFault as fault:
+            return Near(problem=f"Only words were looked for. {fault}")
+        async with self._turn:
+            return await store.read(self._scan, principal, wanted, spaces=spaces, form=form)
+
+    async def _vector(self, principal: Principal, text: str, *, form: str) -> list[float]:
+        key = (form, text)
+        if key in self._asked:
+            self._asked.move_to_end(key)
+            return self._asked[key]
+        chosen = form_of(self.workspace)
+        found = await self.workspace.service(Embeddings).embed(
+            [text],
+            model=chosen.model,
+            dimensions=chosen.dimensions,
+            account=f"meaning-query:{principal.user_id or ''}:{self.workspace.clock.now() // DAY_MS}",
+            user_id=principal.user_id,
+            within_s=WITHIN_S,
+        )
+        self._asked[key] = found[0]
+        while len(self._asked) > MAX_ASKED:
+            self._asked.popitem(last=False)
+        return found[0]
+
+    def _scan(self, tx: ReadTx, principal: Principal, wanted: list[float], *, spaces: list[str], form: str) -> Near:
+        """In a thread, by one at a time. Who may see what is decided before anything is ranked."""
+        bits, _ = vectors.packed(wanted)
+        parts = [
+            (self._signs(tx, space, form), _allowed(tx, principal, form) if space == PAGES else None)
+            for space in spaces
+        ]
+        ids = vectors.nearest(parts, bits)
+        rows = tx.all(
+            """
+            select id, message_id, page_id, vector from meaning_vectors
+            where id in (select value from json_each(:ids)) and length(vector) = :length
+            """,
+            ids=json_array(ids),
+            length=len(wanted),
+        )
+        if (len(ids) - len(rows)) * STALE_SHARE > len(ids):
+            for space in spaces:
+                self._held.pop((space, form), None)
+        nearness = vectors.cosines([cast(bytes, row[3]) for row in rows], wanted)
+        ranked = sorted(zip(nearness, rows, strict=True), key=lambda one: (-one[0], one[1][0]))
+        least = max(MIN_NEARNESS, ranked[0][0] * OF_THE_BEST) if ranked else 0.0
+        kept = [row for near, row in ranked if near >= least]
+        message_ids = dict.fromkeys(str(row[1]) for row in kept if row[1] is not None)
+        page_ids = dict.fromkeys(str(row[2]) for row in kept if row[2] is not None)
+        return Near(message_ids=tuple(message_ids)[: 4 * NEAR], page_ids=tuple(page_ids)[:NEAR])
+
+    def _signs(self, tx: ReadTx, space: str, form: str) -> Signs:
+        signs = self._held.pop((space, form), None) or vectors.no_signs()
+        while True:
+            rows = tx.all(
+                """
+                select id, bits from meaning_vectors where space = :space and form = :form and id > :after
+                order by id limit :limit
+                """,
+                space=space,
+                form=form,
+                after=signs.last,
+                limit=READ_AT_ONCE,
+            )
+            signs = signs.with_more(rows)
+            if len(rows) < READ_AT_ONCE:
+                break
+        self._held[space, form] = signs
+        while len(self._held) > 1 and sum(one.size for one in self._held.values()) > MAX_HELD_BYTES:
+            self._held.popitem(last=False)
+        return signs
+
+
+def _spaces(tx: ReadTx, principal: Principal, *, form: str, account_id: str | None) -> list[str]:
+    """Those of which there are vectors."""
+    own = [account.id for account in accounts(tx, principal)]
+    wanted = [*own, PAGES] if account_id is None else [one for one in own if one == account_id]
+    rows = tx.all(
+        """
+        select s.value from json_each(:spaces) s
+        where exists (select 1 from meaning_vectors v where v.space = s.value and v.form = :form)
+        """,
+        spaces=json_array(wanted),
+        form=form,
+    )
+    return [str(space) for (space,) in rows]
+
+
+def _allowed(tx: ReadTx, principal: Principal, form: str) -> Sequence[int]:
+    """The vectors of pages that the person may read."""
+    rows = tx.all(
+        """
+        select v.id from json_each(:ids) p cross join meaning_vectors v on v.page_id = p.value where v.form = :form
+        """,
+        ids=json_array(readable_ids(tx, principal)),
+        form=form,
+    )
+    return [cast(int, row_id) for (row_id,) in rows]
+
+
+def fused(*rankings: Sequence[str], k: int = 60) -> list[str]:
+    """Each once, by reciprocal rank fusion, the best first; of equals the one that an earlier ranking has first."""
+    scores: dict[str, float] = {}
+    for ranking in rankings:
+        for place, one in enumerate(ranking, start=1):
+            scores[one] = scores.get(one, 0.0) + 1.0 / (k + place)
+    order: Mapping[str, int] = {one: place for place, one in enumerate(scores)}
+    return sorted(scores, key=lambda one: (-scores[one], order[one]))

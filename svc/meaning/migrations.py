@@ -1,0 +1,67 @@
+"""The tables of search by meaning, and the trigger that queues a page once its words are known."""
+
+from __future__ import annotations
+
+from sqlite_utils import Database
+from sqlite_utils.migrations import Migrations
+
+MIGRATIONS = Migrations("meaning")
+
+
+@MIGRATIONS(name="m001_meaning")
+def m001_meaning(db: Database) -> None:
+    for statement in _TABLES:
+        db.execute(statement)
+
+
+_TABLES = (
+    """
+    create table meaning_people (               -- who has it switched on
+        user_id text primary key,               -- empty: nobody, until the instance is claimed
+        state text not null check (state in ('on', 'leaving')),     -- leaving: the vectors are on their way out
+        at integer not null
+    ) strict, without rowid
+    """,
+    """
+    create table meaning_vectors (              -- one for each piece of a text
+        id integer primary key autoincrement,   -- never used again: what is held in memory may name one that is gone
+        space text not null,                    -- the mail account's id, or `pages`: who may see it is decided by that
+        message_id text references mail_messages (id) on delete cascade,
+        page_id text references pages (id) on delete cascade,
+        part integer not null,
+        form text not null,                     -- the model, its dimensions, and how texts are cut
+        digest blob not null,                   -- of the piece: the same piece is not paid for twice
+        bits blob not null,                     -- the signs of the vector, eight a byte
+        vector blob not null,                   -- a signed byte a dimension; its length means nothing
+        check ((message_id is null) <> (page_id is null))
+    ) strict
+    """,
+    "create index meaning_vectors_message on meaning_vectors (message_id) where message_id is not null",
+    "create index meaning_vectors_page on meaning_vectors (page_id) where page_id is not null",
+    "create index meaning_vectors_bits on meaning_vectors (space, form, id, bits)",
+    """
+    create table meaning_queue (                -- what waits for its vectors; what is queued again gets a new number
+        number integer primary key autoincrement,
+        message_id text unique references mail_messages (id) on delete cascade,
+        page_id text unique references pages (id) on delete cascade,
+        owner_id text not null,                 -- as in meaning_people
+        run_id text not null,                   -- empty: it came, or was changed
+        check ((message_id is null) <> (page_id is null))
+    ) strict
+    """,
+    "create index meaning_queue_run on meaning_queue (run_id)",
+    """
+    create table meaning_faults (               -- why a run can't go on, until it has heard
+        run_id text primary key,
+        problem text not null
+    ) strict, without rowid
+    """,
+    """
+    create trigger meaning_page_read after insert on page_search begin
+        insert or replace into meaning_queue (page_id, owner_id, run_id)
+        select p.id, coalesce(p.owner_id, ''), '' from pages p
+        where p.id = new.page_id and p.kind = 'page'
+            and coalesce(p.owner_id, '') in (select user_id from meaning_people where state = 'on');
+    end
+    """,
+)

@@ -1,0 +1,215 @@
+"""The procedures of search by meaning."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final, cast
+
+from svc import mail
+from svc.clock import rfc3339
+from svc.errors import NotConfigured
+from svc.mail import SearchInput
+from svc.meaning import calls, queue, wire
+from svc.meaning.finding import Finder, fused
+from svc.meaning.form import form_of, problem
+from svc.meaning.queue import PAGES, owner_key
+from svc.meaning.tasks import Embedder
+from svc.meaning.texts import CHARS_A_TOKEN, HEAD_CHARS, MAIL_CHARS, PAGE_CHARS
+from svc.models import Models, ceilings, spent_by_run
+from svc.pages import find_pages, found_pages
+from svc.principal import Principal
+from svc.protocol import Nothing, Procedure
+from svc.runs import Dispatcher, progress_of
+from svc.store import ReadTx, Tx
+from svc.worker.meaning import INDEX
+from svc.workspace import RequestContext, Workspace
+
+MAX_PAGES: Final = 20
+SAMPLE: Final = 300
+"""Of the newest messages: what they have on average is taken for all."""
+
+
+async def search(context: RequestContext, wanted: wire.MeaningInput) -> wire.MeaningOut:
+    workspace, principal = context.workspace, context.principal
+    asked = SearchInput(
+        query=wanted.query, limit=wanted.limit, account_id=wanted.account_id, time_zone=wanted.time_zone
+    )
+    words = await workspace.store.read(mail.free_words, asked)
+    near = await workspace.service(Finder).near(principal, words, account_id=wanted.account_id)
+    found = await mail.search_mixed(workspace, principal, asked, near=near.message_ids)
+    pages: tuple[wire.MeantPageOut, ...] = ()
+    if wanted.account_id is None and words:
+        pages = await workspace.store.read(_pages, principal, text=words, near=near.page_ids)
+    return wire.MeaningOut(
+        threads=found.threads,
+        pages=pages,
+        near=(*sorted(found.near), *(page.id for page in pages if page.id in near.page_ids)),
+        notices=found.notices,
+        problem=near.problem,
+    )
+
+
+def _pages(tx: ReadTx, principal: Principal, *, text: str, near: tuple[str, ...]) -> tuple[wire.MeantPageOut, ...]:
+    by_words = [page.id for page in find_pages(tx, principal, text=text, limit=MAX_PAGES)]
+    ranked = fused(by_words, near)
+    found = found_pages(tx, principal, ranked, text=text)
+    shown = [found[page_id] for page_id in ranked if page_id in found][:MAX_PAGES]
+    return tuple(
+        wire.MeantPageOut(
+            id=page.id, path=page.path, title=page.title, snippet=page.snippet, updated_at=rfc3339(page.updated_at)
+        )
+        for page in shown
+    )
+
+
+async def state(context: RequestContext, wanted: Nothing) -> wire.MeaningStateOut:
+    return await context.workspace.store.read(_state, context.principal, workspace=context.workspace)
+
+
+def _state(tx: ReadTx, principal: Principal, *, workspace: Workspace) -> wire.MeaningStateOut:
+    user_id = principal.user_id
+    form, models = form_of(workspace), workspace.service(Models)
+    run_id = calls.active(tx, user_id)
+    last = run_id or _last_run(tx, user_id)
+    told = progress_of(tx, run_id) if run_id else None
+    on = queue.is_on(tx, user_id)
+    mails, pages, read = _counts(tx, user_id, form=form.name)
+    return wire.MeaningStateOut(
+        on=on,
+        model=form.model,
+        is_own_server=models.b_is_elsewhere,
+        problem=problem(workspace, tx),
+        waiting_for=workspace.service(Embedder).problem if on else "",
+        items=mails + pages,
+        read=read,
+        waiting=cast(int, tx.value("select count(*) from meaning_queue where owner_id = :id", id=owner_key(user_id))),
+        run_id=run_id,
+        last_run_id=last,
+        progress=wire.MeaningProgressOut(done=told[0], total=told[1]) if told else None,
+        micros=spent_by_run(tx, last).micros if last else 0,
+        expected=_expected(tx, user_id, mails=mails, pages=pages, read=read, models=models, model=form.model),
+    )
+
+
+def _last_run(tx: ReadTx, user_id: str | None) -> str | None:
+    found = tx.value(
+        """
+        select id from runs where workflow = :workflow and user_id is :user_id order by created_at desc, id desc limit 1
+        """,
+        workflow=INDEX.name,
+        user_id=user_id,
+    )
+    return cast("str | None", found)
+
+
+def _counts(tx: ReadTx, user_id: str | None, *, form: str) -> tuple[int, int, int]:
+    """The person's own mails and pages that can be read so, and how many of them have vectors."""
+    mails = tx.value(
+        f"""
+        select count(*) from mail_messages m where {queue.GOES} and m.account_id in (
+            select id from mail_accounts where owner_id is :user_id and not erasing
+        )
+        """,
+        user_id=user_id,
+    )
+    pages = tx.value("select count(*) from pages where owner_id is :user_id and kind = 'page'", user_id=user_id)
+    read = tx.value(
+        """
+        select (select count(distinct v.message_id) from meaning_vectors v join mail_accounts a on a.id = v.space
+                where a.owner_id is :user_id and v.form = :form)
+            + (select count(distinct v.page_id) from meaning_vectors v join pages p on p.id = v.page_id
+                where v.space = :pages and p.owner_id is :user_id and v.form = :form)
+        """,
+        user_id=user_id,
+        form=form,
+        pages=PAGES,
+    )
+    return cast(int, mails), cast(int, pages), cast(int, read)
+
+
+def _expected(
+    tx: ReadTx, user_id: str | None, *, mails: int, pages: int, read: int, models: Models, model: str
+) -> wire.ExpectedOut:
+    """Rather too much: quotations are counted, though they are not read."""
+    chars = mail.body_chars(tx, user_id, sample=SAMPLE, most_chars=MAIL_CHARS + HEAD_CHARS)
+    page_chars = tx.value(
+        """
+        select coalesce(sum(min(length(s.body) + length(s.title), :most)), 0)
+        from pages p join page_search s on s.page_id = p.id where p.owner_id is :user_id and p.kind = 'page'
+        """,
+        user_id=user_id,
+        most=PAGE_CHARS,
+    )
+    whole = (mails * chars + cast(int, page_chars)) / CHARS_A_TOKEN
+    left = max(mails + pages - read, 0)
+    tokens = round(whole * left / (mails + pages)) if left else 0
+    micros = models.price(f"b/{model}").micros(tokens, 0)
+    return wire.ExpectedOut(items=left, tokens=tokens, micros=micros, ceiling=ceilings(tx).run_micros)
+
+
+async def switch(context: RequestContext, wanted: wire.SwitchInput) -> wire.BegunOut:
+    workspace = context.workspace
+    user_id = context.principal.user_id
+    run_id = await workspace.store.write(partial(_switch, workspace=workspace), user_id, on=wanted.on)
+    workspace.service(Embedder).try_again()
+    workspace.service(Dispatcher).wake.call()
+    return wire.BegunOut(run_id=run_id)
+
+
+def _switch(tx: Tx, user_id: str | None, *, on: bool, workspace: Workspace) -> str | None:
+    if on and (reason := problem(workspace, tx)):
+        raise NotConfigured(reason, data={"reason": "not_configured"})
+    queue.switch(tx, user_id, on=on)
+    running = calls.active(tx, user_id)
+    if not on:
+        return None
+    return running or calls.start(tx, user_id, workspace=workspace)
+
+
+async def index(context: RequestContext, wanted: Nothing) -> wire.BegunOut:
+    workspace = context.workspace
+    run_id = await workspace.store.write(partial(calls.start, workspace=workspace), context.principal.user_id)
+    workspace.service(Embedder).try_again()
+    workspace.service(Dispatcher).wake.call()
+    return wire.BegunOut(run_id=run_id)
+
+
+PROCEDURES: tuple[Procedure[RequestContext], ...] = (
+    Procedure(
+        name="meaning.search",
+        kind="query",
+        access="authenticated",
+        input=wire.MeaningInput,
+        output=wire.MeaningOut,
+        call=search,
+        is_costly=True,
+        summary="Find threads and pages by what they are about and by their words, the best first.",
+    ),
+    Procedure(
+        name="meaning.state",
+        kind="query",
+        access="authenticated",
+        input=Nothing,
+        output=wire.MeaningStateOut,
+        call=state,
+        summary="Whether the caller's mail and pages can be found by meaning, how many are, and what the rest costs.",
+    ),
+    Procedure(
+        name="meaning.switch",
+        kind="mutation",
+        access="authenticated",
+        input=wire.SwitchInput,
+        output=wire.BegunOut,
+        call=switch,
+        summary="Let the caller's own mail and pages be found by meaning, and begin to read them; or forget it all.",
+    ),
+    Procedure(
+        name="meaning.index",
+        kind="mutation",
+        access="authenticated",
+        input=Nothing,
+        output=wire.BegunOut,
+        call=index,
+        summary="Read what of the caller's mail and pages has not been read, as a run; nothing is paid for twice.",
+    ),
+)

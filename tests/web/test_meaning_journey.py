@@ -1,0 +1,54 @@
+"""Search by meaning in the app, with the whole program: switched on with its cost said before, and mail found by it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.support.browser import until
+from tests.web.mail_rules.desk import mock_world, sitting
+from tests.web.test_app_looks import check
+
+pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]
+
+
+def test_it_is_switched_on_with_its_cost_and_finds_what_the_words_alone_do_not(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with mock_world(tmp_path) as service, sitting(browser, service) as desk:
+        until(desk.page, lambda: service.query("search.state")["waiting"] == 0, what="the index to be there")
+        page = desk.go("/settings/meaning")
+        expect(page.get_by_text("It costs less than $0.01")).to_be_visible()
+        desk.picture("settings-meaning-off", phone=True)
+        page.get_by_role("button", name="Switch on").click()
+        expect(page.get_by_text("mails and pages are read.")).to_be_visible()
+        page.get_by_role("button", name="Switch on").click()
+        until(
+            desk.page,
+            lambda: (state := service.query("meaning.state"))["lastRunId"] is not None and state["runId"] is None,
+            what="the run to end",
+            tell=service.log,
+        )
+        state = service.query("meaning.state")
+        assert state["read"] == state["items"] > 0
+        expect(page.get_by_text("The last run")).to_be_visible()
+        desk.picture("settings-meaning-on", dark=True, phone=True)
+
+        subject = service.query("mail.threads", section="inbox", limit=1)["threads"][0]["subject"]
+        typed = f"{subject} perhaps somewhat otherwise"
+        assert service.query("mail.search", query=typed)["threads"] == []
+        desk.go("/p/mail/search?q=" + typed.replace(" ", "%20"))
+        page.get_by_role("link", name="Best match").click()
+        expect(page.get_by_role("heading", name="Best match")).to_be_visible()
+        row = page.get_by_role("region", name="Mail").get_by_role("link").filter(has_text=subject).first
+        expect(row).to_contain_text("by meaning")
+        desk.picture("best-match", dark=True, phone=True)
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            check(page, f"best-match-{scheme}")
+        page.set_viewport_size({"width": 320, "height": 640})
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320
+        row.click()
+        page.locator(".thread-subject", has_text=subject).wait_for()
