@@ -10,6 +10,7 @@ import { FEATURE as health } from "./health/feature.js";
 import { FEATURE as identity } from "./identity/feature.js";
 import { FEATURE as inside } from "./inside/feature.js";
 import { FEATURE as mail } from "./mail/feature.js";
+import { FEATURE as mcp } from "./mcp/feature.js";
 import { FEATURE as meaning } from "./meaning/feature.js";
 import { FEATURE as meetings } from "./meetings/feature.js";
 import { FEATURE as notifications } from "./notifications/feature.js";
@@ -24,5 +25,5 @@ import { FEATURE as tasks } from "./tasks/feature.js";
 import { FEATURE as terminals } from "./terminals/feature.js";
 
 /** @type {readonly import("./feature.js").Feature[]} */
-export const FEATURES = [identity, offline, capabilities, mail, meaning, rules, tasks, runs, people, plugins, gitops,
-  backup, meetings, files, terminals, pages, exporting, health, inside, description, notifications, settings];
+export const FEATURES = [identity, offline, capabilities, mail, meaning, rules, tasks, runs, mcp, people, plugins,
+  gitops, backup, meetings, files, terminals, pages, exporting, health, inside, description, notifications, settings];

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any, Final
@@ -12,50 +10,13 @@ import pytest
 import trio
 
 from svc.clock import VirtualClock
+from tests.mcp.odd import Odd
 from tests.recorded_log import RecordedLog
 from tests.support.service import Service, open_service
 
 pytestmark = pytest.mark.wall_clock
 
-ODD: Final = Path(__file__).with_name("odd_server.py")
-ECHO: Final = {
-    "name": "echo",
-    "description": "Says it again.",
-    "inputSchema": {
-        "type": "object",
-        "properties": {"text": {"type": "string"}, "times": {"type": "integer"}},
-        "required": ["text"],
-    },
-}
 PATIENCE_S: Final = 30.0
-
-
-class Odd:
-    """The odd server, as a test steers it."""
-
-    def __init__(self, file: Path) -> None:
-        self.file = file
-        self.is_(tools=[ECHO])
-
-    def is_(self, **said: Any) -> None:
-        known = json.loads(self.file.read_text()) if self.file.exists() else {}
-        self.file.write_text(json.dumps({**known, **said}))
-
-    @property
-    def heard(self) -> list[dict[str, Any]]:
-        log = self.file.with_name(self.file.name + ".log")
-        return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
-
-    def calls(self) -> list[dict[str, Any]]:
-        return [one["arguments"] for one in self.heard if "call" in one]
-
-    @property
-    def command(self) -> list[str]:
-        return [sys.executable, "-I", "-S", str(ODD), str(self.file)]
-
-    def page(self, **env: object) -> str:
-        program, *args = self.command
-        return f"---\ncommand: {program}\nargs: {json.dumps(args)}\nenv: {json.dumps(env)}\n---\n"
 
 
 @pytest.fixture

@@ -130,6 +130,9 @@ class LabelPart:
     def rpc_triage_get(self, given: dict[str, Any]) -> Any:
         return {"enabled": False, "asksModel": False, "learned": []}
 
+    def rpc_mcp_servers(self, given: dict[str, Any]) -> Any:
+        return []
+
     def rpc_agents_list(self, given: dict[str, Any]) -> Any:
         return []
 
