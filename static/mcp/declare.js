@@ -37,7 +37,8 @@ export function Declare({ taken, load }) {
     <h2 id="mcp-new">Add a server</h2>
     <form class="mcp-form" onSubmit=${save}>
       <label class="field"><span>Name</span><input value=${name} autocomplete="off" spellcheck=${false}
-        onInput=${(/** @type {Event} */ event) => setName(/** @type {HTMLInputElement} */ (event.target).value)} /></label>
+        onInput=${(/** @type {Event} */ event) => setName(/** @type {HTMLInputElement} */ (event.target).value)}
+        /></label>
       <label class="field"><span>${programs ? "Address or program" : "Address"}</span><input value=${target}
         autocomplete="off" spellcheck=${false} placeholder="https://mcp.example.com/mcp"
         onInput=${(/** @type {Event} */ event) => setTarget(/** @type {HTMLInputElement} */ (event.target).value)}

@@ -69,7 +69,8 @@ function ServerCard({ server, load }) {
     ${state === "changed" && html`<div class="notice" role="status"><${Icon} name="warning" />
       <div><p>It is not what you connected: its program, its address or what it is given has changed. Until you connect
         it again it is not used.</p></div></div>`}
-    ${problem && html`<div class="notice bad" role="status"><${Icon} name="warning" /><div><p>${problem}</p></div></div>`}
+    ${problem && html`<div class="notice bad" role="status"><${Icon} name="warning" /><div><p>${problem}</p></div>
+      </div>`}
     ${leftOut.length > 0 && html`<details class="mcp-more"><summary>Left out: ${leftOut.length}</summary>
       <ul>${leftOut.map((one, index) => html`<li key=${index}>${one}</li>`)}</ul></details>`}
     ${state !== "off" && state !== "looking" && html`<${ConfirmButton} key=${`${state} ${launch}`} what=${title}

@@ -25,7 +25,8 @@ export function ToolRow({ server, tool: one, load }) {
       STATES[state]}</span></div>
     ${title && html`<p><bdi>${title}</bdi></p>`}
     ${state !== "changed" && html`<p class="mcp-words"><bdi>${description || "It says nothing of itself."}</bdi></p>`}
-    ${state === "gone" && html`<p class="fine">The server has it no more. If it comes back as it was, it is allowed.</p>`}
+    ${state === "gone" && html`<p class="fine">The server has it no more. Where it comes back as it was, it is allowed.
+      </p>`}
     ${state === "changed" && html`<${Changes} changes=${changes} tool=${tool} />`}
     <details class="mcp-more"><summary aria-label=${`What it takes: ${tool}`}>What it takes</summary>
       <pre tabindex="0" aria-label=${`Schema of ${tool}`}>${schema}</pre>
