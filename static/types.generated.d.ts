@@ -1007,6 +1007,8 @@ interface MailInvitationOut {
   answer: "accepted" | "declined" | "tentative" | null;
   invited: string | null;
   warnings: string[];
+  proposer: string | null;
+  planned: MailPlannedOut | null;
 }
 
 /** `answer`: `needs-action`, `accepted`, `tentative`, `declined`, or another of RFC 5545. */
@@ -1143,6 +1145,11 @@ interface MailPersonOut {
 interface MailPieceOut {
   text: string;
   hit: boolean;
+}
+
+interface MailPlannedOut {
+  start: string;
+  end: string;
 }
 
 /** Of a thread its last message is meant, unless one is named; a named one needs no thread. */

@@ -54,6 +54,7 @@ SENDING_ROUNDS: Final = _size(1, 20)
 SENDING_STRIDE: Final = _size(3, 1)
 """A round kills a process at the steps of a send, a dozen and more: at each, or at each third from one of the first."""
 GMAIL_MAILS: Final = _size(200, 500)
+GMAIL_DRAFT_KILLS: Final = _size(1, 30)
 IMAP_HOMES: Final = _size(1, 20)
 IMAP_MAILS: Final = _size(60, 6_046)
 TAKEN_UP_DRAFTS: Final = _size(1, 20)

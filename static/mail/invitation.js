@@ -17,6 +17,11 @@ import { daysOf, timesOf } from "./invitation_times.js";
 /** @type {[Answer, string, string][]} */
 const ANSWERS = [["accepted", "Accept", "You accepted."], ["tentative", "Maybe", "You may come."],
   ["declined", "Decline", "You declined."]];
+/** To another time that somebody proposes, from the organizer. @type {[Answer, string, string][]} */
+const TO_PROPOSAL = [["accepted", "Move the meeting", "You moved the meeting."],
+  ["declined", "Keep the time", "You kept the time."]];
+/** @type {Record<string, string>} */
+const TOLD = { accepted: "Everybody invited is", declined: "Who proposed it is" };
 /** @type {Record<string, string>} */
 const DID = { accepted: "accepted", declined: "declined", tentative: "may come" };
 const MAX_NAMED = 8;
@@ -68,7 +73,9 @@ function Facts({ invitation }) {
   const more = attendees.length - named.length;
   return html`<dl class="invitation-facts">
     <dt class="sr-only">When</dt><dd><${Icon} name="clock" size=${15} /> <span>${timesOf(invitation)}
-      ${recurrence && html`<br />${recurrence}`}</span></dd>
+      ${recurrence && html`<br />${recurrence}`}
+      ${invitation.planned && html`<br />now planned for
+        ${" "}${timesOf({ ...invitation, ...invitation.planned })}`}</span></dd>
     ${location && html`<dt class="sr-only">Where</dt><dd><${Icon} name="place" size=${15} />
       <bdi>${location}</bdi></dd>`}
     ${(organizer || named.length > 0) && html`<dt class="sr-only">With</dt><dd><${Icon} name="people" size=${15} />
@@ -91,30 +98,38 @@ function Conflicts({ invitation: { conflicts, state } }) {
 /** @param {{ invitation: Invitation, messageId: string, again: () => void }} props */
 function Answers({ invitation, messageId, again }) {
   const [busy, setBusy] = useState(false);
-  const { state, answer } = invitation;
+  const { state, answer, planned } = invitation;
+  const isProposal = invitation.method === "COUNTER";
+  const answers = isProposal ? TO_PROPOSAL.filter(([name]) => planned || name !== "accepted") : ANSWERS;
   if (state === "cancelled") return html`<p class="invitation-state">This meeting was called off.</p>`;
   if (state === "updated") return html`<p class="invitation-state">A later version of this invitation came.</p>`;
   if (state === "information") return null;
   /** @param {Answer} wanted */
   const give = async (wanted) => {
     setBusy(true);
-    await giveAnswer(messageId, wanted, again);
+    await giveAnswer(messageId, wanted, isProposal ? `${TOLD[wanted]} told.` : "The organizer is told.", again);
     setBusy(false);
   };
   return html`<div class="invitation-answers" role="group" aria-label="Your answer">
-    ${ANSWERS.map(([name, label]) => html`<button key=${name}
+    ${answers.map(([name, label]) => html`<button key=${name}
       class=${`button small${answer === name ? " primary" : ""}`} disabled=${busy}
       aria-pressed=${answer === name ? "true" : "false"} onClick=${() => void give(name)}>
       ${answer === name && html`<${Icon} name="check" size=${14} /> `}${label}</button>`)}
-    <span class="invitation-state" role="status">${ANSWERS.find(([name]) => name === answer)?.[2]}</span>
+    <span class="invitation-state" role="status">${answers.find(([name]) => name === answer)?.[2]
+      ?? (isProposal && hintOf(planned))}</span>
   </div>`;
 }
 
-/** @param {string} messageId @param {Answer} answer @param {() => void} again */
-async function giveAnswer(messageId, answer, again) {
+/** @param {Invitation["planned"]} planned */
+function hintOf(planned) {
+  return planned ? "Move it in your own calendar, too." : "To move the meeting, use your calendar.";
+}
+
+/** @param {string} messageId @param {Answer} answer @param {string} words @param {() => void} again */
+async function giveAnswer(messageId, answer, words, again) {
   try {
     const { outgoingId } = await mutate("mail.answerInvitation", { messageId, answer });
-    toast("The organizer is told.", {
+    toast(words, {
       action: {
         label: "Undo",
         run: () => void mutate("mail.cancelSend", { id: outgoingId }).then(again, told),
@@ -127,10 +142,12 @@ async function giveAnswer(messageId, answer, again) {
 }
 
 /** @param {Invitation} invitation */
-function kindOf({ method, attendees, recurrenceId, state }) {
-  const who = attendees[0] ? attendees[0].name || attendees[0].address : "Somebody";
+function kindOf({ method, attendees, recurrenceId, state, proposer }) {
+  const whose = attendees.find(({ address }) => address === proposer) ?? attendees[0];
+  const who = whose ? whose.name || whose.address : "Somebody";
   if (method === "REPLY") return `${who} ${DID[attendees[0]?.answer ?? ""] ?? "answered"}`;
   if (method === "COUNTER") return `${who} proposes another time`;
+  if (method === "DECLINECOUNTER") return "The organizer keeps the time";
   if (state === "cancelled") return "Called off";
   if (method === "REQUEST") return recurrenceId ? "Invitation to one date of a series" : "Invitation";
   return "Event";

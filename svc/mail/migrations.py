@@ -16,12 +16,14 @@ from svc.mail.bulk.tables import BULK_TABLES
 from svc.mail.health.tables import TABLES as HEALTH_TABLES
 from svc.mail.images.tables import BOUND, FORGETTING
 from svc.mail.images.tables import TABLES as IMAGES_TABLES
+from svc.mail.invitations.tables import PROPOSALS
 from svc.mail.invitations.tables import TABLES as INVITATIONS_TABLES
 from svc.mail.labelling.tables import TABLES as LABELLING_TABLES
 from svc.mail.porting.tables import IMPORTS_TABLES
 from svc.mail.proposing.tables import TABLES as PROPOSING_TABLES
 from svc.mail.providers.imap.tables import MADE_KEYWORDS, OWN_DRAFTS, RENAMED, SERVER_IDS
 from svc.mail.providers.imap.tables import TABLES as IMAP_TABLES
+from svc.mail.providers.tables import NUMBERED_DRAFTS
 from svc.mail.search.tables import ERASED_WHEN_ASKED, VOCABULARY
 from svc.mail.search.tables import TABLES as SEARCH_TABLES
 from svc.mail.sending.tables import DRAFT_COPIES, FOLLOWED_DRAFTS, SENT_BY, TAKEN_DRAFTS
@@ -376,4 +378,18 @@ def m062_proposed_replies(db: Database) -> None:
 @MIGRATIONS(name="m063_met_together")
 def m063_met_together(db: Database) -> None:
     for statement in MET_TOGETHER:
+        db.execute(statement)
+
+
+@MIGRATIONS(name="m064_numbered_drafts")
+def m064_numbered_drafts(db: Database) -> None:
+    """Copies of drafts at providers that number them."""
+    for statement in NUMBERED_DRAFTS:
+        db.execute(statement)
+
+
+@MIGRATIONS(name="m065_proposals")
+def m065_proposals(db: Database) -> None:
+    """What was answered to other times for a meeting."""
+    for statement in PROPOSALS:
         db.execute(statement)

@@ -16,6 +16,7 @@ from svc.mail.health import erasing as health
 from svc.mail.invitations import erasing as invitations
 from svc.mail.porting import erasing as porting
 from svc.mail.proposing import erasing as proposing
+from svc.mail.providers import draft_rows
 from svc.mail.providers.imap.rows import messages as imap
 from svc.mail.search import actions as search
 from svc.mail.sending import erasing as sending
@@ -28,6 +29,7 @@ OWNERS: Final[Mapping[str, tuple[str, ...]]] = {
         "mail_imap_changes",
         "mail_imap_keywords",
         "mail_imap_drafts",
+        "mail_provider_drafts",
     ),
     "accounts": ("mail_accounts", "mail_labels", "mail_ledger", "mail_shares", "mail_acts", "mail_own_addresses"),
     "threads": (
@@ -58,7 +60,7 @@ OWNERS: Final[Mapping[str, tuple[str, ...]]] = {
     "images": ("mail_remote_images", "mail_trusted_senders"),
     "proposing": ("mail_proposed_replies",),
     "reading": ("mail_clean",),
-    "invitations": ("mail_invitations", "mail_invitation_answers", "mail_invitation_times"),
+    "invitations": ("mail_invitations", "mail_invitation_answers", "mail_invitation_times", "mail_proposal_answers"),
     "unsubscribing": ("mail_unsubscribed",),
     "sending": (
         "mail_outgoing",
@@ -77,6 +79,7 @@ TABLES: Final = tuple(table for tables in OWNERS.values() for table in tables)
 ERASES: Final[tuple[Erase, ...]] = (
     letting_go.erase,
     imap.erase,
+    draft_rows.erase,
     health.erase_events,
     health.erase_news,
     threads.erase,

@@ -635,6 +635,18 @@ CREATE TABLE mail_own_addresses (           -- beside the account's own: its mai
 ) strict, without rowid
 ;
 
+CREATE TABLE mail_proposal_answers (        -- to other times that were proposed to the organizer, who is here
+    message_id text not null references mail_messages (id) on delete cascade,
+    uid text not null,
+    recurrence_id text not null,
+    account_id text not null references mail_accounts (id) on delete cascade,
+    answer text not null check (answer in ('accepted', 'declined')),
+    outgoing_id text not null,
+    at integer not null,
+    primary key (message_id, uid, recurrence_id)
+) strict, without rowid
+;
+
 CREATE TABLE mail_proposed_replies (
     id text primary key,
     thread_id text not null unique references mail_threads (id) on delete cascade,
@@ -647,6 +659,16 @@ CREATE TABLE mail_proposed_replies (
     rule_id text not null,                  -- the page of the rule that drafted it
     made_at integer not null
 ) strict
+;
+
+CREATE TABLE mail_provider_drafts (            -- copies of drafts that lie, or may lie, at a provider
+    account_id text not null references mail_accounts (id) on delete cascade,
+    copy text not null,                     -- the mark in its header, and the second when it was written
+    mark text not null,                     -- whose copy it is: the id of a draft here
+    provider_draft_id text,                 -- null: it was on its way, and nobody has heard what became of it
+    provider_message_id text,
+    primary key (account_id, copy)
+) strict, without rowid
 ;
 
 CREATE TABLE mail_references (              -- to which thread a message id belongs, where no provider says so
@@ -1600,7 +1622,11 @@ CREATE INDEX mail_outgoing_sent_by on mail_outgoing (sent_by, created_at desc) w
 
 CREATE INDEX mail_outgoing_state on mail_outgoing (state, changed_at);
 
+CREATE INDEX mail_proposal_answers_account on mail_proposal_answers (account_id);
+
 CREATE INDEX mail_proposed_replies_account on mail_proposed_replies (account_id);
+
+CREATE INDEX mail_provider_drafts_mark on mail_provider_drafts (account_id, mark);
 
 CREATE INDEX mail_references_thread on mail_references (thread_id);
 

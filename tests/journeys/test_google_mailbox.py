@@ -8,6 +8,7 @@ same again.
 from __future__ import annotations
 
 import random
+import re
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +20,7 @@ import pytest
 from tests.formats.mime import corpus
 from tests.peers.emulator import CLIENT_ID, CLIENT_SECRET, Google, google
 from tests.peers.needs import CORPUS, EMULATOR, needs
-from tests.sizes import GMAIL_HOMES, GMAIL_MAILS, HANGS_S, KILLS_A_HOME
+from tests.sizes import GMAIL_DRAFT_KILLS, GMAIL_HOMES, GMAIL_MAILS, HANGS_S, KILLS_A_HOME
 from tests.support.process import ServiceProcess, until
 
 pytestmark = [
@@ -34,6 +35,7 @@ POLL_DEADLINE_S = HANGS_S
 FEW_MAILS = 5
 LONGEST_LIFE_STEPS = GMAIL_MAILS
 """A backfill takes many steps a mail, so that all lives together do not get to its end."""
+STEPS_OF_A_DRAFT = 60
 FAST = "1000000"  # quota: the emulator has none, and the limiter has its own tests
 
 
@@ -119,6 +121,84 @@ def test_an_account_whose_grant_is_revoked_asks_to_be_connected_again_and_recove
     _until_state(service, "caught-up")
     assert _account(service)["problem"] is None
     assert service.stop() == 0
+
+
+def test_a_draft_is_one_draft_here_and_at_gmail_however_often_the_service_is_killed(
+    service: ServiceProcess, small_mailbox: Google, chance: random.Random
+) -> None:
+    """By ``kill -9`` at any step of telling Gmail of it; then another program goes on with it, and begins one."""
+    service.hurry()
+    _start(service, small_mailbox)
+    _connect(service, small_mailbox)
+    _until_caught_up(service)
+    wanted = {"accountId": _account(service)["id"], "to": ["bob@else.test"], "html": "<p>So far</p>"}
+    saved = service.mutate("mail.saveDraft", subject="Boats 0", **wanted)
+    story = []
+    for number in range(1, GMAIL_DRAFT_KILLS + 1):
+        service.kill()
+        order = service.die_at(chance.randint(1, STEPS_OF_A_DRAFT), of="drafts of")
+        story.append(order.read_text())
+        service.spawn(**_settings(small_mailbox))
+        until(lambda: service.is_dead() or not _waits(service), what="the draft to be told", deadline_s=HANGS_S)
+        order.unlink()
+        service.kill()
+        _start(service, small_mailbox)
+        subject = f"Boats {number}"
+        saved = service.mutate("mail.saveDraft", id=saved["id"], version=saved["version"], subject=subject, **wanted)
+    _until_told(service, subject)
+    assert _subjects(small_mailbox) == [subject], story
+    assert len(_stored(service)) == FEW_MAILS
+
+    ((draft_id, raw),) = small_mailbox.drafts(ADDRESS).items()
+    edited = re.sub(rb"(?m)^(X-Svc-Outgoing|Message-ID|Date): .*\n", b"", raw).replace(b"Boats", b"Ships")
+    small_mailbox.put_draft(ADDRESS, b"Date: Mon, 2 Jan 2040 10:00:00 +0000\r\n" + edited, draft_id=draft_id)
+    _look(service)
+    _until_told(service, f"Ships {GMAIL_DRAFT_KILLS}")
+    draft = service.query("mail.draft", id=saved["id"])
+    service.mutate("mail.saveDraft", id=saved["id"], version=draft["version"], subject="Rafts", **wanted)
+    _until_told(service, "Rafts")
+    assert _subjects(small_mailbox) == ["Rafts"], story
+
+    small_mailbox.put_draft(ADDRESS, f"From: {ADDRESS}\r\nSubject: Begun\r\n\r\nSo far.\r\n".encode())
+    _look(service)
+    ((message_id,),) = service.rows("select id from mail_messages where subject = 'Begun'")
+    taken = service.mutate("mail.takeUpDraft", messageId=message_id)["draftId"]
+    version = service.query("mail.draft", id=taken)["version"]
+    service.mutate("mail.saveDraft", id=taken, version=version, subject="Gone on", **wanted)
+    _until_told(service, "Rafts", "Gone on")
+    assert _subjects(small_mailbox) == ["Gone on", "Rafts"], story
+    for one in (saved["id"], taken):
+        service.mutate("mail.deleteDraft", id=one)
+    until(lambda: not small_mailbox.drafts(ADDRESS), what="the copies to go", deadline_s=HANGS_S, tell=service.log)
+    _look(service)
+    assert set(_stored(service)) == set(small_mailbox.message_ids(ADDRESS))
+    assert service.stop() == 0
+    assert service.command("fsck", "--deep").stdout == "ok\n", story
+
+
+def _subjects(mailbox: Google) -> list[str]:
+    found = [re.search(rb"(?m)^Subject: (.*?)\r?$", raw) for raw in mailbox.drafts(ADDRESS).values()]
+    return sorted(one[1].decode() for one in found if one is not None)
+
+
+def _waits(service: ServiceProcess) -> bool:
+    return bool(service.rows("select 1 from mail_draft_copies where next_at is not null"))
+
+
+def _until_told(service: ServiceProcess, *subjects: str) -> None:
+    """These are the drafts here, and Gmail has heard of them."""
+    rows = sorted((subject,) for subject in subjects)
+    until(
+        lambda: sorted(service.rows("select subject from mail_drafts")) == rows and not _waits(service),
+        what=f"{subjects} to be told",
+        deadline_s=HANGS_S,
+        tell=service.log,
+    )
+
+
+def _look(service: ServiceProcess) -> None:
+    """The service reads the mailbox now; returns when it did."""
+    service.mutate("mail.retryFailures", accountId=_account(service)["id"])
 
 
 def _start(service: ServiceProcess, mailbox: Google) -> None:

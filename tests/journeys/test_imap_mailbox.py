@@ -217,6 +217,7 @@ def test_a_service_that_is_killed_again_and_again_ends_in_the_same_state(life: L
 def test_a_draft_is_one_copy_there_however_often_the_service_is_killed(life: Life) -> None:
     """By ``kill -9`` right after a change is stored, and at any step of telling the server of it."""
     service = life.service
+    service.hurry()
     life.connect()
     (account,) = service.query("mail.accounts")
     wanted = {"accountId": account["id"], "to": ["bob@else.test"], "html": "<p>So far</p>"}
@@ -247,6 +248,7 @@ def test_a_draft_is_one_copy_there_however_often_the_service_is_killed(life: Lif
 def test_a_draft_that_goes_on_in_another_program_is_one_draft_however_often_the_service_is_killed(life: Life) -> None:
     """By ``kill -9`` at any step of following what was made of it there, and of telling what is made of that here."""
     service = life.service
+    service.hurry()
     life.connect()
     (account,) = service.query("mail.accounts")
     wanted = {"accountId": account["id"], "to": ["bob@else.test"], "html": "<p>So far</p>"}
@@ -277,6 +279,7 @@ def test_a_draft_that_goes_on_in_another_program_is_one_draft_however_often_the_
 def test_a_draft_that_another_program_began_is_one_draft_however_often_the_service_is_killed(life: Life) -> None:
     """By ``kill -9`` at any step of taking it up and of its first change, or of telling the server of that."""
     service = life.service
+    service.hurry()
     life.connect()
     for number in range(1, TAKEN_UP_DRAFTS + 1):
         theirs, ours = f"Ships {number}", f"Boats {number}"

@@ -105,7 +105,9 @@ class FolderMailbox:
 class FolderDrafts:
     box: FolderMailbox
 
-    async def keep(self, raw: bytes, *, mark: str, instead_of: Sequence[str] = ()) -> None:
+    async def keep(
+        self, raw: bytes, *, mark: str, instead_of: Sequence[str] = (), thread_id: str | None = None
+    ) -> None:
         await self.box.weather()
         before = [one for one in self.box.drafts if one[0] == mark]
         self.box.drafts.append((mark, raw))

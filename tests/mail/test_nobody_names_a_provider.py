@@ -17,6 +17,7 @@ LISTS: Final = {
     "svc/mail/providers/kinds.py": "from svc.mail.providers.gmail.kind import KIND",
     "svc/connections/__init__.py": "google_terms",
     "svc/mail/migrations.py": "check (provider in (",
+    "svc/mail/tables.py": "check (provider in (",
 }
 """Where a provider is listed, and how. A migration keeps its words for ever."""
 

@@ -75,6 +75,22 @@ class Google:
     def delete(self, address: str, message_id: str) -> None:
         self._gmail("DELETE", address, f"messages/{message_id}")
 
+    def drafts(self, address: str) -> dict[str, bytes]:
+        """What lies among the drafts, by the ids of the drafts."""
+        page = self._gmail("GET", address, "drafts?maxResults=500")
+        found = {}
+        for one in page["drafts"]:
+            raw = self._gmail("GET", address, f"messages/{one['message']['id']}?format=raw")["raw"]
+            found[one["id"]] = base64.urlsafe_b64decode(raw)
+        return found
+
+    def put_draft(self, address: str, raw: bytes, *, draft_id: str | None = None) -> str:
+        """As another program does; its id."""
+        body = {"message": {"raw": base64.urlsafe_b64encode(raw).decode()}}
+        if draft_id is None:
+            return str(self._gmail("POST", address, "drafts", body)["id"])
+        return str(self._gmail("PUT", address, f"drafts/{draft_id}", body)["id"])
+
     def create_label(self, address: str, name: str) -> str:
         return str(self._gmail("POST", address, "labels", {"name": name})["id"])
 

@@ -2,8 +2,9 @@
 
 ``python gmail_shim.py NODE EMULATE SEED`` binds a free port, starts the emulator behind it, prints ``{"port": …}`` once
 both answer, and serves until its standard input ends; so neither outlives whoever started them. It adds ``getProfile``
-and padding to ``raw``; answers 401 to every access token that the token endpoint did not give out here, or that was
-expired or revoked since; and does as told at ``/_shim/…``: see ``_Shim.command``. Only for tests, only on loopback.
+and padding to ``raw``; makes each change of a draft another message, as Google does; answers 401 to every access token
+that the token endpoint did not give out here, or that was expired or revoked since; and does as told at ``/_shim/…``:
+see ``_Shim.command``. Only for tests, only on loopback.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ SEED_TOKEN: Final = "seed-"  # such tokens are the test's own hands in a mailbox
 HOP_BY_HOP: Final = frozenset({"connection", "content-length", "host", "keep-alive", "transfer-encoding"})
 _PROFILE: Final = re.compile(r"/gmail/v1/users/([^/]+)/profile(\?.*)?")
 
+_DRAFTS: Final = re.compile(r"/gmail/v1/users/[^/]+/drafts(\?.*)?$")
+_DRAFT: Final = re.compile(r"(/gmail/v1/users/[^/]+/drafts)/([^/?]+)(\?.*)?")
+
 Reply = tuple[int, dict[str, str], bytes]
 
 
@@ -54,6 +58,7 @@ class _Shim:
     log: list[list[str]] = field(default_factory=list)
     access_tokens: set[str] = field(default_factory=set)
     refresh_tokens: set[str] = field(default_factory=set)
+    draft_ids: dict[str, str] = field(default_factory=dict)  # of the emulator's drafts: as they were first called
     _local: threading.local = field(default_factory=threading.local)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -89,13 +94,39 @@ class _Shim:
             return self.batch(body or b"", headers)
         if method == "GET" and (found := _PROFILE.fullmatch(target)):
             return self.profile(found[1], headers)
+        if found := _DRAFT.fullmatch(target):
+            return self.draft(method, found, body, headers)
         status, fields, data = self.upstream(method, target, body, headers)
+        if status == 200 and method == "GET" and _DRAFTS.match(target):
+            page = json.loads(data)
+            for one in page["drafts"]:
+                one["id"] = self.draft_ids.get(one["id"], one["id"])
+            return json_reply(page)
         if status == 200 and target.startswith("/oauth2/token"):
             self.remember(json.loads(data))
         if status == 200 and "format=raw" in target:
             message = json.loads(data)
             message["raw"] += "=" * (-len(message["raw"]) % 4)
             data = json.dumps(message).encode()
+        return status, fields, data
+
+    def draft(self, method: str, found: re.Match[str], body: bytes | None, headers: dict[str, str]) -> Reply:
+        """The emulator changes a draft's message in place, and no history tells of it. At Google a draft keeps its id
+        and holds another message then."""
+        path, name, query = found[1], found[2], found[3] or ""
+        theirs = next((one for one, called in self.draft_ids.items() if called == name), name)
+        if method != "PUT":
+            return self.upstream(method, f"{path}/{theirs}{query}", body, headers)
+        gone = self.upstream("DELETE", f"{path}/{theirs}", None, headers)
+        if gone[0] >= 400:
+            return gone
+        status, fields, data = self.upstream("POST", f"{path}{query}", body, headers)
+        if status == 200:
+            made = json.loads(data)
+            with self._lock:
+                self.draft_ids.pop(theirs, None)
+                self.draft_ids[made["id"]] = name
+            return json_reply(made | {"id": name})
         return status, fields, data
 
     def batch(self, body: bytes, headers: dict[str, str]) -> Reply:

@@ -59,6 +59,8 @@ def world_with(**changed: Any) -> World:
         "answer": None,
         "invited": "mia@ternandtide.example",
         "warnings": [],
+        "planned": None,
+        "proposer": None,
         **changed,
     }
     return world
@@ -97,3 +99,20 @@ def test_on_a_phone_it_fits_and_its_answers_are_wide_enough_for_a_finger(start: 
         size = button.bounding_box()
         assert size is not None
         assert size["height"] >= 44
+
+
+def test_another_time_is_shown_beside_the_planned_one_and_taken_by_keys(start: Callable[..., App]) -> None:
+    planned = {"start": "2027-03-03T07:00:00.000Z", "end": "2027-03-03T08:00:00.000Z"}
+    proposal = {"method": "COUNTER", "planned": planned, "proposer": "mia@ternandtide.example", "conflicts": []}
+    app = start(world_with(**proposal))
+    page = app.open("/p/mail/t/thr_00", ready=".invitation")
+    card = page.get_by_role("region", name="Invitation: Panels, second reading")
+    for words in ("Mia Tern proposes another time", "now planned for", "Move it in your own calendar, too."):
+        expect(card).to_contain_text(words)
+    expect(card.get_by_role("button")).to_have_text(["Move the meeting", "Keep the time"])
+    card.get_by_role("button", name="Move the meeting").focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(card.get_by_role("status")).to_have_text("You kept the time.")
+    (called,) = app.called("mail.answerInvitation")
+    assert called == {"messageId": "thr_00_0", "answer": "declined"}

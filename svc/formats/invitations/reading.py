@@ -67,6 +67,19 @@ def parsed(data: bytes) -> Any:
     return next(one for one in calendars if one.name == "VCALENDAR")
 
 
+class NoSuchEvent(ValueError):
+    """The file does not hold what is answered, any more or at all."""
+
+
+def event_of(calendar: Any, uid: str, recurrence_id: str) -> Any:
+    """Raises :class:`NoSuchEvent`."""
+    found = (one for one in calendar.walk("VEVENT") if (uid_of(one), recurrence_of(one)) == (uid, recurrence_id))
+    event = next(found, None)
+    if event is None:
+        raise NoSuchEvent
+    return event
+
+
 def recurrence_of(event: Any) -> str:
     """Its ``RECURRENCE-ID`` as one spelling for one date: an instant in UTC, or what is written."""
     value = event.get("RECURRENCE-ID")

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from svc.clock import Millis
 from svc.formats.invitations.model import Answer
-from svc.formats.invitations.reading import address_of, listed, parsed, recurrence_of, uid_of
+from svc.formats.invitations.reading import NoSuchEvent, address_of, event_of, listed, parsed
 
 PRODUCT: Final = "-//svc//svc//EN"
-_COPIED: Final = (
+COPIED: Final = (
     "UID",
     "SEQUENCE",
     "ORGANIZER",
@@ -24,34 +25,20 @@ _COPIED: Final = (
 """As they stand in the invitation. Some calendars find the meeting by its beginning."""
 
 
-class NoSuchEvent(ValueError):
-    """The file does not hold what is answered, any more or at all."""
-
-
 def write_reply(
     data: bytes, uid: str, recurrence_id: str, attendee: str, answer: Answer, comment: str, now: Millis
 ) -> bytes:
     """``attendee``: the address that was invited, as it stands there; it is the only one in the answer. Raises
     :class:`NoSuchEvent`."""
-    from icalendar import Calendar, Event, vCalAddress
+    from icalendar import vCalAddress
 
     calendar = parsed(data)
-    events = (one for one in calendar.walk("VEVENT") if (uid_of(one), recurrence_of(one)) == (uid, recurrence_id))
-    event = next(events, None)
-    if event is None:
-        raise NoSuchEvent
-    invited = _invited(event, attendee)
-    reply = Calendar()
-    reply.add("PRODID", PRODUCT)
-    reply.add("VERSION", "2.0")
-    reply.add("METHOD", "REPLY")
-    for zone in calendar.walk("VTIMEZONE"):
-        reply.add_component(zone)
-    told = Event()
-    for name in _COPIED:
+    event = event_of(calendar, uid, recurrence_id)
+    invited = invited_of(event, attendee)
+    reply, told = begun("REPLY", calendar.walk("VTIMEZONE"), now)
+    for name in COPIED:
         if event.get(name) is not None:
             told[name] = event[name]
-    told.add("DTSTAMP", datetime.fromtimestamp(now // 1_000, UTC))
     person = vCalAddress(str(invited))
     person.params["PARTSTAT"] = answer.upper()
     if invited.params.get("CN"):
@@ -63,7 +50,23 @@ def write_reply(
     return bytes(reply.to_ical())
 
 
-def _invited(event: Any, attendee: str) -> Any:
+def begun(method: str, zones: Iterable[Any], now: Millis) -> tuple[Any, Any]:
+    """A calendar that says so, and the event that is to go into it."""
+    from icalendar import Calendar, Event
+
+    calendar = Calendar()
+    calendar.add("PRODID", PRODUCT)
+    calendar.add("VERSION", "2.0")
+    calendar.add("METHOD", method)
+    for zone in zones:
+        calendar.add_component(zone)
+    told = Event()
+    told.add("DTSTAMP", datetime.fromtimestamp(now // 1_000, UTC))
+    return calendar, told
+
+
+def invited_of(event: Any, attendee: str) -> Any:
+    """As the file has who has this address. Raises :class:`NoSuchEvent`."""
     found = next((one for one in listed(event.get("ATTENDEE")) if address_of(one) == attendee), None)
     if found is None:
         raise NoSuchEvent

@@ -90,6 +90,25 @@ def record_answer(tx: Tx, *, account_id: str, version: queries.Version, answer: 
     )
 
 
+def record_proposal_answer(
+    tx: Tx, *, account_id: str, version: queries.Version, answer: Answer, outgoing_id: str
+) -> None:
+    tx.run(
+        """
+        insert into mail_proposal_answers (message_id, uid, recurrence_id, account_id, answer, outgoing_id, at)
+        values (:message_id, :uid, :recurrence_id, :account_id, :answer, :outgoing_id, :now)
+        on conflict do update set answer = :answer, outgoing_id = :outgoing_id, at = :now
+        """,
+        message_id=version.message_id,
+        uid=version.found.uid,
+        recurrence_id=version.found.recurrence_id,
+        account_id=account_id,
+        answer=answer,
+        outgoing_id=outgoing_id,
+        now=tx.now,
+    )
+
+
 def _is_from(one: Invitation, sender: str) -> bool:
     """An answer comes from who answers, all else from the organizer."""
     if one.method in {"REPLY", "COUNTER", "REFRESH"}:

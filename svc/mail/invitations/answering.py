@@ -11,12 +11,13 @@ import trio
 from svc.clock import Clock
 from svc.errors import Conflict, NotFound
 from svc.files import add_file, delete_files
-from svc.formats.invitations import Answer, write_reply
+from svc.formats.invitations import Answer, write_kept, write_moved, write_reply
 from svc.formats.invitations.model import MAX_BYTES
 from svc.ids import new_id
 from svc.mail.accounts import own_addresses
 from svc.mail.accounts import queries as account_queries
-from svc.mail.invitations import actions
+from svc.mail.invitations import actions, proposals
+from svc.mail.invitations.proposals import Told
 from svc.mail.invitations.reading import READ_DEADLINE_S, InvitationReader, with_thread
 from svc.mail.invitations.viewing import State, View, view
 from svc.mail.model import MessageRow
@@ -29,9 +30,6 @@ from svc.store import BlobCorrupt, BlobMissing, BlobRef, Blobs, ReadTx, Store, T
 
 READING_S: Final = 10.0
 """For all files of a thread; what is not read then is read another time."""
-REPLY_TYPE: Final = "text/calendar; method=REPLY"
-"""Outlook takes no answer whose type does not say so, and none inside an alternative."""
-FILENAME: Final = "reply.ics"
 
 _WORDS: Final[dict[Answer, str]] = {"accepted": "Accepted", "tentative": "Tentative", "declined": "Declined"}
 _SENTENCES: Final[dict[Answer, str]] = {
@@ -93,20 +91,20 @@ class Invitations:
         return outgoing_id
 
     async def _reply(self, shown: View, answer: Answer, comment: str) -> bytes:
-        one = shown.version.found
+        one, now = shown.version.found, self.clock.now()
+        event = one.uid, one.recurrence_id
         try:
             data = await self.blobs.read(shown.version.file_sha256, limit=MAX_BYTES)
-            return await self.processes.run(
-                write_reply,
-                data,
-                one.uid,
-                one.recurrence_id,
-                shown.invited,
-                answer,
-                comment,
-                self.clock.now(),
-                deadline_s=READ_DEADLINE_S,
-            )
+            if one.method != "COUNTER":
+                said = shown.invited, answer, comment, now
+                return await self.processes.run(write_reply, data, *event, *said, deadline_s=READ_DEADLINE_S)
+            if answer == "declined":
+                kept = shown.proposer, comment, now
+                return await self.processes.run(write_kept, data, *event, *kept, deadline_s=READ_DEADLINE_S)
+            assert shown.planned is not None
+            planned = await self.blobs.read(shown.planned.file_sha256, limit=MAX_BYTES)
+            moved = proposals.next_number(shown), comment, now
+            return await self.processes.run(write_moved, planned, data, *event, *moved, deadline_s=READ_DEADLINE_S)
         except (BlobMissing, BlobCorrupt, WorkerTimeout, WorkerCrashed, ValueError) as fault:
             raise Conflict(UNREADABLE) from fault
 
@@ -115,7 +113,9 @@ def _given(shown: View, answer: Answer, comment: str) -> str | None:
     """The answer that stands already. Raises ``Conflict`` where there is none to give."""
     if shown.state in _WHY_NOT:
         raise Conflict(_WHY_NOT[shown.state])
-    if shown.invited is None or shown.version.found.organizer is None:
+    if shown.version.found.method == "COUNTER":
+        proposals.check(shown, answer)
+    elif shown.invited is None or shown.version.found.organizer is None:
         raise Conflict("This invitation names none of your addresses, or nobody to answer to.")
     return shown.outgoing_id if shown.answer == answer and not comment else None
 
@@ -128,8 +128,7 @@ def _accept(
     given = _given(shown, answer, comment)
     if given is not None:
         return given
-    one, organizer = shown.version.found, shown.version.found.organizer
-    assert organizer is not None
+    told = proposals.told(shown, answer) if shown.version.found.method == "COUNTER" else _reply_told(shown, answer)
     file_id = new_id("fil")
     origin = f"invitation:{file_id}"
     add_file(
@@ -137,21 +136,20 @@ def _accept(
         id=file_id,
         owner_id=principal.user_id,
         sha256=blob.sha256,
-        name=FILENAME,
-        mime=REPLY_TYPE,
+        name=told.filename,
+        mime=f"text/calendar; method={told.method}",
         size=blob.size,
         origin=origin,
     )
-    words = f"{shown.invited} {_SENTENCES[answer]}"
     account = account_queries.account(tx, message.account_id)
     assert account is not None
     request = SendRequest(
         account_id=message.account_id,
-        to=(organizer.address,),
+        to=told.to,
         cc=(),
         bcc=(),
-        subject=f"{_WORDS[answer]}: {one.summary}",
-        html="".join(f"<p>{escape(text)}</p>" for text in (words, *comment.splitlines()) if text.strip()),
+        subject=told.subject,
+        html="".join(f"<p>{escape(text)}</p>" for text in (told.words, *comment.splitlines()) if text.strip()),
         attachments=(file_id,),
         thread_id=message.thread_id,
         quote=None,
@@ -159,8 +157,22 @@ def _accept(
     )
     row = sending_actions.accept(tx, principal, request=request, send_at=None, draft_id=None, hold_ms=hold_ms)
     delete_files(tx, origin=origin)
-    actions.record_answer(tx, account_id=message.account_id, version=shown.version, answer=answer, outgoing_id=row.id)
+    record = actions.record_proposal_answer if shown.version.found.method == "COUNTER" else actions.record_answer
+    record(tx, account_id=message.account_id, version=shown.version, answer=answer, outgoing_id=row.id)
     return row.id
+
+
+def _reply_told(shown: View, answer: Answer) -> Told:
+    """Outlook takes no answer whose type does not say its method, and none inside an alternative."""
+    one = shown.version.found
+    assert one.organizer is not None
+    return Told(
+        method="REPLY",
+        filename="reply.ics",
+        to=(one.organizer.address,),
+        subject=f"{_WORDS[answer]}: {one.summary}",
+        words=f"{shown.invited} {_SENTENCES[answer]}",
+    )
 
 
 def _may_act(tx: ReadTx, principal: Principal, *, message_id: str) -> None:

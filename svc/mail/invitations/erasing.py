@@ -33,6 +33,15 @@ def erase(tx: Tx, *, account_id: str) -> Left:
     )
     gone += tx.run(
         """
+        delete from mail_proposal_answers where (message_id, uid, recurrence_id) in (
+            select message_id, uid, recurrence_id from mail_proposal_answers where account_id = :id limit :limit
+        )
+        """,
+        id=account_id,
+        limit=ROWS_A_BATCH,
+    )
+    gone += tx.run(
+        """
         delete from mail_invitations where (message_id, uid, recurrence_id) in (
             select message_id, uid, recurrence_id from mail_invitations where account_id = :id limit :limit
         )

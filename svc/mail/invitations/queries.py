@@ -109,6 +109,22 @@ def answered(tx: ReadTx, *, account_id: str, uid: str, recurrence_id: str) -> An
     return Answered(sequence=cast(int, row[0]), answer=cast(Answer, row[1]), outgoing_id=cast(str, row[2]))
 
 
+def proposal_answered(tx: ReadTx, *, message_id: str, uid: str, recurrence_id: str) -> Answered | None:
+    """The organizer's answer to another time, unless it was held back before it left."""
+    row = tx.one(
+        """
+        select a.answer, a.outgoing_id from mail_proposal_answers a
+        join mail_outgoing o on o.id = a.outgoing_id
+        where a.message_id = :message_id and a.uid = :uid and a.recurrence_id = :recurrence_id
+            and o.state <> 'cancelled'
+        """,
+        message_id=message_id,
+        uid=uid,
+        recurrence_id=recurrence_id,
+    )
+    return None if row is None else Answered(sequence=0, answer=cast(Answer, row[0]), outgoing_id=cast(str, row[1]))
+
+
 def busy(tx: ReadTx, *, account_ids: Sequence[str], but_uid: str, starts: Millis, ends: Millis) -> list[Busy]:
     """What was accepted in these accounts and touches this span, but for one meeting."""
     rows = tx.all(

@@ -1,4 +1,5 @@
-"""The tables of invitations, as ``m044_invitations`` makes them. Nothing here may ever change its meaning."""
+"""The tables of invitations, as ``m044_invitations`` and ``m065_proposals`` make them. Nothing here may ever change its
+meaning."""
 
 from __future__ import annotations
 
@@ -44,4 +45,20 @@ TABLES = (
     ) strict, without rowid
     """,
     "create index mail_invitation_times_starts on mail_invitation_times (account_id, starts)",
+)
+
+PROPOSALS = (
+    """
+    create table mail_proposal_answers (        -- to other times that were proposed to the organizer, who is here
+        message_id text not null references mail_messages (id) on delete cascade,
+        uid text not null,
+        recurrence_id text not null,
+        account_id text not null references mail_accounts (id) on delete cascade,
+        answer text not null check (answer in ('accepted', 'declined')),
+        outgoing_id text not null,
+        at integer not null,
+        primary key (message_id, uid, recurrence_id)
+    ) strict, without rowid
+    """,
+    "create index mail_proposal_answers_account on mail_proposal_answers (account_id)",
 )

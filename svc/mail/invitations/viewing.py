@@ -19,11 +19,14 @@ State = Literal["open", "answered", "updated", "cancelled", "information"]
 """``updated``: a later version came. ``information``: there is nothing to answer, such as to somebody's answer."""
 
 MAX_CONFLICTS: Final = 10
+MIN_NAMED: Final = 2
 
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """``invited``: the address under which the account's owner is asked; ``None``: under none that is known."""
+    """``invited``: the address under which the account's owner is asked; ``None``: under none that is known. Of another
+    time that is proposed: under which the owner is the organizer. ``planned``: what that would move, as it stands now;
+    ``None`` where that can't be done from here. ``proposer``: whose proposal it is, as it stands there."""
 
     version: Version
     state: State
@@ -32,6 +35,8 @@ class View:
     invited: str | None
     conflicts: tuple[Busy, ...]
     warnings: tuple[str, ...]
+    proposer: str | None = None
+    planned: Version | None = None
 
 
 def view(tx: ReadTx, principal: Principal, *, message: MessageRow) -> View | None:
@@ -43,6 +48,8 @@ def view(tx: ReadTx, principal: Principal, *, message: MessageRow) -> View | Non
     version = versions[0]
     one = version.found
     others = queries.versions(tx, account_id=account.id, uid=one.uid)
+    if one.method == "COUNTER":
+        return _proposal(tx, account, message, version, others)
     answered = queries.answered(tx, account_id=account.id, uid=one.uid, recurrence_id=one.recurrence_id)
     invited = _invited(tx, account, message, one.attendees)
     holds = None if answered is None or answered.sequence < one.sequence else answered
@@ -55,6 +62,65 @@ def view(tx: ReadTx, principal: Principal, *, message: MessageRow) -> View | Non
         conflicts=tuple(_conflicts(tx, principal, version)) if one.method == "REQUEST" else (),
         warnings=tuple(_warnings(version, message, others)),
     )
+
+
+def _proposal(tx: ReadTx, account: Account, message: MessageRow, version: Version, others: Sequence[Version]) -> View:
+    """Another time, for a meeting whose organizer may be here."""
+    one = version.found
+    own = {*own_addresses.sendable(account), *account_queries.addresses_of(tx, owner_id=account.owner_id)}
+    organizer = (
+        one.organizer.address
+        if one.organizer is not None and own_addresses.is_one(one.organizer.address.lower(), own)
+        else None
+    )
+    answered = queries.proposal_answered(
+        tx, message_id=version.message_id, uid=one.uid, recurrence_id=one.recurrence_id
+    )
+    state: State = "open" if organizer is not None and version.genuine else "information"
+    if any(_calls_off(other, version) for other in others):
+        state = "cancelled"
+    elif answered is not None:
+        state = "answered"
+    elif any(_replaces(other, version) for other in others):
+        state = "updated"
+    return View(
+        version=version,
+        state=state,
+        answer=None if answered is None else answered.answer,
+        outgoing_id=None if answered is None else answered.outgoing_id,
+        invited=organizer,
+        conflicts=(),
+        warnings=tuple(_warnings(version, message, others)),
+        proposer=next(
+            (it.address for it in one.attendees if it.address.lower() == message.sender.address.lower()), None
+        ),
+        planned=_planned(version, others),
+    )
+
+
+def _planned(version: Version, others: Sequence[Version]) -> Version | None:
+    """The organizer's last word on the meeting; where none is here, the proposal itself, if it names several people:
+    then it names all of them. A series is moved in a calendar."""
+    one = version.found
+    words = [
+        other
+        for other in others
+        if other.genuine
+        and other.found.method == "REQUEST"
+        and other.found.recurrence_id == one.recurrence_id
+        and _same_organizer(other, version)
+    ]
+    found = max(words, key=lambda other: other.place, default=version)
+    is_series = found.found.recurrence is not None or len(found.found.times) > 1
+    return None if is_series or (found is version and len(asked(version)) < MIN_NAMED) else found
+
+
+def asked(version: Version) -> tuple[str, ...]:
+    """The addresses of all who are invited, but the organizer's."""
+    one = version.found
+    organizer = "" if one.organizer is None else one.organizer.address.lower()
+    by_address = {person.address.lower(): person.address for person in one.attendees}
+    return tuple(address for lower, address in by_address.items() if lower not in {organizer, ""})
 
 
 def _state(version: Version, others: Sequence[Version], *, is_answered: bool, invited: str | None) -> State:

@@ -48,12 +48,18 @@ class ConflictOut(Wire, frozen=True):
     message_id: str
 
 
+class PlannedOut(Wire, frozen=True):
+    start: str
+    end: str
+
+
 class InvitationOut(Wire, frozen=True):
     """``method``: ``REQUEST``, ``CANCEL``, ``REPLY``, ``COUNTER`` or another of RFC 5546.
 
     ``start`` and ``end``: dates where it is ``all_day``, else instants in UTC; a time without ``Z`` has no zone that
     is known (``zone_known``). ``recurrence``: in words; ``recurrence_id``: the one date that it is about. ``invited``:
-    the address under which the owner is asked. ``warnings``: sentences.
+    the address under which the owner is asked, or, of a ``COUNTER``, is the organizer; ``proposer``: whose that is, and
+    ``planned``: when the meeting is now, where it can be accepted here. ``warnings``: sentences.
     """
 
     uid: str
@@ -75,6 +81,8 @@ class InvitationOut(Wire, frozen=True):
     answer: Answer | None
     invited: str | None
     warnings: tuple[str, ...]
+    proposer: str | None = None
+    planned: PlannedOut | None = None
 
 
 class AnswerInvitationOut(Wire, frozen=True):
@@ -114,4 +122,8 @@ def invitation_out(shown: View) -> InvitationOut:
         answer=shown.answer,
         invited=shown.invited,
         warnings=shown.warnings,
+        proposer=shown.proposer,
+        planned=None
+        if shown.planned is None
+        else PlannedOut(start=shown.planned.found.start.text, end=shown.planned.found.end.text),
     )

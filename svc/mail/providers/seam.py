@@ -62,13 +62,15 @@ class ListPage:
 
 @dataclass(frozen=True, kw_only=True)
 class RawMessage:
-    """``received_at`` is the provider's own date of arrival, ``None`` where it gives none."""
+    """``received_at`` is the provider's own date of arrival, ``None`` where it gives none. ``draft_of``: the mark of
+    the draft that is kept here, where the provider says that another program made this of it."""
 
     id: str
     thread_id: str = ""
     labels: frozenset[str]
     received_at: Millis | None
     raw: bytes
+    draft_of: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,8 +127,10 @@ class Drafts(Protocol):
     ``instead_of``: messages of other programs, by their ids, that lie among the drafts and go, too; others stay, and
     one that is gone already is passed over."""
 
-    async def keep(self, raw: bytes, *, mark: str, instead_of: Sequence[str] = ()) -> None:
-        """This lies there, in place of any other of the same mark."""
+    async def keep(
+        self, raw: bytes, *, mark: str, instead_of: Sequence[str] = (), thread_id: str | None = None
+    ) -> None:
+        """This lies there, in place of any other of the same mark; in the provider's thread, where it has threads."""
         ...
 
     async def drop(self, mark: str, *, instead_of: Sequence[str] = ()) -> None: ...

@@ -31,7 +31,7 @@ from svc.mail.sending.rebuilding import Rebuilder
 from svc.nursery import ThreadPool
 from svc.store import BlobCorrupt, BlobMissing, Blobs, ReadTx, Store
 
-_METHODS: Final = frozenset({"REPLY"})
+_METHODS: Final = frozenset({"REPLY", "REQUEST", "DECLINECOUNTER"})
 """Of calendar files that are answers; their kind says so, as they were attached here."""
 
 

@@ -169,6 +169,14 @@ def letter_of(tx: ReadTx, copy: DraftCopy) -> Letter | None:
     )
 
 
+def thread_of(tx: ReadTx, copy: DraftCopy) -> str | None:
+    """The provider's thread that it is to lie in, where it answers something of that account."""
+    draft = queries.draft(tx, copy.draft_id)
+    if draft is None or draft.thread_id is None:
+        return None
+    return queries.provider_thread_id(tx, thread_id=draft.thread_id, account_id=copy.account_id)
+
+
 def header_of(tx: ReadTx, draft_id: str, *, account_id: str) -> str | None:
     """The Message-ID of its copies: its own, or the one that it had in another program, which knows it by that."""
     return cast(

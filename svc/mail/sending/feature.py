@@ -56,6 +56,7 @@ def build(workspace: Workspace) -> None:
         clock=workspace.clock,
         rng=workspace.rng,
     )
+    workspace.service(MailEngine).watchers.extend((mirror.look, delivery.look))
     workspace.provide(mirror)
     workspace.provide(rebuilder)
     workspace.provide(taking_up)

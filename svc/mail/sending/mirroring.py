@@ -138,7 +138,9 @@ class DraftMirror:
             await kept.drop(copy.draft_id, instead_of=copy.originals)
             return False
         raw = await self.builder.build(letter, max_bytes=loop.provider.capabilities.max_message_bytes)
-        await kept.keep(raw, mark=copy.draft_id, instead_of=copy.originals)
+        able = loop.provider.capabilities
+        thread_id = await self.store.read(draft_copies.thread_of, copy) if able.server_threads else None
+        await kept.keep(raw, mark=copy.draft_id, instead_of=copy.originals, thread_id=thread_id)
         return True
 
     async def _put_off(self, copy: DraftCopy, fault: ProviderFault, child: Child) -> None:

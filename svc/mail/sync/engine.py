@@ -6,8 +6,9 @@ another's. Knows no provider by name: a table opens the mailboxes, and everythin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 import msgspec
 import trio
@@ -15,7 +16,7 @@ import trio
 from svc.errors import Conflict, NotFound
 from svc.mail.accounts import queries as account_queries
 from svc.mail.accounts.wire import AccountOut
-from svc.mail.model import Account
+from svc.mail.model import DRAFT, SENT, TRASH, Account, Incoming
 from svc.mail.providers.seam import ProviderLabel, Quota
 from svc.mail.providers.table import Providers
 from svc.mail.sync.account_sync import AccountSync, Stored
@@ -25,15 +26,20 @@ from svc.mail.sync.tasks import AccountLoop
 from svc.nursery import Child, Subsystem
 from svc.workspace import Workspace
 
+WRITTEN_HERE: Final = frozenset({DRAFT, SENT, TRASH})
+"""What another program makes of a draft lies under one of these."""
+
 
 @dataclass(kw_only=True)
 class MailEngine:
-    """``stored`` is told what was stored in an account, once it is durable."""
+    """``stored`` is told what was stored in an account, once it is durable; ``watchers`` that an account's loop began,
+    or that a draft, or what may have been one, was stored."""
 
     workspace: Workspace
     providers: Providers
     steps: Sequence[IngestStep]
     stored: Stored
+    watchers: list[Callable[[], None]] = field(default_factory=list)
     _loops: dict[str, AccountLoop] = field(default_factory=dict)
     _turn: trio.Lock = field(default_factory=trio.Lock)  # what is started was not disconnected a moment ago
 
@@ -105,6 +111,7 @@ class MailEngine:
         async def run(child: Child) -> None:
             # A restart after a crash gets a loop with fresh locks and pauses.
             loop = self._loops[account.id] = self._loop(account, child)
+            self._tell()
             await loop.run(child)
 
         return Subsystem(name=_subsystem_name(account.id), run=run, independent=True)
@@ -129,7 +136,7 @@ class MailEngine:
             fetcher=fetcher,
             log=log,
             steps=self.steps,
-            stored=self.stored,
+            stored=self._stored,
         )
         return AccountLoop(
             account_id=account.id,
@@ -140,6 +147,15 @@ class MailEngine:
             rng=workspace.rng,
             log=log,
         )
+
+    async def _stored(self, account_id: str, incoming: Sequence[Incoming]) -> None:
+        await self.stored(account_id, incoming)
+        if any(not WRITTEN_HERE.isdisjoint(message.labels) for message in incoming):
+            self._tell()
+
+    def _tell(self) -> None:
+        for watcher in self.watchers:
+            watcher()
 
 
 def _subsystem_name(account_id: str) -> str:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from svc.formats.invitations import read_invitations, write_reply
 from svc.formats.invitations.model import MAX_EVENTS, MAX_TIMES
-from svc.formats.invitations.replying import NoSuchEvent
+from svc.formats.invitations.reading import NoSuchEvent
 from tests.support.calendars import BO, MIA, START, apple, google, lines, outlook, stamp
 
 NOW = round((START - timedelta(days=10)).timestamp() * 1_000)

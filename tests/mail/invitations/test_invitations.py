@@ -188,3 +188,86 @@ async def test_who_is_not_invited_can_not_answer(calendar: Calendar) -> None:
     with pytest.raises(RpcError) as caught:
         await calendar.answer(message_id)
     assert caught.value.code == "CONFLICT"
+
+
+NOA = "noa@else.example"
+
+
+def proposal(**more: Any) -> bytes:
+    """Another time, from somebody whom Mia has invited."""
+    wanted = {"method": "COUNTER", "organizer": MIA, "attendee": NOA, "start": START + timedelta(hours=2)}
+    return google(stamped="20270202T080000Z", **{**wanted, **more})
+
+
+def asked(**more: Any) -> bytes:
+    """Mia's own invitation, to two people."""
+    other = f"ATTENDEE;PARTSTAT=ACCEPTED;CN=Eva:mailto:{BO}"
+    return google(organizer=MIA, attendee=NOA, sequence=3, extra=other, **more)
+
+
+async def sent(calendar: Calendar) -> tuple[Any, str]:
+    """The last mail that left, and its calendar file."""
+    await trio.sleep(60)
+    raw = (await calendar.service.query("fake.mail.sent", address=MIA))[-1]["raw"]
+    mail = message_from_bytes(base64.urlsafe_b64decode(raw), policy=default)
+    (part,) = [one for one in mail.walk() if one.get_content_type() == "text/calendar"]
+    text = cast(bytes, part.get_payload(decode=True)).decode().replace("\r\n ", "")
+    assert f"METHOD:{part.get_param('method')}" in text
+    return mail, text
+
+
+async def test_another_time_moves_the_meeting_for_all_who_are_invited(calendar: Calendar) -> None:
+    await calendar.receive(asked(), sender=MIA)
+    message_id = await calendar.receive(proposal(sequence=3), sender=NOA, method="COUNTER")
+    found = await calendar.shown(message_id)
+    assert (found["state"], found["invited"], found["proposer"]) == ("open", MIA, NOA)
+    assert (found["start"], found["planned"]["start"]) == ("2027-03-03T11:00:00.000Z", "2027-03-03T09:00:00.000Z")
+    with pytest.raises(RpcError, match="Accept or decline"):
+        await calendar.answer(message_id, "tentative")
+    outgoing_id = await calendar.answer(message_id, "accepted", comment="Fine")
+    assert await calendar.answer(message_id, "accepted") == outgoing_id
+    assert (await calendar.shown(message_id))["answer"] == "accepted"
+    mail, text = await sent(calendar)
+    assert {one.addr_spec for one in mail["To"].addresses} == {NOA, BO}
+    assert mail["Subject"] == "Moved: Panels, second reading"
+    for words in ("METHOD:REQUEST", "SEQUENCE:4", "DTSTART:20270303T110000Z", "DTEND:20270303T120000Z", f"UID:{UID}"):
+        assert words in text
+    assert (text.count("PARTSTAT=NEEDS-ACTION"), text.count("COMMENT:Fine")) == (2, 1)
+
+
+async def test_another_time_that_does_not_suit_is_declined_to_who_proposed_it(calendar: Calendar) -> None:
+    message_id = await calendar.receive(proposal(sequence=3), sender=NOA, method="COUNTER")
+    found = await calendar.shown(message_id)
+    assert (found["state"], found["planned"]) == ("open", None)
+    with pytest.raises(RpcError, match="in your calendar"):
+        await calendar.answer(message_id, "accepted")
+    outgoing_id = await calendar.answer(message_id, "declined")
+    await calendar.service.mutate("mail.cancelSend", id=outgoing_id)
+    assert (await calendar.shown(message_id))["state"] == "open"
+    await calendar.answer(message_id, "declined", comment="We need the room")
+    mail, text = await sent(calendar)
+    assert [one.addr_spec for one in mail["To"].addresses] == [NOA]
+    for words in ("METHOD:DECLINECOUNTER", "SEQUENCE:3", f"UID:{UID}", "COMMENT:We need the room", f"mailto:{NOA}"):
+        assert words in text
+    assert text.count("ATTENDEE") == 1
+
+
+async def test_a_proposal_of_somebody_else_or_to_somebody_else_can_not_be_answered(calendar: Calendar) -> None:
+    forged = await calendar.receive(proposal(), sender="evil@evil.test", method="COUNTER")
+    found = await calendar.shown(forged)
+    assert (found["state"], len(found["warnings"])) == ("information", 1)
+    others = await calendar.receive(proposal(organizer=BO, uid="theirs"), sender=NOA, method="COUNTER")
+    assert (await calendar.shown(others))["state"] == "information"
+    series = google(organizer=MIA, attendee=NOA, uid="series", extra="RRULE:FREQ=WEEKLY;COUNT=3")
+    await calendar.receive(series, sender=MIA)
+    one = await calendar.receive(proposal(uid="series"), sender=NOA, method="COUNTER")
+    assert ((await calendar.shown(one))["state"], (await calendar.shown(one))["planned"]) == ("open", None)
+    for message_id in (forged, others):
+        with pytest.raises(RpcError, match="nothing to answer"):
+            await calendar.answer(message_id, "declined")
+
+
+async def test_that_the_organizer_keeps_the_time_is_shown(calendar: Calendar) -> None:
+    kept = await calendar.receive(google(method="DECLINECOUNTER"), method="DECLINECOUNTER")
+    found = await calendar.shown(kept)
+    assert (found["method"], found["state"], found["warnings"]) == ("DECLINECOUNTER", "information", [])

@@ -7,7 +7,8 @@ import trio
 
 from svc.clock import VirtualClock
 from svc.formats import mime
-from svc.mail.providers.gmail.provider import SEND_PATIENCE_S, SIMPLE_SEND_MAX_BYTES
+from svc.mail.providers.gmail.call import SIMPLE_SEND_MAX_BYTES
+from svc.mail.providers.gmail.provider import SEND_PATIENCE_S
 from svc.mail.providers.gmail.quota import COST_UNITS, UNITS_PER_MINUTE, QuotaLimiter
 from svc.mail.providers.seam import Refused, SentMessage, Throttled
 from tests.mail.scripted_http import answer, google_error

@@ -17,7 +17,7 @@ from svc.workspace import Workspace
 
 
 def _open(workspace: Workspace, account: Account, tokens: TokenSource) -> GmailProvider:
-    return _mailbox(workspace, account.address, tokens)
+    return _mailbox(workspace, account.address, tokens, account_id=account.id)
 
 
 async def _opened(workspace: Workspace, identity: Identity | None, tokens: TokenSource) -> str:
@@ -26,8 +26,12 @@ async def _opened(workspace: Workspace, identity: Identity | None, tokens: Token
     return (await _mailbox(workspace, said or "me", tokens).profile()).address.lower()
 
 
-def _mailbox(workspace: Workspace, address: str, tokens: TokenSource) -> GmailProvider:
+def _mailbox(
+    workspace: Workspace, address: str, tokens: TokenSource, *, account_id: str | None = None
+) -> GmailProvider:
     return GmailProvider(
+        account_id=account_id,
+        store=workspace.store,
         address=address,
         base_url=workspace.config[MAIL_API_URL],
         tokens=MailboxTokens(source=tokens),

@@ -12,12 +12,10 @@ from __future__ import annotations
 
 import base64
 import binascii
-import hashlib
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Final, Protocol, TypeVar
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 import msgspec
 import trio
@@ -29,6 +27,8 @@ from svc.mail.providers.gmail import shapes
 from svc.mail.providers.gmail.ahead import Ahead
 from svc.mail.providers.gmail.answers import record_of
 from svc.mail.providers.gmail.batch import CONTENT_TYPE, answers_of, request_body
+from svc.mail.providers.gmail.call import Call, carrying, segment
+from svc.mail.providers.gmail.drafting import GmailDrafts, draft_of
 from svc.mail.providers.gmail.faults import fault_of
 from svc.mail.providers.gmail.palette import nearest_color, text_color_on
 from svc.mail.providers.gmail.quota import COST_UNITS, QuotaLimiter
@@ -54,6 +54,7 @@ from svc.mail.providers.seam import (
     Unreachable,
 )
 from svc.protocol.egress import EgressFault, EgressResponse
+from svc.store import Store
 
 PAGE_MAX: Final = 500
 """The most ids or history records Gmail gives a page."""
@@ -80,8 +81,6 @@ BATCH_MAX_BYTES: Final = 16 * 1024 * 1024
 
 _NO_BATCHES: Final = frozenset({400, 404, 405, 501})
 
-SIMPLE_SEND_MAX_BYTES: Final = 3 * 1024 * 1024
-"""A larger mail is uploaded: as base64 in JSON it would pass the 5 MB that Gmail takes in a plain request."""
 SEND_PATIENCE_S: Final = 60.0
 
 GMAIL: Final = Capabilities(
@@ -99,25 +98,6 @@ class AccessTokens(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Call:
-    """One request. ``name`` is the API's own, and its price stands in the quota's table."""
-
-    name: str
-    path: str
-    method: str = "GET"
-    query: tuple[tuple[str, str], ...] = ()
-    body: Mapping[str, object] | None = None
-    writes: bool = False  # an unknown outcome must be told from "nothing happened"
-    urgent: bool = False
-    large: bool = False  # a whole message goes or comes
-    answers: bool = True  # with a record; else with nothing
-    not_found: Callable[[], ProviderFault] | None = None
-    upload: bytes | None = None  # goes to the upload endpoint as it is, instead of a JSON body
-    upload_type: str = ""
-    patience_s: float = math.inf  # at the quota limiter
-
-
-@dataclass(frozen=True, kw_only=True)
 class GmailProvider:
     """One account's mailbox; ``base_url`` without a trailing slash. See :class:`svc.mail.providers.seam.Provider`."""
 
@@ -127,20 +107,30 @@ class GmailProvider:
     tokens: AccessTokens
     quota: QuotaLimiter
     clock: Clock
+    account_id: str | None = None
+    store: Store | None = None  # where it is noted which drafts are ours; without it none are kept there
     capabilities: Capabilities = GMAIL
     _ahead: Ahead = field(default_factory=Ahead)
+    _drafts: GmailDrafts | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        if self.store is not None and self.account_id is not None:
+            drafts = GmailDrafts(account_id=self.account_id, store=self.store, asking=self)
+            object.__setattr__(self, "_drafts", drafts)
 
     @property
-    def drafts(self) -> None:
-        return None
+    def drafts(self) -> GmailDrafts | None:
+        return self._drafts
 
     async def profile(self) -> Profile:
-        wire = await self._record(_Call(name="getProfile", path="profile"), shapes.Profile)
-        return Profile(address=wire.emailAddress, cursor=wire.historyId, messages_total=max(0, wire.messagesTotal))
+        wire = await self.record(Call(name="getProfile", path="profile"), shapes.Profile)
+        hidden = 0 if self._drafts is None else await self._drafts.hidden()
+        total = max(0, wire.messagesTotal - hidden)
+        return Profile(address=wire.emailAddress, cursor=wire.historyId, messages_total=total)
 
     async def addresses(self) -> tuple[SendingAddress, ...]:
-        call = _Call(name="settings.sendAs.list", path="settings/sendAs", query=(("fields", SENDERS_FIELDS),))
-        return tuple(_sending_address(one) for one in (await self._record(call, shapes.Senders)).sendAs or ())
+        call = Call(name="settings.sendAs.list", path="settings/sendAs", query=(("fields", SENDERS_FIELDS),))
+        return tuple(_sending_address(one) for one in (await self.record(call, shapes.Senders)).sendAs or ())
 
     async def list_messages(
         self, *, label: str | None = None, page_token: str | None = None, limit: int = 100
@@ -150,7 +140,7 @@ class GmailProvider:
             query.append(("labelIds", label))
         if page_token is not None:
             query.append(("pageToken", page_token))
-        wire = await self._record(_Call(name="messages.list", path="messages", query=tuple(query)), shapes.List)
+        wire = await self.record(Call(name="messages.list", path="messages", query=tuple(query)), shapes.List)
         refs = (MessageRef(id=message.id, thread_id=message.threadId) for message in wire.messages or ())
         return ListPage(messages=tuple(refs), next_page_token=wire.nextPageToken or None)
 
@@ -164,19 +154,22 @@ class GmailProvider:
         come = await self._ahead.take(message_id, self._get_many, at_most=at_most)
         wire = None if come is None else record_of(come.body, shapes.Message)
         if wire is None or wire.id != message_id:
-            wire = await self._record(call, shapes.Message)
-        if wire.id != message_id:
-            raise _nonsense(call)
-        raw = _base64url_decoded(wire.raw or "")
-        if not raw:  # the answer is whole, so asking again won't help: this message is broken there
-            raise Refused("Gmail gave this message without its content.", status=200)
+            wire = await self.record(call, shapes.Message)
+        raw = _raw_of(wire, call, message_id)
+        labels = frozenset(wire.labelIds or ())
         return RawMessage(
             id=wire.id,
             thread_id=wire.threadId,
-            labels=frozenset(wire.labelIds or ()),
+            labels=labels,
             received_at=_millis(wire.internalDate),
             raw=raw,
+            draft_of=await draft_of(self._drafts, message_id, labels, raw),
         )
+
+    async def raw(self, message_id: str) -> bytes:
+        """Of any message, ours among the drafts, too. Raises :class:`MessageGone`."""
+        call = _get_call(message_id)
+        return _raw_of(await self.record(call, shapes.Message), call, message_id)
 
     async def _get_many(self, message_ids: list[str]) -> dict[str, EgressResponse]:
         """Those of them that came whole. What else came of the others (gone, refused, too fast) each learns by asking
@@ -195,7 +188,7 @@ class GmailProvider:
             self._heed_pause(part)
         return {message_ids[place]: part for place, part in parts.items() if part.status == 200}
 
-    async def _batch(self, calls: Sequence[_Call]) -> EgressResponse | None:
+    async def _batch(self, calls: Sequence[Call]) -> EgressResponse | None:
         """The answer to all of ``calls``, each at its price; ``None`` where there is none."""
         body = request_body([self._target(call) for call in calls])
         stale: str | None = None
@@ -224,18 +217,18 @@ class GmailProvider:
         query.extend(("historyTypes", kind) for kind in HISTORY_TYPES)
         if page_token is not None:
             query.append(("pageToken", page_token))
-        call = _Call(name="history.list", path="history", query=tuple(query), not_found=_history_expired)
-        wire = await self._record(call, shapes.History)
+        call = Call(name="history.list", path="history", query=tuple(query), not_found=_history_expired)
+        wire = await self.record(call, shapes.History)
         changes = tuple(change for record in wire.history or () for change in _changes(record))
         return HistoryPage(changes=changes, next_page_token=wire.nextPageToken or None, cursor=wire.historyId)
 
     async def modify(self, message_id: str, *, add: frozenset[str], remove: frozenset[str]) -> None:
         if not add and not remove:
             return  # Gmail refuses a change of nothing
-        call = _Call(
+        call = Call(
             name="messages.modify",
             method="POST",
-            path=f"messages/{_segment(message_id)}/modify",
+            path=f"messages/{segment(message_id)}/modify",
             query=(("fields", "id"),),
             body={"addLabelIds": sorted(add), "removeLabelIds": sorted(remove)},
             writes=True,
@@ -243,14 +236,14 @@ class GmailProvider:
             large=True,
             not_found=_message_gone,
         )
-        wire = await self._record(call, shapes.Modified)
+        wire = await self.record(call, shapes.Modified)
         if wire.id != message_id:
             raise _nonsense(call)
 
     async def modify_many(self, message_ids: Sequence[str], *, add: frozenset[str], remove: frozenset[str]) -> None:
         if not message_ids or (not add and not remove):
             return
-        call = _Call(
+        call = Call(
             name="messages.batchModify",
             method="POST",
             path="messages/batchModify",
@@ -263,8 +256,8 @@ class GmailProvider:
         await self._answer(call)
 
     async def labels(self) -> tuple[ProviderLabel, ...]:
-        wire = await self._record(
-            _Call(name="labels.list", path="labels", query=(("fields", LABELS_FIELDS),)), shapes.Labels
+        wire = await self.record(
+            Call(name="labels.list", path="labels", query=(("fields", LABELS_FIELDS),)), shapes.Labels
         )
         return tuple(_label(label) for label in wire.labels or ())
 
@@ -273,8 +266,8 @@ class GmailProvider:
         if color is not None:
             background = nearest_color(color)
             body["color"] = {"backgroundColor": background, "textColor": text_color_on(background)}
-        call = _Call(name="labels.create", method="POST", path="labels", body=body, writes=True, urgent=True)
-        return _label(await self._record(call, shapes.Label))
+        call = Call(name="labels.create", method="POST", path="labels", body=body, writes=True, urgent=True)
+        return _label(await self.record(call, shapes.Label))
 
     async def aclose(self) -> None:
         self._ahead.expect(())
@@ -290,7 +283,7 @@ class GmailProvider:
 
         The wait at the limiter is bounded: who sends has said that the mail is leaving, and is to hear that it is not.
         """
-        call = _Call(
+        call = Call(
             name="messages.send",
             method="POST",
             path="messages/send",
@@ -300,27 +293,20 @@ class GmailProvider:
             large=True,
             patience_s=SEND_PATIENCE_S,
         )
-        if len(raw) <= SIMPLE_SEND_MAX_BYTES:
-            body: dict[str, object] = {"raw": base64.urlsafe_b64encode(raw).decode()}
-            if thread_id is not None:
-                body["threadId"] = thread_id
-            call = replace(call, body=body)
-        elif thread_id is None:
-            call = replace(call, upload=raw, upload_type="message/rfc822", query=(*call.query, ("uploadType", "media")))
-        else:
-            upload, boundary = _with_metadata({"threadId": thread_id}, raw)
-            query = (*call.query, ("uploadType", "multipart"))
-            call = replace(call, upload=upload, upload_type=f"multipart/related; boundary={boundary}", query=query)
-        wire = await self._record(call, shapes.Sent)
+        wire = await self.record(carrying(call, raw, thread_id=thread_id), shapes.Sent)
         return SentMessage(id=wire.id, thread_id=wire.threadId, labels=frozenset(wire.labelIds or ()))
 
-    async def _record(self, call: _Call, kind: type[T]) -> T:
+    async def record(self, call: Call, kind: type[T]) -> T:
         record = record_of((await self._answer(call)).body, kind)
         if record is None:
             raise _nonsense(call)
         return record
 
-    async def _answer(self, call: _Call) -> EgressResponse:
+    async def done(self, call: Call) -> None:
+        """A call that is answered with nothing."""
+        await self._answer(call)
+
+    async def _answer(self, call: Call) -> EgressResponse:
         answer, token = await self._request(call)
         if answer.status == 401:
             answer, _ = await self._request(call, stale=token)
@@ -328,7 +314,7 @@ class GmailProvider:
             raise self._fault(call, answer)
         return answer
 
-    async def _request(self, call: _Call, *, stale: str | None = None) -> tuple[EgressResponse, str]:
+    async def _request(self, call: Call, *, stale: str | None = None) -> tuple[EgressResponse, str]:
         """The answer, and the token it was given to: another one than ``stale``."""
         with trio.move_on_after(call.patience_s) as wait:
             await self.quota.spend(COST_UNITS[call.name], urgent=call.urgent)
@@ -338,7 +324,7 @@ class GmailProvider:
         token = await (self.tokens.access_token() if stale is None else self.tokens.refreshed(stale))
         return await self._send(call, token), token
 
-    async def _send(self, call: _Call, token: str) -> EgressResponse:
+    async def _send(self, call: Call, token: str) -> EgressResponse:
         headers = {"authorization": f"Bearer {token}", "accept": "application/json"}
         body = call.upload
         if call.upload is not None:
@@ -358,13 +344,13 @@ class GmailProvider:
         except EgressFault as fault:
             raise _not_answered(call, fault) from fault
 
-    def _target(self, call: _Call) -> str:
+    def _target(self, call: Call) -> str:
         """Path and query."""
         service = "gmail/v1" if call.upload is None else "upload/gmail/v1"
         query = f"?{urlencode(call.query)}" if call.query else ""
-        return f"/{service}/users/{_segment(self.address)}/{call.path}{query}"
+        return f"/{service}/users/{segment(self.address)}/{call.path}{query}"
 
-    def _fault(self, call: _Call, answer: EgressResponse) -> ProviderFault:
+    def _fault(self, call: Call, answer: EgressResponse) -> ProviderFault:
         self._heed_pause(answer)
         return fault_of(answer, writes=call.writes, not_found=call.not_found, now=self.clock.now())
 
@@ -375,17 +361,26 @@ class GmailProvider:
             self.quota.pause(wait_s)
 
 
-def _get_call(message_id: str) -> _Call:
-    return _Call(
+def _get_call(message_id: str) -> Call:
+    return Call(
         name="messages.get",
-        path=f"messages/{_segment(message_id)}",
+        path=f"messages/{segment(message_id)}",
         query=(("format", "raw"), ("fields", MESSAGE_FIELDS)),
         large=True,
         not_found=_message_gone,
     )
 
 
-def _is_done(call: _Call, answer: EgressResponse) -> bool:
+def _raw_of(wire: shapes.Message, call: Call, message_id: str) -> bytes:
+    if wire.id != message_id:
+        raise _nonsense(call)
+    raw = _base64url_decoded(wire.raw or "")
+    if not raw:  # the answer is whole, so asking again won't help: this message is broken there
+        raise Refused("Gmail gave this message without its content.", status=200)
+    return raw
+
+
+def _is_done(call: Call, answer: EgressResponse) -> bool:
     """Where nothing is to be answered, a page full of something was answered by somebody else."""
     if call.answers:
         return answer.status == 200
@@ -395,7 +390,7 @@ def _is_done(call: _Call, answer: EgressResponse) -> bool:
 # Faults
 
 
-def _not_answered(call: _Call, fault: EgressFault) -> ProviderFault:
+def _not_answered(call: Call, fault: EgressFault) -> ProviderFault:
     if call.writes and fault.may_have_happened:
         return LostAnswer(f"Gmail's answer was lost: {fault.detail}")
     if fault.kind == "too_large" and not call.writes and call.large:
@@ -406,7 +401,7 @@ def _not_answered(call: _Call, fault: EgressFault) -> ProviderFault:
     return Unreachable(f"Gmail can't be reached: {fault.detail}")
 
 
-def _nonsense(call: _Call) -> ProviderFault:
+def _nonsense(call: Call) -> ProviderFault:
     detail = "Gmail's answer can't be understood, or something between here and Gmail answered in its place."
     return LostAnswer(detail) if call.writes else Unreachable(detail)
 
@@ -445,22 +440,6 @@ def _change(kind: ChangeKind, ref: shapes.Ref, labels: Iterable[str] = ()) -> Hi
 def _label(wire: shapes.Label) -> ProviderLabel:
     color = wire.color.backgroundColor if wire.color else None
     return ProviderLabel(id=wire.id, name=wire.name, system=wire.type == "system", color=color or None)
-
-
-def _with_metadata(metadata: Mapping[str, object], raw: bytes) -> tuple[bytes, str]:
-    """Google's multipart upload (RFC 2387): what is said about the message, and the message. Body and boundary."""
-    boundary = f"svc-{hashlib.sha256(raw).hexdigest()}"  # in no content that has this hash
-    head = (
-        f"--{boundary}\r\ncontent-type: application/json; charset=utf-8\r\n\r\n".encode()
-        + msgspec.json.encode(metadata)
-        + f"\r\n--{boundary}\r\ncontent-type: message/rfc822\r\n\r\n".encode()
-    )
-    return b"".join((head, raw, f"\r\n--{boundary}--\r\n".encode())), boundary
-
-
-def _segment(text: str) -> str:
-    """``text`` as one segment of a path, whatever is in it."""
-    return quote(text, safe="")
 
 
 def _base64url_decoded(text: str) -> bytes | None:

@@ -23,6 +23,10 @@ YIELD_S: Final = 1.0
 
 COST_UNITS: Final = MappingProxyType(
     {
+        "drafts.create": 10,
+        "drafts.delete": 10,
+        "drafts.list": 5,
+        "drafts.update": 15,
         "getProfile": 1,
         "history.list": 2,
         "labels.create": 5,

@@ -90,3 +90,13 @@ class Label(msgspec.Struct):
 
 class Labels(msgspec.Struct):
     labels: list[Label] | None = None
+
+
+class Draft(msgspec.Struct):
+    id: Id
+    message: Ref
+
+
+class Drafts(msgspec.Struct):
+    drafts: list[Draft] | None = None
+    nextPageToken: str | None = None  # noqa: N815

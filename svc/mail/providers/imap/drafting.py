@@ -14,6 +14,7 @@ from typing import Final
 
 from svc.clock import Clock
 from svc.mail.model import DRAFT, INBOX
+from svc.mail.providers.draft_mark import MARK_FIELD, MAX_HEAD_BYTES, draft_mark
 from svc.mail.providers.imap.answers import Answer
 from svc.mail.providers.imap.changing import Changing
 from svc.mail.providers.imap.looking import MEET, arrivals
@@ -30,10 +31,8 @@ from svc.mail.providers.imap.session import Using
 from svc.mail.providers.seam import Refused, Unreachable
 from svc.store import Store
 
-MARK_FIELD: Final = "X-Svc-Outgoing"
 MAX_KNOWN: Final = 300
 """Of the copies that were put there: the newest, for a command has a bound."""
-MAX_HEAD_BYTES: Final = 512 * 1024
 NO_REMOVAL: Final = "This mail server can't remove one draft without removing others with it."
 IN_ALL_MAIL: Final = "On this mail server, a draft that is replaced would stay among all mail."
 _NOT_READ: Final = "The folders of this mailbox are not known yet."
@@ -48,7 +47,9 @@ class Drafting:
     clock: Clock
     turn: Callable[[], AbstractAsyncContextManager[Using]]
 
-    async def keep(self, raw: bytes, *, mark: str, instead_of: Sequence[str] = ()) -> None:
+    async def keep(
+        self, raw: bytes, *, mark: str, instead_of: Sequence[str] = (), thread_id: str | None = None
+    ) -> None:
         async with self.turn() as using:
             if using.keeps_labels:
                 raise Refused(IN_ALL_MAIL, status=405)
@@ -56,7 +57,7 @@ class Drafting:
                 raise Refused(NO_REMOVAL, status=405)
             folder = await self._folder() or await self._made(using)
             before = await self._found(using, folder, mark) | await self._originals(using, folder, instead_of)
-            new = Message(number=0, header=raw[:MAX_HEAD_BYTES]).draft_mark
+            new = draft_mark(raw[:MAX_HEAD_BYTES])
             assert new is not None
             await self.store.write(draft_rows.claim, account_id=self.account_id, mark=new)
             told = await using.command("APPEND", Text(folder.name), "(\\Draft \\Seen)", Bytes(raw))

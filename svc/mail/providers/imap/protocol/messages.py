@@ -9,7 +9,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Final
 
 from svc.clock import Millis
-from svc.formats.mime.dates import parse_date
+from svc.mail.providers.draft_mark import draft_mark, identifier
 from svc.mail.providers.imap.protocol.faults import ProtocolFault
 from svc.mail.providers.imap.protocol.framing import Literal
 from svc.mail.providers.imap.protocol.values import Value, number
@@ -21,9 +21,6 @@ _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep",
 _REST: Final = rb":\s*([^\r\n]*(?:\r?\n[ \t][^\r\n]*)*)"
 _MESSAGE_ID: Final = re.compile(rb"^message-id" + _REST, re.IGNORECASE | re.MULTILINE)
 _ORIGINAL: Final = re.compile(rb"^x-microsoft-original-message-id" + _REST, re.IGNORECASE | re.MULTILINE)
-_MARK: Final = re.compile(rb"^x-svc-outgoing" + _REST, re.IGNORECASE | re.MULTILINE)
-_WRITTEN: Final = re.compile(rb"^date" + _REST, re.IGNORECASE | re.MULTILINE)
-_BETWEEN: Final = re.compile(rb"<\s*([^<>\s]+)\s*>")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,21 +57,11 @@ class Message:
 
     @property
     def draft_mark(self) -> str | None:
-        """By which a draft that was written here is told from others: our mark, and the second when it was written.
-        Programs that change a draft may leave the mark in it; its date they write anew."""
-        mark, dated = self._id(_MARK), _WRITTEN.search(self.header or b"")
-        if mark is None or dated is None:
-            return None
-        at = parse_date(dated[1].decode("latin-1"))
-        return None if at is None else f"{mark} {at}"
+        return draft_mark(self.header or b"")
 
     def _id(self, name: re.Pattern[bytes]) -> str | None:
         found = name.search(self.header or b"")
-        if found is None:
-            return None
-        between = _BETWEEN.search(found[1])
-        text = between[1] if between else b" ".join(found[1].split())
-        return text.decode("latin-1") or None
+        return None if found is None else identifier(found[1])
 
 
 def message(sequence: int, found: Sequence[Value]) -> Message:
