@@ -13,6 +13,7 @@ import pytest
 
 from svc.app import FEATURES
 from svc.protocol import Access
+from tests.support.each import each_file
 
 ROOT = Path(__file__).parent.parent
 SOURCES = sorted((ROOT / "svc").rglob("*.py"))
@@ -167,7 +168,7 @@ def rooms_imported(path: Path) -> set[str]:
     return {name.split(".")[1] for name in imports_of(path) if name.startswith("svc.")} - {"__version__"}
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+@each_file(SOURCES, below=ROOT)
 def test_a_module_imports_only_what_stands_below_it(path: Path) -> None:
     room = room_of(path)
     order = [feature.name for feature in FEATURES]
@@ -187,7 +188,7 @@ def test_a_module_imports_only_what_stands_below_it(path: Path) -> None:
     assert rooms_imported(path) <= allowed
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+@each_file(SOURCES, below=ROOT)
 def test_a_feature_is_imported_by_its_package_face_only(path: Path) -> None:
     features = {feature.name for feature in FEATURES}
     for name in imports_of(path):
@@ -203,7 +204,7 @@ def test_a_feature_is_imported_by_its_package_face_only(path: Path) -> None:
 MAIL_SOURCES = sorted((ROOT / "svc" / "mail").rglob("*.py"))
 
 
-@pytest.mark.parametrize("path", MAIL_SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+@each_file(MAIL_SOURCES, below=ROOT)
 def test_inside_mail_a_folder_imports_only_those_before_it(path: Path) -> None:
     place = path.relative_to(ROOT / "svc" / "mail").parts[0].removesuffix(".py")
     if place == "__init__":
@@ -281,7 +282,7 @@ def test_no_migration_calls_live_code() -> None:
             assert live == [], f"{path} would change its meaning with the code it calls"
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+@each_file(SOURCES, below=ROOT)
 def test_a_module_is_short_and_says_what_it_is_for(path: Path) -> None:
     text = path.read_text()
     tree = tree_of(path)

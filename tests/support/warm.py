@@ -13,6 +13,7 @@ and answers with one. At the end of its input it kills what it started, and ends
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import random
@@ -189,4 +190,5 @@ if __name__ == "__main__":
     import svc.commands
 
     svc.commands.all_commands()
+    gc.freeze()  # what is loaded stays, in each that is forked
     main(sys.stdin)

@@ -7,10 +7,9 @@ import re
 from itertools import accumulate
 from pathlib import Path
 
-import pytest
-
 from svc.protocol.served_files import served_files
 from svc.protocol.static import shell_page
+from tests.support.each import each, each_file
 
 STATIC = Path(__file__).parents[2] / "static"
 NOT_OURS = {"node_modules", "vendor"}
@@ -28,7 +27,7 @@ def ours(*suffixes: str) -> list[Path]:
     )
 
 
-@pytest.mark.parametrize("path", ours(".js", ".mjs", ".css", ".ts"), ids=lambda path: str(path.relative_to(STATIC)))
+@each_file(ours(".js", ".mjs", ".css", ".ts"), below=STATIC)
 def test_no_line_is_wider_than_a_screen(path: Path) -> None:
     wide = [n for n, line in enumerate(path.read_text().splitlines(), 1) if len(line) > WIDTH]
     assert wide == []
@@ -45,7 +44,7 @@ BLACK_ON_WHITE = "ui/forms.css"
 """Has the squares of a code that a camera reads."""
 
 
-@pytest.mark.parametrize("path", ours(".css"), ids=lambda path: str(path.relative_to(STATIC)))
+@each_file(ours(".css"), below=STATIC)
 def test_a_look_is_made_of_tokens(path: Path) -> None:
     """Six sizes of type, two weights, one palette, two corners, one speed: all of ui/tokens.css."""
     name = path.relative_to(STATIC).as_posix()
@@ -60,7 +59,7 @@ def test_a_look_is_made_of_tokens(path: Path) -> None:
 WORDS_BEFORE_AN_INLINE_TAG = re.compile(r"[\w,.;:)]\n\s*<(?:a|b|i|code|em|kbd|strong)[ >]")
 
 
-@pytest.mark.parametrize("path", ours(".js"), ids=lambda path: str(path.relative_to(STATIC)))
+@each_file(ours(".js"), below=STATIC)
 def test_no_word_runs_into_the_tag_on_the_next_line(path: Path) -> None:
     """htm drops white space that holds a line end: ``${" "}`` keeps the space."""
     assert [found[0] for found in WORDS_BEFORE_AN_INLINE_TAG.finditer(path.read_text())] == []
@@ -89,15 +88,13 @@ def test_only_the_list_knows_the_features_rows() -> None:
     assert guests == []
 
 
-@pytest.mark.parametrize(
-    "path", [*STATIC.glob("*.js"), *STATIC.glob("ui/*.js")], ids=lambda path: str(path.relative_to(STATIC))
-)
+@each_file([*STATIC.glob("*.js"), *STATIC.glob("ui/*.js")], below=STATIC)
 def test_what_all_features_share_knows_none_of_them(path: Path) -> None:
     if path not in {STATIC / "features.js", STATIC / "sw.js"}:
         assert [name for name in imports_of(path) if name.split("/")[0] in FEATURES] == []
 
 
-@pytest.mark.parametrize("name", FEATURES)
+@each(FEATURES)
 def test_a_row_is_called_as_its_folder(name: str) -> None:
     assert f'\n  name: "{name}",\n' in (STATIC / name / "feature.js").read_text()
 
@@ -153,7 +150,7 @@ def test_the_page_names_no_stylesheet_of_a_feature() -> None:
     assert [name for name in named if name.strip("/").split("/")[0] in FEATURES] == []
 
 
-@pytest.mark.parametrize("path", ours(".css"), ids=lambda path: str(path.relative_to(STATIC)))
+@each_file(ours(".css"), below=STATIC)
 def test_all_of_a_stylesheet_stands_in_its_layer(path: Path) -> None:
     sheet = without_comments(path.read_text()).replace("@layer base, ui, features;", "").strip()
     opening = re.match(r"@layer (base|ui|features) \{", sheet)
@@ -163,6 +160,6 @@ def test_all_of_a_stylesheet_stands_in_its_layer(path: Path) -> None:
     assert depths.index(0, opening.end() - 1) == len(sheet) - 1, "nothing stands after the layer"
 
 
-@pytest.mark.parametrize("path", ours(".js", ".mjs", ".css", ".ts"), ids=lambda path: str(path.relative_to(STATIC)))
+@each_file(ours(".js", ".mjs", ".css", ".ts"), below=STATIC)
 def test_a_file_can_be_read_at_one_sitting(path: Path) -> None:
     assert path.read_text().count("\n") <= MAX_FILE_LINES or ".generated." in path.name
