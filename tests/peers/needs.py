@@ -20,6 +20,7 @@ import pytest
 
 from svc.plugins.npm import OLDEST
 from tests.formats.mime import corpus
+from tests.peers.aimock import AIMOCK_PATH, SDKS_PATH
 from tests.peers.buckets import rclone_path
 from tests.peers.cache import emulator_files, peers_dir
 from tests.peers.dovecot import dovecot_path
@@ -94,6 +95,10 @@ TRPC_CLIENT: Final = Need(
     is_there=lambda: (_VENDOR.parents[1] / "node_modules" / "@trpc" / "client").is_dir(),
 )
 TUS_CLIENT: Final = Need(name="tus-js-client", get=_FROM_PEERS, is_there=lambda: _packages("tus-js-client"))
+AIMOCK: Final = Need(
+    name="aimock", get=_FROM_PEERS, is_there=lambda: AIMOCK_PATH.is_file() and bool(shutil.which("node"))
+)
+VENDOR_SDKS: Final = Need(name="the model vendors' SDKs", get=_FROM_PEERS, is_there=SDKS_PATH.is_file)
 EMULATOR: Final = Need(name="the Google emulator", get=_FROM_PEERS, is_there=lambda: emulator_files() is not None)
 OPENID: Final = Need(
     name="the OpenID providers",
