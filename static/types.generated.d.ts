@@ -1599,6 +1599,12 @@ interface McpConnectOut {
   runId: string;
 }
 
+/** `is_set`: `null` of one that is not kept for MCP servers, which is told elsewhere. */
+interface McpCredentialOut {
+  name: string;
+  isSet: boolean | null;
+}
+
 interface McpForbidInput {
   name: string;
   tools: string[];
@@ -1617,6 +1623,7 @@ interface McpServerOut {
   kind: "http" | "stdio";
   target: string;
   values: string[];
+  credentials: McpCredentialOut[];
   launch: string;
   state: "changed" | "failed" | "looking" | "new" | "off" | "ready";
   problem: string;

@@ -76,8 +76,8 @@ export function Callbacks({ callbacks }) {
 
 /** A variable counts where nothing is kept yet, and only there. @param {Credential["fields"]} fields */
 function seeds(fields) {
-  const names = fields.map(({ setting }) => setting).join(", ");
-  return `A variable of the environment (${names}) counts only where nothing is set yet.`;
+  const names = fields.map(({ setting }) => setting).filter(Boolean).join(", ");
+  return names && `A variable of the environment (${names}) counts only where nothing is set yet.`;
 }
 
 /** Asks the service, and shows what it said. @param {{ name: string, title: string, changed: () => void }} props */

@@ -1,9 +1,10 @@
 // @ts-check
 /** Settings, MCP servers: what each is, how it stands, its tools, what has changed, and the yes of a person. */
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { now } from "../now.js";
-import { Pending, useFetched } from "../settings/fetched.js";
+import { isAdmin } from "../session.js";
+import { Pending, reasonOf, useFetched } from "../settings/fetched.js";
 import { ago } from "../ui/format.js";
 import { ConfirmButton } from "../ui/confirm.js";
 import { html } from "../ui/html.js";
@@ -66,6 +67,8 @@ function ServerCard({ server, load }) {
       path === null ? ", named by SVC_MCP_SERVERS" : html`, named by <a href=${`/p/${path}`}>${path}</a>`}.
       ${values.length > 0 && ` It is given ${values.join(", ")}.`}
       ${version && ` Version ${version}.`} ${lookedAt && ` Looked at ${ago(lookedAt, now.value)}.`}</p>
+    ${server.credentials.filter((one) => one.isSet === false).map((one) =>
+      html`<${Key} key=${one.name} name=${one.name} load=${load} />`)}
     ${state === "changed" && html`<div class="notice" role="status"><${Icon} name="warning" />
       <div><p>It is not what you connected: its program, its address or what it is given has changed. Until you connect
         it again it is not used.</p></div></div>`}
@@ -80,6 +83,30 @@ function ServerCard({ server, load }) {
       html`<${ToolRow} key=${one.tool} server=${name} tool=${one} load=${load} />`)}</ul>`}
     ${waiting.length > 1 && html`<${AllowAll} server=${name} title=${title} waiting=${waiting} load=${load} />`}
   </section>`;
+}
+
+/** A credential that is not there yet. @param {{ name: string, load: () => Promise<void> }} props */
+function Key({ name, load }) {
+  const [value, setValue] = useState("");
+  const [problem, setProblem] = useState("");
+  if (!isAdmin()) return html`<p class="form-problem" role="status">${name} is not set: an admin can set it.</p>`;
+  const save = async (/** @type {Event} */ event) => {
+    event.preventDefault();
+    try {
+      await mutate("capabilities.set", { name, value });
+      toast(`${name} is kept.`);
+      await load();
+    } catch (error) {
+      setProblem(reasonOf(error));
+    }
+  };
+  return html`<form class="mcp-form" onSubmit=${save}>
+    <label class="field"><span>The credential ${name}, which is not set</span>
+      <input type="password" autocomplete="off" value=${value} onInput=${(/** @type {Event} */ event) =>
+        setValue(/** @type {HTMLInputElement} */ (event.target).value)} /></label>
+    <button type="submit" class="button">Keep it</button>
+    ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
+  </form>`;
 }
 
 /** @param {{ server: string, title: string, waiting: Server["tools"], load: () => Promise<void> }} props */

@@ -7,6 +7,7 @@ from typing import Final
 from svc.capabilities import queries
 from svc.capabilities.broker import Broker
 from svc.capabilities.model import AuditRow, Outcome, Use
+from svc.capabilities.server_keys import of_server
 from svc.capability import Capability
 from svc.clock import rfc3339, rfc3339_or_none
 from svc.errors import Invalid, NotFound
@@ -88,7 +89,10 @@ async def list_capabilities(context: RequestContext, wanted: Nothing) -> list[Ca
     origin = canonical_origin(context.workspace.config, port=context.workspace.port)
     rows = [_out(row, stored.get(name), uses.get(name), origin=origin) for name, row in broker.capabilities.items()]
     others = sorted(set(stored) - set(broker.capabilities))
-    return [*rows, *(_out(_connected(name), stored[name], uses.get(name), origin=origin) for name in others)]
+    return [
+        *rows,
+        *(_out(of_server(name) or _connected(name), stored[name], uses.get(name), origin=origin) for name in others),
+    ]
 
 
 def _stored(tx: ReadTx, broker: Broker) -> tuple[dict[str, SecretRow], dict[str, Use]]:
@@ -158,7 +162,7 @@ def _broker(context: RequestContext) -> Broker:
 
 
 def _settable(broker: Broker, name: str) -> Capability:
-    row = broker.capabilities.get(name)
+    row = broker.capabilities.get(name) or of_server(name)
     if row is None:
         raise NotFound(f"There is no capability {name!r} that an admin sets.")
     return row

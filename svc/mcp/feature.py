@@ -67,6 +67,7 @@ FEATURE = Feature(
     settings=SETTINGS,
     migrations=MIGRATIONS,
     tables=("mcp_servers", "mcp_tools"),
+    uses=("mcp.*",),
     routes=(*ROUTES, *INTERNAL_ROUTES),
     procedures=PROCEDURES,
     build=_build,

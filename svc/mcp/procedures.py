@@ -6,6 +6,7 @@ from typing import Annotated, Final, Literal
 
 import msgspec
 
+from svc.capabilities import Door, door_of
 from svc.clock import rfc3339_or_none
 from svc.errors import Forbidden
 from svc.inert import inert
@@ -22,6 +23,7 @@ from svc.worker.mcp.terms import MAX_TOOLS
 from svc.workspace import RequestContext, Workspace
 
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+ACTOR: Final = "mcp"
 ServerState = Literal["off", "new", "changed", "looking", "failed", "ready"]
 
 
@@ -47,6 +49,13 @@ class ServerToolOut(Wire, frozen=True):
     changes: tuple[ChangeOut, ...]
 
 
+class CredentialOut(Wire, frozen=True):
+    """``is_set``: ``None`` of one that is not kept for MCP servers, which is told elsewhere."""
+
+    name: str
+    is_set: bool | None
+
+
 class ServerOut(Wire, frozen=True):
     """``path``: of its page; ``None`` of one from ``SVC_MCP_SERVERS``. ``values``: names of its variables or headers,
     with the credential that each stands for, if one does. ``launch``: of how it is reached, to be sent back."""
@@ -57,6 +66,7 @@ class ServerOut(Wire, frozen=True):
     kind: Literal["stdio", "http"]
     target: str
     values: tuple[str, ...]
+    credentials: tuple[CredentialOut, ...]
     launch: str
     state: ServerState
     problem: str
@@ -138,10 +148,11 @@ def _forbid(tx: Tx, workspace: Workspace, principal: Principal, wanted: ForbidIn
 
 def _listed(tx: ReadTx, workspace: Workspace, principal: Principal) -> list[ServerOut]:
     found = servers_of(tx, workspace, principal)
-    return [_out(tx, found[name]) for name in sorted(found)]
+    door = door_of(workspace, ACTOR)
+    return [_out(tx, door, found[name]) for name in sorted(found)]
 
 
-def _out(tx: ReadTx, server: McpServer) -> ServerOut:
+def _out(tx: ReadTx, door: Door, server: McpServer) -> ServerOut:
     kept = pinned.kept(tx, server.id)
     state, problem = _stands(tx, server, kept)
     declaration = server.declaration
@@ -151,6 +162,10 @@ def _out(tx: ReadTx, server: McpServer) -> ServerOut:
         path=server.path,
         kind=declaration.kind,
         target=declaration.target,
+        credentials=tuple(
+            CredentialOut(name=name, is_set=door.available(tx, name) if door.grants.allow(name) else None)
+            for name in dict.fromkeys(declaration.capabilities)
+        ),
         values=tuple(_value_out(declaration, name) for name in sorted(declaration.values)),
         launch=declaration.launch,
         state=state,

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+import hypercorn
 import pytest
 import trio
+from hypercorn.trio import serve as hypercorn_serve
+from mcp.server.mcpserver import MCPServer
 
 from svc.clock import VirtualClock
-from tests.mcp.odd import Odd
+from svc.configuring import parse
+from svc.mcp.declared import KIND
+from svc.worker.mcp import using
+from tests.identity.people import sign_in
+from tests.mcp.odd import ECHO, Odd
 from tests.recorded_log import RecordedLog
-from tests.support.service import Service, open_service
+from tests.support.service import MIA, RpcError, Service, open_service
 
 pytestmark = pytest.mark.wall_clock
 
 PATIENCE_S: Final = 30.0
+AGENT: Final = "---\ntools: [mcp.*]\napprovals: auto\n---\nDo it."
 
 
 @pytest.fixture
@@ -85,7 +97,7 @@ async def begun(service: Service, *inputs: dict[str, Any], tool: str = "mcp.odd.
 
 async def test_a_program_is_connected_agreed_to_and_used_by_an_agent(there: Service, odd: Odd) -> None:
     await there.mutate("pages.save", path="mcp/odd", body=odd.page(NOTES="/srv"))
-    await there.mutate("pages.save", path="agents/user", body="---\ntools: [mcp.odd.*]\napprovals: auto\n---\nDo it.")
+    await there.mutate("pages.save", path="agents/user", body=AGENT)
     assert (await server(there))["state"] == "new"
     assert odd.heard == [], "nothing is started that nobody said yes to"
     found = await connect(there)
@@ -109,3 +121,202 @@ async def test_a_program_is_connected_agreed_to_and_used_by_an_agent(there: Serv
     start = next(one for one in odd.heard if "start" in one)
     assert set(start["environ"]) - {"LC_CTYPE"} == {"NOTES"}, "the declared environment, and nothing else"
     assert start["directory"] == "/"
+
+
+async def used(service: Service, input: dict[str, Any], *, tool: str = "mcp.odd.echo") -> str:
+    """What the model is told that calls the tool once."""
+    run = await ended(service, await begun(service, input, tool=tool))
+    assert run["state"] == "done", run["error"]
+    return str((await service.query("fake.llm.calls"))[-1]["messages"])
+
+
+async def test_a_server_that_dies_hangs_lies_floods_or_asks_harms_nobody(
+    there: Service, odd: Odd, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await there.mutate("pages.save", path="mcp/odd", body=odd.page())
+    await there.mutate("pages.save", path="agents/user", body=AGENT)
+    odd.is_(odd="starts not")
+    found = await connect(there)
+    assert (found["state"], found["problem"]) == ("failed", "It has ended. The last it said: no such table: notes")
+    hostile = {**ECHO, "name": "no/name", "description": "x"}
+    huge = {**ECHO, "name": "huge", "description": "x" * 20_000}
+    odd.is_(odd=None, tools=[ECHO, hostile, huge, {"name": "none"}, 7, ECHO])
+    found = await connect(there)
+    assert ([one["tool"] for one in found["tools"]], len(found["leftOut"])) == (["echo"], 5)
+    await allow(there)
+
+    odd.is_(odd="dies")
+    assert "The last it said: out of memory\u241b[31m Whether it was done is not known" in await used(
+        there, {"text": "1"}
+    )
+    odd.is_(odd="floods")
+    assert "more than 4 MiB, and was cut off" in await used(there, {"text": "2"})
+    odd.is_(odd="lies")
+    said = await used(there, {"text": "right"})
+    assert "right" in said
+    assert "of another question" not in said
+    odd.is_(odd="asks")
+    assert "4 4" in await used(there, {"text": "4 4"})
+    (answers,) = [one["answers"] for one in odd.heard if "answers" in one]
+    assert [("error" in one, one.get("result")) for one in answers] == [(True, None), (False, {})]
+    odd.is_(odd="fails")
+    assert "no luck" in await used(there, {"text": "no luck"})
+    odd.is_(odd=None)
+    assert "[Cut: it has 200000 bytes.]" in await used(there, {"text": "xy", "times": 100_000})
+    odd.is_(odd="hangs")
+    monkeypatch.setattr(using, "CONNECT_S", 1.5)
+    monkeypatch.setattr(using, "CALL_S", 0.5)
+    assert "it took too long, and was given up" in await used(there, {"text": "5"})
+    assert len(odd.calls()) == 7, "nothing was called twice"
+    for one in odd.heard:
+        if "start" in one:
+            with pytest.raises(ProcessLookupError):  # no program is left behind
+                os.kill(one["start"], 0)
+
+
+async def test_what_changed_is_not_called_and_shown_and_needs_a_new_yes_of_who_saw_it(there: Service, odd: Odd) -> None:
+    await there.mutate("pages.save", path="mcp/odd", body=odd.page())
+    await there.mutate("pages.save", path="agents/user", body=AGENT)
+    await connect(there)
+    (seen,) = (await server(there))["tools"]
+    await allow(there)
+    for change in (
+        {"tools": [{**ECHO, "description": "Says it to everybody.\u200b"}]},
+        {"tools": [ECHO], "version": "1.1"},
+        {"tools": [{**ECHO, "annotations": {"readOnlyHint": True}}], "version": "1.0"},
+    ):
+        odd.is_(**change)
+        assert "has changed it. It was not called" in await used(there, {"text": "x"})
+        (tool,) = (await server(there))["tools"]
+        assert tool["state"] == "changed"
+        assert tool["changes"]
+        assert "There is no tool" in await used(there, {"text": "x"})
+        with pytest.raises(RpcError, match="changed since you looked"):
+            await there.mutate("mcp.allow", name="odd", tools=[{"name": "echo", "digest": seen["digest"]}])
+        odd.is_(tools=[ECHO], version="1.0")
+        await connect(there)  # as it was: what was agreed to holds again
+        assert [one["state"] for one in (await server(there))["tools"]] == ["allowed"]
+    assert odd.calls() == []
+    odd.is_(tools=[{**ECHO, "name": "echo2"}])
+    await connect(there)
+    states = {one["tool"]: one["state"] for one in (await server(there))["tools"]}
+    assert states == {"echo": "gone", "echo2": "new"}
+    await there.mutate("mcp.forbid", name="odd", tools=["echo"])
+    assert [one["tool"] for one in (await server(there))["tools"]] == ["echo2"]
+    # Another program is another server, however it calls itself.
+    await there.mutate("pages.save", path="mcp/odd", body=odd.page(SPY="1"))
+    assert (await server(there))["state"] == "changed"
+    assert not [one for one in await there.query("tools.list") if one["name"].startswith("mcp.")]
+    with pytest.raises(RpcError, match="changed since you looked"):
+        await there.mutate("mcp.connect", name="odd", launch="")
+
+
+async def test_a_server_at_an_address_is_reached_through_the_broker_with_its_key(there: Service) -> None:
+    async with remote() as (url, heard):
+        body = f"---\nurl: {url}\nheaders:\n  Authorization: {{ capability: mcp.notes }}\n---\n"
+        await there.mutate("pages.save", path="mcp/odd", body=body)
+        await there.mutate("pages.save", path="agents/user", body=AGENT)
+        assert (await server(there))["credentials"] == [{"name": "mcp.notes", "isSet": False}]
+        found = await connect(there)
+        assert (found["state"], found["problem"]) == ("failed", "There is no credential mcp.notes.")
+        await there.mutate("capabilities.set", name="mcp.notes", value="Bearer canary-of-notes")
+        assert (await connect(there))["state"] == "ready"
+        await allow(there)
+        assert "2000005" in await used(there, {"a": 2_000_000, "b": 5}, tool="mcp.odd.add")
+        assert set(heard) == {"Bearer canary-of-notes"}
+        audit = await there.query("capabilities.audit", name="mcp.notes")
+        assert {one["outcome"] for one in audit["rows"]} == {"missing", "granted"}
+        said = await used(there, {}, tool="mcp.odd.tells")
+        assert "The key is ***" in said
+        assert "canary" not in said, "a key that a server repeats is masked"
+        await there.mutate("capabilities.set", name="mcp.notes", value="Bearer other")
+        assert "It wants a sign-in" in (await connect(there))["problem"]
+
+
+@asynccontextmanager
+async def remote() -> AsyncIterator[tuple[str, list[str]]]:
+    """A server of the official SDK, which wants a key, and what it was shown."""
+    server = MCPServer("notes")
+    heard: list[str] = []
+
+    @server.tool()
+    def add(a: int, b: int) -> int:
+        "Adds."
+        return a + b
+
+    @server.tool()
+    def tells() -> str:
+        "Tells what it was given."
+        return f"The key is {heard[-1]}."
+
+    inner = server.streamable_http_app()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http":
+            shown = dict(scope["headers"]).get(b"authorization", b"").decode()
+            if shown != "Bearer canary-of-notes":
+                await send({"type": "http.response.start", "status": 401, "headers": []})
+                await send({"type": "http.response.body", "body": b""})
+                return
+            heard.append(shown)
+        await inner(scope, receive, send)
+
+    config = hypercorn.Config()
+    config.bind = ["127.0.0.1:0"]
+    config.accesslog = None
+    over = trio.Event()
+    async with trio.open_nursery() as nursery:
+        (bound,) = await nursery.start(partial(hypercorn_serve, app, config, shutdown_trigger=over.wait))
+        yield f"{bound}/mcp", heard
+        over.set()
+
+
+async def test_the_environment_names_programs_for_admins_and_a_page_wins_by_its_name(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog, odd: Odd
+) -> None:
+    program, *args = odd.command
+    servers = json.dumps([{"name": name, "command": program, "args": args} for name in ("odd", "other")])
+    async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake", SVC_MCP_SERVERS=servers) as service:
+        assert [one["state"] for one in (await looked(service))["tools"]] == ["allowed"], "by who set the environment"
+        await looked(service, "other")
+        await service.mutate("pages.save", path="mcp/odd", body=odd.page())
+        assert [(await server(service, name))["path"] for name in ("odd", "other")] == ["mcp/odd", None]
+        admin = await sign_in(service, MIA)
+        noa = await sign_in(service, "noa@example.org", invite=(await admin.mutate("auth.createInvite"))["code"])
+        assert {one["name"] for one in await admin.query("mcp.servers")} == {"odd", "other"}
+        assert await noa.query("mcp.servers") == []
+        with pytest.raises(RpcError, match="no such MCP server"):
+            await noa.mutate("mcp.connect", name="other", launch="x")
+        # What somebody else declares starts no program, takes no other's key, and displaces nobody's server.
+        await noa.mutate("pages.save", path="mcp/other", body=odd.page())
+        keyed = "---\nurl: https://mcp.example/\nheaders: { X-Key: { capability: llm.a } }\n---\n"
+        await noa.mutate("pages.save", path="mcp/mine", body=keyed)
+        problems = {one["name"]: one["problem"] for one in await noa.query("mcp.servers")}
+        assert problems == {
+            "mine": "Only an admin's page may name another credential than mcp.mine.",
+            "other": "Only an admin's page may name a program.",
+        }
+        for one in await noa.query("mcp.servers"):
+            with pytest.raises(RpcError, match="Only an admin's page"):
+                await noa.mutate("mcp.connect", name=one["name"], launch=one["launch"])
+        assert next(one for one in await admin.query("mcp.servers") if one["name"] == "other")["path"] is None
+
+
+@pytest.mark.parametrize(
+    ("head", "line", "reason"),
+    [
+        ("command: a\nurl: https://b.example/", 2, "either command"),
+        ("url: ftp://b.example/", 2, "an https address"),
+        ("url: http://b.example/", 2, "https, or http on this machine"),
+        ("url: https://me:pw@b.example/", 2, "no user"),
+        ("url: https://b.example/\nargs: [x]", 3, "for servers with a command"),
+        ("command: a\nenv:\n  A-B: x", 4, "no name"),
+        ("command: a\nenv:\n  A: { capabilty: x }", 4, "no field"),
+        ("command: a\nport: 3", 3, "no field port"),
+    ],
+)
+def test_a_page_that_is_no_server_is_told_with_its_line(head: str, line: int, reason: str) -> None:
+    _, _, value, fault = parse(KIND, title="x", body=f"---\n{head}\n---\n")
+    assert value is None
+    assert fault is not None
+    assert (fault.line, reason in fault.reason) == (line, True), fault.reason
