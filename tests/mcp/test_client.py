@@ -320,3 +320,29 @@ def test_a_page_that_is_no_server_is_told_with_its_line(head: str, line: int, re
     assert value is None
     assert fault is not None
     assert (fault.line, reason in fault.reason) == (line, True), fault.reason
+
+
+async def test_a_call_that_was_under_way_when_svc_died_is_not_made_again_by_itself(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog, odd: Odd
+) -> None:
+    settings = {"PROVIDERS": "fake", "SVC_DRAIN_SECONDS": "0"}
+    async with open_service(tmp_path, clock=wall, log=log, environ=settings) as service:
+        await service.mutate("pages.save", path="mcp/odd", body=odd.page())
+        await service.mutate("pages.save", path="agents/user", body=AGENT)
+        await connect(service)
+        await allow(service)
+        odd.is_(odd="hangs")
+        run_id = await begun(service, {"text": "once"})
+
+        async def is_called() -> object:
+            return odd.calls() or None
+
+        await until(is_called)
+    odd.is_(odd=None)
+    async with open_service(tmp_path, clock=wall, log=log, environ=settings) as service:
+        question = await asked(service, run_id)
+        assert "whether it was done is not known" in question["summary"]
+        await service.mutate("approvals.decide", id=question["id"], approve=False)
+        assert (await ended(service, run_id))["state"] == "done"
+        assert "has declined" in str((await service.query("fake.llm.calls"))[-1]["messages"])
+    assert odd.calls() == [{"text": "once"}]
