@@ -25,7 +25,8 @@ import pytest
 from svc.mail.model import SENT, SPAM, STARRED, TRASH, UNREAD
 from tests.formats.mime import corpus
 from tests.peers.dovecot import ADDRESS, PASSWORD, Dovecot, dovecot
-from tests.peers.needs import CORPUS, DOVECOT, needs
+from tests.peers.maildirs import Maildirs, at_server
+from tests.peers.needs import CORPUS, DOVECOT, MAILDIRS, needs
 from tests.sizes import HANGS_S, IMAP_HOMES, IMAP_MAILS, KILLS_A_HOME, SOAK, TAKEN_UP_DRAFTS
 from tests.support.process import RpcError, ServiceProcess, until
 
@@ -136,20 +137,20 @@ class Life:
 
     def agree(self) -> None:
         """Nothing waits, and both have the same, byte for byte."""
-        until(self._agree, what="both sides to agree", deadline_s=AGREE_DEADLINE_S, tell=self._difference)
+        until(self.agrees, what="both sides to agree", deadline_s=AGREE_DEADLINE_S, tell=self.difference)
         assert self.service.rows("select * from mail_ledger where step <> 'change'") == []
         assert self.service.stop() == 0
         assert self.service.command("fsck", "--deep").stdout == "ok\n"
         assert PASSWORD not in self.service.log()
 
-    def _agree(self) -> bool:
+    def agrees(self) -> bool:
         with suppress(RpcError):
             self.look()
         (account,) = self.service.query("mail.accounts")
         is_quiet = account["state"] == "caught-up" and account["pending"] == 0
         return is_quiet and self.here() == self.there()
 
-    def _difference(self) -> str:
+    def difference(self) -> str:
         here, there = self.here(), self.there()
         accounts = self.service.query("mail.accounts")
         pending = self.service.rows("select * from mail_mirror")
@@ -193,6 +194,47 @@ def test_a_mailbox_of_real_mail_is_connected_read_and_lived_in(life: Life) -> No
     for _ in range(4 * MOMENTS):
         life.something_happens()
     life.agree()
+
+
+@needs(MAILDIRS)
+def test_mbsync_and_notmuch_have_the_same_mailbox(life: Life, tmp_path: Path) -> None:
+    """All of it, and after changes on all three sides: at the server, here and in the Maildirs."""
+    server, service, folders = life.server, life.service, list(LABELS)
+    life.fill(IMAP_MAILS)
+    names = ("Read there", "Moved there", "Deleted there", "Archived here")
+    server.deliver("INBOX", *(_plain(name) for name in names))
+    life.connect()
+    peer = Maildirs(directory=tmp_path / "peer", server=server)
+    peer.sync()
+    until(lambda: life.here() == life.there(), what="all mail", deadline_s=AGREE_DEADLINE_S, tell=service.log)
+    assert peer.shown(folders) == at_server(server, folders)
+    assert peer.indexed() == life.here().total() == IMAP_MAILS + len(names)
+
+    found = {name: path for path in peer.files("INBOX") for name in names if f"Subject: {name}\n" in _text(path)}
+    peer.flag(found["Read there"], "FS")
+    peer.move(found["Moved there"], "Archive")
+    found["Deleted there"].unlink()
+    threads = service.query("mail.threads", section="inbox")["threads"]
+    (mine,) = (one["id"] for one in threads if one["subject"] == "Archived here")
+    service.mutate("mail.archive", threadIds=[mine])
+    until(life.agrees, what="both sides to agree", deadline_s=AGREE_DEADLINE_S, tell=life.difference)
+    peer.sync()
+    until(life.agrees, what="both sides to agree", deadline_s=AGREE_DEADLINE_S, tell=life.difference)
+    assert peer.shown(folders) == at_server(server, folders)
+    assert peer.indexed() == life.here().total() == IMAP_MAILS + len(names) - 1
+    subjects = {folder: {name for name, _ in server.subjects(folder)} & set(names) for folder in folders}
+    assert subjects["INBOX"] == {"Read there"}
+    assert subjects["Archive"] == {"Moved there", "Archived here"}
+    life.agree()
+
+
+def _plain(name: str) -> bytes:
+    mark = name.replace(" ", "-")
+    return f"Message-ID: <{mark}@mail.test>\r\nSubject: {name}\r\n\r\nHello.\r\n".encode()
+
+
+def _text(path: Path) -> str:
+    return path.read_bytes().decode("latin-1")
 
 
 @pytest.mark.parametrize("home", range(IMAP_HOMES))

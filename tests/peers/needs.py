@@ -24,6 +24,7 @@ from tests.peers.aimock import AIMOCK_PATH, SDKS_PATH
 from tests.peers.buckets import rclone_path
 from tests.peers.cache import emulator_files, peers_dir
 from tests.peers.dovecot import dovecot_path
+from tests.peers.maildirs import programs_are_there
 from tests.peers.moto import moto_path
 from tests.peers.postgres import pgbouncer_path, postgres_programs
 from tests.peers.sshd import sshd_path
@@ -129,6 +130,11 @@ SSHD: Final = Need(
 )
 VERDACCIO: Final = Need(
     name="verdaccio", get=f"run SVC_SOAK=1 .ci/peers, which puts it into {peers_dir()}", is_there=VERDACCIO_PATH.is_file
+)
+MAILDIRS: Final = Need(
+    name="mbsync or notmuch",
+    get="run .ci/peers as root, or apt-get install isync notmuch",
+    is_there=programs_are_there,
 )
 CORPUS: Final = Need(name="the mail corpus", get=_FROM_PEERS, is_there=corpus.is_present)
 
