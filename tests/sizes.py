@@ -55,6 +55,8 @@ SENDING_STRIDE: Final = _size(3, 1)
 """A round kills a process at the steps of a send, a dozen and more: at each, or at each third from one of the first."""
 GMAIL_MAILS: Final = _size(200, 500)
 GMAIL_DRAFT_KILLS: Final = _size(1, 30)
+FLAT_MAILS: Final = _size(800, 100_000)
+"""Mails that are imported and exported, and an eighth of them beside it, for their memory."""
 IMAP_HOMES: Final = _size(1, 20)
 IMAP_MAILS: Final = _size(60, 6_046)
 TAKEN_UP_DRAFTS: Final = _size(1, 20)
