@@ -146,6 +146,12 @@ function pickSelected() {
   if (thread) togglePick(thread.id);
 }
 
+/** As the menu key does: what is asked for at the row, for all that are picked where it is one of them. */
+function openMenu() {
+  document.querySelector(".lists .row.selected")?.dispatchEvent(new MouseEvent("contextmenu",
+    { bubbles: true, cancelable: true }));
+}
+
 /** @param {import("./address.js").View} view */
 function goTo(view) {
   return () => navigate(mailPath(currentAccountId(), null, view));
@@ -167,6 +173,8 @@ export const SHORTCUTS = [
   { keys: ["u", "Escape"], label: "Back to the list", run: escape, when: () => canGoBack() || picked.value.size > 0 },
   { keys: ["e"], label: "Archive the selected or open thread", acts: true, also: ["done", "file away"],
     run: onTargets(archiveThese), when: hasTargets },
+  { keys: ["."], label: "All that can be done with the thread: its menu", run: openMenu, when: () => inList()
+    && selectedId.value !== null },
   { keys: ["x"], label: "Pick the thread for a step on many", run: pickSelected, when: listShown },
   { keys: ["J"], label: "Pick, and go on to the next", run: () => pickOn(1), repeats: true, when: listShown },
   { keys: ["K"], label: "Pick, and go back to the previous", run: () => pickOn(-1), repeats: true, when: listShown },

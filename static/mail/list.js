@@ -14,7 +14,7 @@ import { mailPath } from "./address.js";
 import { number } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
-import { withKeys } from "../ui/key_words.js";
+import { keysFor, withKeys } from "../ui/key_words.js";
 import { accounts } from "./accounts.js";
 import { Empty, Skeleton } from "./empty.js";
 import { listsOf } from "./lists.js";
@@ -46,6 +46,8 @@ const SKELETON_ROWS = 8;
 const EMPTY_INBOX_PX = 380;
 const EMPTY_SKIPPED_PX = 88;
 const FAILED_PX = 112;
+/** What those who listen are told once of a list. */
+const HELP = "list-help";
 
 /** Heights in pixels: of a row, alone and beside a thread, of a section's head, and of the room there is. */
 const NOT_MEASURED = { alone: 0, beside: 0, head: 0, height: 0 };
@@ -123,6 +125,8 @@ export function ThreadLists({ accountId, view: listed, beside, open }) {
     onPointerLeave=${onPointerLeave}
   >
     <${PullSign} />
+    <p id=${HELP} class="sr-only" hidden>The menu key${keysFor("Mail .") && `, or ${keysFor("Mail .")},`} opens all that can be
+      done with a thread.</p>
     <div class="lists-probe row" aria-hidden="true"></div>
     <div class="lists-probe narrow" aria-hidden="true"><div class="row"></div></div>
     <div class="lists-probe section-head" aria-hidden="true"></div>
@@ -195,6 +199,7 @@ function SectionBody({ list, accountId, listed, geometry, index, view, tabStop, 
   return html`<div class=${`section-body${picking ? " picking" : ""}`} style=${{ height: `${height}px` }}>
     ${drawnAt >= 0 && html`<${BelowDrawn} top=${drawnAt * geometry.row} />`}
     ${rows.length > 0 && html`<div role="listbox" aria-multiselectable="true" aria-label=${list.title}
+      aria-describedby=${HELP}
       aria-busy=${list.state === "loading" ? "true" : "false"}>${rows}</div>`}
     <div class="section-foot" style=${{ transform: `translateY(${placed.count * geometry.row}px)` }}>
       <${Foot} list=${list} accountId=${accountId} />

@@ -1,5 +1,5 @@
 // @ts-check
-/** The menu of a row: by the right button, and by the menu key or Shift+F10. */
+/** The menu of a row: by the right button, by the menu key or Shift+F10, and by a command for who has neither key. */
 import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { html } from "../ui/html.js";

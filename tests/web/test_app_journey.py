@@ -34,6 +34,8 @@ def test_a_day_with_the_inbox(browser: Browser, tmp_path: Path) -> None:
             everything_is_there(seat)
             reads_and_archives(seat, service)
             new_mail_shows_itself_and_spam_does_not(seat, service)
+            archives_all_as_one_step(seat, service)
+            blocks_a_sender(seat, service)
             assert seat.problems == []
             survives_a_crash(seat, service)
         pictures(browser, service)
@@ -106,6 +108,41 @@ def new_mail_shows_itself_and_spam_does_not(seat: AppPage, service: ServiceProce
     page.get_by_role("option", name="Unread, Harbour Office, The ferry is late").wait_for()
     assert page.evaluate(count_of("skipped")) == skipped
     expect(page.get_by_text("You have won")).to_have_count(0)
+
+
+def archives_all_as_one_step(seat: AppPage, service: ServiceProcess) -> None:
+    """All that is loaded, most of it out of sight, by one step, which one press brings back."""
+    page = seat.page
+
+    def in_inbox() -> int:
+        return sum(1 for _ in service.query("mail.threads", section="inbox", limit=100)["threads"])
+
+    before = in_inbox()
+    seat.press("*", "e")
+    eventually(page, lambda: in_inbox() == 0)
+    page.get_by_role("button", name="Undo").click()
+    eventually(page, lambda: in_inbox() == before)
+    seat.settled()
+
+
+def blocks_a_sender(seat: AppPage, service: ServiceProcess) -> None:
+    """What is here goes, what comes goes there as well, and the settings let the sender in again."""
+    page = seat.page
+    page.get_by_role("option", name="Harbour Office, The ferry is late").click()
+    page.wait_for_selector("iframe")
+    page.locator(".card-more").last.click()
+    page.get_by_role("button", name="Block sender").click()
+    page.get_by_role("dialog", name="Block sender").get_by_role("button", name="Block").click()
+    page.get_by_text("moved to the trash").wait_for()
+    arrives(service, "The ferry is later", "INBOX")
+    trashed = {"labelName": "Trash", "limit": 10}
+    eventually(page, lambda: len(service.query("mail.threads", **trashed)["threads"]) >= 2)
+    expect(page.get_by_role("option", name="The ferry is later")).to_have_count(0)
+    page.goto(f"{service.base}/settings/blocked")
+    page.get_by_role("button", name="Unblock").click()
+    page.get_by_text("Nobody is blocked.").wait_for()
+    page.goto(f"{service.base}/p/mail")
+    page.wait_for_selector("[role=option]")
 
 
 def survives_a_crash(seat: AppPage, service: ServiceProcess) -> None:

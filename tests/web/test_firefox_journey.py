@@ -27,6 +27,19 @@ SELECTED: Final = "document.querySelector('[aria-selected=true][data-thread]')"
 FRAME: Final = "document.querySelector('article iframe')"
 EDITOR: Final = "document.querySelector('.rich-text[contenteditable=true]')"
 
+PDF: Final = "ticket-NK48213.pdf"
+INKED: Final = """(() => {
+    const canvas = document.querySelector('.viewer-page canvas');
+    const { data } = canvas?.width ? canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height) : {};
+    return data?.some((value, at) => at % 4 === 0 && value < 90) ?? false;
+})()"""
+"""Whether a page that is shown has something dark on it."""
+PRINTS: Final = "[...document.querySelectorAll('[popover] button')].find((one) => one.innerText.startsWith('Print'))"
+TELLS_WHAT_IS_PRINTED: Final = """() => {
+    if (window === top) addEventListener("message", ({ data }) => { if (data.asked) window.asked = data.asked; });
+    else window.print = () => parent.postMessage({ asked: document.documentElement.innerText }, "*");
+}"""
+"""A machine without a screen has no dialog to print from."""
 BACKGROUND: Final = "getComputedStyle(document.documentElement).backgroundColor"
 
 
@@ -38,6 +51,9 @@ async def test_a_morning_in_firefox(tmp_path: Path) -> None:
             await page.size(**DESKTOP)
             thread = await finds_the_new_mail(page, service)
             await reads_it(page)
+            await looks_at_a_pdf_and_prints(page, service)
+            await page.goto(f"{service.base}/p/mail/t/{thread}")
+            await page.until(FRAME)
             await answers_it(page, service, thread)
             await searches(page)
             await changes_a_setting(page, service)
@@ -75,6 +91,28 @@ async def reads_it(page: FirefoxPage) -> None:
     assert await page.until(f"{FRAME}?.getAttribute('sandbox') !== null && {FRAME}?.clientHeight") > 20
     assert "allow-scripts" not in await page.evaluate(f"{FRAME}.getAttribute('sandbox')")
     await picture(page, "thread")
+
+
+async def looks_at_a_pdf_and_prints(page: FirefoxPage, service: ServiceProcess) -> None:
+    """Its pages are drawn, not only made; and the mail is printed by itself, with its headers."""
+    (ticket, *_) = service.query("mail.search", query=f"filename:{PDF}")["threads"]
+    await page.call("script.addPreloadScript", functionDeclaration=TELLS_WHAT_IS_PRINTED)
+    await page.goto(f"{service.base}/p/mail/t/{ticket['id']}")
+    await page.click(await page_has(page, f"document.querySelector('[aria-label=\"View {PDF}\"]')"))
+    await page.until(INKED)
+    await picture(page, "pdf")
+    await page.press("Escape")
+    await page.until("!document.querySelector('.viewer-page')")
+    await page.evaluate("document.querySelector('.card-more').click()")
+    await page.evaluate(f"{PRINTS}.click()")
+    printed = await page.until("window.asked")
+    assert "From: " in printed
+    assert ticket["subject"] in printed
+
+
+async def page_has(page: FirefoxPage, element: str) -> str:
+    await page.until(element)
+    return element
 
 
 async def answers_it(page: FirefoxPage, service: ServiceProcess, thread: str) -> None:

@@ -49,6 +49,16 @@ def test_one_who_listens_reads_answers_sends_and_takes_back(app: App) -> None:
     expect(row).to_have_attribute("aria-checked", "true")
     app.press("x")
 
+    # What else can be done with it, for who has no menu key; the focus goes there and back.
+    expect(inbox).to_have_accessible_description("The menu key, or ., opens all that can be done with a thread.")
+    app.press(".")
+    menu = page.get_by_role("group", name="This thread")
+    expect(menu.get_by_role("button", name="Open", exact=True)).to_be_focused()
+    page.keyboard.press("End")
+    expect(menu.get_by_role("button", name="Report as spam")).to_be_focused()
+    page.keyboard.press("Escape")
+    app.focuses("thr_00")
+
     # A thread: its subject has the focus, each message is an article that says who wrote it.
     app.press("Enter")
     expect(page.get_by_role("heading", name="Quote for the harbour mural", level=1)).to_be_focused()
