@@ -9,6 +9,7 @@ import { Editor } from "./editor.js";
 import { MissingPage } from "./missing.js";
 import { usePagesNews } from "./news.js";
 import { isAtOrBelow, lastPart, pageHref } from "./paths.js";
+import { Recent } from "./recent.js";
 import { TRASH_HREF, TrashPage } from "./trash.js";
 import { PageTree } from "./tree.js";
 import { PageView } from "./view.js";
@@ -100,5 +101,6 @@ function NewPage() {
           onInput=${(/** @type {{ currentTarget: HTMLInputElement }} */ event) => setPath(event.currentTarget.value)} />
           </label>
       <button class="button primary" disabled=${!wanted}>Go</button>
-    </form>`;
+    </form>
+    <${Recent} />`;
 }

@@ -97,6 +97,10 @@ def test_the_tree_opens_to_the_page_and_a_link_leads_there_without_a_reload(
     for path, body in (("walk", "to [[walk/far/away]]"), ("walk/far", ""), ("walk/far/away", "here")):
         service.mutate("pages.save", path=path, body=body)
     page = visit("/p/")
+    recent = page.get_by_role("region", name="Changed last").get_by_role("link")
+    expect(recent.first).to_have_text("awaywalk/far/away")
+    service.mutate("pages.save", path="walk/near", body="")
+    expect(recent.first).to_have_text("nearwalk/near")
     page.get_by_role("navigation", name="Pages").get_by_role("link", name="walk").click()
     page.locator(".prose a").wait_for()
     page.evaluate("window.stayed = true")
