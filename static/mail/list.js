@@ -125,8 +125,8 @@ export function ThreadLists({ accountId, view: listed, beside, open }) {
     onPointerLeave=${onPointerLeave}
   >
     <${PullSign} />
-    <p id=${HELP} class="sr-only" hidden>The menu key${keysFor("Mail .") && `, or ${keysFor("Mail .")},`} opens all that can be
-      done with a thread.</p>
+    <p id=${HELP} class="sr-only" hidden>The menu key${keysFor("Mail .") && `, or ${keysFor("Mail .")},`} opens all that
+      can be done with a thread.</p>
     <div class="lists-probe row" aria-hidden="true"></div>
     <div class="lists-probe narrow" aria-hidden="true"><div class="row"></div></div>
     <div class="lists-probe section-head" aria-hidden="true"></div>
