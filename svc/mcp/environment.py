@@ -1,6 +1,7 @@
 """Servers of ``SVC_MCP_SERVERS``: whoever sets the environment agrees to start them, and to the tools they first have.
 
-They are looked at once, when they are new or their command is; later changes of their tools wait for an admin.
+They are looked at until that was done once, and again where their command is another. Later changes of their tools
+wait for an admin.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def _connect(tx: Tx, workspace: Workspace) -> int:
         if not server.id.startswith(ENVIRONMENT) or server.problem:
             continue
         known = pinned.kept(tx, server.id)
-        if known is None or known.launch != server.declaration.launch:
+        if known is None or known.looked_at is None or known.launch != server.declaration.launch:
             pinned.connect(tx, server, launch=server.declaration.launch, user_id=user_id)
             count += 1
     return count
