@@ -35,7 +35,7 @@ from svc.protocol.rows import (
 from svc.protocol.static import StaticTree
 from svc.protocol.traffic import Traffic
 from svc.protocol.trpc import RpcLayer
-from svc.protocol.websocket import Socket, SocketClosed, SocketLimits
+from svc.protocol.websocket import Nudge, Socket, SocketClosed, SocketLimits, encode_text_frame
 
 __all__ = [
     "DEFAULT_LIMITS",
@@ -61,6 +61,7 @@ __all__ = [
     "LoopbackGuard",
     "MachinesGuard",
     "Nothing",
+    "Nudge",
     "Procedure",
     "ProcedureKind",
     "Producer",
@@ -80,6 +81,7 @@ __all__ = [
     "Wire",
     "clear_cookie",
     "cookie",
+    "encode_text_frame",
     "json_response",
     "redirect",
     "serve_connection",

@@ -20,7 +20,7 @@ from svc.protocol.drain import Drain
 from svc.protocol.messages import Headers, Request, Response, pour, problem
 from svc.protocol.response_head import BODILESS, close_body
 from svc.protocol.strict import check_host
-from svc.protocol.websocket import GOING_AWAY, NORMAL, Socket, SocketClosed
+from svc.protocol.websocket import GOING_AWAY, NORMAL, NUDGE, Nudge, Socket, SocketClosed
 
 Scope = MutableMapping[str, Any]  # the edge: ASGI's own untyped dictionaries
 Message = MutableMapping[str, Any]
@@ -127,6 +127,8 @@ class AsgiSocket(Socket):
         self._receive = receive
         self._headers = accepted.headers
         self._is_closed = False
+        self._is_nudged = False
+        self._listening: trio.CancelScope | None = None
 
     async def accept(self, *, headers: Iterable[tuple[str, str]] = ()) -> None:
         fields = _encode_fields([*self._headers, *headers])
@@ -143,6 +145,21 @@ class AsgiSocket(Socket):
         text = message.get("text")
         data: str | bytes = text if text is not None else message["bytes"]
         return data
+
+    async def listen(self) -> str | bytes | Nudge | None:
+        if not self._is_nudged:
+            with trio.CancelScope() as self._listening:
+                try:
+                    return await self.receive()
+                finally:
+                    self._listening = None
+        self._is_nudged = False
+        return NUDGE
+
+    def nudge(self) -> None:
+        self._is_nudged = True
+        if self._listening is not None:
+            self._listening.cancel()
 
     async def send(self, message: str | bytes) -> None:
         if self._is_closed:

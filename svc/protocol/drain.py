@@ -38,3 +38,12 @@ class Drain:
             yield
         finally:
             self._callbacks.discard(callback)
+
+    def tell(self, callback: Callable[[], None]) -> None:
+        """Until :meth:`forget`, ``callback`` is called when the drain begins; at once where it has begun."""
+        self._callbacks.add(callback)
+        if self.event.is_set():
+            callback()
+
+    def forget(self, callback: Callable[[], None]) -> None:
+        self._callbacks.discard(callback)

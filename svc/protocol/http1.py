@@ -33,6 +33,7 @@ from svc.protocol.wire_input import PeerGone, WireInput
 
 _BAD_REQUEST: Final = 400
 _NO_BODY: Final = BytesBody()
+_SOCKET_LIMITS: Final = SocketLimits()
 
 Phase = Literal["idle", "head", "answer"]
 AnyApplication = Application[Any]  # the edge: what its rows are handed does not matter here
@@ -54,15 +55,17 @@ async def serve_connection(
     try:
         accepted = await connection.run()
         if accepted is not None:
+            leftover = bytes(connection.wire.buffer)
+            del connection  # a socket lives long, and needs nothing of it
             request, socket = accepted
             await serve_socket(
                 stream,
                 request=request,
-                leftover=bytes(connection.wire.buffer),
+                leftover=leftover,
                 handler=socket.handler,
-                limits=socket_limits or SocketLimits(),
+                limits=socket_limits or _SOCKET_LIMITS,
                 log=log,
-                draining=drain.event,
+                drain=drain,
                 headers=socket.headers,
             )
     except PeerGone:

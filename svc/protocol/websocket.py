@@ -16,10 +16,10 @@ import base64
 import binascii
 import struct
 from abc import ABC, abstractmethod
-from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from enum import Enum
 from http import HTTPStatus
 from typing import Final
 
@@ -31,12 +31,15 @@ from wsproto.utilities import generate_accept_token
 
 from svc.errors import Forbidden, Invalid, Refusal, Unavailable
 from svc.log import Log
-from svc.protocol.messages import HeaderList, Request, problem
+from svc.protocol.direct import Direct
+from svc.protocol.drain import Drain
+from svc.protocol.messages import HeaderList, Headers, Request, problem
 
 NORMAL: Final = 1000
 GOING_AWAY: Final = 1001
 MESSAGE_TOO_BIG: Final = 1009
 
+_NO_HEADERS: Final = Headers()
 _VERSION: Final = "13"
 _KEY_BYTES: Final = 16
 _FIN_TEXT: Final = 0x81
@@ -50,11 +53,24 @@ class SocketClosed(Exception):
     """There is nobody to send to any more. A handler may let it pass: it ends the handler, not the service."""
 
 
+class Nudge(Enum):
+    """What :meth:`Socket.listen` answers where somebody wants its handler's attention."""
+
+    NUDGE = "nudge"
+
+
+NUDGE: Final = Nudge.NUDGE
+
+
 class Socket(ABC):
     """One WebSocket as a handler sees it. One task receives; any number may send.
 
-    A handler spends its idle time in :meth:`receive`: that is where pings are answered and where a dead peer shows.
+    A handler spends its idle time in :meth:`receive` or :meth:`listen`: that is where pings are sent and answered, and
+    where a dead peer shows. Who has more than messages to wait for needs no second task: whoever has news for it calls
+    :meth:`nudge`.
     """
+
+    __slots__ = ()
 
     @abstractmethod
     async def accept(self, *, headers: Iterable[tuple[str, str]] = ()) -> None:
@@ -63,6 +79,21 @@ class Socket(ABC):
     @abstractmethod
     async def receive(self) -> str | bytes | None:
         """The next whole message; ``None`` once the socket is closed or the peer is gone."""
+
+    @abstractmethod
+    async def listen(self) -> str | bytes | Nudge | None:
+        """As :meth:`receive`, or that there was a :meth:`nudge`."""
+
+    @abstractmethod
+    def nudge(self) -> None:
+        """Let the :meth:`listen` that waits return, or else the next one."""
+
+    def send_now(self, frame: bytes) -> bool:
+        """Send what :func:`encode_text_frame` made, if that goes without waiting. False: nothing of it was sent.
+
+        Only for whoever knows that the socket's handler listens.
+        """
+        return False
 
     @abstractmethod
     async def send(self, message: str | bytes) -> None:
@@ -125,23 +156,22 @@ async def serve_socket(
     handler: Handler,
     limits: SocketLimits,
     log: Log,
-    draining: trio.Event,
+    drain: Drain,
     headers: Iterable[tuple[str, str]] = (),
 ) -> None:
     """Take ``stream`` over after an upgrade request, run ``handler``, close the stream.
 
     ``leftover`` is what was read past the request's head; ``headers`` go into the 101 and into every refusal.
-    Setting ``draining`` closes the socket with 1001.
+    When ``drain`` begins the socket is closed with 1001.
     """
     socket = WsprotoSocket(stream, request=request, limits=limits, headers=list(headers))
+    drain.tell(socket.leave)
     try:
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(socket.keep_alive, draining)
-            with socket.life:
-                await _run(handler, socket, request=request, leftover=leftover, log=log)
-            await socket.finish()
-            nursery.cancel_scope.cancel()
+        with socket.life:
+            await _run(handler, socket, request=request, leftover=leftover, log=log)
+        await socket.finish()
     finally:
+        drain.forget(socket.leave)
         await trio.aclose_forcefully(stream)
 
 
@@ -157,7 +187,37 @@ def encode_text_frame(text: str) -> bytes:
 
 
 class WsprotoSocket(Socket):
-    """A server's socket on wsproto over any Trio stream. :func:`serve_socket` makes, runs and ends it."""
+    """A server's socket on wsproto over any Trio stream. :func:`serve_socket` makes, runs and ends it.
+
+    Ten thousand of them may lie idle: so there is no task beside the handler's, and what only some need is made then.
+    """
+
+    __slots__ = (
+        "_away_since",
+        "_direct",
+        "_early",
+        "_ended",
+        "_faulty",
+        "_frames",
+        "_gone",
+        "_headers",
+        "_heard_at",
+        "_inbox",
+        "_is_leaving",
+        "_is_nudged",
+        "_limits",
+        "_partial",
+        "_ping_at",
+        "_reading",
+        "_request",
+        "_rest",
+        "_sending",
+        "_stream",
+        "_torn",
+        "_writing",
+        "life",
+        "refusal",
+    )
 
     def __init__(self, stream: trio.abc.Stream, *, request: Request, limits: SocketLimits, headers: HeaderList) -> None:
         self.life = trio.CancelScope()
@@ -165,19 +225,24 @@ class WsprotoSocket(Socket):
         self.refusal: Refusal | None = None
         """Set when the handler closed the socket instead of accepting it."""
         self._stream = stream
+        self._direct = Direct.of(stream)
         self._request = request
         self._limits = limits
         self._headers = headers
         self._frames: Connection | None = None  # None until accepted
         self._early = b""
-        self._inbox: deque[str | bytes] = deque()
+        self._inbox: list[str | bytes] = []
         self._partial = bytearray()
-        self._writing = trio.Lock()
+        self._writing: trio.Lock | None = None  # made for the first write that has to wait
+        self._rest = b""  # of a frame that the system took in part: it goes before all else
+        self._is_nudged = False
+        self._is_leaving = False  # the service drains
         self._torn = False  # a frame was cut in the middle: nothing sensible can follow it
         self._gone = False  # the peer does not answer any more
         self._ended = False  # we sent or answered a Close, or the peer is gone
         self._faulty = False  # the peer broke the protocol: the rest of its bytes mean nothing
         self._heard_at = trio.current_time()
+        self._ping_at = self._heard_at + limits.ping_interval_s
         self._away_since: float | None = self._heard_at
         self._reading: trio.CancelScope | None = None  # the read under way; woken when the socket ends
         self._sending: trio.CancelScope | None = None  # the write under way; cut only when the peer is given up
@@ -203,12 +268,40 @@ class WsprotoSocket(Socket):
         self._frames = Connection(ConnectionType.SERVER, trailing_data=self._early)  # a Close waits behind the head
         await self._write(head)
         self._heard_at = trio.current_time()
+        self._request.headers = _NO_HEADERS  # what the handshake said weighs as much as an idle socket
+        self._headers = []
 
     async def receive(self) -> str | bytes | None:
         await trio.lowlevel.checkpoint()
         while not self._inbox and not self._ended:
             await self._advance()
-        return self._inbox.popleft() if self._inbox else None
+        return self._inbox.pop(0) if self._inbox else None
+
+    async def listen(self) -> str | bytes | Nudge | None:
+        await trio.lowlevel.checkpoint()
+        while not self._inbox and not self._ended:
+            if self._is_nudged:
+                self._is_nudged = False
+                return NUDGE
+            await self._advance()
+        return self._inbox.pop(0) if self._inbox else None
+
+    def nudge(self) -> None:
+        self._is_nudged = True
+        self._wake()
+
+    def send_now(self, frame: bytes) -> bool:
+        if self._direct is None or self._ended or self._torn or self._rest or self._is_leaving or self._is_writing:
+            return False
+        taken = self._direct.send(frame)
+        if 0 < taken < len(frame):
+            self._rest = frame[taken:]
+            self._wake()
+        return taken > 0
+
+    @property
+    def _is_writing(self) -> bool:
+        return self._writing is not None and self._writing.locked()
 
     async def send(self, message: str | bytes) -> None:
         if isinstance(message, str):
@@ -247,29 +340,29 @@ class WsprotoSocket(Socket):
             await self._write(_head(HTTPStatus(response.status), fields) + body)
         self._end()
 
-    async def keep_alive(self, draining: trio.Event) -> None:
-        """Ping, notice silence, and say goodbye when the service drains. Runs beside the handler."""
-        next_ping = trio.current_time() + self._limits.ping_interval_s
-        while not self._ended:
-            with trio.move_on_at(min(next_ping, self._silence_ends_at())):
-                await draining.wait()
-                await self.close(GOING_AWAY, "The service is shutting down.")
-                return
-            if trio.current_time() >= self._silence_ends_at():
-                self.abort()
-                return
-            if trio.current_time() >= next_ping:
-                next_ping += self._limits.ping_interval_s
-                await self._ping()
+    def leave(self) -> None:
+        """The service drains: say goodbye, and be gone soon."""
+        if self._frames is None and not self._ended:
+            self.refusal = Unavailable("The service is shutting down.")
+            self._end()
+        elif not self._ended:
+            self._is_leaving = True
+            self.life.deadline = min(self.life.deadline, trio.current_time() + self._limits.close_deadline_s)
+            self._wake()
+
+    def _wake(self) -> None:
+        if self._reading is not None:
+            self._reading.cancel()
 
     async def finish(self) -> None:
         """End the handshake the way section 7.1.1 wants it: our Close, the peer's Close, then the connection."""
         if self._frames is None:
             return
-        await self.close()
+        await self._close()
         with trio.move_on_after(self._limits.close_deadline_s):
-            async with self._writing:
-                pass  # a Close that another task is sending is let out first
+            if self._writing is not None:
+                async with self._writing:
+                    pass  # a Close that another task is sending is let out first
             while not (self._gone or self._torn):
                 for event in self._frames.events():
                     self._faulty = self._faulty or _is_fault(event, self._frames.state)
@@ -295,13 +388,39 @@ class WsprotoSocket(Socket):
         event = next(self._frames.events(), None)
         if event is not None:
             await self._on(event)
+        elif self._is_leaving:
+            await self._close()
+        elif self._rest:
+            await self._write(b"")
         else:
-            data = b""
-            with trio.CancelScope() as self._reading:
-                data = await self._read()
-            self._reading = None
-            if not self._ended:
-                self._frames.receive_data(data)
+            await self._receive_more(self._frames)
+
+    async def _receive_more(self, frames: Connection) -> None:
+        """The next bytes; until then pings are sent when they are due, and silence is noticed."""
+        self._listen()
+        data = None
+        silence_ends_at = self._silence_ends_at()
+        with trio.CancelScope(deadline=min(self._ping_at, silence_ends_at)) as self._reading:
+            data = await self._read()
+        self._reading = None
+        now = trio.current_time()
+        if self._ended:
+            return
+        if data is not None:
+            frames.receive_data(data)
+        elif now >= silence_ends_at:
+            self.abort()
+        elif now >= self._ping_at:
+            self._ping_at += self._limits.ping_interval_s
+            if self._ping_at <= now:  # nobody listened for a while
+                self._ping_at = now + self._limits.ping_interval_s
+            await self._ping()
+
+    async def _close(self) -> None:
+        if self._is_leaving:
+            await self.close(GOING_AWAY, "The service is shutting down.")
+        else:
+            await self.close()
 
     async def _on(self, event: Event) -> None:
         if isinstance(event, TextMessage | BytesMessage):
@@ -338,13 +457,10 @@ class WsprotoSocket(Socket):
             self.abort()
 
     async def _ping(self) -> None:
-        if self._frames is None:
-            return
-        with trio.move_on_at(self._silence_ends_at()):
-            try:
-                await self._send_event(Ping())
-            except SocketClosed:
-                self.abort()
+        try:
+            await self._send_event(Ping())
+        except SocketClosed:
+            self.abort()
 
     async def _say_goodbye(self, event: CloseConnection) -> None:
         """Send the Close that begins or answers the closing handshake. Whatever comes of it, the socket has ended.
@@ -369,10 +485,19 @@ class WsprotoSocket(Socket):
 
     async def _write(self, data: bytes) -> None:
         """Hand bytes to the system, one writer at a time. A peer that does not take them in time is given up."""
+        if self._direct is not None and not (self._torn or self._gone or self._rest or self._is_writing):
+            taken = self._direct.send(data)
+            if taken == len(data):
+                await trio.lowlevel.cancel_shielded_checkpoint()  # others have their turn; what is sent was sent
+                return
+            self._rest, data = data[taken:] if taken else b"", b"" if taken else data
+        if self._writing is None:
+            self._writing = trio.Lock()
         async with self._writing:
             if self._torn or self._gone:
                 raise SocketClosed
             self._torn = True  # until every byte is out
+            data, self._rest = self._rest + data, b""
             with trio.move_on_after(self._limits.send_deadline_s) as self._sending:
                 with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
                     await self._stream.send_all(data)
@@ -386,7 +511,10 @@ class WsprotoSocket(Socket):
         """The next bytes; empty once there are no more."""
         self._listen()
         try:
-            data = bytes(await self._stream.receive_some(self._limits.read_bytes))
+            if self._direct is not None:
+                data = await self._direct.receive(self._limits.read_bytes)
+            else:
+                data = bytes(await self._stream.receive_some(self._limits.read_bytes))
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             data = b""
         finally:
@@ -403,15 +531,13 @@ class WsprotoSocket(Socket):
             self._away_since = None
 
     def _silence_ends_at(self) -> float:
-        listening = self._away_since is None
-        return self._heard_at + self._limits.silence_s if listening else float("inf")
+        return self._heard_at + self._limits.silence_s
 
     def _end(self) -> None:
         """From here on nothing is received or sent; whoever waits for either is woken, the handler soon after."""
         self._ended = True
         self.life.deadline = min(self.life.deadline, trio.current_time() + self._limits.close_deadline_s)
-        if self._reading is not None:
-            self._reading.cancel()
+        self._wake()
 
 
 async def _run(handler: Handler, socket: WsprotoSocket, *, request: Request, leftover: bytes, log: Log) -> None:

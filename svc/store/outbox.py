@@ -9,8 +9,7 @@ To follow without gap or repeat: subscribe first, then read the rows after the l
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Final
@@ -56,15 +55,33 @@ class Overflowed(Exception):
 
 
 class Subscription:
-    """The rows published since it was made, waiting to be taken. A context manager: leaving it unsubscribes."""
+    """The rows published since it was made, waiting to be taken. A context manager: leaving it unsubscribes.
 
-    def __init__(self, outbox: Outbox, *, since: int, limit: int, limit_bytes: int) -> None:
+    ``notify`` is called whenever there is something to take; who has it need not wait in :meth:`receive`.
+    """
+
+    __slots__ = (
+        "_arrived",
+        "_limit",
+        "_limit_bytes",
+        "_notify",
+        "_outbox",
+        "_waiting",
+        "_waiting_bytes",
+        "overflowed",
+        "since",
+    )
+
+    def __init__(
+        self, outbox: Outbox, *, since: int, limit: int, limit_bytes: int, notify: Callable[[], None] | None
+    ) -> None:
         self._outbox = outbox
         self._limit = limit
         self._limit_bytes = limit_bytes
-        self._waiting: deque[OutboxRow] = deque()
+        self._notify = notify
+        self._waiting: list[OutboxRow] = []
         self._waiting_bytes = 0
-        self._arrived = trio.Event()
+        self._arrived: trio.Event | None = None
         self.since = since
         """The newest row that was published before; every later one comes through here."""
         self.overflowed = False
@@ -80,15 +97,32 @@ class Subscription:
         while not self._waiting:
             if self.overflowed:
                 raise Overflowed
-            await self._arrived.wait()
             self._arrived = trio.Event()
+            await self._arrived.wait()
+            self._arrived = None
         await trio.lowlevel.checkpoint()
+        return self.take()
+
+    def take(self) -> list[OutboxRow]:
+        """All rows that wait, oldest first, without waiting for any. Raises :class:`Overflowed`."""
         if self.overflowed:
             raise Overflowed
-        rows = list(self._waiting)
-        self._waiting.clear()
+        rows, self._waiting = self._waiting, []
         self._waiting_bytes = 0
         return rows
+
+    @property
+    def waiting(self) -> Sequence[OutboxRow]:
+        """What could be taken, oldest first."""
+        return self._waiting
+
+    def drop(self, count: int) -> None:
+        """Take the oldest so many."""
+        if count >= len(self._waiting):
+            self.take()
+            return
+        self._waiting_bytes -= sum([len(row.payload) for row in self._waiting[:count]])
+        del self._waiting[:count]
 
     def close(self) -> None:
         self._outbox.forget(self)
@@ -101,8 +135,11 @@ class Subscription:
             self.close()
         else:
             self._waiting.extend(rows)
-            self._waiting_bytes += sum(len(row.payload) for row in rows)
-        self._arrived.set()
+            self._waiting_bytes += sum([len(row.payload) for row in rows])
+        if self._arrived is not None:
+            self._arrived.set()
+        if self._notify is not None:
+            self._notify()
 
 
 class Outbox:
@@ -121,8 +158,14 @@ class Outbox:
         """How many follow."""
         return len(self._subscriptions)
 
-    def subscribe(self, *, limit: int = MAX_WAITING_ROWS, limit_bytes: int = MAX_WAITING_BYTES) -> Subscription:
-        subscription = Subscription(self, since=self._head, limit=limit, limit_bytes=limit_bytes)
+    def subscribe(
+        self,
+        *,
+        limit: int = MAX_WAITING_ROWS,
+        limit_bytes: int = MAX_WAITING_BYTES,
+        notify: Callable[[], None] | None = None,
+    ) -> Subscription:
+        subscription = Subscription(self, since=self._head, limit=limit, limit_bytes=limit_bytes, notify=notify)
         self._subscriptions[subscription] = None
         return subscription
 

@@ -18,7 +18,7 @@ from svc.doors import Door, Internal, max_connections, serve_port
 from svc.feature import routes_of
 from svc.identity import CORS_ORIGINS, Identity, believed_proxies
 from svc.listening import Front
-from svc.nursery import Child, Subsystem
+from svc.nursery import Child, Subsystem, open_task_group
 from svc.principal import Principal
 from svc.protocol import (
     Application,
@@ -33,6 +33,7 @@ from svc.runs import Dispatcher
 from svc.settings import DRAIN_S, HOST, INTERNAL_TOKEN, PORT, PUBLIC_ORIGIN, canonical_origin
 from svc.store import INTERNAL_PORT_FILE, INTERNAL_TOKEN_FILE, Home
 from svc.surface.assets import static_directory
+from svc.surface.live import FanOut
 from svc.surface.overload import LIMITS, RESERVED_CONNECTIONS, Overloaded
 from svc.switches import SWITCHES, is_on
 from svc.workspace import RequestContext, Workspace
@@ -78,12 +79,14 @@ class Surface:
         child.started()
         child.log.info("http.listening", origin=self.origin, port=self.port, front=self.front)
         self.announce(self.origin)
-        if self.front == "own":
-            await self._serve(child, listeners)
-        else:
-            from svc.surface.hypercorn_front import serve_by_hypercorn  # an extra, which need not be installed
+        async with open_task_group() as nursery:
+            nursery.start_soon(self.workspace.service(FanOut).run)
+            if self.front == "own":
+                await self._serve(child, listeners)
+            else:
+                from svc.surface.hypercorn_front import serve_by_hypercorn  # an extra, which need not be installed
 
-            await serve_by_hypercorn(child, listeners, self.build_application(), config=self.workspace.config)
+                await serve_by_hypercorn(child, listeners, self.build_application(), config=self.workspace.config)
 
     async def _serve(self, child: Child, listeners: Sequence[trio.SocketListener]) -> None:
         self._open = trio.Semaphore(self.max_connections)
@@ -127,6 +130,7 @@ def build(workspace: Workspace) -> None:
             rpc=RpcLayer(procedures, log=workspace.log),
         )
     )
+    workspace.provide(FanOut())
     workspace.provide(
         Internal(
             name="internal",

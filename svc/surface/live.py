@@ -3,15 +3,15 @@
 
 Theory. The outbox's sequence only grows. Who listens has a position: up to there they have been told the rows of their
 topics. To begin at ``after`` the kept rows between it and the position are replayed for the topics that are new, and
-these are added; later rows come live. Both happen under one lock, so nothing is missed and nothing repeated. When
+these are added; later rows come live. One task does both, so nothing is missed and nothing repeated. When
 ``after`` is older than what is kept (or from another life of the database), a ``reset`` tells the client to fetch anew.
 Who falls too far behind is let go: its client comes back and resumes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, field
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Annotated, Final
 
 import msgspec
@@ -19,8 +19,7 @@ import trio
 
 from svc.errors import Invalid, Unauthenticated, Unavailable
 from svc.identity import CLOSE_SIGNED_OUT, IDENTITY_TOPIC
-from svc.nursery import open_task_group
-from svc.protocol import Feed, Request, Socket, Tell, Wire
+from svc.protocol import Feed, Nudge, Request, Socket, Tell, Wire, encode_text_frame
 from svc.store import OutboxRow, Overflowed, Subscription, oldest_kept, rows_after
 from svc.workspace import RequestContext
 
@@ -39,6 +38,8 @@ MAX_COMPLAINT: Final = 500
 """Characters of the message of an `error` frame. Beyond: it is cut."""
 MAX_DIGITS: Final = 18
 """Digits of the id of an event that is resumed from. Beyond: 400 `BAD_REQUEST`."""
+TOLD_AT_ONCE: Final = 64
+"""Sockets that an event is sent to before others have their turn. Beyond: the next ones come after that."""
 CLOSE_TRY_AGAIN: Final = 1013
 
 
@@ -115,17 +116,7 @@ class SignedOut(Exception):
 async def live(context: RequestContext, request: Request, socket: Socket) -> None:
     """Serve one client of ``/ws`` until it goes."""
     await socket.accept()
-
-    async def send(frame: Frame) -> None:
-        await socket.send(_text(frame))
-
-    with _subscribed(context) as subscription:
-        listener = _Listener(context=context, send=send, position=subscription.since)
-        await send(Ready(seq=subscription.since))
-        async with open_task_group() as nursery:
-            nursery.start_soon(_pump, listener, subscription, socket)
-            await _listen(listener, socket)
-            nursery.cancel_scope.cancel()
+    await _Client(context, socket).serve()
 
 
 async def live_feed(context: RequestContext, wanted: Listening) -> Feed:
@@ -142,11 +133,12 @@ async def live_feed(context: RequestContext, wanted: Listening) -> Feed:
             async def send(frame: Frame) -> None:
                 await tell(frame, id=str(told if isinstance(frame, Ready) else frame.seq))
 
-            listener = _Listener(context=context, send=send, position=subscription.since)
+            listener = _Reader(context, send, position=subscription.since)
             await send(Ready(seq=subscription.since))
             await listener.add(wanted.topics, after=after)
             try:
-                await listener.follow(subscription)
+                while True:
+                    await listener.pass_on(await subscription.receive())
             except Overflowed:
                 raise Unavailable("Too far behind.") from None
             except SignedOut:
@@ -155,8 +147,9 @@ async def live_feed(context: RequestContext, wanted: Listening) -> Feed:
     return feed
 
 
-def _subscribed(context: RequestContext) -> Subscription:
-    return context.workspace.store.outbox.subscribe(limit=MAX_FRAMES_BEHIND, limit_bytes=MAX_BYTES_BEHIND)
+def _subscribed(context: RequestContext, notify: Callable[[], None] | None = None) -> Subscription:
+    outbox = context.workspace.store.outbox
+    return outbox.subscribe(limit=MAX_FRAMES_BEHIND, limit_bytes=MAX_BYTES_BEHIND, notify=notify)
 
 
 def _known_topics(context: RequestContext) -> frozenset[str]:
@@ -169,93 +162,215 @@ def _position(last_event_id: str) -> int:
     return int(last_event_id)
 
 
-@dataclass(kw_only=True)
-class _Listener:
+class _Listener(ABC):
     """Somebody who is told the rows of some topics."""
 
-    context: RequestContext
-    send: Callable[[Frame], Awaitable[None]]
-    position: int
-    topics: set[str] = field(default_factory=set)
-    turn: trio.Lock = field(default_factory=trio.Lock)
+    __slots__ = ("context", "position", "topics")
 
-    async def follow(self, subscription: Subscription) -> None:
-        """Pass on what is published. Raises :class:`Overflowed` and :class:`SignedOut`."""
-        while True:
-            rows = await subscription.receive()
-            if any(self._ends(row) for row in rows):
-                raise SignedOut
-            async with self.turn:
-                for row in rows:
-                    await self._pass_on(row, self.topics)
-                self.position = rows[-1].seq
+    def __init__(self, context: RequestContext, *, position: int) -> None:
+        self.context = context
+        self.position = position
+        self.topics: frozenset[str] = frozenset()
+
+    @abstractmethod
+    async def tell(self, row: OutboxRow) -> None:
+        """Send a row that this listener may know of and wants to."""
+
+    @abstractmethod
+    async def reset(self) -> None:
+        """Send that what was asked for is no longer kept."""
+
+    async def pass_on(self, rows: Sequence[OutboxRow]) -> None:
+        """Tell what was published. Raises :class:`SignedOut`."""
+        if any(self.ends(row) for row in rows):
+            raise SignedOut
+        for row in rows:
+            if self.wants(row, self.topics):
+                await self.tell(row)
+        self.position = rows[-1].seq
 
     async def add(self, topics: Iterable[str], *, after: int | None) -> None:
         """Listen to these as well, of which all behind ``after`` is told."""
-        async with self.turn:
-            new = set(topics) - self.topics
-            if after is not None and new:
-                await self._replay(after, new)
-            self.topics |= new
+        new = frozenset(topics) - self.topics
+        if after is not None and new:
+            await self._replay(after, new)
+        self.topics |= new
 
-    async def _replay(self, after: int, topics: set[str]) -> None:
+    async def _replay(self, after: int, topics: frozenset[str]) -> None:
         store = self.context.workspace.store
         oldest = await store.read(oldest_kept)
         if after > self.position or after + 1 < oldest:
-            await self.send(Reset(seq=self.position))
+            await self.reset()
             return
         while after < self.position:
             rows = await store.read(rows_after, after, REPLAY_PAGE, upto=self.position)
             if not rows:
                 return
             for row in rows:
-                await self._pass_on(row, topics)
+                if self.wants(row, topics):
+                    await self.tell(row)
             after = rows[-1].seq
 
-    def _ends(self, row: OutboxRow) -> bool:
+    def ends(self, row: OutboxRow) -> bool:
         """The device or session that listens is no longer good."""
         return row.topic == IDENTITY_TOPIC and row.id == self.context.principal.device_id
 
-    async def _pass_on(self, row: OutboxRow, topics: set[str]) -> None:
-        if row.topic in topics and row.visible_to(self.context.principal):
-            payload = msgspec.Raw(row.payload)
-            await self.send(Event(seq=row.seq, topic=row.topic, kind=row.kind, id=row.id, payload=payload))
+    def wants(self, row: OutboxRow, topics: frozenset[str]) -> bool:
+        return row.topic in topics and row.visible_to(self.context.principal)
 
 
-async def _pump(listener: _Listener, subscription: Subscription, socket: Socket) -> None:
-    try:
-        await listener.follow(subscription)
-    except Overflowed:
-        await socket.close(CLOSE_TRY_AGAIN, "too far behind")
-    except SignedOut:
-        await socket.close(CLOSE_SIGNED_OUT, "signed out")
+class _Reader(_Listener):
+    """Who listens by the subscription."""
+
+    __slots__ = ("_send",)
+
+    def __init__(self, context: RequestContext, send: Callable[[Frame], Awaitable[None]], *, position: int) -> None:
+        super().__init__(context, position=position)
+        self._send = send
+
+    async def tell(self, row: OutboxRow) -> None:
+        await self._send(_event(row))
+
+    async def reset(self) -> None:
+        await self._send(Reset(seq=self.position))
 
 
-async def _listen(listener: _Listener, socket: Socket) -> None:
-    """Answer what the client says, until it goes."""
-    while (message := await socket.receive()) is not None:
+class _Client(_Listener):
+    """Who listens by ``/ws``. There may be ten thousand: each is one task, which mostly waits for its client.
+
+    While it does, :class:`FanOut` sends what is new; what cannot leave at once is left to the task.
+    """
+
+    __slots__ = ("_fan_out", "_is_listening", "_socket", "_subscription")
+
+    def __init__(self, context: RequestContext, socket: Socket) -> None:
+        self._socket = socket
+        self._fan_out = context.workspace.service(FanOut)
+        self._is_listening = False
+        self._subscription = _subscribed(context, self._notify)
+        super().__init__(context, position=self._subscription.since)
+
+    async def serve(self) -> None:
+        with self._subscription:
+            try:
+                await self._socket.send(_text(Ready(seq=self.position)))
+                while (said := await self._next()) is not None:
+                    if isinstance(said, str | bytes):
+                        await self._hear(said)
+                    while self._subscription.waiting or self._subscription.overflowed:
+                        await self.pass_on(self._subscription.take())
+            except Overflowed:
+                await self._socket.close(CLOSE_TRY_AGAIN, "too far behind")
+            except SignedOut:
+                await self._socket.close(CLOSE_SIGNED_OUT, "signed out")
+
+    async def tell(self, row: OutboxRow) -> None:
+        await self._socket.send_encoded(self._fan_out.frame(row))
+
+    async def reset(self) -> None:
+        await self._socket.send(_text(Reset(seq=self.position)))
+
+    def tell_now(self) -> None:
+        """Send what waits, as far as that goes without waiting, and leave the rest to the task."""
+        if not self._is_listening:
+            return  # it looks by itself before it listens again
+        told = 0
+        for row in self._subscription.waiting:
+            if self.ends(row):
+                break
+            if self.wants(row, self.topics) and not self._socket.send_now(self._fan_out.frame(row)):
+                break
+            self.position = row.seq
+            told += 1
+        if told < len(self._subscription.waiting) or self._subscription.overflowed:
+            self._socket.nudge()
+        if told:
+            self._subscription.drop(told)
+
+    def _notify(self) -> None:
+        if self._is_listening:
+            self._fan_out.call(self)
+
+    async def _next(self) -> str | bytes | Nudge | None:
+        self._is_listening = True
+        try:
+            return await self._socket.listen()
+        finally:
+            self._is_listening = False
+
+    async def _hear(self, message: str | bytes) -> None:
+        """Answer what the client says."""
         try:
             wanted = _decode(message)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            await _complain(socket, f"The frame is not one that this socket takes: {error}")
-            continue
+            await _complain(self._socket, f"The frame is not one that this socket takes: {error}")
+            return
         match wanted:
             case _Subscribe():
-                known = _known_topics(listener.context)
+                known = _known_topics(self.context)
                 unknown = sorted(set(wanted.topics) - known)
                 if unknown:
-                    await _complain(socket, f"There is no topic {unknown[0]!r}.")
-                await listener.add(known.intersection(wanted.topics), after=wanted.after)
+                    await _complain(self._socket, f"There is no topic {unknown[0]!r}.")
+                await self.add(known.intersection(wanted.topics), after=wanted.after)
+                self.topics = self._fan_out.same(self.topics)
             case _Unsubscribe():
-                async with listener.turn:
-                    listener.topics.difference_update(wanted.topics)
+                self.topics = self._fan_out.same(self.topics.difference(wanted.topics))
             case _Ping():
-                async with listener.turn:
-                    await socket.send(_text(_Pong()))
+                await self._socket.send(_text(_Pong()))
+
+
+class FanOut:
+    """Tells those who listen by ``/ws`` what is published: a few at a time, so that nobody else waits for all of them,
+    and each event is encoded once for all who get it."""
+
+    def __init__(self) -> None:
+        self._due: dict[_Client, None] = {}
+        self._called = trio.Event()
+        self._frames: dict[int, bytes] = {}
+        self._frame_bytes = 0
+        self._topics: dict[frozenset[str], frozenset[str]] = {}
+
+    async def run(self) -> None:
+        while True:
+            await self._called.wait()
+            self._called = trio.Event()
+            while self._due:
+                due, self._due = self._due, {}
+                for told, client in enumerate(due, 1):
+                    client.tell_now()
+                    if told % TOLD_AT_ONCE == 0:
+                        await trio.lowlevel.checkpoint()
+
+    def call(self, client: _Client) -> None:
+        """There is something for ``client``."""
+        self._due[client] = None
+        self._called.set()
+
+    def frame(self, row: OutboxRow) -> bytes:
+        """As it is sent to whoever may know of it."""
+        frame = self._frames.get(row.seq)
+        if frame is None:
+            frame = encode_text_frame(_text(_event(row)))
+            if len(self._frames) >= MAX_FRAMES_BEHIND or self._frame_bytes >= MAX_BYTES_BEHIND:
+                self._frames.clear()
+                self._frame_bytes = 0
+            self._frames[row.seq] = frame
+            self._frame_bytes += len(frame)
+        return frame
+
+    def same(self, topics: frozenset[str]) -> frozenset[str]:
+        """One of all that are equal: most clients listen to the same."""
+        if len(self._topics) >= MAX_TOPICS:
+            self._topics.clear()
+        return self._topics.setdefault(topics, topics)
 
 
 async def _complain(socket: Socket, message: str) -> None:
     await socket.send(_text(_Complaint(code="invalid", message=message[:MAX_COMPLAINT])))
+
+
+def _event(row: OutboxRow) -> Event:
+    return Event(seq=row.seq, topic=row.topic, kind=row.kind, id=row.id, payload=msgspec.Raw(row.payload))
 
 
 def _text(frame: Wire) -> str:

@@ -13,6 +13,7 @@ from wsproto.connection import Connection
 from wsproto.events import BytesMessage, CloseConnection, Event, TextMessage
 
 from svc.log import Log
+from svc.protocol.drain import Drain
 from svc.protocol.messages import Headers, Request
 from svc.protocol.websocket import Socket, SocketLimits, serve_socket
 
@@ -90,7 +91,7 @@ async def served(
     request: Request | None = None,
     limits: SocketLimits | None = None,
     leftover: bytes = b"",
-    draining: trio.Event | None = None,
+    drain: Drain | None = None,
     pair: EndPair = trio.testing.memory_stream_pair,
 ) -> AsyncIterator[Client]:
     """A server that runs ``handler``, and its client, the handshake's answer read. Waits for the server to finish."""
@@ -104,7 +105,7 @@ async def served(
             handler=handler,
             limits=limits or SocketLimits(),
             log=log,
-            draining=trio.Event() if draining is None else draining,
+            drain=drain or Drain(),
             headers=[("x-request-id", "r1")],
         )
 

@@ -14,6 +14,7 @@ from wsproto.connection import Connection
 from wsproto.events import BytesMessage, CloseConnection, Ping, Pong, TextMessage
 
 from svc.errors import NotFound, Refusal
+from svc.protocol.drain import Drain
 from svc.protocol.messages import BytesBody
 from svc.protocol.websocket import (
     Socket,
@@ -222,6 +223,10 @@ async def test_a_socket_without_frames_of_its_own_sends_an_encoded_one_as_text()
 
         async def receive(self) -> None: ...
 
+        async def listen(self) -> None: ...
+
+        def nudge(self) -> None: ...
+
         async def send(self, message: str | bytes) -> None:
             sent.append(message)
 
@@ -316,9 +321,9 @@ async def test_a_handler_that_ignores_the_end_is_ended(log: RecordedLog) -> None
 
 
 async def test_a_drain_closes_with_1001(log: RecordedLog) -> None:
-    draining = trio.Event()
-    async with served(echo, log, draining=draining) as client:
-        draining.set()
+    drain = Drain()
+    async with served(echo, log, drain=drain) as client:
+        drain.begin()
         closed = await client.until_closed()
         assert closed is not None
         assert closed.code == 1001
@@ -335,18 +340,18 @@ async def test_a_close_gets_out_although_the_woken_handler_cancels_who_closes(lo
             assert await socket.receive() is None
             nursery.cancel_scope.cancel()
 
-    draining = trio.Event()
+    drain = Drain()
     for one, code in ((handler, 1013), (echo, 1001)):
-        async with served(one, log, draining=draining) as client:
+        async with served(one, log, drain=drain) as client:
             if one is echo:
-                draining.set()
+                drain.begin()
             closed = await client.until_closed()
             assert closed is not None
             assert closed.code == code
 
 
 async def test_a_drain_that_comes_as_soon_as_the_client_has_the_handshake_is_told(log: RecordedLog) -> None:
-    let_go, draining = trio.Event(), trio.Event()
+    let_go, drain = trio.Event(), Drain()
 
     def pair() -> tuple[trio.abc.Stream, trio.abc.Stream]:
         near, far = trio.testing.memory_stream_pair()
@@ -360,8 +365,8 @@ async def test_a_drain_that_comes_as_soon_as_the_client_has_the_handshake_is_tol
         far.send_stream.send_all_hook = linger
         return near, far
 
-    async with served(echo, log, draining=draining, pair=pair) as client:
-        draining.set()
+    async with served(echo, log, drain=drain, pair=pair) as client:
+        drain.begin()
         await trio.testing.wait_all_tasks_blocked()
         let_go.set()
         closed = await client.until_closed()
@@ -512,7 +517,7 @@ async def test_a_flood_of_pings_from_a_client_that_does_not_read_is_cut(log: Rec
                 handler=echo,
                 limits=SocketLimits(),
                 log=log,
-                draining=trio.Event(),
+                drain=Drain(),
             )
 
         nursery.start_soon(serve)
