@@ -212,8 +212,11 @@ class Application(Generic[C]):
         headers = [("x-request-id", request.id)]
 
         async def handle(socket: Socket) -> None:
-            with self._traffic.socket(row.path):
+            self._traffic.opened(row.path)
+            try:
                 await row.handle(context, request, socket)
+            finally:
+                self._traffic.closed(row.path)
 
         return AcceptedSocket(handler=handle, headers=headers)
 

@@ -7,8 +7,6 @@ by the rows of the service, and nothing of anybody's is in it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Final
 
 from svc.durations import Durations
@@ -31,11 +29,9 @@ class Traffic:
             durations = self.durations[path] = Durations()
         durations.add(took_s)
 
-    @contextmanager
-    def socket(self, path: str) -> Iterator[None]:
-        """While a WebSocket is open."""
+    def opened(self, path: str) -> None:
+        """A WebSocket; :meth:`closed` follows."""
         self.sockets[path] += 1
-        try:
-            yield
-        finally:
-            self.sockets[path] -= 1
+
+    def closed(self, path: str) -> None:
+        self.sockets[path] -= 1

@@ -268,7 +268,8 @@ class WsprotoSocket(Socket):
         self._frames = Connection(ConnectionType.SERVER, trailing_data=self._early)  # a Close waits behind the head
         await self._write(head)
         self._heard_at = trio.current_time()
-        self._request.headers = _NO_HEADERS  # what the handshake said weighs as much as an idle socket
+        # What the handshake said, and what read it, weigh as much as an idle socket.
+        self._request.headers, self._request.gone = _NO_HEADERS, None
         self._headers = []
 
     async def receive(self) -> str | bytes | None:
