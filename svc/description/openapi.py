@@ -10,7 +10,7 @@ Pure. Owns the shape of the document; it never looks at a value.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -33,7 +33,8 @@ PROBLEM_JSON: Final = "application/problem+json"
 _TITLES: Final = {row.status: row.title for row in ERRORS.values()}
 SAYS_NOTHING: Final = Says(answers={200: None})
 _METHODS: Final[dict[ProcedureKind, str]] = {"query": "get", "mutation": "post", "subscription": "get"}
-_REF: Final = "#/components/schemas/{name}"
+_REF_START: Final = "#/components/schemas/"
+_REF: Final = _REF_START + "{name}"
 _PARAMETER: Final = re.compile(r"[:*]([A-Za-z0-9_]+)")
 _INTRO: Final = (
     "Everything the app does. Procedures speak the wire of tRPC 11, so its public client works unchanged, typed by "
@@ -120,7 +121,10 @@ class _Types:
 
     def __init__(self, features: Sequence[Feature]) -> None:
         named = list(_named(features))
-        schemas, self.components = msgspec.json.schema_components(named, ref_template=_REF)
+        schemas, components = msgspec.json.schema_components(named, ref_template=_REF)
+        names = _names(components)
+        schemas = _renamed(schemas, names)
+        self.components: Json = {names[key]: _renamed(schema, names) for key, schema in components.items()}
         self._schemas = {id(kind): schema for kind, schema in zip(named, schemas, strict=True)}
         self._apart = list(_parameters(features))
         self._kept = named  # an id is good for as long as what it names lives
@@ -142,6 +146,32 @@ class _Types:
     def _name(self, record: type) -> str:
         reference: str = self.schema(record)["$ref"]
         return reference.rpartition("/")[2]
+
+
+def _names(components: Iterable[str]) -> dict[str, str]:
+    """How the records are called here. Two of one name, which msgspec tells apart by their modules, bear the names of
+    their features, as in what ``svc types`` prints: ``svc.rules.wire.RunOut`` is RulesRunOut."""
+    names: dict[str, str] = {}
+    for key in components:
+        words = key.split(".")
+        name = words[-1] if len(words) == 1 else words[1].capitalize() + words[-1]
+        if name in names.values():  # two in one feature
+            name = "".join(word.capitalize() for word in words[1:-1]) + words[-1]
+        if name in names.values():
+            raise ValueError(f"two records are called {name}; rename {key}")
+        names[key] = name
+    return names
+
+
+def _renamed(part: Any, names: Mapping[str, str]) -> Any:
+    """A part of the document whose references say the new names."""
+    if isinstance(part, dict):
+        return {key: _renamed(value, names) for key, value in part.items()}
+    if isinstance(part, list | tuple):
+        return [_renamed(value, names) for value in part]
+    if isinstance(part, str) and part.startswith(_REF_START):
+        return _REF_START + names[part.removeprefix(_REF_START)]
+    return part
 
 
 def _parameters(features: Iterable[Feature]) -> Iterator[type]:
@@ -259,7 +289,7 @@ def _body(content: Json) -> Json:
 
 
 def _rpc_refusal() -> Json:
-    """Where the address is too long, say, nobody knows yet what is asked for: that is a problem, as elsewhere."""
+    """What another front refuses before it hands it on is a problem, as elsewhere."""
     refusal = _refusal("RpcError", JSON)
     refusal["content"] |= _refusal("Problem", PROBLEM_JSON)["content"]
     return refusal

@@ -74,6 +74,25 @@ _SHOWN: Final = """<!doctype html>
 """
 
 
+_NOT_FOR_STRANGERS: Final = b"""<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="color-scheme" content="light dark">
+    <title>Sign in first - svc</title>
+  </head>
+  <body>
+    <main>
+      <h1>Sign in first</h1>
+      <p>The routes and procedures of this service are shown to those who are signed in.</p>
+      <p><a href="/login?next=/docs">Sign in</a></p>
+    </main>
+  </body>
+</html>
+"""
+
+
 @dataclass(kw_only=True)
 class Description:
     """The document of one boot, encoded when it is first asked for, in a thread: that takes a tenth of a second."""
@@ -110,6 +129,11 @@ async def shown(context: RequestContext, request: Request) -> Response:
     return Response(headers=fields, body=page.encode())
 
 
+def not_for_strangers(request: Request) -> Response:
+    fields = [("content-type", "text/html; charset=utf-8"), ("cache-control", "no-store")]
+    return Response(status=401, headers=fields, body=_NOT_FOR_STRANGERS)
+
+
 ROUTES: Final[tuple[Route[RequestContext], ...]] = (
     Route(
         method="GET",
@@ -126,5 +150,6 @@ ROUTES: Final[tuple[Route[RequestContext], ...]] = (
         handle=shown,
         summary="A page that shows every route and procedure.",
         says=PAGE,
+        stranger=not_for_strangers,
     ),
 )

@@ -16,7 +16,7 @@ from typing import Final, Generic, TypeVar
 import trio
 
 from svc.clock import Clock
-from svc.errors import NotFound, Refusal
+from svc.errors import NotFound, Refusal, Unauthenticated
 from svc.log import Log
 from svc.principal import Principal
 from svc.protocol.envelope import trpc_error_response
@@ -132,11 +132,11 @@ class Application(Generic[C]):
             response = self._failed(request, error)
         return self._finish(request, visit, response)
 
-    def fault(self, refusal: Refusal, *, peer: str, secure: bool) -> Response:
-        """The answer to bytes that never became a request."""
+    def fault(self, refusal: Refusal, *, peer: str, secure: bool, for_rpc: bool = False) -> Response:
+        """The answer to bytes that never became a request. ``for_rpc``: as a client of RPC can read it."""
         request = Request(method="-", target="-", headers=Headers(), peer=peer, secure=secure)
         visit = self._begin(request)
-        return self._finish(request, visit, problem(refusal))
+        return self._finish(request, visit, trpc_error_response(refusal) if for_rpc else problem(refusal))
 
     def broke(self, request: Request, error: Exception) -> Response:
         """The answer in place of one that could not be sent, for a fault found after :meth:`__call__` returned."""
@@ -185,14 +185,18 @@ class Application(Generic[C]):
         route = match.route(request.method)
         request.params = match.params
         if not route.host_exempt:  # a probe answers also while nobody can be looked up
-            await self._admit(route, request, visit)
+            try:
+                await self._admit(route, request, visit)
+            except Unauthenticated:
+                if route.stranger is None or not _wants_page(request):
+                    raise
+                return route.stranger(request)
         return await route.handle(self._context(request, visit.principal), request)
 
     def _is_lost_browser(self, request: Request) -> bool:
         """Whether somebody looks for a page where nothing is; below an address of ours a program has gone astray."""
-        wanted = ",".join(request.headers.all("accept")).lower()
         ours = self._router.beginning(request.raw_path) not in {"", request.raw_path}
-        return request.method in _READS and "text/html" in wanted and not ours
+        return _wants_page(request) and not ours
 
     async def _admit(self, route: Route[C] | SocketRoute[C], request: Request, visit: _Visit) -> None:
         """Origin first, so that a foreign page can't even spend a ticket; then who it is, then whether they may."""
@@ -274,3 +278,7 @@ class Application(Generic[C]):
 
     def _logged(self, request: Request) -> str:
         return request.logged or f"{self._router.beginning(request.raw_path)}/{ELSE}"
+
+
+def _wants_page(request: Request) -> bool:
+    return request.method in _READS and "text/html" in ",".join(request.headers.all("accept")).lower()

@@ -12,6 +12,7 @@ means, and never outlives its stream.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import Any, Final, Literal
@@ -32,6 +33,8 @@ from svc.protocol.websocket import SocketLimits, serve_socket
 from svc.protocol.wire_input import PeerGone, WireInput
 
 _BAD_REQUEST: Final = 400
+_TOO_LARGE: Final = frozenset({"uri_too_long", "headers_too_large"})
+_RPC_LINE: Final = re.compile(rb"(?:\r\n)?[A-Z]{1,10} /trpc/")
 _NO_BODY: Final = BytesBody()
 _SOCKET_LIMITS: Final = SocketLimits()
 
@@ -141,7 +144,11 @@ class _Connection:
                 return None
         self._phase = "answer"
         self._scope.deadline = math.inf
-        return self._heads.parse(raw)
+        try:
+            return self._heads.parse(raw)
+        except Refusal:
+            self.wire.buffer[:0] = raw  # what is refused is looked at once more, and nothing behind it any more
+            raise
 
     async def _answer(self, head: Head, *, may_go_on: bool) -> bool:
         """One cycle. True when another may follow."""
@@ -265,7 +272,8 @@ class _Connection:
 
     async def _refuse(self, refusal: Refusal) -> None:
         """Answer what is no request, and close."""
-        response = self._application.fault(refusal, peer=self._peer, secure=self._secure)
+        for_rpc = refusal.code in _TOO_LARGE and _RPC_LINE.match(self.wire.buffer) is not None
+        response = self._application.fault(refusal, peer=self._peer, secure=self._secure, for_rpc=for_rpc)
         start, _ = encode_head(response, is_http11=True, keep=False)
         assert isinstance(response.body, bytes)
         await self._write(start + response.body)

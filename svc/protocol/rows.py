@@ -71,7 +71,8 @@ class Route(Generic[C]):
     """``path`` holds literal segments and ``:name`` parameters; a final ``*name`` takes the rest. GET answers HEAD.
 
     OPTIONS is answered for every path; a row says what it says besides, to everybody, and no CORS rule is in it.
-    ``says``: all that strangers need to know of it; each route of the public listener has it.
+    ``says``: all that strangers need to know of it; each route of the public listener has it. ``stranger``: what a
+    browser shows a person who has not signed in, in place of the refusal that programs get.
     """
 
     method: Method
@@ -83,6 +84,7 @@ class Route(Generic[C]):
     host_exempt: bool = False  # the three probes only
     listener: Listener = "public"
     says: Says | None = None
+    stranger: Callable[[Request], Response] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -104,6 +105,25 @@ async def test_it_is_told_to_whoever_is_signed_in_and_says_where_the_service_is(
     assert "/trpc/fake.mail.inject" in found["paths"]
     names = [tag["name"] for tag in found["tags"]]
     assert FAKES.name in names
+
+
+def test_records_are_called_by_names_that_read_well(document: Any) -> None:
+    names = document["components"]["schemas"]
+    assert {"RulesRunOut", "RunsRunOut", "ThreadOut", "Problem"} <= set(names)
+    assert [name for name in names if not re.fullmatch(r"[A-Z][A-Za-z0-9]+", name)] == []
+    referred = set(re.findall(r'"#/components/schemas/([^"]+)"', json.dumps(document)))
+    assert referred <= set(names)
+
+
+async def test_a_person_who_has_not_signed_in_is_shown_where_and_a_program_told_in_json(service: Service) -> None:
+    await sign_in(service, MIA)
+    for accept, media_type in (("text/html,*/*;q=0.8", "text/html"), ("*/*", "application/problem+json")):
+        reply = await service.get("/docs", accept=accept)
+        assert reply.status == 401
+        assert str(reply.header("content-type")).startswith(media_type)
+    page = await service.get("/docs", accept="text/html")
+    assert b'href="/login?next=/docs"' in page.body
+    assert (await service.get("/openapi.json", accept="text/html")).json["code"] == "unauthenticated"
 
 
 async def test_the_page_that_shows_it_runs_nothing_from_elsewhere_and_loosens_nothing_else(service: Service) -> None:

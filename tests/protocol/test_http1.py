@@ -125,6 +125,16 @@ async def test_a_fault_is_a_problem_document_with_a_request_id_and_the_security_
     assert reply.json["code"] == "invalid"
 
 
+@pytest.mark.parametrize("piece", PIECES)
+async def test_an_address_of_rpc_that_is_too_long_is_told_as_rpc_tells(world: HttpWorld, piece: int) -> None:
+    for size in (9_000, 40_000):
+        for target, shape in (("/trpc/mail.search?input=", "error"), ("/hello?", "code")):
+            reply = replies(await world.talk(request_bytes("GET", target + "x" * size), piece=max(piece, 500)))[0]
+            assert (reply.status, reply.header("connection")) == (414, "close")
+            assert shape in reply.json
+    assert world.seen == []
+
+
 async def test_any_400_closes_the_connection(world: HttpWorld) -> None:
     data = request_bytes("GET", "/hello/%zz") + request_bytes("GET", "/hello")
     raw = await world.talk(data)
