@@ -39,6 +39,7 @@ NAMES: Final = (
     "sanitizing",
     "keystrokes",
     "first_load",
+    "soak",
 )
 
 BUSY_LOAD_A_CORE: Final = 0.5

@@ -130,7 +130,8 @@ class _Types:
         self._kept = named  # an id is good for as long as what it names lives
 
     def schema(self, kind: object) -> Json:
-        return self._schemas[id(kind)]
+        found: Json = self._schemas[id(kind)]
+        return found
 
     def fields(self, record: type) -> Iterator[tuple[str, Json, bool]]:
         """Name, schema and whether it must be there, of a record whose fields are parameters."""

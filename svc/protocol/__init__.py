@@ -32,10 +32,11 @@ from svc.protocol.rows import (
     Tell,
     Wire,
 )
+from svc.protocol.socket import Nudge, Socket, SocketClosed, encode_text_frame
 from svc.protocol.static import StaticTree
 from svc.protocol.traffic import Traffic
 from svc.protocol.trpc import RpcLayer
-from svc.protocol.websocket import Nudge, Socket, SocketClosed, SocketLimits, encode_text_frame
+from svc.protocol.websocket import SocketLimits
 
 __all__ = [
     "DEFAULT_LIMITS",

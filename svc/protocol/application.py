@@ -21,13 +21,14 @@ from svc.log import Log
 from svc.principal import Principal
 from svc.protocol.envelope import trpc_error_response
 from svc.protocol.guard import SAFE_METHODS, Guard, check_access, check_token_origin, is_rpc
+from svc.protocol.handshake import check_handshake
 from svc.protocol.logged import ELSE, logged_path
 from svc.protocol.messages import HeaderList, Headers, Request, Response, problem
 from svc.protocol.router import Match, Router
 from svc.protocol.rows import Route, SocketRoute
 from svc.protocol.security import secure_headers
+from svc.protocol.socket import Socket
 from svc.protocol.traffic import NO_ROW, Traffic
-from svc.protocol.websocket import Socket, check_handshake
 
 C = TypeVar("C")
 

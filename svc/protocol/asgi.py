@@ -19,8 +19,8 @@ from svc.protocol.application import AcceptedSocket, Application, refusal_in
 from svc.protocol.drain import Drain
 from svc.protocol.messages import Headers, Request, Response, pour, problem
 from svc.protocol.response_head import BODILESS, close_body
+from svc.protocol.socket import GOING_AWAY, NORMAL, NUDGE, Nudge, Socket, SocketClosed
 from svc.protocol.strict import check_host
-from svc.protocol.websocket import GOING_AWAY, NORMAL, NUDGE, Nudge, Socket, SocketClosed
 
 Scope = MutableMapping[str, Any]  # the edge: ASGI's own untyped dictionaries
 Message = MutableMapping[str, Any]

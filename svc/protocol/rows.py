@@ -13,7 +13,7 @@ from typing import Any, Final, Generic, Literal, Protocol, TypeVar
 import msgspec
 
 from svc.protocol.messages import Request, Response
-from svc.protocol.websocket import Socket
+from svc.protocol.socket import Socket
 
 C = TypeVar("C")
 

@@ -1,4 +1,4 @@
-"""WebSocket (RFC 6455): the face that features talk to, and the server that takes a connection over after its upgrade.
+"""WebSocket (RFC 6455): the server that takes a connection over after its upgrade.
 
 Theory. The opening handshake (section 4.2) is one HTTP request that names ``websocket``, version 13 and a nonce; the
 answer proves that the server read the nonce. From then on both sides send frames (section 5): messages, which may be
@@ -12,14 +12,9 @@ a caller that must not wait brings its own bounded queue.
 
 from __future__ import annotations
 
-import base64
-import binascii
-import struct
-from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from enum import Enum
 from http import HTTPStatus
 from typing import Final
 
@@ -29,83 +24,24 @@ from wsproto.connection import Connection, ConnectionState
 from wsproto.events import BytesMessage, CloseConnection, Event, Ping, TextMessage
 from wsproto.utilities import generate_accept_token
 
-from svc.errors import Forbidden, Invalid, Refusal, Unavailable
+from svc.errors import Forbidden, Refusal, Unavailable
 from svc.log import Log
 from svc.protocol.direct import Direct
 from svc.protocol.drain import Drain
+from svc.protocol.handshake import check_handshake
 from svc.protocol.messages import HeaderList, Headers, Request, problem
-
-NORMAL: Final = 1000
-GOING_AWAY: Final = 1001
-MESSAGE_TOO_BIG: Final = 1009
+from svc.protocol.socket import (
+    GOING_AWAY,
+    MESSAGE_TOO_BIG,
+    NORMAL,
+    NUDGE,
+    Nudge,
+    Socket,
+    SocketClosed,
+    encode_text_frame,
+)
 
 _NO_HEADERS: Final = Headers()
-_VERSION: Final = "13"
-_KEY_BYTES: Final = 16
-_FIN_TEXT: Final = 0x81
-_ONE_BYTE_LENGTH: Final = 125
-_TWO_BYTE_MARK: Final = 126
-_EIGHT_BYTE_MARK: Final = 127
-_TWO_BYTE_LENGTH: Final = 0xFFFF
-
-
-class SocketClosed(Exception):
-    """There is nobody to send to any more. A handler may let it pass: it ends the handler, not the service."""
-
-
-class Nudge(Enum):
-    """What :meth:`Socket.listen` answers where somebody wants its handler's attention."""
-
-    NUDGE = "nudge"
-
-
-NUDGE: Final = Nudge.NUDGE
-
-
-class Socket(ABC):
-    """One WebSocket as a handler sees it. One task receives; any number may send.
-
-    A handler spends its idle time in :meth:`receive` or :meth:`listen`: that is where pings are sent and answered, and
-    where a dead peer shows. Who has more than messages to wait for needs no second task: whoever has news for it calls
-    :meth:`nudge`.
-    """
-
-    __slots__ = ()
-
-    @abstractmethod
-    async def accept(self, *, headers: Iterable[tuple[str, str]] = ()) -> None:
-        """Complete the handshake. Before it, :meth:`close` and a raised ``Refusal`` are answered over HTTP."""
-
-    @abstractmethod
-    async def receive(self) -> str | bytes | None:
-        """The next whole message; ``None`` once the socket is closed or the peer is gone."""
-
-    @abstractmethod
-    async def listen(self) -> str | bytes | Nudge | None:
-        """As :meth:`receive`, or that there was a :meth:`nudge`."""
-
-    @abstractmethod
-    def nudge(self) -> None:
-        """Let the :meth:`listen` that waits return, or else the next one."""
-
-    def send_now(self, frame: bytes) -> bool:
-        """Send what :func:`encode_text_frame` made, if that goes without waiting. False: nothing of it was sent.
-
-        Only for whoever knows that the socket's handler listens.
-        """
-        return False
-
-    @abstractmethod
-    async def send(self, message: str | bytes) -> None:
-        """Send one message and wait until the system took it. Raises :class:`SocketClosed`."""
-
-    async def send_encoded(self, frame: bytes) -> None:
-        """Send what :func:`encode_text_frame` made, so that one event to many sockets is encoded once."""
-        await self.send(_text_of(frame))
-
-    @abstractmethod
-    async def close(self, code: int = NORMAL, reason: str = "") -> None:
-        """Begin the closing handshake; :meth:`receive` then answers ``None``. Safe from any task, and twice."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,25 +63,6 @@ class SocketLimits:
 
 
 Handler = Callable[[Socket], Awaitable[None]]
-
-
-def check_handshake(request: Request) -> None:
-    """Refuse what is no opening handshake (RFC 6455 section 4.2.1): 426 for another version or no upgrade, else 400."""
-    offered = {"sec-websocket-version": _VERSION, "upgrade": "websocket", "connection": "upgrade"}
-    if "websocket" not in _tokens(request, "upgrade") or "upgrade" not in _tokens(request, "connection"):
-        raise Refusal("This address speaks WebSocket only.", code="upgrade_required", headers=offered)
-    if request.method != "GET":
-        raise Invalid("A WebSocket handshake is a GET request.")
-    if request.body.declared_length != 0:
-        raise Invalid("A WebSocket handshake has no body.")
-    versions = request.headers.all("sec-websocket-version")
-    if not versions:
-        raise Invalid("The header Sec-WebSocket-Version is missing.")
-    if versions != [_VERSION]:
-        raise Refusal("Only version 13 of WebSocket is spoken here.", code="upgrade_required", headers=offered)
-    keys = request.headers.all("sec-websocket-key")
-    if len(keys) != 1 or not _is_nonce(keys[0]):
-        raise Invalid("The header Sec-WebSocket-Key must be the base64 text of 16 bytes, once.")
 
 
 async def serve_socket(
@@ -173,17 +90,6 @@ async def serve_socket(
     finally:
         drain.forget(socket.leave)
         await trio.aclose_forcefully(stream)
-
-
-def encode_text_frame(text: str) -> bytes:
-    """One whole unmasked text frame (section 5.2): a server's frames are the same for every client."""
-    payload = text.encode()
-    length = len(payload)
-    if length <= _ONE_BYTE_LENGTH:
-        return bytes((_FIN_TEXT, length)) + payload
-    if length <= _TWO_BYTE_LENGTH:
-        return struct.pack("!BBH", _FIN_TEXT, _TWO_BYTE_MARK, length) + payload
-    return struct.pack("!BBQ", _FIN_TEXT, _EIGHT_BYTE_MARK, length) + payload
 
 
 class WsprotoSocket(Socket):
@@ -575,25 +481,8 @@ def _is_fault(event: Event, state: ConnectionState) -> bool:
     return isinstance(event, CloseConnection) and state in {ConnectionState.OPEN, ConnectionState.LOCAL_CLOSING}
 
 
-def _tokens(request: Request, name: str) -> set[str]:
-    return {token.strip().lower() for value in request.headers.all(name) for token in value.split(",")}
-
-
-def _is_nonce(key: str) -> bool:
-    try:
-        return len(base64.b64decode(key, validate=True)) == _KEY_BYTES
-    except (binascii.Error, ValueError):
-        return False
-
-
 def _head(status: HTTPStatus, fields: Iterable[tuple[str, str]]) -> bytes:
     lines = [f"HTTP/1.1 {status.value} {status.phrase}", *(f"{name}: {value}" for name, value in fields)]
     if any("\r" in line or "\n" in line for line in lines):
         raise ValueError("a header field holds a line break")
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
-
-
-def _text_of(frame: bytes) -> str:
-    """The text in a frame of :func:`encode_text_frame`."""
-    head = {_TWO_BYTE_MARK: 4, _EIGHT_BYTE_MARK: 10}.get(frame[1], 2)
-    return frame[head:].decode()

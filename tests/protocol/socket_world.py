@@ -15,7 +15,8 @@ from wsproto.events import BytesMessage, CloseConnection, Event, TextMessage
 from svc.log import Log
 from svc.protocol.drain import Drain
 from svc.protocol.messages import Headers, Request
-from svc.protocol.websocket import Socket, SocketLimits, serve_socket
+from svc.protocol.socket import Socket
+from svc.protocol.websocket import SocketLimits, serve_socket
 
 KEY = "dGhlIHNhbXBsZSBub25jZQ=="
 ACCEPT = "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="  # RFC 6455 section 1.3

@@ -10,7 +10,7 @@ from svc.errors import Refusal
 from svc.protocol.messages import Request, Response
 from svc.protocol.router import Router
 from svc.protocol.rows import Method, Route, SocketRoute
-from svc.protocol.websocket import Socket
+from svc.protocol.socket import Socket
 
 
 async def handle(context: None, request: Request) -> Response:

@@ -15,15 +15,10 @@ from wsproto.events import BytesMessage, CloseConnection, Ping, Pong, TextMessag
 
 from svc.errors import NotFound, Refusal
 from svc.protocol.drain import Drain
+from svc.protocol.handshake import check_handshake
 from svc.protocol.messages import BytesBody
-from svc.protocol.websocket import (
-    Socket,
-    SocketClosed,
-    SocketLimits,
-    check_handshake,
-    encode_text_frame,
-    serve_socket,
-)
+from svc.protocol.socket import Socket, SocketClosed, encode_text_frame
+from svc.protocol.websocket import SocketLimits, serve_socket
 from tests.recorded_log import RecordedLog, StoppedClock
 from tests.sizes import examples
 

@@ -25,7 +25,7 @@ from svc.protocol.limits import Limits
 from svc.protocol.messages import Request, Response, json_response
 from svc.protocol.router import Router
 from svc.protocol.rows import Route, SocketRoute
-from svc.protocol.websocket import Socket
+from svc.protocol.socket import Socket
 
 PORT = 4780
 HOST = f"localhost:{PORT}"
