@@ -20,12 +20,13 @@ _ANSWER: Final = (
 )
 
 
-async def turn_away(stream: trio.abc.HalfCloseableStream) -> None:
+async def turn_away(stream: trio.abc.Stream) -> None:
     """Say no, and be gone."""
     try:
         with trio.move_on_after(TURN_AWAY_S):
             await stream.send_all(_ANSWER)
-            await stream.send_eof()
+            if isinstance(stream, trio.abc.HalfCloseableStream):
+                await stream.send_eof()
     except (trio.BrokenResourceError, trio.ClosedResourceError):
         pass
     finally:

@@ -1,31 +1,32 @@
 """The second front: Hypercorn's trio worker carries the requests of the public port, with TLS and HTTP/2.
 
 It parses, frames and keeps the deadlines of connections; guard, routes, errors and headers are the same application's.
-What it can't do, our own front can: answer 503 beyond a number of connections, and cut a client that sends its head or
-takes its answer too slowly. Imported only where it is chosen, since Hypercorn is an extra (`svc[hypercorn]`).
+It bounds the number of connections as our own front does, but for the few that are kept for probes. What it can't do,
+our own can: cut a client that sends its head or takes its answer too slowly. Its server of one connection is used as
+its own loop over listeners uses it. Imported only where it is chosen, since Hypercorn is an extra (`svc[hypercorn]`).
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any, Final, cast
 
 import trio
 from hypercorn.config import Config as HypercornConfig
 from hypercorn.logging import Logger
-from hypercorn.trio import serve
-from hypercorn.typing import ASGIFramework
+from hypercorn.trio.tcp_server import TCPServer
+from hypercorn.trio.worker_context import WorkerContext
+from hypercorn.typing import ASGIFramework, ConnectionState
+from hypercorn.utils import wrap_app
 
 from svc.config import Config
+from svc.doors import turn_away
 from svc.log import Log
 from svc.nursery import Child
 from svc.protocol import DEFAULT_LIMITS, Application, AsgiFace, Drain, SocketLimits
 from svc.settings import DRAIN_S, TLS_CERT_FILE, TLS_KEY_FILE
 
-BACKLOG: Final = 1_024
-"""Connections that the system holds until they are accepted."""
 HANDSHAKE_S: Final = 10.0
 """A TLS handshake, from the connection on. Beyond: the connection closes."""
 MAX_STREAMS: Final = 100
@@ -33,25 +34,50 @@ MAX_STREAMS: Final = 100
 
 
 async def serve_by_hypercorn(
-    child: Child, listeners: Sequence[trio.SocketListener], application: Application[Any], *, config: Config
+    child: Child,
+    listeners: Sequence[trio.SocketListener],
+    application: Application[Any],
+    *,
+    config: Config,
+    slots: trio.Semaphore,
 ) -> None:
     """Serve until the intake is cancelled. Then the port closes, and requests in flight have the drain's time."""
-    drain = Drain()
+    drain, context = Drain(), WorkerContext(None)
     settings = _settings(config, log=child.log)
-    settings.bind = [f"fd://{os.dup(listener.socket.fileno())}" for listener in listeners]
-    for listener in listeners:
-        await listener.aclose()
     face = AsgiFace(application, log=child.log, drain=drain)
-    child.work.start_soon(partial(_serve, child, face, settings, drain), name="hypercorn")
-    await trio.sleep_forever()
+    application_of_theirs = wrap_app(cast(ASGIFramework, face), settings.wsgi_max_body_size, "asgi")
+    server = partial(TCPServer, application_of_theirs, settings, context, ConnectionState({}))
+    tls = settings.create_ssl_context()
+    opened = [one if tls is None else trio.SSLListener(one, tls, https_compatible=True) for one in listeners]
+    child.work.start_soon(_pass_on_drain, child, drain, context)
+    handler = partial(_serve, server=server, slots=slots, log=child.log)
+    await trio.serve_listeners(handler, opened, handler_nursery=child.work)
 
 
-async def _serve(child: Child, face: AsgiFace, settings: HypercornConfig, drain: Drain) -> None:
-    async def draining() -> None:
-        await child.wait_draining()
-        drain.begin()
+async def _serve(
+    stream: trio.SocketStream | trio.SSLStream[trio.SocketStream],
+    *,
+    server: Callable[[Any], Awaitable[None]],
+    slots: trio.Semaphore,
+    log: Log,
+) -> None:
+    """One connection, where there is room for it."""
+    try:
+        slots.acquire_nowait()
+    except trio.WouldBlock:
+        log.warning("http.too_many_connections", turned_away=True)
+        await turn_away(stream)
+        return
+    try:
+        await server(stream)
+    finally:
+        slots.release()
 
-    await serve(cast(ASGIFramework, face), settings, shutdown_trigger=draining, mode="asgi")
+
+async def _pass_on_drain(child: Child, drain: Drain, context: WorkerContext) -> None:
+    await child.wait_draining()
+    drain.begin()
+    await context.terminated.set()
 
 
 def _settings(config: Config, *, log: Log) -> HypercornConfig:
@@ -60,7 +86,6 @@ def _settings(config: Config, *, log: Log) -> HypercornConfig:
     settings = HypercornConfig()
     settings.certfile = str(certificate) if certificate is not None else None
     settings.keyfile = str(key) if key is not None else None
-    settings.backlog = BACKLOG
     settings.ssl_handshake_timeout = HANDSHAKE_S
     settings.keep_alive_timeout = DEFAULT_LIMITS.idle_s
     settings.keep_alive_max_requests = DEFAULT_LIMITS.requests_per_connection

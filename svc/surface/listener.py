@@ -64,7 +64,7 @@ class Surface:
 
     @property
     def open_connections(self) -> int | None:
-        """Of the public port, now. ``None`` where another front has them."""
+        """Of the public port, now. ``None`` before it is served."""
         return None if self._open is None else self.max_connections - self._open.value
 
     def take(self, listeners: Sequence[trio.SocketListener]) -> None:
@@ -81,18 +81,19 @@ class Surface:
         self.announce(self.origin)
         async with open_task_group() as nursery:
             nursery.start_soon(self.workspace.service(FanOut).run)
+            self._open = trio.Semaphore(self.max_connections)
             if self.front == "own":
-                await self._serve(child, listeners)
+                await self._serve(child, listeners, self._open)
             else:
                 from svc.surface.hypercorn_front import serve_by_hypercorn  # an extra, which need not be installed
 
-                await serve_by_hypercorn(child, listeners, self.build_application(), config=self.workspace.config)
+                application, slots = self.build_application(), self._open
+                await serve_by_hypercorn(child, listeners, application, config=self.workspace.config, slots=slots)
 
-    async def _serve(self, child: Child, listeners: Sequence[trio.SocketListener]) -> None:
-        self._open = trio.Semaphore(self.max_connections)
+    async def _serve(self, child: Child, listeners: Sequence[trio.SocketListener], slots: trio.Semaphore) -> None:
         overloaded = self.build_application(Overloaded)
         doors = [
-            Door(application=self.build_application(), slots=self._open),
+            Door(application=self.build_application(), slots=slots),
             Door(application=overloaded, slots=trio.Semaphore(RESERVED_CONNECTIONS), limits=LIMITS),
         ]
         await serve_port(child, listeners, doors)

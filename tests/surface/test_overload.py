@@ -14,6 +14,8 @@ from svc.surface.overload import RESERVED_CONNECTIONS
 from svc.workspace import Workspace
 from tests.quiet import all_quiet
 from tests.recorded_log import RecordedLog
+from tests.sizes import HANGS_S
+from tests.support.http import read_to_end
 from tests.support.service import Service, open_service
 
 BOUND = 3
@@ -77,3 +79,37 @@ async def test_a_reserved_place_is_held_for_a_moment_only(small: Service) -> Non
     await trio.sleep(2)  # whoever says nothing there is gone by now
     assert (await small.get("/livez")).status == 200
     await let_go(idle)
+
+
+@pytest.mark.wall_clock
+async def test_behind_hypercorn_one_beyond_the_bound_is_told_the_same(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog
+) -> None:
+    def tighten(workspace: Workspace) -> None:
+        surface = workspace.service(Surface)
+        surface.max_connections, surface.front = 1, "hypercorn"
+
+    listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    port = listeners[0].socket.getsockname()[1]
+    asked = f"GET /livez HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\nconnection: close\r\n\r\n".encode()
+
+    async def ask(stream: trio.SocketStream) -> bytes:
+        await stream.send_all(asked)
+        return await read_to_end(stream)
+
+    async with open_service(
+        tmp_path, clock=wall, log=log, listeners=listeners, before=tighten, PROVIDERS="fake"
+    ) as service:
+        surface = service.workspace.service(Surface)
+        with trio.fail_after(HANGS_S):
+            first = await trio.open_tcp_stream("127.0.0.1", port)
+            while surface.open_connections == 0:
+                await trio.lowlevel.checkpoint()
+            told = await ask(await trio.open_tcp_stream("127.0.0.1", port))
+            assert told.startswith(b"HTTP/1.1 503 ")
+            assert b"\r\nretry-after: 5\r\n" in told
+            assert (await ask(first)).startswith(b"HTTP/1.1 200 ")
+            await first.aclose()
+            while surface.open_connections:
+                await trio.lowlevel.checkpoint()
+            assert (await ask(await trio.open_tcp_stream("127.0.0.1", port))).startswith(b"HTTP/1.1 200 ")
