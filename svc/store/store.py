@@ -155,9 +155,12 @@ class Store:
 
         What turns out to be large is asked again in a thread, so ``query`` may be called twice.
         """
-        async with self._opening:  # a checkpoint, too
-            if not self._loop_reader.is_open:
-                await self._threads.run(self._loop_reader.open, self.path)
+        if self._loop_reader.is_open:
+            await trio.lowlevel.checkpoint()
+        else:
+            async with self._opening:
+                if not self._loop_reader.is_open:
+                    await self._threads.run(self._loop_reader.open, self.path)
         try:
             return self._loop_reader.query(lambda tx: query(tx, *args, **kwargs), self._clock.now())
         except TooLong:

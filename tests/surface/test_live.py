@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,13 @@ from trio_websocket import ConnectionClosed, open_websocket
 from wsproto.events import Ping
 
 from svc.clock import VirtualClock
+from svc.listening import Front
 from svc.principal import Principal
 from svc.protocol import Request, Socket
 from svc.store import prune
+from svc.surface import Surface
 from svc.surface.live import MAX_BYTES_BEHIND, MAX_FRAMES_BEHIND, MAX_TOPICS, live
+from svc.workspace import Workspace
 from tests.protocol.socket_world import served, upgrade_request
 from tests.quiet import all_quiet
 from tests.recorded_log import RecordedLog
@@ -305,18 +309,26 @@ async def test_a_drain_says_going_away(service: Service) -> None:
 
 
 @pytest.mark.wall_clock
+@pytest.mark.parametrize("front", ["own", "hypercorn"])
 async def test_the_public_client_hears_the_same_over_a_real_socket(
-    tmp_path: Path, wall: VirtualClock, log: RecordedLog
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog, front: Front
 ) -> None:
+    def choose(workspace: Workspace) -> None:
+        workspace.service(Surface).front = front
+
     listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
     port = listeners[0].socket.getsockname()[1]
-    async with open_service(tmp_path, clock=wall, log=log, listeners=listeners, PROVIDERS="fake") as service:
+    async with open_service(
+        tmp_path, clock=wall, log=log, listeners=listeners, before=choose, PROVIDERS="fake"
+    ) as service:
         with trio.fail_after(HANGS_S):
             async with open_websocket("127.0.0.1", port, "/ws", use_ssl=False) as socket:
                 assert '"ready"' in await socket.get_message()
                 await socket.send_message('{"type":"subscribe","topics":["mail"],"after":0}')
                 await service.emit("mail")
                 assert '"topic":"mail"' in await socket.get_message()
+                await service.emit(*["mail"] * 20)  # while it listens
+                assert [json.loads(await socket.get_message())["seq"] for _ in range(20)] == list(range(2, 22))
                 service.workspace.root.drain("test")
                 with pytest.raises(ConnectionClosed) as closed:
                     await socket.get_message()
