@@ -143,7 +143,7 @@ async def _ours(path: Path, steps: int) -> float:
             log=workspace.log,
         )
         executor.work_in(nursery)
-        await _work(workspace, executor, workflow)
+        await give_to(workspace, executor, workflow)
         await ended.wait()
         nursery.cancel_scope.cancel()
     return times[0]
@@ -193,7 +193,7 @@ def _output(tx: ReadTx, run_id: str) -> float | None:
     return None if found[1] is None else float(str(found[1]))
 
 
-async def _work(workspace: Workspace, executor: Executor, workflow: Workflow) -> None:
+async def give_to(workspace: Workspace, executor: Executor, workflow: Workflow) -> None:
     """Give the run to the executor as the dispatcher does, but without a port."""
     await workspace.store.write(begin, None, workflow, None)
     (leased,) = await workspace.store.write(lease, "measured")

@@ -72,7 +72,12 @@ class Finder:
         except EmbeddingFault as fault:
             return Near(problem=f"Only words were looked for. {fault}")
         async with self._turn:
-            return await store.read(self._scan, principal, wanted, spaces=spaces, form=form)
+            return await store.read(self.scan, principal, wanted, spaces=spaces, form=form)
+
+    @property
+    def held_bytes(self) -> int:
+        """Of signs, in memory."""
+        return sum(one.size for one in self._held.values())
 
     async def _vector(self, principal: Principal, text: str, *, form: str) -> list[float]:
         key = (form, text)
@@ -93,7 +98,7 @@ class Finder:
             self._asked.popitem(last=False)
         return found[0]
 
-    def _scan(self, tx: ReadTx, principal: Principal, wanted: list[float], *, spaces: list[str], form: str) -> Near:
+    def scan(self, tx: ReadTx, principal: Principal, wanted: list[float], *, spaces: list[str], form: str) -> Near:
         """In a thread, by one at a time. Who may see what is decided before anything is ranked."""
         bits, _ = vectors.packed(wanted)
         parts = [
@@ -137,7 +142,7 @@ class Finder:
             if len(rows) < READ_AT_ONCE:
                 break
         self._held[space, form] = signs
-        while len(self._held) > 1 and sum(one.size for one in self._held.values()) > MAX_HELD_BYTES:
+        while len(self._held) > 1 and self.held_bytes > MAX_HELD_BYTES:
             self._held.popitem(last=False)
         return signs
 
