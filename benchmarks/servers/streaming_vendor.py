@@ -22,7 +22,7 @@ def _event(kind: str, **more: Any) -> bytes:
     return f"event: {kind}\ndata: {json.dumps({'type': kind, **more})}\n\n".encode()
 
 
-_MESSAGE: Final = {
+_MESSAGE: Final[dict[str, Any]] = {
     "id": "msg_1",
     "type": "message",
     "role": "assistant",
