@@ -3,15 +3,30 @@
  * A global declaration file, so that JSDoc names these types without imports.
  */
 
-/** `model`: `null` for the one of the instance. */
+/** One agent as an editor has it. `tools`: none for all of svc. `ceiling_usd`: of one run. */
+interface AgentsAgentIO {
+  instructions: string;
+  tools?: string[] | null;
+  approvals?: Record<string, "ask" | "auto">;
+  schedule?: string | null;
+  triggers?: string[];
+  model?: string | null;
+  ceilingUsd?: number | null;
+}
+
+/** `model`: `null` for the one of the instance. `schedule`: as its page says it. `problem`: what is wrong with */
 interface AgentsAgentOut {
   name: string;
   path: string;
   title: string;
   model: string | null;
   tools: string[];
-  schedule: boolean;
+  schedule: string | null;
   triggers: string[];
+  instructions: string;
+  approvals: Record<string, "ask" | "auto">;
+  ceilingUsd: number | null;
+  problem: string;
 }
 
 /** `step_id`: the call of the model that is made again, with all that came after it. */
@@ -33,6 +48,17 @@ interface AgentsRunInput {
   agent?: string | null;
   prompt?: string | null;
   input?: unknown;
+}
+
+/** Without `path` it is a new one, whose path follows from its title. */
+interface AgentsSaveInput {
+  title: string;
+  agent: AgentsAgentIO;
+  path?: string | null;
+}
+
+interface AgentsSavedOut {
+  path: string;
 }
 
 interface AgentsSayInput {
@@ -1797,6 +1823,16 @@ interface ModelsPriceOut {
   output: number;
 }
 
+/** `ceiling_usd`: what the run may cost in all. */
+interface ModelsRunCostOut {
+  spent: ModelsSpentOut;
+  ceilingUsd: number;
+}
+
+interface ModelsRunInput {
+  runId: string;
+}
+
 interface ModelsSpentOut {
   calls: number;
   inputTokens: number;
@@ -2735,6 +2771,7 @@ interface Procedures {
   "approvals.list": { input: undefined; output: RunsApprovalOut[] };
   "approvals.decide": { input: RunsDecideInput; output: {} };
   "models.usage": { input: undefined; output: ModelsUsageOut };
+  "models.ofRun": { input: ModelsRunInput; output: ModelsRunCostOut };
   "models.setCeilings": { input: ModelsCeilingsOut; output: {} };
   "plugins.list": { input: undefined; output: PluginsPluginOut[] };
   "plugins.set": { input: PluginsSetInput; output: {} };
@@ -2870,6 +2907,7 @@ interface Procedures {
   "mcp.allow": { input: McpAllowInput; output: {} };
   "mcp.forbid": { input: McpForbidInput; output: {} };
   "agents.list": { input: undefined; output: AgentsAgentOut[] };
+  "agents.save": { input: AgentsSaveInput; output: AgentsSavedOut };
   "agents.run": { input: AgentsRunInput | undefined; output: AgentsRunIdOut };
   "agents.say": { input: AgentsSayInput; output: AgentsRunIdOut };
   "agents.trust": { input: AgentsRunIdInput; output: AgentsTrustOut };

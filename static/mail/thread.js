@@ -20,6 +20,7 @@ import { ProposedReply } from "./proposed.js";
 import { ChipLinks } from "./row.js";
 import { KindMark } from "./triage.js";
 import { WhyHere } from "./why.js";
+import { AskButton } from "../runs/ask.js";
 
 /** More messages than this are folded in the middle. */
 const MAX_UNFOLDED = 6;
@@ -139,6 +140,8 @@ function ThreadMeta({ thread, filing }) {
     ${thread && !thread.hidden && account?.access === "own" && html`<${KindMark} threadId=${thread.id} />`}
     ${thread && !thread.hidden && html`<${WhyHere} key=${thread.id} threadId=${thread.id}
       own=${account?.access === "own"} />`}
+    ${thread && !thread.hidden && html`<${AskButton} about=${thread.subject || "(no subject)"}
+      input=${{ threadId: thread.id }} class="link why-ask" />`}
     ${thread?.muted && html`<button class="thread-muted" aria-label="Unmute"
       title=${withKeys("New messages skip the inbox. Unmute", "Mail m")} onClick=${() => void mute([thread], false)}>
         <${Icon} name="mute" size=${14} /> Muted <${Icon} name="close" size=${12} /></button>`}

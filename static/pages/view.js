@@ -14,6 +14,8 @@ import { ManageDialog } from "./manage.js";
 import { ManagedNotice } from "./managed.js";
 import { Markdown } from "./markdown.js";
 import { pageHref, pathsAbove, lastPart } from "./paths.js";
+import { AskButton } from "../runs/ask.js";
+import { FromOutside } from "./from_outside.js";
 import { SharingDialog } from "./sharing.js";
 
 export const EDIT = { keys: ["e"], label: "Edit the page" };
@@ -36,6 +38,7 @@ export function PageView({ page, edit, reload }) {
           changed ${ago(page.updatedAt, now.value)}</span>
         ${!page.canWrite && " · you may read it"}
       </p>
+      <${FromOutside} page=${page} />
       ${page.managed && html`<${ManagedNotice} managed=${page.managed} />`}
       ${page.managed?.inConflict && html`<${ConflictNotice} page=${page} reload=${reload} />`}
       <div class="page-actions">
@@ -46,6 +49,7 @@ export function PageView({ page, edit, reload }) {
         </button>
         ${page.canShare && html`<button class="button small" onClick=${() => setDialog("sharing")}>
           <${Icon} name="people" size=${16} /> Share</button>`}
+        <${AskButton} about=${page.title} input=${{ page: page.path }} class="button small" />
         ${page.kind === "page" && page.canWrite
           && html`<button class="button small" onClick=${() => setDialog("manage")}>
             <${Icon} name="settings" size=${16} /> Move or delete</button>`}

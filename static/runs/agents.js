@@ -30,10 +30,13 @@ export async function askCommand(text) {
   return [{ id: "agent ask", label: `Ask an agent: ${text}`, group: "Agents", run: () => begin({ prompt: text }) }];
 }
 
-/** @param {{ agent?: string, prompt?: string }} wanted */
-async function begin(wanted) {
+/**
+ * `input`: what it is told besides; without it, the thread or page that is open.
+ * @param {{ agent?: string, prompt?: string }} wanted
+ * @param {{ threadId: string } | { page: string } | null} [input]
+ */
+export async function begin(wanted, input = here()) {
   try {
-    const input = here();
     const { runId } = await mutate("agents.run", { ...wanted, ...(input && { input }) });
     navigate(runHref(runId));
   } catch (error) {

@@ -6,6 +6,8 @@ import { parseRunsAddress } from "./address.js";
 import { onSaid } from "./agent.js";
 import { agentCommands, askCommand, prepareAgents } from "./agents.js";
 import { loadApprovals, onApprovalNews } from "./approvals.js";
+import { AgentsSection } from "./agents_settings.js";
+import { AskDialog } from "./ask.js";
 import { RunsPage, SHORTCUTS } from "./list.js";
 import { onRunNews, refetchRuns } from "./news.js";
 import { RunPage, shortcuts } from "./run.js";
@@ -27,6 +29,9 @@ export const FEATURE = {
     refetchRuns();
     void loadApprovals();
   },
+  overlays: [AskDialog],
+  settings: [{ name: "agents", label: "Agents", title: "Agents", icon: "runs", order: 56,
+    holds: ["Agents", "Instructions", "Schedule", "Triggers", "Memory", "Assistant"], show: AgentsSection }],
   prepare: prepareAgents,
   commands: agentCommands,
   lookup: askCommand,

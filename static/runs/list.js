@@ -14,6 +14,7 @@ import { Icon } from "../ui/icons.js";
 import { runHref, runsHref, STATES } from "./address.js";
 import { Progress, State } from "./badge.js";
 import { focusNext } from "./focus.js";
+import { SpentToday } from "./money.js";
 import { useRuns } from "./reading.js";
 import { hasEnded, runTimes, STATE_WORDS } from "./words.js";
 
@@ -40,6 +41,7 @@ export function RunsPage({ filter }) {
   });
   return html`<main class="panel runs"><div class="runs-frame">
     <h1>Runs</h1>
+    <${SpentToday} />
     <${Filters} filter=${filter} workflows=${workflows} />
     <${List} key=${runsHref(filter)} filter=${filter} seen=${seen} />
   </div></main>`;

@@ -16,6 +16,7 @@ import { loadApprovals } from "./approvals.js";
 import { Progress, State } from "./badge.js";
 import { focusNext } from "./focus.js";
 import { RunRow } from "./list.js";
+import { RunCost } from "./money.js";
 import { useRun } from "./reading.js";
 import { StepTree } from "./steps.js";
 import { treeOf } from "./tree.js";
@@ -75,7 +76,7 @@ function Head({ run, changed }) {
     <dl class="run-facts">
       <dt>Workflow</dt><dd><a href=${runsHref({ workflow })}><code>${workflow}</code></a></dd>
       <dt>Time</dt><dd><span title=${`Queued ${fullTime(createdAt)}`}>${runTimes(run, now.value)}</span></dd>
-      ${asksModels && html`<dt>Tokens</dt><dd>${tokens(usage)}</dd>`}
+      ${asksModels && html`<dt>Tokens</dt><dd>${tokens(usage)}</dd><${RunCost} run=${run} />`}
     </dl>
     ${!hasEnded(state) && html`<${ConfirmButton} label="Cancel" what=${title} run=${act("runs.cancel")}
       question="It stops, and so does all that it began." sure="Stop it" />`}
@@ -86,13 +87,22 @@ function Head({ run, changed }) {
   </header>`;
 }
 
+/** An agent's run that has ended goes on from one of its calls of the model. @param {string} runId */
+function retryFrom(runId) {
+  return async (/** @type {string} */ stepId) => {
+    const begun = await mutate("agents.retry", { runId, stepId });
+    navigate(runHref(begun.runId));
+  };
+}
+
 /** @param {{ run: RunDetail }} props */
 function Body({ run }) {
   const { id, steps, children, input, output, state } = run;
   return html`${run.workflow === "agent" && html`<${AgentTalk} run=${run} ended=${hasEnded(state)} />`}
     <section class="setting" aria-labelledby="run-steps">
       <h2 id="run-steps">Steps</h2>
-      ${steps.length ? html`<${StepTree} runId=${id} nodes=${treeOf(steps)} />`
+      ${steps.length ? html`<${StepTree} runId=${id} nodes=${treeOf(steps)}
+          retry=${run.workflow === "agent" && hasEnded(state) ? retryFrom(id) : null} />`
         : html`<p class="quiet-text">${hasEnded(state) ? "It took no step." : "No step is done yet."}</p>`}
     </section>
     ${children.length > 0 && html`<section class="setting" aria-labelledby="run-children">

@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { now } from "../now.js";
 import { queryAlone } from "../rpc.js";
 import { fullTime, number } from "../ui/format.js";
+import { ConfirmButton } from "../ui/confirm.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { runHref } from "./address.js";
@@ -18,24 +19,27 @@ import { Value } from "./value.js";
 /** Of those side by side, shown at first. */
 const SHOWN = 100;
 
-/** @param {{ runId: string, nodes: Node[] }} props */
-export function StepTree({ runId, nodes }) {
+/**
+ * `retry`: goes on from a call of the model in a new run; null where that can't be done.
+ * @param {{ runId: string, nodes: Node[], retry?: ((stepId: string) => Promise<void>) | null }} props
+ */
+export function StepTree({ runId, nodes, retry = null }) {
   const [all, setAll] = useState(false);
   const hidden = all ? 0 : nodes.length - SHOWN;
   return html`<ol class="run-steps">
     ${(hidden > 0 ? nodes.slice(0, SHOWN) : nodes).map((node) =>
-      html`<${StepNode} key=${node.id} runId=${runId} node=${node} />`)}
+      html`<${StepNode} key=${node.id} runId=${runId} node=${node} retry=${retry} />`)}
     ${hidden > 0 && html`<li><button class="button small" onClick=${() => setAll(true)}>Show ${number(hidden)} more
       steps</button></li>`}
   </ol>`;
 }
 
-/** @param {{ runId: string, node: Node }} props */
-function StepNode({ runId, node }) {
+/** @param {{ runId: string, node: Node, retry: ((stepId: string) => Promise<void>) | null }} props */
+function StepNode({ runId, node, retry }) {
   const { id, name, step, below } = node;
   const approval = approvals.value?.find((one) => one.runId === runId && one.stepId === id);
   return html`<li class="run-step" data-step=${id}>
-    ${step ? html`<${Step} runId=${runId} name=${name} step=${step} />`
+    ${step ? html`<${Step} runId=${runId} name=${name} step=${step} retry=${step.kind === "llm" ? retry : null} />`
       : html`<p class="run-branch"><span class="sr-only">Branch </span><bdi>${name}</bdi></p>`}
     ${step?.childId && html`<p class="fine run-step-more"><a href=${runHref(step.childId)}>${
       step.state === "waiting" ? "Open the run that it waits for" : "Open the run that it waited for"}</a></p>`}
@@ -44,8 +48,10 @@ function StepNode({ runId, node }) {
   </li>`;
 }
 
-/** @param {{ runId: string, name: string, step: RunStep }} props */
-function Step({ runId, name, step }) {
+/**
+ * @param {{ runId: string, name: string, step: RunStep, retry: ((stepId: string) => Promise<void>) | null }} props
+ */
+function Step({ runId, name, step, retry }) {
   const whole = () => queryAlone("runs.step", { id: runId, stepId: step.id });
   const [open, setOpen] = useState(false);
   const { error, state, startedAt } = step;
@@ -65,6 +71,9 @@ function Step({ runId, name, step }) {
         fetchAll=${async () => (await whole()).input} />
       ${state === "done" && html`<${Value} label=${`Output of ${name}`} value=${step.output}
         bytes=${step.outputBytes} fetchAll=${async () => (await whole()).output} />`}
+      ${retry && html`<${ConfirmButton} label="Go on from here" what=${name} sure="Begin it"
+        question="A new run asks the model again at this point. What this run did stays done, and may be done again."
+        run=${() => retry(step.id)} />`}
     </div>`}
   </details>`;
 }

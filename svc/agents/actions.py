@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,7 +15,8 @@ from svc.agents.model import DEFAULT_TOOLS, FOLDER, MAX_INPUT_BYTES, MAX_PROMPT_
 from svc.clock import rfc3339
 from svc.configuring import Configuration, Configured
 from svc.errors import Conflict, Invalid, NotFound
-from svc.models import Models, capability_of
+from svc.models import Models, cap_run, capability_of, run_ceiling
+from svc.pages import page_path, page_title, readable_page, save_page
 from svc.principal import Principal
 from svc.runs import RunRow, principal_of
 from svc.store import ReadTx, Tx
@@ -96,6 +99,7 @@ def begin(tx: Tx, workspace: Workspace, principal: Principal, wanted: Wanted) ->
         cause=wanted.cause,
         now=tx.now,
     )
+    cap_run(tx, run_id, definition.ceiling_micros)
     row = runs.run(tx, run_id)
     assert row is not None, "it was just begun"
     there = workspace.service(Tools).of(tx, principal_of(row))
@@ -120,6 +124,30 @@ def _prompt(wanted: Wanted) -> str:
     if len(text) > MAX_INPUT_BYTES:
         raise Invalid(f"The input of an agent has {MAX_INPUT_BYTES} bytes at most.")
     return f"{prompt}\n\nInput: {text.decode()}".strip()
+
+
+def save(tx: Tx, principal: Principal, *, title: str, body: str, path: str | None) -> str:
+    """Write an agent's page. Its path."""
+    if path is None:
+        path = _free_path(tx, title)
+    else:
+        path = page_path(path)
+        if not path.startswith(f"{FOLDER}/") or path.count("/") != 1:
+            raise Invalid(f"An agent is a page {FOLDER}/<name>.")
+        if readable_page(tx, principal, path) is None:
+            raise NotFound("There is no such agent of yours.")
+    save_page(tx, principal, path=path, title=page_title(title, path=path), body=body)
+    return path
+
+
+def _free_path(tx: Tx, title: str) -> str:
+    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
+    name = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:60] or "agent"
+    for number in range(1, 1_000):
+        path = f"{FOLDER}/{name}" + (f"-{number}" if number > 1 else "")
+        if tx.value("select 1 from pages where path = :path", path=path) is None:
+            return path
+    raise Conflict("There are too many agents of this name.")
 
 
 def say(tx: Tx, workspace: Workspace, principal: Principal, *, run_id: str, text: str) -> str:
@@ -177,6 +205,7 @@ def retry_from(tx: Tx, principal: Principal, *, run_id: str, step_id: str) -> st
         new_id=new_id,
         id=run_id,
     )
+    cap_run(tx, new_id, run_ceiling(tx, run_id))
     copy_trust(tx, run_id, new_id)
     return new_id
 

@@ -23,6 +23,8 @@ MAX_TURNS: Final = 60
 """How often one run asks a model. Beyond: the run fails, and says so."""
 MAX_PROMPT_CHARS: Final = 50_000
 """What an agent is told at once. Beyond: 400 `invalid`."""
+MAX_CEILING_DOLLARS: Final = 1_000
+"""What a page may say that one run of its agent may cost. Beyond: the page is broken."""
 MAX_INPUT_BYTES: Final = 100 * 1024
 """The input of an agent's run, as JSON. Beyond: 400 `invalid`."""
 TRIGGERED_AN_HOUR: Final = 60
@@ -36,6 +38,8 @@ class Schedule:
     every_ms: Millis = 0
     minute: int = 0
     weekday: int | None = None
+    said: str = ""
+    """As its page says it."""
 
     def after(self, now: Millis) -> Millis:
         """The next time after ``now``."""
@@ -55,7 +59,8 @@ LEAST_EVERY_MS: Final = 5 * MINUTE_MS
 
 @dataclass(frozen=True, kw_only=True)
 class Definition:
-    """``triggers``: ``mail``, or ``page:`` and a pattern of paths. ``model``: ``None`` for the one of the instance."""
+    """``triggers``: ``mail``, or ``page:`` and a pattern of paths. ``model``: ``None`` for the one of the instance.
+    ``ceiling_micros``: what one run of it may cost, in millionths of a dollar; the instance's ceiling holds besides."""
 
     instructions: str
     model: str | None = None
@@ -63,3 +68,4 @@ class Definition:
     approvals: Mapping[str, Approval]
     schedule: Schedule | None = None
     triggers: tuple[str, ...] = ()
+    ceiling_micros: int | None = None

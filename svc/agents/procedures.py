@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Final
 
 import msgspec
 
 from svc.agents import actions
 from svc.agents.actions import Wanted
-from svc.agents.definitions import AGENTS
-from svc.agents.model import MAX_PROMPT_CHARS, Definition
-from svc.configuring import Configuration, Configured
+from svc.agents.definitions import AGENTS, written
+from svc.agents.model import DEFAULT_TOOLS, MAX_CEILING_DOLLARS, MAX_PROMPT_CHARS, Definition, Schedule
+from svc.configuring import Configuration, Configured, parse
+from svc.errors import Invalid
+from svc.models import MICROS
+from svc.principal import Principal
 from svc.protocol import Nothing, Procedure, Wire
 from svc.runs import Dispatcher
 from svc.store import ReadTx
-from svc.tools import taint_of
+from svc.tools import Approval, taint_of
 from svc.workflow import Json
 from svc.workspace import RequestContext
 
@@ -22,15 +26,48 @@ Words = Annotated[str, msgspec.Meta(max_length=MAX_PROMPT_CHARS)]
 
 
 class AgentOut(Wire, frozen=True):
-    """``model``: ``None`` for the one of the instance."""
+    """``model``: ``None`` for the one of the instance. ``schedule``: as its page says it. ``problem``: what is
+    wrong with its page as it stands now; then an earlier version of it is shown."""
 
     name: str
     path: str
     title: str
     model: str | None
     tools: tuple[str, ...]
-    schedule: bool
+    schedule: str | None
     triggers: tuple[str, ...]
+    instructions: str
+    approvals: dict[str, Approval]
+    ceiling_usd: float | None
+    problem: str
+
+
+Text = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+Texts = Annotated[tuple[Text, ...], msgspec.Meta(max_length=100)]
+
+
+class AgentIO(Wire, frozen=True):
+    """One agent as an editor has it. ``tools``: none for all of svc. ``ceiling_usd``: of one run."""
+
+    instructions: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_PROMPT_CHARS)]
+    tools: Texts | None = None
+    approvals: Annotated[dict[Text, Approval], msgspec.Meta(max_length=100)] = {}
+    schedule: Text | None = None
+    triggers: Texts = ()
+    model: Text | None = None
+    ceiling_usd: Annotated[float, msgspec.Meta(ge=0, le=MAX_CEILING_DOLLARS)] | None = None
+
+
+class SaveInput(Wire, frozen=True):
+    """Without ``path`` it is a new one, whose path follows from its title."""
+
+    title: Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
+    agent: AgentIO
+    path: Annotated[str, msgspec.Meta(min_length=1, max_length=1_000)] | None = None
+
+
+class SavedOut(Wire, frozen=True):
+    path: str
 
 
 class RunInput(Wire, frozen=True):
@@ -69,22 +106,57 @@ class RetryInput(Wire, frozen=True):
 
 async def list_agents(context: RequestContext, wanted: Nothing) -> list[AgentOut]:
     configuration, principal = context.workspace.service(Configuration), context.principal
-    found = await context.workspace.store.read(
-        configuration.of, AGENTS, owner_id=principal.user_id, everybody=principal.sees_everything
-    )
-    return [_agent_out(one) for one in found]
+    return await context.workspace.store.read(_listed, principal, pages=configuration)
 
 
-def _agent_out(one: Configured[Definition]) -> AgentOut:
+def _listed(tx: ReadTx, principal: Principal, *, pages: Configuration) -> list[AgentOut]:
+    problems = {one.path: f"line {one.line}: {one.reason}" for one in pages.problems(tx, principal)}
+    found = pages.of(tx, AGENTS, owner_id=principal.user_id, everybody=principal.sees_everything)
+    return [_agent_out(one, problems.get(one.path, "")) for one in found]
+
+
+def _agent_out(one: Configured[Definition], problem: str) -> AgentOut:
     return AgentOut(
         name=one.name,
         path=one.path,
         title=one.title,
         model=one.value.model,
         tools=one.value.tools,
-        schedule=one.value.schedule is not None,
+        schedule=None if one.value.schedule is None else one.value.schedule.said,
         triggers=one.value.triggers,
+        instructions=one.value.instructions,
+        approvals=dict(one.value.approvals),
+        ceiling_usd=None if one.value.ceiling_micros is None else one.value.ceiling_micros / MICROS,
+        problem=problem,
     )
+
+
+async def save(context: RequestContext, wanted: SaveInput) -> SavedOut:
+    """What the page reads as is what is asked for, or it is refused: nothing broken is saved from here."""
+    body = _written(wanted.agent)
+    path = await context.workspace.store.write(
+        actions.save, context.principal, title=wanted.title, body=body, path=wanted.path
+    )
+    return SavedOut(path=path)
+
+
+def _written(wanted: AgentIO) -> str:
+    definition = Definition(
+        instructions=wanted.instructions.strip(),
+        model=wanted.model,
+        tools=DEFAULT_TOOLS if wanted.tools is None else wanted.tools,
+        approvals=wanted.approvals,
+        schedule=None if wanted.schedule is None else Schedule(said=wanted.schedule.strip()),
+        triggers=wanted.triggers,
+        ceiling_micros=None if wanted.ceiling_usd is None else round(wanted.ceiling_usd * MICROS),
+    )
+    body = written(definition)
+    _, _, value, fault = parse(AGENTS, title="", body=body)
+    if fault is not None:
+        raise Invalid(f"This can't be an agent: {fault.reason}.")
+    if replace(value, schedule=definition.schedule) != definition:
+        raise Invalid("This can't be an agent: a value has signs that a page does not keep.")
+    return body
 
 
 async def run(context: RequestContext, wanted: RunInput) -> RunIdOut:
@@ -128,6 +200,15 @@ PROCEDURES: Final = (
         output=list[AgentOut],
         call=list_agents,
         summary="The caller's agents: pages under agents/ that are whole.",
+    ),
+    Procedure(
+        name="agents.save",
+        kind="mutation",
+        access="authenticated",
+        input=SaveInput,
+        output=SavedOut,
+        call=save,
+        summary="Write an agent's page, as an editor has it.",
     ),
     Procedure(
         name="agents.run",

@@ -79,7 +79,14 @@ def reserve(
         raise _over(f"Models may cost ${most.day_micros / MICROS:.2f} a day, and this call could pass that")
     if today.input_tokens + today.output_tokens + input_tokens + output_tokens > most.day_tokens:
         raise _over(f"Models may be asked for {most.day_tokens} tokens a day, and this call could pass that")
-    if spent_by_run(tx, run_id).micros + micros > most.run_micros and micros:
+    own = run_ceiling(tx, run_id)
+    spent_so_far = spent_by_run(tx, run_id).micros
+    if own is not None and spent_so_far + micros > own and micros:
+        raise Forbidden(
+            f"This run may cost ${own / MICROS:.2f}, as its agent's page says, and this call could pass that.",
+            data={"reason": OVER},
+        )
+    if spent_so_far + micros > most.run_micros and micros:
         raise _over(f"A run may cost ${most.run_micros / MICROS:.2f}, and this call could pass that")
     call_id = tx.value(
         """
@@ -95,6 +102,18 @@ def reserve(
         micros=micros,
     )
     return Reserved(id=cast(int, call_id), price=price)
+
+
+def run_ceiling(tx: ReadTx, run_id: str) -> int | None:
+    """Its own, in micro-dollars; ``None`` where only that of all runs holds."""
+    found = tx.value("select micros from model_run_ceilings where run_id = :id", id=run_id)
+    return None if found is None else int(found)
+
+
+def cap_run(tx: Tx, run_id: str, micros: int | None) -> None:
+    """What this run may cost, where that is less than any run may."""
+    if micros is not None:
+        tx.run("insert into model_run_ceilings (run_id, micros) values (:id, :micros)", id=run_id, micros=micros)
 
 
 def _over(why: str) -> Forbidden:

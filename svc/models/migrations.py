@@ -14,6 +14,18 @@ def m001_models(db: Database) -> None:
         db.execute(statement)
 
 
+@MIGRATIONS(name="m002_run_ceilings")
+def m002_run_ceilings(db: Database) -> None:
+    db.execute(_RUN_CEILINGS)
+
+
+_RUN_CEILINGS = """
+    create table model_run_ceilings (           -- what one run may cost, where that is less than any run may
+        run_id text primary key references runs (id) on delete cascade,
+        micros integer not null
+    ) strict, without rowid
+"""
+
 _TABLES = (
     """
     create table model_calls (

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from svc import runs
 from svc.clock import DAY_MS
+from svc.errors import NotFound
 from svc.models import ledger, wire
 from svc.models.service import Models
-from svc.models.wire import CeilingsOut, PriceOut, UsageOut
+from svc.models.wire import CeilingsOut, PriceOut, RunCostOut, RunInput, UsageOut
 from svc.principal import Principal
 from svc.protocol import NOTHING, Nothing, Procedure
 from svc.store import ReadTx
@@ -39,6 +41,21 @@ async def set_ceilings(context: RequestContext, wanted: CeilingsOut) -> Nothing:
     return NOTHING
 
 
+async def of_run(context: RequestContext, wanted: RunInput) -> RunCostOut:
+    return await context.workspace.store.read(_of_run, context.principal, run_id=wanted.run_id)
+
+
+def _of_run(tx: ReadTx, principal: Principal, *, run_id: str) -> RunCostOut:
+    if runs.mine(tx, principal, run_id) is None:
+        raise NotFound("There is no such run.")
+    most = ledger.ceilings(tx).run_micros
+    own = ledger.run_ceiling(tx, run_id)
+    return RunCostOut(
+        spent=wire.spent_out(ledger.spent_by_run(tx, run_id)),
+        ceiling_usd=(most if own is None else min(own, most)) / ledger.MICROS,
+    )
+
+
 PROCEDURES: tuple[Procedure[RequestContext], ...] = (
     Procedure(
         name="models.usage",
@@ -48,6 +65,15 @@ PROCEDURES: tuple[Procedure[RequestContext], ...] = (
         output=UsageOut,
         call=usage,
         summary="Which model is asked, what it costs, what the caller's runs have spent, and the ceilings.",
+    ),
+    Procedure(
+        name="models.ofRun",
+        kind="query",
+        access="authenticated",
+        input=RunInput,
+        output=RunCostOut,
+        call=of_run,
+        summary="What a run of the caller has cost so far, and what it may.",
     ),
     Procedure(
         name="models.setCeilings",

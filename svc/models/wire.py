@@ -41,6 +41,17 @@ class PriceOut(Wire, frozen=True):
     output: float
 
 
+class RunInput(Wire, frozen=True):
+    run_id: str
+
+
+class RunCostOut(Wire, frozen=True):
+    """``ceiling_usd``: what the run may cost in all."""
+
+    spent: SpentOut
+    ceiling_usd: float
+
+
 class UsageOut(Wire, frozen=True):
     """``problem``: why no model can be asked; empty where it can. ``everybody``: for admins alone."""
 

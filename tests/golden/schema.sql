@@ -964,6 +964,11 @@ CREATE TABLE model_ceilings (               -- one row: what an admin chose
 ) strict
 ;
 
+CREATE TABLE model_run_ceilings (           -- what one run may cost, where that is less than any run may
+    run_id text primary key references runs (id) on delete cascade,
+    micros integer not null
+) strict, without rowid;
+
 CREATE TABLE notify_accounts (              -- who wants to hear of the mail of which account
     account_id text not null references mail_accounts (id) on delete cascade,
     user_id text not null references users (id) on delete cascade,

@@ -113,6 +113,7 @@ def mutation(access: Access, status: int = 200, /, **wanted: object) -> Door:
 PROCEDURES: dict[str, Door] = {
     "health.check": mutation("admin"),
     "models.usage": query("authenticated"),
+    "models.ofRun": query("authenticated", 404, runId="run_none"),
     "models.setCeilings": mutation("admin", dayUsd=1, runUsd=1, dayTokens=1),
     "config.problems": query("authenticated"),
     "meaning.search": query("authenticated", query="boats"),
@@ -194,6 +195,7 @@ PROCEDURES: dict[str, Door] = {
     "pages.trust": query("authenticated", 404, path="nowhere"),
     "pages.setTrusted": mutation("authenticated", 404, path="nowhere"),
     "agents.list": query("authenticated"),
+    "agents.save": mutation("authenticated", 400, title="", agent={"instructions": "Help."}),
     "agents.run": mutation("authenticated", 404, agent="nobody"),
     "agents.say": mutation("authenticated", 404, runId="run_none", text="Hi"),
     "agents.trust": query("authenticated", 404, runId="run_none"),

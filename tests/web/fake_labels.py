@@ -133,6 +133,21 @@ class LabelPart:
     def rpc_mcp_servers(self, given: dict[str, Any]) -> Any:
         return []
 
+    def rpc_pages_trust(self, given: dict[str, Any]) -> Any:
+        return {"fromOutside": False}
+
+    def rpc_models_usage(self, given: dict[str, Any]) -> Any:
+        none = {"calls": 0, "inputTokens": 0, "outputTokens": 0, "usd": 0}
+        return {
+            **{"model": "fake", "vendor": "a", "problem": "", "price": {"input": 0, "output": 0}},
+            **{"ceilings": {"dayUsd": 10, "runUsd": 2, "dayTokens": 1}, "today": none, "month": none},
+            "everybody": None,
+        }
+
+    def rpc_models_ofrun(self, given: dict[str, Any]) -> Any:
+        spent = {"calls": 1, "inputTokens": 0, "outputTokens": 0, "usd": 0.0123}
+        return {"spent": spent, "ceilingUsd": 2}
+
     def rpc_agents_list(self, given: dict[str, Any]) -> Any:
         return []
 

@@ -91,6 +91,88 @@ def test_mail_is_sorted_by_kind_and_one_key_corrects_it_for_good(service: Servic
     assert complaints == []
 
 
+def test_an_agent_is_written_without_yaml_begun_on_a_page_and_a_thread_and_goes_on_from_a_step(
+    service: ServiceProcess, browser: Browser
+) -> None:
+    thread = receive(service, "Board on Friday")
+    service.mutate("pages.save", path="notes/board", body="Bring cake.")
+    complaints: list[str] = []
+    with fresh_page(browser, base_url=service.base) as page:
+        hear(page, complaints.append)
+        _write_an_agent(service, page)
+        _begin_it_on_the_thread(service, page, thread)
+        _trust_what_it_wrote(page)
+        page.goto("/p/notes/board")
+        service.mutate("fake.llm.script", replies=[{"text": "It says cake."}])
+        page.get_by_role("button", name="Ask an agent").click()
+        dialog = page.get_by_role("dialog", name="Ask an agent")
+        dialog.get_by_label("What is to be done").fill("Read this page")
+        check(page, "desktop-agent-ask")
+        dialog.get_by_role("button", name="Begin").click()
+        expect(page.locator(".run-head .run-state")).to_have_text("Done")
+        assert "notes/board" in str(service.query("fake.llm.calls")[-1])
+    assert [one for one in complaints if "400 (Bad Request)" not in one] == []  # a time that is none was refused
+
+
+def _write_an_agent(service: ServiceProcess, page: Page) -> None:
+    page.goto("/settings/agents")
+    expect(page.get_by_text("Agents have kept nothing.")).to_be_visible()
+    page.get_by_role("button", name="New agent").click()
+    form = page.get_by_role("form", name="Agent")
+    form.get_by_label("Name", exact=True).fill("Reader of mail")
+    form.get_by_label("What it is to do").fill("Note what the mail says.")
+    form.get_by_label("Fetch web addresses").click()
+    form.get_by_label("At times (UTC)").fill("whenever")
+    form.get_by_label("Dollars that one run may cost").fill("0.5")
+    form.get_by_role("button", name="Save").click()
+    expect(form.get_by_role("alert")).to_contain_text("a schedule is")
+    form.get_by_label("At times (UTC)").fill("daily at 07:30")
+    check(page, "desktop-agent-editor")
+    form.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("daily at 07:30, $0.50 a run")).to_be_visible()
+    (agent,) = service.query("agents.list")
+    assert agent["path"] == "agents/reader-of-mail"
+    assert "http.fetch" not in agent["tools"]
+    page.get_by_role("button", name="Edit Reader of mail").click()
+    expect(form.get_by_label("What it is to do")).to_have_value("Note what the mail says.")
+    form.get_by_role("button", name="Cancel").click()
+
+
+def _begin_it_on_the_thread(service: ServiceProcess, page: Page, thread: str) -> None:
+    note = {"path": "notes/from-mail", "body": "The board meets on Friday."}
+    read = {"name": "mail_read", "input": {"threadId": thread}}
+    replies = [{"toolCalls": [read]}, {"toolCalls": [{"name": "pages_save", "input": note}]}, {"text": "Noted."}]
+    service.mutate("fake.llm.script", replies=replies)
+    page.goto(f"/p/mail/t/{thread}")
+    page.get_by_role("button", name="Ask an agent").click()
+    dialog = page.get_by_role("dialog", name="Ask an agent")
+    dialog.get_by_label("Agent").select_option("Reader of mail")
+    dialog.get_by_role("button", name="Begin").click()
+    expect(page.locator(".run-head .run-state")).to_have_text("Done")
+    expect(page.locator(".run-facts")).to_contain_text("of at most $0.50")
+    service.mutate("fake.llm.script", replies=[{"text": "Said otherwise."}])
+    before = page.url
+    step = page.locator("[data-step='model#3']")
+    step.locator("summary").click()
+    step.get_by_role("button", name="Go on from here").click()
+    step.get_by_role("button", name="Begin it").click()
+    expect(page).not_to_have_url(before)
+    expect(page.locator(".run-said").last).to_have_text("Said otherwise.")
+    check(page, "desktop-agent-run")
+
+
+def _trust_what_it_wrote(page: Page) -> None:
+    page.goto("/p/notes/from-mail")
+    mark = page.get_by_role("status").filter(has_text="read text from outside")
+    expect(mark).to_be_visible()
+    check(page, "desktop-page-from-outside")
+    mark.get_by_role("button", name="Trust it").click()
+    expect(mark).to_be_hidden()
+    page.reload()
+    expect(page.get_by_role("heading", name="from-mail")).to_be_visible()
+    expect(mark).to_be_hidden()
+
+
 def _shoot(page: Page, name: str) -> None:
     SHOTS.mkdir(exist_ok=True)
     (SHOTS / f"{name}.png").write_bytes(page.screenshot())

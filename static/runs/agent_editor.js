@@ -1,0 +1,124 @@
+// @ts-check
+/** One agent as a form: what it does, with which tools, when it runs by itself, and what a run of it may cost. */
+import { useState } from "preact/hooks";
+import { mutate } from "../rpc.js";
+import { reasonOf, useFetched } from "../settings/fetched.js";
+import { html } from "../ui/html.js";
+import { toast } from "../ui/toast.js";
+
+/** @typedef {Pick<OutputOf<"agents.list">[number], "instructions" | "tools" | "approvals" | "schedule" | "triggers"
+ *   | "model" | "ceilingUsd">} Agent */
+/** @typedef {{ path: string | null, title: string, agent: Agent }} Edited */
+
+/** Those of svc that an agent has where its page names none. */
+const USUAL = ["pages.*", "mail.*", "people.*", "tasks.*", "files.*", "memory.*", "http.fetch"];
+/** @type {Record<string, string>} */
+const GROUPS = { "pages.*": "Read and write pages", "mail.*": "Read, draft and send mail", "people.*": "Look up people",
+  "tasks.*": "Keep tasks", "files.*": "Read files", "memory.*": "Keep a memory", "http.fetch": "Fetch web addresses" };
+
+/** @type {Agent} */
+export const EMPTY = { instructions: "", tools: USUAL, approvals: {}, schedule: null, triggers: [], model: null,
+  ceilingUsd: null };
+
+/** @param {{ edited: Edited, done: () => Promise<void> }} props */
+export function AgentEditor({ edited, done }) {
+  const known = useFetched("tools.list");
+  const [title, setTitle] = useState(edited.title);
+  const [agent, setAgent] = useState(edited.agent);
+  const [problem, setProblem] = useState("");
+  const [busy, setBusy] = useState(false);
+  const change = (/** @type {Partial<Agent>} */ part) => setAgent({ ...agent, ...part });
+  const save = async (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault();
+    if (busy) return;
+    setBusy(true);
+    setProblem("");
+    try {
+      const { instructions, tools, approvals, schedule, triggers, model, ceilingUsd } = agent;
+      await mutate("agents.save", { ...(edited.path ? { path: edited.path } : {}), title, agent: { instructions, tools,
+        approvals, schedule, triggers, model, ceilingUsd } });
+      toast("Saved.");
+      await done();
+    } catch (error) {
+      setProblem(reasonOf(error));
+    }
+    setBusy(false);
+  };
+  const others = agent.tools.filter((one) => !USUAL.includes(one));
+  const asking = (known.data ?? []).filter((one) => one.asks && agent.tools.some((pattern) => matches(pattern,
+    one.name)));
+  return html`<form class="rules-editor setting" aria-label="Agent" onSubmit=${save}>
+    <${Text} label="Name" value=${title} set=${setTitle} hint="Morning mail" />
+    <label class="field"><span>What it is to do</span><textarea rows="6" required value=${agent.instructions}
+      placeholder="Look through the mail of the last day, and make a task for each that I must answer."
+      onInput=${(/** @type {InputEvent} */ event) =>
+        change({ instructions: /** @type {HTMLTextAreaElement} */ (event.target).value })}></textarea></label>
+    <h2>What it may use</h2>
+    ${USUAL.map((one) => html`<label key=${one} class="choice"><input type="checkbox" checked=${agent.tools.includes(one)}
+      onChange=${() => change({ tools: toggled(agent.tools, one) })} /><span>${GROUPS[one]}</span></label>`)}
+    <${Text} label="Other tools, by name" value=${others.join(", ")} hint="mail.search, mcp.notes.*"
+      set=${(/** @type {string} */ text) => change({ tools: [...agent.tools.filter((one) => USUAL.includes(one)),
+        ...listOf(text)] })} />
+    ${asking.length > 0 && html`<fieldset class="agent-asks"><legend>Without asking you, while it has read nothing from
+      outside</legend>
+      ${asking.map(({ name }) => html`<label key=${name} class="choice"><input type="checkbox"
+        checked=${agent.approvals[name] === "auto"} onChange=${() => change({ approvals: flipped(agent.approvals, name)
+        })} /><span><code>${name}</code></span></label>`)}</fieldset>`}
+    <h2>When it runs by itself</h2>
+    <${Text} label="At times (UTC)" value=${agent.schedule ?? ""} hint="daily at 07:30, every 2 hours, mondays at 07:30"
+      set=${(/** @type {string} */ text) => change({ schedule: text.trim() || null })} />
+    <label class="choice"><input type="checkbox" checked=${agent.triggers.includes("mail")} onChange=${() =>
+      change({ triggers: toggled(agent.triggers, "mail") })} /><span>For each mail that comes</span></label>
+    <${Text} label="When one of these pages changes" hint="notes/*, plans/2027"
+      value=${agent.triggers.filter((one) => one !== "mail").map((one) => one.replace(/^page:/, "")).join(", ")}
+      set=${(/** @type {string} */ text) => change({ triggers: [...agent.triggers.filter((one) => one === "mail"),
+        ...listOf(text).map((one) => `page:${one}`)] })} />
+    <h2>Model and cost</h2>
+    <${Text} label="Model" value=${agent.model ?? ""} hint="the one of this server"
+      set=${(/** @type {string} */ text) => change({ model: text.trim() || null })} />
+    <label class="field"><span>Dollars that one run may cost at most</span><input type="number" min="0" max="1000"
+      step="any" value=${agent.ceilingUsd ?? ""} placeholder="as for all runs" onInput=${(/** @type {Event} */ event) => {
+        const { value } = /** @type {HTMLInputElement} */ (event.target);
+        change({ ceilingUsd: value === "" ? null : Number(value) });
+      }} /></label>
+    ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
+    <p class="rules-acts">
+      <button class="button primary" aria-busy=${busy} disabled=${!title.trim() || !agent.instructions.trim()}>Save
+      </button>
+      <button type="button" class="button" onClick=${done}>Cancel</button>
+    </p>
+  </form>`;
+}
+
+/** It keeps what is typed as it is typed: a comma at the end is no value yet.
+ * @param {{ label: string, hint: string, value: string, set: (text: string) => void }} props */
+function Text({ label, hint, value, set }) {
+  const [typed, setTyped] = useState(value);
+  return html`<label class="field"><span>${label}</span>
+    <input type="text" autocomplete="off" placeholder=${hint} value=${typed} onInput=${(/** @type {Event} */ event) => {
+      const { value: text } = /** @type {HTMLInputElement} */ (event.target);
+      setTyped(text);
+      set(text);
+    }} /></label>`;
+}
+
+/** As the server matches names of tools. @param {string} pattern @param {string} name */
+function matches(pattern, name) {
+  return pattern === name || (pattern.endsWith("*") && name.startsWith(pattern.slice(0, -1)));
+}
+
+/** @param {string[]} all @param {string} one */
+function toggled(all, one) {
+  return all.includes(one) ? all.filter((other) => other !== one) : [...all, one];
+}
+
+/** @param {Agent["approvals"]} approvals @param {string} name @returns {Agent["approvals"]} */
+function flipped(approvals, name) {
+  const { [name]: before, ...others } = approvals;
+  return before === "auto" ? others : { ...others, [name]: "auto" };
+}
+
+/** @param {string} text */
+function listOf(text) {
+  return text.split(",").map((one) => one.trim()).filter(Boolean);
+}

@@ -1,0 +1,80 @@
+// @ts-check
+/** Settings, Agents: one's agents, an editor for one, and what agents keep in memory. */
+import { useState } from "preact/hooks";
+import { mutate } from "../rpc.js";
+import { Pending, reasonOf, useFetched } from "../settings/fetched.js";
+import { ConfirmButton } from "../ui/confirm.js";
+import { html } from "../ui/html.js";
+import { toast } from "../ui/toast.js";
+import { AgentEditor, EMPTY } from "./agent_editor.js";
+import { begin } from "./agents.js";
+import { dollars, SpentToday } from "./money.js";
+
+/** @typedef {OutputOf<"agents.list">[number]} Agent */
+
+export function AgentsSection() {
+  const fetched = useFetched("agents.list");
+  const problems = useFetched("config.problems");
+  const [edited, setEdited] = useState(/** @type {import("./agent_editor.js").Edited | null} */ (null));
+  const load = async () => {
+    await Promise.all([fetched.load(), problems.load()]);
+  };
+  const done = async () => {
+    setEdited(null);
+    await load();
+  };
+  if (edited) return html`<${AgentEditor} edited=${edited} done=${done} />`;
+  const broken = (problems.data ?? []).filter((one) => one.path.startsWith("agents/"));
+  return html`<${Pending} of=${fetched} what="your agents" />
+    ${broken.map((one) => html`<p key=${one.path} class="form-problem" role="status"><a href=${`/p/${one.path}`}>${
+      one.path}</a>, line ${one.line}: ${one.reason}.${one.inForce && " Its last whole version stays in force."}</p>`)}
+    ${fetched.data && html`<section class="setting" aria-label="Agents">
+      <p class="fine">An agent is a model that works with your pages, mail and tasks. It acts as you; what it sends,
+        fetches or changes for others waits for you once it has read text from outside.</p>
+      <${SpentToday} />
+      ${fetched.data.length === 0 && html`<p>There is no agent yet.</p>`}
+      <ul class="rules-list">${fetched.data.map((one) => html`<${Row} key=${one.path} one=${one} load=${load}
+        edit=${() => setEdited({ path: one.path, title: one.title, agent: one })} />`)}</ul>
+      <p><button class="button primary" onClick=${() => setEdited({ path: null, title: "", agent: EMPTY })}>
+        New agent</button></p>
+    </section>
+    <${Memory} />`}`;
+}
+
+/** @param {{ one: Agent, load: () => Promise<void>, edit: () => void }} props */
+function Row({ one, load, edit }) {
+  const [problem, setProblem] = useState("");
+  const remove = async () => {
+    try {
+      await mutate("pages.delete", { path: one.path });
+      toast("The agent is in the trash of pages.");
+      await load();
+    } catch (error) {
+      setProblem(reasonOf(error));
+    }
+  };
+  const facts = [one.schedule, ...one.triggers, one.ceilingUsd !== null && `${dollars(one.ceilingUsd)} a run`];
+  return html`<li class="rules-row">
+    <span class="triage-sender"><a href=${`/p/${one.path}`}><bdi>${one.title}</bdi></a><span class="fine rules-what">${
+      facts.filter(Boolean).join(", ") || "when you start it"}</span></span>
+    <button class="button small" aria-label=${`Run ${one.title}`} onClick=${() => begin({ agent: one.name }, null)}>
+      Run</button>
+    <button class="button small" aria-label=${`Edit ${one.title}`} onClick=${edit}>Edit</button>
+    <${ConfirmButton} label="Delete" what=${one.title} sure="Delete" question="Move its page to the trash?"
+      run=${remove} />
+    ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
+  </li>`;
+}
+
+function Memory() {
+  const fetched = useFetched("memory.list");
+  return html`<section class="setting" aria-label="Memory">
+    <h2>Memory</h2>
+    <p class="fine">What agents keep are pages under memory/, which you alone can read, edit and delete.</p>
+    <${Pending} of=${fetched} what="the memory" />
+    ${fetched.data?.length === 0 && html`<p>Agents have kept nothing.</p>`}
+    <ul class="rules-list">${(fetched.data ?? []).map((one) => html`<li key=${one.name} class="rules-row">
+      <span class="triage-sender"><a href=${`/p/memory/${one.name}`}><bdi>${one.title || one.name}</bdi></a></span>
+      ${one.fromOutside && html`<span class="chip quiet">from outside, not trusted</span>`}</li>`)}</ul>
+  </section>`;
+}

@@ -1,0 +1,52 @@
+// @ts-check
+/** "Ask an agent" where one is: about the open thread or page, one of one's agents or in words of one's own. */
+import { useState } from "preact/hooks";
+import { signal } from "@preact/signals";
+import { useFetched } from "../settings/fetched.js";
+import { html } from "../ui/html.js";
+import { Modal } from "../ui/modal.js";
+import { begin } from "./agents.js";
+
+/** @typedef {{ about: string, input: { threadId: string } | { page: string } }} Wanted */
+
+/** What it is asked about, while the dialog is open. */
+const wanted = signal(/** @type {Wanted | null} */ (null));
+
+/** @param {Wanted & { class: string }} props */
+export function AskButton({ about, input, class: name }) {
+  return html`<button class=${name} onClick=${() => { wanted.value = { about, input }; }}>Ask an agent</button>`;
+}
+
+export function AskDialog() {
+  return wanted.value && html`<${Ask} wanted=${wanted.value} close=${() => { wanted.value = null; }} />`;
+}
+
+/** @param {{ wanted: Wanted, close: () => void }} props */
+function Ask({ wanted: { about, input }, close }) {
+  const agents = useFetched("agents.list");
+  const [agent, setAgent] = useState("");
+  const [prompt, setPrompt] = useState("");
+  const submit = (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault();
+    if (!agent && !prompt.trim()) return;
+    close();
+    void begin({ ...(agent && { agent }), ...(prompt.trim() && { prompt }) }, input);
+  };
+  return html`<${Modal} label="Ask an agent" class="ask-agent" close=${close}>
+    <form class="approval-form" onSubmit=${submit}>
+      <h2>Ask an agent</h2>
+      <p class="fine">It is told that this is about <bdi>${about}</bdi>. What it sends, or changes for others, waits for
+        you.</p>
+      <label class="field"><span>Agent</span><select value=${agent} onChange=${(/** @type {Event} */ event) =>
+        setAgent(/** @type {HTMLSelectElement} */ (event.target).value)}>
+        <option value="">None: only what I say</option>
+        ${(agents.data ?? []).map((one) => html`<option key=${one.name} value=${one.name}>${one.title}</option>`)}
+      </select></label>
+      <label class="field"><span>What is to be done</span><textarea rows="3" value=${prompt}
+        onInput=${(/** @type {InputEvent} */ event) =>
+          setPrompt(/** @type {HTMLTextAreaElement} */ (event.target).value)}></textarea></label>
+      <div class="approval-deeds"><button class="button primary" disabled=${!agent && !prompt.trim()}>Begin</button>
+        <button type="button" class="button" onClick=${close}>Cancel</button></div>
+    </form>
+  </${Modal}>`;
+}
