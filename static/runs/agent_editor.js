@@ -27,7 +27,10 @@ export function AgentEditor({ edited, done }) {
   const [agent, setAgent] = useState(edited.agent);
   const [problem, setProblem] = useState("");
   const [busy, setBusy] = useState(false);
-  const change = (/** @type {Partial<Agent>} */ part) => setAgent({ ...agent, ...part });
+  const change = (/** @type {Partial<Agent>} */ part) => {
+    setAgent({ ...agent, ...part });
+    setProblem("");
+  };
   const save = async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
     if (busy) return;

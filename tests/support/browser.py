@@ -56,7 +56,7 @@ PLAIN: Final[dict[str, Any]] = {
 BLOCKED_WORKER: Final = "Service Worker registration blocked by Playwright"
 PLAYWRIGHTS_OWN: Final = tuple(f"Blocked script execution in 'about:{page}'" for page in ("blank", "srcdoc"))
 """Playwright puts helpers into every frame; a mail's frame runs none, and is blank first."""
-PATIENCE_MS: Final = 8_000
+PATIENCE_MS: Final = HANGS_S * 1_000
 LOOK_AGAIN_MS: Final = 20
 
 expect.set_options(timeout=PATIENCE_MS)

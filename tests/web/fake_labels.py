@@ -139,8 +139,13 @@ class LabelPart:
     def rpc_models_usage(self, given: dict[str, Any]) -> Any:
         none = {"calls": 0, "inputTokens": 0, "outputTokens": 0, "usd": 0}
         return {
-            **{"model": "fake", "vendor": "a", "problem": "", "price": {"input": 0, "output": 0}},
-            **{"ceilings": {"dayUsd": 10, "runUsd": 2, "dayTokens": 1}, "today": none, "month": none},
+            "model": "fake",
+            "vendor": "a",
+            "problem": "",
+            "price": {"input": 0, "output": 0},
+            "ceilings": {"dayUsd": 10, "runUsd": 2, "dayTokens": 1},
+            "today": none,
+            "month": none,
             "everybody": None,
         }
 
