@@ -14,7 +14,7 @@ interface AgentsAgentIO {
   ceilingUsd?: number | null;
 }
 
-/** `model`: `null` for the one of the instance. `schedule`: as its page says it. `problem`: what is wrong with */
+/** `model`: `null` for the one of the instance. `schedule`: as its page says it. `problem`: what is */
 interface AgentsAgentOut {
   name: string;
   path: string;
@@ -2332,6 +2332,12 @@ interface RulesApprovedOut {
   outgoingId: string;
 }
 
+interface RulesDismissInput {
+  address: string;
+  deed: "archive" | "label" | "star";
+  value?: string;
+}
+
 interface RulesReplyInput {
   id: string;
 }
@@ -2392,6 +2398,21 @@ interface RulesSaveRuleInput {
 
 interface RulesSavedRuleOut {
   path: string;
+}
+
+/** `times`: with so many threads it was done. `title`, `rule`: for `rules.save`. */
+interface RulesSuggestionOut {
+  address: string;
+  deed: "archive" | "label" | "star";
+  value: string;
+  times: number;
+  title: string;
+  rule: RulesRuleIO;
+}
+
+/** `thread_id`: only what concerns that thread's sender. */
+interface RulesSuggestionsInput {
+  threadId?: string | null;
 }
 
 /** The rule at `path` leaves the sender of the thread alone from now on. */
@@ -2865,6 +2886,8 @@ interface Procedures {
   "rules.why": { input: RulesThreadInput; output: RulesActOut[] };
   "rules.undo": { input: RulesRunInput; output: {} };
   "rules.teach": { input: RulesTeachInput; output: {} };
+  "rules.suggestions": { input: RulesSuggestionsInput | undefined; output: RulesSuggestionOut[] };
+  "rules.dismissSuggestion": { input: RulesDismissInput; output: {} };
   "mail.approveReply": { input: RulesApproveInput; output: RulesApprovedOut };
   "mail.dismissReply": { input: RulesReplyInput; output: {} };
   "triage.get": { input: undefined; output: TriageTriageOut };

@@ -69,6 +69,9 @@ GITOPS_FROM: Final = _size(25, 1)
 GITOPS_STRIDE: Final = _size(90, 1)
 """A sync of some hundred steps is killed at each of them, or at a few."""
 
+RULE_DEATHS: Final = tuple(range(_size(5, 1), _size(20, 60), _size(14, 1)))
+"""Rules take mail on in a few dozen steps of their consumer; it is killed at some of them, or at each."""
+
 HOSTILE_WAYS: Final = _size(1, 9)
 """By which a hostile page tries a row that has nothing to show; what has is tried by all, which are nine at most."""
 

@@ -19,6 +19,7 @@ import { MessageCard } from "./message.js";
 import { ProposedReply } from "./proposed.js";
 import { ChipLinks } from "./row.js";
 import { KindMark } from "./triage.js";
+import { SuggestedRule } from "../rules/suggestions.js";
 import { WhyHere } from "./why.js";
 import { AskButton } from "../runs/ask.js";
 
@@ -56,6 +57,8 @@ export function ThreadPane({ id, commands }) {
           ? html`<p class="thread-note">It was deleted, or is not yours to see. <button class="link"
             onClick=${commands.back}>Back to the list</button></p>`
           : html`<${ThreadMeta} thread=${thread} filing=${current?.detail?.filing ?? null} />`}
+        ${thread && !current?.gone && !thread.hidden && accountOf(thread.accountId)?.access === "own"
+          && html`<${SuggestedRule} key=${thread.id} threadId=${thread.id} />`}
         <${ThreadBody} current=${current} />
         ${current?.detail && !current.gone && html`<${Acts} acts=${current.detail.acts ?? []} />`}
         ${current?.detail && !current.gone && mayAct(current.detail.thread.accountId)

@@ -6,6 +6,7 @@ import { Pending, reasonOf, useFetched } from "../settings/fetched.js";
 import { html } from "../ui/html.js";
 import { toast } from "../ui/toast.js";
 import { Editor, EMPTY } from "./editor.js";
+import { Suggestions } from "./suggestions.js";
 
 /** @typedef {OutputOf<"rules.list">[number]} Listed */
 /** @typedef {{ path: string | null, title: string, rule: import("./editor.js").Rule }} Edited */
@@ -13,10 +14,14 @@ import { Editor, EMPTY } from "./editor.js";
 export function RulesSection() {
   const fetched = useFetched("rules.list");
   const problems = useFetched("config.problems");
+  const suggested = useFetched("rules.suggestions");
   const [edited, setEdited] = useState(/** @type {Edited | null} */ (null));
+  const load = async () => {
+    await Promise.all([fetched.load(), problems.load(), suggested.load()]);
+  };
   const done = async () => {
     setEdited(null);
-    await Promise.all([fetched.load(), problems.load()]);
+    await load();
   };
   if (edited) return html`<${Editor} edited=${edited} done=${done} />`;
   const broken = (problems.data ?? []).filter((one) => one.path.startsWith("mail-rules/"));
@@ -30,7 +35,9 @@ export function RulesSection() {
         edit=${() => setEdited({ path: one.path, title: one.title, rule: one.rule })} />`)}</ul>
       <p><button class="button primary" onClick=${() => setEdited({ path: null, title: "", rule: EMPTY })}>
         New rule</button></p>
-    </section>`}`;
+    </section>
+    <${Suggestions} found=${suggested.data ?? []} load=${load}
+      edit=${(/** @type {OutputOf<"rules.suggestions">[number]} */ { title, rule }) => setEdited({ path: null, title, rule })} />`}`;
 }
 
 /** @param {{ one: Listed, load: () => Promise<void>, edit: () => void }} props */

@@ -1,6 +1,6 @@
 """Mail rules: what happens with a mail as it comes, as pages ``mail-rules/<name>`` that people write without code.
 
-Owns ``rule_runs``, ``rule_acts`` and ``rule_batches``. A rule acts on the accounts of its page's owner alone.
+Owns the tables ``rule_*``. A rule acts on the accounts of its page's owner alone.
 Conditions cost no model call; where rules ask one, all questions about a mail are one call. Each mail passes the rules
 once, in order, as a durable consumer. What is sent is never decided here: a drafted reply waits for its person.
 """

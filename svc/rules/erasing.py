@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from svc.erase import Left
+from svc.rules.habits import let_go
 from svc.store import Tx
 
 ROWS_A_BATCH: Final = 1_000
@@ -21,4 +22,5 @@ def erase(tx: Tx, *, account_id: str) -> Left:
         id=account_id,
         limit=ROWS_A_BATCH,
     )
-    return "more" if gone else "nothing"
+    habits = let_go(tx, account_id=account_id, limit=ROWS_A_BATCH)
+    return "more" if gone or habits else "nothing"

@@ -17,7 +17,7 @@ from svc.configuring import Configuration
 from svc.errors import Refusal
 from svc.mail import MAIL_RECEIVED, Body, text_of_body
 from svc.models import Models
-from svc.rules import acting, finding
+from svc.rules import acting, finding, habits
 from svc.rules.finding import Found, InForce
 from svc.rules.matching import Hit
 from svc.rules.page import KIND
@@ -165,6 +165,12 @@ def take_on(tx: Tx, sorting: Sorting, *, given: dict[str, Any]) -> None:
         given = {**given, "draft": {"rule": draft.rule_id, "instructions": draft.instructions}}
     if asks or draft is not None:
         begin(tx, found.account.owner_id, MAIL, given, title=f"Rules: {found.message.subject[:100]}")
+
+
+async def learn_habits(workspace: Workspace) -> None:
+    """Read what people have done since the last time."""
+    while await workspace.store.read_small(habits.is_behind):
+        await workspace.store.write(habits.note)
 
 
 CONSUMER: Final[Consumer[Workspace]] = Consumer(

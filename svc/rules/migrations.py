@@ -14,6 +14,43 @@ def m001_rules(db: Database) -> None:
         db.execute(statement)
 
 
+@MIGRATIONS(name="m002_habits")
+def m002_habits(db: Database) -> None:
+    for statement in _HABITS:
+        db.execute(statement)
+
+
+_HABITS = (
+    """
+    create table rule_habits (                  -- with which threads a person did what, by their senders
+        owner text not null,                    -- a user; empty: everybody, until the instance is claimed
+        address text not null,                  -- of the sender, in lower case
+        deed text not null check (deed in ('archive', 'star', 'label')),
+        value text not null,                    -- the label's name
+        thread_id text not null,
+        at integer not null,
+        unique (owner, address, deed, value, thread_id)
+    ) strict
+    """,
+    "create index rule_habits_thread on rule_habits (thread_id)",
+    """
+    create table rule_habits_seen (             -- one row: up to which step habits were read
+        id integer primary key check (id = 1),
+        step_id integer not null
+    ) strict
+    """,
+    """
+    create table rule_never (                   -- what a person does not want to be suggested
+        owner text not null,
+        address text not null,
+        deed text not null,
+        value text not null,
+        at integer not null,
+        primary key (owner, address, deed, value)
+    ) strict, without rowid
+    """,
+)
+
 _TABLES = (
     """
     create table rule_runs (                    -- what rules did with one mail, once

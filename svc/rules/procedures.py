@@ -17,7 +17,7 @@ from svc.models import Models
 from svc.pages import page_path, page_text, page_title, readable_page, save_page
 from svc.principal import Principal
 from svc.protocol import NOTHING, Nothing, Procedure
-from svc.rules import acting, finding, following, wire
+from svc.rules import acting, finding, following, habits, wire
 from svc.rules.finding import Found, InForce
 from svc.rules.model import FOLDER, Addresses, Rule
 from svc.rules.page import KIND, written
@@ -234,6 +234,31 @@ def _teach(tx: Tx, principal: Principal, *, path: str, thread_id: str, pages: Co
     save_page(tx, principal, path=path, title=rule.title, body=written(taught, rule.body))
 
 
+async def suggestions(context: RequestContext, wanted: wire.SuggestionsInput) -> list[wire.SuggestionOut]:
+    await following.learn_habits(context.workspace)
+    pages = context.workspace.service(Configuration)
+    found = await context.workspace.store.read(_suggestions, context.principal, pages=pages, thread_id=wanted.thread_id)
+    return [wire.suggestion_out(one) for one in found]
+
+
+def _suggestions(
+    tx: ReadTx, principal: Principal, *, pages: Configuration, thread_id: str | None
+) -> list[habits.Habit]:
+    if thread_id is None:
+        return habits.suggested(tx, principal, pages=pages)
+    thread = mail.thread_for(tx, principal, thread_id=thread_id)
+    if thread is None:
+        raise NotFound("There is no such thread.")
+    return habits.suggested(tx, principal, pages=pages, address=thread.sender_address.lower())
+
+
+async def dismiss_suggestion(context: RequestContext, wanted: wire.DismissInput) -> Nothing:
+    await context.workspace.store.write(
+        habits.dismiss, context.principal, address=wanted.address, deed=wanted.deed, value=wanted.value
+    )
+    return NOTHING
+
+
 async def approve_reply(context: RequestContext, wanted: wire.ApproveInput) -> wire.ApprovedOut:
     """It goes to the recipients that were shown, and to nobody else, by the way of all mail."""
     hold_ms = mail.hold_ms(context.workspace)
@@ -310,6 +335,22 @@ PROCEDURES: tuple[Procedure[RequestContext], ...] = (
     _row("rules.why", "query", wire.ThreadInput, list[wire.ActOut], why, "What rules did with a thread, and why."),
     _row("rules.undo", "mutation", wire.RunInput, Nothing, undo, "Take back what rules did with a mail, or in a run."),
     _row("rules.teach", "mutation", wire.TeachInput, Nothing, teach, "Have a rule leave a thread's sender alone."),
+    _row(
+        "rules.suggestions",
+        "query",
+        wire.SuggestionsInput,
+        list[wire.SuggestionOut],
+        suggestions,
+        "Rules for what the caller does again and again; none is in force by itself.",
+    ),
+    _row(
+        "rules.dismissSuggestion",
+        "mutation",
+        wire.DismissInput,
+        Nothing,
+        dismiss_suggestion,
+        "Never suggest that again.",
+    ),
     _row(
         "mail.approveReply",
         "mutation",

@@ -11,6 +11,7 @@ from svc.errors import Invalid
 from svc.protocol import Wire
 from svc.rules.acting import Act
 from svc.rules.finding import InForce
+from svc.rules.habits import Habit
 from svc.rules.model import (
     LAST_ORDER,
     MAX_ACTIONS,
@@ -131,6 +132,26 @@ class TestOut(Wire, frozen=True):
     samples: tuple[SampleOut, ...]
 
 
+class SuggestionsInput(Wire, frozen=True):
+    """``thread_id``: only what concerns that thread's sender."""
+
+    thread_id: Value | None = None
+
+
+class DismissInput(Wire, frozen=True):
+    address: Value
+    deed: Literal["archive", "star", "label"]
+    value: Annotated[str, msgspec.Meta(max_length=500)] = ""
+
+
+class SuggestionOut(DismissInput, frozen=True, kw_only=True):
+    """``times``: with so many threads it was done. ``title``, ``rule``: for `rules.save`."""
+
+    times: int
+    title: str
+    rule: RuleIO
+
+
 class ThreadInput(Wire, frozen=True):
     thread_id: Value
 
@@ -205,6 +226,17 @@ def rule_out(page: InForce, *, problem: str) -> RuleOut:
         title=page.title,
         rule=rule_io(page.value),
         problem=problem,
+    )
+
+
+def suggestion_out(habit: Habit) -> SuggestionOut:
+    return SuggestionOut(
+        address=habit.address,
+        deed=habit.deed,
+        value=habit.value,
+        times=habit.times,
+        title=habit.title,
+        rule=rule_io(habit.rule),
     )
 
 

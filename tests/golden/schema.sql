@@ -1337,6 +1337,33 @@ CREATE TABLE rule_batches (                 -- the mails that a run applies rule
 ) strict, without rowid
 ;
 
+CREATE TABLE rule_habits (                  -- with which threads a person did what, by their senders
+    owner text not null,                    -- a user; empty: everybody, until the instance is claimed
+    address text not null,                  -- of the sender, in lower case
+    deed text not null check (deed in ('archive', 'star', 'label')),
+    value text not null,                    -- the label's name
+    thread_id text not null,
+    at integer not null,
+    unique (owner, address, deed, value, thread_id)
+) strict
+;
+
+CREATE TABLE rule_habits_seen (             -- one row: up to which step habits were read
+    id integer primary key check (id = 1),
+    step_id integer not null
+) strict
+;
+
+CREATE TABLE rule_never (                   -- what a person does not want to be suggested
+    owner text not null,
+    address text not null,
+    deed text not null,
+    value text not null,
+    at integer not null,
+    primary key (owner, address, deed, value)
+) strict, without rowid
+;
+
 CREATE TABLE rule_runs (                    -- what rules did with one mail, once
     id text primary key,
     batch text not null,                    -- empty: as the mail came; else the run of `rules.apply`
@@ -1736,6 +1763,8 @@ CREATE INDEX push_queue_created on push_queue (created_at);
 CREATE INDEX push_queue_due on push_queue (next_at) where state = 'waiting';
 
 CREATE INDEX replica_blobs_due on replica_blobs (state, retry_at);
+
+CREATE INDEX rule_habits_thread on rule_habits (thread_id);
 
 CREATE INDEX rule_runs_at on rule_runs (at);
 

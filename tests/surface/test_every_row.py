@@ -127,6 +127,8 @@ PROCEDURES: dict[str, Door] = {
     "rules.why": query("authenticated", 404, threadId="thr_none"),
     "rules.undo": mutation("authenticated", 404, runId="run_none"),
     "rules.teach": mutation("authenticated", 404, path="mail-rules/none", threadId="thr_none"),
+    "rules.suggestions": query("authenticated"),
+    "rules.dismissSuggestion": mutation("authenticated", 404, address="ann@example.com", deed="archive"),
     "triage.get": query("authenticated"),
     "triage.set": mutation("authenticated", enabled=False),
     "triage.threads": query("authenticated", kind="reply"),

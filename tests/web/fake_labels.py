@@ -153,6 +153,9 @@ class LabelPart:
         spent = {"calls": 1, "inputTokens": 0, "outputTokens": 0, "usd": 0.0123}
         return {"spent": spent, "ceilingUsd": 2}
 
+    def rpc_rules_suggestions(self, given: dict[str, Any]) -> Any:
+        return []
+
     def rpc_agents_list(self, given: dict[str, Any]) -> Any:
         return []
 

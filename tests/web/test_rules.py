@@ -26,10 +26,10 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess
         yield process
 
 
-def receive(service: ServiceProcess, subject: str) -> str:
+def receive(service: ServiceProcess, subject: str, *, sender: str = f"Ann <{SHOP}>") -> str:
     """The thread of a mail that has come in."""
-    sender = {"from": f"Ann <{SHOP}>"}
-    service.mutate("fake.mail.inject", address=MIA, subject=subject, text="Hello, here it is.", **sender)
+    mail = {"address": MIA, "from": sender, "subject": subject, "text": "Hello, here it is."}
+    service.mutate("fake.mail.inject", **mail)
     service.mutate("fake.mail.syncNow", address=MIA)
     pages = [service.query("mail.threads", section=section)["threads"] for section in ("inbox", "skipped")]
     return str(next(one["id"] for page in pages for one in page if one["subject"] == subject))
@@ -88,6 +88,35 @@ def test_mail_is_sorted_by_kind_and_one_key_corrects_it_for_good(service: Servic
         page.goto("/p/mail")
         expect(page.get_by_role("group", name="Show only")).to_be_visible()
         expect(page.get_by_role("group", name="Kinds of mail")).to_be_hidden()
+    assert complaints == []
+
+
+def test_what_one_does_again_and_again_is_offered_as_a_rule(service: ServiceProcess, browser: Browser) -> None:
+    sender = "Deals <deals@flyers.example>"
+    threads = []
+    for number in range(5):
+        threads.append(receive(service, f"Flyer {number}", sender=sender))
+        service.mutate("mail.archive", threadIds=threads[-1:])
+    complaints: list[str] = []
+    with fresh_page(browser, base_url=service.base) as page:
+        hear(page, complaints.append)
+        page.goto(f"/p/mail/t/{threads[0]}")
+        offer = page.get_by_role("complementary", name="Suggested rule")
+        expect(offer).to_contain_text("You have archived 5 threads of deals@flyers.example.")
+        check(page, "desktop-rules-suggested")
+        page.goto("/settings/rules")
+        offers = page.get_by_role("region", name="Suggested rules")
+        offers.get_by_role("button", name="Look at it first").click()
+        expect(page.get_by_label("From", exact=True)).to_have_value("deals@flyers.example")
+        page.get_by_role("button", name="Cancel").click()
+        offers.get_by_role("button", name="Let a rule do it").click()
+        expect(page.get_by_role("switch", name="Archive what deals@flyers.example sends")).to_be_checked()
+        expect(offers).to_be_hidden()
+        last = receive(service, "Flyer of today", sender=sender)
+        page.goto(f"/p/mail/t/{last}")
+        page.get_by_role("button", name="Why is this here?").click()
+        expect(page.locator(".why")).to_contain_text("from deals@flyers.example")
+        expect(page.get_by_role("complementary", name="Suggested rule")).to_be_hidden()
     assert complaints == []
 
 

@@ -1,0 +1,61 @@
+// @ts-check
+/** Rules that are suggested from what a person does again and again: in the settings, and in a thread. Never imposed. */
+import { useEffect, useState } from "preact/hooks";
+import { mutate, query } from "../rpc.js";
+import { html } from "../ui/html.js";
+import { toast } from "../ui/toast.js";
+
+/** @typedef {OutputOf<"rules.suggestions">[number]} Suggestion */
+
+/** @param {Suggestion} one */
+function words({ deed, value, times, address }) {
+  const did = deed === "archive" ? "archived" : deed === "star" ? "starred" : `given the label “${value}” to`;
+  return html`You have ${did} ${times} threads of <bdi>${address}</bdi>.`;
+}
+
+/**
+ * `done`: one was taken or dismissed. `edit`: look at it first, in the editor.
+ * @param {{ one: Suggestion, done: () => unknown, edit?: (one: Suggestion) => void }} props
+ */
+function Offer({ one, done, edit }) {
+  const [problem, setProblem] = useState("");
+  const act = async (/** @type {() => Promise<unknown>} */ work, /** @type {string} */ said) => {
+    setProblem("");
+    try {
+      await work();
+      toast(said);
+      await done();
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    }
+  };
+  const { address, deed, value, title, rule } = one;
+  return html`<span class="triage-sender">${words(one)}</span>
+    <button class="button small" onClick=${() => act(() => mutate("rules.save", { title, rule }),
+      "A rule does that from now on. It stands under Settings, Rules.")}>Let a rule do it</button>
+    ${edit && html`<button class="button small" onClick=${() => edit(one)}>Look at it first</button>`}
+    <button class="button small" onClick=${() => act(() =>
+      mutate("rules.dismissSuggestion", { address, deed, value }), "It is not suggested again.")}>No, never</button>
+    ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}`;
+}
+
+/** @param {{ found: Suggestion[], load: () => Promise<void>, edit: (one: Suggestion) => void }} props */
+export function Suggestions({ found, load, edit }) {
+  if (!found.length) return null;
+  return html`<section class="setting" aria-label="Suggested rules">
+    <h2>Suggested rules</h2>
+    <p class="fine">From what you do again and again. None is in force until you say so.</p>
+    <ul class="rules-list">${found.map((one) => html`<li key=${`${one.deed} ${one.value} ${one.address}`}
+      class="rules-row"><${Offer} one=${one} done=${load} edit=${edit} /></li>`)}</ul>
+  </section>`;
+}
+
+/** In a thread: the first one for its sender. @param {{ threadId: string }} props */
+export function SuggestedRule({ threadId }) {
+  const [one, setOne] = useState(/** @type {Suggestion | null} */ (null));
+  useEffect(() => {
+    query("rules.suggestions", { threadId }).then(([first]) => setOne(first ?? null), () => {});
+  }, [threadId]);
+  return one && html`<aside class="rules-row suggested-rule" aria-label="Suggested rule"><${Offer} one=${one}
+    done=${() => setOne(null)} /></aside>`;
+}
