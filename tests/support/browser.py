@@ -32,7 +32,7 @@ from playwright.sync_api import (
 from playwright.sync_api import TimeoutError as Timeout
 
 from tests.peers.needs import HEADLESS_PATH
-from tests.sizes import SLOW_PROCESSOR
+from tests.sizes import HANGS_S, SLOW_PROCESSOR
 from tests.web.fake_server import STATIC, World
 
 FLAGS: Final = (
