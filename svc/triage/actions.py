@@ -106,6 +106,8 @@ def take(tx: Tx, came: Came, *, given: dict[str, Any] | None) -> bool:
     thread = mail.thread_for(tx, rules_owner(came.owner_id), thread_id=came.message.thread_id)
     if thread is None or (before is not None and before.seq >= came.seq):
         return False
+    if before is not None and before.by == "person" and before.message_id == came.message.id:
+        return False  # they were quicker than the consumer
     if queries.asks_model(tx, came.owner) is None:
         return False  # switched off since
     decision = came.decision
