@@ -30,7 +30,7 @@ export const FEATURE = {
     void loadApprovals();
   },
   overlays: [AskDialog],
-  settings: [{ name: "agents", label: "Agents", title: "Agents", icon: "runs", order: 56,
+  settings: [{ name: "agents", label: "Agents", title: "Agents", group: "Agents", icon: "runs", order: 56,
     holds: ["Agents", "Instructions", "Schedule", "Triggers", "Memory", "Assistant"], show: AgentsSection }],
   prepare: prepareAgents,
   commands: agentCommands,
