@@ -37,7 +37,8 @@ export function RulesSection() {
         New rule</button></p>
     </section>
     <${Suggestions} found=${suggested.data ?? []} load=${load}
-      edit=${(/** @type {OutputOf<"rules.suggestions">[number]} */ { title, rule }) => setEdited({ path: null, title, rule })} />`}`;
+      edit=${(/** @type {import("./suggestions.js").Suggestion} */ { title, rule }) =>
+        setEdited({ path: null, title, rule })} />`}`;
 }
 
 /** @param {{ one: Listed, load: () => Promise<void>, edit: () => void }} props */

@@ -1,5 +1,5 @@
 // @ts-check
-/** Rules that are suggested from what a person does again and again: in the settings, and in a thread. Never imposed. */
+/** Rules that are suggested from what a person does again and again: in the settings, and in a thread. */
 import { useEffect, useState } from "preact/hooks";
 import { mutate, query } from "../rpc.js";
 import { html } from "../ui/html.js";

@@ -57,7 +57,8 @@ export function AgentEditor({ edited, done }) {
       onInput=${(/** @type {InputEvent} */ event) =>
         change({ instructions: /** @type {HTMLTextAreaElement} */ (event.target).value })}></textarea></label>
     <h2>What it may use</h2>
-    ${USUAL.map((one) => html`<label key=${one} class="choice"><input type="checkbox" checked=${agent.tools.includes(one)}
+    ${USUAL.map((one) => html`<label key=${one} class="choice"><input type="checkbox"
+      checked=${agent.tools.includes(one)}
       onChange=${() => change({ tools: toggled(agent.tools, one) })} /><span>${GROUPS[one]}</span></label>`)}
     <${Text} label="Other tools, by name" value=${others.join(", ")} hint="mail.search, mcp.notes.*"
       set=${(/** @type {string} */ text) => change({ tools: [...agent.tools.filter((one) => USUAL.includes(one)),
@@ -80,7 +81,8 @@ export function AgentEditor({ edited, done }) {
     <${Text} label="Model" value=${agent.model ?? ""} hint="the one of this server"
       set=${(/** @type {string} */ text) => change({ model: text.trim() || null })} />
     <label class="field"><span>Dollars that one run may cost at most</span><input type="number" min="0" max="1000"
-      step="any" value=${agent.ceilingUsd ?? ""} placeholder="as for all runs" onInput=${(/** @type {Event} */ event) => {
+      step="any" value=${agent.ceilingUsd ?? ""} placeholder="as for all runs"
+      onInput=${(/** @type {Event} */ event) => {
         const { value } = /** @type {HTMLInputElement} */ (event.target);
         change({ ceilingUsd: value === "" ? null : Number(value) });
       }} /></label>

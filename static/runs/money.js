@@ -23,6 +23,6 @@ export function RunCost({ run }) {
 export function SpentToday() {
   const { data } = useFetched("models.usage");
   if (!data?.month.calls) return null;
-  return html`<p class="fine">Models have cost you ${dollars(data.today.usd)} today, and ${dollars(data.month.usd)} in 30
-    days. <a href="/settings/models">Models</a></p>`;
+  return html`<p class="fine">Models have cost you ${dollars(data.today.usd)} today, and ${
+    dollars(data.month.usd)} in 30 days. <a href="/settings/models">Models</a></p>`;
 }
