@@ -71,8 +71,14 @@ class Finder:
             wanted = await self._vector(principal, text, form=form)
         except EmbeddingFault as fault:
             return Near(problem=f"Only words were looked for. {fault}")
-        async with self._turn:
+        with trio.move_on_after(WITHIN_S) as waiting:
+            await self._turn.acquire()
+        if waiting.cancelled_caught:
+            return Near(problem="Only words were looked for: too many searches by meaning at once.")
+        try:
             return await store.read(self.scan, principal, wanted, spaces=spaces, form=form)
+        finally:
+            self._turn.release()
 
     @property
     def held_bytes(self) -> int:
