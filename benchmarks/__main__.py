@@ -16,6 +16,7 @@ from benchmarks.report import Table
 
 NAMES: Final = (
     "http",
+    "sockets",
     "ingest",
     "imap",
     "gmail",
