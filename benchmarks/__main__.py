@@ -25,6 +25,7 @@ NAMES: Final = (
     "meaning",
     "rules",
     "porting",
+    "archive",
     "crowd",
     "large_mails",
     "principal",
