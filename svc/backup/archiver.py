@@ -43,6 +43,8 @@ LATE_S: Final = 60.0
 HEALTHY_AFTER_S: Final = 300.0
 START_S: Final = 30.0
 ORPHAN_S: Final = 20.0
+SILENT_S: Final = 120.0
+"""One that does not answer for so long is started anew."""
 LAST_SYNC_S: Final = 5.0
 DRAIN_S: Final = 20.0
 LOG_MAX_BYTES: Final = 256 * 1024 * 1024
@@ -67,6 +69,8 @@ class Archiver:
     threads: ThreadPool
     rng: random.Random
     unsent_max_bytes: int = UNSENT_MAX_BYTES
+    silent_s: float = SILENT_S
+    _heard: float = 0.0
     control: Control | None = None
     _said: bytearray = field(default_factory=bytearray)
     _dropping: bool = False
@@ -256,7 +260,7 @@ class Archiver:
                     await trio.sleep(0.2)
         if self.control is None:
             raise ArchiverEnded("the archiver does not answer")
-        self.archive.runs = True
+        self.archive.runs, self._heard = True, trio.current_time()
         self._answers.set()
         await self.archive.store.leave_checkpoints(to_another=True)
         self.archive.changed.call()
@@ -273,8 +277,9 @@ class Archiver:
             synced_at = await control.synced_at()
         except ArchiveFault as fault:
             if not self._held.locked():
-                await archive.note("archiver", str(fault))
+                await self._silent(fault)
             return
+        self._heard = trio.current_time()
         arrived = archive.synced(synced_at) if position.replicated_txid else False
         archive.unsent_bytes = await self.threads.run(unsent, self.home.database, position.replicated_txid)
         # A whole copy, with which it begins, may be on its way, too.
@@ -286,6 +291,13 @@ class Archiver:
             await archive.note("archiver", f"nothing reaches {archive.target.place}{f': {why}' if why else ''}")
         elif arrived:
             await archive.note("archiver", None)
+
+    async def _silent(self, fault: ArchiveFault) -> None:
+        """It may hang on a target that is away, and then nobody folds the log in: that must not be too much."""
+        await self.archive.note("archiver", f"nothing reaches {self.archive.target.place}: {fault}")
+        log_bytes = await self.threads.run(_size_of, Path(f"{self.home.database}-wal"))
+        if trio.current_time() - self._heard > self.silent_s or log_bytes > LOG_MAX_BYTES:
+            raise ArchiverEnded(f"{self.archive.target.place} is away, and the archiver does not answer")
 
     async def _fails(self, problem: str) -> None:
         """It does not run. A log that has grown meanwhile is folded in by the store."""

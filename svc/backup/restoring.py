@@ -237,11 +237,16 @@ class Restoring:
         return Restored(
             into=wanted.into,
             position=found,
-            at=at,
+            at=at or await self._time_of(found, config),
             point=point,
             blobs=0 if self.beyond is None else len(names),
             notes=tuple(notes),
         )
+
+    async def _time_of(self, position: int, config: Path) -> Millis | None:
+        """When that state was archived; ``None`` where the archive has it in a whole copy alone."""
+        entries = await self.tool.listed(config, "db", level=0)
+        return next((one.at for one in entries if one.last == position), None)
 
     async def _fill(self, wanted: Wanted, blobs: Blobs, names: set[str]) -> list[str]:
         """Every blob that the database names, from the replica."""
