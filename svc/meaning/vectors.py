@@ -90,10 +90,11 @@ def nearest(parts: Sequence[tuple[Signs, Sequence[int] | None]], bits: bytes, *,
     for signs, allowed in parts:
         if not len(signs.ids) or signs.bits.shape[1] != len(wanted):
             continue
-        counts = np.empty(len(signs.ids), dtype=np.uint16)
+        counts = np.zeros(len(signs.ids), dtype=np.uint16)
         for start in range(0, len(counts), AT_A_TIME):
-            differ = np.bitwise_count(signs.bits[start : start + AT_A_TIME] ^ wanted)
-            counts[start : start + AT_A_TIME] = differ.sum(axis=1, dtype=np.uint16)
+            some = signs.bits[start : start + AT_A_TIME]
+            for word, bits_of_word in enumerate(wanted):  # a column at a time: sums along such short rows are slow
+                counts[start : start + AT_A_TIME] += np.bitwise_count(some[:, word] ^ bits_of_word)
         if allowed is not None:
             may = np.isin(signs.ids, np.fromiter(allowed, dtype=np.int64, count=len(allowed)))
             ids.append(signs.ids[may])
