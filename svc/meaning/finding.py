@@ -144,8 +144,8 @@ class Finder:
                 after=signs.last,
                 limit=READ_AT_ONCE,
             )
-            signs = signs.with_more(rows)
-            if len(rows) < READ_AT_ONCE:
+            before, signs = signs.last, signs.with_more(rows)
+            if len(rows) < READ_AT_ONCE or signs.last == before:  # of another length, all of them: none of this form
                 break
         self._held[space, form] = signs
         while len(self._held) > 1 and self.held_bytes > MAX_HELD_BYTES:

@@ -230,7 +230,9 @@ def put(tx: Tx, batch: Batch, vectors: Sequence[Packed], *, form: str) -> None:
     made = iter(vectors)
     for item in batch.items:
         pieces = [(piece, next(made)) for piece in item.pieces]
-        if not _still_there(tx, item, batch.owner_id):
+        is_wanted = _still_there(tx, item, batch.owner_id)
+        tx.run("delete from meaning_queue where number = :number", number=item.number)
+        if not is_wanted:
             continue
         tx.run(
             """
@@ -257,7 +259,6 @@ def put(tx: Tx, batch: Batch, vectors: Sequence[Packed], *, form: str) -> None:
                 bits=bits,
                 vector=vector,
             )
-        tx.run("delete from meaning_queue where number = :number", number=item.number)
     for number in batch.lost:
         tx.run("delete from meaning_queue where number = :number", number=number)
 
