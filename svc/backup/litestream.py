@@ -33,6 +33,8 @@ OLDEST: Final = (0, 5, 17)
 KEEP_DAYS: Final = 14
 """Of base backups, one a night, and of all that is between them."""
 SNAPSHOT_LEVEL: Final = 9
+SHOWN_CHARS: Final = 300
+"""Of a complaint."""
 MAX_SAID_BYTES: Final = 32 * 1024 * 1024
 ANSWER_S: Final = 60.0
 """For what is no transfer."""
@@ -203,11 +205,19 @@ def complaint(said: bytes) -> str:
             spoken = msgspec.json.decode(line)
         except msgspec.DecodeError:
             if line.strip():
-                return " ".join(line.split())[:300]
+                return _shortened(line)
             continue
         if isinstance(spoken, dict) and spoken.get("level") in {"ERROR", "WARN", "error", "warn"}:
-            return " ".join(f"{spoken.get('msg', '')}: {spoken.get('error', '')}".split())[:300].rstrip(": ")
+            return _shortened(f"{spoken.get('msg', '')}: {spoken.get('error', '')}").rstrip(": ")
     return ""
+
+
+def _shortened(said: str) -> str:
+    """One line. The middle is left out, for what was done stands in front, and why it failed at the end."""
+    line = " ".join(said.split())
+    if len(line) <= SHOWN_CHARS:
+        return line
+    return f"{line[: SHOWN_CHARS // 3]} … {line[-2 * SHOWN_CHARS // 3 :]}"
 
 
 def found_program(chosen: Path | None, environ: Mapping[str, str]) -> Path:
