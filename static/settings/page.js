@@ -73,12 +73,12 @@ function Sections({ here }) {
       <span class="settings-of">${here?.group}</span>
       <${Icon} name="chevron" size=${14} /></button>
     <div id=${LIST} class=${classes({ "settings-list": true, open: open || text.trim() !== "" })}>
-      ${groups.map(({ title, of }, index) => html`<section key=${title} class="settings-group"
+      ${groups.map(({ title, of }, index) => html`<div key=${title} class="settings-group" role="group"
         aria-labelledby=${`settings-group-${index}`}>
         <h2 id=${`settings-group-${index}`}>${title}</h2>
         ${of.map(({ section, holds }) => html`<${NavLink} key=${section.name} to=${section} holds=${holds}
           current=${section === here} />`)}
-      </section>`)}</div>
+      </div>`)}</div>
     <p class="settings-none" role="status">${found.length ? "" : "No setting has these words."}</p>`;
 }
 

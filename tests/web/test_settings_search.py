@@ -83,7 +83,7 @@ def test_the_sections_stand_below_headings_and_fold_on_a_phone(
     unfold = page.get_by_role("button", name="Profile General")
     expect(unfold).to_have_attribute("aria-expanded", "false")
     unfold.click()
-    expect(page.get_by_role("region", name="Mail").get_by_role("link", name="Signatures")).to_be_visible()
+    expect(page.get_by_role("group", name="Mail").get_by_role("link", name="Signatures")).to_be_visible()
     expect(groups.first.get_by_role("heading")).to_have_text("General")
     assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
     page.get_by_role("link", name="Signatures").click()
