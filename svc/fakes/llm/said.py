@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -51,7 +52,7 @@ class Said:
     @property
     def words(self) -> list[str]:
         """The text as a stream says it: a word at a time."""
-        return [word for word in self.text.replace(" ", "\0 ").split("\0") if word]
+        return [word for word in re.split("(?= )", self.text) if word]
 
 
 class Pieces:
