@@ -244,8 +244,11 @@ class Restoring:
         )
 
     async def _time_of(self, position: int, config: Path) -> Millis | None:
-        """When that state was archived; ``None`` where the archive has it in a whole copy alone."""
-        entries = await self.tool.listed(config, "db", level=0)
+        """When that state was archived; ``None`` where that is not told, which is no reason to restore nothing."""
+        try:
+            entries = await self.tool.listed(config, "db", level=0)
+        except ArchiveFault:
+            return None
         return next((one.at for one in entries if one.last == position), None)
 
     async def _fill(self, wanted: Wanted, blobs: Blobs, names: set[str]) -> list[str]:
