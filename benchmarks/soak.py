@@ -48,7 +48,7 @@ CALLS: Final = (
     "mail.threads?input=%7B%22section%22%3A%22inbox%22%7D",
     "pages.tree",
     "files.list",
-    "notifications.list",
+    "events.recent",
 )
 BROKEN: Final = (OSError, trio.BrokenResourceError, trio.ClosedResourceError)
 
