@@ -220,6 +220,9 @@ class _Handler(BaseHTTPRequestHandler):
     def serve(self) -> None:
         length = int(self.headers.get("content-length") or 0)
         body = self.rfile.read(length) if length else None
+        if body is not None and len(body) < length:
+            self.cut()  # whoever asked was killed meanwhile: Google takes no half of a request for a whole one
+            return
         if self.path.startswith("/_shim/"):
             self.send(json_reply(self.shim.command(self.path.removeprefix("/_shim/"), body or b"{}")))
             return
