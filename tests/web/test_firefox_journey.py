@@ -28,6 +28,7 @@ FRAME: Final = "document.querySelector('article iframe')"
 EDITOR: Final = "document.querySelector('.rich-text[contenteditable=true]')"
 
 PDF: Final = "ticket-NK48213.pdf"
+VIEWS: Final = f"[...document.querySelectorAll('button')].find((one) => one.textContent.includes('{PDF}'))"
 INKED: Final = """(() => {
     const canvas = document.querySelector('.viewer-page canvas');
     const { data } = canvas?.width ? canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height) : {};
@@ -98,7 +99,8 @@ async def looks_at_a_pdf_and_prints(page: FirefoxPage, service: ServiceProcess) 
     (ticket, *_) = service.query("mail.search", query=f"filename:{PDF}")["threads"]
     await page.call("script.addPreloadScript", functionDeclaration=TELLS_WHAT_IS_PRINTED)
     await page.goto(f"{service.base}/p/mail/t/{ticket['id']}")
-    await page.click(await page_has(page, f"document.querySelector('[aria-label=\"View {PDF}\"]')"))
+    await page.until(VIEWS)
+    await page.evaluate(f"{VIEWS}.click()")
     await page.until(INKED)
     await picture(page, "pdf")
     await page.press("Escape")
@@ -108,11 +110,6 @@ async def looks_at_a_pdf_and_prints(page: FirefoxPage, service: ServiceProcess) 
     printed = await page.until("window.asked")
     assert "From: " in printed
     assert ticket["subject"] in printed
-
-
-async def page_has(page: FirefoxPage, element: str) -> str:
-    await page.until(element)
-    return element
 
 
 async def answers_it(page: FirefoxPage, service: ServiceProcess, thread: str) -> None:
