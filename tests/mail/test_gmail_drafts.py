@@ -332,6 +332,34 @@ async def test_our_own_copy_is_no_message_here_also_before_it_is_noted(desk: Des
     assert (await provider.get(last)).draft_of is None
 
 
+@pytest.mark.parametrize("listed_before", [False, True])
+async def test_an_earlier_copy_of_ours_that_was_read_before_it_was_replaced_is_no_message_here(
+    desk: Desk, listed_before: bool
+) -> None:
+    await desk.keep("Boats")
+    earlier, raw = (
+        next(iter(desk.google.drafts.values())),
+        desk.google.messages[next(iter(desk.google.drafts.values()))],
+    )
+    drafts = desk.started()[0].drafts
+    assert drafts is not None
+    if listed_before:
+        theirs = desk.google.put(b"Date: Mon, 2 Nov 2026 09:00:00 +0000\r\nSubject: Four\r\n\r\n")
+        assert await drafts.whose(theirs, desk.google.messages[theirs]) is None
+    await desk.keep("Ships")
+    with pytest.raises(MessageGone):
+        await drafts.whose(earlier, raw)
+
+
+async def test_what_another_program_changed_and_left_our_mark_in_is_a_draft_made_of_ours(desk: Desk) -> None:
+    await desk.keep("Boats")
+    drafts = desk.started()[0].drafts
+    assert drafts is not None
+    theirs = desk.letter("Canoes")
+    changed = desk.google.put(theirs, next(iter(desk.google.drafts)))
+    assert await drafts.whose(changed, theirs) == MARK
+
+
 async def test_a_draft_whose_thread_or_place_is_gone_is_kept_all_the_same(desk: Desk) -> None:
     await desk.keep("Boats", thread_id="gone")
     assert desk.google.subjects() == sorted(["Boats", *OTHERS])

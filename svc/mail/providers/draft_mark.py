@@ -24,6 +24,11 @@ def draft_mark(header: bytes) -> str | None:
     return None if mark is None or at is None else f"{mark} {at}"
 
 
+def mark_in(copy: str) -> str:
+    """Our mark alone, of what :func:`draft_mark` found."""
+    return copy.rpartition(" ")[0]
+
+
 def identifier(value: bytes) -> str | None:
     """What a field holds: without its brackets, as bytes seen as Latin-1."""
     between = _BETWEEN.search(value)

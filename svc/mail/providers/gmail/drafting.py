@@ -20,7 +20,7 @@ import trio
 
 from svc.mail.model import DRAFT
 from svc.mail.providers import draft_rows as rows
-from svc.mail.providers.draft_mark import MAX_HEAD_BYTES, draft_mark
+from svc.mail.providers.draft_mark import MAX_HEAD_BYTES, draft_mark, mark_in
 from svc.mail.providers.draft_rows import Copy
 from svc.mail.providers.gmail import shapes
 from svc.mail.providers.gmail.call import Call, carrying, segment
@@ -99,8 +99,11 @@ class GmailDrafts:
         marks = {one.draft_id: one.mark for one in known if one.draft_id is not None}
         if not marks:
             return None
-        if message_id not in self._seen:
+        is_marked = copy is not None and mark_in(copy) in marks.values()
+        if is_marked or message_id not in self._seen:
             await self._listed()
+        if is_marked and message_id not in self._seen:
+            raise MessageGone("It is an earlier copy of a draft that was written here.")
         return marks.get(self._seen.get(message_id, ""))
 
     async def hidden(self) -> int:
