@@ -98,12 +98,13 @@ def _matching(tx: ReadTx, principal: Principal, wanted: str, *, limit: int) -> l
 
 
 def _latest(tx: ReadTx, principal: Principal, *, limit: int) -> list[FoundPage]:
+    """Of the pages themselves: the index learns of a change only a moment later."""
     rows = tx.all(
         f"""
-        select p.id, p.path, p.title, s.body, p.updated_at
-        from (select id, page_id, body from page_search order by id desc limit :looked_through) s
-        join pages p on p.id = s.page_id
-        where p.kind = 'page' and {READABLE} order by s.id desc limit :limit
+        select p.id, p.path, p.title, coalesce(s.body, ''), p.updated_at
+        from (select id from pages where kind = 'page' order by updated_at desc limit :looked_through) l
+        join pages p on p.id = l.id left join page_search s on s.page_id = p.id
+        where {READABLE} order by p.updated_at desc, s.id desc nulls first, p.rowid desc limit :limit
         """,
         looked_through=MAX_LOOKED_THROUGH,
         limit=limit,

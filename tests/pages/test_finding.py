@@ -50,6 +50,13 @@ def test_only_who_may_read_a_page_finds_it(pages: Pages) -> None:
     assert pages.find(OLE, "") == ["everyone", "shared"]
 
 
+def test_what_changed_last_is_known_before_the_index_is(pages: Pages) -> None:
+    pages.save(NOA, "older")
+    pages.find(NOA, "")
+    pages.save(NOA, "newest")
+    assert [page.path for page in pages.ask(finding.find, NOA, text="", limit=5)] == ["newest", "older"]
+
+
 def test_a_title_with_all_words_comes_first_then_what_changed_last(pages: Pages) -> None:
     pages.save(NOA, "named", title="Tide table")
     pages.save(NOA, "older", "tide table")

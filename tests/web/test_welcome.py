@@ -53,7 +53,7 @@ def test_each_first_step_is_skipped_and_found_again(
     page.get_by_role("main").get_by_role("button", name="Try the demo", exact=True).last.click()
     page.wait_for_selector("[role=option]")
     assert len(app.calls("demo.tryOut")) == 1
-    page = app.open("/settings/first-steps", ready="h2")
+    page = app.open("/settings/first-steps", ready="main h2 >> visible=true")
     for link in ("Mail accounts", "Users and invites"):
         page.get_by_role("main").get_by_role("link", name=link).wait_for()
     page.get_by_role("button", name="Try the demo").wait_for()

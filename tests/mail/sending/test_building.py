@@ -115,7 +115,9 @@ def test_each_picture_has_a_content_id_of_its_own_in_each_mail() -> None:
     ("kind", "mime", "method"),
     [
         ("text/calendar; method=REPLY", "text/calendar", "REPLY"),
-        ("text/calendar; method=REQUEST", "text/calendar", None),
+        ("text/calendar; method=REQUEST", "text/calendar", "REQUEST"),
+        ("text/calendar; method=DECLINECOUNTER", "text/calendar", "DECLINECOUNTER"),
+        ("text/calendar; method=PUBLISH", "text/calendar", None),
         ("text/plain", "text/plain", None),
     ],
 )
