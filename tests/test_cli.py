@@ -25,7 +25,7 @@ from svc.clock import VirtualClock
 from svc.nursery import ThreadPool
 from tests.recorded_log import RecordedLog
 from tests.sizes import HANGS_S
-from tests.support.process import ROOT, ServiceProcess, until
+from tests.support.process import ROOT, ServiceProcess, run_svc, until
 from tests.support.service import Service, open_service
 
 pytestmark = pytest.mark.thorough
@@ -35,15 +35,7 @@ DRAIN_S = 120  # as long as may be: no machine is so slow that a request does no
 
 def svc(*arguments: str, **settings: str) -> CompletedProcess[str]:
     """One command in an environment of its own."""
-    return run(
-        [sys.executable, "-m", "svc", *arguments],
-        cwd=ROOT,
-        env=settings,
-        capture_output=True,
-        text=True,
-        timeout=HANGS_S,
-        check=False,
-    )
+    return run_svc(*arguments, environ=settings, warm="--role=worker" not in arguments)  # it loads little by itself
 
 
 def test_help_names_every_command_and_where_the_settings_are() -> None:

@@ -19,7 +19,7 @@ from typing import Any, Final
 import pytest
 
 from tests.sizes import DISKS_LOST, HANGS_S
-from tests.support.process import ROOT, ServiceProcess, free_port, until
+from tests.support.process import ROOT, ServiceProcess, free_port, run_svc, until
 
 pytestmark = pytest.mark.journey
 
@@ -64,15 +64,7 @@ def svc(machine: Machine, service: ServiceProcess, *arguments: str) -> subproces
         "SVC_HOME": str(service.home),
         "XDG_CONFIG_HOME": str(service.directory / "config"),
     }
-    return subprocess.run(
-        [sys.executable, "-m", "svc", *arguments],
-        cwd=ROOT,
-        env=environ,
-        capture_output=True,
-        text=True,
-        timeout=HANGS_S,
-        check=False,
-    )
+    return run_svc(*arguments, environ=environ)
 
 
 def receive(service: ServiceProcess, subject: str) -> None:

@@ -237,29 +237,7 @@ class ServiceProcess:
     def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run another ``svc`` command on the same home, such as ``fsck``."""
         environ = os.environ | {"SVC_HOME": str(self.home), "XDG_CONFIG_HOME": str(self.directory / "config")}
-        if self.warm:
-            return self._warm_command(arguments, environ)
-        return subprocess.run(
-            [sys.executable, "-m", "svc", *arguments],
-            cwd=self.root,
-            env=environ,
-            capture_output=True,
-            text=True,
-            timeout=STOP_DEADLINE_S,
-            check=False,
-        )
-
-    def _warm_command(self, arguments: Sequence[str], environ: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-        with TemporaryDirectory() as folder:
-            out, err = Path(folder) / "out", Path(folder) / "err"
-            command = ["-m", "svc", *arguments]
-            program = Warm.of(self.root).start(command, cwd=self.root, environ=environ, stdout=out, stderr=err)
-            try:
-                code = program.wait(STOP_DEADLINE_S)
-            finally:
-                program.kill()
-                program.wait()
-            return subprocess.CompletedProcess(command, code, out.read_text(), err.read_text())
+        return run_svc(*arguments, environ=environ, root=self.root, warm=self.warm)
 
     def _end(self, by: signal.Signals) -> int:
         self.send(by)
@@ -270,6 +248,32 @@ class ServiceProcess:
         if self._process.poll() is not None:
             code, self._process = self._process.returncode, None
             raise AssertionError(f"the service ended with {code}:\n{self.log()}")
+
+
+def run_svc(
+    *arguments: str, environ: Mapping[str, str], root: Path = ROOT, warm: bool = True
+) -> subprocess.CompletedProcess[str]:
+    """Run one ``svc`` command to its end, in this environment and no other."""
+    if not warm:
+        return subprocess.run(
+            [sys.executable, "-m", "svc", *arguments],
+            cwd=root,
+            env=environ,
+            capture_output=True,
+            text=True,
+            timeout=STOP_DEADLINE_S,
+            check=False,
+        )
+    with TemporaryDirectory() as folder:
+        out, err = Path(folder) / "out", Path(folder) / "err"
+        command = ["-m", "svc", *arguments]
+        program = Warm.of(root).start(command, cwd=root, environ=environ, stdout=out, stderr=err)
+        try:
+            code = program.wait(STOP_DEADLINE_S)
+        finally:
+            program.kill()
+            program.wait()
+        return subprocess.CompletedProcess(command, code, out.read_text(), err.read_text())
 
 
 def until(
