@@ -169,7 +169,7 @@ def test_a_draft_is_one_draft_here_and_at_gmail_however_often_the_service_is_kil
     assert _subjects(small_mailbox) == ["Gone on", "Rafts"], story
     for one in (saved["id"], taken):
         service.mutate("mail.deleteDraft", id=one)
-    until(lambda: not small_mailbox.drafts(ADDRESS), what="the copies to go", deadline_s=HANGS_S, tell=service.log)
+    until(lambda: not small_mailbox.has_drafts(ADDRESS), what="the copies to go", deadline_s=HANGS_S, tell=service.log)
     _look(service)
     assert set(_stored(service)) == set(small_mailbox.message_ids(ADDRESS))
     assert service.stop() == 0

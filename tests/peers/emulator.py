@@ -75,6 +75,9 @@ class Google:
     def delete(self, address: str, message_id: str) -> None:
         self._gmail("DELETE", address, f"messages/{message_id}")
 
+    def has_drafts(self, address: str) -> bool:
+        return bool(self._gmail("GET", address, "drafts?maxResults=1").get("drafts"))
+
     def drafts(self, address: str) -> dict[str, bytes]:
         """What lies among the drafts, by the ids of the drafts."""
         page = self._gmail("GET", address, "drafts?maxResults=500")
