@@ -8,6 +8,7 @@ cancelled or killed anywhere and repeated. ``tasks.py`` decides when a step runs
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Set
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -66,6 +67,9 @@ class AccountSync:
     stored: Stored = _nobody_waits
     rate: SyncRate = field(default_factory=SyncRate)
     confirmed: Confirmed = field(default_factory=Confirmed)
+    changing: trio.Lock = field(default_factory=trio.Lock)
+    """Held while a change of ours goes to the provider and is confirmed. A history is read from before it or from after
+    it: what others did after our change is told there as well, and our change must not stand over that."""
     _labels_turn: trio.Lock = field(default_factory=trio.Lock)
     _addresses_asked: trio.Event = field(default_factory=trio.Event)
 
@@ -263,7 +267,9 @@ class AccountSync:
     # Polling
 
     async def _poll(self, cursor: str) -> None:
-        with self.confirmed.reading() as since:
+        with ExitStack() as reading:
+            async with self.changing:
+                since = reading.enter_context(self.confirmed.reading())
             changes, newest = await self._changes_since(cursor)
             labels_are_due = await self.store.read_small(labels_are_old, self.account_id, after_ms=LABELS_EVERY_MS)
             if labels_are_due:

@@ -219,7 +219,8 @@ class AccountLoop:
         Repeated after a crash in between, it does nothing new: a change of labels is idempotent.
         """
         try:
-            await self._modify(rows)
+            async with self.sync.changing:
+                await self._modify(rows)
         except GrantLost as fault:
             await self._trouble(fault)
             return LONGEST_PAUSE_S

@@ -1,0 +1,53 @@
+"""What others do to a mail right after a change of ours reached the provider: it is newer, so it counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import trio
+
+from svc.fakes.mail.provider import FakeProvider
+from svc.mail.labelling import actions
+from tests.support.mailbox import MIA, Rig
+
+Labels = frozenset[str]
+STARRED: Labels = frozenset({"STARRED"})
+ANSWER_S = 5.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Overtaken(FakeProvider):
+    """A change is made at once, others change it back at once, and the answer takes its time."""
+
+    async def modify(self, message_id: str, *, add: Labels, remove: Labels) -> None:
+        await super().modify(message_id, add=add, remove=remove)
+        await super().modify(message_id, add=remove, remove=add)
+        await trio.sleep(ANSWER_S)
+
+
+async def test_a_change_that_others_took_back_before_its_answer_came_is_taken_back_here(rig: Rig) -> None:
+    account_id = await rig.synced("one")
+    thread_id = await rig.thread_id_of("fake-1")
+    await rig.store.write(actions.set_labels, rig.principal, thread_ids=[thread_id], add=STARRED, remove=frozenset())
+    loop = rig.loop_of(account_id, Overtaken(world=rig.world, address=MIA))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(loop._flush_outbox)
+        await trio.sleep(ANSWER_S / 2)
+        await loop.sync.step()
+    assert await rig.pending() == []
+    assert await rig.labels_here(account_id, "fake-1") == await rig.labels_at_provider("fake-1") == {"INBOX", "UNREAD"}
+
+
+async def test_a_history_that_was_read_before_a_change_of_ours_does_not_take_it_back(rig: Rig) -> None:
+    account_id = await rig.synced("one", "two")
+    thread_id = await rig.thread_id_of("fake-1")
+    await rig.world.set_labels(address=MIA, message_id="fake-1", labels=frozenset({"INBOX"}))
+    await rig.store.write(
+        actions.set_labels, rig.principal, thread_ids=[thread_id], add=frozenset({"UNREAD"}), remove=frozenset()
+    )
+    loop = rig.loop_of(account_id)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(loop.sync.step)
+        nursery.start_soon(loop._flush_outbox)
+    await loop.sync_now()
+    assert await rig.labels_here(account_id, "fake-1") == await rig.labels_at_provider("fake-1")
