@@ -110,9 +110,10 @@ class Stdio:
 
     async def _line(self) -> bytes:
         while True:
-            line, found, rest = bytes(self._rest).partition(b"\n") if b"\n" in self._rest else (b"", b"", b"")
-            if found:
-                self._rest = bytearray(rest)
+            end = self._rest.find(b"\n")
+            if end >= 0:
+                line = bytes(self._rest[:end])
+                del self._rest[: end + 1]
                 if line.strip():
                     return line
                 continue
