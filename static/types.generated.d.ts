@@ -169,6 +169,7 @@ interface BackupStatusOut {
   waitsFor: string | null;
   recoveryCode: BackupRecoveryOut | null;
   fingerprint: string | null;
+  baseBegunAt: string | null;
   nextAt: string | null;
   restore: BackupRestoreOut | null;
 }

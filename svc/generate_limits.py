@@ -30,7 +30,7 @@ AREAS: Final = {
     "Terminals": ("terminals",),
     "Files": ("files",),
     "Meetings": ("meetings",),
-    "Replica and export": ("replica", "okf", "export"),
+    "Replica and export": ("backup", "replica", "okf", "export"),
     "Models, rules and agents": (
         "models",
         "broker/embedding",

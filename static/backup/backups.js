@@ -79,6 +79,8 @@ function Archive({ status, load }) {
       <dt>Base backups</dt><dd>${baseBackups.length === 0 ? "none yet"
         : html`${number(baseBackups.length)}, the newest <${Moment} at=${newest?.at ?? ""} />,${" "}
           ${fileSize(newest?.bytes ?? 0)}`}</dd>
+      ${status.baseBegunAt && html`<dt>Being sent</dt><dd>one that was begun <${Moment} at=${status.baseBegunAt} />;
+        what is written meanwhile is sent, too</dd>`}
       ${status.nextAt && html`<dt>Next one</dt><dd>${fullTime(status.nextAt)}</dd>`}
       <dt>Mail and files</dt><dd>${!replica.enabled ? "not copied: SVC_BLOB_REPLICA_URL is not set"
         : replica.pending === 0 ? "all copied" : `${number(replica.pending)} on their way`}</dd>

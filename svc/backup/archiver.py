@@ -5,6 +5,10 @@ archiver finds a gap and sends everything anew. While it runs that is the archiv
 the log has grown, it is the store again. When the service ends, the store is closed without folding the log in; the log
 stays, and the next start reads on in it.
 
+A whole copy (a base backup) is sent by the same child, beside what is written meanwhile, so a slow line does not hold
+that up. Only it can't fold the log in before the copy is sent, so that is bounded: a copy that takes too long, or
+during which too much is written, is given up and said to be too slow.
+
 Bounds: what could not be sent lies in a folder beside the database. Where it reaches :data:`UNSENT_MAX_BYTES` and the
 size of the database the archiver is stopped and that folder emptied; the next start sends a whole copy instead.
 """
@@ -29,9 +33,10 @@ import trio
 from svc.backoff import Backoff
 from svc.backup.archive import Archive
 from svc.backup.control import Control, Position
-from svc.backup.litestream import ArchiveFault, Litestream, complaint, found_program, refuse_old
+from svc.backup.litestream import ArchiveFault, Litestream, complaint, found_program, refuse_old, told_of_copy
 from svc.backup.settings import BIN
 from svc.backup.target import Part
+from svc.clock import Millis
 from svc.config import Config
 from svc.nursery import Child, ThreadPool, leash, open_task_group, process_group
 from svc.protocol.egress import Egress
@@ -48,15 +53,33 @@ SILENT_S: Final = 120.0
 LAST_SYNC_S: Final = 5.0
 DRAIN_S: Final = 20.0
 LOG_MAX_BYTES: Final = 256 * 1024 * 1024
-"""Of the database's log, while nobody folds it in: then the store does it."""
+"""Of the log while the archiver does not fold it in, and by the size of the database more while a base backup
+is sent. Beyond: the archiver is ended, and the service folds it in."""
+COPY_MAX_S: Final = 20 * 3_600.0
+"""Of one base backup. Beyond: it is given up, the line is said to be too slow, and the next night tries again."""
+TOLD_S: Final = 0.5
 UNSENT_MAX_BYTES: Final = 1024 * 1024 * 1024
-"""Kept for a target that is away. More is dropped, and a whole copy is sent when the target is back."""
+"""Of changes that wait for an archive that is away, and by the size of the database more. Beyond: they are dropped, and
+a whole copy is sent when it is back."""
 _SOCKET_PATH_MAX: Final = 100
 _SAID_BYTES: Final = 16 * 1024
 
 
 class ArchiverEnded(ArchiveFault):
     """It ended by itself, or had to be ended."""
+
+
+class CopyTooSlow(ArchiveFault):
+    """It is no use to try again soon."""
+
+
+@dataclass(kw_only=True)
+class _Copy:
+    """A whole copy that is asked for. ``told``: how it ended, empty where it is there."""
+
+    after: Millis
+    told: str | None = None
+    is_too_slow: bool = False
 
 
 @dataclass(kw_only=True)
@@ -70,11 +93,15 @@ class Archiver:
     rng: random.Random
     unsent_max_bytes: int = UNSENT_MAX_BYTES
     silent_s: float = SILENT_S
+    copy_max_s: float = COPY_MAX_S
     _heard: float = 0.0
     control: Control | None = None
     _said: bytearray = field(default_factory=bytearray)
     _dropping: bool = False
     _held: trio.Lock = field(default_factory=trio.Lock)
+    _copy: _Copy | None = None
+    _copy_told: str | None = None
+    """What this child has said of a whole copy: of the first one, which nobody asks for, too."""
     _process: trio.Process | None = None
     _ending: bool = False
     """The child is ended on purpose, and another has to follow."""
@@ -102,6 +129,30 @@ class Archiver:
                 pauses.reset()
             with trio.move_on_after(pauses.next_s()):
                 await child.wait_draining()
+
+    async def whole_copy(self, *, after: Millis | None) -> None:
+        """Have a whole copy sent, and wait for it, while what is written goes on to be sent. ``after``: of the newest
+        one there is; ``None``: there is none, and the first is sent without being asked for. Raises
+        :class:`ArchiveFault`."""
+        copy = self._copy = _Copy(after=after or 0)
+        try:
+            if after is not None or self._copy_told:
+                await self._renew()
+            else:
+                copy.told = self._copy_told
+            with trio.move_on_after(self.copy_max_s):
+                while copy.told is None:  # noqa: ASYNC110  several children may come and go until then
+                    await trio.sleep(TOLD_S)
+        finally:
+            self._copy = None
+        if copy.told is None:
+            await self._renew()
+            hours = self.copy_max_s / 3_600
+            raise CopyTooSlow(
+                f"it was not sent within {hours:.0f} hours: the line to {self.archive.target.place} is too slow for it"
+            )
+        if copy.told:
+            raise CopyTooSlow(copy.told) if copy.is_too_slow else ArchiveFault(copy.told)
 
     @asynccontextmanager
     async def held(self) -> AsyncIterator[Litestream]:
@@ -148,7 +199,8 @@ class Archiver:
         folder.mkdir(mode=0o700, exist_ok=True)
         name = "archive" if socket is not None else "archive-once" if len(parts) == 1 else "archive-look"
         path = folder / f"{name}.json"
-        write_durably(path, tool.config(socket=socket, parts=parts))
+        copy_after = None if socket is None or self._copy is None else self._copy.after
+        write_durably(path, tool.config(socket=socket, parts=parts, copy_after=copy_after))
         return path
 
     async def _tool(self) -> Litestream:
@@ -192,6 +244,7 @@ class Archiver:
         await self._end_orphan(socket)
         config = await self.threads.run(partial(self.written_config, tool, socket=socket))
         self._said.clear()
+        self._copy_told = None
         self.archive.tool = tool
         self.archive.begins()
         try:
@@ -245,9 +298,22 @@ class Archiver:
 
     async def _listen(self, stream: trio.abc.ReceiveStream | None) -> None:
         assert stream is not None
+        begun = b""
         async for piece in stream:
             self._said += piece
             del self._said[:-_SAID_BYTES]
+            *lines, begun = (begun + piece).split(b"\n")
+            begun = begun[:_SAID_BYTES]
+            for line in lines:
+                self._hear(line)
+
+    def _hear(self, line: bytes) -> None:
+        told = told_of_copy(line, self.home.database)
+        if told is None or self._ending:
+            return
+        self._copy_told = told
+        if self._copy is not None:
+            self._copy.told = told
 
     async def _watch(self, control: Control) -> None:
         """From its first answer on, look how far it is."""
@@ -286,11 +352,23 @@ class Archiver:
         if archive.unsent_bytes > self.unsent_max_bytes + await self.threads.run(_size_of, self.home.database):
             self._dropping = True
             raise ArchiverEnded(f"{archive.target.place} is away for too long; what waited for it was dropped")
+        await self._bound_log()
         if archive.still_s() > LATE_S:
             why = complaint(bytes(self._said))
             await archive.note("archiver", f"nothing reaches {archive.target.place}{f': {why}' if why else ''}")
         elif arrived:
             await archive.note("archiver", None)
+
+    async def _bound_log(self) -> None:
+        """While a whole copy is sent the log can't be folded in."""
+        copy = self._copy
+        if copy is None or copy.told is not None:
+            return
+        log_bytes = await self.threads.run(_size_of, Path(f"{self.home.database}-wal"))
+        if log_bytes > LOG_MAX_BYTES + await self.threads.run(_size_of, self.home.database):
+            self._copy, copy.is_too_slow = None, True
+            copy.told = "more was written while it was sent than may wait: the line is too slow for it"
+            raise ArchiverEnded(copy.told)
 
     async def _silent(self, fault: ArchiveFault) -> None:
         """It may hang on a target that is away, and then nobody folds the log in: that must not be too much."""

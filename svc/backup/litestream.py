@@ -5,6 +5,10 @@ Theory. It reads the write-ahead log of the database and sends what is new, ever
 kept for 14 days, for only at its edges can a moment be restored exactly. While it runs it alone folds the log into the
 database (see :mod:`svc.backup.archiver`).
 
+When it sends a whole copy. It has no word for "now": it sends one where the newest is older than the last multiple of
+an interval, counted from the year 1. So it is told an interval of which a moment of our choice is a multiple, and whose
+next one is twenty years ahead. It does so beside its other work: what is written goes on to be sent meanwhile.
+
 Its configuration is a file without secrets: those are in its environment. Older versions than 0.5.17 lose data without
 a word, so they are refused.
 """
@@ -41,9 +45,16 @@ ANSWER_S: Final = 60.0
 LEDGER_S: Final = 120.0
 """For the ledger, which is small and read first: the program itself tries a place that does not answer without end."""
 SLOWEST_BYTES_A_S: Final = 256 * 1024
-"""Of a base backup, before it is compressed."""
+"""Of a base backup that is sent while nothing else is, before it is compressed."""
+NO_COPY: Final = "877440h"
+"""A hundred years: the last multiple was in 2002, so a copy is sent only where there is none at all."""
+COPY_PARTS: Final = 2
+"""Of a whole copy to a bucket, sent at once, so that it leaves room on a slow line for what is written meanwhile."""
 
 _VERSION: Final = re.compile(r"(\d+)\.(\d+)\.(\d+)")
+_YEAR_1_MS: Final = 62_135_596_800_000
+"""From the year 1, from which multiples are counted, to 1970."""
+_MULTIPLES: Final = 100
 _OBTAIN: Final = "install it with `pip install 'svc[archive]'`"
 _PASSED_ON: Final = ("PATH", "HOME", "LANG", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "HTTPS_PROXY", "NO_PROXY")
 
@@ -85,17 +96,25 @@ class Litestream:
     environ: Mapping[str, str]
     patience_s: float = LEDGER_S
 
-    def config(self, *, socket: Path | None = None, parts: Sequence[Part] = ("db", "ledger")) -> bytes:
-        """Its configuration, as JSON, which is YAML, too."""
+    def config(
+        self,
+        *,
+        socket: Path | None = None,
+        parts: Sequence[Part] = ("db", "ledger"),
+        copy_after: Millis | None = None,
+    ) -> bytes:
+        """Its configuration, as JSON, which is YAML, too. ``copy_after``: send a whole copy unless there is one that
+        is younger than that; ``None``: unless there is any."""
         interval = "1s" if self.target.place.kind == "file" else "10s"  # of a folder it costs nothing
         paths = {"db": self.database, "ledger": self.ledger}
+        at_once = {"concurrency": COPY_PARTS} if self.target.place.kind == "s3" else {}
         databases = [
             {
                 "path": str(paths[part]),
                 "monitor-interval": interval,
                 "min-checkpoint-page-count": 16_000,
                 "truncate-page-n": 2_000_000,  # else a long read would hang the writer
-                "replica": {**self.target.replica(part), "sync-interval": interval},
+                "replica": {**self.target.replica(part), "sync-interval": interval, **at_once},
             }
             for part in parts
         ]
@@ -103,7 +122,7 @@ class Litestream:
         settings: dict[str, object] = {
             "logging": {"level": "info", "type": "json", "stderr": True},
             "levels": [{"interval": "30s"}, {"interval": "5m"}, {"interval": "1h"}],
-            "snapshot": {"interval": "24h", "retention": keep},
+            "snapshot": {"interval": _interval(copy_after), "retention": keep},
             "l0-retention": keep,
             "l0-retention-check-interval": "1h",
             "verify-compaction": True,
@@ -124,8 +143,8 @@ class Litestream:
         return [str(self.program), "replicate", "-config", str(config), "-no-expand-env"]
 
     async def base_backup(self, config: Path) -> None:
-        """Send a whole copy of the database now. Raises :class:`ArchiveFault`, also where it takes too long: nothing
-        else is sent meanwhile, and to a place that is away the program would try for ever."""
+        """Send a whole copy of the database, where no archiver runs. Raises :class:`ArchiveFault`, also where it takes
+        too long: nothing else is sent meanwhile, and to a place that is away the program would try for ever."""
         deadline_s = self.patience_s + self.database.stat().st_size / SLOWEST_BYTES_A_S
         await self._run("replicate", config, "-once", "-force-snapshot", "-enforce-retention", deadline_s=deadline_s)
 
@@ -198,6 +217,37 @@ async def _collect(stream: trio.abc.ReceiveStream, into: bytearray) -> None:
         into += piece[: max(0, MAX_SAID_BYTES - len(into))]
 
 
+def _interval(copy_after: Millis | None) -> str:
+    if copy_after is None:
+        return NO_COPY
+    return f"{(_YEAR_1_MS + copy_after) * 1_000_000 // _MULTIPLES}ns"
+
+
+class _Line(msgspec.Struct, frozen=True):
+    """Of its log. A level of the archive has the same name there as the level of the log, and comes later."""
+
+    msg: str = ""
+    db: str = ""
+    level: int | str = ""
+    error: str = ""
+
+
+def told_of_copy(line: bytes, database: Path) -> str | None:
+    """What a line of its log says of a whole copy of that database: an empty word where the copy is there, why where it
+    failed, ``None`` where it says nothing of it."""
+    try:
+        told = msgspec.json.decode(line, type=_Line)
+    except msgspec.DecodeError:
+        return None
+    if told.db != database.name:
+        return None
+    if told.msg == "snapshot complete":
+        return ""
+    if told.msg == "compaction failed" and told.level == SNAPSHOT_LEVEL:
+        return _shortened(told.error) or "the archiver did not say why"
+    return None
+
+
 def complaint(said: bytes) -> str:
     """The last thing that it complains of, in one line."""
     for line in reversed(said.decode(errors="replace").splitlines()):
@@ -207,7 +257,7 @@ def complaint(said: bytes) -> str:
             if line.strip():
                 return _shortened(line)
             continue
-        if isinstance(spoken, dict) and spoken.get("level") in {"ERROR", "WARN", "error", "warn"}:
+        if isinstance(spoken, dict) and (spoken.get("error") or spoken.get("level") in {"ERROR", "WARN"}):
             return _shortened(f"{spoken.get('msg', '')}: {spoken.get('error', '')}").rstrip(": ")
     return ""
 

@@ -7,15 +7,17 @@ does not exist it is an hour later by the clock; where it comes twice, the first
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import partial
 from typing import Final
 
+import trio
+
 from svc.backup.archive import Archive
-from svc.backup.archiver import Archiver
+from svc.backup.archiver import Archiver, CopyTooSlow
 from svc.backup.catalogue import Base, BaseState
-from svc.backup.litestream import SNAPSHOT_LEVEL, ArchiveFault
+from svc.backup.litestream import SNAPSHOT_LEVEL, ArchiveFault, Entry
 from svc.clock import MINUTE_MS, SECOND_MS, Millis
 from svc.errors import Refusal
 from svc.nursery import ThreadPool
@@ -45,14 +47,17 @@ def _at_hour(day: date, zone: tzinfo | None) -> Millis:
 
 @dataclass(kw_only=True)
 class Nightly:
-    """``then``: what follows a base backup that went well."""
+    """``then``: what follows a base backup that went well. ``begun_at``: of one that is under way."""
 
     archive: Archive
     archiver: Archiver
     threads: ThreadPool
     then: Callable[[], Awaitable[None]]
     zone: tzinfo | None = None
+    begun_at: Millis | None = None
     _failed_at: Millis | None = None
+    _again_at: Millis = 0
+    _turn: trio.Lock = field(default_factory=trio.Lock)
 
     async def run(self) -> Millis:
         """Make one if it is due. Returns when to look again."""
@@ -62,22 +67,28 @@ class Nightly:
             return next_due(now, self.zone)
         if not self.archive.runs:
             return now + 5 * SECOND_MS
-        if self._failed_at is not None and 0 <= now - self._failed_at < AGAIN_MS:
-            return self._failed_at + AGAIN_MS
+        if self._failed_at is not None and self._failed_at <= now < self._again_at:
+            return self._again_at
         if await self.make() is not None:
             await self.then()
         return self.archive.clock.now() + MINUTE_MS
 
     async def make(self) -> Base | None:
-        """One now; ``None`` where it failed, which is noted."""
-        archive, began = self.archive, self.archive.clock.now()
+        """One now, or after the one that is under way; ``None`` where it failed, which is noted."""
+        async with self._turn:
+            began = self.begun_at = self.archive.clock.now()
+            try:
+                return await self._make(began)
+            finally:
+                self.begun_at = None
+
+    async def _make(self, began: Millis) -> Base | None:
+        archive = self.archive
         try:
-            async with self.archiver.held() as tool:
-                config = await self.threads.run(partial(self.archiver.written_config, tool, parts=("db",)))
-                await tool.base_backup(config)
-            held = await tool.listed(config, "db", level=SNAPSHOT_LEVEL)
+            held = await self._sent()
         except ArchiveFault as fault:
-            self._failed_at = began
+            self._failed_at = now = archive.clock.now()
+            self._again_at = next_due(now, self.zone) if isinstance(fault, CopyTooSlow) else now + AGAIN_MS
             await archive.note("base backup", f"the base backup failed: {fault}")
             return None
         bases = tuple(Base(id=one.max_txid, at=one.at, bytes=one.size) for one in held)
@@ -86,6 +97,28 @@ class Nightly:
         self._failed_at = None
         archive.log.info("backup.base_made", count=len(bases))
         return bases[-1] if bases else None
+
+    async def _sent(self) -> list[Entry]:
+        """Send one; all there are then. Raises :class:`ArchiveFault`.
+
+        The archiver sends one that is younger than the newest, as the archive tells its age. Where that is of a time
+        yet to come (a clock was wrong) it would never do so; then it lets go of the database, and another sends it.
+        """
+        archive, archiver, tool = self.archive, self.archiver, self.archive.tool
+        if tool is None:
+            raise ArchiveFault("the archiver does not run")
+        config = await self.threads.run(partial(archiver.written_config, tool, parts=("db",)))
+        listed = partial(tool.listed, config, "db", level=SNAPSHOT_LEVEL)
+        held = await listed()
+        after = held[-1].at + SECOND_MS if held else None  # it is told in whole seconds
+        if held and held[-1].last >= (await archiver.position()).txid:
+            return held  # nothing was written since
+        if after is not None and after > archive.clock.now():
+            async with archiver.held():
+                await tool.base_backup(config)
+        else:
+            await archiver.whole_copy(after=after)
+        return await listed()
 
     async def make_or_refuse(self) -> Base:
         """For who asks for one. Raises :class:`Refusal`."""

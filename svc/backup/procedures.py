@@ -69,6 +69,7 @@ async def status(context: RequestContext, wanted: Empty) -> StatusOut:
         waits_for=(parts.minting.waits_for or None) if parts else None,
         recovery_code=None if sealed is None else RecoveryOut(at=sealed.at, confirmed=sealed.confirmed),
         fingerprint=None if parts is None else await _fingerprint(workspace),
+        base_begun_at=None if parts is None else wire.time_out(parts.nightly.begun_at),
         next_at=None if parts is None else wire.time_out(next_due(workspace.clock.now())),
         restore=_restore_out(workspace.service(Backup).asked),
     )

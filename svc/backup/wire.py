@@ -83,7 +83,8 @@ class RecoveryOut(Wire, frozen=True):
 
 class StatusOut(Wire, frozen=True):
     """``waitsFor``: why there is no newer recovery point. ``recoveryCode``: of the copy of the master key in the
-    archive; ``fingerprint``: of the key that signs recovery points. ``nextAt``: the next base backup."""
+    archive; ``fingerprint``: of the key that signs recovery points. ``baseBegunAt``: of the base backup
+    that is being sent; ``nextAt``: the next one."""
 
     archiving: ArchivingOut
     base_backups: tuple[BaseOut, ...]
@@ -96,6 +97,7 @@ class StatusOut(Wire, frozen=True):
     waits_for: str | None
     recovery_code: RecoveryOut | None
     fingerprint: str | None
+    base_begun_at: str | None
     next_at: str | None
     restore: RestoreOut | None
 

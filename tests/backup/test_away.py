@@ -1,7 +1,9 @@
-"""A target that goes away while pages are written: what waits for it is bounded, and all is there once it is back."""
+"""A target that goes away while pages are written: what waits for it is bounded, and all is there once it is back. And
+one whose line is slow: a whole copy that takes long holds nothing up."""
 
 from __future__ import annotations
 
+import secrets
 import sqlite3
 from contextlib import suppress
 from pathlib import Path
@@ -13,13 +15,14 @@ import trio
 from svc.backup.archiver import Archiver
 from svc.backup.litestream import ArchiveFault
 from svc.backup.restoring import RestoreFault, Wanted
-from svc.backup.service import Backup
-from svc.clock import VirtualClock
+from svc.backup.service import Backup, Parts
+from svc.clock import VirtualClock, WallClock
+from svc.pages import MAX_BODY_BYTES
 from svc.store import Home
-from tests.identity.people import sign_in
+from tests.identity.people import Person, sign_in
 from tests.peers.buckets import buckets
 from tests.peers.needs import S3, needs
-from tests.peers.wire import wire
+from tests.peers.wire import Wire, wire
 from tests.recorded_log import RecordedLog
 from tests.sizes import HANGS_S
 from tests.support.service import MIA, open_service
@@ -39,6 +42,34 @@ async def all_is_there(archiver: Archiver) -> None:
             await trio.sleep(0.1)
 
 
+async def a_copy_on_a_slow_line_holds_nothing_up(parts: Parts, mia: Person, line: Wire) -> None:
+    """It is under way, and what is written meanwhile arrives before it does; points are made, too."""
+    for number in range(2):  # which no program can make smaller
+        await mia.mutate("pages.save", path=f"large/{number}", body=secrets.token_hex(MAX_BODY_BYTES // 2 - 1))
+    await all_is_there(parts.archiver)
+    before = parts.archive.catalogue.base()
+    line.narrow_bytes = MAX_BODY_BYTES // 2
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(parts.nightly.make)
+        await mia.mutate("pages.save", path="beside", body="Written while a whole copy is sent.")
+        with trio.fail_after(HANGS_S):
+            while not await is_begun(mia):  # noqa: ASYNC110  the archiver is renewed for it
+                await trio.sleep(0.1)
+        await all_is_there(parts.archiver)
+        assert await is_begun(mia), "it did not wait for the copy"
+        assert parts.archive.catalogue.base() == before
+        line.narrow_bytes = None
+    after = parts.archive.catalogue.base()
+    assert before is not None
+    assert after is not None
+    assert len(after.held) == len(before.held) + 1
+    assert not await is_begun(mia)
+
+
+async def is_begun(mia: Person) -> bool:
+    return (await mia.query("backup.status"))["baseBegunAt"] is not None
+
+
 @needs(S3)
 async def test_what_waits_is_bounded_and_a_whole_copy_makes_up_for_what_was_dropped(
     tmp_path: Path, wall: VirtualClock, log: RecordedLog
@@ -51,6 +82,7 @@ async def test_what_waits_is_bounded_and_a_whole_copy_makes_up_for_what_was_drop
             "ARCHIVE_S3_ACCESS_KEY_ID": there.key_id,
             "ARCHIVE_S3_SECRET_ACCESS_KEY": there.secret,
         }
+        wall.offset_ms = WallClock().now() - wall.now()  # the archiver goes by the machine's
         async with open_service(tmp_path / "home", clock=wall, log=log, **settings) as service:
             backup = service.workspace.service(Backup)
             parts, database = backup.on(), service.workspace.home.database
@@ -61,6 +93,7 @@ async def test_what_waits_is_bounded_and_a_whole_copy_makes_up_for_what_was_drop
             mia = await sign_in(service, MIA)
             await mia.mutate("pages.save", path="before", body="It was there before.")
             await all_is_there(parts.archiver)
+            await a_copy_on_a_slow_line_holds_nothing_up(parts, mia, line)
 
             parts.archiver.unsent_max_bytes = ENOUGH_BYTES - database.stat().st_size
             parts.archiver.silent_s = 1
@@ -84,4 +117,4 @@ async def test_what_waits_is_bounded_and_a_whole_copy_makes_up_for_what_was_drop
             connection = sqlite3.connect(Home.database_of(into))
             paths = {path for (path,) in connection.execute("select path from pages")}
             connection.close()
-            assert {"before", *(f"meanwhile/{one + 1}" for one in range(pages))} <= paths
+            assert {"before", "beside", *(f"meanwhile/{one + 1}" for one in range(pages))} <= paths

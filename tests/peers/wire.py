@@ -17,16 +17,19 @@ from typing import Final
 
 PIECE: Final = 64 * 1024
 DEADLINE_S: Final = 60.0
+LOOK_S: Final = 0.05
 
 
 @dataclass(kw_only=True)
 class Wire:
-    """``slow_s``: so long each piece takes that is sent to the far end."""
+    """``slow_s``: so long each piece takes that is sent to the far end. ``narrow_bytes``: who has sent so much to it by
+    one connection sends no more until it is wider."""
 
     far: int
     place: socket.socket
     is_cut: bool = False
     slow_s: float = 0.0
+    narrow_bytes: int | None = None
     _open: set[socket.socket] = field(default_factory=set)
     _ended: threading.Event = field(default_factory=threading.Event)
     _threads: list[threading.Thread] = field(default_factory=list)
@@ -72,7 +75,11 @@ class Wire:
 
     def _carry(self, source: socket.socket, sink: socket.socket, slow: bool) -> None:
         with suppress(OSError):
+            carried = 0
             while piece := source.recv(PIECE):
+                carried += len(piece)
+                while slow and self.narrow_bytes is not None and carried > self.narrow_bytes and not self.is_cut:
+                    self._ended.wait(LOOK_S)
                 if slow and self.slow_s:
                     self._ended.wait(self.slow_s)
                 sink.sendall(piece)
