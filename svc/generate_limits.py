@@ -28,7 +28,7 @@ AREAS: Final = {
     "Sockets": ("protocol/websocket", "protocol/websocket_client", "surface/live"),
     "HTTP": ("protocol", "doors", "surface", "identity/routes", "gitops/webhook"),
     "Terminals": ("terminals",),
-    "Files": ("files",),
+    "Files": ("files", "store/checked"),
     "Meetings": ("meetings",),
     "Replica and export": ("backup", "replica", "okf", "export"),
     "Models, rules and agents": (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from svc.errors import NotFound
@@ -9,7 +10,7 @@ from svc.files.disposition import SNIFF_BYTES, content_disposition, content_type
 from svc.files.model import File
 from svc.files.ranges import requested_range
 from svc.overlap import write_ahead
-from svc.protocol import Producer, Request, Response
+from svc.protocol import FileBody, Request, Response
 from svc.store import BlobCorrupt, BlobMissing, Blobs
 from svc.workspace import RequestContext
 
@@ -41,9 +42,13 @@ async def serve_file(
     return Response(status=206, headers=headers, body=body, content_length=stop - start)
 
 
-def _sent(blobs: Blobs, sha256: str, *, offset: int = 0, length: int | None = None) -> Producer:
-    """The disk is read, and the hash made, while the socket sends."""
-    return lambda write: write_ahead(blobs.stream(sha256, offset=offset, length=length), write)
+def _sent(blobs: Blobs, sha256: str, *, offset: int = 0, length: int | None = None) -> FileBody:
+    """What was checked not long ago, the system sends. Else the disk is read, and the hash made, while the socket
+    sends."""
+    return FileBody(
+        produce=lambda write: write_ahead(blobs.stream(sha256, offset=offset, length=length), write),
+        opened=partial(blobs.part, sha256, offset=offset, length=length),
+    )
 
 
 async def _head(context: RequestContext, file: File, *, missing: str) -> bytes:

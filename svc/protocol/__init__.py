@@ -15,7 +15,7 @@ from svc.protocol.http1 import serve_connection
 from svc.protocol.limits import DEFAULT_LIMITS, Limits
 from svc.protocol.link import Connect, Link, LinkAnswer, LinkFault, LinkStream
 from svc.protocol.memory import stream_pair
-from svc.protocol.messages import BodyReader, Headers, Producer, Request, Response, json_response, redirect
+from svc.protocol.messages import BodyReader, FileBody, Headers, Producer, Request, Response, json_response, redirect
 from svc.protocol.router import Router
 from svc.protocol.rows import (
     NOTHING,
@@ -50,6 +50,7 @@ __all__ = [
     "Connect",
     "Drain",
     "Feed",
+    "FileBody",
     "Forwarded",
     "Guard",
     "Headers",

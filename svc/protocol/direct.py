@@ -39,6 +39,14 @@ class Direct:
         except OSError:
             return 0
 
+    def fileno(self) -> int:
+        """For the system to send a file. Negative once the socket is closed."""
+        return self._socket.fileno()
+
+    async def writable(self) -> None:
+        """Return once the system takes more. Raises ``trio.ClosedResourceError``."""
+        await trio.lowlevel.wait_writable(self._socket)
+
     async def receive(self, most: int) -> bytes:
         """Wait for bytes; empty at the end. Raises ``trio.BrokenResourceError`` and ``trio.ClosedResourceError``."""
         while True:

@@ -11,6 +11,7 @@ means, and never outlives its stream.
 
 from __future__ import annotations
 
+import errno
 import math
 import re
 from collections.abc import AsyncIterator
@@ -27,7 +28,7 @@ from svc.protocol.direct import Direct
 from svc.protocol.drain import Drain
 from svc.protocol.head import Head, HeadParser
 from svc.protocol.limits import DEFAULT_LIMITS, Limits
-from svc.protocol.messages import BytesBody, Producer, Request, Response, pour
+from svc.protocol.messages import BytesBody, FileBody, Producer, Request, Response, Sendable, pour
 from svc.protocol.response_head import BODILESS, close_body, encode_head
 from svc.protocol.websocket import SocketLimits, serve_socket
 from svc.protocol.wire_input import PeerGone, WireInput
@@ -35,6 +36,7 @@ from svc.protocol.wire_input import PeerGone, WireInput
 _BAD_REQUEST: Final = 400
 _TOO_LARGE: Final = frozenset({"uri_too_long", "headers_too_large"})
 _RPC_LINE: Final = re.compile(rb"(?:\r\n)?[A-Z]{1,10} /trpc/")
+_CANNOT_SEND: Final = frozenset({errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP})  # a file, or a system, that can't
 _NO_BODY: Final = BytesBody()
 _SOCKET_LIMITS: Final = SocketLimits()
 
@@ -238,6 +240,8 @@ class _Connection:
                 await self._write(b"%x\r\n%b\r\n" % (len(piece), piece) if chunked else piece)
 
         try:
+            if isinstance(body, FileBody) and not chunked and await self._send_file(body, response.content_length):
+                return True
             await pour(body, write)
             if response.content_length not in (None, size):
                 raise RuntimeError("a response body is shorter than it was announced")
@@ -248,6 +252,38 @@ class _Connection:
             return False
         if chunked:
             await self._write(b"0\r\n\r\n")
+        return True
+
+    async def _send_file(self, body: FileBody, length: int | None) -> bool:
+        """Have the system send it. False, and nothing is sent: it has to go piece by piece."""
+        if self._direct is None or (part := await body.opened()) is None:
+            return False
+        try:
+            if part.left != length:
+                raise RuntimeError("a response body is of another length than was announced")
+            return await self._send_part(self._direct, part)
+        finally:
+            part.close()
+
+    async def _send_part(self, direct: Direct, part: Sendable) -> bool:
+        """The client has as long for each piece as it has elsewhere; the time that the disk takes is not counted."""
+        left_s, taken, began = self._limits.send_piece_s, 0, part.left
+        while part.left:
+            try:
+                sent = await part.send_to(direct.fileno())
+            except OSError as error:
+                if part.left == began and error.errno in _CANNOT_SEND:
+                    return False
+                raise PeerGone from error
+            taken += sent
+            if taken >= self._limits.send_piece_bytes:
+                left_s, taken = self._limits.send_piece_s, 0
+            if part.left:
+                since = trio.current_time()
+                self._scope.deadline = since + left_s
+                await direct.writable()
+                left_s -= trio.current_time() - since
+                self._scope.deadline = math.inf
         return True
 
     async def _write_whole(self, data: bytes) -> None:

@@ -8,16 +8,20 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from io import FileIO
 from typing import Final, Literal
 
 from svc.errors import NotFound, TooLarge
+from svc.store.checked import Identity, identity_at_rest, identity_of
 from svc.store.faults import disk_faults
 
 CHUNK_BYTES: Final = 512 * 1024  # read or written in one thread hop
+
+SENT_AT_ONCE_BYTES: Final = 4 * 1024 * 1024  # in one thread hop, to a socket that takes so much
 
 NOT_A_FILE: Final = frozenset({errno.ELOOP, errno.EISDIR})
 
@@ -130,6 +134,7 @@ class Reader:
     def __init__(self, file: FileIO, offset: int, length: int | None) -> None:
         self.digest = hashlib.sha256()
         self._file = file
+        self._identity = identity_of(file)
         self._left = length
         file.seek(offset)
 
@@ -141,6 +146,43 @@ class Reader:
         if self._left is not None:
             self._left -= len(data)
         return data
+
+    def identity_at_rest(self) -> Identity | None:
+        """Of the file that was read; ``None`` where somebody touches it."""
+        return identity_at_rest(self._file, self._identity)
+
+
+class BlobPart:
+    """Bytes of a file that is known to be good, for the system to send: they never come into this process's memory."""
+
+    def __init__(
+        self, file: FileIO, offset: int, length: int, *, run: Callable[[Callable[[], int]], Awaitable[int]]
+    ) -> None:
+        """``run`` does a blocking step in a thread: the disk may have to be read."""
+        self.left = length
+        self._file = file
+        self._offset = offset
+        self._run = run
+
+    async def send_to(self, descriptor: int) -> int:
+        """So many bytes the socket took at once; 0 while it is full. Raises ``OSError`` where it is gone, and
+        :class:`BlobCorrupt` where the file has no more."""
+        sent = await self._run(partial(self._send, descriptor))
+        self._offset += sent
+        self.left -= sent
+        return sent
+
+    def close(self) -> None:
+        self._file.close()
+
+    def _send(self, descriptor: int) -> int:
+        try:
+            sent = os.sendfile(descriptor, self._file.fileno(), self._offset, min(self.left, SENT_AT_ONCE_BYTES))
+        except BlockingIOError:
+            return 0
+        if not sent:
+            raise BlobCorrupt
+        return sent
 
 
 def open_to_read(path: str) -> FileIO:

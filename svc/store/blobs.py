@@ -17,7 +17,6 @@ import fcntl
 import hashlib
 import os
 import secrets
-from collections import OrderedDict
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -28,8 +27,9 @@ from typing import Final, TypeVar
 from svc.clock import Millis
 from svc.errors import Refusal, TooLarge
 from svc.overlap import at_once
-from svc.store.blob_files import BlobCorrupt, BlobMissing, BlobRef, Pieces, Reader, Upload
+from svc.store.blob_files import BlobCorrupt, BlobMissing, BlobPart, BlobRef, Pieces, Reader, Upload
 from svc.store.blob_tree import DAMAGED, BlobTree, is_name
+from svc.store.checked import Checked, Identity, identity_at_rest, identity_of
 from svc.store.faults import StoreBroken, disk_faults
 from svc.store.parts import Parts
 from svc.store.suspects import Suspects
@@ -40,7 +40,6 @@ T = TypeVar("T")
 
 GROUP_FILES: Final = 64  # temporary files open at a time while many blobs are written and each is synced
 CHECKED_AHEAD_BYTES: Final = 16 * 1024 * 1024  # content up to here is checked before the first byte is handed out
-MAX_REMEMBERED: Final = 4_096  # files whose hash was checked, for ranges
 
 ROOM_BYTES: Final = 16 * 1024 * 1024
 """With less than this free the disk counts as full: a mail or an upload of ordinary size finds no room any more."""
@@ -66,7 +65,7 @@ class Blobs:
         self._on_broken = on_broken
         self._broken = False
         self._full = False
-        self._checked: OrderedDict[str, tuple[int, int, int]] = OrderedDict()
+        self._checked = Checked()
 
     @classmethod
     def open(
@@ -195,7 +194,7 @@ class Blobs:
         """
         whole = offset == 0 and length is None
         if not whole:
-            await self._hop(self._check, sha256)
+            self._checked.good(sha256, await self._hop(self._check, sha256, self._checked.identity(sha256)))
         file = await self._hop(self._opened, sha256)
         try:
             reader = Reader(file, offset, length)
@@ -204,7 +203,7 @@ class Blobs:
                 yield held
                 held = following
             if whole:
-                self._compare(sha256, reader)
+                self._checked.good(sha256, self._compare(sha256, reader))
             if held:
                 yield held
         finally:
@@ -214,13 +213,36 @@ class Blobs:
         """The file itself, for who has to go back and forth in it; nothing of it is checked. The caller closes it."""
         return await self._hop(self._opened, sha256)
 
+    async def part(self, sha256: str, *, offset: int = 0, length: int | None = None) -> BlobPart | None:
+        """The same bytes for the system to send, without a look at them. The caller closes it.
+
+        ``None`` unless the whole file was found to be good not long ago and nobody has touched it since.
+        """
+        known = self._checked.identity(sha256)
+        if known is None:
+            return None
+        file = await self._hop(self._opened_untouched, sha256, known)
+        if file is None:
+            return None
+        size = known[1] - offset
+        return BlobPart(file, offset, size if length is None else length, run=partial(self._sending, sha256))
+
+    async def _sending(self, sha256: str, send: Callable[[], int]) -> int:
+        return await self._hop(self._noted, sha256, send)
+
+    def _noted(self, sha256: str, send: Callable[[], int]) -> int:
+        with self._noting(sha256):
+            return send()
+
     async def head(self, sha256: str, *, length: int) -> bytes:
         """The first bytes, to tell by what the content is before it is streamed.
 
         Whoever gets them knows the content to be good, unless it has more than ``CHECKED_AHEAD_BYTES``: to read so much
         twice would keep its reader waiting, so it is only checked on its way.
         """
-        return await self._hop(self._head, sha256, length)
+        data, good = await self._hop(self._head, sha256, length, self._checked.identity(sha256))
+        self._checked.good(sha256, good)
+        return data
 
     async def size(self, sha256: str) -> int | None:
         """Bytes, or ``None`` when there is no such blob."""
@@ -304,7 +326,7 @@ class Blobs:
             raise BlobCorrupt(DAMAGED) from error
 
     def _found_corrupt(self, sha256: str) -> None:
-        self._checked.pop(sha256, None)
+        self._checked.forget(sha256)
         self.suspects.found(sha256, "altered" if self.size_now(sha256) else "truncated")
 
     def _replaced(self, refs: Iterable[BlobRef]) -> None:
@@ -385,33 +407,37 @@ class Blobs:
         with self._noting(sha256):
             return self._tree.opened(sha256)
 
+    def _opened_untouched(self, sha256: str, known: Identity) -> FileIO | None:
+        file = self._opened(sha256)
+        if identity_of(file) == known:
+            return file
+        file.close()
+        return None
+
     def _piece(self, sha256: str, reader: Reader) -> bytes:
         with self._noting(sha256):
             return reader.read()
 
-    def _compare(self, sha256: str, reader: Reader) -> None:
+    def _compare(self, sha256: str, reader: Reader) -> Identity | None:
         with self._noting(sha256):
             if reader.digest.hexdigest() != sha256:
                 raise BlobCorrupt(DAMAGED)
+        return reader.identity_at_rest()
 
-    def _head(self, sha256: str, length: int) -> bytes:
+    def _head(self, sha256: str, length: int, known: Identity | None) -> tuple[bytes, Identity | None]:
+        """The bytes, and what is newly known to be good."""
+        good = None
         if (self.size_now(sha256) or 0) <= CHECKED_AHEAD_BYTES or sha256 in self.suspects:
-            self._check(sha256)
+            good = self._check(sha256, known)
         with self._noting(sha256), self._tree.opened(sha256) as file:
-            return file.read(length)
+            return file.read(length), good
 
-    def _check(self, sha256: str) -> None:
+    def _check(self, sha256: str, known: Identity | None) -> Identity | None:
+        """Read the whole, unless it is ``known`` to be good. Returns what is newly known."""
         with self._noting(sha256), self._tree.opened(sha256) as file:
-            identity = _identity(file)
-            if self._checked.get(sha256) == identity:
-                return
+            identity = identity_of(file)
+            if identity == known:
+                return None
             if hashlib.file_digest(file, "sha256").hexdigest() != sha256:
                 raise BlobCorrupt(DAMAGED)
-        self._checked[sha256] = identity
-        while len(self._checked) > MAX_REMEMBERED:
-            self._checked.popitem(last=False)
-
-
-def _identity(file: FileIO) -> tuple[int, int, int]:
-    status = os.fstat(file.fileno())
-    return status.st_ino, status.st_size, status.st_mtime_ns
+            return identity_at_rest(file, identity)

@@ -8,6 +8,8 @@ import os
 from itertools import product
 from pathlib import Path
 
+import pytest
+
 from svc.principal import Principal
 from tests.support.http import Reply
 from tests.support.service import HOST, Service
@@ -157,8 +159,10 @@ async def test_damaged_bytes_are_never_passed_off_as_the_whole(service: Service)
         assert (await raw_answer(service, path)).startswith(b"HTTP/1.1 404 ")
 
 
-async def test_bytes_that_are_damaged_once_they_were_known_are_cut(service: Service) -> None:
-    """As little as a disk may say of it: neither size nor time of the file has changed."""
+async def test_bytes_that_are_damaged_once_they_were_known_are_not_given_out(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file whose size and time of content are as before. A large one is found out on its way, and cut."""
     content = PNG + b"x" * 700_000
     path = await attached(service, content)
     assert (await service.get(path)).body == content
@@ -166,10 +170,13 @@ async def test_bytes_that_are_damaged_once_they_were_known_are_cut(service: Serv
     times = stored.stat().st_atime_ns, stored.stat().st_mtime_ns
     damage(stored, content)
     os.utime(stored, ns=times)
-    head, _, body = (await raw_answer(service, path)).partition(b"\r\n\r\n")
+    with monkeypatch.context() as patch:
+        patch.setattr("svc.store.blobs.CHECKED_AHEAD_BYTES", 1_000)
+        head, _, body = (await raw_answer(service, path)).partition(b"\r\n\r\n")
     assert b"content-length: %d\r\n" % len(content) in head
     assert len(body) < len(content)
     assert "http.answer_cut" in service.log.events("error")
+    assert (await raw_answer(service, path)).startswith(b"HTTP/1.1 404 ")
 
 
 async def test_a_part_of_damaged_bytes_is_not_given_out(service: Service) -> None:

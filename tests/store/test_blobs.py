@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import socket
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import TypeVar
@@ -17,6 +18,7 @@ from svc.nursery import ThreadPool
 from svc.store import BlobCorrupt, BlobMissing, BlobRef, Blobs, StoreBroken
 from svc.store.blob_files import CHUNK_BYTES
 from svc.store.blobs import GROUP_FILES
+from svc.store.checked import TRUSTED_S
 from svc.store.faults import disk_faults
 from tests.full_disk import on_a_small_disk
 
@@ -248,6 +250,89 @@ async def test_ranges_are_slices(blobs: Blobs) -> None:
     for offset, length in [(0, 1), (5, 10), (CHUNK_BYTES - 1, 2), (0, 10**9), (len(data), 5), (3, None), (0, 0)]:
         end = None if length is None else offset + length
         assert await collected(blobs.stream(ref.sha256, offset=offset, length=length)) == data[offset:end]
+
+
+@pytest.fixture
+def at_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file counts as one that nobody touches as soon as it is written."""
+    monkeypatch.setattr("svc.store.checked.SETTLED_MS", -1_000)
+
+
+async def sent(blobs: Blobs, sha256: str, *, offset: int = 0, length: int | None = None) -> bytes | None:
+    """What the system sends; ``None`` where it may not."""
+    part = await blobs.part(sha256, offset=offset, length=length)
+    if part is None:
+        return None
+    near, far = socket.socketpair()
+    got = b""
+    with near, far:
+        near.setblocking(False)
+        while part.left:
+            got += far.recv(await part.send_to(near.fileno()))
+    part.close()
+    return got
+
+
+@pytest.mark.usefixtures("at_rest")
+async def test_what_was_read_whole_is_sent_by_the_system_for_an_hour(blobs: Blobs) -> None:
+    data = os.urandom(2 * CHUNK_BYTES + 100)
+    ref = await blobs.put(data)
+    assert await sent(blobs, ref.sha256) is None
+    await collected(blobs.stream(ref.sha256))
+    await trio.sleep(TRUSTED_S - 1)
+    assert await sent(blobs, ref.sha256) == data
+    assert await sent(blobs, ref.sha256, offset=5, length=CHUNK_BYTES) == data[5 : 5 + CHUNK_BYTES]
+    assert await sent(blobs, ref.sha256, offset=7) == data[7:]
+    await trio.sleep(1)
+    assert await sent(blobs, ref.sha256) is None
+    await blobs.head(ref.sha256, length=1)
+    assert await sent(blobs, ref.sha256) == data
+
+
+async def test_a_file_that_changed_just_now_is_not_known_by_its_times(blobs: Blobs) -> None:
+    ref = await blobs.put(b"new")
+    assert await collected(blobs.stream(ref.sha256)) == b"new"
+    assert await sent(blobs, ref.sha256) is None
+
+
+@pytest.mark.usefixtures("at_rest")
+@pytest.mark.parametrize("touch", ["written", "written, times set back", "replaced", "shortened", "gone"])
+async def test_what_somebody_touched_is_read_again(blobs: Blobs, root: Path, touch: str) -> None:
+    data = os.urandom(1_000)
+    ref = await blobs.put(data)
+    await blobs.head(ref.sha256, length=1)
+    assert await sent(blobs, ref.sha256) == data
+    file = file_of(root, data)
+    before = file.stat()
+    if touch == "gone":
+        file.unlink()
+        with pytest.raises(BlobMissing):
+            await blobs.part(ref.sha256)
+        return
+    if touch == "replaced":
+        file.unlink()
+    while not file.exists() or file.stat().st_ctime_ns == before.st_ctime_ns:  # until the file system's clock has moved
+        file.write_bytes(b"!" + data[1:] if touch != "shortened" else data[:-1])
+        if touch != "written":
+            os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert await sent(blobs, ref.sha256) is None
+    with pytest.raises(BlobCorrupt):
+        await blobs.head(ref.sha256, length=1)
+    assert ref.sha256 in blobs.suspects
+
+
+@pytest.mark.usefixtures("at_rest")
+async def test_a_file_that_ends_while_it_is_sent_is_damaged(blobs: Blobs, root: Path) -> None:
+    ref = await blobs.put(b"x" * 1_000)
+    await blobs.head(ref.sha256, length=1)
+    part = await blobs.part(ref.sha256)
+    assert part is not None
+    os.truncate(file_of(root, b"x" * 1_000), 0)
+    near, far = socket.socketpair()
+    with near, far, pytest.raises(BlobCorrupt):
+        await part.send_to(near.fileno())
+    part.close()
+    assert ref.sha256 in blobs.suspects
 
 
 async def test_reading_has_a_limit(blobs: Blobs) -> None:
