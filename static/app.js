@@ -41,7 +41,8 @@ function boot() {
   startKeys();
   startHints();
   registerKeys("Everywhere", EVERYWHERE);
-  knowPlaces([{ title: "Everywhere", shortcuts: EVERYWHERE }, ...features().flatMap((row) => row.keys ?? [])]);
+  knowPlaces(async () => [{ title: "Everywhere", shortcuts: EVERYWHERE },
+    ...(await Promise.all(features().map((row) => row.keys?.() ?? []))).flat()]);
   startPaletteCommands();
   void loadMe().then(listenOnce);
   if (!isBare()) for (const row of features()) row.start?.();

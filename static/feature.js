@@ -64,7 +64,7 @@
  * @property {() => void} [begin] called once, before anything is drawn
  * @property {() => void} [start] called once, where the app is more than the login page
  * @property {(() => unknown)[]} [overlays] components that stand above every page
- * @property {readonly import("./keys.js").KeyPlace[]} [keys] all that its pages have keys for
+ * @property {() => Promise<readonly import("./keys.js").KeyPlace[]>} [keys] all that its pages have keys for
  * @property {Section[]} [settings]
  * @property {() => Command[]} [commands] asked whenever the palette is drawn
  * @property {(text: string) => Promise<Command[]>} [lookup] commands for what was typed, found by asking the server

@@ -39,6 +39,21 @@ const COMMON = {
   logLevel: "warning",
 };
 
+/**
+ * What is imported late comes after app.js and says so: then all that app.js needs stays in one piece. Without it, each
+ * piece of it that some late part needs as well would be a file of its own, and the first page would wait for forty.
+ * @type {import("esbuild").Plugin}
+ */
+const AFTER_THE_FIRST = {
+  name: "after the first",
+  setup({ onLoad, onResolve }) {
+    onResolve({ filter: /^\.\.?\// }, ({ path, kind, resolveDir }) => (kind === "dynamic-import"
+      ? { path: resolve(resolveDir, path), namespace: "late" } : undefined));
+    onLoad({ filter: /./, namespace: "late" }, ({ path }) => ({ resolveDir: HERE,
+      contents: `import "./app.js"; export * from "./${relative(HERE, path)}";` }));
+  },
+};
+
 await main();
 
 async function main() {
@@ -65,7 +80,7 @@ async function joinModules(page) {
     .map(([name, at]) => [name, at.replace(BASE, HERE)]));
   const { metafile } = await build({
     ...COMMON, entryPoints: ["app.js", ...also], outbase: HERE, outdir: join(TARGET, "joined"), alias, splitting: true,
-    chunkNames: "[hash]", metafile: true,
+    chunkNames: "[hash]", metafile: true, plugins: [AFTER_THE_FIRST],
   });
   /** @type {Record<string, { imports: { path: string, kind: string }[] }>} */
   const outputs = metafile.outputs;

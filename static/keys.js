@@ -82,16 +82,17 @@ export function staysPut(key) {
   return STAYS.has(key);
 }
 
-/** Every place that has keys, also those where the person is not. @type {readonly KeyPlace[]} */
-let places = [];
+/** @type {() => Promise<readonly KeyPlace[]>} */
+let places = async () => [];
 
-/** Called once. @param {readonly KeyPlace[]} found */
-export function knowPlaces(found) {
-  places = found;
+/** Called once. @param {() => Promise<readonly KeyPlace[]>} find asked when somebody wants them all */
+export function knowPlaces(find) {
+  places = find;
 }
 
+/** Every place that has keys, also those where the person is not; their pages come for it. */
 export function keyPlaces() {
-  return places;
+  return places();
 }
 
 /** Begin to listen. Called once. */

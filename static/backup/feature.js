@@ -1,7 +1,10 @@
 // @ts-check
 /** Backups, as the app's list has them: a section of the settings, for admins. */
-import { BackupsSection } from "./backups.js";
+import { late } from "../late.js";
 import { onBackupGap, onBackupNews } from "./news.js";
+
+const later = () => import("./backups.js");
+const BackupsSection = late(later, "BackupsSection");
 
 /** @type {import("../feature.js").Feature} */
 export const FEATURE = {

@@ -1,6 +1,9 @@
 // @ts-check
 /** The credentials of the workspace, as the app's list has them: a section of the settings, for admins. */
-import { CredentialsSection } from "./credentials.js";
+import { late } from "../late.js";
+
+const later = () => import("./credentials.js");
+const CredentialsSection = late(later, "CredentialsSection");
 
 /** @type {import("../feature.js").Feature} */
 export const FEATURE = {

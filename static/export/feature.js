@@ -1,6 +1,9 @@
 // @ts-check
 /** The export, as the app's list has it: a section of the settings, for admins. */
-import { ExportSection } from "./section.js";
+import { late } from "../late.js";
+
+const later = () => import("./section.js");
+const ExportSection = late(later, "ExportSection");
 
 /** @type {import("../feature.js").Feature} */
 export const FEATURE = {

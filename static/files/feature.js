@@ -1,6 +1,7 @@
 // @ts-check
 /** Files, as the app's list has them. */
 
+import { late } from "../late.js";
 import { query } from "../rpc.js";
 import { fileSize, plural } from "../ui/format.js";
 import { html } from "../ui/html.js";
@@ -8,8 +9,10 @@ import { Shell } from "../ui/shell.js";
 import { filesHref, parseFilesAddress, SIEVES } from "./address.js";
 import { forgetDeeds } from "./deeds.js";
 import { onFileNews } from "./news.js";
-import { FilesPage, SHORTCUTS } from "./page.js";
 import { askBeforeLeaving, uploading } from "./sending.js";
+
+const later = () => import("./page.js");
+const FilesPage = late(later, "FilesPage");
 
 const MIN_TYPED_CHARS = 2;
 const MAX_TYPED_CHARS = 500;
@@ -17,7 +20,7 @@ const MAX_TYPED_CHARS = 500;
 /** @type {import("../feature.js").Feature} */
 export const FEATURE = {
   name: "files",
-  keys: [{ title: "Files", shortcuts: SHORTCUTS }],
+  keys: async () => [{ title: "Files", shortcuts: (await later()).SHORTCUTS }],
   routes: [{ parse: parseFilesAddress,
     show: (filter) => html`<${Shell}><${FilesPage} filter=${filter} /></${Shell}>` }],
   nav: [{ at: "top", title: "Files", icon: "folder", href: () => filesHref({ sieve: SIEVES[0], sort: "newest" }),

@@ -1,7 +1,10 @@
 // @ts-check
 /** Git, as the app's list has it: how the followed repository stands, for admins. */
+import { late } from "../late.js";
 import { onGitopsNews } from "./news.js";
-import { GitSection } from "./settings.js";
+
+const later = () => import("./settings.js");
+const GitSection = late(later, "GitSection");
 
 /** @type {import("../feature.js").Feature} */
 export const FEATURE = {

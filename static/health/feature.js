@@ -1,6 +1,9 @@
 // @ts-check
 /** Health, as the app's list has it: a section of the settings, for admins. */
-import { HealthSection } from "./health.js";
+import { late } from "../late.js";
+
+const later = () => import("./health.js");
+const HealthSection = late(later, "HealthSection");
 
 /** @type {import("../feature.js").Feature} */
 export const FEATURE = {

@@ -1,10 +1,13 @@
 // @ts-check
 /** Who asks, as the app's list has it: the way in, and the sections on users, devices and sessions. */
+import { late } from "../late.js";
 import { html } from "../ui/html.js";
 import { LoginPage } from "./login.js";
-import { DevicesSection } from "./settings/devices.js";
-import { ProfileSection } from "./settings/profile.js";
-import { UsersSection } from "./settings/users.js";
+
+const later = () => import("./later.js");
+const DevicesSection = late(later, "DevicesSection");
+const ProfileSection = late(later, "ProfileSection");
+const UsersSection = late(later, "UsersSection");
 
 /** @type {import("../feature.js").Feature} */
 export const FEATURE = {

@@ -1,6 +1,9 @@
 // @ts-check
 /** The inside of the running service, as the app's list has it: a section of the settings, for admins. */
-import { InsideSection } from "./inside.js";
+import { late } from "../late.js";
+
+const later = () => import("./inside.js");
+const InsideSection = late(later, "InsideSection");
 
 /** @type {import("../feature.js").Feature} */
 export const FEATURE = {

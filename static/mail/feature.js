@@ -1,5 +1,6 @@
 // @ts-check
 /** Mail, as the app's list has it. */
+import { late } from "../late.js";
 import { html } from "../ui/html.js";
 import { Shell } from "../ui/shell.js";
 import { accounts, startAccounts } from "./accounts.js";
@@ -14,26 +15,28 @@ import { MailPage, onMailEvent, refetchMail } from "./page.js";
 import { lookup, paletteCommands } from "./palette_commands.js";
 import { AccountsPanel, LabelsPanel, PLACES } from "./places.js";
 import { SearchField } from "./search.js";
-import { AccountsSection } from "./settings/accounts.js";
-import { FirstStepsSection } from "./settings/first_steps.js";
-import { BlockedSection } from "./settings/blocked.js";
-import { ImagesSection } from "./settings/images.js";
-import { ImportSection } from "./settings/import.js";
-import { SearchSection } from "./settings/search.js";
-import { SignInsSection } from "./settings/sign_ins.js";
-import { SnippetsSection } from "./settings/snippets.js";
-import { SignaturesSection } from "./settings/signatures.js";
 import { wantSnippets } from "./snippets/store.js";
 import { SyncStatus } from "./sync.js";
 import { Tabs } from "./tabs.js";
 import { loadTriage, onTriageEvent } from "./triage.js";
+
+const later = () => import("./later.js");
+const AccountsSection = late(later, "AccountsSection");
+const FirstStepsSection = late(later, "FirstStepsSection");
+const BlockedSection = late(later, "BlockedSection");
+const ImagesSection = late(later, "ImagesSection");
+const ImportSection = late(later, "ImportSection");
+const SearchSection = late(later, "SearchSection");
+const SignInsSection = late(later, "SignInsSection");
+const SnippetsSection = late(later, "SnippetsSection");
+const SignaturesSection = late(later, "SignaturesSection");
 
 /** @type {import("../feature.js").Feature} */
 export const FEATURE = {
   name: "mail",
   routes: [{ parse: parseMailAddress, show }],
   nav: PLACES,
-  keys: [{ title: "Mail", shortcuts: SHORTCUTS }, { title: "Triage", shortcuts: TRIAGE_SHORTCUTS }],
+  keys: async () => [{ title: "Mail", shortcuts: SHORTCUTS }, { title: "Triage", shortcuts: TRIAGE_SHORTCUTS }],
   panels: [LabelsPanel, AccountsPanel],
   topics: ["mail", "accounts", "tasks", "triage"],
   onEvent: (event) => (event.topic === "tasks" ? onDraftEvent(event) : event.topic === "triage" ? onTriageEvent(event)

@@ -1,6 +1,9 @@
 // @ts-check
 /** MCP servers whose tools agents may use, as the app's list has them. */
-import { ServersSection } from "./settings.js";
+import { late } from "../late.js";
+
+const later = () => import("./settings.js");
+const ServersSection = late(later, "ServersSection");
 
 /** @type {import("../feature.js").Feature} */
 export const FEATURE = {

@@ -1,10 +1,14 @@
 // @ts-check
 /** Search by meaning, as the app's list has it: best matches, the switch, and a way there by the palette. */
+import { late } from "../late.js";
 import { navigate } from "../router.js";
 import { html } from "../ui/html.js";
 import { Shell } from "../ui/shell.js";
-import { BestPage, SHORTCUTS, bestHref } from "./page.js";
-import { MeaningSection } from "./settings.js";
+import { bestHref } from "./page.js";
+
+const later = () => import("./later.js");
+const BestPage = late(later, "BestPage");
+const MeaningSection = late(later, "MeaningSection");
 
 const BEST = /^\/p\/mail\/best\/?$/;
 const MIN_WORDS = 2;
@@ -12,7 +16,7 @@ const MIN_WORDS = 2;
 /** @type {import("../feature.js").Feature} */
 export const FEATURE = {
   name: "meaning",
-  keys: [{ title: "Best match", shortcuts: SHORTCUTS }],
+  keys: async () => [{ title: "Best match", shortcuts: (await later()).SHORTCUTS }],
   routes: [{
     parse: ({ pathname, searchParams }) => (BEST.test(pathname) ? { text: searchParams.get("q") ?? "" } : null),
     show: ({ text }) => html`<${Shell}><${BestPage} text=${text} /></${Shell}>`,

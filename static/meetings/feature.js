@@ -1,18 +1,24 @@
 // @ts-check
 /** Meetings, as the app's list has them. */
+import { late } from "../late.js";
 import { html } from "../ui/html.js";
 import { Shell } from "../ui/shell.js";
 import { MEETINGS_HREF, parseMeetingsAddress } from "./address.js";
-import { MeetingsPage, SHORTCUTS } from "./list.js";
-import { MeetingPage, PLAYER_SHORTCUTS } from "./meeting.js";
 import { onMeetingNews, refetchMeetings } from "./news.js";
 import { isRecording } from "./recording.js";
-import { MeetingsSection } from "./settings.js";
+
+const later = () => import("./later.js");
+const MeetingsPage = late(later, "MeetingsPage");
+const MeetingPage = late(later, "MeetingPage");
+const MeetingsSection = late(later, "MeetingsSection");
 
 /** @type {import("../feature.js").Feature} */
 export const FEATURE = {
   name: "meetings",
-  keys: [{ title: "Meetings", shortcuts: SHORTCUTS }, { title: "A meeting", shortcuts: PLAYER_SHORTCUTS }],
+  async keys() {
+    const { PLAYER_SHORTCUTS, SHORTCUTS } = await later();
+    return [{ title: "Meetings", shortcuts: SHORTCUTS }, { title: "A meeting", shortcuts: PLAYER_SHORTCUTS }];
+  },
   routes: [{ parse: parseMeetingsAddress, show: ({ id, at }) => html`<${Shell}>${
     id ? html`<${MeetingPage} key=${id} id=${id} at=${at} />` : html`<${MeetingsPage} />`}</${Shell}>` }],
   nav: [{ at: "top", title: "Meetings", icon: "microphone", href: () => MEETINGS_HREF,

@@ -1,10 +1,13 @@
 // @ts-check
 /** Notifications, as the app's list has them. */
+import { late } from "../late.js";
 import { effect } from "@preact/signals";
 import { me } from "../session.js";
 import { onArrived, startOpening } from "./arriving.js";
 import { refreshState } from "./browser.js";
-import { NotificationsSection } from "./settings.js";
+
+const later = () => import("./settings.js");
+const NotificationsSection = late(later, "NotificationsSection");
 
 /** @type {import("../feature.js").Feature} */
 export const FEATURE = {

@@ -1,14 +1,16 @@
 // @ts-check
 /** Pages, as the app's list has them. */
+import { late } from "../late.js";
 import { decodePart, navigate } from "../router.js";
 import { query } from "../rpc.js";
 import { html } from "../ui/html.js";
 import { Shell } from "../ui/shell.js";
 import { onPagesEvent, refetchPages } from "./news.js";
-import { PagesPage } from "./page.js";
 import { pageHref } from "./paths.js";
 import { TRASH_HREF } from "./trash.js";
-import { EDIT } from "./view.js";
+
+const later = () => import("./later.js");
+const PagesPage = late(later, "PagesPage");
 
 const MAX_TYPED_CHARS = 500;
 const PAGES = /^\/p(?:\/(.*))?$/;
@@ -16,7 +18,7 @@ const PAGES = /^\/p(?:\/(.*))?$/;
 /** @type {import("../feature.js").Feature} */
 export const FEATURE = {
   name: "pages",
-  keys: [{ title: "Page", shortcuts: [EDIT] }],
+  keys: async () => [{ title: "Page", shortcuts: [(await later()).EDIT] }],
   routes: [{ parse, show: (at) => html`<${Shell}><${PagesPage} ...${at} /></${Shell}>` }],
   nav: [{ at: "top", title: "Pages", icon: "page", href: () => "/p/", bar: "Pages" }],
   topics: ["pages"],

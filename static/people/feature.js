@@ -1,5 +1,6 @@
 // @ts-check
 /** People, as the app's list has them. */
+import { late } from "../late.js";
 import { mailPath } from "../mail/address.js";
 import { composeBlank } from "../mail/compose/compose.js";
 import { navigate } from "../router.js";
@@ -7,8 +8,10 @@ import { pageHref } from "../pages/paths.js";
 import { query } from "../rpc.js";
 import { html } from "../ui/html.js";
 import { Shell } from "../ui/shell.js";
-import { PeopleSection } from "./settings.js";
-import { PeoplePage, SHORTCUTS } from "./page.js";
+
+const later = () => import("./later.js");
+const PeopleSection = late(later, "PeopleSection");
+const PeoplePage = late(later, "PeoplePage");
 
 const MAX_FOUND = 4;
 const PEOPLE_HREF = "/p/people";
@@ -16,7 +19,7 @@ const PEOPLE_HREF = "/p/people";
 /** @type {import("../feature.js").Feature} */
 export const FEATURE = {
   name: "people",
-  keys: [{ title: "People", shortcuts: SHORTCUTS }],
+  keys: async () => [{ title: "People", shortcuts: (await later()).SHORTCUTS }],
   routes: [{ parse: ({ pathname }) => (/^\/p\/people\/?$/.test(pathname) ? {} : null),
     show: () => html`<${Shell}><${PeoplePage} /></${Shell}>` }],
   nav: [{ at: "top", title: "People", icon: "people", href: () => PEOPLE_HREF }],

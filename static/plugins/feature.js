@@ -1,17 +1,20 @@
 // @ts-check
 /** Plugins, as the app's list has them: their notes, commands, templates and themes, and what admins decide. */
+import { late } from "../late.js";
 import { pageHref } from "../pages/paths.js";
 import { navigate } from "../router.js";
 import { html } from "../ui/html.js";
 import { Shell } from "../ui/shell.js";
 import { noteHref, parseNoteAddress } from "./address.js";
-import { AppearanceSection } from "./appearance.js";
 import { onPluginNews } from "./news.js";
-import { NotePage } from "./note.js";
 import { offers, wantOffers } from "./offers.js";
-import { PluginsSection } from "./settings.js";
 import { startStyle } from "./style.js";
 import { templates } from "./templates.js";
+
+const later = () => import("./later.js");
+const AppearanceSection = late(later, "AppearanceSection");
+const NotePage = late(later, "NotePage");
+const PluginsSection = late(later, "PluginsSection");
 
 /** @type {import("../feature.js").Feature} */
 export const FEATURE = {

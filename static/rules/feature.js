@@ -1,8 +1,11 @@
 // @ts-check
 /** Mail rules and models, as the app's list has them. */
-import { ModelsSection } from "./models.js";
-import { RulesSection } from "./settings.js";
-import { TriageSection } from "./triage.js";
+import { late } from "../late.js";
+
+const later = () => import("./later.js");
+const ModelsSection = late(later, "ModelsSection");
+const RulesSection = late(later, "RulesSection");
+const TriageSection = late(later, "TriageSection");
 
 /** @type {import("../feature.js").Feature} */
 export const FEATURE = {

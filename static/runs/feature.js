@@ -1,21 +1,27 @@
 // @ts-check
 /** Runs and approvals, as the app's list has them. */
+import { late } from "../late.js";
 import { html } from "../ui/html.js";
 import { Shell } from "../ui/shell.js";
 import { parseRunsAddress } from "./address.js";
 import { onSaid } from "./agent.js";
 import { agentCommands, askCommand, prepareAgents } from "./agents.js";
 import { loadApprovals, onApprovalNews } from "./approvals.js";
-import { AgentsSection } from "./agents_settings.js";
 import { AskDialog } from "./ask.js";
-import { RunsPage, SHORTCUTS } from "./list.js";
 import { onRunNews, refetchRuns } from "./news.js";
-import { RunPage, shortcuts } from "./run.js";
+
+const later = () => import("./later.js");
+const AgentsSection = late(later, "AgentsSection");
+const RunsPage = late(later, "RunsPage");
+const RunPage = late(later, "RunPage");
 
 /** @type {import("../feature.js").Feature} */
 export const FEATURE = {
   name: "runs",
-  keys: [{ title: "Runs", shortcuts: SHORTCUTS }, { title: "Run", shortcuts: shortcuts(null) }],
+  async keys() {
+    const { SHORTCUTS, shortcuts } = await later();
+    return [{ title: "Runs", shortcuts: SHORTCUTS }, { title: "Run", shortcuts: shortcuts(null) }];
+  },
   routes: [{ parse: parseRunsAddress, show: ({ id, filter }) => html`<${Shell}>${
     id ? html`<${RunPage} key=${id} id=${id} />` : html`<${RunsPage} filter=${filter} />`}</${Shell}>` }],
   nav: [{ at: "top", title: "Runs", icon: "runs", href: () => "/p/runs" }],

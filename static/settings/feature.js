@@ -1,13 +1,16 @@
 // @ts-check
 /** The settings, as the app's list has them; their sections come with the other features. */
+import { late } from "../late.js";
 import { decodePart } from "../router.js";
 import { html } from "../ui/html.js";
 import { Shell } from "../ui/shell.js";
-import { DisplaySection } from "./display.js";
-import { KeysSection } from "./keys.js";
 import { MeSign, meLabel } from "./me_link.js";
-import { SHORTCUTS, SettingsPage } from "./page.js";
 import { beginPreferences, forgetPreferences, loadPreferences, startPreferences } from "./preferences.js";
+
+const later = () => import("./later.js");
+const DisplaySection = late(later, "DisplaySection");
+const KeysSection = late(later, "KeysSection");
+const SettingsPage = late(later, "SettingsPage");
 
 const SETTINGS = /^\/settings(?:\/([^/]+))?\/?$/;
 
@@ -17,7 +20,7 @@ export const FEATURE = {
   routes: [{ parse, show: ({ section }) => html`<${Shell}><${SettingsPage} section=${section} /></${Shell}>` }],
   nav: [{ at: "end", title: "Settings", icon: "settings", href: () => "/settings",
     also: ["preferences", "options"], label: meLabel, show: MeSign }],
-  keys: [{ title: "Settings", shortcuts: SHORTCUTS }],
+  keys: async () => [{ title: "Settings", shortcuts: (await later()).SHORTCUTS }],
   topics: ["preferences"],
   onEvent: () => void loadPreferences(),
   refetch: () => void loadPreferences(),

@@ -1,6 +1,6 @@
 // @ts-check
 /** Every command with its keys, by place: change, clear or reset them. Two commands of a place never share a key. */
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { keyPlaces, keysOf, nameOf, staysPut } from "../keys.js";
 import { ConfirmButton } from "../ui/confirm.js";
 import { html } from "../ui/html.js";
@@ -15,8 +15,10 @@ const MAX_KEYS = 2;
 
 export function KeysSection() {
   const [editing, setEditing] = useState({ name: "", keys: "" });
+  const [known, setKnown] = useState(/** @type {readonly import("../keys.js").KeyPlace[]} */ ([]));
+  useEffect(() => void keyPlaces().then(setKnown, () => undefined), []); // else there is no link, which the banner says
   const changes = preferences.value.keys;
-  const all = commands();
+  const all = commandsOf(known);
   const places = [...new Set(all.map(({ place }) => place))];
   const row = (/** @type {Command} */ one) => html`<${KeyRow} key=${one.name} command=${one} all=${all}
     editing=${editing.name === one.name ? editing : null}
@@ -137,8 +139,8 @@ function give(name, keys) {
   return prefer({ keys: keys === null ? rest : { ...rest, [name]: keys } });
 }
 
-/** @returns {Command[]} */
-function commands() {
-  return keyPlaces().flatMap(({ title, shortcuts }) => shortcuts.map((one) => ({ place: title, name: nameOf(title, one),
+/** @param {readonly import("../keys.js").KeyPlace[]} known @returns {Command[]} */
+function commandsOf(known) {
+  return known.flatMap(({ title, shortcuts }) => shortcuts.map((one) => ({ place: title, name: nameOf(title, one),
     label: one.label, keys: keysOf(title, one), usual: one.keys, fixed: one.fixed ?? false })));
 }

@@ -1,15 +1,18 @@
 // @ts-check
 /** The task queue, as the app's list has it. */
+import { late } from "../late.js";
 import { html } from "../ui/html.js";
 import { Shell } from "../ui/shell.js";
 import { tasksCount } from "./count.js";
 import { loadOutgoing, onOutgoingEvent } from "./outgoing.js";
-import { SHORTCUTS, TasksPage } from "./page.js";
+
+const later = () => import("./page.js");
+const TasksPage = late(later, "TasksPage");
 
 /** @type {import("../feature.js").Feature} */
 export const FEATURE = {
   name: "tasks",
-  keys: [{ title: "Tasks", shortcuts: SHORTCUTS }],
+  keys: async () => [{ title: "Tasks", shortcuts: (await later()).SHORTCUTS }],
   routes: [{
     parse: ({ pathname, searchParams }) => (/^\/p\/tasks\/?$/.test(pathname)
       ? { scheduled: searchParams.get("only") === "scheduled" } : null),

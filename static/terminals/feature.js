@@ -1,16 +1,19 @@
 // @ts-check
 /** Terminals, as the app's list has them: for admins, where the server has any. */
+import { late } from "../late.js";
 import { isAdmin } from "../session.js";
 import { isSwitchedOff } from "../switches.js";
 import { html } from "../ui/html.js";
 import { Shell } from "../ui/shell.js";
 import { parseTerminalAddress, TERMINALS } from "./address.js";
-import { SHORTCUTS, TerminalPage } from "./page.js";
+
+const later = () => import("./page.js");
+const TerminalPage = late(later, "TerminalPage");
 
 /** @type {import("../feature.js").Feature} */
 export const FEATURE = {
   name: "terminals",
-  keys: [{ title: "Terminal", shortcuts: SHORTCUTS }],
+  keys: async () => [{ title: "Terminal", shortcuts: (await later()).SHORTCUTS }],
   routes: [{ parse: parseTerminalAddress, show: ({ session }) => html`<${Shell}>
     <${TerminalPage} session=${session} /></${Shell}>` }],
   nav: [{ at: "top", title: "Terminal", icon: "terminal", href: () => TERMINALS,

@@ -90,8 +90,9 @@ SETTLED: Final = """async patience => {
         for (let frames = 0; frames < 3; frames += 1) {
             waits = "a frame to be drawn";
             await new Promise(requestAnimationFrame);
-            waits = `${window.asked} answers`;
-            if (window.asked) frames = 0;
+            const late = document.querySelectorAll("[data-late]").length;
+            waits = `${window.asked} answers and ${late} parts of the app`;
+            if (window.asked || late) frames = 0;
         }
     };
     const settle = async () => {

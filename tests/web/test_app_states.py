@@ -42,6 +42,17 @@ def test_a_password_which_most_people_have_is_asked_for_above_the_steps_at_googl
     page.get_by_role("button", name="Microsoft").wait_for()
 
 
+def test_a_part_of_the_app_that_does_not_come_says_so_and_the_app_can_be_loaded_again(app: App) -> None:
+    app.tolerated = ("net::ERR_FAILED",)
+    page = app.open()
+    page.route("**/*.js", lambda route: route.abort())
+    page.get_by_role("link", name="Pages", exact=True).first.click()
+    expect(page.get_by_role("alert")).to_contain_text("This part of the app did not come.")
+    page.unroute_all()
+    page.get_by_role("button", name="Load the app again").click()
+    expect(page.get_by_role("heading", name="Pages", level=1)).to_be_visible()
+
+
 def test_a_consent_that_was_refused_comes_back_as_a_notice(app: App) -> None:
     page = app.open("/p/mail?connect=no-consent")
     page.get_by_text("You did not grant access").wait_for()

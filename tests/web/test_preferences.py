@@ -120,7 +120,7 @@ def test_keys_are_changed_settled_cleared_and_reset(app: App) -> None:
 def test_every_place_that_has_keys_is_listed_and_no_two_of_a_place_share_one(app: App) -> None:
     page = app.open("/settings/keys", ready=".key-row")
     places = page.evaluate(
-        f"""async () => (await import("{MODULES}/keys.js")).keyPlaces()
+        f"""async () => (await (await import("{MODULES}/keys.js")).keyPlaces())
             .map(({{ title, shortcuts }}) => [title, shortcuts.flatMap(({{ keys }}) => keys)])"""
     )
     assert {title for title, _ in places} == registering()

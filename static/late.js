@@ -1,0 +1,43 @@
+// @ts-check
+/**
+ * Parts of the app that come when they are first shown: the first page does not wait for them, and no browser reads
+ * what nobody looks at. A part that has come is drawn at once from then on. It knows no part.
+ */
+import { signal } from "@preact/signals";
+import { html } from "./ui/html.js";
+
+/**
+ * A component of a module that is imported late. Until it is here nothing stands in its place; where it can't come
+ * (there is no link, or the server has a newer app by now) that is said, with a way on.
+ * @template M
+ * @param {() => Promise<M>} load
+ * @param {keyof M} name of the component in that module
+ * @returns {(props?: any) => any}
+ */
+export function late(load, name) {
+  const part = signal(/** @type {((props: any) => any) | null} */ (null));
+  const failed = signal(false);
+  let loading = false;
+  const fetchPart = () => {
+    loading = true;
+    failed.value = false;
+    load().then(
+      (module) => {
+        part.value = /** @type {(props: any) => any} */ (module[name]);
+      },
+      () => {
+        loading = false;
+        failed.value = true;
+      },
+    );
+  };
+  return function Late(props) {
+    if (part.value) return html`<${part.value} ...${props} />`;
+    if (failed.value) {
+      return html`<div class="failed" role="alert"><span>This part of the app did not come.</span>
+        <button class="button small" onClick=${() => location.reload()}>Load the app again</button></div>`;
+    }
+    if (!loading) fetchPart();
+    return html`<div data-late hidden></div>`; // who waits for the page sees that more is to come
+  };
+}
