@@ -2646,6 +2646,12 @@ interface ToolsPathInput {
   path: string;
 }
 
+/** `revision`: the one that was read; another one is refused, for nobody has read that. */
+interface ToolsSetTrustedInput {
+  path: string;
+  revision?: number | null;
+}
+
 /** `asks`: it can send, fetch, execute or change what others see, so a person may be asked before it does. */
 interface ToolsToolOut {
   name: string;
@@ -2658,8 +2664,10 @@ interface ToolsToolOut {
   maxOutputBytes: number;
 }
 
+/** `by`: a run with text from outside has written there; or svc itself, of mail (people, rules) or of speech. */
 interface ToolsTrustOut {
   fromOutside: boolean;
+  by: "run" | "svc" | null;
 }
 
 interface TriageAddressInput {
@@ -2925,7 +2933,7 @@ interface Procedures {
   "tools.list": { input: undefined; output: ToolsToolOut[] };
   "memory.list": { input: undefined; output: ToolsMemoryOut[] };
   "pages.trust": { input: ToolsPathInput; output: ToolsTrustOut };
-  "pages.setTrusted": { input: ToolsPathInput; output: {} };
+  "pages.setTrusted": { input: ToolsSetTrustedInput; output: {} };
   "mcp.servers": { input: undefined; output: McpServerOut[] };
   "mcp.connect": { input: McpConnectInput; output: McpConnectOut };
   "mcp.allow": { input: McpAllowInput; output: {} };

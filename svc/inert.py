@@ -10,7 +10,13 @@ from typing import Final
 
 _UNSEEN: Final = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164"
-    "\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff\ud800-\udfff]"
+    "\u2800\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff\ud800-\udfff]"
+)
+_JOINERS: Final = re.compile(
+    # Between letters that join, and within pictures of several signs, they are writing. Anywhere else they are unseen.
+    "(?<![\u0600-\u08ff\u0900-\u0dff\u1000-\u109f\u1780-\u17ff\u1800-\u18af\ufb50-\ufeff\ufe0f\u2600-\u27bf"
+    "\U0001f000-\U0001faff])[\u200c\u200d]+|(?<=[\u200c\u200d])[\u200c\u200d]+|(?<![#*0-9\u00a9-\u3299"
+    "\U0001f000-\U0001faff])\ufe0f+|(?<=\ufe0f)\ufe0f+"
 )
 _CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _PICTURES: Final = 0x2400
@@ -19,12 +25,13 @@ _DELETE: Final = 0x7F
 
 def inert(text: str) -> str:
     """Without what hides or reorders; control characters as signs, such as ``␛``."""
-    return _CONTROLS.sub(_shown, _UNSEEN.sub("", text.replace("\r\n", "\n")))
+    return _CONTROLS.sub(_shown, _JOINERS.sub("", _UNSEEN.sub("", text.replace("\r\n", "\n"))))
 
 
 def hidden_in(text: str) -> bool:
     """Whether there is something in it that a reader would not see."""
-    return _UNSEEN.search(text) is not None or _CONTROLS.search(text.replace("\r\n", "\n")) is not None
+    seen = text.replace("\r\n", "\n")
+    return any(found.search(seen) is not None for found in (_UNSEEN, _JOINERS, _CONTROLS))
 
 
 def _shown(found: re.Match[str]) -> str:

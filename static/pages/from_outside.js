@@ -6,26 +6,39 @@ import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { toast } from "../ui/toast.js";
 
-/** @param {{ page: PageDetail }} props */
-export function FromOutside({ page }) {
-  const [marked, setMarked] = useState(false);
-  const [problem, setProblem] = useState("");
+/**
+ * Whether a run with text from outside has written in the page; null while nobody knows.
+ * @param {PageDetail} page
+ * @returns {[boolean | null, (marked: boolean) => void]}
+ */
+export function useMark(page) {
+  const [marked, setMarked] = useState(/** @type {boolean | null} */ (null));
   useEffect(() => {
-    query("pages.trust", { path: page.path }).then((found) => setMarked(found.fromOutside), () => {});
-  }, [page.path, page.updatedAt]);
-  if (!marked) return null;
+    let isWanted = true;
+    setMarked(null);
+    query("pages.trust", { path: page.path }).then((found) => isWanted && setMarked(found.by === "run"), () => {});
+    return () => {
+      isWanted = false;
+    };
+  }, [page.path, page.revision]);
+  return [marked, setMarked];
+}
+
+/** @param {{ page: PageDetail, trusted: () => void }} props */
+export function FromOutside({ page, trusted }) {
+  const [problem, setProblem] = useState("");
   const trust = async () => {
     try {
-      await mutate("pages.setTrusted", { path: page.path });
-      setMarked(false);
+      await mutate("pages.setTrusted", { path: page.path, revision: page.revision });
+      trusted();
       toast("The page’s text is yours from now on.");
     } catch (error) {
       setProblem(error instanceof Error ? error.message : String(error));
     }
   };
   return html`<div class="notice from-outside" role="status"><${Icon} name="warning" />
-    <span>An agent that had read text from outside has written here. Agents that read this page are held to ask you
-      first. ${page.canWrite && "Read it, and if it is fine, trust it."}</span>
+    <span>An agent that had read text from outside has written here, so links that leave are text. Agents that read this
+      page are held to ask you first. ${page.canWrite && "Read it, and if it is fine, trust it."}</span>
     ${page.canWrite && html`<button class="button small" onClick=${trust}>Trust it</button>`}
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
   </div>`;

@@ -18,15 +18,37 @@ const ADDRESSES = ["href", "src"];
 const PLAIN = ["alt", "aria-label", "class", "loading", "rel", "role", "scope", "start", "tabindex", "target", "title"];
 /** Another site, a mail address, or a place of this one. */
 const ALLOWED = /^(?:https?:\/\/|mailto:|\/(?!\/)|[#?]|(?!\/)[^:]*(?:[/?#]|$))/i;
+const ELSEWHERE = /^[a-z][a-z0-9+.-]*:/i;
 
-/** @param {{ text: string }} props */
-export function Markdown({ text }) {
+/** @typedef {"live" | "unknown" | "inert"} Links */
+
+/**
+ * `links`: where an agent wrote the text, links that leave are text that says where they lead: a click would tell that
+ * place what stands in the address. As long as that is not known, they are text alone.
+ * @param {{ text: string, links?: Links }} props
+ */
+export function Markdown({ text, links = "live" }) {
   const place = useRef(/** @type {HTMLElement | null} */ (null));
-  const fragment = useMemo(() => clean(toHtml(text)), [text]);
+  const fragment = useMemo(() => held(clean(toHtml(text)), links), [text, links]);
   useLayoutEffect(() => {
     if (place.current) replaceChanged(place.current, [...fragment.childNodes]);
   }, [fragment]);
   return html`<div class="prose" ref=${place}></div>`;
+}
+
+/** @param {DocumentFragment} fragment @param {Links} links @returns {DocumentFragment} */
+function held(fragment, links) {
+  if (links === "live") return fragment;
+  for (const link of fragment.querySelectorAll("a[href]")) {
+    const address = link.getAttribute("href") ?? "";
+    if (!ELSEWHERE.test(address)) continue;
+    const text = document.createElement("span");
+    text.className = "held-link";
+    text.append(...link.childNodes);
+    if (links === "inert" && text.textContent !== address) text.append(` [${address}]`);
+    link.replaceWith(text);
+  }
+  return fragment;
 }
 
 /** @param {string} markup @returns {DocumentFragment} */

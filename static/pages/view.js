@@ -15,14 +15,18 @@ import { ManagedNotice } from "./managed.js";
 import { Markdown } from "./markdown.js";
 import { pageHref, pathsAbove, lastPart } from "./paths.js";
 import { AskButton } from "../runs/ask.js";
-import { FromOutside } from "./from_outside.js";
+import { FromOutside, useMark } from "./from_outside.js";
 import { SharingDialog } from "./sharing.js";
 
+/** By whether the page is marked as written from outside. */
+const LINKS = new Map(/** @type {[boolean | null, import("./markdown.js").Links][]} */ (
+  [[true, "inert"], [false, "live"], [null, "unknown"]]));
 export const EDIT = { keys: ["e"], label: "Edit the page" };
 
 /** @param {{ page: PageDetail, edit: () => void, reload: () => Promise<void> }} props */
 export function PageView({ page, edit, reload }) {
   const [dialog, setDialog] = useState(/** @type {"history" | "sharing" | "manage" | null} */ (null));
+  const [marked, setMarked] = useMark(page);
   const close = () => setDialog(null);
   const editable = page.canWrite;
   useLayoutEffect(() => {
@@ -38,7 +42,7 @@ export function PageView({ page, edit, reload }) {
           changed ${ago(page.updatedAt, now.value)}</span>
         ${!page.canWrite && " · you may read it"}
       </p>
-      <${FromOutside} page=${page} />
+      ${marked && html`<${FromOutside} page=${page} trusted=${() => setMarked(false)} />`}
       ${page.managed && html`<${ManagedNotice} managed=${page.managed} />`}
       ${page.managed?.inConflict && html`<${ConflictNotice} page=${page} reload=${reload} />`}
       <div class="page-actions">
@@ -55,7 +59,8 @@ export function PageView({ page, edit, reload }) {
             <${Icon} name="settings" size=${16} /> Move or delete</button>`}
       </div>
     </header>
-    ${page.body.trim() ? html`<${Markdown} text=${page.body} />` : html`<p class="quiet-text">This page is empty.</p>`}
+    ${page.body.trim() ? html`<${Markdown} text=${page.body} links=${LINKS.get(marked)} />`
+      : html`<p class="quiet-text">This page is empty.</p>`}
     <${Correspondents} of=${page} />
     <${Backlinks} of=${page} />
     ${dialog === "history" && html`<${HistoryDialog} page=${page} close=${close} reload=${reload} />`}

@@ -184,6 +184,8 @@ async def _at_once(workspace: Workspace, principal: Principal, found: Understood
 
 
 def _decided(tx: Tx, workspace: Workspace, principal: Principal, found: Understood) -> Any:
+    if _is_sink(tx, principal, found):
+        raise Refusal("What it would change was shared just now: ask again.", code="conflict")
     return decide(workspace, tx, principal, None, found)
 
 

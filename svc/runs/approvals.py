@@ -105,17 +105,18 @@ def decide(tx: Tx, principal: Principal, *, approval_id: str, approve: bool, inp
 
 @dataclass(frozen=True, kw_only=True)
 class Decided:
-    """What a person let through. ``changed``: it is not what was asked for."""
+    """What a person let through. ``changed``: it is not what was asked for. ``card``: the rows they saw, as JSON."""
 
     input: str
     changed: bool
+    card: str | None = None
 
 
 def decided(tx: ReadTx, *, run_id: str, key: str, tool: str) -> Decided | None:
     """What was approved for that step of the run, if it was: for this tool, and with the digest that was approved."""
     row = tx.one(
         """
-        select tool, input, decided_input, decided_digest from approvals
+        select tool, input, decided_input, decided_digest, card from approvals
         where run_id = :run_id and key = :key and state = 'approved'
         """,
         run_id=run_id,
@@ -125,7 +126,7 @@ def decided(tx: ReadTx, *, run_id: str, key: str, tool: str) -> Decided | None:
         return None
     if row[3] is None or not hmac.compare_digest(cast(bytes, row[3]), digest(tool, cast(str, row[2]))):
         return None
-    return Decided(input=cast(str, row[2]), changed=row[1] != row[2])
+    return Decided(input=cast(str, row[2]), changed=row[1] != row[2], card=cast("str | None", row[4]))
 
 
 def _asked_itself(tx: ReadTx, principal: Principal, run_id: str) -> bool:

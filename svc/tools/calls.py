@@ -16,6 +16,7 @@ from svc.inert import inert
 from svc.protocol import Wire
 from svc.runs import ask_person, decided, digest
 from svc.store import Tx
+from svc.tools.cards import row, same_card, shown_card
 from svc.tools.deciding import Understood, bounded, card_of, decide, given_to, said_no, understood, why_ask
 from svc.tools.model import CardRow
 from svc.tools.table import Tools
@@ -81,6 +82,17 @@ def _call(workspace: Workspace, tx: Tx, caller: Caller, wanted: CallInput) -> Js
 
 def _ask(workspace: Workspace, tx: Tx, caller: Caller, wanted: AskInput) -> Waiting:
     found = _kept(workspace, tx, caller, wanted.call)
+    asking = tx.run(
+        """
+        update tool_calls set asked = :asked
+        where run_id = :id and key = :key and state in ('asked', 'unknown')
+        """,
+        asked=caller.key,
+        id=caller.run_id,
+        key=wanted.call,
+    )
+    if not asking:
+        raise Invalid("This call waits for nobody.")
     why = why_ask(tx, caller.principal, caller.run_id, found, given_to(tx, caller.run_id)) or ""
     card = card_of(tx, caller.principal, found) or _plain(found)
     if wanted.unknown:
@@ -98,11 +110,27 @@ def _ask(workspace: Workspace, tx: Tx, caller: Caller, wanted: AskInput) -> Wait
 
 
 def _do_approved(workspace: Workspace, tx: Tx, caller: Caller, wanted: DoInput) -> Json | Waiting:
-    """Exactly what a person let through: the input of their decision, held to its digest."""
+    """Exactly what a person let through: the input of their decision, held to its digest. A yes is for the one call
+    that they were asked about, once; and where things are not as their card showed them, they are asked again."""
     before = _kept(workspace, tx, caller, wanted.call)
+    waits = tx.value(
+        """
+        select 1 from tool_calls
+        where run_id = :id and key = :key and state in ('asked', 'unknown') and asked = :asked
+        """,
+        id=caller.run_id,
+        key=wanted.call,
+        asked=wanted.asked,
+    )
     approved = decided(tx, run_id=caller.run_id, key=wanted.asked, tool=before.tool.name)
-    if approved is None:
+    if waits is None or approved is None:
         raise Invalid("No person has let this call through.")
+    try:
+        now = card_of(tx, caller.principal, before)
+    except Refusal as refusal:
+        return said_no(refusal)
+    if now is not None and approved.card is not None and not same_card(shown_card(approved.card), now):
+        return {"needs": "approval"}
     found = understood(before.tool, msgspec.json.decode(approved.input))
     if isinstance(found, str):
         return _no(found)
@@ -191,10 +219,7 @@ def _keep(tx: Tx, caller: Caller, key: str, found: Understood, *, state: str) ->
 def _plain(found: Understood) -> tuple[CardRow, ...]:
     """A tool that draws no card: what it is given, key by key."""
     exact = found.exact if isinstance(found.exact, dict) else {"input": found.exact}
-    return tuple(
-        CardRow(label=inert(str(key)), text=inert(value if isinstance(value, str) else _json(value)))
-        for key, value in exact.items()
-    )
+    return tuple(row(str(key), value if isinstance(value, str) else _json(value)) for key, value in exact.items())
 
 
 def _json(value: Json) -> str:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Sequence
 from typing import Final
 from urllib.parse import urlsplit
 
+import msgspec
+
 from svc.errors import Refusal
+from svc.formats.person import Person
 from svc.formats.writing import parse_mailboxes
 from svc.inert import hidden_in, inert
 from svc.people import own_people
@@ -18,28 +23,57 @@ HIDDEN: Final = "holds characters that are not seen; they are left out here"
 PUNYCODE: Final = "its name is written in other letters than it looks"
 NEW: Final = "you have never written to this address"
 MIXED: Final = "holds letters of other scripts than Latin"
+NAMED: Final = "its name says another address than the one that it goes to"
+FAR: Final = "goes on far below, after many empty lines: read it to its end"
+BLANKS: Final = "holds long rows of blanks, which can carry what is not seen"
 _PUNY: Final = "xn--"
+_ADDRESS: Final = re.compile(r"[^\s<>()\"',;]+@[^\s<>()\"',;]+")
+_EMPTY_LINES: Final = re.compile(r"(?:[^\S\n]*\n){12,}[^\S\n]*\S")
+_LONG_BLANKS: Final = re.compile(r"[^\S\n]{40,}|(?:[^\S\n]{3,}\n(?:[^\n]*\n)?){8,}")
 
 
 def row(label: str, text: str, *marks: str) -> CardRow:
-    found = (*marks, *((HIDDEN,) if hidden_in(text) else ()))
-    return CardRow(label=label, text=inert(text), marks=found)
+    found = [*marks]
+    if hidden_in(text):
+        found.append(HIDDEN)
+    if _EMPTY_LINES.search(text):
+        found.append(FAR)
+    if _LONG_BLANKS.search(text):
+        found.append(BLANKS)
+    return CardRow(label=inert(label), text=inert(text), marks=tuple(found))
+
+
+def shown_card(kept: str) -> tuple[CardRow, ...]:
+    """A card as it was kept with the question."""
+    return msgspec.json.decode(kept, type=tuple[CardRow, ...])
+
+
+def same_card(shown: Sequence[CardRow], now: Sequence[CardRow]) -> bool:
+    """Whether a person has seen all that the card would say now: the same texts, and no mark that is new."""
+    return [(one.label, one.text) for one in shown] == [(one.label, one.text) for one in now] and all(
+        set(later.marks) <= set(one.marks) for one, later in zip(shown, now, strict=True)
+    )
 
 
 def recipients(tx: ReadTx, principal: Principal, label: str, texts: Sequence[str]) -> tuple[CardRow, ...]:
-    """One row for each, whole: who was never written to, and whose domain only looks like one that is known."""
+    """One row for each person, with the address that it goes to: who was never written to, and who only looks known."""
     found: list[CardRow] = []
     for text in texts:
-        marks: list[str] = []
-        named = _addresses(text)
-        for address in named:
-            if not any(one.sent for one in own_people(tx, principal, address=address.lower())):
-                marks.append(NEW)
-            marks += host_marks(address.rpartition("@")[2])
-        if not named:
-            marks.append("no address that can be read")
-        found.append(row(label, text, *dict.fromkeys(marks)))
+        people = _people(text)
+        found += [_recipient(tx, principal, label, one) for one in people]
+        if not people:
+            found.append(row(label, text, "no address that can be read"))
     return tuple(found)
+
+
+def _recipient(tx: ReadTx, principal: Principal, label: str, one: Person) -> CardRow:
+    marks = [*host_marks(one.address.rpartition("@")[2])]
+    if not any(known.sent for known in own_people(tx, principal, address=one.address.lower())):
+        marks.append(NEW)
+    said = _ADDRESS.findall(unicodedata.normalize("NFKC", inert(one.name)))
+    if any(each.lower() != one.address.lower() for each in said):
+        marks.append(NAMED)
+    return row(label, f"{one.name} <{one.address}>" if one.name else one.address, *marks)
 
 
 def url_rows(url: str) -> tuple[CardRow, ...]:
@@ -55,9 +89,9 @@ def url_rows(url: str) -> tuple[CardRow, ...]:
     return tuple(rows)
 
 
-def _addresses(text: str) -> list[str]:
+def _people(text: str) -> list[Person]:
     try:
-        return [person.address for person in parse_mailboxes([text])]
+        return parse_mailboxes([text])
     except Refusal:
         return []
 

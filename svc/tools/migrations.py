@@ -52,3 +52,38 @@ _TABLES = (
     """,
     "create index tool_calls_open on tool_calls (at) where state in ('begun', 'working')",
 )
+
+
+@MIGRATIONS(name="m002_marks_and_bounds")
+def m002_marks_and_bounds(db: Database) -> None:
+    """Pages that svc itself makes of mail and speech are from outside, too; an approval is for one call alone."""
+    for statement in _MARKS:
+        db.execute(statement)
+
+
+_MARKS = (
+    """
+    create trigger page_trust_made after insert on page_revisions
+    when new.device_id in ('system:rules', 'system:meetings')
+        or (new.device_id = 'system:people'
+            and exists (select 1 from pages where id = new.page_id and path <> 'people'))
+    begin
+        insert into page_trust (page_id, run_id, at) values (new.page_id, new.device_id, new.at) on conflict do nothing;
+    end
+    """,
+    """
+    insert into page_trust (page_id, run_id, at)
+    select r.page_id, min(r.device_id), max(r.at) from page_revisions r join pages p on p.id = r.page_id
+    where r.device_id in ('system:rules', 'system:meetings') or (r.device_id = 'system:people' and p.path <> 'people')
+    group by r.page_id on conflict do nothing
+    """,
+    "alter table tool_calls add column asked text",  # the step in which a person is asked about it
+    """
+    update tool_calls set asked = (
+        select s.key from run_steps s
+        where s.run_id = tool_calls.run_id and s.kind = 'approval' and json_extract(s.input, '$.call') = tool_calls.key
+        order by s.position desc limit 1
+    )
+    where state in ('asked', 'unknown')
+    """,
+)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, Literal
 
-from svc.errors import Forbidden, NotFound
+from svc.errors import Conflict, Forbidden, NotFound
 from svc.pages import NO_PAGE, page_path, readable_page
 from svc.principal import Principal
 from svc.protocol import NOTHING, Nothing, Procedure, Wire
@@ -12,7 +12,7 @@ from svc.store import ReadTx, Tx
 from svc.tools.model import Level, Tool
 from svc.tools.rows.memory import listed
 from svc.tools.table import Tools
-from svc.tools.taint import page_taint, trust_page
+from svc.tools.taint import page_taint, trust_page, written_by_run
 from svc.workspace import RequestContext
 
 
@@ -42,8 +42,18 @@ class PathInput(Wire, frozen=True):
     path: str
 
 
+class SetTrustedInput(Wire, frozen=True):
+    """``revision``: the one that was read; another one is refused, for nobody has read that."""
+
+    path: str
+    revision: int | None = None
+
+
 class TrustOut(Wire, frozen=True):
+    """``by``: a run with text from outside has written there; or svc itself, of mail (people, rules) or of speech."""
+
     from_outside: bool
+    by: Literal["run", "svc"] | None
 
 
 def tool_out(tool: Tool) -> ToolOut:
@@ -76,8 +86,8 @@ async def trust(context: RequestContext, wanted: PathInput) -> TrustOut:
     return await context.workspace.store.read(_trust, context.principal, path=wanted.path)
 
 
-async def set_trusted(context: RequestContext, wanted: PathInput) -> Nothing:
-    await context.workspace.store.write(_set_trusted, context.principal, path=wanted.path)
+async def set_trusted(context: RequestContext, wanted: SetTrustedInput) -> Nothing:
+    await context.workspace.store.write(_set_trusted, context.principal, path=wanted.path, revision=wanted.revision)
     return NOTHING
 
 
@@ -85,10 +95,12 @@ def _trust(tx: ReadTx, principal: Principal, *, path: str) -> TrustOut:
     page = readable_page(tx, principal, page_path(path))
     if page is None:
         raise NotFound(NO_PAGE)
-    return TrustOut(from_outside=page_taint(tx, page.id))
+    if not page_taint(tx, page.id):
+        return TrustOut(from_outside=False, by=None)
+    return TrustOut(from_outside=True, by="run" if written_by_run(tx, page.id) else "svc")
 
 
-def _set_trusted(tx: Tx, principal: Principal, *, path: str) -> None:
+def _set_trusted(tx: Tx, principal: Principal, *, path: str, revision: int | None) -> None:
     """Only in person: a device's program could be the one that was talked into it."""
     if principal.via in {"device", "run"}:
         raise Forbidden("A person says this, in the app.")
@@ -97,6 +109,8 @@ def _set_trusted(tx: Tx, principal: Principal, *, path: str) -> None:
         raise NotFound(NO_PAGE)
     if not page.can_write:
         raise Forbidden("The page is shared with you for reading.")
+    if revision is not None and revision != page.revision:
+        raise Conflict("The page has changed since you read it.", data={"revision": page.revision})
     trust_page(tx, page.id)
 
 
@@ -132,7 +146,7 @@ PROCEDURES: Final = (
         name="pages.setTrusted",
         kind="mutation",
         access="authenticated",
-        input=PathInput,
+        input=SetTrustedInput,
         output=Nothing,
         call=set_trusted,
         summary="A person has read the page, and its text is theirs from now on.",

@@ -1,6 +1,7 @@
 """Which runs have read text from outside, and which pages were written by such. Once told, it stays told.
 
-Owns the tables ``run_trust`` and ``page_trust``. It is this plane that decides on it, never the model.
+Owns the tables ``run_trust`` and ``page_trust``. It is this plane that decides on it, never the model. Pages that svc
+itself writes of mail and speech (of people, by rules, of meetings) are marked by a trigger, whoever stands before us.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ def taint_of(tx: ReadTx, run_id: str) -> str | None:
 
 def taint_page(tx: Tx, page_id: str, *, run_id: str | None) -> None:
     tx.run(
-        "insert into page_trust (page_id, run_id, at) values (:id, :run, :now) on conflict do nothing",
+        """
+        insert into page_trust (page_id, run_id, at) values (:id, :run, :now)
+        on conflict (page_id) do update set run_id = excluded.run_id where page_trust.run_id like 'system:%'
+        """,
         id=page_id,
         run=run_id or "",
         now=tx.now,
@@ -35,8 +39,23 @@ def taint_page(tx: Tx, page_id: str, *, run_id: str | None) -> None:
 
 
 def page_taint(tx: ReadTx, page_id: str) -> bool:
-    """Whether something in the page was written by a run with text from outside."""
-    return tx.value("select 1 from page_trust where page_id = :id", id=page_id) is not None
+    """Whether something in the page is from outside: by a run that had such text, or as svc itself wrote it."""
+    return _marked_by(tx, page_id) is not None
+
+
+def written_by_run(tx: ReadTx, page_id: str) -> bool:
+    """Whether a run with text from outside has written in it."""
+    by = _marked_by(tx, page_id)
+    return by is not None and not by.startswith("system:")
+
+
+def title_taint(tx: ReadTx, page_id: str) -> bool:
+    """Whether its very title may be from outside. Rules add lines to pages and name none, and people name meetings."""
+    return _marked_by(tx, page_id) not in {None, "system:rules", "system:meetings"}
+
+
+def _marked_by(tx: ReadTx, page_id: str) -> str | None:
+    return cast("str | None", tx.value("select run_id from page_trust where page_id = :id", id=page_id))
 
 
 def trust_page(tx: Tx, page_id: str) -> None:

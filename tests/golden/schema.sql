@@ -1481,7 +1481,7 @@ CREATE TABLE tool_calls (               -- one a call: written before it is done
     state text not null check (state in ('asked', 'begun', 'working', 'done', 'failed', 'unknown')),
     waits text,                         -- the step of the run that waits for it
     at integer not null,
-    ended_at integer,
+    ended_at integer, asked text,
     primary key (run_id, key)
 ) strict, without rowid
 ;
@@ -1853,6 +1853,14 @@ end;
 CREATE TRIGGER page_search_revised after update of revision on pages begin
     insert into page_search_queue (page_id)
     select new.id where new.id not in (select page_id from page_search_queue);
+end;
+
+CREATE TRIGGER page_trust_made after insert on page_revisions
+when new.device_id in ('system:rules', 'system:meetings')
+    or (new.device_id = 'system:people'
+        and exists (select 1 from pages where id = new.page_id and path <> 'people'))
+begin
+    insert into page_trust (page_id, run_id, at) values (new.page_id, new.device_id, new.at) on conflict do nothing;
 end;
 
 CREATE TRIGGER replica_deleted_files_named after insert on deleted_files

@@ -134,7 +134,7 @@ class LabelPart:
         return []
 
     def rpc_pages_trust(self, given: dict[str, Any]) -> Any:
-        return {"fromOutside": False}
+        return {"fromOutside": False, "by": None}
 
     def rpc_models_usage(self, given: dict[str, Any]) -> Any:
         none = {"calls": 0, "inputTokens": 0, "outputTokens": 0, "usd": 0}

@@ -17,6 +17,7 @@ pytestmark = [pytest.mark.journey, pytest.mark.browser]
 
 MIA = "mia@example.com"
 SHOP = "ann@shop.example"
+ELSEWHERE = "https://elsewhere.example/?of=the-board"
 
 
 @pytest.fixture(scope="module")
@@ -168,7 +169,7 @@ def _write_an_agent(service: ServiceProcess, page: Page) -> None:
 
 
 def _begin_it_on_the_thread(service: ServiceProcess, page: Page, thread: str) -> None:
-    note = {"path": "notes/from-mail", "body": "The board meets on Friday."}
+    note = {"path": "notes/from-mail", "body": f"The board [meets]({ELSEWHERE}) on Friday."}
     read = {"name": "mail_read", "input": {"threadId": thread}}
     replies = [{"toolCalls": [read]}, {"toolCalls": [{"name": "pages_save", "input": note}]}, {"text": "Noted."}]
     service.mutate("fake.llm.script", replies=replies)
@@ -194,9 +195,12 @@ def _trust_what_it_wrote(page: Page) -> None:
     page.goto("/p/notes/from-mail")
     mark = page.get_by_role("status").filter(has_text="read text from outside")
     expect(mark).to_be_visible()
+    expect(page.locator(".prose")).to_have_text(f"The board meets [{ELSEWHERE}] on Friday.")
+    expect(page.locator(".prose a")).to_have_count(0)
     check(page, "desktop-page-from-outside")
     mark.get_by_role("button", name="Trust it").click()
     expect(mark).to_be_hidden()
+    expect(page.locator(".prose a")).to_have_attribute("href", ELSEWHERE)
     page.reload()
     expect(page.get_by_role("heading", name="from-mail")).to_be_visible()
     expect(mark).to_be_hidden()

@@ -45,9 +45,7 @@ def _path(name: str) -> str:
 
 def listed(tx: ReadTx, principal: Principal) -> list[dict[str, object]]:
     """The pages of memory that the caller may read, those marked that were written from outside text."""
-    if page_at(tx, principal, TOP) is None and not principal.sees_everything:
-        return []
-    pages = [page for page, _ in page_tree(tx, principal, None) if page.path.startswith(f"{TOP}/")]
+    pages = [page for page, _ in page_tree(tx, principal, TOP)]
     return [
         {"name": page.path.removeprefix(f"{TOP}/"), "title": page.title, "fromOutside": page_taint(tx, page.id)}
         for page in pages[:MAX_LISTED]

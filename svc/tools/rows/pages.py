@@ -25,7 +25,7 @@ from svc.principal import Principal
 from svc.store import ReadTx, Tx
 from svc.tools.cards import row
 from svc.tools.model import CardRow, Outcome, Tool, ToolInput
-from svc.tools.taint import page_taint
+from svc.tools.taint import page_taint, title_taint
 from svc.workspace import Workspace
 
 CONFIGURATION: Final = ("mail-rules", "agents", "mcp", "memory")
@@ -84,9 +84,9 @@ def seen(tx: ReadTx, principal: Principal, path: str) -> Page:
     return page
 
 
-def outside_of(tx: ReadTx, principal: Principal, page: Page) -> str | None:
+def outside_of(tx: ReadTx, principal: Principal, page: Page, *, title_alone: bool = False) -> str | None:
     """Where the text of a page comes from, if not from its reader."""
-    if page_taint(tx, page.id):
+    if title_taint(tx, page.id) if title_alone else page_taint(tx, page.id):
         return f"the page {page.path}, which was written from outside text"
     found = openness(tx, principal, page.path)
     if found.foreign or found.others_write:
@@ -98,7 +98,7 @@ def _tree(workspace: Workspace, tx: Tx, principal: Principal, wanted: TreeInput)
     top = None if wanted.path is None else page_path(wanted.path)
     found = page_tree(tx, principal, top)[:MAX_TREE]
     listed = [{"path": page.path, "title": page.title, "hasChildren": more} for page, more in found]
-    outside = next((why for page, _ in found if (why := outside_of(tx, principal, page))), None)
+    outside = next((why for page, _ in found if (why := outside_of(tx, principal, page, title_alone=True))), None)
     return Outcome(output={"pages": listed}, outside=outside)
 
 
