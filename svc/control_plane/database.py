@@ -5,6 +5,10 @@ thread can't be stopped, and one that is left behind keeps its connection busy: 
 its statement cancelled at the server, from another thread; where even that brings no end, the connection is hung up.
 The thread is always awaited, and the connection comes back to the pool or is thrown away.
 
+The pool checks no connection before it lends it: that check has no end where the server hangs, and costs each call a
+round trip. The first words of a transaction are the check: where the line turns out to be dead nothing was done yet,
+so all idle ones are replaced and the transaction begins again on a new one.
+
 A pooler in transaction mode may stand in between, so nothing is said for longer than a transaction: no prepared
 statements, no settings of a session, no locks of a session.
 """
@@ -12,11 +16,14 @@ statements, no settings of a session, no locks of a session.
 from __future__ import annotations
 
 import logging
+import math
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from os import dup
 from threading import Lock
+from time import monotonic
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
@@ -42,6 +49,13 @@ MIGRATION_MS: Final = 60_000
 CONNECT_S: Final = 5
 CONNECTION_S: Final = 5.0
 """Until the pool has a connection for a call."""
+RECONNECT_S: Final = 3.0
+"""How long one attempt of the pool to connect goes on. The next call begins another, so an outage of hours is over as
+soon as the server is back; one attempt with longer and longer pauses would sleep on."""
+RENEW_EVERY_S: Final = 1.0
+"""Between two times that all idle connections are replaced, at least."""
+FRESH_S: Final = 2.0
+"""How long the database counts as there after it has answered."""
 CANCEL_S: Final = 2.0
 CLOSE_S: Final = 5.0
 DETAIL_CHARS: Final = 300
@@ -50,6 +64,9 @@ RETRY_AFTER_S: Final = 2
 _BEGIN: Final = "begin; set local statement_timeout = {0:d}; set local lock_timeout = {0:d}"
 _FAULTS: Final = (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout, PoolClosed, TooManyRequests)
 _READ_ONLY: Final = psycopg.errors.ReadOnlySqlTransaction
+_SENT_AWAY: Final = (psycopg.errors.AdminShutdown, psycopg.errors.CrashShutdown, psycopg.errors.CannotConnectNow)
+NoRight = psycopg.errors.InsufficientPrivilege
+"""The role of the service may not do what was asked."""
 
 
 class Database:
@@ -69,8 +86,11 @@ class Database:
             name="escrow",
             timeout=CALL_S,
             max_waiting=MAX_WAITING,
-            check=ConnectionPool.check_connection,
+            reconnect_timeout=RECONNECT_S,
         )
+        self._renewing = Lock()
+        self._renewed_at = -math.inf
+        self._answered_at = -math.inf
 
     async def __aenter__(self) -> Self:
         logging.getLogger("psycopg.pool").addHandler(self._heard)
@@ -92,6 +112,17 @@ class Database:
     def statistics(self) -> dict[str, int]:
         return self._pool.get_stats()
 
+    @property
+    def last_heard(self) -> str:
+        """What kept the pool from connecting, last. Empty if nothing did."""
+        return self._heard.last
+
+    async def look(self) -> None:
+        """Raises :class:`Unavailable` unless a call could be served now. One that was just now is enough: under load
+        this would only wait in the queue."""
+        if trio.current_time() - self._answered_at > FRESH_S:
+            await self.run(_see_that_it_writes, deadline_s=FRESH_S)
+
     async def run(self, work: Work[T], *, deadline_s: float = CALL_S, statement_ms: int = STATEMENT_MS) -> T:
         """``work`` in a transaction, which is committed when this returns.
 
@@ -103,11 +134,12 @@ class Database:
         call = _Call()
         with trio.move_on_after(deadline_s):
             try:
-                return await self._watched(call, work, min(CONNECTION_S, deadline_s), statement_ms)
-            except _FAULTS as error:
+                done = await self._watched(call, work, min(CONNECTION_S, deadline_s), statement_ms)
+            except (*_FAULTS, _READ_ONLY) as error:
+                self._answered_at = -math.inf
                 raise self._unavailable(_worded(error)) from None
-            except _READ_ONLY as error:
-                raise self._unavailable(_worded(error)) from None
+            self._answered_at = trio.current_time()
+            return done
         raise self._unavailable(f"no answer within {deadline_s:g} s")
 
     async def _watched(self, call: _Call, work: Work[T], timeout_s: float, statement_ms: int) -> T:
@@ -127,17 +159,35 @@ class Database:
         return result
 
     def _transaction(self, call: _Call, work: Work[T], timeout_s: float, statement_ms: int) -> T:
-        """In a thread."""
-        with self._pool.connection(timeout=timeout_s) as connection, call.using(connection):
-            # One round trip, and gone with the transaction: a pooler gives the session to others.
-            connection.execute(_BEGIN.format(statement_ms).encode())
+        """In a thread. Once more, on a new connection, where nothing can have been done on the old one: it was dead, or
+        its server was made a standby meanwhile and the next one may be the new primary."""
+        give_up = monotonic() + timeout_s
+        while True:
+            connection = self._pool.getconn(timeout=max(give_up - monotonic(), 0.0))
+            tried = _Tried()
             try:
-                result = work(connection)
+                with call.using(connection):
+                    return _try(connection, work, statement_ms, tried)
             except _READ_ONLY:
-                connection.close()  # the server was made a standby: the next one may be the new primary
-                raise
-            connection.commit()
-            return result
+                if monotonic() >= give_up or not self._renew():
+                    raise
+            except psycopg.OperationalError as error:
+                is_dead = connection.broken or isinstance(error, _SENT_AWAY)
+                if tried.begun or not is_dead or call.unwanted or monotonic() >= give_up:
+                    raise
+                self._renew()
+            finally:
+                self._pool.putconn(connection)
+
+    def _renew(self) -> bool:
+        """Replace all connections, those in use as they come back: what happened to one has happened to them all. False
+        where that was a moment ago. In a thread."""
+        with self._renewing:
+            if monotonic() - self._renewed_at < RENEW_EVERY_S:
+                return False
+            self._renewed_at = monotonic()
+        self._pool.drain()
+        return True
 
     async def _cut_short(self, call: _Call) -> None:
         """When the call is cancelled: an end at the server, and if that brings none, an end here."""
@@ -151,6 +201,7 @@ class Database:
                         await call.ended.wait()
                     if not call.ended.is_set():
                         await self._helpers.run(call.hang_up)
+                        await self._helpers.run(self._renew)
 
     def _unavailable(self, why: str) -> Unavailable:
         self._log.warning("database.unavailable", why=why, waiting=self.waiting)
@@ -159,20 +210,52 @@ class Database:
         )
 
 
+@dataclass
+class _Tried:
+    """How far a transaction came."""
+
+    begun: bool = False
+
+
+def _try(connection: Rows, work: Work[T], statement_ms: int, tried: _Tried) -> T:
+    """All that waits for the server, its end by rollback too, so that all of it can be cut short."""
+    try:
+        # One round trip, and gone with the transaction: a pooler gives the session to others.
+        connection.execute(_BEGIN.format(statement_ms).encode())
+        tried.begun = True
+        result = work(connection)
+        connection.commit()
+    except _SENT_AWAY:
+        connection.close()
+        raise
+    except BaseException:
+        if not connection.closed:
+            with suppress(psycopg.Error):
+                connection.rollback()
+        raise
+    return result
+
+
+def _see_that_it_writes(connection: Rows) -> None:
+    """A standby answers, and can serve no call: each writes a line of the audit."""
+    if connection.execute("show transaction_read_only").fetchone() == ("on",):
+        raise _READ_ONLY("the server takes no writes")
+
+
 class _Call:
     """One transaction, between the thread that runs it and who may cut it short."""
 
     def __init__(self) -> None:
         self.ended = trio.Event()
         self.connection: Rows | None = None
-        self._unwanted = False
+        self.unwanted = False
         self._lock = Lock()
 
     @contextmanager
     def using(self, connection: Rows) -> Iterator[None]:
         """While it is ours, and nobody else's statement could be cancelled in place of ours."""
         with self._lock:
-            if self._unwanted:
+            if self.unwanted:
                 raise psycopg.OperationalError("cut short before it began")
             self.connection = connection
         try:
@@ -184,7 +267,7 @@ class _Call:
     def cancel(self) -> None:
         """Ask the server to end the statement that runs; at most :data:`CANCEL_S`."""
         with self._lock:
-            self._unwanted = True
+            self.unwanted = True
             if self.connection is not None:
                 with suppress(psycopg.Error):
                     self.connection.cancel_safe(timeout=CANCEL_S)
@@ -202,14 +285,18 @@ class _Heard(logging.Handler):
 
     def __init__(self, log: Log) -> None:
         super().__init__(logging.WARNING)
+        self.last = ""
         self._log = log
         self._loop = trio.lowlevel.current_trio_token()
 
     def emit(self, record: logging.LogRecord) -> None:
         with suppress(trio.RunFinishedError):
-            self._loop.run_sync_soon(self._tell, " ".join(record.getMessage().split())[:DETAIL_CHARS])
+            kept_from = str(record.msg).startswith("error connecting")
+            self._loop.run_sync_soon(self._tell, " ".join(record.getMessage().split())[:DETAIL_CHARS], kept_from)
 
-    def _tell(self, detail: str) -> None:
+    def _tell(self, detail: str, kept_from_connecting: bool) -> None:
+        if kept_from_connecting:
+            self.last = detail
         self._log.warning("database.pool", detail=detail)
 
 

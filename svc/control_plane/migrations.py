@@ -66,27 +66,37 @@ create trigger wrapped_keys_are_never_rewritten before update on control_plane.w
     for each row execute function control_plane.keep_as_written();
 """
 
+_ALWAYS: Final = """
+alter table control_plane.audit enable always trigger audit_is_append_only;
+alter table control_plane.audit enable always trigger audit_is_kept;
+alter table control_plane.wrapped_keys enable always trigger wrapped_keys_are_never_rewritten;
+"""
+"""Also for a session that says it replicates."""
+
 STEPS: Final[tuple[tuple[str, str], ...]] = (
     ("credentials", _CREDENTIALS),
     ("wrapped keys", _KEYS),
     ("audit", _AUDIT),
+    ("written for good", _ALWAYS),
 )
 """In order; the number of a step is its place, from 1 on."""
 
 
 def migrate(connection: Connection[tuple[object, ...]]) -> list[str]:
-    """Apply what is missing, in the transaction that is open; the names of the steps that were."""
+    """Apply what is missing, in the transaction that is open; the names of the steps that were. Where nothing is, no
+    right to make anything is needed: a role that only reads and writes rows can serve."""
     take_turns(connection)
-    there = connection.execute("select 1 from pg_namespace where nspname = %s", (SCHEMA,)).fetchone()
-    if there is None:
-        connection.execute("create schema control_plane")
-    connection.execute(
-        """
-        create table if not exists control_plane.migrations (
-            number integer primary key, name text not null, applied_at timestamptz not null default now()
+    there = connection.execute("select to_regclass('control_plane.migrations') is not null").fetchone()
+    if there != (True,):
+        if connection.execute("select 1 from pg_namespace where nspname = %s", (SCHEMA,)).fetchone() is None:
+            connection.execute("create schema control_plane")
+        connection.execute(
+            """
+            create table control_plane.migrations (
+                number integer primary key, name text not null, applied_at timestamptz not null default now()
+            )
+            """
         )
-        """
-    )
     done = {number for (number,) in connection.execute("select number from control_plane.migrations")}
     applied = []
     for number, (name, sql) in enumerate(STEPS, 1):

@@ -11,11 +11,11 @@ from typing import Final
 
 import trio
 
-from svc.config import Config
+from svc.config import Config, ConfigError, ConfigFault
 from svc.control_plane.credentials import upsert
-from svc.control_plane.database import MIGRATION_MS, Database
+from svc.control_plane.database import MIGRATION_MS, Database, NoRight
 from svc.control_plane.migrations import migrate
-from svc.control_plane.settings import CELL_TOKENS
+from svc.control_plane.settings import CELL_TOKENS, DATABASE_URL
 from svc.errors import Refusal, Unauthenticated, Unavailable
 from svc.log import Log
 from svc.protocol import Request, Traffic
@@ -46,7 +46,8 @@ class Plane:
         self._quiet = trio.Event()
 
     async def boot(self) -> None:
-        """Tables and credentials. Waits for a database that is away, and gives up as :class:`Unavailable`."""
+        """Tables and credentials. Waits for a database that is away, and gives up as :class:`Unavailable`. Raises
+        :class:`ConfigError` at once where its role may not do what has to be done."""
         tokens = self.config[CELL_TOKENS]
         give_up = trio.current_time() + BOOT_S
         while True:
@@ -56,9 +57,11 @@ class Plane:
                 )
                 done = await self.database.run(partial(upsert, tokens=tokens), deadline_s=MIGRATION_MS / 1_000)
                 break
+            except NoRight as error:
+                raise ConfigError([_no_right(error)], {}) from None
             except Unavailable:
                 if trio.current_time() >= give_up:
-                    raise
+                    raise Unavailable(self.database.last_heard or "It does not answer in time.") from None
                 await trio.sleep(LOOK_AGAIN_S)
         self.log.info("escrow.booted", migrations=applied, credentials=len(tokens), changed=done.changed)
         for name in done.retired:
@@ -101,6 +104,14 @@ class Plane:
 def refused_token() -> Refusal:
     """Whatever is wrong with it, the answer is the same."""
     return Unauthenticated("Send a credential of this service: Authorization: Bearer <credentialId>.<secret>")
+
+
+def _no_right(error: NoRight) -> ConfigFault:
+    return ConfigFault(
+        DATABASE_URL.name,
+        f"its role may not make or use the tables of the service ({error.diag.message_primary})",
+        "grant it create on the database, or make it the owner of an empty schema control_plane; see docs/escrow.md",
+    )
 
 
 def _token(request: Request) -> str:

@@ -21,7 +21,7 @@ from svc import __version__
 from svc.clock import WallClock
 from svc.config import Config, ConfigError, read_config
 from svc.confinement import let_nobody_read
-from svc.control_plane.settings import RULES, SETTINGS
+from svc.control_plane.settings import DATABASE_URL, RULES, SETTINGS
 from svc.errors import Unavailable
 from svc.log import Log
 from svc.nursery import Root
@@ -83,6 +83,6 @@ def _serve(config: Config) -> int:
     try:
         trio.run(partial(serve, config, clock=clock, log=log, root=Root(log=log, rng=rng)))
     except Unavailable as refusal:
-        print(f"The escrow service can't start: {refusal.detail} The log says why.", file=sys.stderr)
+        print(f"{DATABASE_URL.name}: the database can't be used; {refusal.detail}", file=sys.stderr)
         return EXIT_FAILURE
     return OK

@@ -13,7 +13,10 @@ import psycopg
 import pytest
 import trio
 
+from svc.config import ConfigError
 from svc.control_plane.database import Database, Rows
+from svc.control_plane.migrations import STEPS
+from svc.control_plane.settings import DATABASE_URL
 from svc.errors import Unavailable
 from svc.protocol.egress import EgressFault, EgressResponse
 from tests.control_plane.replicas import KMS_KEY, Replica, config_of, entry, new_key, replicas, token, told
@@ -21,6 +24,14 @@ from tests.peers.needs import PGBOUNCER, POSTGRES, need, needs
 from tests.peers.postgres import ROLE, Postgres, pgbouncer, postgres
 from tests.recorded_log import RecordedLog
 from tests.sizes import HANGS_S
+
+GRANTS: Final = """
+grant usage on schema control_plane to clerk;
+grant select on all tables in schema control_plane to clerk;
+grant insert on control_plane.credentials, control_plane.wrapped_keys, control_plane.audit to clerk;
+grant update on control_plane.credentials to clerk;
+"""
+"""As docs/escrow.md has them."""
 
 pytestmark = [pytest.mark.peer, pytest.mark.wall_clock, needs(POSTGRES)]
 
@@ -38,7 +49,7 @@ async def test_replicas_that_boot_at_once_make_the_tables_once_and_share_them(
     server.run("drop schema if exists control_plane cascade")
     config = config_of(server.url, [entry("boot")])
     async with replicas(config, config, config, log=log) as (one, two, three):
-        assert sum(len(line["migrations"]) for line in _lines(log, "escrow.booted")) == 3
+        assert sum(len(line["migrations"]) for line in _lines(log, "escrow.booted")) == len(STEPS)
         assert (await one.put("boot", new_key("boot"))).status == 201
         for replica in (two, three):
             answer = await replica.get("boot")
@@ -132,6 +143,34 @@ async def test_the_audit_says_who_did_what_is_append_only_and_holds_no_token(
     assert "secret-1-of-" not in log.text
 
 
+async def test_a_role_that_may_only_write_rows_serves_what_another_has_made_and_one_without_rights_is_told(
+    server: Postgres, log: RecordedLog
+) -> None:
+    """Then the audit is append-only for the service itself: it can't take the triggers away."""
+    server.run("create role clerk login password 'pw'")
+    config = config_of(server.url.replace(f"{ROLE}:", "clerk:"), [entry("clerk")])
+    async with replicas(config_of(server.url), log=log):
+        pass
+    with pytest.RaisesGroup(
+        pytest.RaisesExc(ConfigError, match="its role may not make or use"), flatten_subgroups=True
+    ):
+        async with replicas(config, log=log):
+            pass
+    server.run(GRANTS)
+    async with replicas(config, log=log) as (replica,):
+        assert (await replica.put("clerk", new_key("clerk"))).status == 201
+    with psycopg.connect(config[DATABASE_URL] or "", autocommit=True) as clerk:
+        for attempt in (
+            "update {} set outcome = ''",
+            "delete from {}",
+            "truncate {}",
+            "alter table {} disable trigger user",
+            "drop trigger audit_is_append_only on {}",
+        ):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                clerk.execute(attempt.format("control_plane.audit").encode())
+
+
 async def test_a_token_that_is_rotated_while_it_is_in_use_is_refused_from_then_on(
     server: Postgres, log: RecordedLog
 ) -> None:
@@ -207,6 +246,9 @@ async def test_what_can_not_be_a_key_is_refused(server: Postgres, log: RecordedL
         first = {"if-none-match": "*"}
         assert (await replica.call("PUT", path, as_=token("bad"), body=b"{", headers=first)).status == 400
         assert (await replica.call("DELETE", path, as_=token("bad"))).status == 405
+        for query in ("limit=0", "limit=1001", "limit=x", "before=" + "9" * 5_000):
+            asked = f"/v1/audit/tenant-bad?{query}"
+            assert (await replica.call("GET", asked, as_=token("bad"))).status == 400
         page = {"origin": "https://evil.example"}
         assert (await replica.call("GET", path, as_=token("bad"), headers=page)).status == 403
         assert (await replica.get("bad")).status == 404
@@ -222,12 +264,23 @@ async def test_a_database_that_restarts_or_has_no_connection_left_is_503_until_i
         assert (away.status, away.headers.get("retry-after")) == (503, "2")
         assert (await replica.call("GET", "/readyz")).status == 503
         assert (await replica.call("GET", "/livez")).status == 200
+        await _until_given_up(replica)  # an outage of hours: no attempt sleeps on when the server is back
         server.start()
-        await _until_ready(replica)
         assert told(await replica.get("away"))["version"] == 1
+        assert (await replica.call("GET", "/readyz")).status == 200
+        _end_connections(server)  # nobody notices: each is dead when it is wanted next
+        assert (await replica.get("away")).status == 200
+
+        server.run("alter database escrow set default_transaction_read_only = on")
+        _end_connections(server)
+        assert (await replica.get("away")).status == 503
+        assert (await replica.call("GET", "/readyz")).status == 503
+        server.run("begin read write; alter database escrow reset default_transaction_read_only; commit")
+        await _until_ready(replica)
+        assert (await replica.get("away")).status == 200
 
         server.run(f"alter role {ROLE} connection limit 0")
-        server.run(f"select pg_terminate_backend(pid) from pg_stat_activity where usename = '{ROLE}'")
+        _end_connections(server)
         assert (await replica.get("away")).status == 503
         server.run(f"alter role {ROLE} connection limit -1")
         await _until_ready(replica)
@@ -319,6 +372,13 @@ async def test_a_transaction_that_is_cut_short_gives_its_connection_back_even_wh
         try:
             with pytest.raises(Unavailable):
                 await database.run(stand_still, deadline_s=0.3)
+            stopped.append(await database.run(lambda connection: connection.info.backend_pid))
+            for (pid,) in server.run("select pid from pg_stat_activity where application_name = 'svc-key-escrow'"):
+                os.kill(pid, signal.SIGSTOP)  # while it lies in the pool: the next call has it
+                stopped.append(pid)
+            with trio.fail_after(HANGS_S), pytest.raises(Unavailable):
+                await database.run(_set_timeout, deadline_s=0.3)
+            assert await database.run(_set_timeout) == "5s"  # the others like it were replaced
         finally:
             for pid in stopped:
                 os.kill(pid, signal.SIGCONT)
@@ -355,6 +415,10 @@ def _busy(server: Postgres) -> list[tuple[Any, ...]]:
     return server.run(f"select query from pg_stat_activity where usename = '{ROLE}' and state <> 'idle'")
 
 
+def _end_connections(server: Postgres) -> None:
+    server.run(f"select pg_terminate_backend(pid) from pg_stat_activity where usename = '{ROLE}'")
+
+
 @contextmanager
 def _first_version_held(server: Postgres, credential: str) -> Iterator[None]:
     """Somebody else is storing the first version, and has not decided: whoever stores it too has to wait."""
@@ -382,6 +446,12 @@ async def _until_gone(server: Postgres) -> None:
     with trio.fail_after(HANGS_S):
         while server.run("select 1 from pg_stat_activity where application_name = 'svc-key-escrow'"):  # noqa: ASYNC110
             await trio.sleep(0.02)
+
+
+async def _until_given_up(replica: Replica) -> None:
+    with trio.fail_after(HANGS_S):
+        while 'svc_escrow_connections{which="open"} 0' not in (await replica.call("GET", "/metrics")).body.decode():  # noqa: ASYNC110
+            await trio.sleep(0.05)
 
 
 async def _until_ready(replica: Replica) -> None:
