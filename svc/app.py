@@ -98,6 +98,7 @@ from svc.store import (
     HomeNotWritable,
     Invariant,
     KeyRefused,
+    Keyring,
     Secrets,
     Store,
     has_secrets,
@@ -221,7 +222,11 @@ def open_home(
         raise BootFault(str(fault), exit_code=EXIT_FAILURE) from fault
     try:
         keys = escrowed or key_source(config, home_id=home.id, home=home.path, environ=environ)
-        keyring = keys.load(may_create=not read_only and not store.read_now(has_secrets))
+        locks_nothing = not store.read_now(has_secrets)
+        if read_only and locks_nothing and escrowed is None and not keys.exists():
+            keyring = Keyring.random()  # restored without its key, and not started yet: a reader makes none
+        else:
+            keyring = keys.load(may_create=not read_only and locks_nothing)
         if escrowed is not None and not read_only:
             escrowed.opened()
     except KeyRefused as fault:

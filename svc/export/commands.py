@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import sys
 from collections.abc import AsyncIterator
+from glob import escape as glob_escaped
+from glob import glob
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -20,6 +23,7 @@ from svc.settings import LOG
 
 FAILED: Final = 1
 TAR: Final = ".tar"
+PART: Final = ".part"
 
 
 def export(call: Invocation) -> int:
@@ -50,19 +54,43 @@ async def _write(call: Invocation, opened: OpenedHome, going: Collecting, out: s
     if out == "-":
         await _pour(sys.stdout.buffer, as_tar(going.entries(), at=at))
         return
-    part = f"{out}.{os.getpid()}.part"
+    _drop_abandoned(out)
+    part = f"{out}.{os.getpid()}{PART}"
     try:
         if out.endswith(TAR):
             with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                fcntl.flock(file, fcntl.LOCK_EX)
                 await _pour(file, as_tar(going.entries(), at=at))
                 os.fsync(file.fileno())
+                os.rename(part, out)
         else:
             os.mkdir(part, mode=0o700)
-            await as_folder(going.entries(), at=at, root=Path(part))
-        os.rename(part, out)
+            descriptor = os.open(part, os.O_RDONLY)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                await as_folder(going.entries(), at=at, root=Path(part))
+                os.rename(part, out)
+            finally:
+                os.close(descriptor)
     except BaseException:
         _drop(part)
         raise
+
+
+def _drop_abandoned(out: str) -> None:
+    """What an export to the same place has left that was killed: its maker holds a lock as long as it lives."""
+    for left in glob(f"{glob_escaped(out)}.*{PART}"):
+        try:
+            descriptor = os.open(left, os.O_RDONLY | os.O_NOFOLLOW)
+        except OSError:
+            continue
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _drop(left)
+        except OSError:
+            continue
+        finally:
+            os.close(descriptor)
 
 
 def _drop(part: str) -> None:

@@ -3,11 +3,13 @@ one whose line is slow: a whole copy that takes long holds nothing up."""
 
 from __future__ import annotations
 
+import os
 import secrets
+import signal
 import sqlite3
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import trio
@@ -42,7 +44,7 @@ async def all_is_there(archiver: Archiver) -> None:
             await trio.sleep(0.1)
 
 
-async def a_copy_on_a_slow_line_holds_nothing_up(parts: Parts, mia: Person, line: Wire) -> None:
+async def a_copy_on_a_slow_line_holds_nothing_up(parts: Parts, mia: Person, line: Wire, log: RecordedLog) -> None:
     """It is under way, and what is written meanwhile arrives before it does; points are made, too."""
     for number in range(2):  # which no program can make smaller
         await mia.mutate("pages.save", path=f"large/{number}", body=secrets.token_hex(MAX_BODY_BYTES // 2 - 1))
@@ -57,6 +59,14 @@ async def a_copy_on_a_slow_line_holds_nothing_up(parts: Parts, mia: Person, line
                 await trio.sleep(0.1)
         await all_is_there(parts.archiver)
         assert await is_begun(mia), "it did not wait for the copy"
+        runs = log.events().count("backup.archiver_started")
+        pid = next(one["pid"] for one in reversed(log.records) if one["event"] == "backup.archiver_started")
+        os.kill(cast(int, pid), signal.SIGKILL)
+        with trio.fail_after(HANGS_S):
+            while log.events().count("backup.archiver_started") == runs:  # noqa: ASYNC110  it was killed
+                await trio.sleep(0.1)
+        await all_is_there(parts.archiver)
+        assert await is_begun(mia), "what was cut off is no copy, and it is begun anew"
         assert parts.archive.catalogue.base() == before
         line.narrow_bytes = None
     after = parts.archive.catalogue.base()
@@ -93,7 +103,7 @@ async def test_what_waits_is_bounded_and_a_whole_copy_makes_up_for_what_was_drop
             mia = await sign_in(service, MIA)
             await mia.mutate("pages.save", path="before", body="It was there before.")
             await all_is_there(parts.archiver)
-            await a_copy_on_a_slow_line_holds_nothing_up(parts, mia, line)
+            await a_copy_on_a_slow_line_holds_nothing_up(parts, mia, line, log)
 
             parts.archiver.unsent_max_bytes = ENOUGH_BYTES - database.stat().st_size
             parts.archiver.silent_s = 1

@@ -1,4 +1,5 @@
-"""``python -m tests.journeys.dying ORDER NAME``: the whole service, which dies at a step of its work when told to.
+"""``python -m tests.journeys.dying ORDER NAME [WORD…]``: the whole service, or the command of these words, which dies
+at a step of its work when told to.
 
 As soon as the file ORDER holds a number, it counts the steps of the tasks whose names begin with NAME, and of all below
 them, and at that one kills itself with ``kill -9``: nothing of it is told, cleaned up or flushed. A step is what Trio
@@ -57,5 +58,5 @@ def hurry() -> None:
 if __name__ == "__main__":
     hurry()
     trio.run = partial(trio.run, instruments=[DiesAt(Path(sys.argv[1]), sys.argv[2])])  # type: ignore[assignment]
-    sys.argv = ["svc", "serve"]
+    sys.argv = ["svc", *(sys.argv[3:] or ["serve"])]
     sys.exit(main())

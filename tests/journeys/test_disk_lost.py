@@ -11,14 +11,14 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-from tests.sizes import DISKS_LOST, HANGS_S
+from tests.sizes import DISKS_LOST, HANGS_S, KILLED_FACTOR
 from tests.support.process import ROOT, ServiceProcess, free_port, run_svc, until
 
 pytestmark = pytest.mark.journey
@@ -56,7 +56,9 @@ class Machine:
         }
 
 
-def svc(machine: Machine, service: ServiceProcess, *arguments: str) -> subprocess.CompletedProcess[str]:
+def svc(
+    machine: Machine, service: ServiceProcess, *arguments: str, program: Sequence[str] = ()
+) -> subprocess.CompletedProcess[str]:
     """A command on a machine that has nothing of the lost one but the paper with the code."""
     environ = {
         **os.environ,
@@ -64,7 +66,7 @@ def svc(machine: Machine, service: ServiceProcess, *arguments: str) -> subproces
         "SVC_HOME": str(service.home),
         "XDG_CONFIG_HOME": str(service.directory / "config"),
     }
-    return run_svc(*arguments, environ=environ)
+    return run_svc(*arguments, environ=environ, program=program)
 
 
 def receive(service: ServiceProcess, subject: str) -> None:
@@ -178,6 +180,44 @@ def test_the_drill_finds_what_stands_against_a_restore(tmp_path: Path) -> None:
         assert elsewhere.rows("select count(*) from secrets") == [(0,)]
         again = svc(machine, elsewhere, "restore", "--into", str(elsewhere.home))
         assert (again.returncode, "is not empty" in again.stderr) == (1, True)
+        what_is_killed_is_not_taken_for_whole(machine, tmp_path, elsewhere)
+
+
+def what_is_killed_is_not_taken_for_whole(machine: Machine, directory: Path, service: ServiceProcess) -> None:
+    """A restore, an export and an import are killed, early and late; the same command again brings it to an end."""
+    there = kept(service.home)
+    again = directory / "again"
+
+    def nothing_is_there() -> None:
+        assert not again.exists()
+        assert not (directory / "all.tar").exists()
+
+    dies_and_is_given_again(machine, service, "restore", "--into", str(again), dead=nothing_is_there)
+    assert there.keys() <= kept(again).keys()
+    shutil.rmtree(again)
+    dies_and_is_given_again(machine, service, "export", str(directory / "all.tar"), dead=nothing_is_there)
+    assert [one.name for one in directory.iterdir() if "restoring" in one.name or ".part" in one.name] == []
+    taken = ServiceProcess(directory / "taken")
+    taken.directory.mkdir()
+    dies_and_is_given_again(machine, taken, "import", str(directory / "all.tar"))
+    assert sorted(kept(taken.home)) == sorted(there)
+    assert svc(machine, taken, "fsck", "--deep").stdout == "ok\n"
+
+
+def dies_and_is_given_again(
+    machine: Machine, service: ServiceProcess, *words: str, dead: Callable[[], None] = lambda: None
+) -> None:
+    step, order, died = 2.0, service.directory / "order", 0
+    while True:
+        order.write_text(str(round(step)))
+        program = ("tests.journeys.dying", str(order), "svc.", *words)
+        done = svc(machine, service, *words, program=program)
+        if done.returncode != -signal.SIGKILL:
+            break
+        died += 1
+        dead()
+        step *= KILLED_FACTOR
+    assert (done.returncode, died > 0) == (0, True), done.stderr
 
 
 def drill(service: ServiceProcess) -> Any:

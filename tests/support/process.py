@@ -251,9 +251,10 @@ class ServiceProcess:
 
 
 def run_svc(
-    *arguments: str, environ: Mapping[str, str], root: Path = ROOT, warm: bool = True
+    *arguments: str, environ: Mapping[str, str], root: Path = ROOT, warm: bool = True, program: Sequence[str] = ()
 ) -> subprocess.CompletedProcess[str]:
-    """Run one ``svc`` command to its end, in this environment and no other."""
+    """Run one ``svc`` command to its end, in this environment and no other. ``program``: a module, with its own words,
+    in place of it."""
     if not warm:
         return subprocess.run(
             [sys.executable, "-m", "svc", *arguments],
@@ -266,13 +267,13 @@ def run_svc(
         )
     with TemporaryDirectory() as folder:
         out, err = Path(folder) / "out", Path(folder) / "err"
-        command = ["-m", "svc", *arguments]
-        program = Warm.of(root).start(command, cwd=root, environ=environ, stdout=out, stderr=err)
+        command = ["-m", *(program or ("svc", *arguments))]
+        running = Warm.of(root).start(command, cwd=root, environ=environ, stdout=out, stderr=err)
         try:
-            code = program.wait(STOP_DEADLINE_S)
+            code = running.wait(STOP_DEADLINE_S)
         finally:
-            program.kill()
-            program.wait()
+            running.kill()
+            running.wait()
         return subprocess.CompletedProcess(command, code, out.read_text(), err.read_text())
 
 
