@@ -15,9 +15,10 @@ from svc.clock import rfc3339
 from svc.errors import Invalid
 from svc.export import rows
 from svc.export.bag import Entry, Names, safe
+from svc.ids import derived_id
 from svc.log import Log
 from svc.mail import MailExport
-from svc.okf import file_of, page_ids, page_of, written
+from svc.okf import FilePage, file_of, page_ids, page_of, written
 from svc.store import BlobCorrupt, BlobMissing, Blobs, Store
 
 MBOX_BYTES: Final = 64 * 1024 * 1024
@@ -77,6 +78,21 @@ class Collecting:
                 self.files += 1
             after = found[-1].id
         yield _json("data/files.json", told)
+        async for entry in self._deleted_files():
+            yield entry
+
+    async def _deleted_files(self) -> AsyncIterator[Entry]:
+        told: list[dict[str, object]] = []
+        for file, deleted_at in await self.store.read(rows.deleted_files):
+            if await self.blobs.size(file.sha256) != file.size or not await self._is_sound(file):
+                self.lost.append(f"the deleted file {file.name} ({file.id})")
+                continue
+            name = self._names.free(f"data/deleted-files/{file.id}/{safe(file.name)}")
+            about = asdict(file) | {"path": name, "createdAt": rfc3339(file.created_at)}
+            del about["created_at"]
+            told.append(about | {"deletedAt": rfc3339(deleted_at)})
+            yield Entry(name=name, size=file.size, pieces=self.blobs.stream(file.sha256))
+        yield _json("data/deleted-files.json", told)
 
     async def _is_sound(self, file: rows.File) -> bool:
         """Known before its first byte is written: a tar archive can't take one back."""
@@ -100,6 +116,17 @@ class Collecting:
                 self.lost.append(f"{going.lost} mails of {account.address}")
             told.append(asdict(account) | {"files": own, "mails": going.done})
         yield _json("data/mail.json", told)
+        yield _json("data/drafts.json", list(map(_draft, await self.store.read(rows.drafts))))
+        blocked = [
+            {"owner": owner, "account": account, "address": address, "to": to}
+            for owner, account, address, to in await self.store.read(rows.blocked)
+        ]
+        yield _json("data/blocked-senders.json", blocked)
+        aside = [
+            {"account": account, "mail": mail, "snoozedUntil": None if until is None else rfc3339(until)}
+            for account, mail, until in await self.store.read(rows.set_aside)
+        ]
+        yield _json("data/muted-and-snoozed.json", aside)
 
     async def _mboxes(self, going: MailExport, *, stem: str) -> AsyncIterator[Entry]:
         file: BinaryIO | None = None
@@ -132,6 +159,7 @@ class Collecting:
 
     async def _pages(self) -> AsyncIterator[Entry]:
         told: list[dict[str, object]] = []
+        earlier: list[dict[str, object]] = []
         for page_id in await self.store.read(page_ids):
             page = await self.store.read(page_of, page_id)
             if page is None:
@@ -146,7 +174,44 @@ class Collecting:
             self.pages += 1
             about: dict[str, object] = {"path": page.path, "title": page.title, "file": entry.name, "owner": page.owner}
             told.append(about | {"access": page.access, "grants": [{"to": to, "level": of} for to, of in page.grants]})
+            async for one in self._earlier(page, entry.name.removeprefix("data/pages/"), earlier):
+                yield one
         yield _json("data/pages.json", told)
+        yield _json("data/revisions.json", earlier)
+
+    async def _earlier(self, page: FilePage, name: str, told: list[dict[str, object]]) -> AsyncIterator[Entry]:
+        """The text of each earlier revision, without a head."""
+        for number in range(1, page.revision):
+            found = await self.store.read(rows.revision, page_id=page.id, number=number)
+            if found is None:
+                continue  # the page was deleted since
+            file = self._names.free(f"data/revisions/{name}/{number}.md")
+            data = found.body.encode()
+            yield Entry(name=file, size=len(data), pieces=_once(data))
+            about = {"path": page.path, "title": found.title, "author": found.author, "at": rfc3339(found.at)}
+            told.append({**about, "file": file})
+
+
+def _draft(row: rows.DraftRow) -> dict[str, object]:
+    """``wasToBeSent``: it waited here to be sent, at ``sendAt`` where that was said."""
+    return {
+        "id": derived_id("drf", row.id) if row.is_outgoing else row.id,
+        "owner": row.owner,
+        "account": row.account,
+        "from": row.sender,
+        "to": msgspec.json.decode(row.to),
+        "cc": msgspec.json.decode(row.cc),
+        "bcc": msgspec.json.decode(row.bcc),
+        "subject": row.subject,
+        "html": row.html,
+        "attachments": msgspec.json.decode(row.attachments),
+        "inReplyTo": row.in_reply_to,
+        "references": msgspec.json.decode(row.references or "[]"),
+        "answers": row.mail,
+        "quotes": None if row.quoted is None else {"mail": row.quoted, "kind": row.quoted_how},
+        "wasToBeSent": row.is_outgoing,
+        "sendAt": None if row.send_at is None else rfc3339(row.send_at),
+    }
 
 
 def _json(name: str, rows: Sequence[object]) -> Entry:

@@ -1,6 +1,7 @@
 """``svc import``: an export into an empty home. All of it is compared with its manifest before anything is kept.
 
-The order: people who may sign in, files, mail, pages, preferences. Pages keep their paths, files their ids, so that
+The order: people who may sign in, files, mail and what was written, pages, preferences. What was to be sent becomes a
+draft, so that nothing is sent twice from two homes. Pages keep their paths, files their ids, so that
 links hold. The home stays as it was found where the archive is not whole. Each step may be done again: one that was cut
 off goes on where the same archive is given again, which the home knows by the hash of its manifest until all is there.
 """
@@ -10,26 +11,30 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import IO, Final, Literal
+from typing import IO, Final, Literal, TypeVar
 
 import msgspec
 import trio
 
+from svc.clock import SECOND_MS, Millis
 from svc.command import OK, Invocation, OpenedHome
 from svc.errors import Conflict, Invalid
 from svc.export import rows
 from svc.export.reading import PIECE_BYTES, Bag, open_bag
-from svc.files import add_file
+from svc.files import UPLOAD, File, add_file, bring_back_deleted
 from svc.identity import ClaimHook, bring_back
-from svc.mail import MailTally, create_local, import_mail, open_mail
+from svc.mail import MailTally, bringing_back, create_local, import_mail, open_mail
 from svc.nursery import open_task_group
 from svc.okf import read
-from svc.pages import Grant, alone, readable_page
+from svc.pages import MAX_BODY_BYTES, Grant, alone, readable_page
 from svc.preferences import bring_back as bring_preferences_back
 from svc.principal import Principal, system
-from svc.store import Home, Tx
+from svc.store import BlobRef, Home, Tx
+
+T = TypeVar("T")
 
 ME: Final = system("import")
 UNDER_WAY: Final = "import"
@@ -63,6 +68,57 @@ class MailIn(msgspec.Struct, frozen=True):
     owner: str | None = None
 
 
+class DeletedFileIn(FileIn, frozen=True, kw_only=True, rename="camel"):
+    created_at: datetime
+    deleted_at: datetime
+
+
+class QuotesIn(msgspec.Struct, frozen=True):
+    mail: str
+    kind: Literal["reply", "forward"]
+
+
+class DraftIn(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """``answers`` and ``quotes`` name mails by the hash of their bytes."""
+
+    id: str
+    account: str
+    sender: str | None = msgspec.field(name="from", default=None)
+    to: tuple[str, ...]
+    cc: tuple[str, ...]
+    bcc: tuple[str, ...]
+    subject: str
+    html: str
+    attachments: tuple[str, ...]
+    in_reply_to: str | None = None
+    references: tuple[str, ...] = ()
+    answers: str | None = None
+    quotes: QuotesIn | None = None
+    was_to_be_sent: bool = False
+    owner: str | None = None
+
+
+class BlockedIn(msgspec.Struct, frozen=True):
+    address: str
+    to: bringing_back.BlockedTo
+    account: str | None = None
+    owner: str | None = None
+
+
+class AsideIn(msgspec.Struct, frozen=True, rename="camel"):
+    account: str
+    mail: str
+    snoozed_until: datetime | None = None
+
+
+class RevisionIn(msgspec.Struct, frozen=True):
+    path: str
+    title: str
+    at: datetime
+    file: str
+    author: str | None = None
+
+
 class GrantIn(msgspec.Struct, frozen=True):
     to: str
     level: Literal["read", "write"]
@@ -92,6 +148,7 @@ class Importing:
     hooks: Sequence[ClaimHook]
     users: dict[str, str] = field(default_factory=dict)
     told: list[str] = field(default_factory=list)
+    _accounts: dict[str, str] = field(default_factory=dict)
 
     async def run(self) -> None:
         store, home, name = self.opened.store, self.opened.home.path, self.bag.digest()
@@ -107,6 +164,9 @@ class Importing:
                 self.users = await store.write(bring_back, people=people, hooks=self.hooks, refused=NOT_EMPTY)
             await self._files()
             await self._mail()
+            await self._drafts()
+            await self._blocked()
+            await self._set_aside()
             await self._pages()
             for one in self.bag.json("data/preferences.json", form=list[PreferencesIn]):
                 wanted: object = msgspec.json.decode(one.wanted)
@@ -119,11 +179,10 @@ class Importing:
 
     async def _files(self) -> None:
         files = self.bag.json("data/files.json", form=list[FileIn])
+        holders = {file_id: one.id for one in self._some("data/drafts.json", DraftIn) for file_id in one.attachments}
         for one in files:
-            with self.bag.opened(one.path) as file:
-                ref = await self.opened.blobs.put_stream(_pieces(file), limit=ANY_SIZE)
-            if (ref.sha256, ref.size) != (one.sha256, one.size):
-                raise Invalid(f"{one.path} is another file than data/files.json says.")
+            ref = await self._kept(one)
+            holder = holders.get(one.id)
             owner_id = self._user(one.owner)
             await self.opened.store.write(
                 partial(
@@ -134,18 +193,47 @@ class Importing:
                     name=one.name,
                     mime=one.mime,
                     size=ref.size,
-                    origin="upload",
+                    origin=UPLOAD if holder is None else bringing_back.draft_origin(holder),
                 )
             )
+        for gone in self._some("data/deleted-files.json", DeletedFileIn):
+            ref = await self._kept(gone)
+            file = File(
+                id=gone.id,
+                sha256=ref.sha256,
+                name=gone.name,
+                mime=gone.mime,
+                size=ref.size,
+                created_at=_millis(gone.created_at),
+            )
+            at, owner_id = _millis(gone.deleted_at), self._user(gone.owner)
+            await self.opened.store.write(bring_back_deleted, file, owner_id=owner_id, deleted_at=at)
         self.told.append(f"{len(files):,} files")
+
+    def _some(self, name: str, form: type[T]) -> list[T]:
+        """What an export of an earlier version has not."""
+        return self.bag.json(name, form=list[form]) if name in self.bag.members else []  # type: ignore[valid-type]
+
+    async def _kept(self, one: FileIn) -> BlobRef:
+        with self.bag.opened(one.path) as file:
+            ref = await self.opened.blobs.put_stream(_pieces(file), limit=ANY_SIZE)
+        if (ref.sha256, ref.size) != (one.sha256, one.size):
+            raise Invalid(f"{one.path} is another file than its list says.")
+        return ref
+
+    async def _account(self, address: str, owner: str | None) -> str:
+        """The account that is kept here for what was in that one."""
+        if address not in self._accounts:
+            principal = Principal(user_id=self._user(owner), device_id=ME.device_id, is_admin=True, via="session")
+            name = address.replace(ADDRESSED, " at ")
+            self._accounts[address] = await self.opened.store.write(create_local, principal, name=name)
+        return self._accounts[address]
 
     async def _mail(self) -> None:
         """Each mailbox becomes an account that is kept here: a server's own is connected again by its owner."""
         tally = MailTally()
         for one in self.bag.json("data/mail.json", form=list[MailIn]):
-            owner = Principal(user_id=self._user(one.owner), device_id=ME.device_id, is_admin=True, via="session")
-            name = one.address.replace(ADDRESSED, " at ")
-            account_id = await self.opened.store.write(create_local, owner, name=name)
+            account_id = await self._account(one.address, one.owner)
             for path in one.files:
                 with self.bag.opened(path) as file:
                     source = open_mail(file, name="all.mbox", format="mbox")
@@ -154,24 +242,96 @@ class Importing:
             self.told.append(f"{tally.skipped:,} mails passed over: {'; '.join(tally.reasons)}")
         self.told.append(f"{tally.added:,} mails")
 
+    async def _drafts(self) -> None:
+        drafts = self._some("data/drafts.json", DraftIn)
+        for one in drafts:
+            request = bringing_back.SendRequest(
+                account_id=await self._account(one.account, one.owner),
+                to=one.to,
+                cc=one.cc,
+                bcc=one.bcc,
+                subject=one.subject,
+                html=one.html,
+                attachments=one.attachments,
+                thread_id=None,
+                quote=None,
+                from_address=one.sender,
+            )
+            answers = bringing_back.Answers(in_reply_to=one.in_reply_to, references=one.references)
+            await self.opened.store.write(
+                bringing_back.draft,
+                request,
+                draft_id=one.id,
+                owner_id=self._user(one.owner),
+                answers=answers if one.in_reply_to is not None else None,
+                mail=one.answers,
+                quoted=None if one.quotes is None else (one.quotes.mail, one.quotes.kind),
+            )
+        if drafts:
+            waited = sum(one.was_to_be_sent for one in drafts)
+            said = f" ({waited:,} of them were to be sent, and were not)" if waited else ""
+            self.told.append(f"{len(drafts):,} drafts{said}")
+
+    async def _blocked(self) -> None:
+        for one in self._some("data/blocked-senders.json", BlockedIn):
+            account_id = None if one.account is None else await self._account(one.account, one.owner)
+            owner_id, address = self._user(one.owner), one.address.casefold()
+            await self.opened.store.write(
+                bringing_back.block, owner_id=owner_id, account_id=account_id, address=address, to=one.to
+            )
+
+    async def _set_aside(self) -> None:
+        for one in self._some("data/muted-and-snoozed.json", AsideIn):
+            account_id = self._accounts.get(one.account)
+            if account_id is None:
+                continue
+            if one.snoozed_until is None:
+                await self.opened.store.write(bringing_back.mute, account_id=account_id, mail=one.mail)
+            else:
+                until = _millis(one.snoozed_until)
+                await self.opened.store.write(bringing_back.snooze, account_id=account_id, mail=one.mail, until=until)
+
+    def _earlier(self, revisions: Sequence[RevisionIn]) -> list[alone.Earlier]:
+        found = []
+        for one in revisions:
+            with self.bag.opened(one.file) as file:
+                body = file.read(MAX_BODY_BYTES + 1).decode("utf-8", "replace")
+            found.append(
+                alone.Earlier(title=one.title, author_id=self._user(one.author), at=_millis(one.at), body=body)
+            )
+        return found
+
     async def _pages(self) -> None:
+        revisions: dict[str, list[RevisionIn]] = {}
+        for earlier in self._some("data/revisions.json", RevisionIn):
+            revisions.setdefault(earlier.path, []).append(earlier)
         pages = sorted(self.bag.json("data/pages.json", form=list[PageIn]), key=lambda one: one.path)
         for one in pages:
             with self.bag.opened(one.file) as file:
                 body = read(file.read()).body
-            await self.opened.store.write(_page, one, body=body, users=self.users)
+            before = self._earlier(revisions.get(one.path, ())) if "data/revisions.json" in self.bag.members else None
+            await self.opened.store.write(_page, one, body=body, users=self.users, earlier=before)
         self.told.append(f"{len(pages):,} pages")
 
 
-def _page(tx: Tx, one: PageIn, *, body: str, users: dict[str, str]) -> None:
-    """Made, or, where the claim or the mail has made one there already, written: what is exported counts."""
+def _page(tx: Tx, one: PageIn, *, body: str, users: dict[str, str], earlier: Sequence[alone.Earlier] | None) -> None:
+    """Made, or, where the claim or the mail has made one there already, written: what is exported counts. ``earlier``:
+    its revisions before that one, if they were exported."""
     owner_id = None if one.owner is None else users.get(one.owner)
     alone.make(tx, ME, owner_id=owner_id, path=one.path, title=one.title, body=body)
     page = readable_page(tx, ME, one.path)
     assert page is not None, "it is there now"
     alone.write(tx, ME, page, title=one.title, body=body)
+    page = readable_page(tx, ME, one.path)
+    assert page is not None, "it is there now"
+    if earlier is not None:
+        alone.bring_history(tx, ME, page, earlier)
     known = [(grant.to if grant.to == "everyone" else users.get(grant.to), grant.level) for grant in one.grants]
     alone.share(tx, ME, page, access=one.access, grants=[Grant(to=to, level=of) for to, of in known if to is not None])
+
+
+def _millis(at: datetime) -> Millis:
+    return round(at.timestamp() * SECOND_MS)
 
 
 async def _pieces(file: IO[bytes]) -> AsyncIterator[bytes]:

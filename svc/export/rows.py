@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from svc.clock import Millis
 from svc.store import ReadTx
+
+_MAIL: Final = """
+    (select m.raw_sha256 from mail_messages m where m.thread_id = x.thread_id order by m.sent_at desc, m.id limit 1)
+"""
+"""The newest mail of a thread, by the hash of its bytes: so a thread is named, since ids are others in another home."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +58,20 @@ def accounts(tx: ReadTx) -> list[Account]:
     return [Account(id=row[0], address=row[1], provider=row[2], owner=row[3]) for row in rows]
 
 
+def deleted_files(tx: ReadTx) -> list[tuple[File, Millis]]:
+    """Those that can be brought back, with when they were deleted."""
+    rows = tx.all(
+        """
+        select f.id, u.email, f.sha256, f.name, f.mime, f.size, f.created_at, f.deleted_at
+        from deleted_files f left join users u on u.id = f.owner_id order by f.id
+        """
+    )
+    return [
+        (File(id=row[0], owner=row[1], sha256=row[2], name=row[3], mime=row[4], size=row[5], created_at=row[6]), row[7])
+        for row in rows
+    ]
+
+
 def files(tx: ReadTx, *, after: str, limit: int) -> list[File]:
     """All but attachments, which are in their mails."""
     rows = tx.all(
@@ -67,6 +87,120 @@ def files(tx: ReadTx, *, after: str, limit: int) -> list[File]:
         File(id=row[0], owner=row[1], sha256=row[2], name=row[3], mime=row[4], size=row[5], created_at=row[6])
         for row in rows
     ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Revision:
+    """``author`` is an address."""
+
+    title: str
+    author: str | None
+    at: Millis
+    body: str
+
+
+def revision(tx: ReadTx, *, page_id: str, number: int) -> Revision | None:
+    row = tx.one(
+        """
+        select r.title, u.email, r.at, r.body from page_revisions r left join users u on u.id = r.author_id
+        where r.page_id = :id and r.revision = :number
+        """,
+        id=page_id,
+        number=number,
+    )
+    return None if row is None else Revision(title=row[0], author=row[1], at=row[2], body=row[3])
+
+
+@dataclass(frozen=True, kw_only=True)
+class DraftRow:
+    """``mail``: of the thread that it answers; ``quoted``: the mail below its text, and how. Lists are JSON."""
+
+    id: str
+    is_outgoing: bool
+    owner: str | None
+    account: str
+    to: str
+    cc: str
+    bcc: str
+    subject: str
+    html: str
+    attachments: str
+    sender: str | None
+    in_reply_to: str | None
+    references: str | None
+    send_at: Millis | None
+    mail: str | None
+    quoted: str | None
+    quoted_how: str | None
+
+
+def drafts(tx: ReadTx) -> list[DraftRow]:
+    """And what waits to be sent, or could not be."""
+    rows = tx.all(
+        f"""
+        select x.id, 0, u.email, a.address, x.to_addresses, x.cc_addresses, x.bcc_addresses, x.subject, x.html,
+            x.attachments, x.from_address, x.in_reply_to, x.reference_ids, null, {_MAIL}, q.raw_sha256,
+            x.quote ->> 'kind'
+        from mail_drafts x join mail_accounts a on a.id = x.account_id left join users u on u.id = x.owner_id
+            left join mail_messages q on q.id = x.quote ->> 'messageId'
+        union all
+        select x.id, 1, u.email, a.address, x.to_addresses, x.cc_addresses, x.bcc_addresses, x.subject, x.html,
+            x.attachments, x.from_address, x.in_reply_to, x.reference_ids, x.send_at, {_MAIL}, q.raw_sha256,
+            x.quoted ->> 'kind'
+        from mail_outgoing x join mail_accounts a on a.id = x.account_id
+            left join users u on u.id = coalesce(x.sent_by, x.owner_id)
+            left join mail_messages q on q.id = x.quoted ->> 'messageId'
+        where x.state in ('scheduled', 'held', 'overdue', 'failed')
+        order by 1
+        """
+    )
+    return [
+        DraftRow(
+            id=row[0],
+            is_outgoing=bool(row[1]),
+            owner=row[2],
+            account=row[3],
+            to=row[4],
+            cc=row[5],
+            bcc=row[6],
+            subject=row[7],
+            html=row[8],
+            attachments=row[9],
+            sender=row[10],
+            in_reply_to=row[11],
+            references=row[12],
+            send_at=row[13],
+            mail=row[14],
+            quoted=row[15],
+            quoted_how=row[16],
+        )
+        for row in rows
+    ]
+
+
+def blocked(tx: ReadTx) -> list[tuple[str | None, str | None, str, str]]:
+    """``(owner, account, address, where it goes)``; without an account: in all of the owner's."""
+    rows = tx.all(
+        """
+        select u.email, a.address, b.address, b.place from mail_blocked_senders b
+            left join users u on u.id = b.owner_id left join mail_accounts a on a.id = b.account_id
+        order by b.id
+        """
+    )
+    return [(row[0], row[1], row[2], row[3]) for row in rows]
+
+
+def set_aside(tx: ReadTx) -> list[tuple[str, str, Millis | None]]:
+    """``(account, mail, until)`` of threads that come back to the inbox at that time, or, without one, are muted."""
+    rows = tx.all(
+        f"""
+        select a.address, {_MAIL}, x.until from mail_snoozes x join mail_accounts a on a.id = x.account_id
+        union all
+        select a.address, {_MAIL}, null from mail_mutes x join mail_accounts a on a.id = x.account_id
+        order by 1, 2, 3
+        """
+    )
+    return [(row[0], row[1], row[2]) for row in rows if row[1] is not None]
 
 
 def preferences(tx: ReadTx) -> list[tuple[str | None, str]]:

@@ -6,19 +6,29 @@ caller may not read is as missing as one that never was. Start reading at ``acce
 """
 
 from svc.files.access import readable_file
-from svc.files.actions import add_file, add_upload, delete, delete_files, hand_over_files, restate_file
+from svc.files.actions import (
+    add_file,
+    add_upload,
+    bring_back_deleted,
+    delete,
+    delete_files,
+    hand_over_files,
+    restate_file,
+)
 from svc.files.disposition import content_disposition
 from svc.files.feature import FEATURE
-from svc.files.model import File
+from svc.files.model import UPLOAD, File
 from svc.files.names import safe_name
 from svc.files.queries import files_of
 from svc.files.ranges import requested_range
 
 __all__ = [
     "FEATURE",
+    "UPLOAD",
     "File",
     "add_file",
     "add_upload",
+    "bring_back_deleted",
     "content_disposition",
     "delete",
     "delete_files",

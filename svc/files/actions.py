@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from svc.clock import DAY_MS
+from svc.clock import DAY_MS, Millis
 from svc.errors import Conflict, NotFound
 from svc.files import queries
 from svc.files.access import OWN, who
@@ -105,6 +105,24 @@ def restore(tx: Tx, principal: Principal, *, file_id: str) -> File:
     tx.run("delete from deleted_files where id = :id", id=file_id)
     _tell(tx, principal, kind="file.changed", id=file_id, audience=row[0])
     return queries.file(tx, file_id)
+
+
+def bring_back_deleted(tx: Tx, file: File, *, owner_id: str | None, deleted_at: Millis) -> None:
+    """As it lay among the deleted ones of another home. The same id again changes nothing."""
+    tx.run(
+        """
+        insert into deleted_files (id, owner_id, sha256, name, mime, size, created_at, deleted_at)
+        values (:id, :owner_id, :sha256, :name, :mime, :size, :created_at, :deleted_at) on conflict do nothing
+        """,
+        id=file.id,
+        owner_id=owner_id,
+        sha256=file.sha256,
+        name=file.name,
+        mime=file.mime,
+        size=file.size,
+        created_at=file.created_at,
+        deleted_at=deleted_at,
+    )
 
 
 def forget_deleted(tx: Tx) -> int:

@@ -45,6 +45,7 @@ from svc.mail.model import (
     ThreadRow,
     thread_id_of,
 )
+from svc.mail.porting import bringing_back
 from svc.mail.porting.actions import create_local
 from svc.mail.porting.exporting import Export as MailExport
 from svc.mail.porting.keeping import keep_mails
@@ -115,6 +116,7 @@ __all__ = [
     "answer_to",
     "archive",
     "body_chars",
+    "bringing_back",
     "carry_on",
     "connect_account",
     "connected_account",

@@ -7,7 +7,9 @@ what is below stays where it is, and inherits from what is then above.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
+from svc.clock import Millis
 from svc.errors import Conflict
 from svc.pages import news, queries, trash, tree
 from svc.pages.model import Access, Grant, Page, page_body, page_path, page_title
@@ -51,6 +53,38 @@ def remove(tx: Tx, manager: Principal, page: Page) -> None:
 def write(tx: Tx, manager: Principal, page: Page, *, title: str | None, body: str) -> None:
     """A new revision, where the text is another."""
     revise(tx, manager, page, title=page_title(title, path=page.path), body=page_body(body))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Earlier:
+    """A revision that is not the newest one any more."""
+
+    title: str
+    author_id: str | None
+    at: Millis
+    body: str
+
+
+def bring_history(tx: Tx, manager: Principal, page: Page, earlier: Sequence[Earlier]) -> None:
+    """These, the oldest first, are all that was before the text of now."""
+    number = len(earlier) + 1
+    tx.run("delete from page_revisions where page_id = :id and revision <> :now", id=page.id, now=page.revision)
+    tx.run("update page_revisions set revision = :number where page_id = :id", id=page.id, number=number)
+    tx.run("update pages set revision = :number where id = :id", id=page.id, number=number)
+    for revision, one in enumerate(earlier, 1):
+        tx.run(
+            """
+            insert into page_revisions (page_id, revision, title, author_id, device_id, at, body)
+            values (:id, :revision, :title, :author_id, :device_id, :at, :body)
+            """,
+            id=page.id,
+            revision=revision,
+            title=page_title(one.title, path=page.path),
+            author_id=one.author_id,
+            device_id=manager.device_id,
+            at=one.at,
+            body=page_body(one.body),
+        )
 
 
 def share(tx: Tx, manager: Principal, page: Page, *, access: Access, grants: Sequence[Grant]) -> None:

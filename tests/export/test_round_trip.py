@@ -54,7 +54,22 @@ def said(bag: dict[str, bytes]) -> dict[str, Any]:
         ),
         "pages": [({**one, "file": ""}, read(bag[one["file"]]).body) for one in pages],
         "preferences": json.loads(bag["data/preferences.json"]),
+        "revisions": [
+            ({**one, "file": "", "at": ""}, bag[one["file"]]) for one in json.loads(bag["data/revisions.json"])
+        ],
+        "drafts": sorted(
+            ({**as_kept(one), "sendAt": None, "wasToBeSent": False} for one in json.loads(bag["data/drafts.json"])),
+            key=lambda one: str(one["id"]),
+        ),
+        "blocked": [as_kept(one) for one in json.loads(bag["data/blocked-senders.json"])],
+        "aside": [as_kept(one) for one in json.loads(bag["data/muted-and-snoozed.json"])],
+        "deleted": [(one, bag[one["path"]]) for one in json.loads(bag["data/deleted-files.json"])],
     }
+
+
+def as_kept(one: dict[str, Any]) -> dict[str, Any]:
+    """In an account that is kept here, as it is after an import."""
+    return {**one, "account": (one["account"] or "").replace("@", " at ")}
 
 
 def mails_in(mbox: bytes) -> list[bytes]:
@@ -82,7 +97,29 @@ async def lived_in(service: Service) -> Person:
         labels = ["INBOX", "STARRED"] if number else ["INBOX", "UNREAD"]
         await mia.mutate("fake.mail.inject", **mail, labels=labels, attachments=attachments)
     await mia.mutate("fake.mail.syncNow", address=MIA)
+    await worked_with(mia, file["id"])
     return mia
+
+
+async def worked_with(mia: Person, file_id: str) -> None:
+    """One of each kind of thing that is neither a mail nor the newest text of a page."""
+    await mia.mutate("pages.save", path="plan", title="The plan", body="Another text.\n")
+    await mia.mutate("pages.save", path="plan", title="The plan", body=f"[plan](/files/{file_id}/content)\n")
+    gone = await uploaded(mia, b"deleted", **{"x-svc-filename": "gone.txt"})
+    await mia.mutate("files.delete", id=gone["id"])
+    (account,) = await mia.query("mail.accounts")
+    threads = (await mia.query("mail.threads", section="all"))["threads"]
+    muted, snoozed, answered = (one["id"] for one in threads)
+    (message,) = (await mia.query("mail.thread", id=answered))["messages"]
+    await mia.mutate("mail.mute", threadIds=[muted])
+    await mia.mutate("mail.snooze", threadIds=[snoozed], until="2027-01-01T08:00:00Z")
+    await mia.mutate("mail.blockSender", messageId=message["id"], to="trash", everywhere=True)
+    written = {"accountId": account["id"], "to": ["noa@elsewhere.example"], "html": "<p>Later</p>"}
+    quote = {"messageId": message["id"], "kind": "reply"}
+    await mia.mutate(
+        "mail.saveDraft", **written, subject="A draft", attachments=[file_id], replyTo=answered, quote=quote
+    )
+    await mia.mutate("mail.send", **written, subject="To be sent", sendAt="2026-12-24T18:00:00Z")
 
 
 async def test_nothing_is_lost_on_the_way_out_and_in_again(
@@ -112,6 +149,13 @@ async def test_nothing_is_lost_on_the_way_out_and_in_again(
     assert await svc("new", "export", tmp_path / "again.tar") == 1  # nothing is written over
     again = bag_of((tmp_path / "again.tar").read_bytes())
     assert said(again) == said(bag)
+    assert {name: len(said(bag)[name]) for name in ("revisions", "drafts", "blocked", "aside", "deleted")} == {
+        "revisions": 2,
+        "drafts": 2,
+        "blocked": 1,
+        "aside": 2,
+        "deleted": 1,
+    }
     assert await svc("new", "export", tmp_path / "folder") == 0
     folder = {
         one.relative_to(tmp_path / "folder").as_posix() for one in (tmp_path / "folder").rglob("*") if one.is_file()

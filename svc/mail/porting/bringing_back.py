@@ -1,0 +1,89 @@
+"""What an export tells of mail beside the mails themselves, into a new home: drafts, whose senders are blocked, which
+threads are muted or come back to the inbox. Each is a part of a transaction, and changes nothing the second time.
+
+A thread is named by a mail of it, by the hash of that mail's bytes: ids of threads are others in another home.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from svc.clock import Millis
+from svc.mail.sending import drafts
+from svc.mail.sending import queries as sending_queries
+from svc.mail.sending.model import Answers, Quote, QuoteKind, SendRequest, draft_origin
+from svc.mail.threads import blocks, mutes, snoozes
+from svc.mail.threads.blocks import BlockedTo
+from svc.store import ReadTx, Tx
+
+__all__ = ["Answers", "BlockedTo", "Quote", "SendRequest", "block", "draft", "draft_origin", "mute", "snooze"]
+
+
+def thread_of_mail(tx: ReadTx, *, account_id: str, raw_sha256: str | None) -> str | None:
+    found = tx.value(
+        "select thread_id from mail_messages where account_id = :account_id and raw_sha256 = :raw order by id limit 1",
+        account_id=account_id,
+        raw=raw_sha256,
+    )
+    return None if found is None else str(found)
+
+
+def _message(tx: ReadTx, *, account_id: str, raw_sha256: str) -> str | None:
+    found = tx.value(
+        "select id from mail_messages where account_id = :account_id and raw_sha256 = :raw order by id limit 1",
+        account_id=account_id,
+        raw=raw_sha256,
+    )
+    return None if found is None else str(found)
+
+
+def _is_away(tx: ReadTx, thread_id: str) -> bool:
+    """Out of the inbox, and neither spam nor trash."""
+    return bool(tx.value("select in_inbox = 0 and visible > 0 from mail_threads where id = :id", id=thread_id))
+
+
+def draft(
+    tx: Tx,
+    request: SendRequest,
+    *,
+    draft_id: str,
+    owner_id: str | None,
+    answers: Answers | None,
+    mail: str | None,
+    quoted: tuple[str, QuoteKind] | None,
+) -> None:
+    """Its files are here already, as its own. ``mail``: one of the thread that it answers; ``quoted``: the mail below
+    its text."""
+    if sending_queries.draft(tx, draft_id) is not None:
+        return
+    thread_id = thread_of_mail(tx, account_id=request.account_id, raw_sha256=mail)
+    quote = None
+    if quoted is not None and (found := _message(tx, account_id=request.account_id, raw_sha256=quoted[0])) is not None:
+        quote = Quote(message_id=found, kind=quoted[1])
+    drafts.write(
+        tx,
+        replace(request, thread_id=thread_id, quote=quote),
+        draft_id=draft_id,
+        owner_id=owner_id,
+        attachments=request.attachments,
+        version=1,
+        answers=answers,
+    )
+
+
+def block(tx: Tx, *, owner_id: str | None, account_id: str | None, address: str, to: BlockedTo) -> None:
+    blocks.put(tx, owner_id=owner_id, account_id=account_id, address=address, to=to)
+
+
+def mute(tx: Tx, *, account_id: str, mail: str) -> None:
+    thread_id = thread_of_mail(tx, account_id=account_id, raw_sha256=mail)
+    if thread_id is not None:
+        mutes.begin(tx, thread_id=thread_id, account_id=account_id)
+
+
+def snooze(tx: Tx, *, account_id: str, mail: str, until: Millis) -> None:
+    """It was taken out of the inbox before it was exported. One whose time has come since comes back at once."""
+    thread_id = thread_of_mail(tx, account_id=account_id, raw_sha256=mail)
+    if thread_id is None or not _is_away(tx, thread_id):
+        return
+    snoozes.begin(tx, thread_id=thread_id, account_id=account_id, until=until)
