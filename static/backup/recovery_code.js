@@ -55,10 +55,10 @@ function Retype({ done }) {
     }
   };
   return html`<form class="backup-retype" onSubmit=${confirm}>
-    <label for="backup-retype">Type it again from your paper</label>
-    <input id="backup-retype" class="field" autocomplete="off" spellcheck=${false} required value=${text}
-      onInput=${(/** @type {InputEvent & { currentTarget: HTMLInputElement }} */ event) =>
-        setText(event.currentTarget.value)} />
+    <label class="field"><span>Type it again from your paper</span>
+      <input autocomplete="off" spellcheck=${false} required value=${text}
+        onInput=${(/** @type {InputEvent & { currentTarget: HTMLInputElement }} */ event) =>
+          setText(event.currentTarget.value)} /></label>
     <button class="button">It is written down</button>
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
   </form>`;

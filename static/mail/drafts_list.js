@@ -20,7 +20,8 @@ export function draftsCount() {
 export function DraftsList({ accountId }) {
   useEffect(() => void loadDrafts(), []);
   return html`<div class="drafts-list">
-    ${!drafts.value.length && html`<div class="empty"><p class="empty-title">No drafts</p>
+    ${!drafts.value.length && html`<div class="empty"><${Icon} name="edit" size=${40} />
+      <p class="empty-title">No drafts</p>
       <p>What you begin to write is kept here until it is sent.</p></div>`}
     <ul>${drafts.value.map((one) => html`<li key=${one.id}>
       <button class="drafts-row" onClick=${() => void openDraft(one.id)}>

@@ -77,7 +77,7 @@ function ServerCard({ server, load }) {
     ${leftOut.length > 0 && html`<details class="mcp-more"><summary>Left out: ${leftOut.length}</summary>
       <ul>${leftOut.map((one, index) => html`<li key=${index}>${one}</li>`)}</ul></details>`}
     ${state !== "off" && state !== "looking" && html`<${ConfirmButton} key=${`${state} ${launch}`} what=${title}
-      label=${isNew ? "Connect" : "Look again"} question=${isNew ? question : undefined} sure="Connect"
+      label=${isNew ? "Connect" : "Look again"} question=${isNew ? question : undefined} sure="Connect" calm
       run=${connect} />`}
     ${tools.length > 0 && html`<ul class="mcp-tools" aria-label=${`Tools of ${title}`}>${tools.map((one) =>
       html`<${ToolRow} key=${one.tool} server=${name} tool=${one} load=${load} />`)}</ul>`}
@@ -120,5 +120,5 @@ function AllowAll({ server, title, waiting, load }) {
     }
   };
   return html`<${ConfirmButton} key=${waiting.map((one) => one.digest).join()} label=${`Allow all ${waiting.length}`}
-    what=${title} question="You have read what each says?" sure="Allow" run=${allow} />`;
+    what=${title} question="You have read what each says?" sure="Allow" calm run=${allow} />`;
 }

@@ -45,7 +45,7 @@ function Show({ state, load }) {
   if (!state.on) {
     return html`<p>${whoIsAsked(state)} ${expectedCost(state)}</p>
       ${problem ? html`<p class="form-problem" role="status">${problem}</p>`
-        : html`<${ConfirmButton} label="Switch on" run=${set(true)}
+        : html`<${ConfirmButton} label="Switch on" calm run=${set(true)}
           question=${`${number(expected.items)} mails and pages are read. ${expectedCost(state)}`} />`}`;
   }
   const stop = then(() => mutate("runs.cancel", { id: state.runId ?? "" }));
@@ -55,7 +55,7 @@ function Show({ state, load }) {
     ${state.runId ? html`<${AtWork} state=${state} stop=${stop} />`
       : html`${state.lastRunId && html`<p class="fine"><a href=${`/p/runs/${state.lastRunId}`}>The last run</a> has
           cost ${usd(state.micros)}.</p>`}
-        ${expected.items > 0 && !problem && html`<${ConfirmButton} label="Read the rest"
+        ${expected.items > 0 && !problem && html`<${ConfirmButton} label="Read the rest" calm
           run=${then(() => mutate("meaning.index"))}
           question=${`${number(expected.items)} mails and pages are read. ${expectedCost(state)}`} />`}`}
     <${ConfirmButton} label="Switch off" run=${set(false)}

@@ -105,6 +105,6 @@ function Rights({ plugin, changed }) {
       <span class=${`badge ${one.agreed ? "open" : ""}`}>${one.agreed ? "agreed" : "waits"}</span> ${one.words}</li>`)}
     </ul>
     ${waiting.length > 0 && html`<${ConfirmButton} key=${waiting.map((one) => one.id).join()} label="Say yes"
-      what=${title} question="It may do all of that from then on." sure="Yes" run=${agree} />`}
+      what=${title} question="It may do all of that from then on." sure="Yes" calm run=${agree} />`}
   </div>`;
 }

@@ -1,6 +1,6 @@
 // @ts-check
 /** One rule as a form: conditions, a question, actions; tried on one's own mail before it is switched on. */
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { reasonOf } from "../settings/fetched.js";
 import { plural } from "../ui/format.js";
@@ -61,7 +61,7 @@ export function Editor({ edited, done }) {
     await done();
   });
   return html`<form class="rules-editor setting" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
-    <${Text} label="Name" value=${title} set=${setTitle} hint="What it is for" />
+    <${Text} label="Name" value=${title} set=${setTitle} hint="What it is for" first />
     <h2>When all of this holds</h2>
     ${CONDITIONS.map(([name, label, hint]) => html`<${Text} key=${name} label=${label} hint=${hint}
       value=${rule.when[name].join(", ")} set=${(/** @type {string} */ text) =>
@@ -71,20 +71,20 @@ export function Editor({ edited, done }) {
       <span>Has an attachment</span></label>
     <${Text} label="And the model says yes to" value=${rule.ask ?? ""} hint="Is this an advert? Or nothing"
       set=${(/** @type {string} */ text) => change({ ask: text || null })} />
+    <${Text} label="But never for these senders" value=${rule.except.join(", ")} hint="boss@example.com"
+      set=${(/** @type {string} */ text) => change({ except: listOf(text) })} />
     <h2>Then</h2>
     ${ACTIONS.map(([what, label, hint]) => html`<${Act} key=${what} what=${what} label=${label} hint=${hint}
       then=${rule.then} set=${(/** @type {Action[]} */ then) => change({ then })} />`)}
-    <${Text} label="Order" value=${String(rule.order)} hint="The smallest is first"
+    <${Text} label="Order among the rules" value=${String(rule.order)} hint="The smallest is first"
       set=${(/** @type {string} */ text) => change({ order: Number.parseInt(text, 10) || 0 })} />
-    <${Text} label="But never for these senders" value=${rule.except.join(", ")} hint=""
-      set=${(/** @type {string} */ text) => change({ except: listOf(text) })} />
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
     <p class="rules-acts">
-      <button type="button" class="button" aria-busy=${busy} onClick=${() =>
-        work(async () => setTried(await mutate("rules.test", { rule })))}>Try it</button>
       <button type="button" class="button primary" disabled=${!title.trim()} onClick=${() => save(true)}>Save and switch
         on</button>
       <button type="button" class="button" disabled=${!title.trim()} onClick=${() => save(false)}>Save, off</button>
+      <button type="button" class="button" aria-busy=${busy} onClick=${() =>
+        work(async () => setTried(await mutate("rules.test", { rule })))}>Try it</button>
       <button type="button" class="button" onClick=${done}>Cancel</button>
     </p>
     ${tried && html`<${Result} tried=${tried} />`}
@@ -107,20 +107,27 @@ function Result({ tried }) {
 function Act({ what, label, hint, then, set }) {
   const mine = then.filter((one) => one.what === what);
   const others = then.filter((one) => one.what !== what);
-  return html`<label class="choice"><input type="checkbox" checked=${mine.length > 0} onChange=${() =>
-      set(mine.length > 0 ? others : [...others, { what, value: "" }])} /><span>${label}</span></label>
+  return html`<div class="rules-act"><label class="choice"><input type="checkbox" checked=${mine.length > 0}
+      onChange=${() => set(mine.length > 0 ? others : [...others, { what, value: "" }])} /><span>${label}</span></label>
     ${mine.length > 0 && hint && html`<${Text} label=${`${label}: which`} hint=${hint} value=${mine[0]?.value ?? ""}
-      set=${(/** @type {string} */ value) => set(then.map((one) => (one === mine[0] ? { what, value } : one)))} />`}`;
+      set=${(/** @type {string} */ value) => set(then.map((one) => (one === mine[0] ? { what, value } : one)))} />`}
+  </div>`;
 }
 
 /**
  * It keeps what is typed as it is typed: a comma at the end is no value yet.
- * @param {{ label: string, hint: string, value: string, set: (text: string) => void }} props
+ * @param {{ label: string, hint: string, value: string, set: (text: string) => void, first?: boolean }} props
+ *   `first`: one begins to write here
  */
-function Text({ label, hint, value, set }) {
+function Text({ label, hint, value, set, first = false }) {
   const [typed, setTyped] = useState(value);
+  const field = useRef(/** @type {HTMLInputElement | null} */ (null));
+  useLayoutEffect(() => {
+    if (first) field.current?.focus();
+  }, []);
   return html`<label class="field"><span>${label}</span>
-    <input type="text" autocomplete="off" placeholder=${hint} value=${typed} onInput=${(/** @type {Event} */ event) => {
+    <input ref=${field} type="text" autocomplete="off" placeholder=${hint} value=${typed} onInput=${(
+      /** @type {Event} */ event) => {
       const { value: text } = /** @type {HTMLInputElement} */ (event.target);
       setTyped(text);
       set(text);

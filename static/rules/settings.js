@@ -1,12 +1,14 @@
 // @ts-check
 /** Settings, Rules: the rules in their order, and an editor for one. */
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { Pending, reasonOf, useFetched } from "../settings/fetched.js";
+import { ConfirmButton } from "../ui/confirm.js";
 import { html } from "../ui/html.js";
 import { toast } from "../ui/toast.js";
 import { Editor, EMPTY } from "./editor.js";
 import { Suggestions } from "./suggestions.js";
+import { ruleWords } from "./words.js";
 
 /** @typedef {OutputOf<"rules.list">[number]} Listed */
 /** @typedef {{ path: string | null, title: string, rule: import("./editor.js").Rule }} Edited */
@@ -19,10 +21,18 @@ export function RulesSection() {
   const load = async () => {
     await Promise.all([fetched.load(), problems.load(), suggested.load()]);
   };
+  const left = useRef(/** @type {string | null} */ (null));
   const done = async () => {
+    left.current = `edit-${edited?.path ?? "new"}`;
     setEdited(null);
     await load();
   };
+  // Where the editor was opened, there one goes on.
+  useLayoutEffect(() => {
+    if (edited || left.current === null) return;
+    document.getElementById(left.current)?.focus();
+    left.current = null;
+  }, [edited]);
   if (edited) return html`<${Editor} edited=${edited} done=${done} />`;
   const broken = (problems.data ?? []).filter((one) => one.path.startsWith("mail-rules/"));
   return html`<${Pending} of=${fetched} what="your rules" />
@@ -33,7 +43,8 @@ export function RulesSection() {
       ${fetched.data.length === 0 && html`<p>There is no rule yet.</p>`}
       <ul class="rules-list">${fetched.data.map((one) => html`<${Row} key=${one.path} one=${one} load=${fetched.load}
         edit=${() => setEdited({ path: one.path, title: one.title, rule: one.rule })} />`)}</ul>
-      <p><button class="button primary" onClick=${() => setEdited({ path: null, title: "", rule: EMPTY })}>
+      <p><button id="edit-new" class="button primary"
+        onClick=${() => setEdited({ path: null, title: "", rule: EMPTY })}>
         New rule</button></p>
     </section>
     <${Suggestions} found=${suggested.data ?? []} load=${load}
@@ -60,13 +71,15 @@ function Row({ one, load, edit }) {
       one.rule.enabled ? "Switched off." : "Switched on. It holds for mail that comes from now on.");
   return html`<li class="rules-row">
     <label class="choice"><input type="checkbox" role="switch" checked=${one.rule.enabled} onChange=${flip} />
-      <span><bdi>${one.title}</bdi><span class="fine rules-what">${one.rule.then.map(({ what, value }) =>
-        what === "draft" ? "draft a reply" : [what, value].filter(Boolean).join(" ")).join(", ")}</span></span></label>
-    <button class="button small" onClick=${edit}>Edit</button>
-    <button class="button small" onClick=${() => act(() => mutate("rules.apply", { path: one.path }),
-      "It runs on the mail that is there: see Runs.")}>Apply to what is there</button>
-    <button class="button small" onClick=${() => act(() => mutate("pages.delete", { path: one.path }),
-      "The rule is in the trash of pages.")}>Delete</button>
+      <span><bdi>${one.title}</bdi><span class="fine rules-what"><bdi>${ruleWords(one.rule)}</bdi></span></span>
+    </label>
+    <button id=${`edit-${one.path}`} class="button small" aria-label=${`Edit: ${one.title}`} onClick=${edit}>
+      Edit</button>
+    <${ConfirmButton} label="Apply" what=${one.title} sure="Apply" calm
+      question="To all mail that is here already?" run=${() => act(() => mutate("rules.apply", { path: one.path }),
+        "It runs on the mail that is there: see Runs.")} />
+    <${ConfirmButton} label="Delete" what=${one.title} sure="Delete" question="Move its page to the trash?"
+      run=${() => act(() => mutate("pages.delete", { path: one.path }), "The rule is in the trash of pages.")} />
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
   </li>`;
 }

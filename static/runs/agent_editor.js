@@ -1,6 +1,6 @@
 // @ts-check
 /** One agent as a form: what it does, with which tools, when it runs by itself, and what a run of it may cost. */
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { reasonOf, useFetched } from "../settings/fetched.js";
 import { html } from "../ui/html.js";
@@ -51,23 +51,23 @@ export function AgentEditor({ edited, done }) {
   const asking = (known.data ?? []).filter((one) => one.asks && agent.tools.some((pattern) => matches(pattern,
     one.name)));
   return html`<form class="rules-editor setting" aria-label="Agent" onSubmit=${save}>
-    <${Text} label="Name" value=${title} set=${setTitle} hint="Morning mail" />
+    <${Text} label="Name" value=${title} set=${setTitle} hint="Morning mail" first />
     <label class="field"><span>What it is to do</span><textarea rows="6" required value=${agent.instructions}
       placeholder="Look through the mail of the last day, and make a task for each that I must answer."
       onInput=${(/** @type {InputEvent} */ event) =>
         change({ instructions: /** @type {HTMLTextAreaElement} */ (event.target).value })}></textarea></label>
     <h2>What it may use</h2>
-    ${USUAL.map((one) => html`<label key=${one} class="choice"><input type="checkbox"
+    <div class="rules-checks">${USUAL.map((one) => html`<label key=${one} class="choice"><input type="checkbox"
       checked=${agent.tools.includes(one)}
-      onChange=${() => change({ tools: toggled(agent.tools, one) })} /><span>${GROUPS[one]}</span></label>`)}
+      onChange=${() => change({ tools: toggled(agent.tools, one) })} /><span>${GROUPS[one]}</span></label>`)}</div>
     <${Text} label="Other tools, by name" value=${others.join(", ")} hint="mail.search, mcp.notes.*"
       set=${(/** @type {string} */ text) => change({ tools: [...agent.tools.filter((one) => USUAL.includes(one)),
         ...listOf(text)] })} />
-    ${asking.length > 0 && html`<fieldset class="agent-asks"><legend>Without asking you, while it has read nothing from
-      outside</legend>
-      ${asking.map(({ name }) => html`<label key=${name} class="choice"><input type="checkbox"
+    ${asking.length > 0 && html`<fieldset class="agent-asks"><legend>Without asking you first</legend>
+      <p class="fine">Only while it has read nothing from outside, such as mail. After that it asks for each.</p>
+      ${asking.map(({ name, summary }) => html`<label key=${name} class="choice"><input type="checkbox"
         checked=${agent.approvals[name] === "auto"} onChange=${() => change({ approvals: flipped(agent.approvals, name)
-        })} /><span><code>${name}</code></span></label>`)}</fieldset>`}
+        })} /><span>${firstSentence(summary)}</span></label>`)}</fieldset>`}
     <h2>When it runs by itself</h2>
     <${Text} label="At times (UTC)" value=${agent.schedule ?? ""} hint="daily at 07:30, every 2 hours, mondays at 07:30"
       set=${(/** @type {string} */ text) => change({ schedule: text.trim() || null })} />
@@ -96,15 +96,26 @@ export function AgentEditor({ edited, done }) {
 }
 
 /** It keeps what is typed as it is typed: a comma at the end is no value yet.
- * @param {{ label: string, hint: string, value: string, set: (text: string) => void }} props */
-function Text({ label, hint, value, set }) {
+ * `first`: one begins to write here.
+ * @param {{ label: string, hint: string, value: string, set: (text: string) => void, first?: boolean }} props */
+function Text({ label, hint, value, set, first = false }) {
   const [typed, setTyped] = useState(value);
+  const field = useRef(/** @type {HTMLInputElement | null} */ (null));
+  useLayoutEffect(() => {
+    if (first) field.current?.focus();
+  }, []);
   return html`<label class="field"><span>${label}</span>
-    <input type="text" autocomplete="off" placeholder=${hint} value=${typed} onInput=${(/** @type {Event} */ event) => {
+    <input ref=${field} type="text" autocomplete="off" placeholder=${hint} value=${typed} onInput=${(
+      /** @type {Event} */ event) => {
       const { value: text } = /** @type {HTMLInputElement} */ (event.target);
       setTyped(text);
       set(text);
     }} /></label>`;
+}
+
+/** Without its full stop. @param {string} text */
+function firstSentence(text) {
+  return (text.split(/[.;](?=\s|$)/)[0] ?? text).trim();
 }
 
 /** As the server matches names of tools. @param {string} pattern @param {string} name */

@@ -1,6 +1,6 @@
 // @ts-check
 /** Settings, Agents: one's agents, an editor for one, and what agents keep in memory. */
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { Pending, reasonOf, useFetched } from "../settings/fetched.js";
 import { ConfirmButton } from "../ui/confirm.js";
@@ -19,10 +19,18 @@ export function AgentsSection() {
   const load = async () => {
     await Promise.all([fetched.load(), problems.load()]);
   };
+  const left = useRef(/** @type {string | null} */ (null));
   const done = async () => {
+    left.current = `edit-${edited?.path ?? "new"}`;
     setEdited(null);
     await load();
   };
+  // Where the editor was opened, there one goes on.
+  useLayoutEffect(() => {
+    if (edited || left.current === null) return;
+    document.getElementById(left.current)?.focus();
+    left.current = null;
+  }, [edited]);
   if (edited) return html`<${AgentEditor} edited=${edited} done=${done} />`;
   const broken = (problems.data ?? []).filter((one) => one.path.startsWith("agents/"));
   return html`<${Pending} of=${fetched} what="your agents" />
@@ -35,7 +43,8 @@ export function AgentsSection() {
       ${fetched.data.length === 0 && html`<p>There is no agent yet.</p>`}
       <ul class="rules-list">${fetched.data.map((one) => html`<${Row} key=${one.path} one=${one} load=${load}
         edit=${() => setEdited({ path: one.path, title: one.title, agent: one })} />`)}</ul>
-      <p><button class="button primary" onClick=${() => setEdited({ path: null, title: "", agent: EMPTY })}>
+      <p><button id="edit-new" class="button primary"
+        onClick=${() => setEdited({ path: null, title: "", agent: EMPTY })}>
         New agent</button></p>
     </section>
     <${Memory} />`}`;
@@ -53,17 +62,24 @@ function Row({ one, load, edit }) {
       setProblem(reasonOf(error));
     }
   };
-  const facts = [one.schedule, ...one.triggers, one.ceilingUsd !== null && `${dollars(one.ceilingUsd)} a run`];
+  const facts = [one.schedule && `${one.schedule} (UTC)`, ...one.triggers.map(triggerWords),
+    one.ceilingUsd !== null && `at most ${dollars(one.ceilingUsd)} a run`];
   return html`<li class="rules-row">
     <span class="triage-sender"><a href=${`/p/${one.path}`}><bdi>${one.title}</bdi></a><span class="fine rules-what">${
       facts.filter(Boolean).join(", ") || "when you start it"}</span></span>
     <button class="button small" aria-label=${`Run ${one.title}`} onClick=${() => begin({ agent: one.name }, null)}>
       Run</button>
-    <button class="button small" aria-label=${`Edit ${one.title}`} onClick=${edit}>Edit</button>
+    <button id=${`edit-${one.path}`} class="button small" aria-label=${`Edit ${one.title}`} onClick=${edit}>
+      Edit</button>
     <${ConfirmButton} label="Delete" what=${one.title} sure="Delete" question="Move its page to the trash?"
       run=${remove} />
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
   </li>`;
+}
+
+/** @param {string} trigger "mail", or "page:" and a path */
+function triggerWords(trigger) {
+  return trigger === "mail" ? "for each mail that comes" : `when ${trigger.replace(/^page:/, "")} changes`;
 }
 
 function Memory() {

@@ -50,17 +50,17 @@ export function RunsPage({ filter }) {
 /** @param {{ filter: Filter, workflows: string[] }} props */
 function Filters({ filter, workflows }) {
   const { state, workflow } = filter;
-  const offered = workflow && !workflows.includes(workflow) ? [workflow, ...workflows] : workflows;
+  const offered = [...new Set([...(workflow ? [workflow] : []), ...workflows])];
   return html`<div class="runs-filters">
     <nav class="runs-states" aria-label="By state">${[null, ...STATES].map((one) => html`<a key=${one}
       href=${runsHref({ ...filter, state: one })} aria-current=${one === state ? "page" : undefined}>${
         one ? STATE_WORDS[one].title : "All"}</a>`)}</nav>
-    <label class="runs-workflow"><span>Workflow</span>
+    ${offered.length > 1 && html`<label class="runs-workflow"><span>Workflow</span>
       <select value=${workflow ?? ""} onChange=${(/** @type {Event} */ event) => navigate(runsHref({ ...filter,
         workflow: /** @type {HTMLSelectElement} */ (event.target).value || null }))}>
         <option value="">All</option>
         ${offered.map((one) => html`<option key=${one} value=${one}>${one}</option>`)}
-      </select></label>
+      </select></label>`}
   </div>`;
 }
 
@@ -98,8 +98,9 @@ function Nothing({ filter }) {
   if (filter.state || filter.workflow) {
     return html`<p class="quiet-text">No such run. <a href="/p/runs">Show all</a></p>`;
   }
-  return html`<p class="quiet-text runs-none"><${Icon} name="runs" size=${16} /> Nothing has run yet. Long work that
-    goes on after a restart appears here, such as reading the whole mail anew for the search.</p>`;
+  return html`<div class="empty"><${Icon} name="runs" size=${40} />
+    <p class="empty-title">Nothing has run yet.</p>
+    <p>What agents do for you stands here, and long work that goes on after a restart.</p></div>`;
 }
 
 /** "" for one's own. @param {Run} run @param {Member[] | null} users */
@@ -114,7 +115,7 @@ function ownerOf({ mine, owner }, users) {
  * @param {{ run: Run, owner: string, changed: () => Promise<void> }} props
  */
 export function RunRow({ run, owner, changed }) {
-  const { id, title, workflow, state, mine, createdAt } = run;
+  const { id, title, state, mine, createdAt } = run;
   const cancel = async () => {
     await mutate("runs.cancel", { id });
     await changed();
@@ -123,7 +124,7 @@ export function RunRow({ run, owner, changed }) {
     <div class="thing-text">
       <p class="thing-title">${mine ? html`<a class="run-link" href=${runHref(id)}><bdi>${title}</bdi></a>`
         : html`<bdi>${title}</bdi>`} <${State} ...${STATE_WORDS[state]} /></p>
-      <p class="fine"><code>${workflow}</code> · <span title=${`Queued ${fullTime(createdAt)}`}>${
+      <p class="fine"><span title=${`Queued ${fullTime(createdAt)}`}>${
         runTimes(run, now.value)}</span>${owner && html` · of <bdi>${owner}</bdi>`}</p>
       <${Progress} run=${run} />
     </div>

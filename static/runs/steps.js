@@ -71,7 +71,7 @@ function Step({ runId, name, step, retry }) {
         fetchAll=${async () => (await whole()).input} />
       ${state === "done" && html`<${Value} label=${`Output of ${name}`} value=${step.output}
         bytes=${step.outputBytes} fetchAll=${async () => (await whole()).output} />`}
-      ${retry && html`<${ConfirmButton} label="Go on from here" what=${name} sure="Begin it"
+      ${retry && html`<${ConfirmButton} label="Go on from here" what=${name} sure="Begin it" calm
         question="A new run asks the model again at this point. What this run did stays done, and may be done again."
         run=${() => retry(step.id)} />`}
     </div>`}

@@ -55,7 +55,7 @@ function Deeds({ row, about }) {
     <${ConfirmButton} label=${doubtful ? "Send again" : "Try again"} deed="send" what=${about}
       sure="Send it again" question=${doubtful ? "If the first one did arrive, it is there twice." : undefined}
       run=${() => retry(id)} />
-    <${ConfirmButton} label="Edit" deed="open" what=${about} sure="Edit it"
+    <${ConfirmButton} label="Edit" deed="open" what=${about} sure="Edit it" calm
       question=${doubtful ? "If the first one did arrive, this is a second one." : undefined}
         run=${() => rewrite(id)} />
     <${ConfirmButton} label="Put away" deed="away" what=${about} question="It leaves this list, and is not sent."

@@ -6,10 +6,11 @@ import { html } from "./html.js";
 /**
  * `run` throws, or returns nothing once it is done. Without a `question` it runs at the first press.
  * @param {{ label: string, what?: string, question?: string, sure?: string, deed?: string,
- *   run: () => Promise<void> }} props
- *   `what` it is about, for those who don't see the row that the button stands in; `deed`: how a key finds the button
+ *   calm?: boolean, run: () => Promise<void> }} props
+ *   `what` it is about, for those who don't see the row that the button stands in; `deed`: how a key finds the button;
+ *   `calm`: it takes nothing away, so that the second button doesn't warn
  */
-export function ConfirmButton({ label, what = "", question, sure = label, deed, run }) {
+export function ConfirmButton({ label, what = "", question, sure = label, deed, calm, run }) {
   const [step, setStep] = useState(/** @type {"idle" | "asking" | "busy"} */ ("idle"));
   const [problem, setProblem] = useState("");
   const first = useRef(/** @type {HTMLButtonElement | null} */ (null));
@@ -46,8 +47,8 @@ export function ConfirmButton({ label, what = "", question, sure = label, deed, 
     ${step === "asking"
       ? html`<span class="confirm-ask" role="group" aria-label=${question} onKeyDown=${onKeyDown}>
           <span class="confirm-question">${question}</span>
-          <button type="button" class="button small danger" aria-label=${spoken(sure, what)} onClick=${act}>${sure}
-            </button>
+          <button type="button" class=${`button small ${calm ? "primary" : "danger"}`}
+            aria-label=${spoken(sure, what)} onClick=${act}>${sure}</button>
           <button type="button" class="button small" ref=${keep} onClick=${() => setStep("idle")}>Cancel</button>
         </span>`
       : html`<button type="button" class="button small" ref=${first} aria-label=${spoken(label, what)}

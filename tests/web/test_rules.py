@@ -159,7 +159,7 @@ def _write_an_agent(service: ServiceProcess, page: Page) -> None:
     form.get_by_label("At times (UTC)").fill("daily at 07:30")
     check(page, "desktop-agent-editor")
     form.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("daily at 07:30, $0.50 a run")).to_be_visible()
+    expect(page.get_by_text("daily at 07:30 (UTC), at most $0.50 a run")).to_be_visible()
     (agent,) = service.query("agents.list")
     assert agent["path"] == "agents/reader-of-mail"
     assert "http.fetch" not in agent["tools"]

@@ -91,7 +91,7 @@ function AccountCard({ account, stands, changed }) {
         && html`<${ConfirmButton} label=${stands.state === "waiting" ? "Try now" : "Sync now"} what=${address}
           run=${tryNow} />`}
       ${isConnected && stands.state !== "backfilling" && stands.state !== "reconnect"
-        && html`<${ConfirmButton} label="Resync" what=${address} sure="Resync"
+        && html`<${ConfirmButton} label="Resync" what=${address} sure="Resync" calm
         question="Reads the whole mailbox again and corrects what differs. Drafts, snoozes and filing stay."
           run=${resync} />`}
       ${!isConnected && html`<${ConnectAgain} account=${account} label="Connect again"

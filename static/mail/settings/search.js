@@ -41,7 +41,7 @@ export function SearchSection() {
       found${data.waiting > 0 ? `; ${data.waiting.toLocaleString()} wait for the index` : ""}.</p>`}
     ${data?.runId
       ? html`<${AtWork} state=${data} stop=${stop} />`
-      : data && html`<${ConfirmButton} label="Re-index everything" run=${begin}
+      : data && html`<${ConfirmButton} label="Re-index everything" calm run=${begin}
           question="The words of all mail are taken anew. With much mail this takes a while." />`}
   </section>`;
 }
