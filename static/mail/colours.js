@@ -4,16 +4,28 @@
 /** What programs write where nobody chose a colour. */
 const NO_CHOICE = new Set(["", "inherit", "initial", "unset", "currentcolor", "transparent", "none", "windowtext",
   "window", "auto"]);
-const INK = new Set(["black", "#000", "#000000", "rgb(0,0,0)"]);
-const PAPER = new Set(["white", "#fff", "#ffffff", "rgb(255,255,255)"]);
+/** @type {Record<string, number[]>} */
+const NAMED = { black: [0, 0, 0], white: [255, 255, 255], gray: [128, 128, 128], grey: [128, 128, 128] };
+/** How far apart red, green and blue are in what one takes for grey, and in a black with a touch of colour. */
+const GREY_SPREAD = 24;
+const BLACK_SPREAD = 48;
+/** Of 255. Darker than this, a colour is ink; a grey that is lighter is not read as text on white. */
+const BLACK_MAX = 96;
+const GREY_MAX = 170;
+const PAPER_MIN = 245;
 /** A border is none: programs draw one beside each quotation. */
 const DECLARATION = /(?:^|;)\s*(color|background(?:-color|-image)?)\s*:\s*([^;]*)/giu;
 
+/** Programs write the text of links and of quotations in a colour of theirs. */
+const OF_PROGRAMS = "a, blockquote, blockquote *";
+
 /** @param {Element} body sanitized: colours stand in style attributes, and in `bgcolor` and `color` */
 export function hasColours(body) {
-  return [...body.querySelectorAll("[style],[bgcolor],[color]")].some((one) =>
-    isChosen(one.getAttribute("bgcolor"), PAPER) || isChosen(one.getAttribute("color"), INK)
-      || chooses(one.getAttribute("style") ?? ""));
+  return [...body.querySelectorAll("[style],[bgcolor],[color]")].some((one) => {
+    const ink = one.matches(OF_PROGRAMS) ? () => true : isInk;
+    return isChosen(one.getAttribute("bgcolor"), isPaper) || isChosen(one.getAttribute("color"), ink)
+      || chooses(one.getAttribute("style") ?? "", ink);
+  });
 }
 
 /**
@@ -22,25 +34,47 @@ export function hasColours(body) {
  */
 export function clearPaper(body) {
   for (const one of body.querySelectorAll("[bgcolor]")) {
-    if (PAPER.has(plainly(one.getAttribute("bgcolor")))) one.removeAttribute("bgcolor");
+    if (isPaper(plainly(one.getAttribute("bgcolor")))) one.removeAttribute("bgcolor");
   }
   for (const one of body.querySelectorAll("[style*='background']")) {
     const style = one.getAttribute("style") ?? "";
     one.setAttribute("style", style.replace(DECLARATION, (whole, name, value) =>
-      (name.toLowerCase() === "color" || !PAPER.has(plainly(value)) ? whole : "")));
+      (name.toLowerCase() === "color" || !isPaper(plainly(value)) ? whole : "")));
   }
 }
 
-/** @param {string} style */
-function chooses(style) {
+/** @param {string} style @param {(plain: string) => boolean} ink */
+function chooses(style, ink) {
   return [...style.matchAll(DECLARATION)].some(([, name = "", value = ""]) =>
-    isChosen(value, name.toLowerCase() === "color" ? INK : PAPER));
+    isChosen(value, name.toLowerCase() === "color" ? ink : isPaper));
 }
 
-/** @param {string | null} value @param {Set<string>} usual */
-function isChosen(value, usual) {
+/** @param {string | null} value @param {(plain: string) => boolean} isUsual */
+function isChosen(value, isUsual) {
   const plain = plainly(value);
-  return !NO_CHOICE.has(plain) && !usual.has(plain);
+  return !NO_CHOICE.has(plain) && !isUsual(plain);
+}
+
+/** Black, a black with a touch of colour, or a grey: what programs write text in. @param {string} plain */
+function isInk(plain) {
+  const parts = partsOf(plain);
+  if (!parts) return false;
+  const [most, spread] = [Math.max(...parts), Math.max(...parts) - Math.min(...parts)];
+  return (most <= BLACK_MAX && spread <= BLACK_SPREAD) || (most <= GREY_MAX && spread <= GREY_SPREAD);
+}
+
+/** White, or as good as white. @param {string} plain */
+function isPaper(plain) {
+  const parts = partsOf(plain);
+  return parts !== null && Math.min(...parts) >= PAPER_MIN;
+}
+
+/** Red, green and blue, of 255; null: it says it in another way. @param {string} plain @returns {number[] | null} */
+function partsOf(plain) {
+  const [, short, long, list] = /^(?:#([\da-f]{3})|#([\da-f]{6})|rgb\((\d+,\d+,\d+)\))$/u.exec(plain) ?? [];
+  if (list) return list.split(",").map(Number);
+  const digits = long ?? short?.replace(/./gu, "$&$&");
+  return digits ? [0, 2, 4].map((at) => Number.parseInt(digits.slice(at, at + 2), 16)) : NAMED[plain] ?? null;
 }
 
 /** @param {string | null} value */
