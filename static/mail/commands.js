@@ -215,8 +215,8 @@ export const SHORTCUTS = [
 ];
 
 /** Where the person has triage on: one key says of what kind a thread is. @type {import("../keys.js").Shortcut[]} */
-export const TRIAGE_SHORTCUTS = KINDS.map((one) => ({ keys: [KIND_KEYS[one]], label: `It is ${KIND_WORDS[one]}`,
-  acts: true, run: onTargets((threads) => void correct(threads.map(({ id }) => id), one)), when: hasTargets }));
+export const TRIAGE_SHORTCUTS = KINDS.map((one) => ({ keys: [KIND_KEYS[one]], label: `Kind: ${KIND_WORDS[one]}`,
+  run: onTargets((threads) => void correct(threads.map(({ id }) => id), one)), when: hasTargets }));
 
 /** What the palette offers besides the keys. */
 export function otherCommands() {
