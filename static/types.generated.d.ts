@@ -1658,6 +1658,8 @@ interface McpServerOut {
   lookedAt: string | null;
   runId: string | null;
   leftOut: string[];
+  signIn: "done" | "ended" | "none" | "wanted";
+  signInProblem: string;
   tools: McpServerToolOut[];
 }
 
@@ -1672,6 +1674,26 @@ interface McpServerToolOut {
   state: "allowed" | "changed" | "gone" | "new";
   digest: string;
   changes: McpChangeOut[];
+}
+
+interface McpSetClientInput {
+  name: string;
+  clientId: string;
+  clientSecret?: string;
+}
+
+interface McpSignInInput {
+  name: string;
+}
+
+/** `place`: the host that one signs in at; `server`: the only one that gets the access. `wants_client`: the */
+interface McpSignInOut {
+  place: string;
+  server: string;
+  scopes: string[];
+  wantsClient: boolean;
+  redirect: string;
+  start: string;
 }
 
 /** `run_id`: of the run that reads what is there; `null` where it was switched off. */
@@ -2938,6 +2960,9 @@ interface Procedures {
   "mcp.connect": { input: McpConnectInput; output: McpConnectOut };
   "mcp.allow": { input: McpAllowInput; output: {} };
   "mcp.forbid": { input: McpForbidInput; output: {} };
+  "mcp.signIn": { input: McpSignInInput; output: McpSignInOut };
+  "mcp.setClient": { input: McpSetClientInput; output: {} };
+  "mcp.signOut": { input: McpSignInInput; output: {} };
   "agents.list": { input: undefined; output: AgentsAgentOut[] };
   "agents.save": { input: AgentsSaveInput; output: AgentsSavedOut };
   "agents.run": { input: AgentsRunInput | undefined; output: AgentsRunIdOut };

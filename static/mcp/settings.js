@@ -11,6 +11,7 @@ import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { toast } from "../ui/toast.js";
 import { Declare } from "./declare.js";
+import { SignIn, refusalOf } from "./sign_in.js";
 import { ToolRow } from "./tool.js";
 
 /** @typedef {OutputOf<"mcp.servers">[number]} Server */
@@ -37,6 +38,7 @@ export function ServersSection() {
       agent uses only what you allow here, and you are asked before it calls one, unless its page says otherwise and it
       has read nothing from outside.</p>
     <${Pending} of=${servers} what="the MCP servers" />
+    ${refusalOf("") && html`<p class="form-problem" role="alert">${refusalOf("")}</p>`}
     ${broken.map((one) => html`<p key=${one.path} class="form-problem" role="status"><a href=${`/p/${one.path}`}>${
       one.path}</a>, line ${one.line}: ${one.reason}.${one.inForce && " Its last whole version stays in force."}</p>`)}
     ${servers.data?.length === 0 && html`<p>There is no MCP server yet.</p>`}
@@ -74,6 +76,7 @@ function ServerCard({ server, load }) {
         it again it is not used.</p></div></div>`}
     ${problem && html`<div class="notice bad" role="status"><${Icon} name="warning" /><div><p>${problem}</p></div>
       </div>`}
+    <${SignIn} key=${`${launch} ${server.signIn}`} server=${server} load=${load} />
     ${leftOut.length > 0 && html`<details class="mcp-more"><summary>Left out: ${leftOut.length}</summary>
       <ul>${leftOut.map((one, index) => html`<li key=${index}>${one}</li>`)}</ul></details>`}
     ${state !== "off" && state !== "looking" && html`<${ConfirmButton} key=${`${state} ${launch}`} what=${title}

@@ -7,7 +7,7 @@ servers calls :meth:`McpServers.declare`; who stands in for the model vendors, :
 from svc.broker.embedding import EmbeddingFault, Embeddings
 from svc.broker.feature import FEATURE
 from svc.broker.forwarding import Streamed
-from svc.broker.mcp_servers import FromCapability, LocalServer, McpServers, RemoteServer, Server
+from svc.broker.mcp_servers import FromCapability, LocalServer, McpServers, RemoteServer, Server, SignIn
 from svc.broker.outside import Outside
 from svc.broker.vendors import Outgoing, VendorName, Vendors
 
@@ -22,6 +22,7 @@ __all__ = [
     "Outside",
     "RemoteServer",
     "Server",
+    "SignIn",
     "Streamed",
     "VendorName",
     "Vendors",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Final
 from urllib.parse import urlsplit, urlunsplit
@@ -29,6 +29,8 @@ _SEGMENTS_BEFORE: Final = len(f"{PREFIX}/mcp/server".split("/"))
 _METHODS: Final[tuple[Method, ...]] = ("GET", "POST", "DELETE")
 _PASSES: Final = frozenset({"last-event-id"})
 _PREFIXES: Final = ("mcp-",)
+_UNAUTHENTICATED: Final = 401
+_FORBIDDEN: Final = 403
 
 
 class StdioEnvInput(Wire, frozen=True):
@@ -52,17 +54,45 @@ async def pass_on(context: RequestContext, request: Request) -> Response:
         values, secrets = await filled(call, server.headers, server=name, by_admin=server.by_admin)
         redactor = Redactor(secrets)
         fields = passed | {field.lower(): value for field, value in values.items()}
+        send = partial(_send, call, server, request.method, address(server.url, request), body=body)
         in_flight = call.workspace.service(InFlight)
         return await forwarded(
-            partial(_send, call, server, request.method, address(server.url, request), fields, body),
+            partial(_signed, server, send, fields, redactor),
             redactor=redactor,
             shown=_PREFIXES,
             passing=lambda answer: Passing(answer=answer, redactor=redactor, slot=slot, in_flight=in_flight),
         )
 
 
+async def _signed(
+    server: RemoteServer,
+    send: Callable[[Mapping[str, str]], Awaitable[Streamed]],
+    fields: Mapping[str, str],
+    redactor: Redactor,
+) -> Streamed:
+    """With what a person granted there, if it wants that. What a 401 refuses was not done: it is sent once more."""
+    if server.sign_in is None:
+        return await send(fields)
+    token = await server.sign_in.token()
+    answer = await send(_bearing(fields, token, redactor))
+    if answer.status == _UNAUTHENTICATED and token is not None:
+        await answer.aclose()
+        token = await server.sign_in.renewed(token)
+        answer = await send(_bearing(fields, token, redactor))
+    if answer.status in {_UNAUTHENTICATED, _FORBIDDEN}:
+        await server.sign_in.challenged(", ".join(answer.headers.all("www-authenticate")))
+    return answer
+
+
+def _bearing(fields: Mapping[str, str], token: str | None, redactor: Redactor) -> Mapping[str, str]:
+    if token is None:
+        return fields
+    redactor.cover(token)
+    return {**fields, "authorization": f"Bearer {token}"}
+
+
 async def _send(
-    call: Call, server: RemoteServer, method: str, url: str, fields: Mapping[str, str], body: bytes
+    call: Call, server: RemoteServer, method: str, url: str, fields: Mapping[str, str], *, body: bytes
 ) -> Streamed:
     """Only what an admin declared may lie in this machine's own network, and not under cloud."""
     workspace = call.workspace

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol
 
 import trio
 
@@ -30,6 +30,22 @@ class FromCapability:
 Value = str | FromCapability
 
 
+class SignIn(Protocol):
+    """What a person granted us at a server that wants a sign-in. Each raises :class:`svc.errors.Refusal`."""
+
+    async def token(self) -> str | None:
+        """An access token; ``None`` where nobody has signed in."""
+        ...
+
+    async def renewed(self, stale: str) -> str | None:
+        """Another one than ``stale``, which the server refused."""
+        ...
+
+    async def challenged(self, challenge: str) -> None:
+        """The server wants one that we have not, and says so with this ``WWW-Authenticate``."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class RemoteServer:
     """One that is reached at an address.
@@ -41,6 +57,7 @@ class RemoteServer:
     url: str
     headers: Mapping[str, Value] = field(default_factory=dict)
     by_admin: bool = False
+    sign_in: SignIn | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,11 +22,16 @@ class Redactor:
     """Of one answer. ``values`` are the credentials that went out with its request."""
 
     def __init__(self, values: Iterable[str]) -> None:
+        self._held = b""
+        self._spellings: list[bytes] = []
+        self.cover(*values)
+
+    def cover(self, *values: str) -> None:
+        """These, too. Only before anything of the answer came."""
         spellings = {spelling for value in values if len(value) >= MIN_CHARS for spelling in _spellings(value)}
-        self._spellings = sorted(spellings, key=len, reverse=True)
+        self._spellings = sorted(spellings.union(self._spellings), key=len, reverse=True)
         self._longest = max(map(len, self._spellings), default=0)
         self._pattern = re.compile(b"|".join(map(re.escape, self._spellings))) if self._spellings else None
-        self._held = b""
 
     def feed(self, piece: bytes) -> bytes:
         """What may be handed on now."""

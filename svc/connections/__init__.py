@@ -6,7 +6,7 @@ routes: the feature that connects something has them, and the state of a round t
 """
 
 from svc.connections.clock_check import certificate_problem, clock_problem
-from svc.connections.credentials import BrokeredCredentials, Credentials, KeptTokens, keep_tokens
+from svc.connections.credentials import BrokeredCredentials, Credentials, KeptTokens, keep_tokens, tokens_of
 from svc.connections.faults import (
     ConnectionFault,
     GrantEnded,
@@ -22,7 +22,7 @@ from svc.connections.grants import REVOKE_DEADLINE_S, Grants, credentials_of, gr
 from svc.connections.microsoft import CLIENT as MICROSOFT_CLIENT
 from svc.connections.microsoft import microsoft_grants, microsoft_terms, origin_for_microsoft
 from svc.connections.model import Grant, Identity, Refusal, Terms, Tokens, TrialPeriod
-from svc.connections.oauth import Endpoints, OAuthEndpoints, authorization_url, exchange_code
+from svc.connections.oauth import Endpoints, OAuthEndpoints, authorization_url, exchange_code, revoke
 from svc.connections.retry_after import RETRY_AFTER_MAX_S, capped_wait_s, retry_after_s
 from svc.connections.token_source import TokenSource, TokenStore
 
@@ -65,4 +65,6 @@ __all__ = [
     "microsoft_terms",
     "origin_for_microsoft",
     "retry_after_s",
+    "revoke",
+    "tokens_of",
 ]

@@ -41,11 +41,15 @@ class Terms:
     """What is connected, in a word: "mail"."""
     scopes: tuple[str, ...]
     sufficient_scopes: frozenset[str]
-    """A grant with any of these will do."""
+    """A grant with any of these will do; where there are none, any grant."""
     not_granted: str
     """The sentence for a grant that has none of them."""
     parameters: Mapping[str, str] = field(default_factory=dict)
     """Of the consent screen, beyond the standard's."""
+    token_parameters: Mapping[str, str] = field(default_factory=dict)
+    """Of each request for tokens, beyond the standard's."""
+    lasting: bool = True
+    """Whether a grant without a refresh token is refused."""
     ended_because: Mapping[str, str] = field(default_factory=dict)
     """The service's own ``error_subtype`` of a refused renewal, or its code, and the sentence for it."""
     trial: TrialPeriod | None = None

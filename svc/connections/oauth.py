@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import base64
 import binascii
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
-from urllib.parse import urlencode
+from urllib.parse import quote_plus, urlencode
 
 import msgspec
 
@@ -29,21 +31,25 @@ from svc.protocol.egress import EgressFault, EgressResponse
 CLOCK_SKEW_MAX_MS: Final = 60 * SECOND_MS
 DEFAULT_LIFETIME_S: Final = 3_600  # where the service does not say (RFC 6749, section 5.1)
 MAX_LIFETIME_S: Final = 24 * 3_600
+UNRENEWED_LIFETIME_S: Final = 10 * 365 * 24 * 3_600
 CALL_DEADLINE_S: Final = 20.0
 ANSWER_MAX_BYTES: Final = 256 * 1024
 TRIAL_SLACK_MS: Final = HOUR_MS
+_NO_HEADERS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Endpoints:
     """``issuer`` is ``None`` when both endpoints are settings: then there is nothing to hold an ID token against.
 
-    Where a service has many directories, ``{tenantid}`` in it stands for that of the person.
+    Where a service has many directories, ``{tenantid}`` in it stands for that of the person. ``in_header``: the client
+    shows who it is by Basic authentication, and not in the body.
     """
 
     authorization: str
     token: str
     issuer: str | None
+    in_header: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +102,7 @@ def authorization_url(
         "response_type": "code",
         "client_id": client_id,
         "redirect_uri": redirect_uri,
-        "scope": " ".join(terms.scopes),
+        **({"scope": " ".join(terms.scopes)} if terms.scopes else {}),
         "state": state,
         "code_challenge": code_challenge,
         "code_challenge_method": "S256",
@@ -104,7 +110,7 @@ def authorization_url(
     }
     if login_hint:
         query["login_hint"] = login_hint
-    return f"{endpoints.authorization}?{urlencode(query)}"
+    return f"{endpoints.authorization}{'&' if '?' in endpoints.authorization else '?'}{urlencode(query)}"
 
 
 async def exchange_code(
@@ -127,21 +133,22 @@ async def exchange_code(
         "code": code,
         "code_verifier": code_verifier,
         "redirect_uri": redirect_uri,
-        **_client_fields(credentials),
+        **terms.token_parameters,
     }
-    answer = await _post(http, terms, endpoints.token, form=form)
+    answer = await _post_as(http, endpoints, terms, credentials, form=form)
     if answer.status != 200:
         raise _exchange_fault(answer, terms, now=clock.now())
     wire = _token_answer(answer)
-    if not wire.refresh_token:
+    if not wire.refresh_token and terms.lasting:
         raise GrantRefused(
             f"{terms.service} granted no lasting access (no refresh token). Remove this app under your {terms.service} "
             "account's third-party connections, then connect again.",
             cause="no-refresh-token",
         )
     now = clock.now()
-    tokens = _tokens(wire, refresh_token=wire.refresh_token, scopes=frozenset(terms.scopes), granted_at=now, now=now)
-    if not tokens.scopes & terms.sufficient_scopes:
+    scopes = frozenset(terms.scopes)
+    tokens = _tokens(wire, refresh_token=wire.refresh_token or "", scopes=scopes, granted_at=now, now=now)
+    if terms.sufficient_scopes and not tokens.scopes & terms.sufficient_scopes:
         raise GrantRefused(terms.not_granted, cause="scope-unticked")
     identity = _identity(wire.id_token, endpoints=endpoints, client_id=credentials.client_id, now=clock.now())
     return Grant(tokens=tokens, identity=identity)
@@ -151,8 +158,10 @@ async def refresh(
     http: HttpClient, endpoints: Endpoints, terms: Terms, *, credentials: ClientCredentials, kept: Tokens, clock: Clock
 ) -> Tokens:
     """Fresh tokens of the same grant. Raises :class:`GrantEnded`, :class:`ServiceAway` or :class:`ServiceBusy`."""
-    form = {"grant_type": "refresh_token", "refresh_token": kept.refresh_token, **_client_fields(credentials)}
-    answer = await _post(http, terms, endpoints.token, form=form)
+    if not kept.refresh_token:
+        raise GrantEnded(f"The access that {terms.service} granted has run out. Sign in there again.", cause="other")
+    form = {"grant_type": "refresh_token", "refresh_token": kept.refresh_token, **terms.token_parameters}
+    answer = await _post_as(http, endpoints, terms, credentials, form=form)
     if answer.status != 200:
         raise _refresh_fault(answer, kept, terms, now=clock.now())
     wire = _token_answer(answer)
@@ -165,9 +174,16 @@ async def refresh(
     )
 
 
-async def revoke(http: HttpClient, url: str, terms: Terms, *, refresh_token: str) -> None:
-    """End a grant at its service (RFC 7009). One that it does not know has ended. Raises :class:`ServiceAway`."""
+async def revoke(
+    http: HttpClient, url: str, terms: Terms, *, refresh_token: str, credentials: ClientCredentials | None = None
+) -> None:
+    """End a grant at its service (RFC 7009). One that it does not know has ended. Raises :class:`ServiceAway`.
+
+    ``credentials``: where the service wants to know who asks.
+    """
     form = {"token": refresh_token, "token_type_hint": "refresh_token"}
+    if credentials is not None:
+        form |= _client_fields(credentials)
     answer = await _post(http, terms, url, form=form)
     error = decoded(answer.body, _OAuthError) if answer.status == 400 else None
     if answer.status != 200 and (error is None or error.error != "invalid_token"):
@@ -209,12 +225,25 @@ def _client_fields(credentials: ClientCredentials) -> dict[str, str]:
     return {**fields, "client_secret": credentials.client_secret} if credentials.client_secret else fields
 
 
-async def _post(http: HttpClient, terms: Terms, url: str, *, form: dict[str, str]) -> EgressResponse:
+async def _post_as(
+    http: HttpClient, endpoints: Endpoints, terms: Terms, credentials: ClientCredentials, *, form: dict[str, str]
+) -> EgressResponse:
+    """At the token endpoint, as the client that we are there (RFC 6749, section 2.3.1)."""
+    if not (endpoints.in_header and credentials.client_secret):
+        return await _post(http, terms, endpoints.token, form={**form, **_client_fields(credentials)})
+    pair = f"{quote_plus(credentials.client_id)}:{quote_plus(credentials.client_secret)}"
+    basic = {"authorization": f"Basic {base64.b64encode(pair.encode()).decode()}"}
+    return await _post(http, terms, endpoints.token, form=form, headers=basic)
+
+
+async def _post(
+    http: HttpClient, terms: Terms, url: str, *, form: dict[str, str], headers: Mapping[str, str] = _NO_HEADERS
+) -> EgressResponse:
     try:
         return await http.request(
             "POST",
             url,
-            headers={"accept": "application/json", "content-type": "application/x-www-form-urlencoded"},
+            headers={"accept": "application/json", "content-type": "application/x-www-form-urlencoded", **headers},
             body=urlencode(form).encode(),
             deadline_s=CALL_DEADLINE_S,
             limit_bytes=ANSWER_MAX_BYTES,
@@ -239,7 +268,10 @@ def _tokens(
     wire: _TokenAnswer, *, refresh_token: str, scopes: frozenset[str], granted_at: Millis | None, now: Millis
 ) -> Tokens:
     """``scopes``: what is granted when the answer does not say, which means "as asked" (RFC 6749, section 5.1)."""
-    lifetime_s = DEFAULT_LIFETIME_S if wire.expires_in is None else min(max(0, wire.expires_in), MAX_LIFETIME_S)
+    if refresh_token:
+        lifetime_s = DEFAULT_LIFETIME_S if wire.expires_in is None else min(max(0, wire.expires_in), MAX_LIFETIME_S)
+    else:  # nothing renews it, so it is good for as long as the service says, or takes it
+        lifetime_s = UNRENEWED_LIFETIME_S if wire.expires_in is None else max(0, wire.expires_in)
     return Tokens(
         access_token=wire.access_token,
         refresh_token=refresh_token,

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from svc.broker import FromCapability, LocalServer, RemoteServer
+from svc.broker import FromCapability, LocalServer, RemoteServer, SignIn
 from svc.configuring import Fault, Fields, Kind
 from svc.inert import inert
 
@@ -68,10 +68,10 @@ class Declaration:
         ]
         return hashlib.sha256(msgspec.json.encode(said)).hexdigest()
 
-    def server(self, *, by_admin: bool) -> LocalServer | RemoteServer:
+    def server(self, *, by_admin: bool, sign_in: SignIn | None = None) -> LocalServer | RemoteServer:
         if self.command:
             return LocalServer(env=self.values)
-        return RemoteServer(url=self.url, headers=self.values, by_admin=by_admin)
+        return RemoteServer(url=self.url, headers=self.values, by_admin=by_admin, sign_in=sign_in)
 
 
 def _shown(word: str) -> str:

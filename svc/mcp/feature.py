@@ -9,14 +9,18 @@ from typing import Final
 from svc.broker import McpServers, Server
 from svc.configuring import Configuration
 from svc.feature import Feature
+from svc.job import Job
 from svc.mcp.declared import KIND
 from svc.mcp.environment import connect_environment
 from svc.mcp.migrations import MIGRATIONS
 from svc.mcp.procedures import PROCEDURES
 from svc.mcp.routes import ROUTES as INTERNAL_ROUTES
 from svc.mcp.server import post, refuse
-from svc.mcp.servers import for_broker
+from svc.mcp.servers import agreed_server
 from svc.mcp.settings import SERVERS, SETTINGS
+from svc.mcp.signing import SignIns
+from svc.mcp.signing.procedures import PROCEDURES as SIGN_IN_PROCEDURES
+from svc.mcp.signing.routes import ROUTES as SIGN_IN_ROUTES
 from svc.mcp.stdio import COMMAND
 from svc.mcp.tool_rows import source
 from svc.nursery import Subsystem
@@ -26,6 +30,7 @@ from svc.tools import Tools
 from svc.worker.mcp import ROWS as WORKER
 from svc.workspace import Workspace
 
+HOUR_S: Final = 3_600.0
 ROUTES: Final = (
     Route(
         method="POST",
@@ -47,12 +52,24 @@ ROUTES: Final = (
 
 
 def _build(workspace: Workspace) -> None:
-    async def lookup(principal: Principal, name: str) -> Server | None:
-        return await workspace.store.read(for_broker, workspace, principal, name)
+    sign_ins = SignIns(workspace=workspace)
 
+    async def lookup(principal: Principal, name: str) -> Server | None:
+        server = await workspace.store.read(agreed_server, workspace, principal, name)
+        if server is None:
+            return None
+        return server.declaration.server(by_admin=server.by_admin, sign_in=sign_ins.of(server))
+
+    workspace.provide(sign_ins)
     workspace.service(Configuration).add(KIND)
     workspace.service(McpServers).declare(lookup)
     workspace.service(Tools).add(source(workspace))
+
+
+async def _forget_gone(workspace: Workspace) -> None:
+    """What was granted for pages that are not there any more."""
+    pages = await workspace.store.read(workspace.service(Configuration).of, KIND, everybody=True)
+    await workspace.service(SignIns).forget_gone({page.page_id for page in pages})
 
 
 async def _subsystems(workspace: Workspace) -> Sequence[Subsystem]:
@@ -61,15 +78,23 @@ async def _subsystems(workspace: Workspace) -> Sequence[Subsystem]:
     return [Subsystem(name="mcp", run=partial(connect_environment, workspace))]
 
 
+JOB: Final = Job(
+    name="mcp",
+    summary="Forgets what was granted at MCP servers whose pages are gone.",
+    run=_forget_gone,
+    every_s=HOUR_S,
+    at_once=False,
+)
 FEATURE = Feature(
     name="mcp",
     summary="Our tools for programs that speak the Model Context Protocol, and the tools of others for our agents.",
     settings=SETTINGS,
     migrations=MIGRATIONS,
-    tables=("mcp_servers", "mcp_tools"),
+    tables=("mcp_servers", "mcp_tools", "mcp_sign_ins"),
     uses=("mcp.*",),
-    routes=(*ROUTES, *INTERNAL_ROUTES),
-    procedures=PROCEDURES,
+    routes=(*ROUTES, *INTERNAL_ROUTES, *SIGN_IN_ROUTES),
+    procedures=(*PROCEDURES, *SIGN_IN_PROCEDURES),
+    jobs=(JOB,),
     build=_build,
     subsystems=_subsystems,
     worker=WORKER,

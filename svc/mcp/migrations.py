@@ -14,6 +14,23 @@ def m001_servers(db: Database) -> None:
         db.execute(statement)
 
 
+@MIGRATIONS(name="m002_sign_ins")
+def m002_sign_ins(db: Database) -> None:
+    db.execute(_SIGN_INS)
+
+
+_SIGN_INS = """
+    create table mcp_sign_ins (             -- one a server that has said that it wants a sign-in
+        server_id text primary key,         -- the page's
+        url text not null,                  -- where it was when it said so: another address has no access
+        challenge text not null,            -- what it said, as JSON
+        found text,                         -- where one signs in, as JSON, once somebody has looked
+        signed_in_at integer,
+        ended text not null default ''      -- why somebody has to sign in again
+    ) strict, without rowid
+    """
+
+
 _TABLES = (
     """
     create table mcp_servers (              -- one a declaration that somebody has connected

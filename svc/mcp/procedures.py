@@ -14,6 +14,8 @@ from svc.mcp import pinned
 from svc.mcp.declared import Declaration
 from svc.mcp.pinned import Kept, Pinned, Said, State
 from svc.mcp.servers import McpServer, server_of, servers_of
+from svc.mcp.signing import kept as sign_ins
+from svc.mcp.signing.sign_ins import Standing, may_sign_in, standing
 from svc.mcp.tool_rows import tool_name
 from svc.principal import Principal
 from svc.protocol import NOTHING, Nothing, Procedure, Wire
@@ -58,7 +60,8 @@ class CredentialOut(Wire, frozen=True):
 
 class ServerOut(Wire, frozen=True):
     """``path``: of its page; ``None`` of one from ``SVC_MCP_SERVERS``. ``values``: names of its variables or headers,
-    with the credential that each stands for, if one does. ``launch``: of how it is reached, to be sent back."""
+    with the credential that each stands for, if one does. ``launch``: of how it is reached, to be sent back.
+    ``sign_in``: whether it wants one, and how that stands; ``sign_in_problem``: why the access has ended."""
 
     name: str
     title: str
@@ -74,6 +77,8 @@ class ServerOut(Wire, frozen=True):
     looked_at: str | None
     run_id: str | None
     left_out: tuple[str, ...]
+    sign_in: Standing
+    sign_in_problem: str
     tools: tuple[ServerToolOut, ...]
 
 
@@ -155,6 +160,7 @@ def _listed(tx: ReadTx, workspace: Workspace, principal: Principal) -> list[Serv
 def _out(tx: ReadTx, door: Door, server: McpServer) -> ServerOut:
     kept = pinned.kept(tx, server.id)
     state, problem = _stands(tx, server, kept)
+    sign_in = sign_ins.kept(tx, server.id, server.declaration.url) if may_sign_in(server) else None
     declaration = server.declaration
     return ServerOut(
         name=server.name,
@@ -174,6 +180,8 @@ def _out(tx: ReadTx, door: Door, server: McpServer) -> ServerOut:
         looked_at=rfc3339_or_none(kept.looked_at if kept else None),
         run_id=kept.run_id if kept else None,
         left_out=kept.left_out if kept else (),
+        sign_in=standing(sign_in),
+        sign_in_problem=sign_in.ended if sign_in else "",
         tools=tuple(_tool_out(server, one) for one in pinned.pinned(tx, server.id)) if kept else (),
     )
 

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from svc.broker import Server
 from svc.configuring import Configuration, Configured
 from svc.errors import NotFound
 from svc.mcp.declared import KIND, NAME, Declaration
@@ -105,11 +104,6 @@ def agreed_server(tx: ReadTx, workspace: Workspace, principal: Principal, name: 
         return None
     agreed = tx.value("select launch from mcp_servers where id = :id", id=found.id)
     return found if agreed == found.declaration.launch else None
-
-
-def for_broker(tx: ReadTx, workspace: Workspace, principal: Principal, name: str) -> Server | None:
-    found = agreed_server(tx, workspace, principal, name)
-    return None if found is None else found.declaration.server(by_admin=found.by_admin)
 
 
 def is_admin(tx: ReadTx, principal: Principal) -> bool:

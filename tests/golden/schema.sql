@@ -852,6 +852,16 @@ CREATE TABLE mcp_servers (              -- one a declaration that somebody has c
 ) strict, without rowid
 ;
 
+CREATE TABLE mcp_sign_ins (             -- one a server that has said that it wants a sign-in
+    server_id text primary key,         -- the page's
+    url text not null,                  -- where it was when it said so: another address has no access
+    challenge text not null,            -- what it said, as JSON
+    found text,                         -- where one signs in, as JSON, once somebody has looked
+    signed_in_at integer,
+    ended text not null default ''      -- why somebody has to sign in again
+) strict, without rowid
+;
+
 CREATE TABLE mcp_tools (                -- one a tool: as it is said now, and as a person agreed to it
     server_id text not null references mcp_servers (id) on delete cascade,
     name text not null,

@@ -46,6 +46,8 @@ TO_A_DEVICE = {
     "pages.setTrusted": 403,
     "mcp.connect": 403,
     "mcp.allow": 403,
+    "mcp.signIn": 403,
+    "mcp.setClient": 403,
 }
 EXCEPTIONS: dict[str, dict[str, int]] = {
     "member": TO_A_SESSION,

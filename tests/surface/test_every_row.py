@@ -89,6 +89,8 @@ ROUTES: dict[str, Door] = {
     "GET /mail/accounts/:id/export": Door(access="authenticated", target="/mail/accounts/acc_none/export", status=404),
     "GET /oauth/mail/start": Door(access="authenticated", target="/oauth/mail/start", status=501),
     "GET /oauth/mail/callback": Door(access="authenticated", target="/oauth/mail/callback", status=501),
+    "GET /oauth/mcp/start": Door(access="authenticated", target="/oauth/mcp/start?server=none", status=404),
+    "GET /oauth/mcp/callback": Door(access="authenticated", target="/oauth/mcp/callback?state=x", status=302),
     "GET /oauth/mail/landing": Door(access="public", target="/oauth/mail/landing?code=x&state=y", status=302),
 }
 PROBES = frozenset({"GET /livez", "GET /readyz", "GET /health"})
@@ -192,6 +194,9 @@ PROCEDURES: dict[str, Door] = {
     "mcp.connect": mutation("authenticated", 404, name="none", launch=""),
     "mcp.allow": mutation("authenticated", 404, name="none", tools=[]),
     "mcp.forbid": mutation("authenticated", 404, name="none", tools=[]),
+    "mcp.signIn": mutation("authenticated", 404, name="none"),
+    "mcp.setClient": mutation("authenticated", 404, name="none", clientId="x"),
+    "mcp.signOut": mutation("authenticated", 404, name="none"),
     "tools.list": query("authenticated"),
     "memory.list": query("authenticated"),
     "pages.trust": query("authenticated", 404, path="nowhere"),

@@ -25,6 +25,7 @@ PLACES = [
     "/auth/idp/start?invite={}",
     "/oauth/mail/callback?state={0}&code={0}",
     "/oauth/mail/landing?state={0}&code={0}",
+    "/oauth/mcp/callback?state={0}&code={0}",
     "/ws?ticket={}",
     "/ws/{}",
     "/trpc/{}",

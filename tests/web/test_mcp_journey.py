@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import queue
 import shlex
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 import pytest
+import trio
 from playwright.sync_api import Browser, expect
 
 from tests.mcp.odd import ECHO, Odd
+from tests.mcp.signing_world import granting
+from tests.sizes import HANGS_S
 from tests.support.installed import InstalledService
-from tests.web.mail_rules.desk import sitting
+from tests.web.mail_rules.desk import Desk, sitting
 from tests.web.test_app_looks import check
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]
@@ -79,3 +87,51 @@ def test_a_server_is_connected_its_tool_used_in_a_run_and_its_change_seen_and_ag
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
             tool.get_by_role("button", name="Allow no more: echo").click()
             expect(tool.locator(".badge")).to_have_text("waits for you")
+            with granting_beside() as url:
+                sign_in_at(desk, url)
+
+
+def sign_in_at(desk: Desk, url: str) -> None:
+    """A server of the official SDK that wants a sign-in, from its address to its tools, and out again."""
+    page = desk.go("/settings/mcp")
+    page.get_by_label("Name").fill("tides")
+    page.get_by_label("Address or program").fill(url)
+    page.get_by_role("button", name="Add").click()
+    card = page.get_by_role("region", name="tides")
+    card.get_by_role("button", name="Connect").click()
+    card.get_by_role("button", name="Connect").click()
+    expect(card.locator(".badge").first).to_have_text("failed")
+    desk.go("/settings/mcp?server=tides&signIn=mixed-up")
+    expect(card).to_contain_text("The answer came from another place than the one that you were sent to")
+    card.get_by_role("button", name="Sign in: tides").click()
+    place = urlsplit(url).netloc
+    expect(card).to_contain_text(f"You sign in at {place}. What you grant there is used at {place}, and nowhere else.")
+    check(page, "mcp-sign-in-320")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    desk.picture("mcp-sign-in")
+    card.get_by_role("link", name=f"Go to {place}").click()  # which asks nobody there, and sends the browser back
+    expect(card.locator(".badge").first).to_have_text("connected")
+    expect(card.get_by_role("listitem")).to_contain_text("Tells what it was shown.")
+    card.get_by_role("button", name="Sign out: tides").click()
+    expect(card.get_by_role("button", name="Sign out: tides")).to_have_count(0)
+
+
+@contextmanager
+def granting_beside() -> Iterator[str]:
+    """The server, in a thread of its own, at its address."""
+    started: queue.SimpleQueue[tuple[str, trio.lowlevel.TrioToken, trio.Event]] = queue.SimpleQueue()
+
+    async def serve() -> None:
+        over = trio.Event()
+        async with granting() as notes:
+            started.put((notes.url, trio.lowlevel.current_trio_token(), over))
+            await over.wait()
+
+    thread = threading.Thread(target=trio.run, args=(serve,))
+    thread.start()
+    url, token, over = started.get(timeout=HANGS_S)
+    try:
+        yield url
+    finally:
+        trio.from_thread.run_sync(over.set, trio_token=token)
+        thread.join(timeout=HANGS_S)

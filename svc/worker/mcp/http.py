@@ -98,8 +98,8 @@ class Http:
         detail = told.get("detail") or (error.get("message") if isinstance(error, dict) else error)
         if answer.status in _SIGN_IN and "reason" not in told:
             return (
-                f"It wants a sign-in (it answers {answer.status}). Name its key among the headers of its page, as a "
-                "credential."
+                f"It wants a sign-in (it answers {answer.status}): sign in at its card in Settings, MCP servers, or "
+                "name its key among the headers of its page, as a credential."
             )
         return f"{words(detail)}" if detail else f"It answers {answer.status}."
 

@@ -1,0 +1,138 @@
+"""What is kept of the sign-ins at MCP servers: the table ``mcp_sign_ins``, and under two names of secrets the client
+that we are there and the tokens. All of it counts for the address that it was made for, and for no other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, cast
+
+import msgspec
+
+from svc.connections import Credentials, Tokens, keep_tokens
+from svc.mcp.signing.discovery import Challenge, Client, Found
+from svc.store import ReadTx, Tx
+
+_TOKENS: Final = "idp.oauth.mcp."
+_CLIENT: Final = "idp.oauth.mcp-client."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """``ended``: why the access that there was is none any more."""
+
+    url: str
+    challenge: Challenge
+    found: Found | None
+    signed_in_at: int | None
+    ended: str
+
+    @property
+    def signed_in(self) -> bool:
+        return self.signed_in_at is not None and not self.ended
+
+
+def tokens_name(server_id: str) -> str:
+    return _TOKENS + server_id
+
+
+def kept(tx: ReadTx, server_id: str, url: str) -> Kept | None:
+    row = tx.one(
+        "select url, challenge, found, signed_in_at, ended from mcp_sign_ins where server_id = :id and url = :url",
+        id=server_id,
+        url=url,
+    )
+    if row is None:
+        return None
+    return Kept(
+        url=cast(str, row[0]),
+        challenge=msgspec.json.decode(cast(str, row[1]), type=Challenge),
+        found=None if row[2] is None else msgspec.json.decode(cast(str, row[2]), type=Found),
+        signed_in_at=cast("int | None", row[3]),
+        ended=cast(str, row[4]),
+    )
+
+
+def challenged(tx: Tx, credentials: Credentials, server_id: str, url: str, challenge: Challenge) -> None:
+    """The server at this address wants a sign-in. What was kept of another address is forgotten."""
+    if kept(tx, server_id, url) is None:
+        forget(tx, credentials, server_id)
+    tx.run(
+        """
+        insert into mcp_sign_ins (server_id, url, challenge) values (:id, :url, :challenge)
+        on conflict (server_id) do update set challenge = excluded.challenge
+        """,
+        id=server_id,
+        url=url,
+        challenge=msgspec.json.encode(challenge).decode(),
+    )
+
+
+def keep_found(tx: Tx, credentials: Credentials, server_id: str, url: str, found: Found) -> bool:
+    """Returns whether there was access that is none any more: another issuer is not shown what this one has given."""
+    known = kept(tx, server_id, url)
+    is_others = known is not None and known.found is not None and known.found.issuer != found.issuer
+    if is_others:
+        credentials.remove(tx, tokens_name(server_id))
+        tx.run("update mcp_sign_ins set signed_in_at = null, ended = '' where server_id = :id", id=server_id)
+    tx.run(
+        "update mcp_sign_ins set found = :found where server_id = :id and url = :url",
+        id=server_id,
+        url=url,
+        found=msgspec.json.encode(found).decode(),
+    )
+    return is_others
+
+
+def granted(tx: Tx, credentials: Credentials, server_id: str, url: str, tokens: Tokens) -> None:
+    keep_tokens(tx, credentials, name=tokens_name(server_id), tokens=tokens)
+    tx.run(
+        "update mcp_sign_ins set signed_in_at = :now, ended = '' where server_id = :id and url = :url",
+        id=server_id,
+        url=url,
+        now=tx.now,
+    )
+
+
+def end(tx: Tx, server_id: str, url: str, why: str) -> None:
+    """The access is none any more. What is kept of it is of no use to anybody, and goes with the next sign-in."""
+    tx.run(
+        """
+        update mcp_sign_ins set ended = :why where server_id = :id and url = :url and signed_in_at is not null
+        """,
+        id=server_id,
+        url=url,
+        why=why,
+    )
+
+
+def forget(tx: Tx, credentials: Credentials, server_id: str) -> bytes | None:
+    """All of it; the tokens that there were, to be given back."""
+    tokens = credentials.read(tx, tokens_name(server_id))
+    credentials.remove(tx, tokens_name(server_id))
+    credentials.remove(tx, _CLIENT + server_id)
+    tx.run("delete from mcp_sign_ins where server_id = :id", id=server_id)
+    return tokens
+
+
+def client_of(tx: Tx, credentials: Credentials, server_id: str, issuer: str) -> Client | None:
+    """Of that issuer alone: what one has given is no other's business."""
+    data = credentials.read(tx, _CLIENT + server_id)
+    found = None if data is None else msgspec.json.decode(data, type=Client)
+    return found if found is not None and found.issuer == issuer else None
+
+
+def keep_client(tx: Tx, credentials: Credentials, server_id: str, client: Client) -> None:
+    credentials.write(tx, _CLIENT + server_id, msgspec.json.encode(client))
+
+
+def drop_registered(tx: Tx, credentials: Credentials, server_id: str) -> None:
+    """The issuer knows it no more: the next sign-in registers another. One that a person entered is theirs to mend."""
+    data = credentials.read(tx, _CLIENT + server_id)
+    if data is not None and msgspec.json.decode(data, type=Client).registered:
+        credentials.remove(tx, _CLIENT + server_id)
+
+
+def everybody(tx: ReadTx) -> list[str]:
+    """The servers that have something kept."""
+    return [cast(str, row[0]) for row in tx.all("select server_id from mcp_sign_ins order by server_id")]

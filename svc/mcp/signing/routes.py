@@ -1,0 +1,148 @@
+"""``GET /oauth/mcp/start`` and ``/oauth/mcp/callback``: a person signs in at an MCP server of theirs, in the browser.
+
+What went wrong on the way ends on the settings page with a code for its reason, which the page has the words for
+(``static/mcp/sign_in.js``): words in an address could be anybody's. So does a state that is missing, stale, used or
+begun elsewhere, of which nothing comes.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import urlencode
+
+import msgspec
+
+from svc.errors import Conflict, Forbidden, NotFound
+from svc.identity import begin_round_trip, end_round_trip
+from svc.mcp import pinned
+from svc.mcp.servers import McpServer, agreed_server
+from svc.mcp.signing.sign_ins import CALLBACK_PATH, SignInRefused, SignIns, Trip, may_sign_in
+from svc.principal import Principal
+from svc.protocol import Request, Response, Route, Says, Wire, cookie, redirect, set_cookie
+from svc.runs import Dispatcher
+from svc.store import Tx
+from svc.workspace import RequestContext, Workspace
+
+START_PATH: Final = "/oauth/mcp/start"
+SETTINGS_PAGE: Final = "/settings/mcp"
+BROWSER_COOKIE: Final = "svc_oauth"
+COOKIE_LIFETIME_S: Final = 600
+_COOKIE_PATH: Final = "/oauth/"
+_PURPOSE: Final = "mcp"
+
+
+class StartQuery(Wire, frozen=True):
+    """``server``: its name."""
+
+    server: str = ""
+
+
+class CallbackQuery(Wire, frozen=True):
+    """What the authorization server adds."""
+
+    state: str = ""
+    code: str | None = None
+    error: str | None = None
+    iss: str | None = None
+
+
+async def start(context: RequestContext, request: Request) -> Response:
+    """Send the browser to the place that the person was shown (``mcp.signIn``)."""
+    in_person(context.principal)
+    workspace = context.workspace
+    sign_ins = workspace.service(SignIns)
+    if request.headers.get("host") != sign_ins.origin.partition("://")[2]:
+        # The cookie that binds the state has to be there at the callback, so the trip begins on the canonical origin.
+        return redirect(sign_ins.origin + request.target)
+    server = await usable(context, request.query().get("server", ""))
+    trip = await sign_ins.trip(server)
+    started = await workspace.store.write(
+        begin_round_trip,
+        context.principal,
+        purpose=_PURPOSE,
+        hint="",
+        browser_key=cookie(request.headers, BROWSER_COOKIE),
+        payload=msgspec.json.encode(trip).decode(),
+    )
+    location = await sign_ins.consent_url(server, started)
+    bind = set_cookie(
+        BROWSER_COOKIE,
+        started.browser_key,
+        max_age_s=COOKIE_LIFETIME_S,
+        secure=sign_ins.origin.startswith("https:"),
+        path=_COOKIE_PATH,
+    )
+    return redirect(location, headers=[bind])
+
+
+async def callback(context: RequestContext, request: Request) -> Response:
+    """Take the code, keep what it is good for, and look at the server's tools."""
+    in_person(context.principal)
+    workspace, query = context.workspace, request.query()
+    ended = await workspace.store.write(
+        end_round_trip,
+        context.principal,
+        purpose=_PURPOSE,
+        state=query.get("state", ""),
+        browser_key=cookie(request.headers, BROWSER_COOKIE),
+    )
+    if ended is None:
+        return redirect(f"{SETTINGS_PAGE}?signIn=stale")
+    trip = msgspec.json.decode(ended.payload, type=Trip)
+    try:
+        try:
+            server = await usable(context, trip.name)
+        except (NotFound, Conflict):
+            raise SignInRefused("changed") from None
+        if "code" not in query:
+            raise SignInRefused("no-consent" if query.get("error") == "access_denied" else "ended")
+        await workspace.service(SignIns).finish(server, trip, ended, code=query["code"], issuer=query.get("iss"))
+    except SignInRefused as refused:
+        workspace.log.warning("mcp.sign_in_refused", cause=refused.cause)
+        return redirect(f"{SETTINGS_PAGE}?{urlencode({'server': trip.name, 'signIn': refused.cause})}")
+    if await workspace.store.write(_look, workspace, context.principal, server):
+        workspace.service(Dispatcher).wake.call()
+    return redirect(SETTINGS_PAGE)
+
+
+async def usable(context: RequestContext, name: str) -> McpServer:
+    """One that a person has agreed to reach as it is, and that may want a sign-in. Raises 404 and 409."""
+    server = await context.workspace.store.read(agreed_server, context.workspace, context.principal, name)
+    if server is None or not may_sign_in(server):
+        raise NotFound("There is no such MCP server of yours that is connected and could want a sign-in.")
+    return server
+
+
+def in_person(principal: Principal) -> None:
+    """A device's program could be the one that was talked into it."""
+    if principal.via in {"device", "run"}:
+        raise Forbidden("A person says this, in the app.")
+
+
+def _look(tx: Tx, workspace: Workspace, principal: Principal, server: McpServer) -> bool:
+    """It was agreed to already how the server is reached. Whether it still is as it was then."""
+    now = agreed_server(tx, workspace, principal, server.name)
+    if now is None or now.declaration.launch != server.declaration.launch:
+        return False
+    pinned.connect(tx, now, launch=now.declaration.launch, user_id=principal.user_id)
+    return True
+
+
+ROUTES: Final[tuple[Route[RequestContext], ...]] = (
+    Route(
+        method="GET",
+        path=START_PATH,
+        access="authenticated",
+        handle=start,
+        summary="Begin to sign in at an MCP server: redirect to the place that mcp.signIn has shown.",
+        says=Says(query=StartQuery, answers={302: None}),
+    ),
+    Route(
+        method="GET",
+        path=CALLBACK_PATH,
+        access="authenticated",
+        handle=callback,
+        summary="The MCP server's authorization server sends the browser back here.",
+        says=Says(query=CallbackQuery, answers={302: None}),
+    ),
+)
