@@ -21,7 +21,7 @@ from svc.mail.invitations.tables import TABLES as INVITATIONS_TABLES
 from svc.mail.labelling.tables import TABLES as LABELLING_TABLES
 from svc.mail.porting.tables import IMPORTS_TABLES
 from svc.mail.proposing.tables import TABLES as PROPOSING_TABLES
-from svc.mail.providers.imap.tables import MADE_KEYWORDS, OWN_DRAFTS, RENAMED, SERVER_IDS
+from svc.mail.providers.imap.tables import MADE_KEYWORDS, MOVES, OWN_DRAFTS, RENAMED, SERVER_IDS
 from svc.mail.providers.imap.tables import TABLES as IMAP_TABLES
 from svc.mail.providers.tables import NUMBERED_DRAFTS
 from svc.mail.search.tables import ERASED_WHEN_ASKED, VOCABULARY
@@ -392,4 +392,11 @@ def m064_numbered_drafts(db: Database) -> None:
 def m065_proposals(db: Database) -> None:
     """What was answered to other times for a meeting."""
     for statement in PROPOSALS:
+        db.execute(statement)
+
+
+@MIGRATIONS(name="m066_imap_moves")
+def m066_imap_moves(db: Database) -> None:
+    """Moves in two steps, at servers that know no other."""
+    for statement in MOVES:
         db.execute(statement)

@@ -29,6 +29,8 @@ OWNERS: Final[Mapping[str, tuple[str, ...]]] = {
         "mail_imap_changes",
         "mail_imap_keywords",
         "mail_imap_drafts",
+        "mail_imap_copies",
+        "mail_imap_leftovers",
         "mail_provider_drafts",
     ),
     "accounts": ("mail_accounts", "mail_labels", "mail_ledger", "mail_shares", "mail_acts", "mail_own_addresses"),

@@ -392,6 +392,15 @@ CREATE TABLE mail_imap_changes (            -- what changed at the server, until
 , renamed integer not null default 0) strict
 ;
 
+CREATE TABLE mail_imap_copies (             -- messages that are being copied, to be moved
+    account_id text not null references mail_accounts (id) on delete cascade,
+    id text not null,
+    folder_id integer not null references mail_imap_folders (id),   -- where the copy will lie, or lies already
+    first_uid integer not null,             -- from here on
+    primary key (account_id, id)
+) strict, without rowid
+;
+
 CREATE TABLE mail_imap_drafts (             -- which drafts lie, or may lie, at the server as copies of ours
     account_id text not null references mail_accounts (id) on delete cascade,
     mark text not null,
@@ -420,6 +429,16 @@ CREATE TABLE mail_imap_keywords (           -- labels that were made here, and a
     name text not null,                     -- as the person wrote it: a keyword has few letters to choose from
     primary key (account_id, label)
 ) strict, without rowid
+;
+
+CREATE TABLE mail_imap_leftovers (          -- what is to be removed, for the message lies elsewhere by now
+    id integer primary key,
+    account_id text not null references mail_accounts (id) on delete cascade,
+    folder_id integer not null references mail_imap_folders (id),
+    uid integer,                            -- null: the folder was numbered anew
+    mark text not null,                     -- by which it is known again then
+    unique (folder_id, uid)
+) strict
 ;
 
 CREATE TABLE mail_imap_places (             -- where each message lies, by the id that it keeps when it is moved
@@ -1614,6 +1633,10 @@ CREATE INDEX mail_draft_originals_draft on mail_draft_originals (draft_id);
 CREATE INDEX mail_drafts_list on mail_drafts (owner_id, updated_at desc);
 
 CREATE INDEX mail_imap_changes_account on mail_imap_changes (account_id, seq);
+
+CREATE INDEX mail_imap_copies_folder on mail_imap_copies (folder_id);
+
+CREATE INDEX mail_imap_leftovers_account on mail_imap_leftovers (account_id);
 
 CREATE INDEX mail_imap_places_filing on mail_imap_places (account_id) where filing is not null;
 

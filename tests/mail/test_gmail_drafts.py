@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Concatenate, Final, ParamSpec, TypeVar, cast
+from typing import Any, Final, cast
 from urllib.parse import parse_qs, urlsplit
 
 import msgspec
@@ -24,45 +24,10 @@ from svc.mail.providers.seam import LostAnswer, MessageGone, ProviderFault, Unre
 from svc.protocol.egress import EgressResponse
 from svc.store import Store, Tx
 from tests.mail.bare import bare_tx
+from tests.mail.dying import Killed, Steps, Transactions
 from tests.mail.scripted_http import answer, google_error, no_answer
 
-P = ParamSpec("P")
-T = TypeVar("T")
 MARK: Final = "drf_boats"
-
-
-class Killed(BaseException):
-    """``kill -9``: nothing that the service wants to do then is done."""
-
-
-@dataclass
-class Steps:
-    """Counts what can be done or not done, and dies at one of them."""
-
-    last: int | None = None
-    seen: int = 0
-
-    def step(self) -> None:
-        self.seen += 1
-        if self.last is not None and self.seen > self.last:
-            raise Killed
-
-
-@dataclass
-class Transactions:
-    """A store whose transactions are there whole, or not at all."""
-
-    tx: Tx
-    steps: Steps = field(default_factory=Steps)
-
-    async def read(self, query: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        return query(self.tx, *args, **kwargs)
-
-    async def write(self, action: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        self.steps.step()
-        found = action(self.tx, *args, **kwargs)
-        self.steps.step()
-        return found
 
 
 @dataclass

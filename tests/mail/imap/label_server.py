@@ -110,7 +110,7 @@ class LabelServer:
             if command.startswith("APPEND"):
                 command = await self._whole(wire, command)
             self.heard.append(command)
-            words = _words(command)
+            words = words_of(command)
             name = words[0].upper()
             if name == "AUTHENTICATE":
                 said, done = [], "OK" if self._knows(words[2]) else "NO [AUTHENTICATIONFAILED] Invalid credentials"
@@ -159,7 +159,7 @@ class LabelServer:
             if "RETURN" in words:
                 return [f'* ESEARCH (TAG "x") UID{f" ALL {uids}" if uids else ""}'.encode()], "OK"
             return [f"* SEARCH {uids.replace(',', ' ')}".strip().encode()], "OK"
-        some = [one for one in self._in(box) if _is_in(one.uid, words[2])]
+        some = [one for one in self._in(box) if is_in(one.uid, words[2])]
         if name == "FETCH":
             since = re.search(r"CHANGEDSINCE (\d+)", " ".join(words))
             asked = " ".join(words[3:])
@@ -172,7 +172,7 @@ class LabelServer:
         return self._move(some, words[3])
 
     def _matches(self, mail: Kept, words: list[str]) -> bool:
-        return str(mail.number) == words[-1] if "X-GM-MSGID" in words else _is_in(mail.uid, words[-1])
+        return str(mail.number) == words[-1] if "X-GM-MSGID" in words else is_in(mail.uid, words[-1])
 
     def _store(self, mail: Kept, item: str, changed: set[str]) -> None:
         held = mail.labels if "LABELS" in item else mail.flags
@@ -283,7 +283,7 @@ def dialler_for(server: LabelServer, nursery: object) -> Dialler:
     return LabelDialler(server=server, script=server.serve, nursery=nursery)  # type: ignore[arg-type]
 
 
-def _words(command: str) -> list[str]:
+def words_of(command: str) -> list[str]:
     """With parentheses as words of their own."""
     framer = Framer()
     framer.feed(f"* X {command}\r\n".encode())
@@ -300,6 +300,6 @@ def _flat(found: list[object]) -> Iterator[str]:
             yield "NIL" if one is None else bytes(one).decode()  # type: ignore[call-overload]
 
 
-def _is_in(uid: int, wanted: str) -> bool:
+def is_in(uid: int, wanted: str) -> bool:
     ranges = [one.split(":") for one in wanted.split(",")]
     return any(int(one[0]) <= uid <= int(one[-1]) for one in ranges)

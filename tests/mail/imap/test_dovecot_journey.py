@@ -10,6 +10,8 @@ import trio
 
 from svc.formats import mime
 from svc.mail.model import SENT, SPAM, STARRED, TRASH, UNREAD
+from svc.mail.providers.imap.rows import folders as folder_rows
+from svc.mail.providers.imap.rows import moves
 from svc.mail.sync import tasks
 from tests.mail.imap.office import PLAIN_IMAP, Office, begun, letter
 from tests.peers.dovecot import ADDRESS
@@ -132,6 +134,7 @@ async def test_a_move_that_ended_after_its_copy_goes_on_though_the_folder_is_num
     server.deliver("Boats", letter("One"))
     await begun(office)
     (thread,) = (await office.threads("skipped")).values()
+    await office.service.workspace.store.write(_copy_begun, office.account_id)  # as whoever died had written down
     server.do("Boats", ("COPY", str(server.uid("Boats", "One")), "Archive"))
     server.number_anew("Boats", "One")
     await office.service.mutate("mail.setLabels", threadIds=[thread], remove=["folder/Boats"])
@@ -381,6 +384,12 @@ async def test_a_new_mail_is_here_before_the_next_poll(office: Office, monkeypat
         if set(await office.stored()) == {"New"}:
             return
         await trio.sleep(0.01)
+
+
+def _copy_begun(tx: Any, account_id: str) -> None:
+    (message_id,) = (one for (one,) in tx.all("select id from mail_imap_places"))
+    (archive,) = (one.id for one in folder_rows.folders(tx, account_id=account_id) if one.name == b"Archive")
+    moves.begin(tx, account_id=account_id, message_ids=[message_id], folder_id=archive, first_uid=1)
 
 
 def _long_ago(tx: Any) -> None:

@@ -1,10 +1,13 @@
 """Changes of labels, as what they are at an IMAP server: flags, keywords, and moves between folders.
 
-A move is ``MOVE`` where there is one, else a copy, the flag that deletes, and the removal of exactly these messages.
-A copy is only made where there is none yet, for a move may have ended half way. A
+A move is ``MOVE`` where there is one, else a copy, the flag that deletes, and the removal of exactly these messages. A
 removal that would take what others have marked, too, is never asked for. Flags go first, for a move gives another
 UID. What the server says of the new UIDs (``COPYUID``) is taken where it can be true; else the message is lost until
 the next look finds it where it went.
+
+A move in two steps may end between them, so it is written down first that a copy will lie there, and where it lies
+before the other is removed (``rows/moves.py``). Who goes on makes no second copy: the first is looked for among what
+came since. The removal is nobody's change any more: each look goes on with it.
 """
 
 from __future__ import annotations
@@ -28,8 +31,9 @@ from svc.mail.providers.imap.protocol.sets import MAX_UID, UidSet, in_written_or
 from svc.mail.providers.imap.protocol.writing import Text
 from svc.mail.providers.imap.rows import folders as folder_rows
 from svc.mail.providers.imap.rows import messages as message_rows
-from svc.mail.providers.imap.rows import queries
+from svc.mail.providers.imap.rows import moves, queries
 from svc.mail.providers.imap.rows.model import FolderRow, Kept
+from svc.mail.providers.imap.rows.moves import uids_by_id
 from svc.mail.providers.imap.session import Using
 from svc.mail.providers.seam import Refused, Unreachable
 from svc.store import Store, Tx
@@ -105,51 +109,86 @@ class Changing:
                 raise Refused(NO_KEYWORDS, status=405)
             if flags:
                 await self.using.command("UID", "STORE", str(uids), f"{sign}FLAGS.SILENT", f"({' '.join(flags)})")
-        moved = {} if target is None else await self._move(group.rows, target)
+        if target is not None and "MOVE" not in self.using.able:
+            if "UIDPLUS" not in self.using.able:
+                raise Refused(NO_MOVE, status=405)
+            moved = await self._copied(group.rows, target)
+        elif target is not None:
+            uids = uids_of(row.uid for row in group.rows)
+            answer = await self.using.command("UID", "MOVE", str(uids), Text(target.name))
+            moved = uids_by_id(group.rows, copied(answer, target))
+        else:
+            moved = {}
         await self.store.write(
             _store_all,
             account_id=self.account_id,
             group=group,
             target=target,
             moved=moved,
+            leaves="MOVE" not in self.using.able,
             add=add,
             remove=remove,
         )
+        if target is not None:
+            await remove_left(self.account_id, self.store, self.using)
 
-    async def _move(self, rows: Sequence[Kept], target: FolderRow) -> dict[int, int]:
-        """New UIDs by the old ones, as far as the server says them in a way that can be true."""
-        uids = uids_of(row.uid for row in rows)
-        if "MOVE" in self.using.able:
-            return copied(await self.using.command("UID", "MOVE", str(uids), Text(target.name)), target)
-        if "UIDPLUS" not in self.using.able:
-            raise Refused(NO_MOVE, status=405)
-        there = await self._there(rows, target)
-        await self.using.open(rows[0].folder_name)
-        moved: dict[int, int] = {}
-        if wanted := uids_of(row.uid for row in rows if row.mark not in there):
-            moved = copied(await self._copy(wanted, target), target)
-        await self.using.command("UID", "STORE", str(uids), "+FLAGS.SILENT", "(\\Deleted)")
-        await self.using.command("UID", "EXPUNGE", str(uids))
-        return moved
+    async def _copied(self, rows: Sequence[Kept], target: FolderRow) -> dict[str, int]:
+        """The UIDs of the copies in the target by the messages' ids, as far as they are known; each has one then. Of
+        one that had a copy before, another is not made."""
+        ids = [row.id for row in rows]
+        begun = await self.store.read(moves.begun, account_id=self.account_id, message_ids=ids, folder_id=target.id)
+        opened = await self.using.open(target.name, anew=True)
+        if opened.uid_validity != target.uid_validity:
+            raise Unreachable(NUMBERED_ANEW)
+        there = await self._there(
+            [row for row in rows if row.id in begun], target, since=min(begun.values(), default=1)
+        )
+        wanted = [row for row in rows if row.id not in there]
+        if not wanted:
+            return there
+        # Where a server does not say its next UID, all that is not known there may be the copy.
+        since = opened.uid_next or 1
+        await self.store.write(
+            moves.begin,
+            account_id=self.account_id,
+            message_ids=[row.id for row in wanted],
+            folder_id=target.id,
+            first_uid=since,
+        )
+        opened = await self.using.open(rows[0].folder_name, anew=True)
+        if opened.uid_validity != rows[0].uid_validity:
+            raise Unreachable(NUMBERED_ANEW)
+        made = uids_by_id(wanted, copied(await self._copy(wanted, target), target))
+        unsaid = [row for row in wanted if row.id not in made]
+        if unsaid:
+            await self.using.open(target.name, anew=True)
+            made |= await self._there(unsaid, target, since=since)
+        return there | made
 
-    async def _copy(self, uids: UidSet, target: FolderRow) -> Answer:
+    async def _copy(self, rows: Sequence[Kept], target: FolderRow) -> Answer:
         """Not broken off by a cancellation: the server goes on with what it was sent, and who looks before it is done
         would copy a second time."""
-        with trio.CancelScope(shield=True, deadline=trio.current_time() + COPY_ENDS_S):
-            return await self.using.command("UID", "COPY", str(uids), Text(target.name))
+        uids = uids_of(row.uid for row in rows)
+        try:
+            with trio.CancelScope(shield=True, deadline=trio.current_time() + COPY_ENDS_S):
+                return await self.using.command("UID", "COPY", str(uids), Text(target.name))
+        except CommandRefused:
+            await self.store.write(moves.end, account_id=self.account_id, message_ids=[row.id for row in rows])
+            raise
         raise Unreachable(_NO_ANSWER)
 
-    async def _there(self, rows: Sequence[Kept], target: FolderRow) -> frozenset[str]:
-        """The marks of those that were copied already: by a move that ended between its copy and its removal."""
-        marks = {row.mark for row in rows}
-        known = await self.store.read(queries.marks_in, folder_id=target.id, among=marks)
-        opened = await self.using.open(target.name, anew=True)
-        if opened.uid_next and opened.uid_next <= target.uid_next:
-            return known
-        first = max(target.uid_next, 1)
-        answer = await self.using.command("UID", "FETCH", f"{first}:{MAX_UID}", MEET)
-        new = arrivals(answer.all(Message), wanted=UidSet(((first, MAX_UID),)), now=0)
-        return known | (marks & {one.mark for one in new})
+    async def _there(self, rows: Sequence[Kept], target: FolderRow, *, since: int) -> dict[str, int]:
+        """The copies of these in the target, which is open: among what came there since, and is not known."""
+        if not rows or self.using.opened is None or not self.using.opened.messages:
+            return {}
+        known = set(await self.store.read(queries.known_uids, folder_id=target.id))
+        answer = await self.using.command("UID", "FETCH", f"{since}:{MAX_UID}", MEET)
+        new = arrivals(answer.all(Message), wanted=UidSet(((since, MAX_UID),)), now=0)
+        uids: dict[str, list[int]] = {}
+        for one in sorted(new, key=lambda one: -one.uid):
+            if one.uid not in known:
+                uids.setdefault(one.mark, []).append(one.uid)
+        return {row.id: uids[row.mark].pop() for row in rows if uids.get(row.mark)}
 
     async def _make(self, label: str, known: Sequence[FolderRow]) -> FolderRow:
         name = _below_the_inbox(written_name(roles.NEW_NAMES[label]), known)
@@ -168,6 +207,21 @@ class Changing:
         return await self.store.write(
             folder_rows.add_folder, account_id=self.account_id, place=place, uid_validity=opened.uid_validity
         )
+
+
+async def remove_left(account_id: str, store: Store, using: Using) -> None:
+    """Go on with the removal of what moves in two steps left behind. What a server refuses now it may do later."""
+    for left in await store.read(moves.left, account_id=account_id):
+        try:
+            opened = await using.open(left.folder_name, anew=True)
+            if opened.uid_validity != left.uid_validity or "UIDPLUS" not in using.able:
+                continue
+            uids = UidSet.of(left.uids)
+            await using.command("UID", "STORE", str(uids), "+FLAGS.SILENT", "(\\Deleted)")
+            await using.command("UID", "EXPUNGE", str(uids))
+        except CommandRefused:
+            continue
+        await store.write(moves.removed, folder_id=left.folder_id, uids=left.uids)
 
 
 def _below_the_inbox(name: bytes, known: Sequence[FolderRow]) -> bytes:
@@ -221,12 +275,16 @@ def _store_all(
     account_id: str,
     group: _Alike,
     target: FolderRow | None,
-    moved: dict[int, int],
+    moved: dict[str, int],
+    leaves: bool,
     add: frozenset[str],
     remove: frozenset[str],
 ) -> None:
+    """``leaves``: what was moved is still to be removed where it lay."""
     for row in group.rows:
-        uid = row.uid if target is None else moved.get(row.uid or 0)
+        uid = row.uid if target is None else moved.get(row.id)
+        if target is not None and leaves:
+            moves.leave(tx, account_id=account_id, before=row)
         message_rows.store_change(
             tx,
             account_id=account_id,

@@ -2,11 +2,14 @@
 
 What will be asked for soon is known (:meth:`Fetching.expect`), so it is fetched along, as much as there is room for,
 and handed out when it is asked for.
+
+A message that does not lie where the last look met it was deleted, moved, or its folder was numbered anew: which of
+them only another look can tell, and who is told that it is gone never asks again. So it is looked for first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -29,6 +32,7 @@ TOGETHER_BYTES: Final = 16 * 1024 * 1024
 _ITEMS: Final = "(UID FLAGS INTERNALDATE BODY.PEEK[])"
 _ITEMS_LABELLED: Final = "(UID FLAGS X-GM-LABELS INTERNALDATE BODY.PEEK[])"
 _GONE: Final = "The message is gone from the server."
+_MOVED: Final = "The message was moved while it was asked for; the server is asked again."
 NUMBERED_ANEW: Final = "The server has numbered a folder anew; it is read again first."
 
 Outcome = RawMessage | ProviderFault
@@ -36,16 +40,21 @@ Outcome = RawMessage | ProviderFault
 
 @dataclass(kw_only=True)
 class Fetching:
+    """``look``: one at the whole mailbox, by who has the turn."""
+
     account_id: str
     session: ImapSession
     store: Store
+    look: Callable[[Using], Awaitable[None]]
     _expected: dict[str, None] = field(default_factory=dict)
     _waiting: dict[str, int] = field(default_factory=dict)  # how many wait for it
     _ready: dict[str, Outcome] = field(default_factory=dict)
 
     def expect(self, message_ids: Sequence[str]) -> None:
-        """These will be asked for soon, in this order, and nothing that was expected before."""
+        """These will be asked for soon, in this order, and nothing that was expected before: what was fetched along
+        then, and tells how it was, is let go."""
         self._expected = dict.fromkeys(message_ids)
+        self._forget()
 
     async def get(self, message_id: str) -> RawMessage:
         """Raises :class:`ProviderFault`, and what the session raises."""
@@ -69,22 +78,37 @@ class Fetching:
 
     async def _fetch(self, using: Using, message_id: str) -> None:
         """That one, and with it what lies beside it and is wanted, too."""
-        for one in [one for one in self._ready if one not in self._waiting]:
-            del self._ready[one]  # expected, and then not asked for
+        self._forget()
+        found = await self._try(using, message_id)
+        if any(isinstance(one, MessageGone) for one in found.values()):
+            await self.look(using)
+            found = {one: outcome for one, outcome in found.items() if not isinstance(outcome, MessageGone)}
+            if message_id not in found:
+                found |= await self._try(using, message_id)
+            lost = await self.store.read(queries.lost, account_id=self.account_id)
+            missed = [one for one, outcome in found.items() if isinstance(outcome, MessageGone)]
+            there = await self.store.read(queries.kept, account_id=self.account_id, message_ids=missed)
+            for one in missed:  # moved while it was looked for: the next look tells where to
+                if one in lost or (one in there and there[one].uid is not None):
+                    found[one] = Unreachable(_MOVED)
+        self._ready |= found
+
+    async def _try(self, using: Using, message_id: str) -> dict[str, Outcome]:
         wanted = dict.fromkeys((message_id, *self._waiting, *self._expected))
         rows = await self.store.read(queries.kept, account_id=self.account_id, message_ids=wanted)
         together = _together(message_id, (rows[one] for one in wanted if one in rows and one not in self._ready))
-        if not together:
-            self._ready[message_id] = MessageGone(_GONE)
-            return
+        if not together or message_id not in rows:
+            return {message_id: MessageGone(_GONE)}
         try:
-            self._ready |= await self._ask(using, together)
+            return await self._ask(using, together)
         except CommandRefused:
             if len(together) > 1:
-                together = together[:1]
-                self._ready |= await self._ask_alone(using, together[0])
-            else:
-                self._ready[message_id] = _cannot(together[0])
+                return await self._ask_alone(using, together[0])
+            return {message_id: _cannot(together[0])}
+
+    def _forget(self) -> None:
+        """What was expected, and then not asked for."""
+        self._ready = {one: outcome for one, outcome in self._ready.items() if one in self._waiting}
 
     async def _ask_alone(self, using: Using, row: Kept) -> dict[str, Outcome]:
         try:
@@ -95,7 +119,7 @@ class Fetching:
     async def _ask(self, using: Using, rows: Sequence[Kept]) -> dict[str, Outcome]:
         opened = await using.open(rows[0].folder_name)
         if opened.uid_validity != rows[0].uid_validity:
-            return {row.id: Unreachable(NUMBERED_ANEW) for row in rows}
+            return {row.id: MessageGone(NUMBERED_ANEW) for row in rows}
         by_uid = {row.uid: row for row in rows if row.uid is not None}
         answer = await using.command(
             "UID", "FETCH", str(UidSet.of(by_uid)), _ITEMS_LABELLED if using.keeps_labels else _ITEMS

@@ -20,7 +20,7 @@ from svc.mail.model import IMPORTANT, INBOX, SENT
 from svc.mail.providers.folders import ARCHIVE, FLAGS, KEYWORD, ROLES
 from svc.mail.providers.imap import roles
 from svc.mail.providers.imap.answers import CommandRefused
-from svc.mail.providers.imap.changing import Changing
+from svc.mail.providers.imap.changing import Changing, remove_left
 from svc.mail.providers.imap.connection import ImapConnection
 from svc.mail.providers.imap.drafting import Drafting
 from svc.mail.providers.imap.faults import MailServerFault
@@ -79,7 +79,9 @@ class ImapProvider:
 
     def __post_init__(self) -> None:
         self._session = ImapSession(connect=self.connect)
-        self._fetching = Fetching(account_id=self.account_id, session=self._session, store=self.store)
+        self._fetching = Fetching(
+            account_id=self.account_id, session=self._session, store=self.store, look=partial(self._look, tell=True)
+        )
         self._leaving = Leaving(
             account_id=self.account_id,
             address=self.address,
@@ -211,6 +213,7 @@ class ImapProvider:
     # The parts
 
     async def _look(self, using: Using, *, tell: bool) -> None:
+        await remove_left(self.account_id, self.store, using)
         look = Look(account_id=self.account_id, store=self.store, clock=self.clock, using=using, tell=tell)
         await look.take()
         if await self._leaving.file_copies(using):

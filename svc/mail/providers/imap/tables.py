@@ -85,3 +85,27 @@ OWN_DRAFTS: Final = (
 )
 
 RENAMED: Final = ("alter table mail_imap_changes add column renamed integer not null default 0",)
+
+MOVES: Final = (
+    """
+    create table mail_imap_copies (             -- messages that are being copied, to be moved
+        account_id text not null references mail_accounts (id) on delete cascade,
+        id text not null,
+        folder_id integer not null references mail_imap_folders (id),   -- where the copy will lie, or lies already
+        first_uid integer not null,             -- from here on
+        primary key (account_id, id)
+    ) strict, without rowid
+    """,
+    "create index mail_imap_copies_folder on mail_imap_copies (folder_id)",
+    """
+    create table mail_imap_leftovers (          -- what is to be removed, for the message lies elsewhere by now
+        id integer primary key,
+        account_id text not null references mail_accounts (id) on delete cascade,
+        folder_id integer not null references mail_imap_folders (id),
+        uid integer,                            -- null: the folder was numbered anew
+        mark text not null,                     -- by which it is known again then
+        unique (folder_id, uid)
+    ) strict
+    """,
+    "create index mail_imap_leftovers_account on mail_imap_leftovers (account_id)",
+)

@@ -7,6 +7,7 @@ from typing import Final
 
 from svc.mail.providers.folders import ARCHIVE
 from svc.mail.providers.imap import roles
+from svc.mail.providers.imap.rows import moves
 from svc.mail.providers.imap.rows.changes import note
 from svc.mail.providers.imap.rows.messages import lose
 from svc.mail.providers.imap.rows.model import FolderRow, folder_of
@@ -39,6 +40,7 @@ def store_folders(tx: Tx, *, account_id: str, found: Sequence[roles.Place]) -> l
         )
     for gone in known.values():
         lose(tx, account_id=account_id, folder_id=gone.id, uids=None)
+        moves.forget_folder(tx, folder_id=gone.id)
         left = tx.value("select count(*) from mail_imap_places where folder_id = :id", id=gone.id)
         if left == 0:
             tx.run("delete from mail_imap_folders where id = :id", id=gone.id)

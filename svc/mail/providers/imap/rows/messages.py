@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -10,7 +10,7 @@ from svc.erase import Left
 from svc.ids import derived_id
 from svc.mail.model import DRAFT, SPAM, TRASH
 from svc.mail.providers.folders import ARCHIVE, Place, labels_of
-from svc.mail.providers.imap.rows import drafts, queries
+from svc.mail.providers.imap.rows import drafts, moves, queries
 from svc.mail.providers.imap.rows.changes import note, tell
 from svc.mail.providers.imap.rows.model import Arrival, Flags, FolderRow, Kept, kept_of
 from svc.mail.providers.imap.rows.queries import PLACE
@@ -20,7 +20,7 @@ ERASED_AT_ONCE: Final = 5_000
 _AWAY: Final = frozenset({SPAM, TRASH})
 
 
-def lose(tx: Tx, *, account_id: str, folder_id: int, uids: Iterable[int] | None) -> None:
+def lose(tx: Tx, *, account_id: str, folder_id: int, uids: Sequence[int] | None) -> None:
     """These are in the folder no more; ``None``: none of them is."""
     which = "uid is not null" if uids is None else "uid in (select value from json_each(:uids))"
     tx.run(
@@ -29,6 +29,10 @@ def lose(tx: Tx, *, account_id: str, folder_id: int, uids: Iterable[int] | None)
         now=tx.now,
         **({} if uids is None else {"uids": json_array(uids)}),
     )
+    if uids is None:
+        moves.numbered_anew(tx, folder_id=folder_id)
+    else:
+        moves.removed(tx, folder_id=folder_id, uids=uids)
 
 
 def store_flags(tx: Tx, *, account_id: str, folder_id: int, found: Iterable[Flags]) -> None:
@@ -56,7 +60,7 @@ def store_arrivals(
             folder_id=folder.id,
             uid=one.uid,
         )
-        if known is not None:
+        if known is not None or moves.is_left(tx, folder=folder, arrival=one):
             continue
         is_ours = folder.label == DRAFT and drafts.is_ours(tx, account_id=account_id, mark=one.draft_mark)
         is_edited = folder.label == DRAFT and folder.uid_validity == uid_validity
@@ -70,6 +74,7 @@ def store_arrivals(
 def forget_lost(tx: Tx, *, account_id: str, lost_before: Collection[str]) -> bool:
     """What was lost before a look that is through now, and did not come back, was deleted. Whether there is more that
     is lost."""
+    moves.forget_missed(tx, account_id=account_id)
     lost = queries.lost(tx, account_id=account_id)
     for message_id in lost & set(lost_before):
         note(tx, account_id, "deleted", message_id)
@@ -78,6 +83,7 @@ def forget_lost(tx: Tx, *, account_id: str, lost_before: Collection[str]) -> boo
 
 
 def forget(tx: Tx, *, account_id: str, message_id: str) -> None:
+    moves.end(tx, account_id=account_id, message_ids=[message_id])
     tx.run("delete from mail_imap_places where account_id = :account and id = :id", account=account_id, id=message_id)
 
 
@@ -124,6 +130,7 @@ def erase(tx: Tx, *, account_id: str) -> Left:
     tx.run("delete from mail_imap_changes where account_id = :id", id=account_id)
     tx.run("delete from mail_imap_keywords where account_id = :id", id=account_id)
     tx.run("delete from mail_imap_drafts where account_id = :id", id=account_id)
+    moves.erase(tx, account_id=account_id)
     tx.run("delete from mail_imap_folders where account_id = :id", id=account_id)
     return "nothing"
 
@@ -137,7 +144,12 @@ def _known_again(
     """Whether it is one that was lost, or a copy of ours that was awaited: it keeps its id. The copy of a draft that
     somebody has moved is a message like any other. ``is_edited``: what was lost in this same folder is another text,
     though it may have the same Message-ID and size."""
-    row = _same(tx, account_id, folder, arrival, is_ours=is_ours, is_edited=is_edited) or tx.one(
+    copied = moves.copy_met(tx, account_id=account_id, folder=folder, arrival=arrival)
+    if copied is not None:
+        moves.leave(
+            tx, account_id=account_id, before=queries.kept(tx, account_id=account_id, message_ids=[copied])[copied]
+        )
+    row = _same(tx, account_id, folder, arrival, copied=copied, is_ours=is_ours, is_edited=is_edited) or tx.one(
         f"""
         select {PLACE} where p.account_id = :account_id and p.folder_id = :folder_id
             and p.filing in (select value from json_each(:filings)) limit 1
@@ -191,9 +203,21 @@ def _is_renamed(tx: Tx, account_id: str, message_id: str, arrival: Arrival) -> b
 
 
 def _same(
-    tx: Tx, account_id: str, folder: FolderRow, arrival: Arrival, *, is_ours: bool, is_edited: bool
+    tx: Tx,
+    account_id: str,
+    folder: FolderRow,
+    arrival: Arrival,
+    *,
+    copied: str | None,
+    is_ours: bool,
+    is_edited: bool,
 ) -> tuple[Value, ...] | None:
-    """By the server's own number, wherever it lay; where there is none, one that is lost and looks the same."""
+    """The one that was ``copied``, to be moved there. By the server's own number, wherever it lay; where there is none,
+    one that is lost and looks the same."""
+    if copied is not None:
+        return tx.one(
+            f"select {PLACE} where p.account_id = :account_id and p.id = :id", account_id=account_id, id=copied
+        )
     if arrival.server_id is not None:
         return tx.one(
             f"select {PLACE} where p.account_id = :account_id and p.server_id = :server_id",

@@ -27,20 +27,15 @@ def kept(tx: ReadTx, *, account_id: str, message_ids: Iterable[str]) -> dict[str
 
 
 def known_uids(tx: ReadTx, *, folder_id: int) -> list[int]:
-    rows = tx.all("select uid from mail_imap_places where folder_id = :id and uid is not null", id=folder_id)
-    return [cast(int, uid) for (uid,) in rows]
-
-
-def marks_in(tx: ReadTx, *, folder_id: int, among: Iterable[str]) -> frozenset[str]:
+    """Also of what is only to be removed there."""
     rows = tx.all(
         """
-        select mark from mail_imap_places
-        where folder_id = :id and uid is not null and mark in (select value from json_each(:among))
+        select uid from mail_imap_places where folder_id = :id and uid is not null
+        union all select uid from mail_imap_leftovers where folder_id = :id and uid is not null
         """,
         id=folder_id,
-        among=json_array(among),
     )
-    return frozenset(str(mark) for (mark,) in rows)
+    return [cast(int, uid) for (uid,) in rows]
 
 
 def lost(tx: ReadTx, *, account_id: str) -> frozenset[str]:
