@@ -81,6 +81,9 @@ UPLOAD_ADDRESSES: Final = _size(1, 2)
 MAILBOX_STORY: Final = _size(12, 2_000)
 """Steps of one mailbox, changed here and by another program, with connections that break and starts anew."""
 
+BETWEEN_STORIES: Final = _size(1, 150)
+"""Mailboxes, at each kind of server, that other programs change between any two commands of ours."""
+
 STORY_ANY: Final = _size(2, 3)
 STORY_TELLING: Final = _size(3, 5)
 STORY_JUMPS: Final = _size(3, 5)

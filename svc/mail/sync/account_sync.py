@@ -303,7 +303,7 @@ class AccountSync:
         """All that happened to one message. A new one is fetched as it is now, labels included. Returns why it is to be
         asked for again."""
         first = changes[0]
-        gone = [change for change in changes if change.kind == "deleted"]
+        gone = [] if _came_back(changes) else [change for change in changes if change.kind == "deleted"]
         known = await self.store.read(
             thread_queries.known_ids, account_id=self.account_id, provider_message_ids=[first.message_id]
         )
@@ -382,10 +382,16 @@ def _by_message(changes: Iterable[HistoryChange]) -> list[list[HistoryChange]]:
     return list(grouped.values())
 
 
+def _came_back(changes: Sequence[HistoryChange]) -> bool:
+    """Whether it was met again after it was taken for deleted: a server may not list a folder for a moment."""
+    kinds = [change.kind for change in changes]
+    return "deleted" in kinds and "added" in kinds[kinds.index("deleted") :]
+
+
 def _are_not_enough(changes: Sequence[HistoryChange]) -> bool:
     """The message has another name now, or a label both came and went: then the outcome hangs on the order of telling,
     which nobody promised."""
-    if any(change.renamed for change in changes):
+    if any(change.renamed for change in changes) or _came_back(changes):
         return True
     came: set[str] = set()
     went: set[str] = set()
