@@ -1,6 +1,6 @@
 // @ts-check
 /** The places of mail in the navigation: the lists that everybody has, then the labels and the accounts there are. */
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { closeDrawer, drawerOpen } from "../frame.js";
 import { navigate } from "../router.js";
 import { html } from "../ui/html.js";
@@ -11,7 +11,7 @@ import { accountOf, accounts, unifiedUnread } from "./accounts.js";
 import { mailPath, mailPlace, parseMailAddress } from "./address.js";
 import { connectOpen } from "./connect.js";
 import { draftsCount } from "./drafts_list.js";
-import { labels, labelsProblem, ownLabels, wantLabels } from "./labels.js";
+import { labels, labelsProblem, loadLabels, ownLabels, wantLabels } from "./labels.js";
 import { chipStyle } from "./row.js";
 
 /** @typedef {import("./address.js").View} View */
@@ -34,7 +34,10 @@ export const PLACES = [
 
 /** The labels that people made, of the account that is shown, or of all. */
 export function LabelsPanel() {
-  useEffect(() => void wantLabels(), []);
+  // Another account has labels of its own, which come with its first mail.
+  const reading = (accounts.value ?? []).map(({ id, state }) => `${id} ${state}`).join();
+  const known = useRef(reading);
+  useEffect(() => void (known.current === reading ? wantLabels() : loadLabels()), [reading]);
   const at = mailPlace.value;
   const accountId = at?.accountId ?? null;
   const own = ownLabels(accountId);
@@ -67,7 +70,8 @@ export function AccountsPanel() {
         ${unread > 0 && html`<b class="side-count" data-n=${number(unread)} aria-hidden="true"></b>`}</a>
     </li>`)}
     <li><button class="side-row" onClick=${connect}>
-      <${Icon} name="plus" /><span class="side-word">Connect another account</span></button></li></ul>
+      <${Icon} name="plus" /><span class="side-word">Connect ${known.length ? "another" : "an"} account</span>
+      </button></li></ul>
   </div>`;
 }
 

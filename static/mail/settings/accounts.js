@@ -55,7 +55,7 @@ export function AccountsSection() {
       <p class="fine">Their mail stays readable here; nothing comes or goes.</p>${apart.map(card)}`}
     ${(known ?? []).filter(isShared).map((account) => html`<${SharedCard} key=${account.id} account=${account} />`)}
     <div><button class="button" onClick=${() => { connectOpen.value = true; }}>
-      <${Icon} name="plus" size=${16} /> Connect another account</button></div>
+      <${Icon} name="plus" size=${16} /> Connect ${known?.length ? "another" : "an"} account</button></div>
     <${ConnectDialog} />`;
 }
 
