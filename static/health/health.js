@@ -32,10 +32,11 @@ export function HealthSection() {
 function Row({ check }) {
   const { name, summary, state, detail, remedy } = check;
   return html`<li class="thing health-check" data-state=${state}><div class="thing-text">
-    <p class="thing-title">${name} <span class=${`badge ${state === "ok" ? "open" : ""}`}>${SHOWN[state]}</span></p>
+    <p class="thing-title health-name">${name}${" "}
+      <span class=${`badge ${state === "ok" ? "open" : ""}`}>${SHOWN[state]}</span></p>
     <p>${detail}</p>
     ${remedy && html`<p class="health-remedy">${remedy}</p>`}
-    <p class="fine">${summary}</p>
+    ${state !== "ok" && html`<p class="fine">${summary}</p>`}
   </div></li>`;
 }
 

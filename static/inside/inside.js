@@ -1,6 +1,7 @@
 // @ts-check
 /** What runs in the service right now: its tasks, what waits, and what went wrong last. Looks again by itself. */
 import { useEffect, useState } from "preact/hooks";
+import { accountOf } from "../mail/accounts.js";
 import { Pending, useFetched } from "../settings/fetched.js";
 import { ago, fileSize, fullTime, number, plural } from "../ui/format.js";
 import { html } from "../ui/html.js";
@@ -111,7 +112,8 @@ function Accounts({ of: { accounts, at } }) {
       tabindex="0"><table>
       <thead><tr><th>Account</th><th>Owner</th><th>Provider</th><th>State</th><th>Synced</th></tr></thead>
       <tbody>${accounts.map(({ id, owner, provider, state, lastSyncedAt }) => html`<tr key=${id}>
-        <td>${id}</td><td>${owner || "nobody yet"}</td><td>${provider}</td><td>${state}</td>
+        <td title=${id}>${accountOf(id)?.address ?? id}</td><td>${owner || "nobody yet"}</td>
+        <td>${provider}</td><td>${state}</td>
         <td>${lastSyncedAt === null ? "never" : ago(lastSyncedAt, Date.parse(at))}</td></tr>`)}</tbody>
     </table></div>`}
   </section>`;

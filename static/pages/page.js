@@ -94,7 +94,8 @@ function NewPage() {
     if (wanted) navigate(pageHref(wanted));
   };
   return html`<h1>Pages</h1>
-    <p class="quiet-text">Notes in Markdown, each at a path of its own. What is below a page shares its readers.</p>
+    <p class="quiet-text page-about">Notes in Markdown, each at a path of its own. What is below a page shares its
+      readers.</p>
     <form class="page-form" onSubmit=${submit}>
       <label class="field grow">Open or make a page
         <input value=${path} placeholder="clients/harbour/notes" autocapitalize="none" spellcheck=${false}

@@ -3,6 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { Pending, reasonOf, useFetched } from "../settings/fetched.js";
+import { plural } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { toast } from "../ui/toast.js";
 
@@ -36,11 +37,11 @@ function Show({ usage, load }) {
       onInput=${(/** @type {Event} */ event) => setWanted({ ...wanted,
         [name]: Number(/** @type {HTMLInputElement} */ (event.target).value) })} /></label>`;
   return html`<section class="setting" aria-label="Language models">
-    <p><bdi>${model}</bdi> is asked (SVC_MODEL). ${price.input + price.output > 0
+    <p><bdi>${model}</bdi> is asked, as <code>SVC_MODEL</code> says. ${price.input + price.output > 0
       ? `A million tokens cost $${price.input} read and $${price.output} written.` : "It costs nothing."}</p>
     ${problem && html`<p class="form-problem" role="status">${problem}</p>`}
-    <p>Yours: $${today.usd.toFixed(4)} today in ${today.calls} calls, $${month.usd.toFixed(2)} in 30 days.</p>
-    ${everybody && html`<p>Everybody today: $${everybody.usd.toFixed(4)} in ${everybody.calls} calls.</p>
+    <p>Yours: ${dollars(today.usd)} today in ${plural(today.calls, "call")}, ${dollars(month.usd)} in 30 days.</p>
+    ${everybody && html`<p>Everybody today: ${dollars(everybody.usd)} in ${plural(everybody.calls, "call")}.</p>
       <form class="ceilings" onSubmit=${save}><h2>Ceilings</h2>
         ${field("dayUsd", "Dollars a day, for everybody together")}
         ${field("runUsd", "Dollars for one run")}
@@ -49,4 +50,9 @@ function Show({ usage, load }) {
         ${fault && html`<p class="form-problem" role="alert">${fault}</p>`}
       </form>`}
   </section>`;
+}
+
+/** Less than a cent is told in tenths of one. @param {number} usd */
+function dollars(usd) {
+  return `$${usd.toFixed(usd > 0 && usd < 0.1 ? 4 : 2)}`;
 }

@@ -71,8 +71,8 @@ function Nothing() {
   return html`<div class="empty">
     <${Icon} name="tasks" size=${44} />
     <p class="empty-title">Nothing waits for you</p>
-    <p>What a program asks before it acts, mail that could not be sent, and mail that goes at a time you chose stand
-      here. Nothing is scheduled. In the compose window, the clock beside Send chooses a time.</p>
+    <p>What an agent asks before it acts, mail that could not be sent, and mail that goes later stand here.</p>
+    <p>Nothing is scheduled. The clock beside Send chooses when a mail goes.</p>
   </div>`;
 }
 

@@ -97,7 +97,7 @@ def _room(home: Path) -> Finding:
         return failed("The disk takes no more files: its file system has no inode left", remedy)
     if free < LITTLE_ROOM_BYTES:
         return warning(f"The disk is nearly full: {free // _MEBIBYTE} MiB are free", remedy)
-    return ok(f"{free // _MEBIBYTE} MiB are free")
+    return ok(f"{free / 2**30:,.1f} GiB are free")
 
 
 async def _ports(context: CheckContext) -> Sequence[Finding]:
