@@ -40,7 +40,7 @@ demo: $(STAMP) $(VENDOR)  ## the same with the fake providers and a small compan
 # colour; the thorough ones walk a whole corpus, or each step of an enumeration, or wait for real programs; peers are
 # outside systems.
 test: $(STAMP) $(VENDOR)  ## the tests, but for journeys, looks, peers and thorough ones, which take longer; skips say what is missing
-	$(PYTEST) -m "not journey and not thorough and not peer" --ignore-glob='*_looks.py'
+	$(PYTEST) -m "not journey and not thorough and not peer and not look"
 
 soak: export SVC_SOAK := 1
 soak: $(STAMP) $(VENDOR)  ## the same in large sizes (tests/sizes.py), for a night; SOAK=tests/mail does a part

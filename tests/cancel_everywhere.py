@@ -65,9 +65,12 @@ class Interrupted(Instrument):
         return above is not None
 
 
-async def cancel_everywhere(attempt: Callable[[Interrupted], Awaitable[None]]) -> int:
-    """Make attempts until the flow gets through uncut. Returns how many steps it took then."""
-    for step in count(1):
+async def cancel_everywhere(attempt: Callable[[Interrupted], Awaitable[None]], *, every: int = 1) -> int:
+    """Make attempts until the flow gets through uncut. Returns how many steps it took then.
+
+    ``every``: only each so many steps is one cut, where an attempt costs much.
+    """
+    for step in count(1, every):
         assert step <= STEPS_MAX, f"the flow takes more than {STEPS_MAX} steps"
         for waiting in (False, True):
             interrupted = Interrupted(step=step, waiting=waiting)

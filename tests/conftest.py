@@ -30,6 +30,9 @@ from tests.support.warm import started_processes, warm_processes
 YOUNG_OBJECTS = 50_000
 """So many more of them begin a collection. The usual 700 spend a tenth of the tests' time."""
 
+JOURNEYS_END_AT = 0.7
+"""The last journey begins when so much of the other files is done."""
+
 settings.register_profile("ours", max_examples=sizes.EXAMPLES, deadline=None, suppress_health_check=sizes.NO_SPEED)
 settings.load_profile("ours")
 
@@ -40,14 +43,39 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(StallAlarm())
 
 
+def in_order(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Files that wait beside files that work: journeys wait for other processes most of their time, so they come evenly
+    between the others, and none among the last, where one process would end alone with it. Files of ``tests/web`` stay
+    together, since they share a browser, and come last, their longest first.
+    """
+    files: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.path, []).append(item)
+    in_web = [file for path, file in files.items() if path.parent.name == "web"]
+    in_web.sort(key=lambda file: not _any_is(file, "look"))
+    elsewhere = [file for path, file in files.items() if path.parent.name != "web"]
+    return [item for part in (elsewhere, in_web) for file in _spread(part) for item in file]
+
+
+def _spread(files: list[list[pytest.Item]]) -> list[list[pytest.Item]]:
+    waiting = [file for file in files if _any_is(file, "journey")]
+    working = [file for file in files if not _any_is(file, "journey")]
+    ordered: list[tuple[float, list[pytest.Item]]] = [(place, file) for place, file in enumerate(working, start=1)]
+    for number, file in enumerate(waiting):
+        ordered.append((number / len(waiting) * len(working) * JOURNEYS_END_AT, file))
+    return [file for _, file in sorted(ordered, key=lambda one: one[0])]
+
+
+def _any_is(file: list[pytest.Item], kind: str) -> bool:
+    return any(item.get_closest_marker(kind) is not None for item in file)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if iscoroutinefunction(getattr(item, "obj", None)):
             virtual_time.put_on_virtual_time(item)
-    # The longest files first: else one process ends alone with the last of them. Journeys also wait more than they
-    # work, which leaves room for the rest beside them.
-    items.sort(key=lambda item: item.get_closest_marker("journey") is None)
+    items[:] = in_order(items)
 
 
 def pytest_collection_finish() -> None:

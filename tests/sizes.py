@@ -62,6 +62,9 @@ IMAP_MAILS: Final = _size(60, 6_046)
 TAKEN_UP_DRAFTS: Final = _size(1, 20)
 """In the life of each the service is killed once."""
 
+CUT_STRIDE: Final = _size(5, 1)
+"""A flow of some hundred steps, each a service of its own, is cut at each of them, or at each fifth."""
+
 RUN_STRIDE: Final = _size(61, 1)
 """A run of 20 steps is killed before, in and after each step: at each of these 80 places, or at two of them."""
 

@@ -163,6 +163,7 @@ def test_somebody_who_is_signed_out_does_not_knock_at_the_socket(start: Callable
     assert knocked == []
 
 
+@pytest.mark.look
 @needs(AXE)
 @pytest.mark.parametrize("size", ["desktop", "phone"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -13,7 +13,7 @@ from tests.peers.needs import AXE, AXE_PATH, need
 from tests.support.browser import DESKTOP, PHONE, App, still
 from tests.web.fake_server import World
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.look]
 
 SHOTS = Path(__file__).parents[1] / "shots"
 SMALLEST_TARGET_PX = 44

@@ -103,6 +103,7 @@ def test_pasting_as_plain_text_leaves_the_format_behind(app: App) -> None:
     expect(text(page).locator("b")).to_have_count(1)
 
 
+@pytest.mark.look
 def test_the_toolbar_folds_on_a_phone_and_passes_axe(start: Callable[..., App]) -> None:
     app = start(**NARROW, color_scheme="dark")
     page = app.open()
@@ -121,6 +122,7 @@ def test_the_toolbar_folds_on_a_phone_and_passes_axe(start: Callable[..., App]) 
     check(page, "writing-phone-formats")
 
 
+@pytest.mark.look
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_toolbar_stands_in_one_line_where_there_is_room(start: Callable[..., App], scheme: str) -> None:
     app = start(**WIDE, color_scheme=scheme)

@@ -15,7 +15,7 @@ from tests.web.fake_server import World
 from tests.web.test_app_looks import NARROW, WIDE, ZOOMED, check, small_targets
 from tests.web.writer import address, give_file, ready, saved, text, window
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.look]
 
 LOOKS: list[tuple[str, dict[str, Any]]] = [
     ("light", {**WIDE, "color_scheme": "light"}),

@@ -122,6 +122,7 @@ def test_pictures_of_others_do_not_come_in(app: App) -> None:
     assert app.world.leaks == []
 
 
+@pytest.mark.look
 def test_pictures_fit_a_phone_and_pass_axe(start: Callable[..., App]) -> None:
     app = start(**NARROW, color_scheme="dark")
     page = app.open("/p/mail/t/thr_00", ready="iframe")

@@ -13,7 +13,7 @@ from tests.support.browser import App, still
 from tests.web.fake_server import World
 from tests.web.test_app_looks import check
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.look]
 
 WIDTHS = (320, 390, 600, 768, 1024, 1280, 1920, 2560)
 BARS = (".top", ".tabs", ".list-top", ".bottom-bar", ".side-head", ".side-foot", ".thread-toolbar")

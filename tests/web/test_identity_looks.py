@@ -14,7 +14,7 @@ from tests.web import fake_world
 from tests.web.fake_identity import JONAS, IdentityWorld, signed_in
 from tests.web.test_app_looks import check, small_targets
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.look]
 
 LOGINS: dict[str, tuple[str, dict[str, Any]]] = {
     "unclaimed": ("/login", fake_world.me()),

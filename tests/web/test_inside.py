@@ -68,6 +68,7 @@ def test_a_member_does_not_see_it(start: Callable[..., App]) -> None:
     expect(page.get_by_role("link", name="Inside")).to_have_count(0)
 
 
+@pytest.mark.look
 @pytest.mark.parametrize("size", SIZES)
 def test_it_passes_axe_and_fits(start: Callable[..., App], size: str) -> None:
     need(AXE)

@@ -11,7 +11,7 @@ from tests.web import fake_world
 from tests.web.fake_server import World
 from tests.web.test_app_looks import NARROW, WIDE, check, small_targets
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.look]
 
 
 def marked_world() -> World:

@@ -276,6 +276,7 @@ def test_an_upload_that_finds_no_server_says_so_and_one_shows_how_far_it_is(visi
     expect(page.get_by_role("alert")).to_contain_text("can’t be reached")
 
 
+@pytest.mark.look
 @needs(AXE)
 @pytest.mark.parametrize(("name", "context"), LOOKS, ids=[name for name, _ in LOOKS])
 def test_pages_pass_axe_and_fit(

@@ -79,6 +79,7 @@ def test_nobody_is_found_by_what_nobody_is_called(start: Callable[..., App]) -> 
     app.at("/p/people")
 
 
+@pytest.mark.look
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_people_look_well_and_pass_axe(start: Callable[..., App], scheme: str) -> None:
     app = start(Peopled(), viewport=PHONE, has_touch=True, is_mobile=True, color_scheme=scheme)

@@ -14,7 +14,7 @@ from tests.web.refusal import Refusal
 from tests.web.test_app_looks import small_targets
 from tests.web.test_identity_looks import SIZES, check_in_both_lights
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.look]
 
 TERN: Final = "svc-plugin-tern-and-tide"
 NOTE: Final = {"plugin": TERN, "pluginTitle": "Tern & Tide", "kind": "note", "name": "handbook", "title": "Handbook"}

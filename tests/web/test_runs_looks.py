@@ -13,7 +13,7 @@ from tests.web.fake_runs import moment, step
 from tests.web.test_app_looks import small_targets
 from tests.web.test_identity_looks import SIZES, check_in_both_lights
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.look]
 
 ERROR = {"type": "OSError", "message": "The provider did not answer within 30 seconds."}
 

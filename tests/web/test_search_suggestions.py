@@ -188,11 +188,13 @@ def test_pages_people_and_files_are_found_beside_mail(app: App) -> None:
     also.get_by_role("region", name="People").get_by_role("link", name="Harbour Office").wait_for()
 
 
+@pytest.mark.look
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_suggestions_chips_and_sections_pass_axe(start: Callable[..., App], scheme: str) -> None:
     walk(start(World(), **WIDE, color_scheme=scheme), f"search-{scheme}")
 
 
+@pytest.mark.look
 def test_they_fit_a_phone_and_a_finger(start: Callable[..., App]) -> None:
     app = start(World(), **NARROW)
     walk(app, "search-phone")

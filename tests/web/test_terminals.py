@@ -224,6 +224,7 @@ def test_who_is_no_admin_sees_none_and_neither_does_a_public_server(start: Calla
     expect(page.get_by_role("link", name="Terminal")).to_have_count(1)
 
 
+@pytest.mark.look
 @pytest.mark.parametrize("size", SIZES)
 def test_it_passes_axe_and_fits(sit: Callable[..., Sitting], size: str) -> None:
     world = TerminalWorld(kept=LISTING + PROMPT)

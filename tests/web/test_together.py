@@ -42,6 +42,7 @@ def test_those_who_belong_together_are_added_at_a_press_and_never_twice(start: C
     expect(offers).to_have_count(0)
 
 
+@pytest.mark.look
 def test_it_fits_a_phone_and_passes_axe(start: Callable[..., App]) -> None:
     app = start(world(), **NARROW, color_scheme="dark")
     page = app.open()

@@ -18,7 +18,7 @@ from tests.support.process import ServiceProcess
 from tests.web.fake_server import World
 from tests.web.test_frame_looks import world_of
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.look]
 
 WIDTHS = (320, 390, 600, 768, 1024, 1280, 2560)
 HEIGHT_PX = 860

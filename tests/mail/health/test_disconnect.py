@@ -32,6 +32,7 @@ from tests.cancel_everywhere import Interrupted, cancel_everywhere
 from tests.connections.kept_in_memory import KeptInMemory
 from tests.quiet import all_quiet
 from tests.recorded_log import RecordedLog
+from tests.sizes import CUT_STRIDE
 from tests.support.mailbox import MIA, Rig, mail, open_rig
 from tests.support.service import RpcError, Service, open_service
 
@@ -265,7 +266,7 @@ async def full_sync_and_poll(rig: Rig, account_id: str) -> None:
 async def test_nothing_is_written_after_a_disconnect_at_any_step_of_a_sync(
     wall: VirtualClock, log: RecordedLog, erase: bool
 ) -> None:
-    assert await at_every_step(wall, flow=full_sync_and_poll, erase=erase, log=log, every=3) > 50
+    assert await at_every_step(wall, flow=full_sync_and_poll, erase=erase, log=log, every=CUT_STRIDE) > 50
 
 
 @pytest.mark.thorough
@@ -281,7 +282,7 @@ async def test_nothing_is_written_after_an_erasure_at_any_step_of_a_mirror(
                 await rig.store.write(thread_actions.archive, rig.principal, thread_ids=[thread_id])
         await rig.loop_of(account_id).sync_now()
 
-    assert await at_every_step(wall, flow=flow, erase=True, log=log, every=3) > 50
+    assert await at_every_step(wall, flow=flow, erase=True, log=log, every=CUT_STRIDE) > 50
 
 
 @pytest.mark.thorough
@@ -303,7 +304,7 @@ async def test_an_erasure_cut_anywhere_holds_and_is_finished_later(
                 left = await everything(rig)
                 assert left["mail_accounts"] == left["mail_messages"] == left["events"] == []
 
-    assert await cancel_everywhere(attempt) > 5
+    assert await cancel_everywhere(attempt, every=CUT_STRIDE) > 5
 
 
 async def test_kept_news_of_an_erased_account_say_nothing_of_its_mail(
