@@ -95,11 +95,11 @@ def _load(browser: Browser, address: str) -> Load:
     wire.send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
     began = time.perf_counter()
     page.goto(address, wait_until="commit")
-    page.wait_for_selector("[role=option]")
+    page.wait_for_selector("[data-thread]")
     page.keyboard.press("j")
-    page.wait_for_selector("[role=option][aria-selected=true]")
+    page.wait_for_selector("[data-thread][aria-current=true]")
     usable = time.perf_counter() - began
-    painted = float(page.evaluate("performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? NaN"))
+    painted = float(page.evaluate("performance.getEntriesByName('first-paint')[0]?.startTime ?? NaN"))
     found = Load(answers=len(sizes), kib=sum(sizes) / 1_024, painted_s=painted / 1_000, usable_s=usable)
     context.close()
     return found

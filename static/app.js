@@ -46,7 +46,13 @@ function boot() {
   startPaletteCommands();
   void loadMe().then(listenOnce);
   if (!isBare()) for (const row of features()) row.start?.();
-  render(html`<${App} />`, /** @type {HTMLElement} */ (document.getElementById("app")));
+  queueMicrotask(draw); // after what was asked for has left
+}
+
+function draw() {
+  const root = /** @type {HTMLElement} */ (document.getElementById("app"));
+  root.replaceChildren(); // what stood here meanwhile
+  render(html`<${App} />`, root);
 }
 
 /** Whether the page stands alone: the login page does. */

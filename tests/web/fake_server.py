@@ -428,7 +428,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def shell(self) -> None:
         page = shell_page((app_folder() / "index.html").read_text(), (), base=BASE, off=self.world.off)
-        inline = re.findall(r"<script type=\"importmap\">(.*?)</script>", page, re.DOTALL)
+        inline = re.findall(r"<script(?: type=\"importmap\")?>(.*?)</script>", page, re.DOTALL)
         hashes = [f"sha256-{base64.b64encode(hashlib.sha256(one.encode()).digest()).decode()}" for one in inline]
         self.answer(200, "text/html; charset=utf-8", page.encode(), [("content-security-policy", shell_csp(hashes))])
 
