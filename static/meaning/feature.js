@@ -22,8 +22,8 @@ export const FEATURE = {
     show: ({ text }) => html`<${Shell}><${BestPage} text=${text} /></${Shell}>`,
   }],
   settings: [
-    { name: "meaning", label: "By meaning", title: "Search by meaning", group: "Mail", icon: "search", order: 31,
-      holds: ["Search by meaning", "Semantic search", "Best match", "Embeddings", "Vectors"], show: MeaningSection },
+    { name: "meaning", label: "Search by meaning", title: "Search by meaning", group: "Mail", icon: "search", order: 31,
+      holds: ["Semantic search", "Best match", "Embeddings", "Vectors"], show: MeaningSection },
   ],
   async lookup(text) {
     if (text.trim().split(/\s+/).length < MIN_WORDS) return [];

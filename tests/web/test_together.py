@@ -28,10 +28,10 @@ def test_those_who_belong_together_are_added_at_a_press_and_never_twice(start: C
     page = compose(app)
     offers = page.get_by_role("group", name="Usually written to together").get_by_role("button")
     address(page, JONAS)
-    expect(offers).to_have_text(["Amara Osei", "Harbour Office"])
+    expect(offers).to_have_text(["Amara Osei", "Harbour Office", "All 2"])
     app.press("Tab")
     expect(page.get_by_label("Subject")).to_be_focused()  # they are not in the way
-    app.press("Shift+Tab", "Shift+Tab", "Shift+Tab", "Shift+Tab")
+    app.press("Shift+Tab", "Shift+Tab", "Shift+Tab", "Shift+Tab", "Shift+Tab")
     expect(offers.nth(1)).to_be_focused()
     app.press("Enter")
     expect(chips(page)).to_have_text([JONAS, "Harbour Office"])
@@ -43,7 +43,7 @@ def test_those_who_belong_together_are_added_at_a_press_and_never_twice(start: C
 
 
 @pytest.mark.look
-def test_it_fits_a_phone_and_passes_axe(start: Callable[..., App]) -> None:
+def test_it_fits_a_phone_and_passes_axe_and_all_come_at_one_press(start: Callable[..., App]) -> None:
     app = start(world(), **NARROW, color_scheme="dark")
     page = app.open()
     page.get_by_role("button", name="Compose", exact=True).click()
@@ -52,3 +52,5 @@ def test_it_fits_a_phone_and_passes_axe(start: Callable[..., App]) -> None:
     expect(page.get_by_role("button", name="Add Amara Osei")).to_be_visible()
     assert "\n".join(small_targets(page)) == ""
     check(page, "writing-phone-together")
+    page.get_by_role("button", name="Add all 2").click()
+    expect(chips(page)).to_have_text([JONAS, "Amara Osei", "Harbour Office"])

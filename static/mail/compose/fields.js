@@ -46,7 +46,7 @@ export function Fields({ draft, signatureWanted, subject = true }) {
     <${From} sender=${fields} change=${from} />
     ${line("to", "To", html`
       <${Together} to=${fields.to} others=${[...fields.cc, ...fields.bcc]}
-        add=${(/** @type {Person} */ person) => draft.write({ to: [...draft.fields.value.to, person] })} />
+        add=${(/** @type {Person[]} */ people) => draft.write({ to: [...draft.fields.value.to, ...people] })} />
       ${!cc && html`<button type="button" class="copies" onClick=${() => setCopies(true)}>Cc</button>`}
       ${!bcc && html`<button type="button" class="copies" onClick=${() => setBlind(true)}>Bcc</button>`}`)}
     ${cc && line("cc", "Cc", null)}

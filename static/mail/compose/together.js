@@ -1,5 +1,5 @@
 // @ts-check
-/** Whom one usually writes to together with those who stand in To: offered, each at a press. */
+/** Whom one usually writes to together with those who stand in To: offered, each at a press, or all at one. */
 import { useEffect, useState } from "preact/hooks";
 import { query } from "../../rpc.js";
 import { html } from "../../ui/html.js";
@@ -11,7 +11,7 @@ const MOST_NAMED = 2;
 const MOST_OFFERED = 3;
 
 /**
- * @param {{ to: Person[], others: Person[], add: (person: Person) => void }} props `others`: who stands in Cc and Bcc
+ * @param {{ to: Person[], others: Person[], add: (people: Person[]) => void }} props `others`: who stands in Cc and Bcc
  */
 export function Together({ to, others, add }) {
   const named = to.map(({ address }) => address.toLowerCase());
@@ -20,8 +20,8 @@ export function Together({ to, others, add }) {
   const there = new Set([...to, ...others].map(({ address }) => address.toLowerCase()));
   const shown = offered.filter(({ address }) => !there.has(address.toLowerCase())).slice(0, MOST_OFFERED);
   if (!shown.length) return null;
-  const press = (/** @type {Suggestion} */ { name, address }) => {
-    add({ name, address });
+  const press = (/** @type {Suggestion[]} */ ...people) => {
+    add(people.map(({ name, address }) => ({ name, address })));
     document.getElementById("compose-to")?.focus();
   };
   return html`<div class="together" role="group" aria-label="Usually written to together">
@@ -29,6 +29,8 @@ export function Together({ to, others, add }) {
     ${shown.map((one) => html`<button type="button" key=${one.address} class="together-person" title=${one.address}
       aria-label=${`Add ${wordsOf(one)}`} onClick=${() => press(one)}>
       <${Icon} name="plus" size=${12} /><bdi>${wordsOf(one)}</bdi></button>`)}
+    ${shown.length > 1 && html`<button type="button" class="together-person" onClick=${() => press(...shown)}
+      aria-label=${`Add all ${shown.length}`}><${Icon} name="plus" size=${12} />All ${shown.length}</button>`}
     <p class="sr-only" role="status">Usually written to as well: ${shown.map(wordsOf).join(", ")}. Shift and Tab lead to
       them.</p>
   </div>`;
