@@ -56,7 +56,7 @@ export function FilesPage({ filter }) {
   useEffect(() => {
     document.title = "Files – svc";
   }, []);
-  return html`<main class="panel files-page" ...${listeners}><div class="files-frame">
+  return html`<main class="panel scrolls files-page" ...${listeners}><div class="page-frame">
     <div class="files-head"><h1>Files</h1><${UploadButton} /></div>
     <${Tools} filter=${filter} text=${text} setText=${setText} />
     <${UploadList} uploads=${uploading.list.value} cancel=${uploading.cancel} />

@@ -44,7 +44,7 @@ export function BestPage({ text }) {
   const some = found && found.threads.length + found.pages.length > 0;
   const count = found && `${plural(found.threads.length, "thread")} and ${plural(found.pages.length, "page")}`;
   const said = busy ? "Searching" : !found ? "" : some ? `${count}, the best first` : "Nothing found.";
-  return html`<main class="panel best-page"><div class="best-frame">
+  return html`<main class="panel scrolls"><div class="page-frame">
     <h1>Best match</h1>
     <form class="best-form" role="search" onSubmit=${ask}>
       <input id=${FIELD} class="best-find" type="search" aria-label="What is it about?" placeholder="What is it about?"
@@ -57,7 +57,7 @@ export function BestPage({ text }) {
     <p class="fine" role="status">${said}</p>
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
     ${found?.problem && html`<p class="notice">${found.problem}${" "}
-      <a href="/settings/meaning">Settings, By meaning</a></p>`}
+      <a href="/settings/meaning">Settings, Search by meaning</a></p>`}
     ${found?.notices.map((one) => html`<p key=${one} class="fine"><bdi>${one}</bdi></p>`)}
     ${found && found.pages.length > 0 && html`<${Pages} found=${found} />`}
     ${found && found.threads.length > 0 && html`<${Threads} found=${found} />`}

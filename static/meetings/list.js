@@ -30,7 +30,7 @@ export function MeetingsPage() {
     document.title = "Meetings – svc";
   }, []);
   const meetings = (found.data?.meetings ?? []).filter(({ id }) => id !== recording.value?.id);
-  return html`<main class="panel meetings"><div class="meetings-frame">
+  return html`<main class="panel scrolls"><div class="page-frame">
     <h1>Meetings</h1>
     ${found.data && !found.data.recogniser && html`<${Nobody} />`}
     <${Recorder} />

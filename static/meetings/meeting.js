@@ -37,7 +37,7 @@ export function MeetingPage({ id, at }) {
   useEffect(() => {
     document.title = `${title} – svc`;
   }, [title]);
-  return html`<main class="panel meetings"><div class="meetings-frame">
+  return html`<main class="panel scrolls"><div class="page-frame">
     <nav aria-label="Where this meeting stands"><a href=${MEETINGS_HREF}>Meetings</a></nav>
     ${found.isMissing ? html`<div class="empty"><h1 class="empty-title">There is no such meeting of yours</h1></div>`
       : html`<${Pending} of=${found} what="this meeting" />`}

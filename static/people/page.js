@@ -39,7 +39,7 @@ export function PeoplePage() {
   const count = `${number(people.length)}${found.data?.more ? " or more" : ""}`;
   const said = people.length ? `${count} ${people.length === 1 ? "person" : "people"}`
     : found.data && text ? "Nobody has these words." : "";
-  return html`<main class="panel people-page"><div class=${text ? "people-frame finding" : "people-frame"}>
+  return html`<main class="panel scrolls"><div class=${`page-frame people-frame${text ? " finding" : ""}`}>
     <h1>People</h1>
     <div class="people-all">
       <input id=${FIELD} class="people-find" type="search" placeholder="Find somebody" aria-label="Find somebody"

@@ -39,7 +39,7 @@ export function RunsPage({ filter }) {
     const all = [...new Set([...known, ...runs.map(({ workflow }) => workflow)])].sort();
     return all.length === known.length ? known : all;
   });
-  return html`<main class="panel runs"><div class="runs-frame">
+  return html`<main class="panel scrolls runs"><div class="page-frame">
     <h1>Runs</h1>
     <${SpentToday} />
     <${Filters} filter=${filter} workflows=${workflows} />

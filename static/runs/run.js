@@ -45,7 +45,7 @@ export function RunPage({ id }) {
     document.title = `${run?.title ?? "Run"} – svc`;
   }, [run?.title]);
   useEffect(() => void loadApprovals(), []);
-  return html`<main class="panel runs"><div class="runs-frame">
+  return html`<main class="panel scrolls runs"><div class="page-frame">
     <nav class="runs-path" aria-label="Where this run stands"><ol>
       <li><a href="/p/runs">Runs</a></li>
       ${run?.ancestors.map((one) => html`<li key=${one.id}>

@@ -32,7 +32,7 @@ export function SettingsPage({ section }) {
     document.title = `${here?.title ?? "Settings"} – svc`;
     nav.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }, [here, isAdmin()]); // who may see the link is known later
-  return html`<div class="panel settings">
+  return html`<div class="panel scrolls">
     <div class="settings-frame">
       <nav class="settings-nav" aria-label="Settings" ref=${nav}>
         <a class="settings-link settings-back" href="/p/mail"><${Icon} name="back" /> Inbox</a>

@@ -52,7 +52,7 @@ export function TasksPage({ scheduled }) {
   }, [title]);
   void now.value; // the words for how long it is until then
   const rows = outgoing.value;
-  return html`<main class="panel tasks"><div class="tasks-frame">
+  return html`<main class="panel scrolls"><div class="page-frame tasks-frame">
     <h1>${title}</h1>
     ${outgoingProblem.value && html`<div class="notice bad" role="alert">
       <span>Could not load the tasks: ${outgoingProblem.value}</span>

@@ -2,7 +2,7 @@
 /** Steps by keyboard on the page of tasks: from one to the next, and what each row's buttons do. Owns where one is. */
 
 /** Whatever may be stepped to, from top to bottom. */
-const TASK = ".tasks [data-task]";
+const TASK = ".tasks-frame [data-task]";
 
 /** The place of the task that had the focus last: what is done with it may take it away. */
 let last = -1;

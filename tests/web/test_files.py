@@ -133,7 +133,7 @@ def they_are_found_and_sorted(page: Page, service: ServiceProcess) -> None:
     expect(page.locator(".file-link").first).to_have_text(LONG_NAME)
     assert names(page) == sorted([*FILES, "film.zip"], key=str.casefold)
     page.get_by_label("Kind").select_option("Documents")
-    expect(page.locator(".files-frame > .fine")).to_have_text("3 files")
+    expect(page.locator(".page-frame > .fine")).to_have_text("3 files")
     assert names(page) == [LONG_NAME, "notes.txt", "plan.pdf"]
     assert page.url == f"{service.base}/p/files?kind=documents&sort=name"
     page.keyboard.press("/")
@@ -236,7 +236,7 @@ def test_many_come_page_by_page_and_a_finger_finds_what_it_presses(browser: Brow
         settled(page)
         assert "\n".join(small_targets(page)) == ""
         page.get_by_label("Find a file").fill("sheet")
-        expect(page.locator(".files-frame > .fine")).to_have_text("60 or more files")
+        expect(page.locator(".page-frame > .fine")).to_have_text("60 or more files")
         expect(page.get_by_role("link", name="sheet-000.csv", exact=True)).to_have_count(0)
         for shown in (120, 130):
             page.locator(".file-link").last.focus()  # which brings *Show more* near: it needs no press

@@ -341,7 +341,7 @@ def test_a_decision_waits_in_the_task_queue_with_all_that_would_happen(app: App)
 
 def test_a_decision_comes_and_leaves_before_the_eyes_in_every_window(app: App) -> None:
     run_id = app.world.add_run("Write to Jonas")
-    page = app.open("/p/tasks", ready=".tasks .empty-title")
+    page = app.open("/p/tasks", ready=".tasks-frame .empty-title")
     key = app.world.ask(run_id, "send")
     expect(card(page)).to_be_visible()
     app.world.settle(key, None)

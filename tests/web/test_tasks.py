@@ -18,7 +18,7 @@ pytestmark = pytest.mark.browser
 
 
 def tasks(app: App) -> Page:
-    return app.open("/p/tasks", ready=".tasks :is(h2, .empty-title)")
+    return app.open("/p/tasks", ready=".tasks-frame :is(h2, .empty-title)")
 
 
 def row(page: Page, subject: str) -> Locator:
@@ -187,7 +187,7 @@ def test_a_signature_is_written_in_the_settings_and_used(app: App) -> None:
     expect(page.get_by_text("Signature saved.")).to_be_visible()
     assert app.called("mail.setSignature") == [{"accountId": "acc_mia", "html": "<div>Mia&nbsp;<b>Tern</b></div>"}]
     page.get_by_role("link", name="svc, to the inbox").click()
-    page.wait_for_selector("[role=option]")
+    page.wait_for_selector("[data-thread]")
     app.press("c")
     ready(page)
     expect(text(page).locator("[data-signature] b")).to_have_text("Tern")
