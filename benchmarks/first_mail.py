@@ -88,7 +88,7 @@ def _once(folder: Path, wheel: Path, server: Dovecot) -> Iterator[tuple[str, flo
         _connect(page, server)
         connected = clock()
         yield CONNECT, connected - began
-        page.locator("[role=option]").first.wait_for()
+        page.locator("[data-thread]").first.wait_for()
         yield ROW, clock() - connected
 
 

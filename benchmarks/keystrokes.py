@@ -84,7 +84,7 @@ def run(quick: bool) -> Iterable[Table]:
 def _open(page: Page, origin: str) -> int:
     page.set_default_timeout(LOAD_MS)
     page.goto(f"{origin}/p/mail")
-    page.wait_for_selector("[role=option]")
+    page.wait_for_selector("[data-thread]")
     loaded = int(page.evaluate(LOAD_ALL, MODULES))
     page.evaluate(WATCH)
     return loaded

@@ -24,8 +24,8 @@ import { PullSign, watchPull } from "./pull.js";
 import { drafted } from "./compose/compose.js";
 import { returned } from "./returned.js";
 import { Row } from "./row.js";
-import { hovered, onPointerLeave, onPointerOver } from "./row_acts.js";
-import { onClick, onContextMenu, onKeyDown, onPointerDown } from "./row_events.js";
+import { entered, hovered, onPointerLeave, onPointerOver } from "./row_acts.js";
+import { onClick, onContextMenu, onFocusOut, onKeyDown, onPointerDown } from "./row_events.js";
 import { focusWanted, folded, isPicked, picked, pickedList, selectedId, toggleSection } from "./selection.js";
 import { BelowDrawn, draw, drawn, letGo } from "./swipe.js";
 import { pickMore } from "./everything.js";
@@ -117,6 +117,7 @@ export function ThreadLists({ accountId, view: listed, beside, open }) {
     onClick=${(/** @type {MouseEvent} */ event) => onClick(event, lists, accountId, open)}
     onContextMenu=${(/** @type {MouseEvent} */ event) => onContextMenu(event, lists)}
     onKeyDown=${onKeyDown}
+    onFocusOut=${onFocusOut}
     onPointerDown=${(/** @type {PointerEvent} */ event) => onPointerDown(event, lists)}
     onPointerMove=${draw}
     onPointerUp=${letGo}
@@ -126,7 +127,7 @@ export function ThreadLists({ accountId, view: listed, beside, open }) {
   >
     <${PullSign} />
     <p id=${HELP} class="sr-only" hidden>The menu key${keysFor("Mail .") && `, or ${keysFor("Mail .")},`} opens all that
-      can be done with a thread.</p>
+      can be done with a thread; the right arrow leads to its buttons.</p>
     <div class="lists-probe row" aria-hidden="true"></div>
     <div class="lists-probe narrow" aria-hidden="true"><div class="row"></div></div>
     <div class="lists-probe section-head" aria-hidden="true"></div>
@@ -188,18 +189,18 @@ function SectionBody({ list, accountId, listed, geometry, index, view, tabStop, 
   const rows = indices.map((at) => {
     const thread = /** @type {Thread} */ (list.rows[at]);
     return html`<${Row} key=${thread.id} thread=${thread} index=${at} top=${at * geometry.row} day=${day}
-      size=${list.complete ? list.rows.length : -1} selected=${at === pinned} reachable=${thread.id === tabStop}
-      picked=${picking && isPicked(list, thread)} picking=${picking} isBack=${returned.value.has(thread.id)}
+      selected=${at === pinned} reachable=${thread.id === tabStop}
+      picked=${picking && isPicked(list, thread)} isBack=${returned.value.has(thread.id)}
       drafted=${drafted.value.has(thread.id)} marked=${marked}
       about=${list.source.about} mine=${ownAddresses.value} href=${mailPath(accountId, thread.id, listed)}
-      hovered=${hovered.value === thread.id} />`;
+      acts=${entered.value === thread.id ? "keys" : hovered.value === thread.id ? "mouse" : null} />`;
   });
   const height = placed.bottom - placed.rowsTop;
   const drawnAt = drawn.value ? list.indexOf(drawn.value.id) : -1;
   return html`<div class=${`section-body${picking ? " picking" : ""}`} style=${{ height: `${height}px` }}>
     ${drawnAt >= 0 && html`<${BelowDrawn} top=${drawnAt * geometry.row} />`}
-    ${rows.length > 0 && html`<div role="listbox" aria-multiselectable="true" aria-label=${list.title}
-      aria-describedby=${HELP}
+    ${rows.length > 0 && html`<div role="grid" aria-multiselectable="true" aria-label=${list.title}
+      aria-describedby=${HELP} aria-rowcount=${list.complete ? list.rows.length : -1}
       aria-busy=${list.state === "loading" ? "true" : "false"}>${rows}</div>`}
     <div class="section-foot" style=${{ transform: `translateY(${placed.count * geometry.row}px)` }}>
       <${Foot} list=${list} accountId=${accountId} />

@@ -1,5 +1,10 @@
 // @ts-check
-/** One row of the list: unread dot, sender, subject, snippet, labels, marks, time. Draws only when it changed. */
+/**
+ * One row of the list: unread dot, sender, subject, snippet, labels, marks, time. Draws only when it changed.
+ *
+ * In the grid its first cell is the link to the thread, which has the focus; the others are its buttons, which are
+ * there while the mouse is over the row or the keys have led to them.
+ */
 import { Component } from "preact";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
@@ -18,18 +23,16 @@ const SYSTEM_LABELS = new Set(["INBOX", "UNREAD", "STARRED", "IMPORTANT", "SENT"
  * @property {Thread} thread
  * @property {number} index within its section
  * @property {number} top in pixels within its section
- * @property {number} size of the section, -1 while that is not known
  * @property {boolean} selected
  * @property {boolean} reachable by Tab
  * @property {boolean} picked
- * @property {boolean} picking whether any row is picked
  * @property {boolean} isBack whether it came back from a snooze and was not looked at yet
  * @property {boolean} drafted whether an answer to it is begun
  * @property {boolean} marked whether it shows which accounts hold it
  * @property {"sent" | "draft" | null} about what it tells of: what came, or what the person sent or drafted
  * @property {Set<string>} mine the person's own addresses
  * @property {string} href of the thread, for a tab of its own
- * @property {boolean} hovered whether the mouse is over it
+ * @property {"mouse" | "keys" | null} acts who wants its buttons
  * @property {string} day today, so that times are drawn anew at midnight
  */
 
@@ -42,22 +45,18 @@ export class Row extends Component {
   }
 
   /** @override @param {RowProps} props */
-  render({ thread, index, top, size, selected, reachable, picked, picking, isBack, drafted, marked, about, href,
-    hovered }) {
+  render({ thread, index, top, selected, reachable, picked, isBack, drafted, marked, about, href, acts }) {
     const own = about && thread[about];
     const time = listTime(own ? own.at : thread.lastMessageAt, Date.now());
-    return html`<a
+    return html`<div class="row-line" role="row" aria-rowindex=${index + 1} aria-selected=${picked ? "true" : "false"}>
+      <div class="row-cell" role="gridcell"><a
       id=${`row-${thread.id}`}
       href=${href}
       draggable=${false}
       class=${`row${thread.unread ? " unread" : ""}${selected ? " selected" : ""}${picked ? " picked" : ""}`}
-      role="option"
       data-thread=${thread.id}
       tabindex=${reachable ? 0 : -1}
-      aria-selected=${selected ? "true" : "false"}
-      aria-checked=${picking ? (picked ? "true" : "false") : undefined}
-      aria-posinset=${index + 1}
-      aria-setsize=${size}
+      aria-current=${selected ? "true" : undefined}
       style=${{ transform: `translateY(${top}px)` }}
     >
       <span class="row-pick">${picked && html`<${Icon} name="check" size=${14} />`}</span>
@@ -92,8 +91,9 @@ export class Row extends Component {
         ${marked && html`<${Holders} thread=${thread} />`}
       </span>
       <span class="row-time">${time}</span>
-      ${hovered && html`<${RowActs} thread=${thread} />`}
-    </a>`;
+      </a></div>
+      ${acts && html`<${RowActs} thread=${thread} top=${top} picked=${picked} byKeys=${acts === "keys"} />`}
+    </div>`;
   }
 }
 

@@ -2,6 +2,7 @@
 /** What the mouse, a finger and the keys mean on a row of the list. */
 import { navigate } from "../router.js";
 import { mailPath } from "./address.js";
+import { actsAt, enter, entered, linkAt, threadAt } from "./row_acts.js";
 import { openRowMenu } from "./row_menu.js";
 import { neighbour, outermost, pickTo, picked, pickedThreads, select, togglePick } from "./selection.js";
 import { takeHold } from "./swipe.js";
@@ -15,8 +16,7 @@ import { useTool } from "./tools.js";
  * @param {ThreadList[]} lists
  */
 function rowAt({ target }, lists) {
-  /** @type {HTMLAnchorElement | null} */
-  const row = target instanceof Element ? target.closest("a[data-thread]") : null;
+  const row = target instanceof Element ? linkAt(target) : null;
   const id = row?.dataset.thread;
   return { row, thread: id ? lists.map((list) => list.get(id)).find(Boolean) ?? null : null };
 }
@@ -33,7 +33,8 @@ export function onClick(event, lists, accountId, open) {
   if (!row || !thread || !(event.target instanceof Element)) return;
   const act = event.target.closest("[data-act]")?.getAttribute("data-act");
   const label = event.target.closest("[data-label]")?.getAttribute("data-label");
-  if (act) useTool(act, thread);
+  if (act === "pick") togglePick(thread.id);
+  else if (act) useTool(act, thread);
   else if (event.shiftKey) pickTo(thread.id);
   else if (event.target.closest(".row-pick")) togglePick(thread.id);
   else if (event.ctrlKey || event.metaKey) return;
@@ -62,16 +63,57 @@ export function onContextMenu(event, lists) {
   else openRowMenu(event, row, picked.value.has(thread.id) ? pickedThreads() : [thread]);
 }
 
-/** Arrow keys, Home and End, as in any list; j and k stand in the registry. @param {KeyboardEvent} event */
+/**
+ * Arrow keys, Home and End, as in any grid; j and k stand in the registry. The right arrow leads from a row to its
+ * buttons, and in them up and down stay in their column.
+ * @param {KeyboardEvent} event
+ */
 export function onKeyDown(event) {
-  if (!(event.target instanceof Element) || !event.target.closest("[role=option]")) return;
-  const id = event.target.getAttribute("data-thread");
+  if (!(event.target instanceof Element) || event.ctrlKey || event.metaKey || event.altKey) return;
+  const id = threadAt(event.target);
+  if (id === null) return;
+  const acts = actsAt(event.target);
+  const at = acts.findIndex((one) => one === event.target);
+  const done = at < 0 ? moveInRows(event.key, id) : moveInActs(event.key, id, acts, at);
+  if (done) event.preventDefault();
+}
+
+/** The row is as if it had never been entered, once the focus has left it. @param {FocusEvent} event */
+export function onFocusOut({ relatedTarget }) {
+  if (!(relatedTarget instanceof Element) || threadAt(relatedTarget) === entered.value) return;
+  entered.value = null;
+}
+
+/** @param {string} key @param {string} id */
+function moveInRows(key, id) {
   /** @type {Record<string, () => Thread | null>} */
   const ways = { ArrowDown: () => neighbour(id, 1), ArrowUp: () => neighbour(id, -1), Home: () => outermost(1),
     End: () => outermost(-1) };
-  const way = ways[event.key];
-  if (!way) return;
-  event.preventDefault();
-  const next = way();
+  if (key === "ArrowRight") {
+    select(id);
+    enter(id, 0);
+    return true;
+  }
+  const next = ways[key]?.();
   if (next) select(next.id, { focus: true });
+  return key in ways;
+}
+
+/** @param {string} key @param {string} id @param {HTMLElement[]} acts @param {number} at the one with the focus */
+function moveInActs(key, id, acts, at) {
+  const step = { ArrowUp: /** @type {const} */ (-1), ArrowDown: /** @type {const} */ (1) }[key];
+  if (step) {
+    const next = neighbour(id, step);
+    if (next) {
+      select(next.id);
+      enter(next.id, at);
+    }
+    return true;
+  }
+  const back = key === "Escape" || key === "Home" || (key === "ArrowLeft" && at === 0);
+  const to = back ? linkAt(/** @type {HTMLElement} */ (acts[at]))
+    : acts[{ ArrowLeft: at - 1, ArrowRight: Math.min(at + 1, acts.length - 1), End: acts.length - 1 }[key] ?? -1];
+  if (back) entered.value = null;
+  to?.focus({ preventScroll: true });
+  return to !== undefined;
 }

@@ -253,7 +253,7 @@ class AppPage:
 
     def selects(self, thread_id: str | None) -> None:
         """Wait until this row is the selected one, or none is."""
-        selected = self.page.locator("[aria-selected=true][data-thread]")
+        selected = self.page.locator("[aria-current=true][data-thread]")
         if thread_id is None:
             expect(selected).to_have_count(0)
         else:
@@ -291,14 +291,14 @@ class App(AppPage):
     origin: str
     watched: Traffic | None = None
 
-    def open(self, path: str = "/p/mail", *, ready: str = "[role=option]") -> Page:
+    def open(self, path: str = "/p/mail", *, ready: str = "[data-thread]") -> Page:
         """Returns once it has all that it asked for, listens to live updates, and has drawn what it knows."""
         self.page.goto(self.origin + path)
         self.page.wait_for_selector(ready)
         self.settled()
         return self.page
 
-    def another_tab(self, path: str = "/p/mail", *, ready: str = "[role=option]") -> Page:
+    def another_tab(self, path: str = "/p/mail", *, ready: str = "[data-thread]") -> Page:
         """In the same browser, beside this one."""
         tab = App(page=self.page.context.new_page(), world=self.world, origin=self.origin)
         prepare(tab.page)

@@ -2,7 +2,7 @@
 
     async with firefox(tmp_path) as page:
         await page.goto("http://127.0.0.1:4780/p/mail")
-        await page.until("document.querySelector('[role=option]')")
+        await page.until("document.querySelector('[data-thread]')")
         await page.press("j", "Enter")
 
 It is another engine than the one of the other journeys, for what engines do differently: focus and keys, editing text,

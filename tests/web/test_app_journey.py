@@ -96,7 +96,7 @@ def reads_and_archives(seat: AppPage, service: ServiceProcess) -> None:
     eventually(page, in_inbox)
     seat.settled()
     seat.press("u")
-    page.get_by_role("listbox", name="Inbox").locator(f"#row-{thread['id']}").wait_for()
+    page.get_by_role("grid", name="Inbox").locator(f"#row-{thread['id']}").wait_for()
 
 
 def new_mail_shows_itself_and_spam_does_not(seat: AppPage, service: ServiceProcess) -> None:
@@ -105,7 +105,7 @@ def new_mail_shows_itself_and_spam_does_not(seat: AppPage, service: ServiceProce
     skipped = page.evaluate(count_of("skipped"))
     arrives(service, "You have won", "SPAM")
     arrives(service, "The ferry is late", "INBOX")
-    page.get_by_role("option", name="Unread, Harbour Office, The ferry is late").wait_for()
+    page.get_by_role("link", name="Unread, Harbour Office, The ferry is late").wait_for()
     assert page.evaluate(count_of("skipped")) == skipped
     expect(page.get_by_text("You have won")).to_have_count(0)
 
@@ -128,7 +128,7 @@ def archives_all_as_one_step(seat: AppPage, service: ServiceProcess) -> None:
 def blocks_a_sender(seat: AppPage, service: ServiceProcess) -> None:
     """What is here goes, what comes goes there as well, and the settings let the sender in again."""
     page = seat.page
-    page.get_by_role("option", name="Harbour Office, The ferry is late").click()
+    page.get_by_role("link", name="Harbour Office, The ferry is late").click()
     page.wait_for_selector("iframe")
     page.locator(".card-more").last.click()
     page.get_by_role("button", name="Block sender").click()
@@ -137,12 +137,12 @@ def blocks_a_sender(seat: AppPage, service: ServiceProcess) -> None:
     arrives(service, "The ferry is later", "INBOX")
     trashed = {"labelName": "Trash", "limit": 10}
     eventually(page, lambda: len(service.query("mail.threads", **trashed)["threads"]) >= 2)
-    expect(page.get_by_role("option", name="The ferry is later")).to_have_count(0)
+    expect(page.get_by_role("link", name="The ferry is later")).to_have_count(0)
     page.goto(f"{service.base}/settings/blocked")
     page.get_by_role("button", name="Unblock").click()
     page.get_by_text("Nobody is blocked.").wait_for()
     page.goto(f"{service.base}/p/mail")
-    page.wait_for_selector("[role=option]")
+    page.wait_for_selector("[data-thread]")
 
 
 def survives_a_crash(seat: AppPage, service: ServiceProcess) -> None:
@@ -154,7 +154,7 @@ def survives_a_crash(seat: AppPage, service: ServiceProcess) -> None:
         state="detached"
     )  # by itself, and perhaps before it is ready
     arrives(service, "After the crash", "INBOX")
-    page.get_by_role("option", name="After the crash").wait_for()
+    page.get_by_role("link", name="After the crash").wait_for()
 
 
 def arrives(service: ServiceProcess, subject: str, label: str) -> None:
@@ -174,7 +174,7 @@ def pictures(browser: Browser, service: ServiceProcess) -> None:
     for name, options in looks:
         with reader(browser, service, **options) as seat:
             seat.page.goto("/p/mail")
-            seat.page.wait_for_selector("[role=option]")
+            seat.page.wait_for_selector("[data-thread]")
             still(seat.page)
             seat.page.screenshot(path=SHOTS / f"world-{name}.png")
             assert seat.problems == []

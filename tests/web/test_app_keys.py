@@ -31,7 +31,7 @@ def test_k_on_the_first_row_and_e_without_a_selection_do_nothing(app: App) -> No
 
 def test_enter_opens_the_selected_thread_and_marks_it_read(app: App) -> None:
     page = app.open()
-    page.get_by_role("option", name="Unread, Jonas Feld").first.wait_for()
+    page.get_by_role("link", name="Unread, Jonas Feld").first.wait_for()
     app.press("j", "Enter")
     page.wait_for_selector("iframe")
     app.at("/p/mail/t/thr_00")
@@ -56,7 +56,7 @@ def test_e_archives_the_selected_row_and_goes_on_with_the_next(app: App) -> None
     app.press("j", "j", "e")
     app.selects("thr_02")
     assert app.called("mail.archive") == [{"threadIds": ["thr_01"]}]
-    skipped = page.get_by_role("listbox", name="Skipped the inbox")
+    skipped = page.get_by_role("grid", name="Skipped the inbox")
     app.go_to_section("Skipped the inbox")
     skipped.locator("#row-thr_01").wait_for()
 

@@ -31,7 +31,7 @@ def test_rows_show_sender_subject_snippet_labels_attachment_and_time(app: App) -
     expect(row.locator("svg")).to_have_count(1)
     expect(row).not_to_contain_text("Inbox")  # system labels are no chips
     name = "Unread, Jonas Feld, Quote for the harbour mural, Clients/Harbour, with attachments, "
-    expect(page.get_by_role("option", name=name)).to_have_count(1)
+    expect(page.get_by_role("link", name=name)).to_have_count(1)
 
 
 def test_a_crm_title_takes_the_place_of_the_display_name(start: Callable[..., App]) -> None:
@@ -46,15 +46,15 @@ def test_both_sections_stand_on_the_page_and_can_be_folded(app: App) -> None:
     page = app.open()
     expect(page.get_by_role("heading")).to_have_text(["Unified", "Inbox44", "Skipped the inbox6"])
     page.get_by_role("button", name="Fold Inbox").click()
-    page.get_by_role("listbox", name="Inbox", exact=True).wait_for(state="detached")
-    expect(page.get_by_role("listbox", name="Skipped the inbox").get_by_role("option")).to_have_count(6)
+    page.get_by_role("grid", name="Inbox", exact=True).wait_for(state="detached")
+    expect(page.get_by_role("grid", name="Skipped the inbox").get_by_role("row")).to_have_count(6)
 
 
 def test_an_account_tab_shows_its_own_threads_and_badge(app: App) -> None:
     page = app.open()
     page.get_by_role("tab", name="hello@ternandtide.example, 2 unread threads").click()
     app.until("() => !document.querySelector('#row-thr_00')")
-    shown = page.get_by_role("listbox", name="Inbox").get_by_role("option").first
+    shown = page.get_by_role("grid", name="Inbox").locator("[data-thread]").first
     expect(shown).to_have_attribute("data-thread", "thr_02")
     app.at("/p/mail/a/acc_hello")
     expect(page.get_by_role("tab", selected=True)).to_have_text("hello@ternandtide.example ·2")
@@ -72,7 +72,7 @@ def test_100_000_threads_keep_few_rows_in_the_document_all_the_way_down(
             "(seen) => document.querySelector('[data-section=inbox]').textContent.replace(/\\D/g, '') > seen", rows_seen
         )
         rows_seen = int(page.evaluate("document.querySelector('[data-section=inbox]').textContent.replace(/\\D/g, '')"))
-        assert page.locator("[role=option]").count() < MAX_ROWS_IN_DOCUMENT
+        assert page.locator("[data-thread]").count() < MAX_ROWS_IN_DOCUMENT
     assert rows_seen > 2_000
     gap = page.evaluate(
         """() => {
@@ -80,7 +80,7 @@ def test_100_000_threads_keep_few_rows_in_the_document_all_the_way_down(
             return new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => {
                 const box = lists.getBoundingClientRect();
                 const element = document.elementFromPoint(box.left + 300, box.top + box.height / 2);
-                done(element.closest("[role=option]") === null);
+                done(element.closest("[data-thread]") === null);
             })));
         }"""
     )
@@ -101,7 +101,7 @@ def test_scrolling_through_thousands_of_rows_draws_few_and_leaves_no_gap(
                 lists.scrollTop += 400;
                 await new Promise(done => setTimeout(done)); // the scroll event, and what it draws
                 await frame(); await frame();
-                const rows = [...document.querySelectorAll("[role=option]")];
+                const rows = [...document.querySelectorAll("[data-thread]")];
                 const seen = lists.getBoundingClientRect();
                 const lines = rows.map(row => row.getBoundingClientRect())
                     .filter(line => line.bottom > seen.top && line.top < seen.bottom);
@@ -136,13 +136,13 @@ def test_at_the_top_new_mail_shows_itself(app: App) -> None:
     page = app.open()
     fresh = app.world.add(subject="The ferry is late")
     app.row(fresh).wait_for()
-    expect(page.get_by_role("option").first).to_have_attribute("data-thread", fresh)
+    expect(page.locator("[data-thread]").first).to_have_attribute("data-thread", fresh)
 
 
 def test_a_change_and_a_removal_elsewhere_reach_the_rows(app: App) -> None:
     page = app.open()
     app.world.change("thr_02", unread=True, subject="Rechnung 2026-1187, berichtigt")
-    page.get_by_role("option", name="Unread, Nordwind Druck, Rechnung 2026-1187, berichtigt").wait_for()
+    page.get_by_role("link", name="Unread, Nordwind Druck, Rechnung 2026-1187, berichtigt").wait_for()
     app.world.change("thr_02", inInbox=False)
     app.until("() => document.querySelector('[data-section=skipped]').textContent === 'Skipped the inbox7'")
     app.world.remove("thr_02")
@@ -164,7 +164,7 @@ def test_after_a_cut_the_socket_resumes_and_misses_nothing(app: App) -> None:
     app.world.cut_sockets()
     second = app.world.add(subject="Written while nobody listened")
     app.row(second).wait_for()
-    expect(page.get_by_role("option").nth(0)).to_have_attribute("data-thread", re.compile(f"^({first}|{second})$"))
+    expect(page.locator("[data-thread]").nth(0)).to_have_attribute("data-thread", re.compile(f"^({first}|{second})$"))
 
 
 def test_a_failed_page_can_be_asked_for_again(start: Callable[..., App]) -> None:
@@ -191,9 +191,9 @@ def test_arrow_keys_move_along_rows_and_tabs(app: App) -> None:
 
 def test_exactly_one_row_is_a_stop_of_the_tab_key(app: App) -> None:
     page = app.open()
-    expect(page.locator("[role=option][tabindex='0']")).to_have_count(1)
+    expect(page.locator("[data-thread][tabindex='0']")).to_have_count(1)
     app.press("j", "j", "j")
-    stops = page.locator("[role=option][tabindex='0']")
+    stops = page.locator("[data-thread][tabindex='0']")
     expect(stops).to_have_count(1)
     expect(stops).to_have_attribute("data-thread", "thr_02")
 
@@ -210,4 +210,4 @@ def test_a_row_that_left_is_not_drawn_before_the_list_is_measured_anew(app: App)
             await new Promise(requestAnimationFrame);
         }"""
     )
-    app.until("() => document.querySelectorAll('[role=option][aria-selected], .section-body.picking').length")
+    app.until("() => document.querySelectorAll('[role=row][aria-selected=true], .section-body.picking').length")

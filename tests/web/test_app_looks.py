@@ -97,7 +97,7 @@ def check(page: Page, shot: str) -> None:
 def small_targets(page: Page) -> list[str]:
     return list(
         page.evaluate(
-            """least => [...document.querySelectorAll("button, a[href], [role=option]")].flatMap(element => {
+            """least => [...document.querySelectorAll("button, a[href]")].flatMap(element => {
                 const { width, height } = element.getBoundingClientRect();
                 const inText = getComputedStyle(element).display === "inline";
                 const hidden = !element.checkVisibility() || element.closest("[inert], .filing");

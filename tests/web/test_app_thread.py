@@ -283,7 +283,7 @@ def test_mark_unread_goes_back_and_marks(app: App) -> None:
     app.called("mail.open")
     page.get_by_role("button", name="Mark unread").click()
     assert app.called("mail.markUnread") == [{"threadIds": ["thr_00"]}]
-    page.get_by_role("option", name="Unread, Jonas Feld").first.wait_for()
+    page.get_by_role("link", name="Unread, Jonas Feld").first.wait_for()
 
 
 def test_a_thread_that_skipped_the_inbox_can_be_moved_there(app: App) -> None:

@@ -22,8 +22,8 @@ SHOTS: Final = Path(__file__).parents[1] / "shots"
 MIA: Final = "mia@ternandtide.example"
 SUBJECT: Final = "The ferry on Friday"
 ANSWER: Final = "I take the one at nine."
-ROW: Final = f"[...document.querySelectorAll('[role=option]')].find(row => row.textContent.includes('{SUBJECT}'))"
-SELECTED: Final = "document.querySelector('[aria-selected=true][data-thread]')"
+ROW: Final = f"[...document.querySelectorAll('[data-thread]')].find(row => row.textContent.includes('{SUBJECT}'))"
+SELECTED: Final = "document.querySelector('[aria-current=true][data-thread]')"
 FRAME: Final = "document.querySelector('article iframe')"
 EDITOR: Final = "document.querySelector('.rich-text[contenteditable=true]')"
 
@@ -154,7 +154,7 @@ async def changes_a_setting(page: FirefoxPage, service: ServiceProcess) -> None:
 async def looks_at_it_on_a_phone(page: FirefoxPage, service: ServiceProcess) -> None:
     await page.size(**PHONE)
     await page.goto(f"{service.base}/p/mail")
-    await page.until("document.querySelector('[role=option]')")
+    await page.until("document.querySelector('[data-thread]')")
     wide: Any = await page.evaluate("document.documentElement.scrollWidth - innerWidth")
     assert wide <= 0
     await picture(page, "phone")

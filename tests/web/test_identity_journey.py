@@ -42,7 +42,7 @@ def test_claim_invite_share_pair_revoke_and_sign_out(browser: Browser, tmp_path:
 def claim(page: Page) -> str:
     """What is open to whoever reaches it becomes hers by the first sign-in. Returns the id of a thread of hers."""
     page.goto("/p/mail")
-    page.wait_for_selector("[role=option]")
+    page.wait_for_selector("[data-thread]")
     page.get_by_role("link", name="Settings").click()
     page.get_by_role("link", name="Sign in and claim it").click()
     page.get_by_role("heading", name="Claim this workspace").wait_for()
@@ -52,7 +52,7 @@ def claim(page: Page) -> str:
     expect(page.locator(".who")).to_contain_text(MIA)
     expect(page.locator(".who")).to_contain_text("Admin")
     page.goto("/p/mail")
-    thread = page.locator("[role=option]").first.get_attribute("data-thread")
+    thread = page.locator("[data-thread]").first.get_attribute("data-thread")
     assert thread is not None
     assert ask_for(page, thread) == 200
     return thread
@@ -78,7 +78,7 @@ def jonas_reads_nothing(page: Page, *, link: str, thread: str) -> None:
     page.get_by_role("button", name="Sign in").click()
     page.get_by_role("heading", name="Connect your mail").wait_for()
     settled(page)
-    expect(page.locator("[role=option]")).to_have_count(0)
+    expect(page.locator("[data-thread]")).to_have_count(0)
     assert ask_for(page, thread) == 404
     page.goto("/settings/users")
     page.get_by_text("Only the admins of this workspace see this.").wait_for()

@@ -32,7 +32,7 @@ def test_the_header_leads_to_the_settings_and_escape_back(start: Callable[..., A
     assert "Mia Tern" in shown(page)
     expect(page).to_have_title("Profile – svc")
     app.press("Escape")
-    page.wait_for_selector("[role=option]")
+    page.wait_for_selector("[data-thread]")
 
 
 def test_signing_out_ends_on_the_login_page(start: Callable[..., App]) -> None:
@@ -89,7 +89,7 @@ def test_a_page_that_the_browser_kept_shows_nothing_once_the_session_has_ended(b
         page.set_default_timeout(PATIENCE_MS)
         page.add_init_script(SAYS_WHAT_WAS_KEPT)
         page.goto("/p/mail")
-        page.wait_for_selector("[role=option]")
+        page.wait_for_selector("[data-thread]")
         page.goto("/settings")
         page.wait_for_selector(".who")
         world.me.update(user=None)

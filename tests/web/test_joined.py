@@ -38,7 +38,7 @@ def test_the_joined_app_is_the_same_app(installed: Path, tmp_path: Path, browser
         hear(page, complaints.append)
         page.on("response", lambda answer: answers.append(answer.url))
         page.goto("/p/mail")
-        page.locator("[role=option]").first.wait_for()
+        page.locator("[data-thread]").first.wait_for()
         assert len(answers) <= MOST_ANSWERS, answers
         read_and_write(page)
         for path in ("/settings", "/p/", "/p/tasks", "/p/runs", "/p/crm"):
@@ -46,11 +46,11 @@ def test_the_joined_app_is_the_same_app(installed: Path, tmp_path: Path, browser
             expect(page.get_by_role("heading").first).to_be_visible()
         page.goto("/p/mail")
         page.evaluate("() => navigator.serviceWorker.ready.then(() => null)")
-        page.locator("[role=option]").first.wait_for()
+        page.locator("[data-thread]").first.wait_for()
         assert complaints == []
         assert service.stop() == 0
         page.reload()  # by the service worker, which keeps what the app consists of
-        expect(page.locator("[role=option]").first).to_be_visible()
+        expect(page.locator("[data-thread]").first).to_be_visible()
 
 
 def read_and_write(page: Page) -> None:

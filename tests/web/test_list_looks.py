@@ -31,7 +31,10 @@ def walk(app: App, name: str) -> None:
     page = app.open()
     app.press("j", "x", "Shift+J")
     check(page, f"{name}-picked")
-    app.press("l")
+    app.press("ArrowRight")
+    page.get_by_role("gridcell").get_by_role("checkbox", name="Pick").wait_for()
+    check(page, f"{name}-buttons")
+    app.press("Home", "l")
     page.get_by_role("dialog", name="Labels").get_by_role("option").first.wait_for()
     page.keyboard.type("tra")
     check(page, f"{name}-labels")
@@ -54,7 +57,7 @@ def walk(app: App, name: str) -> None:
     page.get_by_role("button", name="Clear the search").click()
     if page.get_by_role("button", name="More", exact=True).is_visible():
         page.get_by_role("button", name="More", exact=True).click()
-    page.get_by_role("link", name="Travel").wait_for()
+    page.get_by_role("link", name="Travel", exact=True).wait_for()
     check(page, f"{name}-places")
 
 

@@ -65,7 +65,7 @@ def test_new_mail_appears_at_the_top_and_moves_the_badge_by_itself(desk: Desk) -
     page = desk.inbox()
     before = account(desk.service, STUDIO)["unread"]
     arrives(desk.service, "A parcel of paper", address=STUDIO)
-    page.get_by_role("option", name="Unread, Harbour Office, A parcel of paper").wait_for()
+    page.get_by_role("link", name="Unread, Harbour Office, A parcel of paper").wait_for()
     expect(page.get_by_role("tab", name=f"{STUDIO}, {before + 1} unread threads")).to_be_visible()
     expect(page.locator("[data-thread]").first).to_have_attribute("data-thread", desk.thread("A parcel of paper")["id"])
 

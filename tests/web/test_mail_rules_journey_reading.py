@@ -56,7 +56,7 @@ def test_opening_marks_read_here_in_the_badge_and_at_the_provider(desk: Desk) ->
     before = account(desk.service, MIA)["unread"]
     page = desk.inbox()
     expect(page.get_by_role("tab", name=f"{MIA}, {before} unread")).to_be_visible()
-    expect(page.get_by_role("option", name=f"Unread, Ben Aldous, {subject}")).to_be_visible()
+    expect(page.get_by_role("link", name=f"Unread, Ben Aldous, {subject}")).to_be_visible()
     desk.open(subject)
     expect(page.get_by_role("tab", name=f"{MIA}, {before - 1} unread")).to_be_visible()
     desk.eventually(lambda: "UNREAD" not in labels_of(desk.service, thread["id"]))
@@ -84,7 +84,7 @@ def test_a_thread_has_its_subject_its_filing_line_and_a_card_for_each_message(de
 def test_a_page_given_another_title_renames_the_sender_of_its_rows(desk: Desk) -> None:
     """Rule 9: whoever is known by their page is called as the page is."""
     page = desk.inbox()
-    row = page.get_by_role("option", name="Press slot: Tuesday is free if you are quick")
+    row = page.get_by_role("link", name="Press slot: Tuesday is free if you are quick")
     expect(row).to_contain_text("Della at Kestrel Print")
     sender = desk.service.query("mail.thread", id=row.get_attribute("data-thread"))["messages"][0]["from"]
     desk.service.mutate("people.add", address=sender["address"])  # who only wrote is suggested, and has no page yet

@@ -122,7 +122,7 @@ def test_z_takes_back_step_after_step_also_after_a_reload(desk: Desk) -> None:
     desk.press("e")
     desk.eventually(lambda: "INBOX" not in labels_of(desk.service, thread_id))
     desk.reload()
-    page.locator("[role=option]").first.wait_for()
+    page.locator("[data-thread]").first.wait_for()
     desk.press("z")
     desk.eventually(lambda: "INBOX" in labels_of(desk.service, thread_id))
     expect(desk.section("inbox").and_(row(page, thread_id))).to_be_visible()
@@ -202,4 +202,4 @@ def row(page: Page, thread_id: str) -> Locator:
 
 
 def found(page: Page) -> Locator:
-    return page.get_by_role("listbox", name="Found").locator(".row-subject bdi")
+    return page.get_by_role("grid", name="Found").locator(".row-subject bdi")

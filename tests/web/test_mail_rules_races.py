@@ -23,7 +23,7 @@ def test_undo_leads_to_the_row_in_the_inbox_though_its_news_come_after_the_answe
     app.called("mail.archive")
     app.press("z")
     page.get_by_text("Back from the archive").wait_for()
-    row = page.get_by_role("listbox", name="Inbox").locator("#row-thr_00")
+    row = page.get_by_role("grid", name="Inbox").locator("#row-thr_00")
     expect(row).to_be_focused(timeout=PATIENCE_MS)
     app.world.change("thr_00", snippet="The news of it.")
     expect(row).to_contain_text("The news of it.")

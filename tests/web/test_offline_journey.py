@@ -60,7 +60,7 @@ def page(browser: Browser, service: ServiceProcess) -> Iterator[Page]:
 
 
 def row(page: Page, subject: str) -> Locator:
-    return page.locator("[role=option][data-thread]", has=page.get_by_text(subject, exact=True)).first
+    return page.locator("[data-thread]", has=page.get_by_text(subject, exact=True)).first
 
 
 def read(page: Page, subject: str) -> None:

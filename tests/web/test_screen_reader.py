@@ -35,22 +35,47 @@ def test_one_who_listens_reads_answers_sends_and_takes_back(app: App) -> None:
 
     # The list: whose mail it is, what stands in it, and where one is.
     expect(page.get_by_role("heading", name="Unified", level=1)).to_be_attached()
-    inbox = page.get_by_role("listbox", name="Inbox")
+    inbox = page.get_by_role("grid", name="Inbox")
     expect(inbox).to_have_attribute("aria-multiselectable", "true")
     app.press("j")
     app.focuses("thr_00")
     first = focused(page)
-    assert (first["role"], first["selected"]) == ("option", True)
+    assert first["role"] == "link"
     assert first["name"].startswith("Unread, Jonas Feld, Quote for the harbour mural")
-    row = app.row("thr_00")
-    expect(row).to_have_attribute("aria-posinset", "1")
-    assert int(row.get_attribute("aria-setsize") or "") > 10
+    expect(app.row("thr_00")).to_have_attribute("aria-current", "true")
+    row = inbox.get_by_role("row").filter(has=app.row("thr_00"))
+    expect(row).to_have_attribute("aria-rowindex", "1")
+    assert int(inbox.get_attribute("aria-rowcount") or "") > 10
     app.press("x")
-    expect(row).to_have_attribute("aria-checked", "true")
+    expect(row).to_have_attribute("aria-selected", "true")
     app.press("x")
+    expect(row).to_have_attribute("aria-selected", "false")
+
+    # Its buttons are cells of the row: the arrows lead into them, along a column, and back. Tab has one stop.
+    app.press("ArrowRight")
+    assert (focused(page)["role"], focused(page)["name"]) == ("checkbox", "Pick")
+    app.press("Enter")
+    expect(row).to_have_attribute("aria-selected", "true")
+    app.press("Space", "End")
+    expect(row).to_have_attribute("aria-selected", "false")
+    assert focused(page)["name"] == "Star"
+    app.press("Enter")
+    app.called("mail.setLabels")
+    expect(row.get_by_role("button", name="Take the star away")).to_be_focused()
+    app.press("ArrowDown")
+    app.selects("thr_01")
+    assert focused(page)["role"] == "button"
+    expect(inbox.get_by_role("checkbox")).to_have_count(1)
+    app.press("Home")
+    app.focuses("thr_01")
+    app.press("ArrowUp")
+    app.focuses("thr_00")
+    expect(inbox.get_by_role("gridcell").filter(has=page.get_by_role("button"))).to_have_count(0)
 
     # What else can be done with it, for who has no menu key; the focus goes there and back.
-    expect(inbox).to_have_accessible_description("The menu key, or ., opens all that can be done with a thread.")
+    expect(inbox).to_have_accessible_description(
+        "The menu key, or ., opens all that can be done with a thread; the right arrow leads to its buttons."
+    )
     app.press(".")
     menu = page.get_by_role("group", name="This thread")
     expect(menu.get_by_role("button", name="Open", exact=True)).to_be_focused()

@@ -94,5 +94,5 @@ def test_at_rest_it_picks(phone: App) -> None:
         """() => document.querySelector("#row-thr_02").dispatchEvent(
             new PointerEvent("contextmenu", { pointerType: "touch", bubbles: true, cancelable: true }))"""
     )
-    expect(phone.page.locator("[aria-checked=true]")).to_have_count(1)
+    expect(phone.page.locator("[role=row][aria-selected=true]")).to_have_count(1)
     expect(phone.page.get_by_role("group", name="This thread")).to_be_hidden()

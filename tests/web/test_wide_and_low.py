@@ -52,12 +52,12 @@ def test_at_1920_tasks_and_people_stand_in_two_columns_in_the_middle(start: Call
 def test_a_phone_on_its_side_has_room_for_rows_for_an_answer_and_for_a_new_mail(start: Callable[..., App]) -> None:
     app = start(**SIDEWAYS)
     page = app.open()
-    rows = page.locator("[role=option]").evaluate_all(
+    rows = page.locator("[data-thread]").evaluate_all(
         "all => all.map(one => one.getBoundingClientRect()).filter(({ bottom }) => bottom <= innerHeight).length"
     )
     assert rows >= LEAST_ROWS
     check(page, "list-sideways")
-    page.locator("[role=option]").first.tap()
+    page.locator("[data-thread]").first.tap()
     page.wait_for_selector("iframe")
     page.get_by_role("button", name="Reply", exact=True).last.tap()
     page.get_by_role("textbox", name="Message").wait_for()

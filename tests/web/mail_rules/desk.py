@@ -57,7 +57,7 @@ class Desk(AppPage):
 
     def inbox(self, path: str = "/p/mail") -> Page:
         self.page.goto(path)
-        self.page.locator("[role=option]").first.wait_for()
+        self.page.locator("[data-thread]").first.wait_for()
         self.settled()
         return self.page
 
@@ -94,12 +94,12 @@ class Desk(AppPage):
     # What is there
 
     def row(self, subject: str) -> Locator:
-        return self.page.locator("[role=option][data-thread]", has=self.page.get_by_text(subject, exact=True)).first
+        return self.page.locator("[data-thread]", has=self.page.get_by_text(subject, exact=True)).first
 
     def section(self, name: str) -> Locator:
         """The rows of a section that are in sight: ``inbox`` or ``skipped``."""
         title = {"inbox": "Inbox", "skipped": "Skipped the inbox"}[name]
-        return self.page.get_by_role("listbox", name=title).locator("[data-thread]")
+        return self.page.get_by_role("grid", name=title).locator("[data-thread]")
 
     @property
     def frame(self) -> Any:
