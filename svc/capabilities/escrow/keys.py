@@ -19,7 +19,7 @@ from svc.backoff import Backoff
 from svc.capabilities.escrow import seen
 from svc.capabilities.escrow.kms import PLAINTEXT_MAX_BYTES, Kms
 from svc.capabilities.escrow.refusals import EscrowRefused, Later
-from svc.capabilities.escrow.service import EscrowService, Problem, Record
+from svc.capabilities.escrow.service import EscrowService, OtherCell, Problem, Record
 from svc.capabilities.escrow.settings import CELL_ID, ESCROW_TOKEN, ESCROW_URL, KMS_KEY_ID, TENANT_ID
 from svc.config import Config
 from svc.protocol.egress import Egress
@@ -87,8 +87,8 @@ class EscrowKeys:
                 raise EscrowRefused(
                     TENANT_ID.name, "the escrow service has a key of this tenant already", "nothing was changed"
                 )
-            record = await self._wrapped(kms, keyring, cell=self._cell_by(found), version=1)
-            if not await self._stored(service, record, after=0):
+            record = await self._stored(service, kms, keyring, cell=self._cell_by(found), after=0)
+            if record is None:
                 raise EscrowRefused(
                     TENANT_ID.name, "another cell has stored a key of this tenant just now", "nothing was changed"
                 )
@@ -103,8 +103,8 @@ class EscrowKeys:
         assert old is not None, "a key is loaded before it is replaced"
         async with Egress() as egress:
             service, kms = EscrowService(self._config, egress), Kms(self._config, egress, key=self._new_key)
-            record = await self._wrapped(kms, keyring, cell=old.context[_CELL], version=old.version + 1)
-            if not await self._stored(service, record, after=old.version):
+            record = await self._stored(service, kms, keyring, cell=old.context[_CELL], after=old.version)
+            if record is None:
                 raise EscrowRefused(
                     ESCROW_URL.name,
                     f"another process has replaced version {old.version} of the key meanwhile",
@@ -122,8 +122,8 @@ class EscrowKeys:
                 "check the tenant and the credential; restore the escrow service's database if the key is lost there. "
                 "A home that was a local one takes its key along: svc secrets escrow",
             )
-        record = await self._wrapped(kms, Keyring.random(), cell=self._cell_by(said), version=1)
-        if await self._stored(service, record, after=0):
+        record = await self._stored(service, kms, Keyring.random(), cell=self._cell_by(said), after=0)
+        if record is not None:
             return record
         winner = await self._patiently(service.get)  # another cell was first: its key is ours
         if isinstance(winner, Problem):
@@ -134,12 +134,42 @@ class EscrowKeys:
             )
         return winner
 
-    async def _stored(self, service: EscrowService, record: Record, *, after: int) -> bool:
+    async def _stored(
+        self, service: EscrowService, kms: Kms, keyring: Keyring, *, cell: str, after: int
+    ) -> Record | None:
+        """Wrap it and store it as the version after ``after``; ``None`` where another one was there first.
+
+        A credential stores for its own cell only: a tenant that was moved to another cell is wrapped for that one from
+        its next rotation on.
+        """
+        record = await self._wrapped(kms, keyring, cell=cell, version=after + 1)
+        try:
+            return record if await self._put(service, record, after=after) else None
+        except OtherCell as other:
+            self._check_cell(other.cell_id)
+            record = await self._wrapped(kms, keyring, cell=other.cell_id, version=after + 1)
+        try:
+            return record if await self._put(service, record, after=after) else None
+        except OtherCell:
+            raise EscrowRefused(
+                ESCROW_URL.name, "the escrow service does not stay with the cell that it named", "see its log"
+            ) from None
+
+    async def _put(self, service: EscrowService, record: Record, *, after: int) -> bool:
         """Whether it is there now as the version after ``after``: an answer that was lost is asked for again."""
         if await self._patiently(lambda: service.put(record, after=after)):
             return True
         there = await self._patiently(service.get)
         return isinstance(there, Record) and (there.version, there.wrapped_key) == (record.version, record.wrapped_key)
+
+    def _check_cell(self, credential_of: str) -> None:
+        pinned = self._config[CELL_ID]
+        if pinned is not None and pinned != credential_of:
+            raise EscrowRefused(
+                CELL_ID.name,
+                f"the credential is that of the cell {credential_of!r}, and not of {pinned!r}",
+                "set the cell that SVC_KEY_ESCROW_TOKEN was made for, or unset it",
+            )
 
     async def _wrapped(self, kms: Kms, keyring: Keyring, *, cell: str, version: int) -> Record:
         tenant = self._config[TENANT_ID]

@@ -38,6 +38,14 @@ class Problem(msgspec.Struct, frozen=True, rename="camel"):
     cell_id: str = ""
 
 
+class OtherCell(Exception):
+    """The credential is that of the cell ``cell_id``, and the key was wrapped for another: nothing was stored."""
+
+    def __init__(self, cell_id: str) -> None:
+        super().__init__(cell_id)
+        self.cell_id = cell_id
+
+
 class EscrowService:
     def __init__(self, config: Config, egress: Egress) -> None:
         url, token, tenant = config[ESCROW_URL], config[ESCROW_TOKEN], config[TENANT_ID]
@@ -60,7 +68,7 @@ class EscrowService:
     async def put(self, record: Record, *, after: int) -> bool:
         """Store it as the version that follows ``after`` (0: the first). False where another one was there first.
 
-        Raises the same; after :class:`Later` it may have been stored all the same.
+        Raises the same, and :class:`OtherCell`; after :class:`Later` it may have been stored all the same.
         """
         precondition = {"if-match": f'"{after}"'} if after else {"if-none-match": "*"}
         asked = {
@@ -74,6 +82,8 @@ class EscrowService:
             return False
         if answer.status == 404:
             raise _not_ours()
+        if answer.status == 400 and (cell := _cell_said(answer)):
+            raise OtherCell(cell)
         if answer.status not in {200, 201, 204}:
             raise _refusal(answer)
         return True
@@ -109,6 +119,13 @@ def _problem(answer: EgressResponse) -> Problem:
         raise EscrowRefused(
             ESCROW_URL.name, "what answers 404 is not the escrow service", "check the URL and its path"
         ) from None
+
+
+def _cell_said(answer: EgressResponse) -> str:
+    try:
+        return msgspec.json.decode(answer.body, type=Problem).cell_id
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return ""
 
 
 def _refusal(answer: EgressResponse) -> Exception:

@@ -123,6 +123,27 @@ async def test_a_rotation_is_a_new_version_that_all_boots_get_and_only_one_of_tw
         assert material(moved) == material(again) != first.current.material
 
 
+async def test_a_tenant_that_moved_to_another_cell_is_wrapped_for_that_one_from_its_next_rotation_on(
+    fleet: Fleet, tmp_path: Path, log: RecordedLog
+) -> None:
+    plane = plane_config(fleet.server.url, [entry("old"), entry("new", tenant="tenant-old")])
+    async with replicas(plane, log=log) as (replica,):
+        tenant, home = {"SVC_TENANT_ID": "tenant-old"}, tmp_path / "home"
+        home.mkdir()
+        pinned = keys_of(cell(fleet, replica.url, home, "old", SVC_CELL_ID="cell-else"), home)
+        with pytest.raises(EscrowRefused, match="SVC_CELL_ID: the credential is that of the cell 'cell-old'"):
+            await pinned.fetch(may_create=True)
+        assert fleet.server.run("select 1 from control_plane.wrapped_keys where tenant_id = 'tenant-old'") == []
+        await keys_of(cell(fleet, replica.url, home, "old"), home).fetch(may_create=True)
+        moved = keys_of(cell(fleet, replica.url, home, "new", **tenant), home)
+        await moved.fetch(may_create=True)
+        renewed = moved.load(may_create=False).renewed()
+        await trio.to_thread.run_sync(moved.replace, renewed)
+        again = keys_of(cell(fleet, replica.url, home, "new", **tenant, SVC_CELL_ID="cell-new"), home)
+        await again.fetch(may_create=False)
+        assert again.load(may_create=False).keys == renewed.keys
+
+
 async def test_what_was_wrapped_for_another_tenant_does_not_open(
     fleet: Fleet, tmp_path: Path, log: RecordedLog
 ) -> None:
