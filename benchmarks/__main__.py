@@ -32,6 +32,7 @@ NAMES: Final = (
     "refusals",
     "broker",
     "escrow",
+    "fleet",
     "runs",
     "models",
     "gitops",

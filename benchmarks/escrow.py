@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 from urllib.request import urlopen
@@ -50,12 +51,12 @@ def run(quick: bool) -> Iterable[Table]:
     calls = QUICK_CALLS if quick else CALLS
     with postgres() as server:
         for pool in POOLS:
-            with _service(server, pool) as port:
+            with escrow_service(server, pool) as service:
                 _plant(server, calls)
-                trio.run(partial(_ask, port, calls))  # its pool grows while it is asked
+                trio.run(partial(_ask, service.port, calls))  # its pool grows while it is asked
                 ours, bare = [], []
                 for _ in range(ROUNDS):
-                    ours.append(trio.run(partial(_ask, port, calls)))
+                    ours.append(trio.run(partial(_ask, service.port, calls)))
                     bare.append(_bare(server, pool, calls))
             rates, bare_rates = ([calls / took for took, _ in one] for one in (ours, bare))
             tails, bare_tails = ([percentile(times, 99) for _, times in one] for one in (ours, bare))
@@ -94,8 +95,14 @@ def _plant(server: Postgres, calls: int) -> None:
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Running:
+    port: int
+    pid: int
+
+
 @contextmanager
-def _service(server: Postgres, pool: int) -> Iterator[int]:
+def escrow_service(server: Postgres, pool: int) -> Iterator[Running]:
     port = free_port()
     environ = {
         "PATH": os.environ["PATH"],
@@ -110,7 +117,7 @@ def _service(server: Postgres, pool: int) -> Iterator[int]:
     with subprocess.Popen(command, env=environ, stderr=subprocess.DEVNULL) as process:
         try:
             until(partial(_answers, port), what="the escrow service to answer", deadline_s=START_S)
-            yield port
+            yield Running(port=port, pid=process.pid)
         finally:
             process.terminate()
 

@@ -35,6 +35,7 @@ PLAINTEXT_MAX_BYTES: Final = 4_096
 """What the service encrypts by itself."""
 _SERVER_ERROR: Final = 500
 _TOO_MANY: Final = 429
+_TURNED_AWAY: Final = frozenset({401, 403})
 _OK: Final = 200
 
 _CREDENTIALS: Final = (
@@ -178,6 +179,12 @@ def _refusal(answer: EgressResponse) -> Exception:
         kind = ""
     if kind in _WORDS:
         return EscrowRefused(*_WORDS[kind])
+    if not kind and answer.status in _TURNED_AWAY:
+        return EscrowRefused(
+            ACCESS_KEY_ID.name,
+            f"the key-management service turned these credentials away ({answer.status})",
+            "check them, and that they may use kms:Encrypt and kms:Decrypt with this key",
+        )
     named = kind if kind.isalnum() else f"status {answer.status}"
     refusal = EscrowRefused(
         KMS_KEY_ID.name,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -28,6 +31,7 @@ from svc.protocol import (
 
 Answer = Callable[[Request, Any], Response]
 BODY_MAX: Final = 100_000
+_DIGEST: Final = hashlib.sha256().digest_size
 
 
 @dataclass
@@ -74,3 +78,16 @@ async def stub(answer: Answer, *, log: Log) -> AsyncIterator[Stub]:
 def said(kind: str, *, status: int = 400) -> Response:
     """An error of the key-management service."""
     return json_response({"__type": kind, "message": "…"}, status=status)
+
+
+def wraps_for_each(request: Request, body: Any) -> Response:
+    """A key-management service with any number of keys: what it wraps begins with a digest of key and context."""
+    bound = json.dumps([body["KeyId"], body["EncryptionContext"]], sort_keys=True)
+    seal = hashlib.sha256(bound.encode()).digest()
+    if request.headers.get("x-amz-target") == "TrentService.Encrypt":
+        wrapped = seal + base64.b64decode(body["Plaintext"])
+        return json_response({"CiphertextBlob": base64.b64encode(wrapped).decode(), "KeyId": body["KeyId"]})
+    wrapped = base64.b64decode(body["CiphertextBlob"])
+    if wrapped[:_DIGEST] != seal:
+        return said("InvalidCiphertextException")
+    return json_response({"Plaintext": base64.b64encode(wrapped[_DIGEST:]).decode(), "KeyId": body["KeyId"]})

@@ -6,18 +6,14 @@ what is tried is the escrow service.
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 import trio
 
-from svc.protocol import Request, Response, json_response
-from tests.capabilities.escrow.stubs import said, stub
-from tests.capabilities.escrow.test_refusals import KEY, config_of, keys_of
+from tests.capabilities.escrow.stubs import stub, wraps_for_each
+from tests.capabilities.escrow.test_refusals import config_of, keys_of
 from tests.control_plane.replicas import config_of as plane_config
 from tests.control_plane.replicas import replicas, token
 from tests.peers.needs import POSTGRES, needs
@@ -28,19 +24,6 @@ from tests.sizes import FLEET_CELLS
 pytestmark = [pytest.mark.peer, pytest.mark.wall_clock, needs(POSTGRES)]
 
 AT_A_TIME: Final = 20
-_DIGEST: Final = hashlib.sha256().digest_size
-
-
-def wraps_for_each(request: Request, body: Any) -> Response:
-    """What it wraps begins with a digest of its context."""
-    seal = hashlib.sha256(json.dumps(body["EncryptionContext"], sort_keys=True).encode()).digest()
-    if request.headers.get("x-amz-target") == "TrentService.Encrypt":
-        wrapped = seal + base64.b64decode(body["Plaintext"])
-        return json_response({"CiphertextBlob": base64.b64encode(wrapped).decode(), "KeyId": KEY})
-    wrapped = base64.b64decode(body["CiphertextBlob"])
-    if wrapped[:_DIGEST] != seal:
-        return said("InvalidCiphertextException")
-    return json_response({"Plaintext": base64.b64encode(wrapped[_DIGEST:]).decode(), "KeyId": KEY})
 
 
 async def test_each_cell_of_a_fleet_has_a_key_of_its_own_and_gets_it_again(tmp_path: Path, log: RecordedLog) -> None:

@@ -140,6 +140,11 @@ CASES: Final = (
     kms_says("InvalidKeyUsageException", "not one that encrypts"),
     kms_says("UnrecognizedClientException", "does not take these credentials", name="AWS_ACCESS_KEY_ID"),
     kms_says("ExpiredTokenException", "does not take these credentials", name="AWS_ACCESS_KEY_ID", code=403),
+    Case(
+        words="turned these credentials away (403)",
+        name="AWS_ACCESS_KEY_ID",
+        kms=lambda request, body: Response(status=403, body=b"<Error/>"),
+    ),
     kms_says("ThrottlingException", "refused (ThrottlingException)", passing=True),
     kms_says("KMSInternalException", "refused (KMSInternalException)", code=500, passing=True),
     kms_says("\u202eodd; words", "refused (status 400)"),
