@@ -16,10 +16,10 @@ import trio
 
 from svc.clock import WallClock
 from svc.config import Config, ConfigFault, Rule
-from svc.identity import CLAIM_TOKEN, anybody_could_claim
+from svc.identity import CLAIM_TOKEN, anybody_could_claim, is_for_this_machine
 from svc.listening import Front, Role, ports_are_free
 from svc.nursery import ThreadPool
-from svc.settings import HOME, HOST, TLS_CERT_FILE, TLS_KEY_FILE, is_loopback
+from svc.settings import HOME, HOST, TLS_CERT_FILE, TLS_KEY_FILE, is_hosted
 from svc.store import CannotOpen, Home, Store
 
 
@@ -41,11 +41,12 @@ def _home_is_usable(config: Config) -> Iterable[ConfigFault]:
 
 def _strangers_can_not_claim(config: Config) -> Iterable[ConfigFault]:
     """A bind that others can reach needs a credential for the first sign-in, or an owner already."""
-    if is_loopback(config[HOST]) or config[CLAIM_TOKEN] is not None or not trio.run(_could_claim, config[HOME]):
+    if is_for_this_machine(config) or config[CLAIM_TOKEN] is not None or not trio.run(_could_claim, config[HOME]):
         return
+    reached = "a public cell" if is_hosted(config) else repr(config[HOST])
     yield ConfigFault(
         CLAIM_TOKEN.name,
-        f"this instance is unclaimed and {config[HOST]!r} can be reached by others",
+        f"this instance is unclaimed and {reached} can be reached by others",
         "set a long random claim token, or run `svc invite --admin` first",
     )
 

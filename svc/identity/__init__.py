@@ -15,7 +15,7 @@ from svc.identity.oauth_client_row import OAUTH_CLIENT, ClientCredentials, clien
 from svc.identity.oauth_states import ROUND_TRIP_REFUSED, OAuthState, begin_round_trip, end_round_trip
 from svc.identity.revoked import CLOSE_SIGNED_OUT, until_revoked
 from svc.identity.service import Identity
-from svc.identity.settings import CLAIM_TOKEN, CORS_ORIGINS, believed_proxies
+from svc.identity.settings import CLAIM_TOKEN, CORS_ORIGINS, believed_proxies, is_for_this_machine
 
 __all__ = [
     "CLAIM_TOKEN",
@@ -44,6 +44,7 @@ __all__ = [
     "end_round_trip",
     "has_client",
     "has_client_stored",
+    "is_for_this_machine",
     "probe_consent",
     "until_revoked",
 ]

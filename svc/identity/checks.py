@@ -17,8 +17,8 @@ from svc.identity.discovery import ProviderAway
 from svc.identity.idp_routes import CALLBACK_PATH
 from svc.identity.oauth_client_row import OAUTH_CLIENT, client_credentials
 from svc.identity.oidc import OpenIdLogin, authorization_url
-from svc.identity.settings import AUTH, CLAIM_TOKEN
-from svc.settings import HOST, IDP_ISSUER, canonical_origin, is_loopback
+from svc.identity.settings import AUTH, CLAIM_TOKEN, is_for_this_machine
+from svc.settings import HOST, IDP_ISSUER, canonical_origin
 from svc.store import has_secret
 
 NO_CLIENT: Final = "No OAuth client is set: people sign in by links from svc claim, and no account can be connected"
@@ -98,7 +98,7 @@ async def _sign_in(context: CheckContext) -> Sequence[Finding]:
 
 async def _claim(context: CheckContext) -> Sequence[Finding]:
     host = context.config[HOST]
-    if is_loopback(host):
+    if is_for_this_machine(context.config):
         off = " Identity is off: whoever uses this machine is its administrator" if context.config[AUTH] else ""
         return [ok(f"Only this machine reaches {host}.{off}")]
     claimed = context.store is not None and not await context.store.read(anybody_could_claim)

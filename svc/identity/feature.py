@@ -16,8 +16,8 @@ from svc.identity.oidc import OpenIdLogin
 from svc.identity.procedures import PROCEDURES
 from svc.identity.routes import ROUTES
 from svc.identity.service import Identity
-from svc.identity.settings import CLAIM_TOKEN, RULES, SETTINGS
-from svc.settings import HOST, IDP_CLIENT_ID, IDP_CLIENT_SECRET, is_loopback
+from svc.identity.settings import CLAIM_TOKEN, RULES, SETTINGS, is_for_this_machine
+from svc.settings import HOST, IDP_CLIENT_ID, IDP_CLIENT_SECRET, is_hosted
 from svc.store import Tx
 from svc.workspace import Workspace
 
@@ -31,9 +31,10 @@ async def _boot(workspace: Workspace) -> None:
     store, config = workspace.store, workspace.config
     store.write_now(actions.keep_claim_token, token=config[CLAIM_TOKEN])
     workspace.service(Identity).claimed = store.read_now(queries.is_claimed)
-    if not is_loopback(config[HOST]) and store.read_now(actions.anybody_could_claim):
+    if not is_for_this_machine(config) and store.read_now(actions.anybody_could_claim):
+        reached = "a public cell" if is_hosted(config) else repr(config[HOST])
         raise BadValue(
-            f"{CLAIM_TOKEN.name}: this instance is unclaimed and {config[HOST]!r} can be reached by others; "
+            f"{CLAIM_TOKEN.name}: this instance is unclaimed and {reached} can be reached by others; "
             "set a long random claim token, or run `svc invite --admin` first"
         )
 

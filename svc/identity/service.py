@@ -30,10 +30,10 @@ from svc.identity.model import (
 )
 from svc.identity.oauth_client_row import ClientCredentials, client_credentials, has_client
 from svc.identity.remembered import Opened, Remembered
-from svc.identity.settings import AUTH, AUTH_RATE_LIMIT, believed_proxies
+from svc.identity.settings import AUTH, AUTH_RATE_LIMIT, believed_proxies, is_for_this_machine
 from svc.principal import AUTH_OFF, UNCLAIMED, Principal
 from svc.protocol import Request, cookie
-from svc.settings import HOST, is_loopback
+from svc.settings import HOST
 from svc.store import ReadTx, Tx
 from svc.workspace import Workspace
 
@@ -83,7 +83,7 @@ class Identity:
     @cached_property
     def _is_local(self) -> bool:
         """Whether only this machine can reach the listener. Every request asks."""
-        return is_loopback(self.workspace.config[HOST])
+        return is_for_this_machine(self.workspace.config)
 
     def claiming(self, request: Request) -> Claiming:
         """How the instance may be claimed by ``request``: freely only from this machine."""

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from svc.config import BadValue, Config, ConfigFault, Setting, one_of, whole_number
 from svc.protocol import NEAR_NETWORKS, Forwarded
-from svc.settings import HOST, is_loopback
+from svc.settings import HOST, is_hosted, is_loopback
 
 _CLAIM_TOKEN_MIN_CHARS = 16
 
@@ -89,8 +89,16 @@ AUTH_RATE_LIMIT: Setting[int] = Setting(
 SETTINGS = (AUTH, CLAIM_TOKEN, TRUST_PROXY, TRUSTED_PROXIES, CORS_ORIGINS, AUTH_RATE_LIMIT)
 
 
+def is_for_this_machine(config: Config) -> bool:
+    """Whether only this machine reaches the listener. In front of a public cell stands a proxy, and one that hands on
+    bytes leaves it to a stranger which ``Host`` is named: so nobody is near there, whatever the bind."""
+    return is_loopback(config[HOST]) and not is_hosted(config)
+
+
 def _off_stays_at_home(config: Config) -> Iterable[ConfigFault]:
-    if config[AUTH] == "off" and not is_loopback(config[HOST]):
+    if config[AUTH] == "off" and is_hosted(config):
+        yield ConfigFault(AUTH.name, "identity can't be off in a public cell", "unset it")
+    elif config[AUTH] == "off" and not is_loopback(config[HOST]):
         yield ConfigFault(
             AUTH.name,
             f"identity can't be off on {config[HOST]!r}, which others can reach",

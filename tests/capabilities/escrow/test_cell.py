@@ -22,7 +22,10 @@ from svc.capabilities import EscrowKeys, EscrowRefused
 from svc.capabilities.broker import Broker
 from svc.clock import WallClock
 from svc.config import Config, read_config
-from svc.protocol import Request, Response, json_response
+from svc.identity import Identity
+from svc.protocol import Headers, Request, Response, json_response
+from svc.settings import HOST
+from svc.workspace import Workspace
 from tests.capabilities.escrow.stubs import stub
 from tests.capabilities.escrow.test_refusals import config_of, keys_of
 from tests.control_plane.replicas import Replica, entry, replicas, token
@@ -196,6 +199,7 @@ async def _boots_with_a_secret(fleet: Fleet, replica: Replica, home: Path, log: 
     config = cell(fleet, replica.url, home, "cut", XDG_CONFIG_HOME=str(home.parent / "config"))
     boot = partial(workspace_of, config, clock=WallClock(), log=log, rng=random.Random(1), environ=config.environ)
     async with boot() as workspace:
+        _nobody_is_near(workspace)
         secrets = workspace.service(Broker).secrets
         workspace.store.write_now(secrets.write, "llm.a", b"a secret")
     async with boot() as workspace:
@@ -208,6 +212,13 @@ async def _boots_with_a_secret(fleet: Fleet, replica: Replica, home: Path, log: 
             content = path.read_bytes()
             assert key not in content
             assert key.hex().encode() not in content
+
+
+def _nobody_is_near(workspace: Workspace) -> None:
+    """A proxy that hands on bytes adds no header, and a stranger names any host: no request claims a public cell."""
+    assert workspace.config[HOST] == "127.0.0.1"
+    request = Request(method="GET", target="/", headers=Headers([("host", "127.0.0.1:4780")]), peer="127.0.0.1")
+    assert not workspace.service(Identity).is_near(request)
 
 
 async def test_a_local_home_takes_its_key_along_and_the_doctor_knows_it(

@@ -13,7 +13,8 @@ import pytest
 
 from svc.app import all_rules, all_settings
 from svc.capabilities import EscrowKeys, EscrowRefused
-from svc.config import Config, read_config
+from svc.config import Config, ConfigError, read_config
+from svc.preflight import serve_rules
 from svc.protocol import Request, Response, json_response
 from tests.capabilities.escrow.stubs import Answer, Stub, said, stub
 from tests.recorded_log import RecordedLog
@@ -171,6 +172,19 @@ async def test_a_boot_is_refused_in_words_and_leaves_nothing(case: Case, tmp_pat
     assert TOKEN.partition(".")[2] not in str(caught.value) + repr(kms.asked)
     if case.passing and case.words != "does not answer":
         assert max(len(escrow.asked), len(kms.asked)) == 5
+
+
+def test_in_a_public_cell_identity_is_never_off_and_a_first_admin_needs_a_token(tmp_path: Path) -> None:
+    """Though it listens on loopback: its proxy hands on whoever comes."""
+    away = {"escrow": "http://127.0.0.1:1", "kms": "http://127.0.0.1:1", "SVC_PORT": "0", "SVC_INTERNAL_PORT": "0"}
+    with pytest.raises(ConfigError, match="SVC_AUTH: identity can't be off in a public cell"):
+        config_of(tmp_path / "home", **away, SVC_AUTH="off")
+    config = config_of(tmp_path / "home", **away)
+    (fault,) = [fault for rule in serve_rules("all") for fault in rule(config)]
+    assert str(fault).startswith(
+        "SVC_CLAIM_TOKEN: this instance is unclaimed and a public cell can be reached by others"
+    )
+    assert not (tmp_path / "home").exists()
 
 
 async def test_a_version_never_goes_backwards_and_none_is_replaced(tmp_path: Path, log: RecordedLog) -> None:
