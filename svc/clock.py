@@ -60,7 +60,7 @@ def rfc3339(instant: Millis) -> str:
     return f"{_second(seconds)}.{milliseconds:03d}Z"
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=1_024)  # a few pages of a list, which are asked for again and again
 def _second(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, tz=UTC).isoformat()[:19]
 

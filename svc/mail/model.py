@@ -118,7 +118,7 @@ class OwnMessage:
     at: Millis
 
 
-class ThreadRow(msgspec.Struct, frozen=True, kw_only=True):
+class ThreadRow(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One row of the inbox list. A struct, since a page makes fifty of them, and a frozen dataclass is slow to make."""
 
     id: str

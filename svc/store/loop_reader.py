@@ -4,15 +4,21 @@ Theory. A query of one account's row takes 0.05 ms, the hop to a reader's thread
 connection of its own. What keeps the loop free is a budget of SQLite's steps for each transaction: a query that needs
 more is broken off, and its caller asks it again in a thread.
 
-Owns that connection. It waits for no lock, and reads no file while it is opened: that is done in a thread.
+What many ask at once after a change (every open window of a person asks for the same list) is answered from what the
+first one got, until anything is committed: SQLite itself says so (``pragma data_version``). Such a query may not look
+at the time, and nobody changes what it returned.
+
+Owns that connection, and what is kept. It waits for no lock, and reads no file while it is opened: that is done in a
+thread.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from functools import partial
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, TypeVar, cast
 
 from svc.clock import Millis
 from svc.store.connections import open_reader
@@ -22,6 +28,7 @@ T = TypeVar("T")
 
 STEPS_MAX: Final = 20_000
 """Steps of SQLite's machine in one read on the loop, about a millisecond."""
+KEPT_RESULTS: Final = 32  # some 100 KB each at most
 _STEPS_A_LOOK: Final = 1_000
 _TO_A_THREAD: Final = frozenset({sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 
@@ -36,6 +43,8 @@ class LoopReader:
     def __init__(self) -> None:
         self._connection: sqlite3.Connection | None = None
         self._looks_left = 0
+        self._kept: dict[Hashable, object] = {}
+        self._kept_at: object = None
 
     @property
     def is_open(self) -> bool:
@@ -51,6 +60,24 @@ class LoopReader:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+        self._kept.clear()
+
+    def query_kept(self, query: Callable[[ReadTx], T], key: Hashable) -> T:
+        """The result of :meth:`query` under this key, where nothing was committed since. Raises as that does."""
+        assert self._connection is not None, "it is open"
+        self._looks_left = STEPS_MAX // _STEPS_A_LOOK
+        at = self._connection.execute("pragma data_version").fetchone()
+        if at != self._kept_at:
+            self._kept.clear()
+            self._kept_at = at
+        elif key in self._kept:
+            return cast(T, self._kept[key])
+        result = self.query(partial(_without_time, query), 0)
+        if len(self._kept) >= KEPT_RESULTS:
+            del self._kept[next(iter(self._kept))]
+        # Where a commit came between the look and the query, the next look finds another version.
+        self._kept[key] = result
+        return result
 
     def query(self, query: Callable[[ReadTx], T], now: Millis) -> T:
         """One read transaction, now. Raises :class:`TooLong`, and what the query raises."""
@@ -76,3 +103,9 @@ class LoopReader:
     def _is_used_up(self) -> bool:
         self._looks_left -= 1
         return self._looks_left < 0
+
+
+def _without_time(query: Callable[[ReadTx], T], tx: ReadTx) -> T:
+    """What is kept would be as old as the result: a query that wants the time fails at once."""
+    del tx.now
+    return query(tx)

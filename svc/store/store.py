@@ -9,7 +9,7 @@ its outbox rows published. Once the disk has failed nothing is acknowledged any 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Concatenate, Final, ParamSpec, TypeVar, cast
@@ -155,16 +155,31 @@ class Store:
 
         What turns out to be large is asked again in a thread, so ``query`` may be called twice.
         """
-        if self._loop_reader.is_open:
-            await trio.lowlevel.checkpoint()
-        else:
-            async with self._opening:
-                if not self._loop_reader.is_open:
-                    await self._threads.run(self._loop_reader.open, self.path)
+        await self._open_loop_reader()
         try:
             return self._loop_reader.query(lambda tx: query(tx, *args, **kwargs), self._clock.now())
         except TooLong:
             return await self.read(query, *args, **kwargs)
+
+    async def read_kept(self, key: Hashable, query: Callable[[ReadTx], T]) -> T:
+        """:meth:`read_small` for what is asked again and again: its result is kept until anything is committed.
+
+        ``key``: all that ``query`` is given, and by what name. It may not look at the time, and nobody changes what it
+        returned.
+        """
+        await self._open_loop_reader()
+        try:
+            return self._loop_reader.query_kept(query, key)
+        except TooLong:
+            return await self.read(query)
+
+    async def _open_loop_reader(self) -> None:
+        if self._loop_reader.is_open:
+            await trio.lowlevel.checkpoint()
+            return
+        async with self._opening:
+            if not self._loop_reader.is_open:
+                await self._threads.run(self._loop_reader.open, self.path)
 
     def write_now(self, action: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """:meth:`write` for boot and commands: blocks, and only before the writer runs."""

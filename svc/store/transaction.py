@@ -58,6 +58,9 @@ class ReadTx:
 
     def each(self, sql: str, /, **params: Value) -> Iterator[Row]:
         """The rows one by one, for results too large to hold. Ends with the transaction at the latest."""
+        if self._open_cursors:
+            # A statement that is walked already is compiled anew for each further walk, unless its text is another.
+            sql = f"{sql}\n-- {len(self._open_cursors)}"
         cursor = self._execute(sql, params)
         self._open_cursors.append(cursor)
         return cursor

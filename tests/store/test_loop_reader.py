@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from threading import get_ident
 
@@ -12,7 +13,7 @@ import trio
 from svc.clock import VirtualClock
 from svc.nursery import ThreadPool
 from svc.store import ReadTx, Store
-from svc.store.loop_reader import STEPS_MAX
+from svc.store.loop_reader import KEPT_RESULTS, STEPS_MAX
 from tests.cancel_everywhere import Interrupted, cancel_everywhere
 from tests.store.conftest import NOTES
 from tests.store.test_store import add, texts
@@ -66,6 +67,52 @@ async def test_what_the_query_raises_comes_back_and_the_next_one_works(store: St
         await store.read_small(lambda tx: tx.all("select * from nowhere"))
     await store.write(add, "b")
     assert await store.read_small(texts) == ["a", "b"]
+
+
+async def test_what_is_kept_is_as_new_as_the_last_commit_of_anybody(store: Store) -> None:
+    asked = 0
+
+    def counted(tx: ReadTx) -> list[str]:
+        nonlocal asked
+        asked += 1
+        return texts(tx)
+
+    for number in range(5):
+        await store.write(add, f"{number}")
+        for _ in range(3):
+            assert len(await store.read_kept("texts", counted)) == number + 1
+    assert asked == 5
+    with closing(sqlite3.connect(store.path, isolation_level=None)) as other:
+        other.execute("insert into notes (text) values ('by another program')")
+    assert len(await store.read_kept("texts", counted)) == 6
+    assert await store.read_kept("how many", lambda tx: len(texts(tx))) == 6
+    for number in range(2 * KEPT_RESULTS):
+        await store.read_kept(number, counted)
+    assert asked == 6 + 2 * KEPT_RESULTS
+    await store.read_kept(2 * KEPT_RESULTS - 1, counted)
+    assert asked == 6 + 2 * KEPT_RESULTS
+    await store.read_kept(0, counted)
+    assert asked == 7 + 2 * KEPT_RESULTS
+
+
+async def test_what_is_kept_may_not_depend_on_the_time_and_what_is_long_goes_to_a_thread(store: Store) -> None:
+    with pytest.raises(AttributeError):
+        await store.read_kept("now", lambda tx: tx.now)
+    for _ in range(2):
+        _, thread = await store.read_kept("long", lambda tx: count(tx, STEPS_MAX))
+        assert thread != get_ident()
+    assert await store.read_kept("short", lambda tx: count(tx, 100)) == (100, get_ident())
+
+
+async def test_one_statement_is_walked_several_times_at_once(store: Store) -> None:
+    for text in "abc":
+        await store.write(add, text)
+
+    def merged(tx: ReadTx) -> list[list[str]]:
+        walks = [tx.each("select text from notes where text >= :first order by text", first=one) for one in "abc"]
+        return [[str(text) for (text,) in walk] for walk in reversed(walks)]
+
+    assert await store.read_small(merged) == [["c"], ["b", "c"], ["a", "b", "c"]]
 
 
 async def test_it_cannot_write(store: Store) -> None:

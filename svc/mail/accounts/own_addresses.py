@@ -37,7 +37,7 @@ def addresses(tx: ReadTx, account: Account) -> tuple[OwnAddress, ...]:
         """,
         id=account.id,
     )
-    default = default_of(tx, account)
+    default = default_of(tx, account) if rows else account.address
     own = (account.address, account.sender_name or "", "account", 1)
     return tuple(
         OwnAddress(

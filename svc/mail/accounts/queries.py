@@ -29,6 +29,11 @@ _ACCOUNT: Final = """
     )
 """
 
+_PENDING: Final = """
+    select (select count(*) from mail_mirror where account_id = :id),
+        (select count(*) from mail_ledger where account_id = :id)
+"""
+
 # Accounts
 
 
@@ -130,9 +135,7 @@ def pending_counts(tx: ReadTx, account_ids: Sequence[str]) -> dict[str, tuple[in
     """Per account: local changes the provider has not confirmed, and messages passed over. Both tables stay small."""
     found: dict[str, tuple[int, int]] = {}
     for account_id in account_ids:
-        waiting = tx.value("select count(*) from mail_mirror where account_id = :id", id=account_id)
-        failed = tx.value("select count(*) from mail_ledger where account_id = :id", id=account_id)
-        found[account_id] = (cast(int, waiting), cast(int, failed))
+        found[account_id] = cast("tuple[int, int]", tx.one(_PENDING, id=account_id))
     return found
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from svc.mail.reading.reader import Reader
 from svc.mail.reading.wire import ThreadDetailOut, ThreadInput
 from svc.mail.threads import listing
@@ -14,14 +16,16 @@ from svc.workspace import RequestContext
 
 
 async def threads(context: RequestContext, wanted: ThreadsInput) -> ThreadsOut:
-    return await context.workspace.store.read_small(_threads, context.principal, wanted=wanted)
+    who = context.principal
+    key = ("mail.threads", who.user_id, who.sees_everything, wanted)
+    return await context.workspace.store.read_kept(key, partial(_threads, principal=who, wanted=wanted))
 
 
 async def thread(context: RequestContext, wanted: ThreadInput) -> ThreadDetailOut:
     return await context.workspace.service(Reader).thread(context.principal, thread_id=wanted.id)
 
 
-def _threads(tx: ReadTx, principal: Principal, *, wanted: ThreadsInput) -> ThreadsOut:
+def _threads(tx: ReadTx, *, principal: Principal, wanted: ThreadsInput) -> ThreadsOut:
     found = listing.of(tx, principal, wanted)
     rows = found.page(tx, cursor=thread_wire.decode_cursor(wanted.cursor), limit=wanted.limit + 1)
     page = rows[: wanted.limit]

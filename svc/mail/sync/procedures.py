@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from svc.mail.accounts import addressing, sender_names
 from svc.mail.accounts import queries as account_queries
 from svc.mail.accounts import wire as account_wire
@@ -14,7 +16,9 @@ from svc.workspace import RequestContext
 
 
 async def accounts(context: RequestContext, wanted: Nothing) -> list[AccountOut]:
-    found = await context.workspace.store.read_small(_accounts, context.principal)
+    who = context.principal
+    key = ("mail.accounts", who.user_id, who.sees_everything)
+    found = await context.workspace.store.read_kept(key, partial(_accounts, principal=who))
     return [_engine(context).with_trouble(account) for account in found]
 
 

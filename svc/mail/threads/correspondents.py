@@ -58,9 +58,13 @@ def titles(tx: ReadTx, rows: Sequence[ThreadRow], viewer: Principal | None = Non
     if viewer is not None and not viewer.sees_everything:
         owners = dict.fromkeys(owners, viewer.user_id)
     for owner_id in set(owners.values()):
-        named = {(row.account_id, one) for row in rows if owners[row.account_id] == owner_id for one in named_in(row)}
+        theirs = [row for row in rows if owners[row.account_id] == owner_id]
+        named = {(row.account_id, row.sender_address) for row in theirs}
+        for row in theirs:
+            if row.writers or row.sent is not None or row.draft is not None:
+                named.update((row.account_id, one) for one in named_in(row))
         known = people.titles(tx, owner_id=owner_id, addresses=[address for _, address in named])
-        for account_id, address in named:
+        for account_id, address in named if known else ():
             title = known.get(people.plain_address(address))
             if title is not None:
                 found[account_id, address] = title

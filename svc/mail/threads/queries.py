@@ -5,7 +5,6 @@ None counts or groups over messages to show a list; ownership stands in each ``w
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -67,6 +66,9 @@ _LEADER_IS_LISTED: Final = """
 """
 
 _OWN_AT: Final[dict[OwnList | None, int]] = {None: 6, "sent": 17, "draft": 19}  # among the columns of THREAD
+
+_Head = tuple[Millis, str, Row, Iterator[Row]]
+"""The next row of a walk, in the order of the list: no two rows have the same id."""
 
 decode_headers = msgspec.json.Decoder(MessageHeaders).decode
 
@@ -138,13 +140,19 @@ def threads_written(
     return merged(walks, limit, own_list)
 
 
-def merged(
-    walks: Iterable[Iterator[tuple[object, ...]]], limit: int, own_list: OwnList | None = None
-) -> list[ThreadRow]:
+def merged(walks: Iterable[Iterator[Row]], limit: int, own_list: OwnList | None = None) -> list[ThreadRow]:
     """One index walk an account, merged lazily: the cost is the page's, whatever the mailboxes hold."""
     at = _OWN_AT[own_list]
-    merged = heapq.merge(*walks, key=lambda row: (cast(int, row[at]), cast(str, row[0])), reverse=True)
-    return [_thread(row) for row, _ in zip(merged, range(limit), strict=False)]
+    heads: list[_Head] = [(row[at], row[0], row, walk) for walk in walks if (row := next(walk, None)) is not None]
+    found: list[ThreadRow] = []
+    while heads and len(found) < limit:
+        newest = max(heads)  # they are as few as one's accounts, and a heap of them costs more than a look at each
+        heads.remove(newest)
+        _, _, row, walk = newest
+        found.append(_thread(row))
+        if (following := next(walk, None)) is not None:
+            heads.append((following[at], following[0], following, walk))
+    return found
 
 
 def thread(tx: ReadTx, thread_id: str) -> ThreadRow | None:

@@ -77,19 +77,22 @@ class ThreadIdsInput(Repeatable, frozen=True, kw_only=True):
     group: Id | None = None
 
 
-class LabelOut(Wire, frozen=True):
+# A page has hundreds of these, in no ring: that the collector need not look at them saves a tenth of it (``gc=False``).
+
+
+class LabelOut(Wire, frozen=True, gc=False):
     id: str
     name: str
     color: str | None = None
 
 
-class SenderOut(Wire, frozen=True):
+class SenderOut(Wire, frozen=True, gc=False):
     name: str
     address: str
     title: str | None
 
 
-class WriterOut(Wire, frozen=True):
+class WriterOut(Wire, frozen=True, gc=False):
     """``own``: the account sent their first mail of the thread; ``bulk``: that one went to many, from a list or a shop.
     ``title``: of the caller's page of them."""
 
@@ -100,12 +103,12 @@ class WriterOut(Wire, frozen=True):
     bulk: bool
 
 
-class DuplicateOut(Wire, frozen=True):
+class DuplicateOut(Wire, frozen=True, gc=False):
     account_id: str
     thread_id: str
 
 
-class OwnMessageOut(Wire, frozen=True):
+class OwnMessageOut(Wire, frozen=True, gc=False):
     """``sender``: the address it is from; ``to``: the first of its recipients, and ``others`` how many more.
     ``by``: who had it sent, in an account that is shared."""
 
@@ -117,7 +120,7 @@ class OwnMessageOut(Wire, frozen=True):
     by: str | None = None
 
 
-class ThreadOut(Wire, frozen=True):
+class ThreadOut(Wire, frozen=True, gc=False):
     """``hidden``: each of its messages is spam, trash or a draft, so that it belongs in neither section.
 
     ``message_count``: without the ``draft_count`` that are not sent yet.
@@ -189,7 +192,7 @@ def _thread_out(
     groups: Groups,
     senders: Mapping[str, str],
 ) -> ThreadOut:
-    group = groups.get(row.twins or "", [])
+    group = None if row.twins is None else groups.get(row.twins)
     return ThreadOut(
         id=row.id,
         account_id=row.account_id,
@@ -212,32 +215,38 @@ def _thread_out(
         hidden=row.visible == 0,
         to_me=row.to_me > 0,
         muted=row.muted,
-        twins=tuple(
-            DuplicateOut(account_id=account_id, thread_id=duplicate)
-            for account_id, duplicate in group
-            if duplicate != row.id
-        ),
+        twins=_others(group, row) if group else (),
         leads=group[0][1] == row.id if group else row.leads,
-        sent=_own_message_out(row.sent, row, titles, by=senders.get(row.id)),
-        draft=_own_message_out(row.draft, row, titles),
-        writers=tuple(
-            WriterOut(
-                name=one.name,
-                address=one.address,
-                title=titles.get((row.account_id, one.address)),
-                own=one.own,
-                bulk=one.bulk,
-            )
-            for one in row.writers
-        ),
+        sent=None if row.sent is None else _own_message_out(row.sent, row, titles, by=senders.get(row.id)),
+        draft=None if row.draft is None else _own_message_out(row.draft, row, titles),
+        writers=_writers_out(row, titles) if row.writers else (),
+    )
+
+
+def _others(group: Sequence[tuple[str, str]], row: ThreadRow) -> tuple[DuplicateOut, ...]:
+    return tuple(
+        DuplicateOut(account_id=account_id, thread_id=duplicate)
+        for account_id, duplicate in group
+        if duplicate != row.id
+    )
+
+
+def _writers_out(row: ThreadRow, titles: correspondents.Titles) -> tuple[WriterOut, ...]:
+    return tuple(
+        WriterOut(
+            name=one.name,
+            address=one.address,
+            title=titles.get((row.account_id, one.address)),
+            own=one.own,
+            bulk=one.bulk,
+        )
+        for one in row.writers
     )
 
 
 def _own_message_out(
-    own: OwnMessage | None, row: ThreadRow, titles: correspondents.Titles, *, by: str | None = None
-) -> OwnMessageOut | None:
-    if own is None:
-        return None
+    own: OwnMessage, row: ThreadRow, titles: correspondents.Titles, *, by: str | None = None
+) -> OwnMessageOut:
     return OwnMessageOut(
         sender=own.words.sender,
         to=tuple(
