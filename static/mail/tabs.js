@@ -36,8 +36,9 @@ export function Tabs({ accountId, only, filters }) {
   useLayoutEffect(() => {
     const mine = bar.current;
     if (!mine) return undefined;
+    const most = `+${all.length} ·${number(all.reduce((sum, one) => sum + (one.id ? one.unread : 0), 0))}`;
     const look = () => setHidden((before) => {
-      const found = overflow(mine, current);
+      const found = overflow(mine, current, most);
       return found.join() === before.join() ? before : found;
     });
     const observer = new ResizeObserver(look);
@@ -102,13 +103,13 @@ function Rest({ rest }) {
   </div>`;
 }
 
-/** Which tabs do not fit. @param {HTMLElement} bar @param {string} current */
-function overflow(bar, current) {
+/** Which tabs do not fit. @param {HTMLElement} bar @param {string} current @param {string} more on their button */
+function overflow(bar, current, more) {
   const tabs = /** @type {HTMLElement[]} */ ([...bar.querySelectorAll("[role=tab]")]);
   const others = [...bar.children].filter((one) => !one.matches(".tabs-scroll, .tabs-rest"));
   const taken = others.reduce((sum, one) => sum + one.getBoundingClientRect().width, 0);
   const widths = tabs.map((one) => ({ id: one.dataset.tab ?? "", width: one.getBoundingClientRect().width }));
-  return fitting(widths, current, bar.clientWidth - taken);
+  return fitting(widths, current, bar.clientWidth - taken, more);
 }
 
 /** Arrow keys move along the tabs and open them. @param {KeyboardEvent} event */

@@ -1,21 +1,23 @@
 // @ts-check
 /** Which tabs fit into a bar. Pure. */
 
-/** What "+12 ·12,345" takes, with the gaps around it. */
-export const MORE_PX = 116;
+/** What the button of the others takes for a sign of its words, at most, and for the gaps around them. */
+const MORE_SIGN_PX = 9;
+const MORE_GAPS_PX = 24;
 
 /**
  * The tabs that have no room, in their order: the last ones, but never the current one nor the first.
  * @param {{ id: string, width: number }[]} tabs
  * @param {string} current
  * @param {number} room in pixels
+ * @param {string} more what the button says at most, such as "+12 ·12,345"
  */
-export function fitting(tabs, current, room) {
+export function fitting(tabs, current, room, more) {
   const total = tabs.reduce((sum, one) => sum + one.width, 0);
   if (total <= room) return [];
   const first = tabs[0]?.id;
   const always = tabs.filter(({ id }) => id === first || id === current);
-  let left = room - MORE_PX - always.reduce((sum, one) => sum + one.width, 0);
+  let left = room - more.length * MORE_SIGN_PX - MORE_GAPS_PX - always.reduce((sum, one) => sum + one.width, 0);
   let full = false;
   return tabs.filter((one) => {
     if (always.includes(one)) return false;
