@@ -40,11 +40,11 @@ export function SideNav() {
 
 /** Below the page, on a phone. */
 export function BottomBar() {
+  const shown = ["places", "top"].flatMap((at) => navAt(/** @type {Nav["at"]} */ (at))).filter((one) => one.bar);
   return html`<nav class="bottom-bar" aria-label="Main places">
-    ${["places", "top"].flatMap((at) => navAt(/** @type {Nav["at"]} */ (at))).filter((one) => one.bar).map((one) =>
-      html`<${BarLink} key=${one.title} to=${one} />`)}
-    <button class="bar-link" aria-haspopup="dialog" onClick=${openDrawer}><${Icon} name="menu" size=${20} />
-      <span>More</span></button>
+    ${shown.map((one) => html`<${BarLink} key=${one.title} to=${one} />`)}
+    <button class="bar-link" aria-haspopup="dialog" aria-current=${shown.some(isOf) ? undefined : "true"}
+      onClick=${openDrawer}><${Icon} name="menu" size=${20} /><span>More</span></button>
   </nav>`;
 }
 
