@@ -79,7 +79,10 @@ function Row({ one, load, edit }) {
       question="To all mail that is here already?" run=${() => act(() => mutate("rules.apply", { path: one.path }),
         "It runs on the mail that is there: see Runs.")} />
     <${ConfirmButton} label="Delete" what=${one.title} sure="Delete" question="Move its page to the trash?"
-      run=${() => act(() => mutate("pages.delete", { path: one.path }), "The rule is in the trash of pages.")} />
+      run=${() => act(async () => {
+        await mutate("pages.delete", { path: one.path });
+        document.getElementById("edit-new")?.focus(); // its row goes, and the focus with it
+      }, "The rule is in the trash of pages.")} />
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
   </li>`;
 }

@@ -56,6 +56,7 @@ function Row({ one, load, edit }) {
   const remove = async () => {
     try {
       await mutate("pages.delete", { path: one.path });
+      document.getElementById("edit-new")?.focus(); // its row goes, and the focus with it
       toast("The agent is in the trash of pages.");
       await load();
     } catch (error) {

@@ -47,6 +47,7 @@ def test_a_rule_is_written_tried_and_switched_on_and_a_drafted_reply_is_approved
         _shoot(page, "desktop-rules-editor")
         page.get_by_role("button", name="Save and switch on").click()
         expect(page.get_by_role("switch", name="Offers")).to_be_checked()
+        expect(page.get_by_text("from shop.example, the subject has offer: skip the inbox")).to_be_visible()
         _mail_says_why(service, page, before)
         _reply_is_approved(service, page)
     assert [one for one in complaints if "400 (Bad Request)" not in one] == []  # a rule without a condition was tried
@@ -166,6 +167,7 @@ def _write_an_agent(service: ServiceProcess, page: Page) -> None:
     page.get_by_role("button", name="Edit Reader of mail").click()
     expect(form.get_by_label("What it is to do")).to_have_value("Note what the mail says.")
     form.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("button", name="Edit Reader of mail")).to_be_focused()
 
 
 def _begin_it_on_the_thread(service: ServiceProcess, page: Page, thread: str) -> None:
@@ -214,6 +216,7 @@ def _shoot(page: Page, name: str) -> None:
 def _write_and_try(page: Page) -> None:
     page.goto("/settings/rules")
     page.get_by_role("button", name="New rule").click()
+    expect(page.get_by_label("Name")).to_be_focused()
     page.get_by_label("Name").fill("Offers")
     page.get_by_role("button", name="Try it").click()
     expect(page.get_by_role("alert")).to_contain_text("says nothing")
