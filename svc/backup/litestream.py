@@ -55,6 +55,8 @@ _VERSION: Final = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 _YEAR_1_MS: Final = 62_135_596_800_000
 """From the year 1, from which multiples are counted, to 1970."""
 _MULTIPLES: Final = 100
+_AZURE: Final = re.compile(r"RESPONSE \d+: (.+?)\s+ERROR CODE: (\w+)", re.DOTALL)
+"""As Azure's library words what a server answered, with rules above and below and the whole answer behind."""
 _OBTAIN: Final = "install it with `pip install 'svc[archive]'`"
 _PASSED_ON: Final = ("PATH", "HOME", "LANG", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "HTTPS_PROXY", "NO_PROXY")
 
@@ -250,6 +252,8 @@ def told_of_copy(line: bytes, database: Path) -> str | None:
 
 def complaint(said: bytes) -> str:
     """The last thing that it complains of, in one line."""
+    if _AZURE.search(said.decode(errors="replace")) is not None:
+        return _shortened(said.decode(errors="replace"))
     for line in reversed(said.decode(errors="replace").splitlines()):
         try:
             spoken = msgspec.json.decode(line)
@@ -264,6 +268,8 @@ def complaint(said: bytes) -> str:
 
 def _shortened(said: str) -> str:
     """One line. The middle is left out, for what was done stands in front, and why it failed at the end."""
+    if (azure := _AZURE.search(said)) is not None:
+        return " ".join(f"{azure[1]} ({azure[2]})".split())[:SHOWN_CHARS]
     line = " ".join(said.split())
     if len(line) <= SHOWN_CHARS:
         return line

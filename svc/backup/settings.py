@@ -80,6 +80,21 @@ GS_KEY_FILE: Final[Setting[Path | None]] = Setting(
     help="Service account of Google Cloud Storage. `GOOGLE_APPLICATION_CREDENTIALS` is read where it is unset.",
     stand_in=_or("GOOGLE_APPLICATION_CREDENTIALS"),
 )
+GS_ENDPOINT: Final[Setting[str | None]] = Setting(
+    name="ARCHIVE_GS_ENDPOINT",
+    parse=http_url,
+    default=None,
+    type="URL",
+    help="A server that speaks Google Cloud Storage, if not Google's; it is asked without credentials.",
+)
+AZ_ENDPOINT: Final[Setting[str | None]] = Setting(
+    name="ARCHIVE_AZ_ENDPOINT",
+    parse=http_url,
+    default=None,
+    type="URL",
+    help="Where the storage account answers, if not at `https://<account>.blob.core.windows.net`: another cloud of "
+    "Azure, or what speaks like it.",
+)
 AZ_ACCOUNT: Final[Setting[str | None]] = Setting(
     name="ARCHIVE_AZ_ACCOUNT",
     parse=text,
@@ -132,7 +147,8 @@ DRILL: Final[Setting[bool]] = Setting(
 
 SETTINGS: Final = (
     *PREFIXES,
-    *(S3_KEY_ID, S3_SECRET, S3_REGION, S3_ENDPOINT, GS_KEY_FILE, AZ_ACCOUNT, AZ_KEY, SSH_KEY, SSH_HOST_KEY),
+    *(S3_KEY_ID, S3_SECRET, S3_REGION, S3_ENDPOINT, GS_KEY_FILE, GS_ENDPOINT),
+    *(AZ_ACCOUNT, AZ_KEY, AZ_ENDPOINT, SSH_KEY, SSH_HOST_KEY),
     *(BIN, DRILL),
 )
 
@@ -151,10 +167,13 @@ def target_of(config: Config, place: Place | None = None) -> Target | None:
         for name, setting in (("AWS_ACCESS_KEY_ID", S3_KEY_ID), ("AWS_SECRET_ACCESS_KEY", S3_SECRET)):
             if (value := config[setting]) is not None:
                 secrets[name] = value
-    elif place.kind == "gs" and config[GS_KEY_FILE] is not None:
-        secrets["GOOGLE_APPLICATION_CREDENTIALS"] = str(config[GS_KEY_FILE])
+    elif place.kind == "gs":
+        if (endpoint := config[GS_ENDPOINT]) is not None:
+            secrets["STORAGE_EMULATOR_HOST"] = endpoint
+        elif config[GS_KEY_FILE] is not None:
+            secrets["GOOGLE_APPLICATION_CREDENTIALS"] = str(config[GS_KEY_FILE])
     elif place.kind == "abs":
-        options = _given({"account-name": config[AZ_ACCOUNT]})
+        options = _given({"account-name": config[AZ_ACCOUNT], "endpoint": config[AZ_ENDPOINT]})
         if (key := config[AZ_KEY]) is not None:
             secrets["LITESTREAM_AZURE_ACCOUNT_KEY"] = key
     elif place.kind == "sftp":

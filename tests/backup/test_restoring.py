@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,10 +26,11 @@ from svc.nursery import ThreadPool
 from svc.store import Home, Ledger, Store
 from tests.full_disk import files_end_at
 from tests.peers.buckets import buckets
-from tests.peers.needs import S3, SSHD, needs
+from tests.peers.clouds import BUCKET, azurite, google_storage
+from tests.peers.needs import AZURITE, GOOGLE_STORAGE, S3, SSHD, need, needs
 from tests.peers.sshd import keygen, sftp
 from tests.peers.wire import Wire, wire
-from tests.sizes import HANGS_S
+from tests.sizes import HANGS_S, SOAK
 
 pytestmark = pytest.mark.wall_clock
 
@@ -173,6 +175,40 @@ async def test_a_server_by_sftp_takes_it_and_gives_it_back_through_a_line_that_b
         another = " ".join((tmp_path / "another.pub").read_text().split()[:2])
         with pytest.raises(ArchiveFault, match="host key"):
             await archived(tmp_path / "denied", threads, target=target(another))
+
+
+@pytest.mark.skipif(not SOAK, reason="stand-ins of two clouds are tried with SVC_SOAK=1")
+@pytest.mark.peer
+async def test_azure_takes_it_and_gives_it_back_through_a_line_that_breaks(tmp_path: Path, threads: ThreadPool) -> None:
+    need(AZURITE)
+    (tmp_path / "azure").mkdir()
+    with azurite(tmp_path / "azure") as there, wire(there.port) as line:
+        there.make("box")
+
+        def target(key: str) -> Target:
+            return target_with(
+                ARCHIVE_AZ_PREFIX="azure://box/a folder",
+                ARCHIVE_AZ_ACCOUNT=there.account,
+                ARCHIVE_AZ_ACCOUNT_KEY=key,
+                ARCHIVE_AZ_ENDPOINT=f"http://127.0.0.1:{line.port}/{there.account}",
+            )
+
+        await goes_there_and_back(tmp_path, threads, target(there.key), line)
+        with pytest.raises(ArchiveFault, match="AuthorizationFailure"):
+            await archived(tmp_path / "denied", threads, target=target(b64encode(b"another").decode()))
+
+
+@pytest.mark.skipif(not SOAK, reason="stand-ins of two clouds are tried with SVC_SOAK=1")
+@pytest.mark.peer
+async def test_google_s_storage_takes_it_and_gives_it_back_through_a_line_that_breaks(
+    tmp_path: Path, threads: ThreadPool
+) -> None:
+    need(GOOGLE_STORAGE)
+    with google_storage() as url, wire(int(url.rpartition(":")[2])) as line:
+        target = target_with(
+            ARCHIVE_GS_PREFIX=f"gs://{BUCKET}/a folder", ARCHIVE_GS_ENDPOINT=f"http://127.0.0.1:{line.port}"
+        )
+        await goes_there_and_back(tmp_path, threads, target, line)
 
 
 def target_with(**environ: str) -> Target:

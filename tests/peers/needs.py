@@ -23,6 +23,7 @@ from tests.formats.mime import corpus
 from tests.peers.aimock import AIMOCK_PATH, SDKS_PATH
 from tests.peers.buckets import rclone_path
 from tests.peers.cache import emulator_files, peers_dir
+from tests.peers.clouds import azurite_path, google_storage_path
 from tests.peers.dovecot import dovecot_path
 from tests.peers.maildirs import programs_are_there
 from tests.peers.moto import moto_path
@@ -130,6 +131,16 @@ SSHD: Final = Need(
 )
 VERDACCIO: Final = Need(
     name="verdaccio", get=f"run SVC_SOAK=1 .ci/peers, which puts it into {peers_dir()}", is_there=VERDACCIO_PATH.is_file
+)
+AZURITE: Final = Need(
+    name="Azurite",
+    get=f"run SVC_SOAK=1 .ci/peers, which puts it into {peers_dir()}",
+    is_there=lambda: azurite_path().is_file(),
+)
+GOOGLE_STORAGE: Final = Need(
+    name="the emulator of Google's storage",
+    get=f"run SVC_SOAK=1 .ci/peers, which puts it into {peers_dir()}",
+    is_there=lambda: google_storage_path().is_file(),
 )
 MAILDIRS: Final = Need(
     name="mbsync or notmuch",
