@@ -69,23 +69,23 @@ class Nightly:
             return now + 5 * SECOND_MS
         if self._failed_at is not None and self._failed_at <= now < self._again_at:
             return self._again_at
-        if await self.make() is not None:
+        if await self.make(is_first=state is None) is not None:
             await self.then()
         return self.archive.clock.now() + MINUTE_MS
 
-    async def make(self) -> Base | None:
+    async def make(self, *, is_first: bool = False) -> Base | None:
         """One now, or after the one that is under way; ``None`` where it failed, which is noted."""
         async with self._turn:
             began = self.begun_at = self.archive.clock.now()
             try:
-                return await self._make(began)
+                return await self._make(began, is_first=is_first)
             finally:
                 self.begun_at = None
 
-    async def _make(self, began: Millis) -> Base | None:
+    async def _make(self, began: Millis, *, is_first: bool) -> Base | None:
         archive = self.archive
         try:
-            held = await self._sent()
+            held = await self._sent(is_first=is_first)
         except ArchiveFault as fault:
             self._failed_at = now = archive.clock.now()
             self._again_at = next_due(now, self.zone) if isinstance(fault, CopyTooSlow) else now + AGAIN_MS
@@ -98,8 +98,9 @@ class Nightly:
         archive.log.info("backup.base_made", count=len(bases))
         return bases[-1] if bases else None
 
-    async def _sent(self) -> list[Entry]:
-        """Send one; all there are then. Raises :class:`ArchiveFault`.
+    async def _sent(self, *, is_first: bool) -> list[Entry]:
+        """Send one; all there are then. Raises :class:`ArchiveFault`. ``is_first``: the archiver sends the first one
+        unasked, and that will do.
 
         The archiver sends one that is younger than the newest, as the archive tells its age. Where that is of a time
         yet to come (a clock was wrong) it would never do so; then it lets go of the database, and another sends it.
@@ -113,6 +114,8 @@ class Nightly:
         after = held[-1].at + SECOND_MS if held else None  # it is told in whole seconds
         if held and held[-1].last >= (await archiver.position()).txid:
             return held  # nothing was written since
+        if held and is_first:
+            return held
         if after is not None and after > archive.clock.now():
             async with archiver.held():
                 await tool.base_backup(config)

@@ -65,7 +65,7 @@ async def test_a_base_backup_of_a_time_that_is_yet_to_come_does_not_count(
 
     @dataclass
     class Counted(Nightly):
-        async def make(self) -> Base | None:
+        async def make(self, *, is_first: bool = False) -> Base | None:
             made.append(now := self.archive.clock.now())
             self.archive.catalogue.note(BaseState(at=now))
             return Base(id="1", at=now, bytes=1)
