@@ -93,6 +93,7 @@ class Archiver:
     rng: random.Random
     unsent_max_bytes: int = UNSENT_MAX_BYTES
     silent_s: float = SILENT_S
+    late_s: float = LATE_S
     copy_max_s: float = COPY_MAX_S
     _heard: float = 0.0
     control: Control | None = None
@@ -353,7 +354,7 @@ class Archiver:
             self._dropping = True
             raise ArchiverEnded(f"{archive.target.place} is away for too long; what waited for it was dropped")
         await self._bound_log()
-        if archive.still_s() > LATE_S:
+        if archive.still_s() > self.late_s:
             why = complaint(bytes(self._said))
             await archive.note("archiver", f"nothing reaches {archive.target.place}{f': {why}' if why else ''}")
         elif arrived:

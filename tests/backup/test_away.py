@@ -1,5 +1,5 @@
 """A target that goes away while pages are written: what waits for it is bounded, and all is there once it is back. And
-one whose line is slow: a whole copy that takes long holds nothing up."""
+one whose line is slow: a whole copy that takes long holds nothing up. And one that refuses, or is full."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from typing import Any, cast
 import pytest
 import trio
 
-from svc.backup.archiver import Archiver
+from svc.backup.archiver import LATE_S, Archiver
 from svc.backup.litestream import ArchiveFault
 from svc.backup.restoring import RestoreFault, Wanted
 from svc.backup.service import Backup, Parts
 from svc.clock import VirtualClock, WallClock
 from svc.pages import MAX_BODY_BYTES
-from svc.store import Home
+from svc.store import Home, ReadTx
 from tests.identity.people import Person, sign_in
 from tests.peers.buckets import buckets
 from tests.peers.needs import S3, needs
+from tests.peers.refusing import refusing
 from tests.peers.wire import Wire, wire
 from tests.recorded_log import RecordedLog
 from tests.sizes import HANGS_S
@@ -50,20 +51,20 @@ async def a_copy_on_a_slow_line_holds_nothing_up(parts: Parts, mia: Person, line
         await mia.mutate("pages.save", path=f"large/{number}", body=secrets.token_hex(MAX_BODY_BYTES // 2 - 1))
     await all_is_there(parts.archiver)
     before = parts.archive.catalogue.base()
-    line.narrow_bytes = MAX_BODY_BYTES // 2
+    line.narrow_bytes, runs = MAX_BODY_BYTES // 2, starts(log)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(parts.nightly.make)
         await mia.mutate("pages.save", path="beside", body="Written while a whole copy is sent.")
         with trio.fail_after(HANGS_S):
-            while not await is_begun(mia):  # noqa: ASYNC110  the archiver is renewed for it
+            while starts(log) == runs:  # noqa: ASYNC110  the archiver is renewed for it
                 await trio.sleep(0.1)
         await all_is_there(parts.archiver)
         assert await is_begun(mia), "it did not wait for the copy"
-        runs = log.events().count("backup.archiver_started")
+        runs = starts(log)
         pid = next(one["pid"] for one in reversed(log.records) if one["event"] == "backup.archiver_started")
         os.kill(cast(int, pid), signal.SIGKILL)
         with trio.fail_after(HANGS_S):
-            while log.events().count("backup.archiver_started") == runs:  # noqa: ASYNC110  it was killed
+            while starts(log) == runs:  # noqa: ASYNC110  it was killed
                 await trio.sleep(0.1)
         await all_is_there(parts.archiver)
         assert await is_begun(mia), "what was cut off is no copy, and it is begun anew"
@@ -74,6 +75,37 @@ async def a_copy_on_a_slow_line_holds_nothing_up(parts: Parts, mia: Person, line
     assert after is not None
     assert len(after.held) == len(before.held) + 1
     assert not await is_begun(mia)
+
+
+async def what_refuses_is_told_with_its_word(parts: Parts, mia: Person, line: Wire, status: int, code: str) -> None:
+    """Nobody has to do anything once it takes what is sent again."""
+    far, parts.archiver.late_s = line.far, 1.0
+    with refusing(status, code) as port:
+        line.turn_to(port)
+        await mia.mutate("pages.save", path=f"refused/{status}", body="It waits here.")
+        with trio.fail_after(HANGS_S):
+            while code not in (parts.archive.problem or ""):  # noqa: ASYNC110  a few times it tries again
+                await trio.sleep(0.1)
+        checks = {one["name"]: one for one in (await mia.mutate("health.check"))["checks"]}
+        assert checks["archive"]["state"] == "warning"
+        assert code in (await mia.query("backup.status"))["archiving"]["problem"]
+    line.turn_to(far)
+    await all_is_there(parts.archiver)
+    with trio.fail_after(HANGS_S):
+        while parts.archive.problem is not None:  # noqa: ASYNC110  it is looked at every few seconds
+            await trio.sleep(0.1)
+    parts.archiver.late_s = LATE_S
+
+
+def notices(tx: ReadTx) -> list[str]:
+    rows = tx.all(
+        "select payload ->> 'text' from outbox where kind = 'notice' and ref = 'backup:archiver' order by seq"
+    )
+    return [str(text) for (text,) in rows]
+
+
+def starts(log: RecordedLog) -> int:
+    return log.events().count("backup.archiver_started")
 
 
 async def is_begun(mia: Person) -> bool:
@@ -104,13 +136,17 @@ async def test_what_waits_is_bounded_and_a_whole_copy_makes_up_for_what_was_drop
             await mia.mutate("pages.save", path="before", body="It was there before.")
             await all_is_there(parts.archiver)
             await a_copy_on_a_slow_line_holds_nothing_up(parts, mia, line, log)
+            for status, code in ((403, "AccessDenied"), (507, "InsufficientStorage")):
+                await what_refuses_is_told_with_its_word(parts, mia, line, status, code)
+            told = await service.workspace.store.read(notices)
+            assert ["Denied" in one or "Insufficient" in one for one in told[-4:]] == [True, False, True, False], told
 
             parts.archiver.unsent_max_bytes = ENOUGH_BYTES - database.stat().st_size
             parts.archiver.silent_s = 1
             line.cut()
-            pages, runs = 0, log.events().count("backup.archiver_started")
+            pages, runs = 0, starts(log)
             with trio.fail_after(HANGS_S):
-                while log.events().count("backup.archiver_started") == runs:  # it hung, or too much waited
+                while starts(log) == runs:  # it hung, or too much waited
                     pages += 1
                     await mia.mutate("pages.save", path=f"meanwhile/{pages}", body=f"{pages} " * 5_000)
                     await trio.sleep(0.2)

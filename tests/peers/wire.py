@@ -22,8 +22,8 @@ LOOK_S: Final = 0.05
 
 @dataclass(kw_only=True)
 class Wire:
-    """``slow_s``: so long each piece takes that is sent to the far end. ``narrow_bytes``: who has sent so much to it by
-    one connection sends no more until it is wider."""
+    """``slow_s``: so long each piece takes that is sent to the far end. ``narrow_bytes``: who sends more
+    to it by one connection, from when it is set on, sends no more until it is wider."""
 
     far: int
     place: socket.socket
@@ -46,6 +46,12 @@ class Wire:
 
     def mend(self) -> None:
         self.is_cut = False
+
+    def turn_to(self, far: int) -> None:
+        """Whoever speaks from now on speaks with that port."""
+        self.cut()
+        self.far = far
+        self.mend()
 
     def serve(self) -> None:
         while True:
@@ -77,7 +83,7 @@ class Wire:
         with suppress(OSError):
             carried = 0
             while piece := source.recv(PIECE):
-                carried += len(piece)
+                carried = 0 if self.narrow_bytes is None else carried + len(piece)
                 while slow and self.narrow_bytes is not None and carried > self.narrow_bytes and not self.is_cut:
                     self._ended.wait(LOOK_S)
                 if slow and self.slow_s:
