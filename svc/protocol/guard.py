@@ -38,7 +38,10 @@ _RPC_PREFIX: Final = "/trpc/"
 
 
 class Guard:
-    """The lists of one boot. ``port`` is the one really bound; ``public_origin`` has no trailing slash."""
+    """The lists of one boot. ``port`` is the one really bound; ``public_origin`` has no trailing slash.
+
+    ``only_public``: of a public cell. No other origin is ours there, and browsers reach it by HTTPS alone.
+    """
 
     def __init__(
         self,
@@ -48,7 +51,9 @@ class Guard:
         public_origin: str | None = None,
         cors_origins: Iterable[str] = (),
         forwarded: Forwarded = Forwarded(),  # noqa: B008  frozen
+        only_public: bool = False,
     ) -> None:
+        self._only_public = only_public
         self._forwarded = forwarded
         self._public_origin = public_origin.lower() if public_origin else None
         self._cors_origins = frozenset(cors_origins)
@@ -56,9 +61,12 @@ class Guard:
 
     def is_secure(self, request: Request) -> bool:
         """Whether the browser's own leg is HTTPS: this connection is, or the trusted proxy says so, once and plainly.
+        Whatever comes for the name of an HTTPS public origin counts as that: no page of it is ours over http.
 
         A list of words may be half the client's own: it counts as nothing said.
         """
+        if self._only_public or self._came_for_https(request):
+            return True
         if request.secure or not self._forwarded.believed:
             return request.secure
         return (self._forwarded.said(request, FORWARDED_PROTO_HEADER) or "").lower() == "https"
@@ -119,10 +127,16 @@ class Guard:
         origins = request.headers.all("origin")
         return _has_cors(request) and len(origins) == 1 and origins[0] in self._cors_origins
 
+    def _came_for_https(self, request: Request) -> bool:
+        if self._public_origin is None or not self._public_origin.startswith("https://"):
+            return False
+        host = (request.headers.get("host") or "").lower()
+        return f"https://{host.removesuffix(':443')}" == self._public_origin
+
     def _is_own(self, origin: str, request: Request) -> bool:
         """The page came from where this request goes, or from the canonical origin (a proxy may rewrite ``Host``)."""
-        if origin == self._public_origin:
-            return True
+        if origin == self._public_origin or self._only_public:
+            return origin == self._public_origin
         scheme = "https" if request.secure else "http"
         host = (request.headers.get("host") or "").lower()
         return origin == f"{scheme}://{host.removesuffix(f':{_DEFAULT_PORTS[scheme]}')}"

@@ -30,7 +30,7 @@ from svc.protocol import (
     Traffic,
 )
 from svc.runs import Dispatcher
-from svc.settings import DRAIN_S, HOST, INTERNAL_TOKEN, PORT, PUBLIC_ORIGIN, canonical_origin
+from svc.settings import DRAIN_S, HOST, INTERNAL_TOKEN, PORT, PUBLIC_ORIGIN, canonical_origin, is_hosted
 from svc.store import INTERNAL_PORT_FILE, INTERNAL_TOKEN_FILE, Home
 from svc.surface.assets import static_directory
 from svc.surface.live import FanOut
@@ -185,4 +185,5 @@ def _guard(config: Config, port: int) -> Guard:
         public_origin=config[PUBLIC_ORIGIN],
         cors_origins=origins,
         forwarded=believed_proxies(config),
+        only_public=is_hosted(config),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from svc.errors import Refusal
+from svc.errors import Forbidden, Refusal
 from svc.protocol.guard import Guard
 from svc.protocol.messages import Headers, Request
 from tests.support.http import HOST, LISTED, HttpWorld, request_bytes
@@ -246,6 +246,37 @@ async def test_behind_a_forwarded_port_our_origin_is_the_host_the_request_came_w
     assert (
         await world.ask("POST", "/ignore", host="evil.example:9999", origin="http://evil.example:9999")
     ).status == 421
+
+
+CELL = Guard(bind_host="127.0.0.1", port=PORT, public_origin="https://mail.example.org", only_public=True)
+
+
+@pytest.mark.parametrize(
+    ("guard", "host", "origin", "is_ours"),
+    [
+        (PUBLIC, "mail.example.org", "https://mail.example.org", True),
+        (PUBLIC, "mail.example.org", "http://mail.example.org", False),  # whoever stands in between writes that page
+        (PUBLIC, "mail.example.org:443", "http://mail.example.org:443", False),
+        (PUBLIC, f"127.0.0.1:{PORT}", f"http://127.0.0.1:{PORT}", True),
+        (CELL, f"127.0.0.1:{PORT}", "https://mail.example.org", True),
+        (CELL, f"127.0.0.1:{PORT}", f"http://127.0.0.1:{PORT}", False),  # a proxy wrote the name, a neighbour the page
+        (CELL, "mail.example.org", "http://mail.example.org", False),
+        (CELL, "mail.example.org", "https://other.example.org", False),
+    ],
+)
+def test_the_page_of_a_public_origin_is_ours_over_https_alone(
+    guard: Guard, host: str, origin: str, is_ours: bool
+) -> None:
+    request = Request(
+        method="POST", target="/", headers=Headers([("host", host), ("origin", origin)]), peer="127.0.0.1"
+    )
+    request.secure = guard.is_secure(request)
+    assert request.secure == (guard is CELL or "mail" in host)
+    if is_ours:
+        assert guard.check_origin(request) is False
+    else:
+        with pytest.raises(Forbidden):
+            guard.check_origin(request)
 
 
 async def test_over_tls_our_origin_is_https() -> None:
