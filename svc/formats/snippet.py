@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from svc.formats.quoted import announced, folds_from, is_forward, is_header, is_original, is_ruler
+from svc.formats.quoted import announced, folds_from, is_forward, is_header, is_ordinary, is_original, is_ruler
 from svc.formats.text import clean_line, cut, text_from_html
 
 MAX_SNIPPET_CHARS: Final = 200
@@ -85,6 +85,11 @@ def _own(text: str) -> Iterator[str]:
     said = False
     while at < len(lines):
         line = lines[at].strip()
+        if is_ordinary(line):
+            said = True
+            yield line
+            at += 1
+            continue
         if _rest_is_old(line) or (is_header(line) and _begins_headers(lines, at)):
             return
         if _SIGNATURE.fullmatch(lines[at].rstrip("\r")) and said:

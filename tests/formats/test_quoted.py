@@ -36,6 +36,24 @@ def test_the_row_shows_the_own_words_alone(name: str) -> None:
         assert snippet(f"{own}\n\n{old}", None) == said
 
 
+_PHRASES = (
+    "-----|Original Message|Begin forwarded message|Début du message transféré|From|:|wrote|のメール|On |2026|--| |>"
+)
+PIECES = st.sampled_from(
+    (*_PHRASES.split("|"), "Chairs", "der ", "x" * 61, "_" * 40, "\u00b2", "\u017f", "\u212a", "\t")
+)
+
+
+@given(st.lists(PIECES, max_size=5).map("".join), st.lists(PIECES, max_size=3).map("".join))
+def test_a_line_that_is_ordinary_is_no_mark(text: str, following: str) -> None:
+    line = text.strip()
+    if marks.is_ordinary(line):
+        kinds = (marks.is_original, marks.is_forward, marks.is_header, marks.is_ruler)
+        assert not any(one(line) for one in kinds)
+        assert not line.startswith((">", "|", "--", "_"))
+        assert announced([line, following], 0) == 0
+
+
 def test_a_blank_line_ends_an_announcement() -> None:
     assert announced(["On 27 Oct 2026, Noa", "wrote:"], 0) == 2
     assert announced(["On 27 Oct 2026, Noa", "", "wrote:"], 0) == 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from svc.formats.quoted.announcing import announced, announces
 from svc.formats.quoted.folding import folds_at, folds_from
-from svc.formats.quoted.marks import is_forward, is_forwarded, is_header, is_original, is_ruler
+from svc.formats.quoted.marks import is_forward, is_forwarded, is_header, is_ordinary, is_original, is_ruler
 
 __all__ = [
     "announced",
@@ -18,6 +18,7 @@ __all__ = [
     "is_forward",
     "is_forwarded",
     "is_header",
+    "is_ordinary",
     "is_original",
     "is_ruler",
 ]

@@ -23,6 +23,9 @@ _VERBS: Final = (
 _NEEDS_NO_COLON: Final = ("は書きました", "は書きました。", "のメール", "님이 작성")
 _OPENINGS: Final = ("on ", "am ", "le ", "el ", "il ", "op ", "em ", "den ", "der ", "dnia ", "dne ", "în ", "w dniu ")
 _COLONS: Final = (":", "：")
+_ENDINGS: Final = frozenset(one[-1] for one in (*_COLONS, *_NEEDS_NO_COLON))
+"""By its last character nearly every line is known for none at once; small letters have the same."""
+_ASCII_DIGIT: Final = re.compile("[0-9]")
 _YEAR: Final = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _TIME: Final = re.compile(r"\d[:.h]\d\d")
 _ADDRESS: Final = re.compile(r"[<(\[](?:mailto:)?[^\s<>@]{1,64}@[^\s<>@]{1,255}[>)\]]")
@@ -31,7 +34,7 @@ _ADDRESS: Final = re.compile(r"[<(\[](?:mailto:)?[^\s<>@]{1,64}@[^\s<>@]{1,255}[
 def announces(line: str) -> bool:
     """Whether this one line, or the two or three it was broken into, has the form of an announcement."""
     line = line.strip()
-    if not 4 < len(line) <= MAX_CHARS:
+    if not 4 < len(line) <= MAX_CHARS or line[-1] not in _ENDINGS:
         return False
     words = line.casefold()
     if not words.endswith(_COLONS):
@@ -39,14 +42,14 @@ def announces(line: str) -> bool:
     words = words[:-1].rstrip()
     if words.endswith(_VERBS):
         return True
-    if any(verb in words for verb in _VERBS) and (words.startswith(_OPENINGS) or any(map(str.isdigit, words))):
+    if any(verb in words for verb in _VERBS) and (words.startswith(_OPENINGS) or _has_digit(words)):
         return True
     return "@" in words and bool(_YEAR.search(words)) and bool(_TIME.search(words))
 
 
 def names_its_writer(line: str) -> bool:
     """Whether it has an address and a date as well, as programs write it, and hardly any person."""
-    return bool(_ADDRESS.search(line[:MAX_CHARS])) and any(map(str.isdigit, line[:MAX_CHARS]))
+    return bool(_ADDRESS.search(line[:MAX_CHARS])) and _has_digit(line[:MAX_CHARS])
 
 
 def announced(lines: Sequence[str], at: int) -> int:
@@ -63,6 +66,10 @@ def announced(lines: Sequence[str], at: int) -> int:
             return 0
         if announces(joined):
             return count
-        if count == 1 and not any(map(str.isdigit, line)):
+        if count == 1 and not _has_digit(line):
             return 0  # one that is broken begins with its date; else somebody's own line stands above it
     return 0
+
+
+def _has_digit(line: str) -> bool:
+    return _ASCII_DIGIT.search(line) is not None if line.isascii() else any(map(str.isdigit, line))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from svc.formats.quoted.announcing import announced, names_its_writer
-from svc.formats.quoted.marks import begins_header_of_mail, is_forward, is_original, is_ruler
+from svc.formats.quoted.marks import begins_header_of_mail, is_forward, is_ordinary, is_original, is_ruler
 
 MAX_LINE_CHARS: Final = 400
 """Of each line the beginning is looked at."""
@@ -69,6 +69,8 @@ class _Scan:
             line = self.lines[at].strip()
             if self.quoted[at]:
                 self.marks[at] = True
+                at += 1
+            elif not line or is_ordinary(line):
                 at += 1
             elif is_forward(line):
                 break

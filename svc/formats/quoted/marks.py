@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from string import ascii_letters, digits
 from typing import Final, Literal
 
 MAX_MARK_CHARS: Final = 120
@@ -34,6 +35,11 @@ _FORWARD: Final = re.compile(
     r"|転送されたメッセージ|以下是转发的邮件) ?[:：]?",
     re.IGNORECASE,
 )
+_IN_WORDS: Final = frozenset(f"{ascii_letters}{digits}_")
+"""No mark of the first kind begins with one of these, and nearly every line of a text does: that is seen first."""
+_NO_FORWARD: Final = _IN_WORDS - frozenset("abdiABDI")
+_ORDINARY: Final = re.compile(r"(?:[CE-HJ-Zce-hj-z]|[A-Za-z][\t -/;-~]{60})[\t -/;-~]*")
+"""ASCII without digits and colons. What tells by words of a forwarded mail begins with A, B, D or I, and is short."""
 _FORWARD_SUBJECT: Final = re.compile(
     r"\s{0,8}\[?(?:fwd?|wg|tr|rv|i|enc|doorst|vs|vl|vb|vid|πρθ|ynt|转发|轉寄|转|전달) ?[:：]", re.IGNORECASE
 )
@@ -51,14 +57,20 @@ _HEADERS: Final[dict[str, Header]] = {name: kind for kind, names in _NAMES.items
 _AROUND: Final = " \t*>|_\xa0"
 
 
+def is_ordinary(line: str) -> bool:
+    """Whether a line without blanks around it is no mark of any kind, and announces nothing, as is seen at once: it
+    begins with a letter, and has neither digits nor a colon. It is most of the lines of a mail."""
+    return _ORDINARY.fullmatch(line) is not None
+
+
 def is_original(line: str) -> bool:
     """Whether what follows is the mail that is answered."""
-    return len(line) <= MAX_MARK_CHARS and _ORIGINAL.fullmatch(line) is not None
+    return len(line) <= MAX_MARK_CHARS and line[:1] not in _IN_WORDS and _ORIGINAL.fullmatch(line) is not None
 
 
 def is_forward(line: str) -> bool:
     """Whether what follows is a mail that is forwarded."""
-    return len(line) <= MAX_MARK_CHARS and _FORWARD.fullmatch(line) is not None
+    return len(line) <= MAX_MARK_CHARS and line[:1] not in _NO_FORWARD and _FORWARD.fullmatch(line) is not None
 
 
 def is_forwarded(subject: str) -> bool:

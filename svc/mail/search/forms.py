@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from functools import lru_cache
 from typing import Final
 
 import Stemmer
@@ -21,7 +20,6 @@ MIN_WORD_CHARS: Final = 3
 MAX_WORD_CHARS: Final = 24
 """Longer ones are no words but keys and codes; they are found as they are."""
 
-_REMEMBERED: Final = 50_000
 _NAMES: Final = {
     "da": "danish", "de": "german", "en": "english", "es": "spanish", "fi": "finnish", "fr": "french",
     "it": "italian", "nl": "dutch", "no": "norwegian", "pt": "portuguese", "ru": "russian", "sv": "swedish",
@@ -46,7 +44,6 @@ def core(typed: str) -> str:
     return match[1] if match and is_inflected(match[1]) else ""
 
 
-@lru_cache(maxsize=_REMEMBERED)
 def stems(word: str, language: str) -> frozenset[str]:
     """What the word has in common with its other forms, without accents. ``UNKNOWN``: in any language."""
     return stems_in(word, LANGUAGES if language == UNKNOWN else (language,))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -21,6 +22,8 @@ from svc.store import Tx
 
 MAX_WORDS_A_MESSAGE: Final = 2_000
 """Different ones, the first that come; a text with more is a list."""
+
+_REMEMBERED: Final = 50_000
 
 FORGOTTEN_AT_A_TIME: Final = 5_000
 
@@ -43,7 +46,14 @@ def entries_of(columns: Mapping[Column, str]) -> Entries:
     found = dict.fromkeys(_TOKEN.findall(restored("\n".join(columns[one] for one in COLUMNS)).lower()))
     language = language_of(found.keys())
     words = islice((word for word in found if is_inflected(word)), MAX_WORDS_A_MESSAGE)
-    return {Entry(language, stem, folded(word)): word for word in words for stem in stems(word, language)}
+    return {entry: word for word in words for entry in _entries(word, language)}
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _entries(word: str, language: str) -> tuple[Entry, ...]:
+    """Of one word, for mails have the same words again and again."""
+    plain = folded(word)
+    return tuple(Entry(language, stem, plain) for stem in stems(word, language))
 
 
 class Changes:

@@ -15,7 +15,7 @@ from svc.principal import UNCLAIMED
 from tests.mail.imap.office import ALL_ABILITIES, PLAIN_IMAP, Office
 from tests.peers.dovecot import ADDRESS, Dovecot, dovecot
 from tests.recorded_log import RecordedLog
-from tests.sizes import HANGS_S
+from tests.sizes import HANGS_S, SOAK
 from tests.support.service import open_service
 
 
@@ -47,5 +47,5 @@ async def office(
         office.account_id = await workspace.store.write(
             account_actions.connect, UNCLAIMED, address=ADDRESS, provider="imap"
         )
-        with trio.fail_after(HANGS_S):
+        with trio.fail_after(HANGS_S * (20 if SOAK else 1)):
             yield office
