@@ -44,24 +44,25 @@ def version() -> int:
     return max(found, 0)
 
 
-def confine(*, read: Iterable[Path], write: Iterable[Path], connect: Iterable[int]) -> int:
+def confine(*, read: Iterable[Path], write: Iterable[Path], connect: Iterable[int] | None) -> int:
     """Keep only these, folders with all that is in them, and TCP to these ports. Needs ``no_new_privs``.
 
-    Paths that are not there are passed over. Returns :func:`version`: with 0, nothing was given up.
+    ``connect``: ``None`` keeps all ports. Paths that are not there are passed over. Returns :func:`version`: with 0,
+    nothing was given up.
     """
     abi = version()
     if abi < FILES_FROM:
         return 0
     files = sum(rights for known_from, rights in _KNOWN_FROM if abi >= known_from)
-    ports = _CONNECT_TCP if abi >= PORTS_FROM else 0
+    ports = _CONNECT_TCP if abi >= PORTS_FROM and connect is not None else 0
     scopes = _ABSTRACT_SOCKETS_AND_SIGNALS if abi >= _SCOPES_FROM else 0
-    handled = struct.pack("QQQ", files, ports, scopes)[: 24 if scopes else 16 if ports else 8]
+    handled = struct.pack("QQQ", files, ports, scopes)[: 24 if scopes else 16 if abi >= PORTS_FROM else 8]
     ruleset = _call(_CREATE_RULESET, handled, len(handled), 0)
     try:
         for paths, rights in ((read, _READ), (write, files)):
             for path in paths:
                 _allow(ruleset, path, rights & files)
-        for port in connect if ports else ():
+        for port in (connect or ()) if ports else ():
             _call(_ADD_RULE, ruleset, _TO_PORT, struct.pack("QQ", ports, port), 0)
         _call(_RESTRICT_SELF, ruleset, 0)
     finally:

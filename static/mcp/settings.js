@@ -59,7 +59,7 @@ function ServerCard({ server, load }) {
   };
   const waiting = tools.filter((one) => one.state === "new" || one.state === "changed");
   const isNew = state === "new" || state === "changed";
-  const question = kind === "stdio" ? "This program then runs on the server, as svc itself." :
+  const question = kind === "stdio" ? "This program then runs on the server, with the rights that are shown here." :
     "Its tools are then asked for at this address.";
   return html`<section class="setting mcp-server" aria-labelledby=${id} aria-busy=${state === "looking"}>
     <div class="mcp-head"><h2 id=${id}><bdi>${title}</bdi></h2>
@@ -69,6 +69,7 @@ function ServerCard({ server, load }) {
       path === null ? ", named by SVC_MCP_SERVERS" : html`, named by <a href=${`/p/${path}`}>${path}</a>`}.
       ${values.length > 0 && ` It is given ${values.join(", ")}.`}
       ${version && ` Version ${version}.`} ${lookedAt && ` Looked at ${ago(lookedAt, now.value)}.`}</p>
+    ${kind === "stdio" && html`<${Rights} folders=${server.folders} confined=${server.confined} />`}
     ${server.credentials.filter((one) => one.isSet === false).map((one) =>
       html`<${Key} key=${one.name} name=${one.name} load=${load} />`)}
     ${state === "changed" && html`<div class="notice" role="status"><${Icon} name="warning" />
@@ -86,6 +87,16 @@ function ServerCard({ server, load }) {
       html`<${ToolRow} key=${one.tool} server=${name} tool=${one} load=${load} />`)}</ul>`}
     ${waiting.length > 1 && html`<${AllowAll} server=${name} title=${title} waiting=${waiting} load=${load} />`}
   </section>`;
+}
+
+/** What a program may do on the server. @param {{ folders: readonly string[], confined: boolean }} props */
+function Rights({ folders, confined }) {
+  if (!confined) {
+    return html`<p class="form-problem" role="status">This system can’t confine programs (it has no Landlock): it may read
+      and write all that svc itself may.</p>`;
+  }
+  return html`<p class="fine">It may reach the network, read the programs of the system, and use what its arguments
+    name${folders.length === 0 ? "." : html`; it may also ${folders.join(", ")}.`} What svc keeps is closed to it.</p>`;
 }
 
 /** A credential that is not there yet. @param {{ name: string, load: () => Promise<void> }} props */

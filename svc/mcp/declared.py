@@ -24,13 +24,23 @@ MAX_ARGS: Final = 100
 """Arguments of a program that is an MCP server. Beyond: its page is broken."""
 MAX_VALUES: Final = 50
 """Variables or headers of an MCP server. Beyond: its page is broken."""
+MAX_FOLDERS: Final = 50
+"""Folders that an MCP server may read, or write. Beyond: its page is broken."""
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
-_FIELDS: Final = frozenset({"command", "args", "env", "url", "headers"})
+_FIELDS: Final = frozenset({"command", "args", "env", "url", "headers", "folders"})
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _HEADER: Final = re.compile(r"[A-Za-z0-9-]{1,100}")
 _CAPABILITY: Final = re.compile(r"[A-Za-z0-9._-]{1,100}")
 
 Value = str | FromCapability
+
+
+@dataclass(frozen=True, kw_only=True)
+class Folders:
+    """What a program may read, and read and write, beside the programs and libraries of the system. Absolute paths."""
+
+    read: tuple[str, ...] = ()
+    write: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +51,7 @@ class Declaration:
     url: str = ""
     values: Mapping[str, Value] = field(default_factory=dict)
     """The environment of the program, or the headers of each request."""
+    folders: Folders = field(default_factory=Folders)
 
     @property
     def kind(self) -> Literal["stdio", "http"]:
@@ -58,7 +69,7 @@ class Declaration:
 
     @property
     def launch(self) -> str:
-        said = [
+        said: list[object] = [
             list(self.command),
             self.url,
             [
@@ -66,6 +77,8 @@ class Declaration:
                 for name, value in sorted(self.values.items())
             ],
         ]
+        if self.folders != Folders():
+            said.append([self.folders.read, self.folders.write])
         return hashlib.sha256(msgspec.json.encode(said)).hexdigest()
 
     def server(self, *, by_admin: bool, sign_in: SignIn | None = None) -> LocalServer | RemoteServer:
@@ -84,7 +97,7 @@ def read(fields: Fields, text: str) -> Declaration:
     command, url = fields.text("command"), fields.text("url")
     if (command is None) == (url is None):
         raise Fault("an MCP server has either command (a program) or url (an address)", fields.line)
-    foreign = ("headers",) if command is not None else ("args", "env")
+    foreign = ("headers",) if command is not None else ("args", "env", "folders")
     for name in foreign:
         if name in fields.nodes:
             raise Fault(
@@ -95,7 +108,11 @@ def read(fields: Fields, text: str) -> Declaration:
         args = () if node is not None and node.value == [] else fields.texts("args")
         if len(args) > MAX_ARGS:
             raise Fault(f"args has more than {MAX_ARGS} values", fields.line_of("args"))
-        return Declaration(command=(command, *args), values=_values(fields, "env", _VARIABLE))
+        return Declaration(
+            command=(command, *args),
+            values=_values(fields, "env", _VARIABLE),
+            folders=_folders(fields.mapping("folders")),
+        )
     assert url is not None, "one of them is there"
     problem = url_problem(url)
     if problem:
@@ -117,6 +134,20 @@ def url_problem(url: str) -> str:
     if parts.scheme == "http" and parts.hostname not in {"localhost", "127.0.0.1", "::1"}:
         return "url is https, or http on this machine only"
     return ""
+
+
+def _folders(given: Fields) -> Folders:
+    given.only({"read", "write"}, of="folders")
+    found = {name: given.texts(name) for name in ("read", "write")}
+    for name, paths in found.items():
+        if len(paths) > MAX_FOLDERS:
+            raise Fault(f"folders: {name} has more than {MAX_FOLDERS} values", given.line_of(name))
+        for path in paths:
+            if not path.startswith("/") or not path.isprintable() or ".." in path.split("/") or path.strip("/") == "":
+                raise Fault(
+                    f"folders: {path[:100]} is no whole path of a folder, such as /srv/notes", given.line_of(name)
+                )
+    return Folders(read=found["read"], write=found["write"])
 
 
 def _values(fields: Fields, name: str, pattern: re.Pattern[str]) -> dict[str, Value]:

@@ -6,6 +6,7 @@ from typing import Annotated, Final, Literal
 
 import msgspec
 
+from svc import landlock
 from svc.capabilities import Door, door_of
 from svc.clock import rfc3339_or_none
 from svc.errors import Forbidden
@@ -61,6 +62,7 @@ class CredentialOut(Wire, frozen=True):
 class ServerOut(Wire, frozen=True):
     """``path``: of its page; ``None`` of one from ``SVC_MCP_SERVERS``. ``values``: names of its variables or headers,
     with the credential that each stands for, if one does. ``launch``: of how it is reached, to be sent back.
+    ``folders``: what its page lets a program read or write; ``confined``: whether this system holds it to that.
     ``sign_in``: whether it wants one, and how that stands; ``sign_in_problem``: why the access has ended."""
 
     name: str
@@ -77,6 +79,8 @@ class ServerOut(Wire, frozen=True):
     looked_at: str | None
     run_id: str | None
     left_out: tuple[str, ...]
+    folders: tuple[str, ...]
+    confined: bool
     sign_in: Standing
     sign_in_problem: str
     tools: tuple[ServerToolOut, ...]
@@ -180,6 +184,11 @@ def _out(tx: ReadTx, door: Door, server: McpServer) -> ServerOut:
         looked_at=rfc3339_or_none(kept.looked_at if kept else None),
         run_id=kept.run_id if kept else None,
         left_out=kept.left_out if kept else (),
+        folders=(
+            *(f"read {inert(path)}" for path in declaration.folders.read),
+            *(f"write {inert(path)}" for path in declaration.folders.write),
+        ),
+        confined=declaration.kind == "http" or landlock.version() >= landlock.FILES_FROM,
         sign_in=standing(sign_in),
         sign_in_problem=sign_in.ended if sign_in else "",
         tools=tuple(_tool_out(server, one) for one in pinned.pinned(tx, server.id)) if kept else (),

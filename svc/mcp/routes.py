@@ -46,7 +46,14 @@ async def order(context: RequestContext, request: Request) -> Response:
     declaration = found.declaration
     if declaration.command:
         workspace.service(McpServers).allow_spawn(grant.run_id, name)
-    said = {"kind": declaration.kind, "launch": declaration.launch, "command": declaration.command}
+    said = {
+        "kind": declaration.kind,
+        "launch": declaration.launch,
+        "command": declaration.command,
+        "read": declaration.folders.read,
+        "write": declaration.folders.write,
+        "never": str(workspace.home.path) if declaration.command else "",
+    }
     return json_response(said)
 
 

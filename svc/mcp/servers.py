@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from svc.configuring import Configuration, Configured
@@ -70,6 +71,8 @@ def _of_page(tx: ReadTx, workspace: Workspace, principal: Principal, page: Confi
         problem = "Only an admin's page may name a program."
     elif not by_admin and any(name != f"mcp.{page.name}" for name in page.value.capabilities):
         problem = f"Only an admin's page may name another credential than mcp.{page.name}."
+    if holds_home(workspace, page.value):
+        problem = "Its folders hold the home of svc itself, or lie in it. No program is let in there."
     if not NAME.fullmatch(page.name):
         problem = "Its page has a name that no server may have: small letters, digits, - and _, 40 at most."
     return McpServer(
@@ -81,6 +84,12 @@ def _of_page(tx: ReadTx, workspace: Workspace, principal: Principal, page: Confi
         by_admin=by_admin,
         problem=problem,
     )
+
+
+def holds_home(workspace: Workspace, declaration: Declaration) -> bool:
+    home = workspace.home.path
+    named = [Path(path) for path in (*declaration.folders.read, *declaration.folders.write)]
+    return any(path.is_relative_to(home) or home.is_relative_to(path) for path in named)
 
 
 def _switched_off(workspace: Workspace, declaration: Declaration) -> str:

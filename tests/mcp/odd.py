@@ -23,6 +23,7 @@ class Odd:
     """The odd server, as a test steers it."""
 
     def __init__(self, file: Path) -> None:
+        """``file`` lies in a folder of its own, into which the server may write."""
         self.file = file
         self.is_(tools=[ECHO])
 
@@ -40,7 +41,7 @@ class Odd:
 
     @property
     def command(self) -> list[str]:
-        return [sys.executable, "-I", "-S", str(ODD), str(self.file)]
+        return [sys.executable, "-I", "-S", str(ODD), str(self.file), str(self.file.parent)]
 
     def page(self, **env: object) -> str:
         program, *args = self.command

@@ -12,6 +12,7 @@ from typing import Any
 
 FILE = sys.argv[1]
 MIB = 1024 * 1024
+PROTOCOL = "io.modelcontextprotocol/"
 
 
 def note(**said: object) -> None:
@@ -29,8 +30,21 @@ def say(message: dict[str, object]) -> None:
     sys.stdout.flush()
 
 
+def allowed(path: str) -> str:
+    found = ""
+    for mode, sign in (("rb", "r"), ("ab", "w")):
+        try:
+            with open(path, mode):
+                found += sign
+        except OSError:
+            pass
+    return found
+
+
 def called(number: object, params: dict[str, Any], odd: str | None) -> None:
     note(call=params["name"], arguments=params["arguments"])
+    if odd == "snoops":
+        note(snooped=[allowed(path) for path in told()["snoops"]])
     if odd == "dies":
         sys.stderr.write("first line\nout of memory\x1b[31m\n")
         sys.exit(3)
@@ -42,6 +56,9 @@ def called(number: object, params: dict[str, Any], odd: str | None) -> None:
             sys.stdout.write("x" * MIB)
         sys.stdout.write('"}]}}\n')
         sys.stdout.flush()
+    if odd == "new edition, asks":
+        say({"id": number, "result": {"resultType": "input_required", "inputRequests": {}}})
+        return
     if odd == "asks":
         say({"id": "a", "method": "sampling/createMessage", "params": {"messages": []}})
         say({"id": "b", "method": "ping"})
@@ -62,9 +79,23 @@ for line in sys.stdin:
     message = json.loads(line)
     world = told()
     method, number = message["method"], message.get("id")
-    if method == "initialize":
+    odd = str(world.get("odd"))
+    meta = message.get("params", {}).get("_meta", {})
+    if odd.startswith("new edition") and meta.get(f"{PROTOCOL}protocolVersion") not in world["speaks"]:
+        data = {"supported": world["speaks"], "requested": meta.get(f"{PROTOCOL}protocolVersion")}
+        say({"id": number, "error": {"code": -32022, "message": "unsupported version", "data": data}})
+    elif odd == "no edition":
+        say({"id": number, "error": {"code": -32601, "message": "no such method"}})
+    elif method == "server/discover":
+        about = {f"{PROTOCOL}serverInfo": {"name": "odd", "version": "1.0"}}
+        say({"id": number, "result": {"supportedVersions": world["speaks"], "capabilities": {}, "_meta": about}})
+    elif method == "initialize":
         info = {"name": "odd", "version": world.get("version", "1.0")}
-        result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info}
+        result = {
+            "protocolVersion": world.get("edition", "2025-11-25"),
+            "capabilities": {"tools": {}},
+            "serverInfo": info,
+        }
         say({"id": number, "result": result})
     elif method == "tools/list":
         say({"id": number, "result": {"tools": world["tools"]}})

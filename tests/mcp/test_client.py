@@ -8,14 +8,16 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import hypercorn
 import pytest
 import trio
 from hypercorn.trio import serve as hypercorn_serve
 from mcp.server.mcpserver import MCPServer
+from pydantic import Field
 
+from svc import landlock
 from svc.clock import VirtualClock
 from svc.configuring import parse
 from svc.mcp.declared import KIND
@@ -32,8 +34,8 @@ AGENT: Final = "---\ntools: [mcp.*]\napprovals: auto\n---\nDo it."
 
 
 @pytest.fixture
-def odd(tmp_path: Path) -> Odd:
-    return Odd(tmp_path / "odd.json")
+def odd(tmp_path_factory: pytest.TempPathFactory) -> Odd:
+    return Odd(tmp_path_factory.mktemp("odd") / "odd.json")
 
 
 @pytest.fixture
@@ -121,6 +123,34 @@ async def test_a_program_is_connected_agreed_to_and_used_by_an_agent(there: Serv
     start = next(one for one in odd.heard if "start" in one)
     assert set(start["environ"]) - {"LC_CTYPE"} == {"NOTES"}, "the declared environment, and nothing else"
     assert start["directory"] == "/"
+
+
+@pytest.mark.skipif(landlock.version() < landlock.FILES_FROM, reason="this system has no Landlock")
+async def test_a_program_reads_and_writes_what_its_page_names_and_never_what_is_ours(
+    there: Service, odd: Odd, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    notes, drafts, other = (tmp_path_factory.mktemp(name) / "a" for name in ("notes", "drafts", "other"))
+    for file in (notes, drafts, other):
+        file.write_text("words")
+    ours = there.workspace.home.path / "snooped"
+    ours.write_text("words")
+    folders = f"folders:\n  read: {notes.parent}\n  write: {drafts.parent}\n---\n"
+    await there.mutate("pages.save", path="agents/user", body=AGENT)
+    await there.mutate("pages.save", path="mcp/odd", body=odd.page().replace("env: {}\n---\n", folders))
+    odd.is_(odd="snoops", snoops=[str(file) for file in (notes, drafts, other, ours, Path(f"/proc/{os.getpid()}/mem"))])
+    found = await connect(there)
+    assert (found["folders"], found["confined"]) == ([f"read {notes.parent}", f"write {drafts.parent}"], True)
+    await allow(there)
+    await used(there, {"text": "x"})
+    (seen,) = [one["snooped"] for one in odd.heard if "snooped" in one]
+    assert seen == ["r", "rw", "", "", ""]
+    home = f"folders:\n  read: {there.workspace.home.path.parent}\n---\n"
+    await there.mutate("pages.save", path="mcp/odd", body=odd.page().replace("env: {}\n---\n", home), revision=1)
+    found = await server(there)
+    assert (found["state"], found["problem"]) == (
+        "off",
+        "Its folders hold the home of svc itself, or lie in it. No program is let in there.",
+    )
 
 
 async def used(service: Service, input: dict[str, Any], *, tool: str = "mcp.odd.echo") -> str:
@@ -233,10 +263,44 @@ async def test_a_server_at_an_address_is_reached_through_the_broker_with_its_key
         assert "It wants a sign-in" in (await connect(there))["problem"]
 
 
+async def test_a_server_of_the_newest_edition_alone_is_spoken_to_as_it_wants(there: Service) -> None:
+    async with remote(knows_handshake=False) as (url, _):
+        body = f"---\nurl: {url}\nheaders:\n  Authorization: {{ capability: mcp.notes }}\n---\n"
+        await there.mutate("pages.save", path="mcp/odd", body=body)
+        await there.mutate("pages.save", path="agents/user", body=AGENT)
+        await there.mutate("capabilities.set", name="mcp.notes", value="Bearer canary-of-notes")
+        found = await connect(there)
+        assert (found["state"], found["problem"], found["version"]) == ("ready", "", "7")
+        await allow(there)
+        # The official server holds the headers against what is asked, those of marked properties too.
+        assert "2000005" in await used(there, {"a": 2_000_000, "b": 5}, tool="mcp.odd.add")
+        assert "nördlich: 3" in await used(there, {"region": "nördlich", "deep": True}, tool="mcp.odd.routed")
+
+
+async def test_a_program_of_the_newest_edition_or_of_one_to_come_is_understood(there: Service, odd: Odd) -> None:
+    await there.mutate("pages.save", path="mcp/odd", body=odd.page())
+    await there.mutate("pages.save", path="agents/user", body=AGENT)
+    odd.is_(odd="new edition", speaks=["2026-07-28", "2031-01-01"])
+    found = await connect(there)
+    assert (found["state"], found["version"]) == ("ready", "1.0")
+    await allow(there)
+    assert "again" in await used(there, {"text": "again"})
+    odd.is_(odd="new edition, asks")
+    assert "It wants to be told something before it goes on" in await used(there, {"text": "x"})
+    odd.is_(odd="new edition", speaks=["2031-01-01"])
+    assert (await connect(there))["problem"] == "It speaks 2031-01-01 of the protocol, which is not spoken here."
+    odd.is_(odd="no edition")
+    assert "no such method" in (await connect(there))["problem"]
+    odd.is_(odd=None, edition="2024-11-05")
+    assert (await connect(there))["state"] == "ready"
+    odd.is_(edition="1999-01-01")
+    assert "1999-01-01" in (await connect(there))["problem"]
+
+
 @asynccontextmanager
-async def remote() -> AsyncIterator[tuple[str, list[str]]]:
+async def remote(*, knows_handshake: bool = True) -> AsyncIterator[tuple[str, list[str]]]:
     """A server of the official SDK, which wants a key, and what it was shown."""
-    server = MCPServer("notes")
+    server = MCPServer("notes", version="7")
     heard: list[str] = []
 
     @server.tool()
@@ -249,7 +313,21 @@ async def remote() -> AsyncIterator[tuple[str, list[str]]]:
         "Tells what it was given."
         return f"The key is {heard[-1]}."
 
+    @server.tool()
+    def routed(
+        region: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Region"})],
+        deep: Annotated[bool, Field(json_schema_extra={"x-mcp-header": "Deep"})] = False,
+    ) -> str:
+        """Is routed by its headers."""
+        return f"{region}: {3 if deep else 1}"
+
     inner = server.streamable_http_app()
+
+    async def refuse(send: Any) -> None:
+        data = {"supported": ["2026-07-28"], "requested": "2025-11-25"}
+        refusal = {"jsonrpc": "2.0", "id": 1, "error": {"code": -32022, "message": "Too old.", "data": data}}
+        await send({"type": "http.response.start", "status": 400, "headers": [(b"content-type", b"application/json")]})
+        await send({"type": "http.response.body", "body": json.dumps(refusal).encode()})
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "http":
@@ -259,6 +337,9 @@ async def remote() -> AsyncIterator[tuple[str, list[str]]]:
                 await send({"type": "http.response.body", "body": b""})
                 return
             heard.append(shown)
+            if not knows_handshake and b"mcp-method" not in dict(scope["headers"]):
+                await refuse(send)
+                return
         await inner(scope, receive, send)
 
     config = hypercorn.Config()
@@ -312,6 +393,9 @@ async def test_the_environment_names_programs_for_admins_and_a_page_wins_by_its_
         ("url: https://b.example/\nargs: [x]", 3, "for servers with a command"),
         ("command: a\nenv:\n  A-B: x", 4, "no name"),
         ("command: a\nenv:\n  A: { capabilty: x }", 4, "no field"),
+        ("command: a\nfolders: { read: notes }", 3, "no whole path"),
+        ("command: a\nfolders:\n  write: /srv/../etc", 4, "no whole path"),
+        ("url: https://b.example/\nfolders: { read: /srv }", 3, "for servers with a command"),
         ("command: a\nport: 3", 3, "no field port"),
     ],
 )

@@ -28,9 +28,9 @@ AGENT: Final = "---\ntools: [mcp.notes.*]\napprovals: auto\n---\nLook it up."
 
 
 def test_a_server_is_connected_its_tool_used_in_a_run_and_its_change_seen_and_agreed_to(
-    browser: Browser, tmp_path: Path
+    browser: Browser, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    odd = Odd(tmp_path / "notes.json")
+    odd = Odd(tmp_path_factory.mktemp("notes") / "notes.json")
     odd.is_(tools=[ECHO, {**ECHO, "name": "shout"}])
     with InstalledService(tmp_path) as service:
         service.start(PROVIDERS="fake")

@@ -6,8 +6,9 @@ asked again.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
+from types import MappingProxyType
 from typing import Final
 
 import msgspec
@@ -16,7 +17,7 @@ import trio
 from svc.protocol import LinkFault
 from svc.worker.mcp import protocol
 from svc.worker.mcp.client import words
-from svc.worker.mcp.terms import CALL_S, MAX_ANSWER_BYTES, MAX_HEARD_BYTES, ServerFault
+from svc.worker.mcp.terms import CALL_S, MAX_ANSWER_BYTES, MAX_HEARD_BYTES, Refused, ServerFault
 from svc.worker.models import sse
 from svc.workflow import Answer, Run
 
@@ -26,6 +27,7 @@ _STREAM: Final = "text/event-stream"
 _SESSION: Final = "mcp-session-id"
 _OK, _MULTIPLE = 200, 300
 _SIGN_IN: Final = frozenset({401, 403})
+_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 _MAX_PROBLEM_BYTES: Final = 64 * 1024
 
 
@@ -50,8 +52,8 @@ class Http:
         answer = await self._post(message)
         await answer.aclose()
 
-    async def ask(self, id: int, message: bytes) -> protocol.Message:
-        answer = await self._post(message)
+    async def ask(self, id: int, message: bytes, *, about: Mapping[str, str]) -> protocol.Message:
+        answer = await self._post(message, about)
         try:
             kind = (answer.header("content-type") or "").split(";")[0].strip().lower()
             if kind == _STREAM:
@@ -72,9 +74,10 @@ class Http:
             answer = await self._run.broker(self._path, b"", headers=self._headers, method="DELETE", within_s=GOODBYE_S)
             await answer.aclose()
 
-    async def _post(self, message: bytes) -> Answer:
+    async def _post(self, message: bytes, about: Mapping[str, str] = _NOTHING) -> Answer:
+        fields = {**self._headers, **about}
         try:
-            answer = await self._run.broker(self._path, message, headers=self._headers, within_s=CALL_S)
+            answer = await self._run.broker(self._path, message, headers=fields, within_s=CALL_S)
         except LinkFault as fault:
             raise ServerFault(f"It gave no answer: {fault}.") from None
         if session := answer.header(_SESSION):
@@ -82,12 +85,12 @@ class Http:
         if _OK <= answer.status < _MULTIPLE:
             return answer
         try:
-            said = await self._problem(answer)
+            problem = await self._problem(answer)
         finally:
             await answer.aclose()
-        raise ServerFault(said)
+        raise problem
 
-    async def _problem(self, answer: Answer) -> str:
+    async def _problem(self, answer: Answer) -> ServerFault:
         """What a refusal says: the broker's own words, or those of the server."""
         try:
             said = msgspec.json.decode(await self._whole(answer, limit=_MAX_PROBLEM_BYTES))
@@ -96,12 +99,14 @@ class Http:
         told = said if isinstance(said, dict) else {}
         error = told.get("error")
         detail = told.get("detail") or (error.get("message") if isinstance(error, dict) else error)
+        if isinstance(error, dict):
+            return Refused(f"It refuses: {words(detail)}", code=error.get("code"), data=error.get("data"))
         if answer.status in _SIGN_IN and "reason" not in told:
-            return (
+            return ServerFault(
                 f"It wants a sign-in (it answers {answer.status}): sign in at its card in Settings, MCP servers, or "
                 "name its key among the headers of its page, as a credential."
             )
-        return f"{words(detail)}" if detail else f"It answers {answer.status}."
+        return ServerFault(f"{words(detail)}" if detail else f"It answers {answer.status}.")
 
     async def _whole(self, answer: Answer, *, limit: int = MAX_ANSWER_BYTES) -> bytes:
         body = bytearray()

@@ -15,13 +15,18 @@ import msgspec
 VERSIONS: Final = ("2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 """Newest first."""
 HANDSHAKE_VERSION: Final = "2025-11-25"
-"""The newest that begins with a handshake: what our client speaks."""
+"""The newest that begins with a handshake: what our client tries first, for nearly every server knows it."""
+MODERN_VERSION: Final = "2026-07-28"
+"""The one without: each request says its version, and the headers of HTTP repeat what is asked."""
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
 METHOD_NOT_FOUND: Final = -32601
 INVALID_PARAMS: Final = -32602
 INTERNAL_ERROR: Final = -32603
 UNSUPPORTED_VERSION: Final = -32022
+HEADER_MISMATCH: Final = -32020
+META: Final = "io.modelcontextprotocol/"
+"""How the names begin that the protocol itself has in ``_meta``."""
 MAX_MESSAGE_BYTES: Final = 1024 * 1024
 """One message of either side. Beyond: refused."""
 

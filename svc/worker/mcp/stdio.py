@@ -1,4 +1,5 @@
-"""An MCP server that is a program: a child of this process, with the declared environment and nothing else.
+"""An MCP server that is a program: a child of this process, with the declared environment and nothing else, which may
+do no more than ``room.py`` says.
 
 A message is a line. What the program writes to its standard error is read, so that it never stands still, and its end
 is kept for the words of a fault. It ends with its standard input, or by TERM and KILL, and all that it started with it.
@@ -6,7 +7,6 @@ is kept for the words of a fault. It ends with its standard input, or by TERM an
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -18,6 +18,7 @@ import trio
 from svc.nursery import open_task_group, process_group
 from svc.worker.mcp import protocol
 from svc.worker.mcp.client import words
+from svc.worker.mcp.room import Room, confined
 from svc.worker.mcp.terms import MAX_ANSWER_BYTES, MAX_HEARD_BYTES, ServerFault
 
 GOES_S: Final = 2.0
@@ -31,12 +32,13 @@ _GONE: Final = (trio.BrokenResourceError, trio.ClosedResourceError)
 
 
 @asynccontextmanager
-async def started(command: Sequence[str], environ: Mapping[str, str]) -> AsyncIterator[Stdio]:
+async def started(command: Sequence[str], environ: Mapping[str, str], room: Room) -> AsyncIterator[Stdio]:
     """Raises :class:`ServerFault` where it does not start."""
-    program = shutil.which(command[0], path=environ.get("PATH")) or command[0]
+    if room.program is None:
+        raise ServerFault(f"There is no program {words(command[0])} on the server.")
     try:
         async with (
-            process_group([program, *command[1:]], environ=environ, directory=_DIRECTORY) as process,
+            process_group(confined(room, command, environ), environ=environ, directory=_DIRECTORY) as process,
             open_task_group() as nursery,
         ):
             channel = Stdio(process)
@@ -44,8 +46,6 @@ async def started(command: Sequence[str], environ: Mapping[str, str]) -> AsyncIt
             yield channel
             await channel.end()
             nursery.cancel_scope.cancel()
-    except FileNotFoundError:
-        raise ServerFault(f"There is no program {words(command[0])} on the server.") from None
     except PermissionError:
         raise ServerFault(
             f"{words(command[0])} may not be started: it is no program, or the worker is confined to a process that "
@@ -76,7 +76,8 @@ class Stdio:
         except _GONE:
             raise ServerFault(await self._why_gone()) from None
 
-    async def ask(self, id: int, message: bytes) -> protocol.Message:
+    async def ask(self, id: int, message: bytes, *, about: Mapping[str, str]) -> protocol.Message:
+        """Lines have no headers."""
         await self.tell(message)
         while True:
             line = await self._line()

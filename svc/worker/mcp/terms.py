@@ -32,3 +32,12 @@ class ServerFault(Exception):
     def __init__(self, words: str, *, sent: bool = False) -> None:
         super().__init__(words)
         self.sent = sent
+
+
+class Refused(ServerFault):
+    """It understands what was asked, and says no. ``code``: of JSON-RPC; ``data``: what else it says."""
+
+    def __init__(self, words: str, *, code: object, data: object = None) -> None:
+        super().__init__(words)
+        self.code = code
+        self.data = data

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any, Final, Literal
 
 import msgspec
@@ -17,6 +18,7 @@ from svc.protocol import LinkFault
 from svc.worker.mcp.client import Client, words
 from svc.worker.mcp.http import reached
 from svc.worker.mcp.pins import Seen, digest_of
+from svc.worker.mcp.room import room_of
 from svc.worker.mcp.stdio import started
 from svc.worker.mcp.terms import CALL_S, CONNECT_S, FOUND_PATH, ORDER_PATH, ServerFault
 from svc.workflow import Json, Run
@@ -32,11 +34,14 @@ CHANGED: Final = (
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):
-    """How a server is reached. ``launch``: the digest of that."""
+    """How a server is reached. ``launch``: the digest of that. ``never``: what no program may see, whatever is said."""
 
     kind: Literal["stdio", "http"]
     launch: str
     command: tuple[str, ...] = ()
+    read: tuple[str, ...] = ()
+    write: tuple[str, ...] = ()
+    never: str = ""
 
 
 async def look(run: Run, server: str) -> str | None:
@@ -62,10 +67,11 @@ async def call_tool(run: Run, server: str, tool: str, arguments: Json, digest: s
             async with _connected(run, server, order) as client:
                 with trio.fail_after(CONNECT_S):
                     seen = await _seen(client)
-                if digest not in {digest_of(order.launch, seen.version, one) for one in seen.tools if one.name == tool}:
+                wanted = [one for one in seen.tools if digest_of(order.launch, seen.version, one) == digest]
+                if not wanted or wanted[0].name != tool:
                     await _tell(run, server, {"launch": order.launch, "seen": msgspec.to_builtins(seen)})
                     return _no("changed", CHANGED)
-                said = await client.call(tool, arguments)
+                said = await client.call(wanted[0], arguments)
     except ServerFault as fault:
         doubt = " Whether it was done is not known." if fault.sent else " It was not called."
         return _no("unavailable", f"{server}: {fault}{doubt}")
@@ -82,7 +88,8 @@ async def _connected(run: Run, server: str, order: Order) -> AsyncIterator[Clien
             yield Client(http)
         return
     environ = await _asked(run, "/stdio-env", {"server": server})
-    async with started(order.command, environ["env"]) as stdio:
+    room = room_of(order.command, environ["env"], read=order.read, write=order.write, never=Path(order.never))
+    async with started(order.command, environ["env"], room) as stdio:
         yield Client(stdio)
 
 

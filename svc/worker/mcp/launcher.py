@@ -1,0 +1,50 @@
+"""Becomes a program that may do no more than it is told: ``launcher.py ROOM PROGRAM NAME ARGUMENTS…``.
+
+Started alone, by its file, with Python's own modules only: between this process and the program there is nothing else.
+``ROOM`` is JSON: folders to ``read``, folders to ``write``, and which variables of the environment to ``keep``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sys
+from pathlib import Path
+from typing import Final
+
+MAX_MEMORY_BYTES: Final = 4 * 1024**3
+"""Data of a program that is an MCP server, in memory. Beyond: the system gives it no more."""
+MAX_FILE_BYTES: Final = 1024**3
+"""One file that a program writes that is an MCP server. Beyond: the system ends it."""
+MAX_DESCRIPTORS: Final = 1_024
+"""Files and sockets that a program has open that is an MCP server. Beyond: the system opens no more."""
+NOT_STARTED: Final = 127
+
+
+def main(room: str, program: str, *command: str) -> int:
+    sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+    from svc import landlock  # only here is it known where it lies
+    from svc.confinement import give_up_rights
+
+    asked = json.loads(room)
+    environ = {name: os.environ[name] for name in asked["keep"] if name in os.environ}
+    for limit, most in (
+        (resource.RLIMIT_DATA, MAX_MEMORY_BYTES),
+        (resource.RLIMIT_FSIZE, MAX_FILE_BYTES),
+        (resource.RLIMIT_NOFILE, MAX_DESCRIPTORS),
+    ):
+        hard = resource.getrlimit(limit)[1]
+        least = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(limit, (least, least))
+    give_up_rights()
+    landlock.confine(read=map(Path, asked["read"]), write=map(Path, asked["write"]), connect=None)
+    try:
+        os.execve(program, command, environ)  # noqa: S606  what it is for
+    except OSError as error:
+        print(f"It does not start: {error.strerror}.", file=sys.stderr)
+    return NOT_STARTED
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,97 @@
+"""What a program that is an MCP server may read and write, and how it is started within that.
+
+It reads the programs and libraries of the system, its own folder, and the files and folders that its arguments name
+whole; it writes into folders that its arguments name. Its page gives more. The home of svc is never among them. Where
+the system has no Landlock, nothing of that holds, and the app says so; limits and the loss of rights hold everywhere.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+SYSTEM: Final = (
+    *("/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt", "/nix", "/snap", "/proc", "/sys", "/System", "/Library"),
+    *("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/fd", "/run/systemd/resolve"),
+    *("/etc/ssl", "/etc/pki", "/etc/ca-certificates", "/etc/crypto-policies", "/etc/alternatives", "/etc/localtime"),
+    *("/etc/resolv.conf", "/etc/hosts", "/etc/host.conf", "/etc/nsswitch.conf", "/etc/gai.conf", "/etc/services"),
+    *("/etc/protocols", "/etc/passwd", "/etc/group", "/etc/os-release", "/etc/mime.types", "/etc/ld.so.cache"),
+    *("/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/timezone", "/etc/npmrc", "/etc/java", "/etc/dotnet"),
+)
+DEVICES: Final = ("/dev/null", "/dev/zero", "/dev/full")
+LAUNCHER: Final = Path(__file__).with_name("launcher.py")
+_FOLDERS_OF_PROGRAMS: Final = frozenset({"bin", "sbin", "Scripts"})
+_BESIDE_PROGRAMS: Final = ("lib", "lib64", "libexec", "pyvenv.cfg")
+_MODULES: Final = "node_modules"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Room:
+    """``program``: where it is; ``None`` where there is none of that name."""
+
+    program: Path | None
+    read: tuple[str, ...]
+    write: tuple[str, ...]
+
+
+def room_of(
+    command: Sequence[str], environ: Mapping[str, str], *, read: Iterable[str], write: Iterable[str], never: Path
+) -> Room:
+    found = shutil.which(command[0], path=environ.get("PATH", os.defpath))
+    own = list(_homes_of(Path(found))) if found is not None else []
+    named = [Path(word) for word in command[1:] if word.startswith("/")]
+    readable = [path.parent if path.is_file() else path for path in named]
+    writable = [*(path for path in named if path.is_dir()), *map(Path, write)]
+    return Room(
+        program=None if found is None else Path(found),
+        read=_kept([*map(Path, SYSTEM), *own, *readable, *map(Path, read)], never),
+        write=_kept([*map(Path, DEVICES), *writable], never),
+    )
+
+
+def confined(room: Room, command: Sequence[str], environ: Mapping[str, str]) -> list[str]:
+    """The command that starts it there. No value of the environment stands in it: anybody may read a command."""
+    asked = {"read": room.read, "write": room.write, "keep": sorted(environ)}
+    return [sys.executable, "-I", "-S", str(LAUNCHER), json.dumps(asked), str(room.program), *command]
+
+
+def _homes_of(program: Path) -> Iterator[Path]:
+    """Where it lies and what belongs to it there: the libraries beside a folder of programs, the modules of a package.
+    Also behind links."""
+    for place in dict.fromkeys((program, *_behind(program))):
+        if place.parent.name in _FOLDERS_OF_PROGRAMS:
+            yield place.parent
+            yield from (place.parent.parent / name for name in _BESIDE_PROGRAMS)
+        else:
+            yield place if place.parent == place.parent.parent else place.parent
+        if _MODULES in place.parts:
+            yield Path(*place.parts[: place.parts.index(_MODULES) + 1])
+
+
+def _behind(program: Path) -> Iterator[Path]:
+    """Each place that a link leads to, one after the other."""
+    for _ in range(40):  # as many as the system follows
+        if not program.is_symlink():
+            break
+        program = Path(os.path.normpath(program.parent / program.readlink()))
+        yield program
+    yield program.resolve()
+
+
+def _kept(paths: Iterable[Path], never: Path) -> tuple[str, ...]:
+    """Without what lies in the home of svc or holds it, and without the root of all files."""
+    found = dict.fromkeys(Path(os.path.normpath(path)) for path in paths)
+    real = {path: path.resolve() for path in found}
+    return tuple(
+        str(path)
+        for path in found
+        if real[path].parent != real[path]
+        and not real[path].is_relative_to(never.resolve())
+        and not never.resolve().is_relative_to(real[path])
+    )
