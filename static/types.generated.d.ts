@@ -1658,6 +1658,8 @@ interface McpServerOut {
   lookedAt: string | null;
   runId: string | null;
   leftOut: string[];
+  folders: string[];
+  confined: boolean;
   signIn: "done" | "ended" | "none" | "wanted";
   signInProblem: string;
   tools: McpServerToolOut[];

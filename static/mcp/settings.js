@@ -3,7 +3,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { now } from "../now.js";
-import { isAdmin } from "../session.js";
 import { Pending, reasonOf, useFetched } from "../settings/fetched.js";
 import { ago } from "../ui/format.js";
 import { ConfirmButton } from "../ui/confirm.js";
@@ -11,6 +10,7 @@ import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { toast } from "../ui/toast.js";
 import { Declare } from "./declare.js";
+import { Key, Rights } from "./rights.js";
 import { SignIn, refusalOf } from "./sign_in.js";
 import { ToolRow } from "./tool.js";
 
@@ -87,40 +87,6 @@ function ServerCard({ server, load }) {
       html`<${ToolRow} key=${one.tool} server=${name} tool=${one} load=${load} />`)}</ul>`}
     ${waiting.length > 1 && html`<${AllowAll} server=${name} title=${title} waiting=${waiting} load=${load} />`}
   </section>`;
-}
-
-/** What a program may do on the server. @param {{ folders: readonly string[], confined: boolean }} props */
-function Rights({ folders, confined }) {
-  if (!confined) {
-    return html`<p class="form-problem" role="status">This system can’t confine programs (it has no Landlock): it may read
-      and write all that svc itself may.</p>`;
-  }
-  return html`<p class="fine">It may reach the network, read the programs of the system, and use what its arguments
-    name${folders.length === 0 ? "." : html`; it may also ${folders.join(", ")}.`} What svc keeps is closed to it.</p>`;
-}
-
-/** A credential that is not there yet. @param {{ name: string, load: () => Promise<void> }} props */
-function Key({ name, load }) {
-  const [value, setValue] = useState("");
-  const [problem, setProblem] = useState("");
-  if (!isAdmin()) return html`<p class="form-problem" role="status">${name} is not set: an admin can set it.</p>`;
-  const save = async (/** @type {Event} */ event) => {
-    event.preventDefault();
-    try {
-      await mutate("capabilities.set", { name, value });
-      toast(`${name} is kept.`);
-      await load();
-    } catch (error) {
-      setProblem(reasonOf(error));
-    }
-  };
-  return html`<form class="mcp-form" onSubmit=${save}>
-    <label class="field"><span>The credential ${name}, which is not set</span>
-      <input type="password" autocomplete="off" value=${value} onInput=${(/** @type {Event} */ event) =>
-        setValue(/** @type {HTMLInputElement} */ (event.target).value)} /></label>
-    <button type="submit" class="button">Keep it</button>
-    ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
-  </form>`;
 }
 
 /** @param {{ server: string, title: string, waiting: Server["tools"], load: () => Promise<void> }} props */

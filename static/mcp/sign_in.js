@@ -44,6 +44,7 @@ export function SignIn({ server, load }) {
   const [problem, setProblem] = useState("");
   const [busy, setBusy] = useState(false);
   if (signIn === "none") return null;
+  const isAgain = signIn === "ended" || signIn === "more";
   if (signIn === "done") return html`<${SignedIn} name=${name} title=${title} load=${load} />`;
   const look = async () => {
     setBusy(true);
@@ -57,12 +58,12 @@ export function SignIn({ server, load }) {
   };
   const refused = refusalOf(name);
   return html`<div class="mcp-sign-in">
-    ${signIn === "ended" && html`<div class="notice bad" role="status"><${Icon} name="warning" />
+    ${isAgain && html`<div class="notice bad" role="status"><${Icon} name="warning" />
       <div><p>${signInProblem}</p></div></div>`}
     ${refused && !place && html`<p class="form-problem" role="alert">${refused}</p>`}
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
     ${!place && html`<button type="button" class="button primary" aria-busy=${busy} onClick=${look}
-      aria-label=${`Sign in: ${title}`}>${signIn === "ended" ? "Sign in again" : "Sign in"}</button>`}
+      aria-label=${`Sign in: ${title}`}>${isAgain ? "Sign in again" : "Sign in"}</button>`}
     ${place?.wantsClient && html`<${OwnClient} name=${name} place=${place} look=${look} />`}
     ${place && !place.wantsClient && html`<p>You sign in at <strong>${place.place}</strong>. What you grant there is
       used at <strong>${place.server}</strong>, and nowhere else.${place.scopes.length > 0 &&

@@ -16,7 +16,7 @@ from svc.mcp.declared import Declaration
 from svc.mcp.pinned import Kept, Pinned, Said, State
 from svc.mcp.servers import McpServer, server_of, servers_of
 from svc.mcp.signing import kept as sign_ins
-from svc.mcp.signing.sign_ins import Standing, may_sign_in, standing
+from svc.mcp.signing.sign_ins import Standing, may_sign_in, standing, trouble
 from svc.mcp.tool_rows import tool_name
 from svc.principal import Principal
 from svc.protocol import NOTHING, Nothing, Procedure, Wire
@@ -190,7 +190,7 @@ def _out(tx: ReadTx, door: Door, server: McpServer) -> ServerOut:
         ),
         confined=declaration.kind == "http" or landlock.version() >= landlock.FILES_FROM,
         sign_in=standing(sign_in),
-        sign_in_problem=sign_in.ended if sign_in else "",
+        sign_in_problem=trouble(sign_in),
         tools=tuple(_tool_out(server, one) for one in pinned.pinned(tx, server.id)) if kept else (),
     )
 

@@ -30,9 +30,9 @@ async def there(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> AsyncIt
         yield service
 
 
-async def begun(service: Service) -> tuple[str, str]:
+async def begun(service: Service, name: str = "odd") -> tuple[str, str]:
     """Where the browser is sent to, and the cookie that it gets."""
-    shown = await service.mutate("mcp.signIn", name="odd")
+    shown = await service.mutate("mcp.signIn", name=name)
     reply = await service.get(shown["start"])
     assert reply.status == 302, reply.body
     return str(reply.header("location")), str(reply.header("set-cookie")).partition(";")[0]

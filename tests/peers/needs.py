@@ -36,6 +36,11 @@ HEADLESS_PATH: Final = Path(shutil.which("chromium-headless-shell") or CHROMIUM_
 """The same engine without a desktop's browser around it, which halves what a page costs; else the whole one."""
 FIREFOX_PATH: Final = Path(shutil.which("firefox-esr") or shutil.which("firefox") or "/usr/bin/firefox-esr")
 AXE_PATH: Final = peers_dir() / "node_modules" / "axe-core" / "axe.min.js"
+MCP_CONFORMANCE_PATH: Final = (
+    peers_dir() / "node_modules" / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
+)
+NODE_PATH: Final = next(iter(sorted(map(str, peers_dir().glob("node_modules/node-*/bin/node")))), "")
+"""A Node of the version that all outside systems run with."""
 VERDACCIO_PATH: Final = peers_dir() / "verdaccio" / "node_modules" / "verdaccio" / "bin" / "verdaccio"
 _VENDOR: Final = Path(__file__).parents[2] / "static" / "vendor" / "preact.mjs"
 _OPENID_PACKAGES: Final = ("oidc-provider", "jose", "oauth2-mock-server")
@@ -72,6 +77,11 @@ FIREFOX: Final = Need(
     name="Firefox", get="run .ci/peers as root, or apt-get install firefox-esr", is_there=FIREFOX_PATH.exists
 )
 VENDOR: Final = Need(name="static/vendor", get="run make static/vendor/.stamp", is_there=_VENDOR.exists)
+MCP_CONFORMANCE: Final = Need(
+    name="the MCP conformance suite",
+    get=_FROM_PEERS,
+    is_there=lambda: MCP_CONFORMANCE_PATH.exists() and bool(NODE_PATH),
+)
 RESTIC: Final = Need(
     name="restic", get="run .ci/peers as root, or apt-get install restic", is_there=lambda: bool(shutil.which("restic"))
 )

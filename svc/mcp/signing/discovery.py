@@ -115,7 +115,7 @@ class Discovering:
             raise NoSignIn(
                 f"{_shown(issuer)} does not say that it knows PKCE with S256, without which no code is safe."
             )
-        scopes = challenge.scope.split() or list(resource.scopes_supported or [])
+        scopes = [*scopes_of(challenge.scope)] or list(resource.scopes_supported or [])
         if scopes and "offline_access" in (said.scopes_supported or []):
             scopes.append("offline_access")
         found = Found(
@@ -180,6 +180,10 @@ class Discovering:
             raise NoSignIn(f"It names {what} that is no safe address: {_shown(url)}.")
         if origin_of(url) == self.ours:
             raise NoSignIn(f"It names {what} that is this very server: {_shown(url)}.")
+
+
+def scopes_of(line: str) -> tuple[str, ...]:
+    return tuple(filter(_SCOPE.fullmatch, line.split()))[:MAX_SCOPES]
 
 
 async def register(http: HttpClient, found: Found, *, redirect: str) -> Client:

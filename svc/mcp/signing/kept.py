@@ -10,7 +10,7 @@ from typing import Final, cast
 import msgspec
 
 from svc.connections import Credentials, Tokens, keep_tokens
-from svc.mcp.signing.discovery import Challenge, Client, Found
+from svc.mcp.signing.discovery import Challenge, Client, Found, scopes_of
 from svc.store import ReadTx, Tx
 
 _TOKENS: Final = "idp.oauth.mcp."
@@ -30,6 +30,13 @@ class Kept:
     @property
     def signed_in(self) -> bool:
         return self.signed_in_at is not None and not self.ended
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Scopes that it wants and were not asked for when somebody signed in."""
+        if not self.signed_in or self.found is None:
+            return ()
+        return tuple(one for one in scopes_of(self.challenge.scope) if one not in self.found.scopes)
 
 
 def tokens_name(server_id: str) -> str:

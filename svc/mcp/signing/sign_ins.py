@@ -46,9 +46,11 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 CALLBACK_PATH: Final = "/oauth/mcp/callback"
+MAX_SCOPES_CHARS: Final = 8_000
+"""Scopes that an MCP server asks for, in one line. Beyond: the first ones are asked for."""
 MAX_SOURCES: Final = 1_000
 """Servers whose access tokens are kept at hand. Beyond: all are read anew."""
-Standing = Literal["none", "wanted", "done", "ended"]
+Standing = Literal["none", "wanted", "done", "more", "ended"]
 
 
 class Trip(msgspec.Struct, frozen=True, kw_only=True):
@@ -237,6 +239,9 @@ class SignIns:
 
     async def challenged(self, server: McpServer, challenge: Challenge) -> None:
         known = await self.workspace.store.read(rows.kept, server.id, server.declaration.url)
+        if known is not None and known.signed_in and known.found is not None:  # what was granted stays so
+            scopes = dict.fromkeys((*known.found.scopes, *challenge.scope.split()))
+            challenge = msgspec.structs.replace(challenge, scope=" ".join(scopes)[:MAX_SCOPES_CHARS])
         if known is None or known.challenge != challenge:
             await self._write(rows.challenged, server.id, server.declaration.url, challenge)
 
@@ -309,7 +314,16 @@ def standing(kept: Kept | None) -> Standing:
         return "none"
     if kept.ended:
         return "ended"
-    return "done" if kept.signed_in else "wanted"
+    if not kept.signed_in:
+        return "wanted"
+    return "more" if kept.missing else "done"
+
+
+def trouble(kept: Kept | None) -> str:
+    """Why somebody has to sign in again; empty where nobody has to."""
+    if kept is None or not kept.missing or kept.ended:
+        return kept.ended if kept is not None else ""
+    return f"It wants more access than you have granted: {', '.join(kept.missing)}."
 
 
 def _wants_sign_in(why: str) -> Conflict:
