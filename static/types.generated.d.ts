@@ -1660,7 +1660,7 @@ interface McpServerOut {
   leftOut: string[];
   folders: string[];
   confined: boolean;
-  signIn: "done" | "ended" | "none" | "wanted";
+  signIn: "done" | "ended" | "more" | "none" | "wanted";
   signInProblem: string;
   tools: McpServerToolOut[];
 }

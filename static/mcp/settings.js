@@ -1,9 +1,9 @@
 // @ts-check
 /** Settings, MCP servers: what each is, how it stands, its tools, what has changed, and the yes of a person. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { now } from "../now.js";
-import { Pending, reasonOf, useFetched } from "../settings/fetched.js";
+import { Pending, useFetched } from "../settings/fetched.js";
 import { ago } from "../ui/format.js";
 import { ConfirmButton } from "../ui/confirm.js";
 import { html } from "../ui/html.js";

@@ -1,4 +1,4 @@
-"""What the conformance suite starts as its client: ``tell.py PORT URL`` has the test at that port use the server there."""
+"""What the conformance suite starts as its client: ``tell.py PORT URL`` has the test at that port use that server."""
 
 import json
 import os
