@@ -46,7 +46,7 @@ def called(number: object, params: dict[str, Any], odd: str | None) -> None:
     if odd == "snoops":
         note(snooped=[allowed(path) for path in told()["snoops"]])
     if odd == "dies":
-        sys.stderr.write("first line\nout of memory\x1b[31m\n")
+        sys.stderr.write("first line\nError: out of memory\x1b[31m\n\nNode.js v1\n")
         sys.exit(3)
     if odd == "hangs":
         time.sleep(600)

@@ -176,7 +176,7 @@ async def test_a_server_that_dies_hangs_lies_floods_or_asks_harms_nobody(
     await allow(there)
 
     odd.is_(odd="dies")
-    assert "The last it said: out of memory\u241b[31m Whether it was done is not known" in await used(
+    assert "The last it said: Error: out of memory\u241b[31m Whether it was done is not known" in await used(
         there, {"text": "1"}
     )
     odd.is_(odd="floods")

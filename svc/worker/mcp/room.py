@@ -29,6 +29,7 @@ LAUNCHER: Final = Path(__file__).with_name("launcher.py")
 _FOLDERS_OF_PROGRAMS: Final = frozenset({"bin", "sbin", "Scripts"})
 _BESIDE_PROGRAMS: Final = ("lib", "lib64", "libexec", "pyvenv.cfg")
 _MODULES: Final = "node_modules"
+_PROJECT: Final = "package.json"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +47,7 @@ def room_of(
     found = shutil.which(command[0], path=environ.get("PATH", os.defpath))
     own = list(_homes_of(Path(found))) if found is not None else []
     named = [Path(word) for word in command[1:] if word.startswith("/")]
-    readable = [path.parent if path.is_file() else path for path in named]
+    readable = [place for path in named for place in (_of_file(path) if path.is_file() else (path,))]
     writable = [*(path for path in named if path.is_dir()), *map(Path, write)]
     return Room(
         program=None if found is None else Path(found),
@@ -70,8 +71,22 @@ def _homes_of(program: Path) -> Iterator[Path]:
             yield from (place.parent.parent / name for name in _BESIDE_PROGRAMS)
         else:
             yield place if place.parent == place.parent.parent else place.parent
-        if _MODULES in place.parts:
-            yield Path(*place.parts[: place.parts.index(_MODULES) + 1])
+        yield from _modules_around(place)
+
+
+def _of_file(path: Path) -> Iterator[Path]:
+    """The folder that it lies in, and what a script needs around it: its project's description, and its modules."""
+    yield path.parent
+    yield from _modules_around(path)
+    for folder in path.parents:
+        if (folder / _PROJECT).is_file():
+            yield from (folder / name for name in (_PROJECT, _MODULES))
+            break
+
+
+def _modules_around(path: Path) -> Iterator[Path]:
+    if _MODULES in path.parts:
+        yield Path(*path.parts[: path.parts.index(_MODULES) + 1])
 
 
 def _behind(program: Path) -> Iterator[Path]:

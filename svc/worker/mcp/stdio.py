@@ -132,7 +132,8 @@ class Stdio:
     async def _why_gone(self) -> str:
         with trio.move_on_after(GOES_S):
             await self._silent.wait()
-        last = words(self._last_words.decode("utf-8", "replace").strip().rpartition("\n")[2])
+        lines = [line for line in self._last_words.decode("utf-8", "replace").splitlines() if line.strip()]
+        last = words(next((line for line in reversed(lines) if "error" in line.lower()), lines[-1] if lines else ""))
         return f"It has ended. The last it said: {last}" if last else "It has ended, and said not why."
 
 
