@@ -7,7 +7,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from glob import escape as glob_escaped
 from pathlib import Path
@@ -56,6 +56,13 @@ def forget_abandoned(parent: Path, name: str) -> None:
             continue
         finally:
             os.close(descriptor)
+
+
+def forget_halves(archive: Path) -> None:
+    """In a folder that is the archive: of base backups whose sender was killed. None is being sent."""
+    for left in (archive / "db" / "ltx" / "9").glob("*.tmp"):
+        with suppress(OSError):  # it is not ours to remove, and harms nobody
+            left.unlink()
 
 
 def restored_beside(home: Path, *, now: Millis) -> Path:

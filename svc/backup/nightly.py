@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 import trio
@@ -17,6 +18,7 @@ import trio
 from svc.backup.archive import Archive
 from svc.backup.archiver import Archiver, CopyTooSlow
 from svc.backup.catalogue import Base, BaseState
+from svc.backup.folders import forget_halves
 from svc.backup.litestream import SNAPSHOT_LEVEL, ArchiveFault, Entry
 from svc.clock import MINUTE_MS, SECOND_MS, Millis
 from svc.errors import Refusal
@@ -91,6 +93,8 @@ class Nightly:
             self._again_at = next_due(now, self.zone) if isinstance(fault, CopyTooSlow) else now + AGAIN_MS
             await archive.note("base backup", f"the base backup failed: {fault}")
             return None
+        if archive.target.place.kind == "file":
+            await self.threads.run(forget_halves, Path(archive.target.place.path))
         bases = tuple(Base(id=one.max_txid, at=one.at, bytes=one.size) for one in held)
         await self.threads.run(archive.catalogue.note, BaseState(at=began, held=bases))
         await archive.note("base backup", None)

@@ -146,7 +146,11 @@ def test_the_drill_finds_what_stands_against_a_restore(tmp_path: Path) -> None:
         service.start(**machine.settings, LLM_A_API_KEY="a-key-that-is-kept")
         for count in range(BEFORE):
             receive(service, f"there {count}")
+        half = machine.archive / "db" / "ltx" / "9" / "0000000000000001-0000000000000001.ltx.tmp"
+        half.parent.mkdir(parents=True, exist_ok=True)
+        half.write_bytes(b"of a copy that was cut off")
         service.mutate("backup.now")
+        assert not half.exists()
         until(
             lambda: any(one["blobs"] >= 2 * BEFORE for one in service.query("backup.status")["recoveryPoints"]),
             what="a recovery point",
