@@ -295,6 +295,8 @@ class WsprotoSocket(Socket):
         event = next(self._frames.events(), None)
         if event is not None:
             await self._on(event)
+            if not (self._inbox or self._ended):
+                await trio.lowlevel.checkpoint()  # thousands of frames in one read must not keep the others waiting
         elif self._is_leaving:
             await self._close()
         elif self._rest:

@@ -140,6 +140,26 @@ async def test_messages_and_fragments_come_back_whole_and_in_order(log: Recorded
         await client.send(CloseConnection(code=1000))
 
 
+@pytest.mark.parametrize("frame", [b"\x00\x80\0\0\0\0", b"\x8a\x80\0\0\0\0"], ids=["empty fragments", "pongs"])
+async def test_many_frames_that_are_no_message_do_not_keep_the_others_waiting(log: RecordedLog, frame: bytes) -> None:
+    turns = 0
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            await trio.lowlevel.checkpoint()
+            turns += 1
+
+    async with served(echo, log) as client, trio.open_nursery() as nursery:
+        nursery.start_soon(others)
+        before = turns
+        await client.stream.send_all(b"\x01\x80\0\0\0\0" + frame * 1_000 + b"\x80\x80\0\0\0\0")
+        assert await client.event() == TextMessage(data="")
+        assert turns - before > 1_000
+        nursery.cancel_scope.cancel()
+        await client.send(CloseConnection(code=1000))
+
+
 @settings(max_examples=examples(30))
 @given(
     messages=st.lists(st.text(max_size=20) | st.binary(max_size=20), max_size=5),
