@@ -9,13 +9,15 @@
  * Owns the socket, its pauses (exponential, jittered, capped) and the state that the banner shows. It does not know
  * what the events mean, and never decides that somebody is logged out: that an HTTP answer says.
  */
-import { signal } from "@preact/signals";
+import { batch, signal } from "@preact/signals";
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
 const PING_EVERY_MS = 25_000;
 const PONG_WITHIN_MS = 10_000;
 const CLOSE_SIGNED_OUT = 4401;
+/** About a frame. */
+const TOGETHER_MS = 16;
 /** A blink of the connection is not worth a banner. */
 const FAILURES_BEFORE_BANNER = 2;
 
@@ -35,6 +37,8 @@ let failures = 0;
 let topics = [];
 /** @type {Listener | null} */
 let listener = null;
+/** Events that wait to be told together; null while the next one is told at once. @type {LiveEvent[] | null} */
+let waiting = null;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let retryTimer;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -88,11 +92,44 @@ function receive(from, frame) {
     if (first) listener?.refetch();
   } else if (frame.type === "event") {
     position = Math.max(position ?? 0, frame.seq);
-    listener?.event(frame);
+    tell(frame);
   } else if (frame.type === "reset") {
     position = frame.seq;
+    if (waiting) waiting = []; // all is fetched anew
     listener?.refetch();
   }
+}
+
+/**
+ * One event is told at once. Of many, as a first sync or an undo of hundreds of threads sends, those of each frame are
+ * told together: the lists are drawn once for all of them.
+ * @param {LiveEvent} event
+ */
+function tell(event) {
+  if (waiting) {
+    waiting.push(event);
+    return;
+  }
+  waiting = [];
+  setTimeout(tellWaiting, TOGETHER_MS);
+  listener?.event(event);
+}
+
+function tellWaiting() {
+  const events = waiting ?? [];
+  waiting = null;
+  if (!events.length) return;
+  waiting = [];
+  setTimeout(tellWaiting, TOGETHER_MS);
+  batch(() => {
+    for (const event of events) {
+      try {
+        listener?.event(event);
+      } catch (fault) {
+        reportError(fault); // the others are news all the same
+      }
+    }
+  });
 }
 
 /** @param {number} code */

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.browser import App
+from tests.support.browser import App, until
 from tests.web import fake_world
 from tests.web.fake_server import World
 
@@ -164,3 +166,24 @@ def test_the_theme_can_be_chosen_and_is_remembered(app: App) -> None:
     page.reload()
     page.get_by_role("button", name="Colours: dark").wait_for()
     app.until(dark, light)
+
+
+def test_news_that_comes_by_the_hundred_is_drawn_together_and_the_first_at_once(start: Callable[..., App]) -> None:
+    app = start(alone=True)
+    page = app.page
+    frames: list[Any] = []
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: frames.append(frame)))
+    page.clock.install()
+    app.open()
+    page.clock.pause_at(datetime.now(UTC) + timedelta(minutes=5))
+    page.clock.run_for(1_000)
+    heard = len(frames)
+    names = [f"thr_new{number}" for number in range(20)]
+    for name in names:
+        app.world.add(id=name, subject=name)
+    until(page, lambda: len(frames) >= heard + len(names), what="the news to arrive")
+    app.row(names[0]).wait_for()
+    expect(app.row(names[-1])).to_have_count(0)
+    page.clock.run_for(16)
+    app.row(names[-1]).wait_for()
+    page.clock.resume()
