@@ -97,7 +97,7 @@ def _load(browser: Browser, address: str) -> Load:
     page.goto(address, wait_until="commit")
     page.wait_for_selector("[data-thread]")
     page.keyboard.press("j")
-    page.wait_for_selector("[data-thread][aria-current=true]")
+    page.wait_for_selector(".row.selected")
     usable = time.perf_counter() - began
     painted = float(page.evaluate("performance.getEntriesByName('first-paint')[0]?.startTime ?? NaN"))
     found = Load(answers=len(sizes), kib=sum(sizes) / 1_024, painted_s=painted / 1_000, usable_s=usable)

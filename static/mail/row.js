@@ -56,7 +56,6 @@ export class Row extends Component {
       class=${`row${thread.unread ? " unread" : ""}${selected ? " selected" : ""}${picked ? " picked" : ""}`}
       data-thread=${thread.id}
       tabindex=${reachable ? 0 : -1}
-      aria-current=${selected ? "true" : undefined}
       style=${{ transform: `translateY(${top}px)` }}
     >
       <span class="row-pick">${picked && html`<${Icon} name="check" size=${14} />`}</span>

@@ -253,7 +253,7 @@ class AppPage:
 
     def selects(self, thread_id: str | None) -> None:
         """Wait until this row is the selected one, or none is."""
-        selected = self.page.locator("[aria-current=true][data-thread]")
+        selected = self.page.locator(".row.selected")
         if thread_id is None:
             expect(selected).to_have_count(0)
         else:

@@ -23,7 +23,7 @@ MIA: Final = "mia@ternandtide.example"
 SUBJECT: Final = "The ferry on Friday"
 ANSWER: Final = "I take the one at nine."
 ROW: Final = f"[...document.querySelectorAll('[data-thread]')].find(row => row.textContent.includes('{SUBJECT}'))"
-SELECTED: Final = "document.querySelector('[aria-current=true][data-thread]')"
+SELECTED: Final = "document.querySelector('.row.selected')"
 FRAME: Final = "document.querySelector('article iframe')"
 EDITOR: Final = "document.querySelector('.rich-text[contenteditable=true]')"
 

@@ -43,7 +43,7 @@ class Hands:
         self.type(words)
         self.press("Enter")
         self.app.page.wait_for_url(re.compile(r"/search\?q=.+"))
-        expect(self.app.page.locator("[aria-current=true][data-thread]")).to_be_focused()
+        expect(self.app.page.locator(".row.selected")).to_be_focused()
         self.press("Enter")
         self.app.page.wait_for_selector("iframe")
 

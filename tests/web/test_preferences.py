@@ -98,7 +98,7 @@ def test_keys_are_changed_settled_cleared_and_reset(app: App) -> None:
 
     page = app.open()
     app.press("j")
-    archived = page.locator("[aria-current=true][data-thread]").get_attribute("data-thread")
+    archived = page.locator(".row.selected").get_attribute("data-thread")
     app.press("e", "m", "y")
     assert [call["threadIds"] for call in app.called("mail.archive")] == [[archived]]
     assert app.calls("mail.mute") == []
