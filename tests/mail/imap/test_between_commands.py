@@ -211,3 +211,21 @@ def _all_due(tx: Any) -> None:
     minutes."""
     tx.run("update mail_mirror set next_at = 0")
     tx.run("update mail_imap_folders set looked_at = 0")
+
+
+async def test_what_happened_before_a_change_of_ours_and_is_heard_after_it_does_not_stand_over_it(
+    desk: FolderDesk,
+) -> None:
+    """Who looked may have died before anybody heard of it."""
+    desk.server.deliver("INBOX", letter("One"))
+    provider, _ = desk.started()
+    desk.cursor = (await provider.profile()).cursor
+    (ref,) = (await provider.list_messages()).messages
+    desk.server.move("INBOX", "One", "Junk")
+    await provider.history(since=desk.cursor)
+    await provider.modify(ref.id, add=frozenset({INBOX}), remove=frozenset({SPAM}))
+    here = {INBOX, UNREAD}
+    for change in await desk.look(provider):
+        here = here | change.labels if change.kind == "labels-added" else here - change.labels
+    assert here == {INBOX, UNREAD}
+    assert desk.server.subjects("INBOX") == ["One"]

@@ -43,6 +43,16 @@ def forget_changes(tx: Tx, *, account_id: str, until: int) -> None:
     tx.run("delete from mail_imap_changes where account_id = :id and seq <= :until", id=account_id, until=until)
 
 
+def has_news(tx: ReadTx, *, account_id: str, message_id: str) -> bool:
+    """Whether there is something of a message that sync has perhaps not heard yet."""
+    row = tx.one(
+        "select 1 from mail_imap_changes where account_id = :account_id and message_id = :message_id limit 1",
+        account_id=account_id,
+        message_id=message_id,
+    )
+    return row is not None
+
+
 def tell(tx: Tx, account_id: str, message_id: str, before: Place, after: Place) -> None:
     added, removed = told(before, after)
     note(tx, account_id, "labels-added", message_id, added)

@@ -11,7 +11,7 @@ from svc.ids import derived_id
 from svc.mail.model import DRAFT, SPAM, TRASH
 from svc.mail.providers.folders import ARCHIVE, Place, labels_of
 from svc.mail.providers.imap.rows import drafts, moves, queries
-from svc.mail.providers.imap.rows.changes import note, tell
+from svc.mail.providers.imap.rows.changes import has_news, note, tell
 from svc.mail.providers.imap.rows.model import Arrival, Flags, FolderRow, Kept, kept_of
 from svc.mail.providers.imap.rows.queries import PLACE
 from svc.store import Tx, Value, json_array
@@ -110,6 +110,11 @@ def store_change(
             id=before.id,
         )
     carried = labels_of(after)
+    if has_news(tx, account_id=account_id, message_id=before.id):
+        # What is still to be heard happened before this change, and must not stand over it.
+        note(tx, account_id, "labels-added", before.id, carried)
+        note(tx, account_id, "labels-removed", before.id, (labels_of(before.place) | expected) - carried)
+        return
     note(tx, account_id, "labels-added", before.id, carried - expected)
     note(tx, account_id, "labels-removed", before.id, expected - carried)
 
