@@ -86,7 +86,7 @@ def test_what_is_said_while_writing_passes_axe(start: Callable[..., App], name: 
     ready(page)
     address(page, "jonas.feld@example.org", "nobody at all")
     page.get_by_role("combobox", name="To", exact=True).press_sequentially("ama")
-    page.locator(".row.selected", has_text="Amara").wait_for()
+    page.locator("[role=option][aria-selected=true]", has_text="Amara").wait_for()
     check(page, f"compose-{name}-people")
     app.press("Enter", "Control+Enter")
     page.get_by_role("alertdialog").wait_for()
