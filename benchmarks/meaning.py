@@ -63,7 +63,9 @@ async def _measured(vectors: int) -> Table:
             times: list[float] = []
             for vector in (wanted[0], *wanted):
                 began = time.perf_counter()
-                near = await workspace.store.read(finder.scan, UNCLAIMED, vector, spaces=[SPACE], form=form)
+                near = await workspace.store.read(
+                    finder.scan, UNCLAIMED, vector, spaces=[SPACE], form=form, current=form
+                )
                 times.append(time.perf_counter() - began)
                 found.append(set(near.message_ids[:TOP]))
             held = finder.held_bytes

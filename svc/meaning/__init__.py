@@ -7,5 +7,6 @@ Vectors are made by a subsystem (``tasks.py``) from a queue, through the broker,
 """
 
 from svc.meaning.feature import FEATURE
+from svc.meaning.searching import is_on, search, search_pages
 
-__all__ = ["FEATURE"]
+__all__ = ["FEATURE", "is_on", "search", "search_pages"]

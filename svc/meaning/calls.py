@@ -11,7 +11,7 @@ from svc.meaning.tasks import Embedder
 from svc.protocol import Wire
 from svc.runs import begin, progress
 from svc.store import ReadTx, Tx
-from svc.worker.meaning import INDEX, LEFT, QUEUE
+from svc.worker.meaning import INDEX, LEFT, QUEUE, WHOLE
 from svc.workflow import Call, Caller, Json
 from svc.workspace import Workspace
 
@@ -30,6 +30,12 @@ class LeftInput(Wire, frozen=True):
     total: int
 
 
+class WholeInput(Wire, frozen=True):
+    """``form``: in which the run began to read; ``None`` of one that began before it was kept."""
+
+    form: str | None = None
+
+
 def start(tx: Tx, user_id: str | None, *, workspace: Workspace) -> str:
     """Begin the run. Raises 409 while one is at work, and 501 where there can't be vectors."""
     if reason := problem(workspace, tx):
@@ -38,7 +44,7 @@ def start(tx: Tx, user_id: str | None, *, workspace: Workspace) -> str:
         raise Conflict("Search by meaning is off. Switch it on first.")
     if (running := active(tx, user_id)) is not None:
         raise Conflict("Mail and pages are being read already.", data={"runId": running})
-    return begin(tx, user_id, INDEX, None)
+    return begin(tx, user_id, INDEX, {"form": form_of(workspace).name})
 
 
 def active(tx: ReadTx, user_id: str | None) -> str | None:
@@ -120,6 +126,14 @@ def _left(workspace: Workspace, tx: Tx, caller: Caller, wanted: LeftInput) -> Js
     return {"waiting": waiting, "problem": ""}
 
 
+def _whole(workspace: Workspace, tx: Tx, caller: Caller, wanted: WholeInput) -> Json:
+    """Where the model is another one again by now, what was read is not what is wanted: the next run makes it whole."""
+    form = form_of(workspace).name
+    if wanted.form in {None, form}:
+        queue.is_whole(tx, caller.principal.user_id, form=form)
+    return {}
+
+
 def _wake(workspace: Workspace) -> None:
     workspace.service(Embedder).wake.call()
 
@@ -127,4 +141,5 @@ def _wake(workspace: Workspace) -> None:
 CALLS: Final = (
     Call(name=QUEUE, summary="Queue mail or pages for their vectors.", input=QueueInput, decide=_queue, then=_wake),
     Call(name=LEFT, summary="How much waits for its vectors.", input=LeftInput, decide=_left),
+    Call(name=WHOLE, summary="Search in what was read from now on.", input=WholeInput, decide=_whole, then=_wake),
 )

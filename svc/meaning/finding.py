@@ -17,7 +17,7 @@ from svc.broker import EmbeddingFault, Embeddings
 from svc.clock import DAY_MS
 from svc.mail import accounts
 from svc.meaning import vectors
-from svc.meaning.form import form_of, problem
+from svc.meaning.form import form_named, form_of, problem
 from svc.meaning.queue import PAGES
 from svc.meaning.vectors import Signs
 from svc.pages import readable_ids
@@ -63,10 +63,22 @@ class Finder:
             return Near()
         if reason := await store.read(lambda tx: problem(self.workspace, tx)):
             return Near(problem=reason)
-        form = form_of(self.workspace).name
-        spaces = await store.read(_spaces, principal, form=form, account_id=account_id)
-        if not spaces:
+        current = form_of(self.workspace).name
+        served = await store.read(_served, principal, current=current, account_id=account_id)
+        if not served:
             return Near(problem="Nothing that you may see has been read for search by meaning yet.")
+        found = [await self._near_of(principal, text, form, spaces, current) for form, spaces in served.items()]
+        if len(found) == 1:
+            return found[0]
+        return Near(  # what two models say can't be compared by its numbers
+            message_ids=tuple(fused(*(one.message_ids for one in found))),
+            page_ids=tuple(fused(*(one.page_ids for one in found))),
+            problem=next((one.problem for one in found if one.problem), ""),
+        )
+
+    async def _near_of(self, principal: Principal, text: str, form: str, spaces: list[str], current: str) -> Near:
+        """Of what is served in one form."""
+        store = self.workspace.store
         try:
             wanted = await self._vector(principal, text, form=form)
         except EmbeddingFault as fault:
@@ -76,7 +88,7 @@ class Finder:
         if waiting.cancelled_caught:
             return Near(problem="Only words were looked for: too many searches by meaning at once.")
         try:
-            return await store.read(self.scan, principal, wanted, spaces=spaces, form=form)
+            return await store.read(self.scan, principal, wanted, spaces=spaces, form=form, current=current)
         finally:
             self._turn.release()
 
@@ -90,7 +102,7 @@ class Finder:
         if key in self._asked:
             self._asked.move_to_end(key)
             return self._asked[key]
-        chosen = form_of(self.workspace)
+        chosen = form_named(form)
         found = await self.workspace.service(Embeddings).embed(
             [text],
             model=chosen.model,
@@ -104,11 +116,16 @@ class Finder:
             self._asked.popitem(last=False)
         return found[0]
 
-    def scan(self, tx: ReadTx, principal: Principal, wanted: list[float], *, spaces: list[str], form: str) -> Near:
+    def scan(
+        self, tx: ReadTx, principal: Principal, wanted: list[float], *, spaces: list[str], form: str, current: str
+    ) -> Near:
         """In a thread, by one at a time. Who may see what is decided before anything is ranked."""
         bits, _ = vectors.packed(wanted)
         parts = [
-            (self._signs(tx, space, form), _allowed(tx, principal, form) if space == PAGES else None)
+            (
+                self._signs(tx, space, form),
+                _allowed(tx, principal, form=form, current=current) if space == PAGES else None,
+            )
             for space in spaces
         ]
         ids = vectors.nearest(parts, bits)
@@ -153,29 +170,46 @@ class Finder:
         return signs
 
 
-def _spaces(tx: ReadTx, principal: Principal, *, form: str, account_id: str | None) -> list[str]:
-    """Those of which there are vectors."""
+def _served(tx: ReadTx, principal: Principal, *, current: str, account_id: str | None) -> dict[str, list[str]]:
+    """The spaces of which there are vectors, by the form that is searched of them: the one that their owner's were last
+    whole in, or else the one of now. So a search finds as before while another model reads everything."""
     own = [account.id for account in accounts(tx, principal)]
     wanted = [*own, PAGES] if account_id is None else [one for one in own if one == account_id]
     rows = tx.all(
         """
-        select s.value from json_each(:spaces) s
-        where exists (select 1 from meaning_vectors v where v.space = s.value and v.form = :form)
+        with served (space, form) as (
+            select s.value, coalesce(o.form, :current) from json_each(:spaces) s
+            join mail_accounts a on a.id = s.value left join meaning_people o on o.user_id = coalesce(a.owner_id, '')
+            union
+            select s.value, f.form from json_each(:spaces) s, (
+                select coalesce(form, :current) as form from meaning_people union select :current
+            ) f where s.value = :pages
+        )
+        select form, space from served s
+        where exists (select 1 from meaning_vectors v where v.space = s.space and v.form = s.form)
+        order by form <> :current, form, space
         """,
         spaces=json_array(wanted),
-        form=form,
+        current=current,
+        pages=PAGES,
     )
-    return [str(space) for (space,) in rows]
+    found: dict[str, list[str]] = {}
+    for form, space in rows:
+        found.setdefault(str(form), []).append(str(space))
+    return found
 
 
-def _allowed(tx: ReadTx, principal: Principal, form: str) -> Sequence[int]:
-    """The vectors of pages that the person may read."""
+def _allowed(tx: ReadTx, principal: Principal, *, form: str, current: str) -> Sequence[int]:
+    """The vectors of pages that the person may read, of whose owners this form is searched."""
     rows = tx.all(
         """
-        select v.id from json_each(:ids) p cross join meaning_vectors v on v.page_id = p.value where v.form = :form
+        select v.id from json_each(:ids) p cross join meaning_vectors v on v.page_id = p.value
+        join pages g on g.id = v.page_id left join meaning_people o on o.user_id = coalesce(g.owner_id, '')
+        where v.form = :form and coalesce(o.form, :current) = :form
         """,
         ids=json_array(readable_ids(tx, principal)),
         form=form,
+        current=current,
     )
     return [cast(int, row_id) for (row_id,) in rows]
 

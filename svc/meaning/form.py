@@ -28,6 +28,12 @@ class Form:
         return f"{self.model}:{self.dimensions or 0}:{CUT}"
 
 
+def form_named(name: str) -> Form:
+    """The opposite of :attr:`Form.name`; of a model whose name may have colons."""
+    model, dimensions, _ = name.rsplit(":", 2)
+    return Form(model, int(dimensions) or None)
+
+
 def form_of(workspace: Workspace) -> Form:
     model = workspace.service(Models).embedding_name
     return Form(model, DIMENSIONS if model.startswith(_CAN_BE_CUT) else None)

@@ -9,14 +9,12 @@ from svc import mail
 from svc.clock import rfc3339
 from svc.errors import NotConfigured
 from svc.mail import SearchInput
-from svc.meaning import calls, queue, wire
-from svc.meaning.finding import Finder, fused
+from svc.meaning import calls, queue, searching, wire
 from svc.meaning.form import form_of, problem
 from svc.meaning.queue import PAGES, owner_key
 from svc.meaning.tasks import Embedder
 from svc.meaning.texts import CHARS_A_TOKEN, HEAD_CHARS, MAIL_CHARS, PAGE_CHARS
 from svc.models import Models, ceilings, spent_by_run
-from svc.pages import find_pages, found_pages
 from svc.principal import Principal
 from svc.protocol import Nothing, Procedure
 from svc.runs import Dispatcher, progress_of
@@ -24,41 +22,23 @@ from svc.store import ReadTx, Tx
 from svc.worker.meaning import INDEX
 from svc.workspace import RequestContext, Workspace
 
-MAX_PAGES: Final = 20
 SAMPLE: Final = 300
 """Of the newest messages: what they have on average is taken for all."""
 
 
 async def search(context: RequestContext, wanted: wire.MeaningInput) -> wire.MeaningOut:
-    workspace, principal = context.workspace, context.principal
     asked = SearchInput(
         query=wanted.query, limit=wanted.limit, account_id=wanted.account_id, time_zone=wanted.time_zone
     )
-    words = await workspace.store.read(mail.free_words, asked)
-    near = await workspace.service(Finder).near(principal, words, account_id=wanted.account_id)
-    found = await mail.search_mixed(workspace, principal, asked, near=near.message_ids)
-    pages: tuple[wire.MeantPageOut, ...] = ()
-    if wanted.account_id is None and words:
-        pages = await workspace.store.read(_pages, principal, text=words, near=near.page_ids)
-    return wire.MeaningOut(
-        threads=found.threads,
-        pages=pages,
-        near=(*sorted(found.near), *(page.id for page in pages if page.id in near.page_ids)),
-        notices=found.notices,
-        problem=near.problem,
-    )
-
-
-def _pages(tx: ReadTx, principal: Principal, *, text: str, near: tuple[str, ...]) -> tuple[wire.MeantPageOut, ...]:
-    by_words = [page.id for page in find_pages(tx, principal, text=text, limit=MAX_PAGES)]
-    ranked = fused(by_words, near)
-    found = found_pages(tx, principal, ranked, text=text)
-    shown = [found[page_id] for page_id in ranked if page_id in found][:MAX_PAGES]
-    return tuple(
+    found = await searching.search(context.workspace, context.principal, asked)
+    pages = tuple(
         wire.MeantPageOut(
             id=page.id, path=page.path, title=page.title, snippet=page.snippet, updated_at=rfc3339(page.updated_at)
         )
-        for page in shown
+        for page in found.pages
+    )
+    return wire.MeaningOut(
+        threads=found.threads, pages=pages, near=found.near, notices=found.notices, problem=found.problem
     )
 
 

@@ -50,7 +50,7 @@ def switch(tx: Tx, user_id: str | None, *, on: bool) -> None:
         tx.run(
             """
             insert into meaning_people (user_id, state, at) values (:id, 'on', :now)
-            on conflict (user_id) do update set state = 'on', at = :now
+            on conflict (user_id) do update set state = 'on', at = :now, form = iif(state = 'on', form, null)
             """,
             id=key,
             now=tx.now,
@@ -112,7 +112,7 @@ def has_any(tx: ReadTx) -> bool:
         tx.value(
             """
             select exists (select 1 from meaning_queue)
-                or exists (select 1 from meaning_people where state = 'leaving')
+                or exists (select 1 from meaning_people where state = 'leaving' or swept = 0)
             """
         )
     )
@@ -226,7 +226,10 @@ Packed = tuple[bytes, bytes]
 
 
 def put(tx: Tx, batch: Batch, vectors: Sequence[Packed], *, form: str) -> None:
-    """Keep them in place of what there was, and take their items from the queue: all of it, or nothing."""
+    """Keep them in place of what there was, and take their items from the queue: all of it, or nothing.
+
+    A run that reads everything for another model leaves what the model before has made: it is searched until all is.
+    """
     made = iter(vectors)
     for item in batch.items:
         pieces = [(piece, next(made)) for piece in item.pieces]
@@ -238,8 +241,10 @@ def put(tx: Tx, batch: Batch, vectors: Sequence[Packed], *, form: str) -> None:
             """
             delete from meaning_vectors
             where (message_id = :message_id or page_id = :page_id)
-                and id not in (select value from json_each(:kept))
+                and id not in (select value from json_each(:kept)) and (form = :form or :run_id = '')
             """,
+            form=form,
+            run_id=batch.run_id,
             message_id=item.message_id,
             page_id=item.page_id,
             kept=json_array(item.kept),
@@ -279,6 +284,42 @@ def _still_there(tx: Tx, item: Item, owner_id: str) -> bool:
         message_id=item.message_id,
     )
     return bool(here)
+
+
+# Which form is searched
+
+
+def is_whole(tx: Tx, user_id: str | None, *, form: str) -> None:
+    """All that the person has was read in this form: it is searched from now on, and what other models made goes."""
+    tx.run(
+        "update meaning_people set form = :form, swept = 0 where user_id = :id and state = 'on'",
+        form=form,
+        id=owner_key(user_id),
+    )
+
+
+def sweep(tx: Tx) -> bool:
+    """Forget some of what other models made of what is whole by now. Whether there may be more."""
+    row = tx.one("select user_id, form from meaning_people where swept = 0 limit 1")
+    if row is None:
+        return False
+    gone = tx.run(
+        """
+        delete from meaning_vectors where id in (
+            select v.id from meaning_vectors v join mail_accounts a on a.id = v.space
+            where coalesce(a.owner_id, '') = :id and v.form <> :form limit :limit
+        ) or id in (
+            select v.id from meaning_vectors v join pages p on p.id = v.page_id
+            where coalesce(p.owner_id, '') = :id and v.form <> :form limit :limit
+        )
+        """,
+        id=row[0],
+        form=row[1],
+        limit=ROWS_A_BATCH,
+    )
+    if not gone:
+        tx.run("update meaning_people set swept = 1 where user_id = :id", id=row[0])
+    return True
 
 
 # What can't go on

@@ -10,6 +10,7 @@ from svc.workflow import Json, Run, StepFailed, Workflow
 
 QUEUE: Final = "meaning.index.queue"
 LEFT: Final = "meaning.index.left"
+WHOLE: Final = "meaning.index.whole"
 FIRST_LOOK_S: Final = 2.0
 LONGEST_LOOK_S: Final = 20.0
 
@@ -29,6 +30,7 @@ async def index(run: Run, input: Json) -> Json:
             await run.sleep("wait", pause_s)
             pause_s = min(2 * pause_s, LONGEST_LOOK_S)
         if batch["next"] is None:
+            await run.call(WHOLE, {"form": (input or {}).get("form")}, name="search in it")
             return {"items": batch["total"]}
         place = batch["next"]
 
@@ -38,6 +40,6 @@ INDEX: Final = Workflow(
     version=1,
     title="Make mail and pages findable by meaning",
     code=index,
-    calls=(QUEUE, LEFT),
+    calls=(QUEUE, LEFT, WHOLE),
 )
 ROWS: Final = WorkerRows(workflows=(INDEX,))

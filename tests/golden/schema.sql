@@ -904,7 +904,7 @@ CREATE TABLE meaning_people (               -- who has it switched on
     user_id text primary key,               -- empty: nobody, until the instance is claimed
     state text not null check (state in ('on', 'leaving')),     -- leaving: the vectors are on their way out
     at integer not null
-) strict, without rowid
+, form text, swept integer not null default 1) strict, without rowid
 ;
 
 CREATE TABLE meaning_queue (                -- what waits for its vectors; what is queued again gets a new number

@@ -18,6 +18,7 @@ from svc.meaning import form, queue
 from svc.principal import Principal
 from tests.recorded_log import RecordedLog
 from tests.support.service import RpcError, Service, open_service
+from tests.tools.tools_world import call, outcome
 
 ENDED = {"done", "failed", "cancelled"}
 REST_S = 90
@@ -217,3 +218,59 @@ async def test_it_is_off_and_says_why_without_a_key_and_without_numpy(
         assert "svc[meaning]" in (await service.query("meaning.state"))["problem"]
         found = await service.query("meaning.search", query="boats")
         assert (found["threads"], "svc[meaning]" in found["problem"]) == ([], True)
+
+
+async def test_another_model_reads_everything_beside_what_there_is_and_search_finds_all_the_while(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog
+) -> None:
+    typed = "sail with a boat along some coast"
+
+    async def found(service: Service) -> tuple[list[str], list[str]]:
+        answer = await service.query("meaning.search", query=typed)
+        assert answer["problem"] == ""
+        return subjects(answer), [page["path"] for page in answer["pages"]]
+
+    async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake") as service:
+        await service.synced("Boat trip", text="We sail along the coast of Norway in summer with a small boat.")
+        await service.mutate("pages.save", path="plans/norway", title="Norway", body="Sail along the coast.")
+        await switched_on(service)
+    other: dict[str, Any] = {"SVC_EMBEDDING_MODEL": "another:latest", "SVC_LLM_B_URL": "http://127.0.0.1:9"}
+    async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake", **other) as service:
+        state = await service.query("meaning.state")
+        assert (state["model"], state["read"], state["expected"]["items"]) == ("another:latest", 0, state["items"])
+        asked = listened(service, stuck_after=2)
+        assert await found(service) == (["Boat trip"], ["plans/norway"])
+        assert [one["model"] for one in asked] == ["text-embedding-3-small"], (
+            "what there is, is asked for as it was made"
+        )
+        run_id = (await service.mutate("meaning.index"))["runId"]
+        await trio.sleep(REST_S)
+        assert [one["model"] for one in asked][1:3] == ["another:latest"] * 2, "the run is in the middle of it"
+        assert await found(service) == (["Boat trip"], ["plans/norway"])
+        asked = listened(service)
+        await service.mutate("runs.cancel", id=run_id)
+        assert await found(service) == (["Boat trip"], ["plans/norway"])
+    async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake", **other) as service:
+        asked = listened(service)
+        run = await ended(service, (await service.mutate("meaning.index"))["runId"])
+        assert run["state"] == "done", run["error"]
+        await trio.sleep(REST_S)
+        asked.clear()
+        assert await found(service) == (["Boat trip"], ["plans/norway"])
+        assert [one["model"] for one in asked] == ["another:latest"]
+        assert len(await service.rows("select distinct form from meaning_vectors")) == 1, "what was before is forgotten"
+
+
+async def test_agents_find_by_what_it_is_about_where_their_owner_does(service: Service) -> None:
+    await service.synced("Boat trip", text="We sail along the coast of Norway in summer with a small boat.")
+    await service.mutate("pages.save", path="plans/norway", title="Norway", body="Sail along the coast, a small boat.")
+    typed = "sail with a boat along some coast"
+
+    async def told() -> tuple[list[str], list[str]]:
+        mails = await outcome(service, await call(service, "mail.search", query=typed))
+        pages = await outcome(service, await call(service, "pages.find", text=typed))
+        return [one["subject"] for one in mails["result"]["threads"]], [one["path"] for one in pages["result"]["pages"]]
+
+    assert await told() == ([], [])
+    await switched_on(service)
+    assert await told() == (["Boat trip"], ["plans/norway"])

@@ -25,6 +25,7 @@ from tests.peers.buckets import rclone_path
 from tests.peers.cache import emulator_files, peers_dir
 from tests.peers.clouds import azurite_path, google_storage_path
 from tests.peers.dovecot import dovecot_path
+from tests.peers.local_model import PYTHON_PATH
 from tests.peers.maildirs import programs_are_there
 from tests.peers.moto import moto_path
 from tests.peers.postgres import pgbouncer_path, postgres_programs
@@ -151,6 +152,11 @@ GOOGLE_STORAGE: Final = Need(
     name="the emulator of Google's storage",
     get=f"run SVC_SOAK=1 .ci/peers, which puts it into {peers_dir()}",
     is_there=lambda: google_storage_path().is_file(),
+)
+LOCAL_MODEL: Final = Need(
+    name="llama.cpp with a model",
+    get=f"run SVC_SOAK=1 .ci/peers, which puts it into {peers_dir()}",
+    is_there=PYTHON_PATH.is_file,
 )
 MAILDIRS: Final = Need(
     name="mbsync or notmuch",

@@ -6,11 +6,11 @@ from typing import Annotated, Final
 
 import msgspec
 
-from svc import mail
+from svc import mail, meaning
 from svc.errors import Invalid
 from svc.formats.html import text_to_html
 from svc.inert import inert
-from svc.mail import SendRequest
+from svc.mail import FoundThreadOut, SendRequest
 from svc.principal import Principal
 from svc.store import ReadTx, Tx
 from svc.tools.cards import recipients, row
@@ -50,7 +50,16 @@ class WriteInput(ToolInput, frozen=True):
 
 
 async def _search(workspace: Workspace, principal: Principal, wanted: SearchInput) -> Outcome:
-    found = await mail.search(workspace, principal, query=wanted.query, limit=wanted.limit)
+    """By words; and by what they are about, where the owner has that switched on."""
+    near: tuple[str, ...] = ()
+    threads: tuple[FoundThreadOut, ...]
+    if await meaning.is_on(workspace, principal):
+        asked = mail.SearchInput(query=wanted.query, limit=wanted.limit)
+        mixed = await meaning.search(workspace, principal, asked)
+        threads, near, more = mixed.threads, mixed.near, len(mixed.threads) == wanted.limit
+    else:
+        found = await mail.search(workspace, principal, query=wanted.query, limit=wanted.limit)
+        threads, more = found.threads, found.next_cursor is not None
     listed = [
         {
             "threadId": one.id,
@@ -59,10 +68,11 @@ async def _search(workspace: Workspace, principal: Principal, wanted: SearchInpu
             "from": f"{one.sender.name} <{one.sender.address}>",
             "at": one.last_message_at,
             "snippet": one.snippet,
+            **({"near": True} if one.id in near else {}),
         }
-        for one in found.threads
+        for one in threads
     ]
-    return Outcome(output={"threads": listed, "more": found.next_cursor is not None}, outside=OUTSIDE)
+    return Outcome(output={"threads": listed, "more": more}, outside=OUTSIDE)
 
 
 async def _read(workspace: Workspace, principal: Principal, wanted: ReadInput) -> Outcome:
@@ -168,7 +178,7 @@ def _answered(tx: ReadTx, principal: Principal, thread_id: str) -> CardRow:
 TOOLS: Final = (
     Tool(
         name="mail.search",
-        summary="Find mail threads by their words, people and dates.",
+        summary="Find mail threads by their words, people and dates, or by what they are about (near).",
         input=SearchInput,
         level="mail",
         perform=_search,

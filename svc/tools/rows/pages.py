@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Final
 
 import msgspec
 
+from svc import meaning
 from svc.errors import NotFound
 from svc.pages import (
     NO_PAGE,
     SHARED_SURFACES,
+    FoundPage,
     Page,
     delete_page,
     find_pages,
@@ -109,8 +112,17 @@ def _read(workspace: Workspace, tx: Tx, principal: Principal, wanted: PathInput)
     return Outcome(output=said, outside=outside_of(tx, principal, page))
 
 
-def _find(workspace: Workspace, tx: Tx, principal: Principal, wanted: FindInput) -> Outcome:
-    found = find_pages(tx, principal, text=wanted.text, limit=wanted.limit)
+async def _find(workspace: Workspace, principal: Principal, wanted: FindInput) -> Outcome:
+    """By words; and by what they are about, where the owner has that switched on."""
+    found: Sequence[FoundPage]
+    if await meaning.is_on(workspace, principal):
+        found = await meaning.search_pages(workspace, principal, text=wanted.text, limit=wanted.limit)
+    else:
+        found = await workspace.store.read(find_pages, principal, text=wanted.text, limit=wanted.limit)
+    return await workspace.store.read(_found, principal, found=found)
+
+
+def _found(tx: ReadTx, principal: Principal, *, found: Sequence[FoundPage]) -> Outcome:
     listed = [{"path": one.path, "title": one.title, "snippet": one.snippet} for one in found]
     pages = [page for one in found if (page := readable_page(tx, principal, one.path))]
     outside = next((why for page in pages if (why := outside_of(tx, principal, page))), None)
@@ -172,7 +184,7 @@ def _delete_card(tx: ReadTx, principal: Principal, wanted: PathInput) -> tuple[C
 TOOLS: Final = (
     Tool(name="pages.tree", summary="List pages, or those below one.", input=TreeInput, level="read", decide=_tree),
     Tool(name="pages.read", summary="Read a page: its text as Markdown.", input=PathInput, level="read", decide=_read),
-    Tool(name="pages.find", summary="Find pages by their words.", input=FindInput, level="read", decide=_find),
+    Tool(name="pages.find", summary="Find pages by their words.", input=FindInput, level="read", perform=_find),
     Tool(
         name="pages.save",
         summary="Write a page: make it, or replace its text. Give the revision that you read.",
