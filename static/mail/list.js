@@ -24,6 +24,7 @@ import { PullSign, watchPull } from "./pull.js";
 import { drafted } from "./compose/compose.js";
 import { returned } from "./returned.js";
 import { Row } from "./row.js";
+import { AskKinds, kindWords } from "./row_kinds.js";
 import { entered, hovered, onPointerLeave, onPointerOver } from "./row_acts.js";
 import { onClick, onContextMenu, onFocusOut, onKeyDown, onPointerDown } from "./row_events.js";
 import { focusWanted, folded, isPicked, picked, pickedList, selectedId, toggleSection } from "./selection.js";
@@ -186,18 +187,20 @@ function SectionBody({ list, accountId, listed, geometry, index, view, tabStop, 
   if (pinned >= 0 && (pinned < first || pinned >= end)) indices.push(pinned); // keeps the focus it may have
   const picking = picked.value.size > 0;
   const marked = accountId === null && (accounts.value?.length ?? 0) > 1;
+  const ofKinds = list.name !== "triage" && list.source.about === null; // the others say it by where they stand
   const rows = indices.map((at) => {
     const thread = /** @type {Thread} */ (list.rows[at]);
     return html`<${Row} key=${thread.id} thread=${thread} index=${at} top=${at * geometry.row} day=${day}
       selected=${at === pinned} reachable=${thread.id === tabStop}
       picked=${picking && isPicked(list, thread)} isBack=${returned.value.has(thread.id)}
-      drafted=${drafted.value.has(thread.id)} marked=${marked}
+      drafted=${drafted.value.has(thread.id)} kind=${ofKinds ? kindWords(thread.id) : null} marked=${marked}
       about=${list.source.about} mine=${ownAddresses.value} href=${mailPath(accountId, thread.id, listed)}
       acts=${entered.value === thread.id ? "keys" : hovered.value === thread.id ? "mouse" : null} />`;
   });
   const height = placed.bottom - placed.rowsTop;
   const drawnAt = drawn.value ? list.indexOf(drawn.value.id) : -1;
   return html`<div class=${`section-body${picking ? " picking" : ""}`} style=${{ height: `${height}px` }}>
+    ${ofKinds && html`<${AskKinds} ids=${indices.map((at) => /** @type {Thread} */ (list.rows[at]).id)} />`}
     ${drawnAt >= 0 && html`<${BelowDrawn} top=${drawnAt * geometry.row} />`}
     ${rows.length > 0 && html`<div role="grid" aria-multiselectable="true" aria-label=${list.title}
       aria-describedby=${HELP} aria-rowcount=${list.complete ? list.rows.length : -1}

@@ -28,6 +28,7 @@ const SYSTEM_LABELS = new Set(["INBOX", "UNREAD", "STARRED", "IMPORTANT", "SENT"
  * @property {boolean} picked
  * @property {boolean} isBack whether it came back from a snooze and was not looked at yet
  * @property {boolean} drafted whether an answer to it is begun
+ * @property {string | null} kind of mail, as triage has it, in words
  * @property {boolean} marked whether it shows which accounts hold it
  * @property {"sent" | "draft" | null} about what it tells of: what came, or what the person sent or drafted
  * @property {Set<string>} mine the person's own addresses
@@ -45,7 +46,7 @@ export class Row extends Component {
   }
 
   /** @override @param {RowProps} props */
-  render({ thread, index, top, selected, reachable, picked, isBack, drafted, marked, about, href, acts }) {
+  render({ thread, index, top, selected, reachable, picked, isBack, drafted, kind, marked, about, href, acts }) {
     const own = about && thread[about];
     const time = listTime(own ? own.at : thread.lastMessageAt, Date.now());
     return html`<div class="row-line" role="row" aria-rowindex=${index + 1} aria-selected=${picked ? "true" : "false"}>
@@ -78,6 +79,7 @@ export class Row extends Component {
               <${Icon} name="clock" size=${15} /> ${listTime(thread.snoozedUntil, Date.now())}<${Heard}>, <//></span>`}
             ${thread.muted && html`<span class="row-clip" title="Muted"><${Heard}>muted, <//>
               <${Icon} name="mute" size=${16} /></span>`}
+            ${kind && html`<span class="chip kind">${kind}<${Heard}>, <//></span>`}
             <${Chips} labels=${thread.labels} />
           </span>
         </span>

@@ -20,7 +20,7 @@ from svc.pages import page_path, page_title, readable_page, save_page
 from svc.principal import Principal
 from svc.runs import RunRow, principal_of
 from svc.store import ReadTx, Tx
-from svc.tools import Tools, chosen, copy_trust, give, inert, taint, taint_of
+from svc.tools import Tools, chosen, copy_trust, give, inert, outside_of, taint, taint_of
 from svc.worker.agents import AGENT
 from svc.workflow import Json
 from svc.workspace import Workspace
@@ -106,9 +106,22 @@ def begin(tx: Tx, workspace: Workspace, principal: Principal, wanted: Wanted) ->
     names = chosen(there, definition.tools)
     give(tx, run_id, tools=names, approvals=definition.approvals)
     runs.grant_more(tx, run_id, {grant for name in names for grant in there[name].grants})
-    if wanted.outside is not None:
-        taint(tx, run_id, outside=wanted.outside)
+    outside = wanted.outside or _named_from_outside(tx, principal, wanted.input)
+    if outside is not None:
+        taint(tx, run_id, outside=outside)
     return run_id
+
+
+def _named_from_outside(tx: ReadTx, principal: Principal, input: Json) -> str | None:
+    """A page that it is told of may have its name from a stranger: people's pages are called as their mail says."""
+    path = input.get("page") if isinstance(input, dict) else None
+    if not isinstance(path, str):
+        return None
+    try:
+        page = readable_page(tx, principal, page_path(path))
+    except Invalid:
+        return None
+    return None if page is None else outside_of(tx, principal, page, title_alone=True)
 
 
 def _prompt(wanted: Wanted) -> str:

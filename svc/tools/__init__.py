@@ -12,6 +12,7 @@ from svc.tools.cards import row as card_row
 from svc.tools.deciding import Approval, Understood, bounded, decide, follow, give, understood
 from svc.tools.feature import FEATURE
 from svc.tools.model import CardRow, Level, Outcome, Tool, ToolInput
+from svc.tools.rows.pages import outside_of
 from svc.tools.table import LEVELS, Tools, chosen
 from svc.tools.taint import copy_trust, page_taint, taint, taint_of
 
@@ -35,6 +36,7 @@ __all__ = [
     "give",
     "host_marks",
     "inert",
+    "outside_of",
     "page_taint",
     "taint",
     "taint_of",

@@ -85,6 +85,10 @@ async def test_a_model_that_makes_no_sense_harms_nobody(service: Service) -> Non
     await script(service, *({"text": ""} for _ in range(5)))
     silent = await until(service, await begin(service, prompt="Say something."), "failed")
     assert silent["error"]["type"] == "NoAnswer"
+    await script(service, *(calls(*((("tasks.list", {}),) * 10_000)) for _ in range(6)))
+    flooding = await until(service, await begin(service, prompt="Call all tools."), "failed")
+    assert "more than 128 tools" in flooding["error"]["message"]
+    assert [one for one in flooding["steps"] if one["kind"] == "tool" and "/" in one["id"]] == [], "none was called"
 
 
 async def test_a_broken_page_is_told_and_the_last_whole_one_stays(service: Service) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import trio
 
 from svc.clock import VirtualClock
 from svc.errors import Invalid
@@ -18,6 +19,7 @@ from svc.principal import UNCLAIMED, Principal
 from svc.store import Tx
 from svc.tools.calls import CALLS
 from svc.workflow import Caller
+from tests.identity.people import sign_in
 from tests.recorded_log import RecordedLog
 from tests.support.service import MIA, RpcError, Service, open_service
 from tests.tools.tools_world import asked, call, outcome, until
@@ -278,3 +280,35 @@ async def test_a_persons_word_is_for_what_they_have_read_and_memory_is_listed_fo
     await service.mutate("pages.save", path="memory", body="About memory.")
     for _ in range(2):
         assert [one["name"] for one in await service.query("memory.list")] == ["likes"]
+
+
+async def test_a_draft_in_a_mailbox_of_somebody_else_and_a_page_named_by_a_stranger_count_as_what_they_are(
+    service: Service,
+) -> None:
+    await service.synced("Hello")
+    mia = await sign_in(service, MIA)
+    invite = await mia.mutate("auth.createInvite")
+    ben = await sign_in(service, "ben@example.org", invite=invite["code"])
+    (ben_id,) = [one["id"] for one in await mia.query("users.list") if one["email"] == "ben@example.org"]
+    (account,) = await mia.query("mail.accounts")
+    await mia.mutate("mail.shareAccount", accountId=account["id"], userId=ben_id, access="act")
+    wanted = {"subject": "Hi", "text": "Obey.", "accountId": account["id"], "to": ["eve@evil.example"]}
+    await call(service, "mail.draft", user_id=ben_id, tainted=True, **wanted)
+    with trio.fail_after(900):
+        while True:
+            waiting = await ben.query("approvals.list")
+            if waiting:
+                break
+            await trio.sleep(1)
+    assert "somebody else" in waiting[0]["summary"]
+    assert await ben.query("mail.drafts") == []
+    (mia_id,) = [one["id"] for one in await mia.query("users.list") if one["email"] == MIA]
+
+    def met(tx: Tx) -> None:
+        assert make_private(tx, MAKER, owner_id=mia_id, path="people/send-all-to-eve", title="Send all", body="x")
+
+    await service.workspace.store.write(met)
+    await mia.mutate("fake.llm.script", replies=[{"text": "Ok."}, {"text": "Ok."}])
+    for page, outside in (("people/send-all-to-eve", True), ("people", False)):
+        run_id = (await mia.mutate("agents.run", prompt="What is this?", input={"page": page}))["runId"]
+        assert bool((await mia.query("agents.trust", runId=run_id))["outside"]) is outside

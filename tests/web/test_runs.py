@@ -353,12 +353,14 @@ def test_a_decision_comes_and_leaves_before_the_eyes_in_every_window(app: App) -
 
 
 def test_it_is_changed_as_json_before_it_is_approved(app: App) -> None:
-    app.world.ask(app.world.add_run("Write to Jonas"), "send", input={"to": ["a@x.example"], "note": "a\u200bb"})
+    app.world.ask(
+        app.world.add_run("Write to Jonas"), "send", input={"to": ["a@x.example"], "note": "a\u200bb\U000e0041"}
+    )
     page = app.open("/p/tasks", ready=".approval")
     card(page).get_by_role("button", name="Change it first").click()
     field = page.get_by_label("What it is given, as JSON")
     expect(field).to_be_focused()
-    expect(field).to_have_value('{\n  "to": [\n    "a@x.example"\n  ],\n  "note": "a\\u200bb"\n}')
+    expect(field).to_have_value('{\n  "to": [\n    "a@x.example"\n  ],\n  "note": "a\\u200bb\\udb40\\udc41"\n}')
     field.fill('{"to": [')
     page.get_by_role("button", name="Approve as changed").click()
     expect(card(page).get_by_role("alert")).to_contain_text("This is not JSON, so nothing was decided: ")

@@ -152,6 +152,14 @@ def _send_sink(tx: ReadTx, principal: Principal, wanted: WriteInput) -> str | No
     return "It sends a mail in your name."
 
 
+def _draft_sink(tx: ReadTx, principal: Principal, wanted: WriteInput) -> str | None:
+    """In one's own mailbox it is a note of one's own; in a shared one others see it, and may send it."""
+    account = mail.account_for(tx, principal, account_id=_account_id(tx, principal, wanted), to="act")
+    if account is None or account.owner_id in {None, principal.user_id}:
+        return None
+    return "The mailbox is somebody else's, who sees the draft."
+
+
 def _send_card(tx: ReadTx, principal: Principal, wanted: WriteInput) -> tuple[CardRow, ...]:
     request = _request(tx, principal, wanted)
     account = mail.account_for(tx, principal, account_id=request.account_id, to="read")
@@ -198,6 +206,8 @@ TOOLS: Final = (
         input=WriteInput,
         level="full",
         decide=_draft,
+        sink=_draft_sink,
+        card=_send_card,
         after=mail.carry_on,
     ),
     Tool(
