@@ -8,8 +8,9 @@ import { html } from "../ui/html.js";
 const SHOWN_CHARS = 2_000;
 /** What turns the direction of text around or is not seen at all could make one text look like another, or carry a
  *  second one along. */
-const UNSEEN = new RegExp("[\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u2028-\\u202e"
-  + "\\u2060-\\u206f\\u2800\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff0-\\ufffb\\u{e0000}-\\u{e0fff}]", "gu");
+const UNSEEN = new RegExp("[\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f"
+  + "\\u2028-\\u202e\\u2060-\\u206f\\u2800\\u3164"
+  + "\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff0-\\ufffb\\u{e0000}-\\u{e0fff}]", "gu");
 
 /** Indented JSON in which every character is seen; it means the same. @param {unknown} value */
 export function jsonText(value) {
