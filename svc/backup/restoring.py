@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from svc.backup.beyond import bring
+from svc.backup.beyond import Bringing
 from svc.backup.catalogue import Catalogue
 from svc.backup.folders import scratch_for
 from svc.backup.litestream import ArchiveFault, Litestream
@@ -29,7 +29,7 @@ from svc.capabilities import CodeRefused, key_source, put_back, sealed_of
 from svc.clock import SECOND_MS, Clock, Millis, rfc3339
 from svc.config import Config
 from svc.errors import Refusal
-from svc.nursery import ThreadPool, open_task_group
+from svc.nursery import ThreadPool
 from svc.replica import Target
 from svc.store import (
     Blobs,
@@ -50,8 +50,6 @@ if TYPE_CHECKING:
     from sqlite_utils.migrations import Migrations
 
 CONFIG: Final = "archive.json"
-AT_ONCE: Final = 8
-"""Blobs fetched at a time."""
 SHOWN_PROBLEMS: Final = 5
 
 
@@ -263,19 +261,12 @@ class Restoring:
                 "or restore without them (--without-blobs)"
             )
         self.tell(f"Fetching {len(names)} blobs")
-        missing: list[str] = []
-        left = iter(sorted(names))
-
-        async def fetch(target: Target) -> None:
-            for name in left:
-                if await blobs.size(name) is None and not await bring(target, name, blobs):
-                    missing.append(name)
-
-        async with open_task_group() as nursery:
-            for _ in range(AT_ONCE):
-                nursery.start_soon(fetch, self.beyond)
-        if missing:
-            raise _BlobsMissing(f"the replica lacks {len(missing)} of {len(names)} blobs, the first is {missing[0]}")
+        bringing = Bringing(self.beyond, sorted(names), blobs)
+        await bringing.run()
+        if bringing.missing:
+            raise _BlobsMissing(
+                f"the replica lacks {len(bringing.missing)} of {len(names)} blobs, the first is {bringing.missing[0]}"
+            )
         return []
 
     async def _compare(self, store: Store, point: Point, names: set[str]) -> None:

@@ -29,7 +29,6 @@ HASHING_S: Final = 600.0
 ANSWER_BYTES: Final = 64 * 1024
 ASK_FIRST_BYTES: Final = 1024 * 1024
 """A blob of this size or more is sent only after a look whether it is there."""
-ANY_SIZE: Final = 2**50
 
 _DONE: Final = frozenset({200, 201, 204})
 _GONE: Final = frozenset({404, 410})
@@ -162,11 +161,6 @@ class Target:
             raise LookupError(f"the replica's blob {sha256} is damaged")
         if held:
             yield held
-
-    async def fetch(self, sha256: str, into: Blobs) -> BlobRef:
-        """Bring one blob home, durable and compared with its name. Raises as :meth:`stream` does; then nothing is
-        kept."""
-        return await into.put_stream(self.stream(sha256), limit=ANY_SIZE)
 
     # Going
 

@@ -111,12 +111,12 @@ async def test_what_is_put_is_there_whole_and_comes_back(there: There, blobs: Bl
         await target.put(blobs, ref)  # again: it is there
         assert there.path(ref.sha256).read_bytes() == content
     other = Blobs.open(tmp_path / "elsewhere", threads=ThreadPool(limit=2, name="other"))
-    assert await target.fetch(REF.sha256, other) == REF
+    assert await other.put_stream(target.stream(REF.sha256), limit=len(CONTENT)) == REF
     assert await other.read(REF.sha256, limit=len(CONTENT)) == CONTENT
     part = await there.ask("GET", REF.sha256, fields={"range": "bytes=5-9"})
     assert (part.status, part.body) == (206, CONTENT[5:10])
     with pytest.raises(LookupError):
-        await target.fetch("0" * 64, other)
+        await other.put_stream(target.stream("0" * 64), limit=len(CONTENT))
 
 
 @pytest.mark.parametrize("harm", [lambda data: data[:-1], lambda data: b"X" + data[1:], lambda data: b""])
