@@ -229,3 +229,16 @@ async def test_what_happened_before_a_change_of_ours_and_is_heard_after_it_does_
         here = here | change.labels if change.kind == "labels-added" else here - change.labels
     assert here == {INBOX, UNREAD}
     assert desk.server.subjects("INBOX") == ["One"]
+
+
+async def test_a_flag_that_was_there_while_a_mail_was_fetched_and_is_gone_again_is_told(desk: FolderDesk) -> None:
+    provider, _ = desk.started()
+    desk.cursor = (await provider.profile()).cursor
+    desk.server.deliver("INBOX", letter("One"))
+    (added,) = await desk.look(provider)
+    desk.server.flag("INBOX", "One", "\\Seen")
+    here = (await provider.get(added.message_id)).labels
+    desk.server.flag("INBOX", "One", "\\Seen")
+    for change in await desk.look(provider):
+        here = here | change.labels if change.kind == "labels-added" else here - change.labels
+    assert here == {INBOX, UNREAD}

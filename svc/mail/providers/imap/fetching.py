@@ -14,11 +14,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from svc.mail.providers.folders import Place, labels_of
-from svc.mail.providers.imap.answers import CommandRefused
+from svc.mail.providers.imap.answers import Answer, CommandRefused
 from svc.mail.providers.imap.labels import is_starred
-from svc.mail.providers.imap.looking import keywords_of
+from svc.mail.providers.imap.looking import flags_of, keywords_of
 from svc.mail.providers.imap.protocol.messages import Message
 from svc.mail.providers.imap.protocol.sets import UidSet
+from svc.mail.providers.imap.rows import messages as message_rows
 from svc.mail.providers.imap.rows import queries
 from svc.mail.providers.imap.rows.model import Kept
 from svc.mail.providers.imap.session import ImapSession, Using
@@ -129,7 +130,28 @@ class Fetching:
             row = None if message.uid is None else by_uid.get(message.uid)
             if row is not None and (message.raw is not None or isinstance(found[row.id], MessageGone)):
                 found[row.id] = _outcome(row, message, labelled=using.keeps_labels)
+        await self._note_flags(rows, answer, labelled=using.keeps_labels)
         return found
+
+    async def _note_flags(self, rows: Sequence[Kept], answer: Answer, *, labelled: bool) -> None:
+        """What they carry now, as a look would: the next one may find them as the last one did, and tells nothing
+        then."""
+        before = {row.uid: row.place for row in rows}
+        now = [
+            flags_of(one.uid, one, labelled=labelled)
+            for one in answer.all(Message)
+            if one.uid is not None and one.uid in before and one.flags is not None
+        ]
+        other = [
+            one
+            for one in now
+            if (one.seen, one.flagged) != (before[one.uid].seen, before[one.uid].flagged)
+            or (one.keywords is not None and one.keywords != before[one.uid].keywords)
+        ]
+        if other:
+            await self.store.write(
+                message_rows.store_flags, account_id=self.account_id, folder_id=rows[0].folder_id, found=other
+            )
 
 
 def _together(message_id: str, rows: Iterable[Kept]) -> list[Kept]:

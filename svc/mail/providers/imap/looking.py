@@ -206,7 +206,7 @@ class Look:
             if one.uid not in known:
                 new.add(one.uid)
             elif one.flags is not None:
-                changed.flags.append(_flags(one.uid, one, labelled=self.using.keeps_labels))
+                changed.flags.append(flags_of(one.uid, one, labelled=self.using.keeps_labels))
         changed.new = sorted(new)
 
     @property
@@ -282,7 +282,7 @@ def arrivals(found: Iterable[Message], *, wanted: UidSet, now: Millis) -> list[A
             continue
         arrived_at = one.arrived_at if one.arrived_at is not None and one.arrived_at >= 0 else now
         size = one.size or 0
-        flags = _flags(one.uid, one, labelled=one.server_id is not None)
+        flags = flags_of(one.uid, one, labelled=one.server_id is not None)
         met.append(
             Arrival(
                 uid=one.uid,
@@ -302,7 +302,7 @@ def arrivals(found: Iterable[Message], *, wanted: UidSet, now: Millis) -> list[A
     return met
 
 
-def _flags(uid: int, message: Message, *, labelled: bool) -> Flags:
+def flags_of(uid: int, message: Message, *, labelled: bool) -> Flags:
     return Flags(
         uid=uid,
         seen="\\seen" in (message.flags or ()),
