@@ -79,8 +79,9 @@ async def _signed(
         await answer.aclose()
         token = await server.sign_in.renewed(token)
         answer = await send(_bearing(fields, token, redactor))
-    if answer.status in {_UNAUTHENTICATED, _FORBIDDEN}:
-        await server.sign_in.challenged(", ".join(answer.headers.all("www-authenticate")))
+    challenge = ", ".join(answer.headers.all("www-authenticate"))
+    if answer.status == _UNAUTHENTICATED or (answer.status == _FORBIDDEN and challenge):
+        await server.sign_in.challenged(challenge)
     return answer
 
 

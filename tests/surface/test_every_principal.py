@@ -48,6 +48,8 @@ TO_A_DEVICE = {
     "mcp.allow": 403,
     "mcp.signIn": 403,
     "mcp.setClient": 403,
+    "GET /oauth/mcp/start": 403,
+    "GET /oauth/mcp/callback": 403,
 }
 EXCEPTIONS: dict[str, dict[str, int]] = {
     "member": TO_A_SESSION,

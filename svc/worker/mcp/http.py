@@ -99,7 +99,7 @@ class Http:
         told = said if isinstance(said, dict) else {}
         error = told.get("error")
         detail = told.get("detail") or (error.get("message") if isinstance(error, dict) else error)
-        if isinstance(error, dict):
+        if isinstance(error, dict) and answer.status not in _SIGN_IN:
             return Refused(f"It refuses: {words(detail)}", code=error.get("code"), data=error.get("data"))
         if answer.status in _SIGN_IN and "reason" not in told:
             return ServerFault(
