@@ -119,6 +119,27 @@ def test_an_address_that_was_removed_is_shown_as_such(start: Callable[..., App])
     )
 
 
+@pytest.mark.parametrize("alone", [True, False])
+def test_a_mailbox_that_can_not_send_says_so_before_one_writes(start: Callable[..., App], alone: bool) -> None:
+    world = AccountsWorld()
+    if alone:
+        world.accounts = [one for one in world.accounts if one["id"] == HOME]
+    world.set_account(HOME, provider="local")
+    world.add_draft(accountId=HOME, subject="Tides")
+    page = start(world).open()
+    page.get_by_role("button", name="Drafts").click()
+    page.get_by_text("Tides").click()
+    ready(page)
+    note = page.get_by_role("status").filter(has_text="is kept on this server alone, so it can’t send.")
+    note.wait_for()
+    if alone:
+        note.get_by_role("button", name="Connect an account").click()
+        page.get_by_role("dialog", name="Connect").wait_for()
+    else:
+        page.get_by_label("From").select_option(HELLO)
+        note.wait_for(state="detached")
+
+
 def test_every_own_address_is_me(start: Callable[..., App]) -> None:
     world = with_studio()
     (thread, *_) = world.threads

@@ -2,7 +2,7 @@
 /** From whom, to whom, about what: the fields above the text. */
 import { useState } from "preact/hooks";
 import { html } from "../../ui/html.js";
-import { From } from "./from.js";
+import { CannotSend, From } from "./from.js";
 import { Recipients } from "./recipients.js";
 import { Together } from "./together.js";
 
@@ -44,6 +44,7 @@ export function Fields({ draft, signatureWanted, subject = true }) {
   return html`<div class="compose-fields" onDragStart=${() => carry(true)} onDragEnd=${() => carry(false)}
     onDrop=${() => carry(false)}>
     <${From} sender=${fields} change=${from} />
+    <${CannotSend} sender=${fields} />
     ${line("to", "To", html`
       <${Together} to=${fields.to} others=${[...fields.cc, ...fields.bcc]}
         add=${(/** @type {Person[]} */ people) => draft.write({ to: [...draft.fields.value.to, ...people] })} />

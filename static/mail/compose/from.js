@@ -2,6 +2,7 @@
 /** Whom a message is from: every address of every account that the person may send from. */
 import { html } from "../../ui/html.js";
 import { accounts } from "../accounts.js";
+import { connectOpen } from "../connect.js";
 import { defaultAddress, sendable } from "../own_addresses.js";
 
 /** @typedef {{ accountId: string, fromAddress?: string | null }} Sender */
@@ -24,6 +25,17 @@ export function From({ sender, change }) {
         value=${valueOf(account, address)}>${address}${hintOf(account, address)}</option>`)}
     </select>
   </div>`;
+}
+
+/** Said before one has written: the account of this mail can't send it. @param {{ sender: Sender }} props */
+export function CannotSend({ sender }) {
+  const account = accounts.value?.find((one) => one.id === sender.accountId);
+  if (!account || mayBeFrom(account)) return null;
+  const why = account.provider === "local" ? "is kept on this server alone" : account.state === "disconnected"
+    ? "is disconnected" : "is shared with you to read";
+  return html`<p class="compose-notes" role="status"><bdi>${account.address}</bdi> ${why}, so it can’t send. ${
+    accounts.value?.some(mayBeFrom) ? "Choose another account under From." : html`<button type="button"
+      class="link" onClick=${() => { connectOpen.value = true; }}>Connect an account</button>`}</p>`;
 }
 
 /** @param {Account} account */
