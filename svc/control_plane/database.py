@@ -23,7 +23,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from os import dup
 from threading import Lock
-from time import monotonic
+from time import monotonic, sleep
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
@@ -54,6 +54,8 @@ RECONNECT_S: Final = 3.0
 soon as the server is back; one attempt with longer and longer pauses would sleep on."""
 RENEW_EVERY_S: Final = 1.0
 """Between two times that all idle connections are replaced, at least."""
+AGAIN_S: Final = 0.25
+"""Between two tries of one call, where a new connection is dead too."""
 FRESH_S: Final = 2.0
 """How long the database counts as there after it has answered."""
 CANCEL_S: Final = 2.0
@@ -175,7 +177,8 @@ class Database:
                 is_dead = connection.broken or isinstance(error, _SENT_AWAY)
                 if tried.begun or not is_dead or call.unwanted or monotonic() >= give_up:
                     raise
-                self._renew()
+                if not self._renew():
+                    sleep(AGAIN_S)  # a new one is dead too: a pooler whose server is away answers so at once
             finally:
                 self._pool.putconn(connection)
 

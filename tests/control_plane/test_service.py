@@ -416,7 +416,8 @@ def _busy(server: Postgres) -> list[tuple[Any, ...]]:
 
 
 def _end_connections(server: Postgres) -> None:
-    server.run(f"select pg_terminate_backend(pid) from pg_stat_activity where usename = '{ROLE}'")
+    """Returns once they have ended."""
+    server.run(f"select pg_terminate_backend(pid, 60000) from pg_stat_activity where usename = '{ROLE}'")
 
 
 @contextmanager
