@@ -109,6 +109,8 @@ export class ThreadList {
     this.version = signal(0);
     /** "fresh": never asked for. */
     this.state = /** @type {"fresh" | "loading" | "ready" | "failed"} */ ("fresh");
+    /** Whether to fetch again what is being fetched. */
+    this.again = false;
     /** Whether the last page is here. */
     this.complete = false;
     /** Whether more may be in it than the server lists. */
@@ -157,8 +159,12 @@ export class ThreadList {
     });
   }
 
-  /** Fetch again what is here (a long list: its beginning) and take it over in one step. */
+  /**
+   * Fetch again what is here (a long list: its beginning) and take it over in one step. What is under way may have been
+   * answered before the gap, so it is waited for.
+   */
   async refetch() {
+    this.again = this.state === "loading";
     if (this.state !== "ready" && this.state !== "failed") return;
     await this.#fetching(async () => {
       const wanted = Math.min(MAX_REFETCHED, Math.max(this.rows.length, FIRST_PAGE));
@@ -211,6 +217,7 @@ export class ThreadList {
       this.journal = null;
       this.version.value += 1;
     }
+    if (this.again) void this.refetch();
   }
 
   /** @param {import("./sources.js").ListPage} page the last one that came */

@@ -27,6 +27,8 @@ _PAGE_LINK: Final = re.compile(r"\[\[([^\[\]\n]{1,1000})\]\]")
 _LINE_SIGNS: Final = re.compile(r"^[ \t]*(?:#{1,6}|>|[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\] )?", re.MULTILINE)
 _MARKS: Final = re.compile(r"[*`~|]+|(?<!\w)_+|_+(?!\w)")
 _BLANKS: Final = re.compile(r"\s+")
+_FRONT_MATTER: Final = re.compile(r"--- .*? ---(?: |\Z)")
+"""What a page that sets something up begins with, in one line."""
 
 
 def indexed(text: str) -> str:
@@ -58,14 +60,22 @@ def expression(words: list[str]) -> str:
 
 
 def snippet(text: str, words: list[str]) -> str:
-    """The passage around the first word that stands there to the letter; else the beginning."""
-    plain = text.lower()
-    found = [at for word in words if (at := plain.find(word.lower())) >= 0]
+    """The passage around the first word that stands there to the letter; else the beginning. Of front matter nothing
+    is shown, unless a word stands there alone."""
+    front = _FRONT_MATTER.match(text)
+    if front is not None and (_places(text[front.end() :], words) or not _places(text, words)):
+        text = text[front.end() :]
+    found = _places(text, words)
     start = max(0, min(found, default=0) - _BEFORE_CHARS)
     if start > 0:
         start = text.find(" ", start, start + _BEFORE_CHARS) + 1 or start
     passage = text[start : start + SNIPPET_CHARS].strip()
     return f"{'…' if start > 0 else ''}{passage}{'…' if start + SNIPPET_CHARS < len(text) else ''}"
+
+
+def _places(text: str, words: list[str]) -> list[int]:
+    plain = text.lower()
+    return [at for word in words if (at := plain.find(word.lower())) >= 0]
 
 
 def _phrase(word: str) -> str:

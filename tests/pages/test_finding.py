@@ -110,6 +110,15 @@ def test_the_passage_shown_is_the_one_with_the_words(pages: Pages) -> None:
     assert len(found.snippet) <= search_words.SNIPPET_CHARS + 2
 
 
+def test_front_matter_is_shown_only_for_a_word_that_stands_there_alone(pages: Pages) -> None:
+    pages.save(NOA, "a", "---\norder: 100\nwhen: harbour\n---\nMoves mail about tides.", title="A")
+    for typed, shown in (("tides", "Moves mail about tides."), ("harbour", "order: 100 when: harbour")):
+        assert pages.find(NOA, typed) == ["a"]
+        (found,) = pages.ask(finding.find, NOA, text=typed, limit=5)
+        assert shown in found.snippet
+        assert ("order" in found.snippet) is (typed == "harbour")
+
+
 def test_text_in_scripts_without_spaces_is_given_back_as_it_was() -> None:
     text = "東京 and ไทย, 서울"
     assert search_words.restored(search_words.indexed(text)) == text

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.support.browser import App, until
 from tests.web import fake_world
@@ -187,3 +187,20 @@ def test_news_that_comes_by_the_hundred_is_drawn_together_and_the_first_at_once(
     page.clock.run_for(16)
     app.row(names[-1]).wait_for()
     page.clock.resume()
+
+
+def test_what_came_between_the_first_rows_and_the_first_news_is_there(start: Callable[..., App]) -> None:
+    app = start(alone=True)
+    page = app.page
+    held: list[Route] = []
+    frames: list[Any] = []
+    page.route("**/trpc/*mail.threads*", lambda route: route.fallback() if held else held.append(route))
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: frames.append(frame)))
+    page.goto(app.origin + "/p/mail")
+    until(page, lambda: bool(held), what="the first rows to be asked for")
+    answer = held[0].fetch()
+    app.world.threads.append(fake_world.thread(id="thr_between", subject="Between"))
+    app.world.orders.clear()
+    until(page, lambda: bool(frames), what="news to be listened to")
+    held[0].fulfill(response=answer)
+    app.row("thr_between").wait_for()
