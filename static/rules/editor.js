@@ -1,10 +1,11 @@
 // @ts-check
 /** One rule as a form: conditions, a question, actions; tried on one's own mail before it is switched on. */
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { reasonOf } from "../settings/fetched.js";
 import { plural } from "../ui/format.js";
 import { html } from "../ui/html.js";
+import { listOf, TextField } from "../ui/text_field.js";
 import { toast } from "../ui/toast.js";
 
 /** @typedef {OutputOf<"rules.list">[number]["rule"]} Rule */
@@ -33,15 +34,17 @@ const ACTIONS = [
   ["stop", "Stop: no later rule", ""],
 ];
 
-/** @param {{ edited: import("./settings.js").Edited, done: () => Promise<void> }} props */
-export function Editor({ edited, done }) {
-  const [title, setTitle] = useState(edited.title);
-  const [rule, setRule] = useState(edited.rule);
+/**
+ * @param {{ edited: import("./settings.js").Edited, write: (part: Partial<import("./settings.js").Edited>) => void,
+ *   done: () => Promise<void> }} props
+ */
+export function Editor({ edited, write, done }) {
+  const { title, rule } = edited;
   const [tried, setTried] = useState(/** @type {Tried | null} */ (null));
   const [problem, setProblem] = useState("");
   const [busy, setBusy] = useState(false);
   const change = (/** @type {Partial<Rule>} */ part) => {
-    setRule({ ...rule, ...part });
+    write({ rule: { ...rule, ...part } });
     setTried(null);
   };
   const work = async (/** @type {() => Promise<unknown>} */ what) => {
@@ -61,22 +64,22 @@ export function Editor({ edited, done }) {
     await done();
   });
   return html`<form class="rules-editor setting" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
-    <${Text} label="Name" value=${title} set=${setTitle} hint="What it is for" first />
+    <${TextField} label="Name" value=${title} set=${(/** @type {string} */ text) => write({ title: text })} hint="What it is for" first />
     <h2>When all of this holds</h2>
-    ${CONDITIONS.map(([name, label, hint]) => html`<${Text} key=${name} label=${label} hint=${hint}
+    ${CONDITIONS.map(([name, label, hint]) => html`<${TextField} key=${name} label=${label} hint=${hint}
       value=${rule.when[name].join(", ")} set=${(/** @type {string} */ text) =>
         change({ when: { ...rule.when, [name]: listOf(text) } })} />`)}
     <label class="choice"><input type="checkbox" checked=${rule.when.has.length > 0} onChange=${() =>
       change({ when: { ...rule.when, has: rule.when.has.length > 0 ? [] : ["attachment"] } })} />
       <span>Has an attachment</span></label>
-    <${Text} label="And the model says yes to" value=${rule.ask ?? ""} hint="Is this an advert? Or nothing"
+    <${TextField} label="And the model says yes to" value=${rule.ask ?? ""} hint="Is this an advert? Or nothing"
       set=${(/** @type {string} */ text) => change({ ask: text || null })} />
-    <${Text} label="But never for these senders" value=${rule.except.join(", ")} hint="boss@example.com"
+    <${TextField} label="But never for these senders" value=${rule.except.join(", ")} hint="boss@example.com"
       set=${(/** @type {string} */ text) => change({ except: listOf(text) })} />
     <h2>Then</h2>
     ${ACTIONS.map(([what, label, hint]) => html`<${Act} key=${what} what=${what} label=${label} hint=${hint}
       then=${rule.then} set=${(/** @type {Action[]} */ then) => change({ then })} />`)}
-    <${Text} label="Order among the rules" value=${String(rule.order)} hint="The smallest is first"
+    <${TextField} label="Order among the rules" value=${String(rule.order)} hint="The smallest is first"
       set=${(/** @type {string} */ text) => change({ order: Number.parseInt(text, 10) || 0 })} />
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
     <p class="rules-acts">
@@ -109,32 +112,7 @@ function Act({ what, label, hint, then, set }) {
   const others = then.filter((one) => one.what !== what);
   return html`<div class="rules-act"><label class="choice"><input type="checkbox" checked=${mine.length > 0}
       onChange=${() => set(mine.length > 0 ? others : [...others, { what, value: "" }])} /><span>${label}</span></label>
-    ${mine.length > 0 && hint && html`<${Text} label=${`${label}: which`} hint=${hint} value=${mine[0]?.value ?? ""}
+    ${mine.length > 0 && hint && html`<${TextField} label=${`${label}: which`} hint=${hint} value=${mine[0]?.value ?? ""}
       set=${(/** @type {string} */ value) => set(then.map((one) => (one === mine[0] ? { what, value } : one)))} />`}
   </div>`;
-}
-
-/**
- * It keeps what is typed as it is typed: a comma at the end is no value yet.
- * @param {{ label: string, hint: string, value: string, set: (text: string) => void, first?: boolean }} props
- *   `first`: one begins to write here
- */
-function Text({ label, hint, value, set, first = false }) {
-  const [typed, setTyped] = useState(value);
-  const field = useRef(/** @type {HTMLInputElement | null} */ (null));
-  useLayoutEffect(() => {
-    if (first) field.current?.focus();
-  }, []);
-  return html`<label class="field"><span>${label}</span>
-    <input ref=${field} type="text" autocomplete="off" placeholder=${hint} value=${typed} onInput=${(
-      /** @type {Event} */ event) => {
-      const { value: text } = /** @type {HTMLInputElement} */ (event.target);
-      setTyped(text);
-      set(text);
-    }} /></label>`;
-}
-
-/** @param {string} text */
-function listOf(text) {
-  return text.split(",").map((one) => one.trim()).filter(Boolean);
 }

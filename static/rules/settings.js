@@ -1,5 +1,6 @@
 // @ts-check
 /** Settings, Rules: the rules in their order, and an editor for one. */
+import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { Pending, reasonOf, useFetched } from "../settings/fetched.js";
@@ -13,18 +14,24 @@ import { ruleWords } from "./words.js";
 /** @typedef {OutputOf<"rules.list">[number]} Listed */
 /** @typedef {{ path: string | null, title: string, rule: import("./editor.js").Rule }} Edited */
 
+/** The rule that is being written. Who leaves for another page finds it again. */
+const written = signal(/** @type {Edited | null} */ (null));
+
 export function RulesSection() {
   const fetched = useFetched("rules.list");
   const problems = useFetched("config.problems");
   const suggested = useFetched("rules.suggestions");
-  const [edited, setEdited] = useState(/** @type {Edited | null} */ (null));
+  const edited = written.value;
   const load = async () => {
     await Promise.all([fetched.load(), problems.load(), suggested.load()]);
+  };
+  const write = (/** @type {Partial<Edited>} */ part) => {
+    if (written.value) written.value = { ...written.value, ...part };
   };
   const left = useRef(/** @type {string | null} */ (null));
   const done = async () => {
     left.current = `edit-${edited?.path ?? "new"}`;
-    setEdited(null);
+    written.value = null;
     await load();
   };
   // Where the editor was opened, there one goes on.
@@ -33,7 +40,7 @@ export function RulesSection() {
     document.getElementById(left.current)?.focus();
     left.current = null;
   }, [edited]);
-  if (edited) return html`<${Editor} edited=${edited} done=${done} />`;
+  if (edited) return html`<${Editor} edited=${edited} write=${write} done=${done} />`;
   const broken = (problems.data ?? []).filter((one) => one.path.startsWith("mail-rules/"));
   return html`<${Pending} of=${fetched} what="your rules" />
     ${broken.map((one) => html`<p key=${one.path} class="form-problem" role="status"><a href=${`/p/${one.path}`}>${
@@ -42,14 +49,14 @@ export function RulesSection() {
       <p class="fine">Rules sort mail as it comes, from the first to the last. What asks no model costs nothing.</p>
       ${fetched.data.length === 0 && html`<p>There is no rule yet.</p>`}
       <ul class="rules-list">${fetched.data.map((one) => html`<${Row} key=${one.path} one=${one} load=${fetched.load}
-        edit=${() => setEdited({ path: one.path, title: one.title, rule: one.rule })} />`)}</ul>
+        edit=${() => { written.value = { path: one.path, title: one.title, rule: one.rule }; }} />`)}</ul>
       <p><button id="edit-new" class="button primary"
-        onClick=${() => setEdited({ path: null, title: "", rule: EMPTY })}>
+        onClick=${() => { written.value = { path: null, title: "", rule: EMPTY }; }}>
         New rule</button></p>
     </section>
     <${Suggestions} found=${suggested.data ?? []} load=${load}
       edit=${(/** @type {import("./suggestions.js").Suggestion} */ { title, rule }) =>
-        setEdited({ path: null, title, rule })} />`}`;
+        { written.value = { path: null, title, rule }; }} />`}`;
 }
 
 /** @param {{ one: Listed, load: () => Promise<void>, edit: () => void }} props */

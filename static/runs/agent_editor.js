@@ -1,9 +1,10 @@
 // @ts-check
 /** One agent as a form: what it does, with which tools, when it runs by itself, and what a run of it may cost. */
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { reasonOf, useFetched } from "../settings/fetched.js";
 import { html } from "../ui/html.js";
+import { listOf, TextField } from "../ui/text_field.js";
 import { toast } from "../ui/toast.js";
 
 /** @typedef {Pick<OutputOf<"agents.list">[number], "instructions" | "tools" | "approvals" | "schedule" | "triggers"
@@ -20,15 +21,14 @@ const GROUPS = { "pages.*": "Read and write pages", "mail.*": "Read, draft and s
 export const EMPTY = { instructions: "", tools: USUAL, approvals: {}, schedule: null, triggers: [], model: null,
   ceilingUsd: null };
 
-/** @param {{ edited: Edited, done: () => Promise<void> }} props */
-export function AgentEditor({ edited, done }) {
+/** @param {{ edited: Edited, write: (part: Partial<Edited>) => void, done: () => Promise<void> }} props */
+export function AgentEditor({ edited, write, done }) {
   const known = useFetched("tools.list");
-  const [title, setTitle] = useState(edited.title);
-  const [agent, setAgent] = useState(edited.agent);
+  const { title, agent } = edited;
   const [problem, setProblem] = useState("");
   const [busy, setBusy] = useState(false);
   const change = (/** @type {Partial<Agent>} */ part) => {
-    setAgent({ ...agent, ...part });
+    write({ agent: { ...agent, ...part } });
     setProblem("");
   };
   const save = async (/** @type {SubmitEvent} */ event) => {
@@ -51,7 +51,7 @@ export function AgentEditor({ edited, done }) {
   const asking = (known.data ?? []).filter((one) => one.asks && agent.tools.some((pattern) => matches(pattern,
     one.name)));
   return html`<form class="rules-editor setting" aria-label="Agent" onSubmit=${save}>
-    <${Text} label="Name" value=${title} set=${setTitle} hint="Morning mail" first />
+    <${TextField} label="Name" value=${title} set=${(/** @type {string} */ text) => write({ title: text })} hint="Morning mail" first />
     <label class="field"><span>What it is to do</span><textarea rows="6" required value=${agent.instructions}
       placeholder="Look through the mail of the last day, and make a task for each that I must answer."
       onInput=${(/** @type {InputEvent} */ event) =>
@@ -60,7 +60,7 @@ export function AgentEditor({ edited, done }) {
     <div class="rules-checks">${USUAL.map((one) => html`<label key=${one} class="choice"><input type="checkbox"
       checked=${agent.tools.includes(one)}
       onChange=${() => change({ tools: toggled(agent.tools, one) })} /><span>${GROUPS[one]}</span></label>`)}</div>
-    <${Text} label="Other tools, by name" value=${others.join(", ")} hint="mail.search, mcp.notes.*"
+    <${TextField} label="Other tools, by name" value=${others.join(", ")} hint="mail.search, mcp.notes.*"
       set=${(/** @type {string} */ text) => change({ tools: [...agent.tools.filter((one) => USUAL.includes(one)),
         ...listOf(text)] })} />
     ${asking.length > 0 && html`<fieldset class="agent-asks"><legend>Without asking you first</legend>
@@ -69,16 +69,16 @@ export function AgentEditor({ edited, done }) {
         checked=${agent.approvals[name] === "auto"} onChange=${() => change({ approvals: flipped(agent.approvals, name)
         })} /><span>${firstSentence(summary)}</span></label>`)}</fieldset>`}
     <h2>When it runs by itself</h2>
-    <${Text} label="At times (UTC)" value=${agent.schedule ?? ""} hint="daily at 07:30, every 2 hours, mondays at 07:30"
+    <${TextField} label="At times (UTC)" value=${agent.schedule ?? ""} hint="daily at 07:30, every 2 hours, mondays at 07:30"
       set=${(/** @type {string} */ text) => change({ schedule: text.trim() || null })} />
     <label class="choice"><input type="checkbox" checked=${agent.triggers.includes("mail")} onChange=${() =>
       change({ triggers: toggled(agent.triggers, "mail") })} /><span>For each mail that comes</span></label>
-    <${Text} label="When one of these pages changes" hint="notes/*, plans/2027"
+    <${TextField} label="When one of these pages changes" hint="notes/*, plans/2027"
       value=${agent.triggers.filter((one) => one !== "mail").map((one) => one.replace(/^page:/, "")).join(", ")}
       set=${(/** @type {string} */ text) => change({ triggers: [...agent.triggers.filter((one) => one === "mail"),
         ...listOf(text).map((one) => `page:${one}`)] })} />
     <h2>Model and cost</h2>
-    <${Text} label="Model" value=${agent.model ?? ""} hint="the one of this server"
+    <${TextField} label="Model" value=${agent.model ?? ""} hint="the one of this server"
       set=${(/** @type {string} */ text) => change({ model: text.trim() || null })} />
     <label class="field"><span>Dollars that one run may cost at most</span><input type="number" min="0" max="1000"
       step="any" value=${agent.ceilingUsd ?? ""} placeholder="as for all runs"
@@ -93,24 +93,6 @@ export function AgentEditor({ edited, done }) {
       <button type="button" class="button" onClick=${done}>Cancel</button>
     </p>
   </form>`;
-}
-
-/** It keeps what is typed as it is typed: a comma at the end is no value yet.
- * `first`: one begins to write here.
- * @param {{ label: string, hint: string, value: string, set: (text: string) => void, first?: boolean }} props */
-function Text({ label, hint, value, set, first = false }) {
-  const [typed, setTyped] = useState(value);
-  const field = useRef(/** @type {HTMLInputElement | null} */ (null));
-  useLayoutEffect(() => {
-    if (first) field.current?.focus();
-  }, []);
-  return html`<label class="field"><span>${label}</span>
-    <input ref=${field} type="text" autocomplete="off" placeholder=${hint} value=${typed} onInput=${(
-      /** @type {Event} */ event) => {
-      const { value: text } = /** @type {HTMLInputElement} */ (event.target);
-      setTyped(text);
-      set(text);
-    }} /></label>`;
 }
 
 /** Without its full stop. @param {string} text */
@@ -132,9 +114,4 @@ function toggled(all, one) {
 function flipped(approvals, name) {
   const { [name]: before, ...others } = approvals;
   return before === "auto" ? others : { ...others, [name]: "auto" };
-}
-
-/** @param {string} text */
-function listOf(text) {
-  return text.split(",").map((one) => one.trim()).filter(Boolean);
 }

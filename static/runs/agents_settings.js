@@ -1,5 +1,6 @@
 // @ts-check
 /** Settings, Agents: one's agents, an editor for one, and what agents keep in memory. */
+import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { Pending, reasonOf, useFetched } from "../settings/fetched.js";
@@ -12,17 +13,23 @@ import { dollars, SpentToday } from "./money.js";
 
 /** @typedef {OutputOf<"agents.list">[number]} Agent */
 
+/** The agent that is being written. Who leaves for another page finds it again. */
+const written = signal(/** @type {import("./agent_editor.js").Edited | null} */ (null));
+
 export function AgentsSection() {
   const fetched = useFetched("agents.list");
   const problems = useFetched("config.problems");
-  const [edited, setEdited] = useState(/** @type {import("./agent_editor.js").Edited | null} */ (null));
+  const edited = written.value;
   const load = async () => {
     await Promise.all([fetched.load(), problems.load()]);
+  };
+  const write = (/** @type {Partial<import("./agent_editor.js").Edited>} */ part) => {
+    if (written.value) written.value = { ...written.value, ...part };
   };
   const left = useRef(/** @type {string | null} */ (null));
   const done = async () => {
     left.current = `edit-${edited?.path ?? "new"}`;
-    setEdited(null);
+    written.value = null;
     await load();
   };
   // Where the editor was opened, there one goes on.
@@ -31,7 +38,7 @@ export function AgentsSection() {
     document.getElementById(left.current)?.focus();
     left.current = null;
   }, [edited]);
-  if (edited) return html`<${AgentEditor} edited=${edited} done=${done} />`;
+  if (edited) return html`<${AgentEditor} edited=${edited} write=${write} done=${done} />`;
   const broken = (problems.data ?? []).filter((one) => one.path.startsWith("agents/"));
   return html`<${Pending} of=${fetched} what="your agents" />
     ${broken.map((one) => html`<p key=${one.path} class="form-problem" role="status"><a href=${`/p/${one.path}`}>${
@@ -42,9 +49,9 @@ export function AgentsSection() {
       <${SpentToday} />
       ${fetched.data.length === 0 && html`<p>There is no agent yet.</p>`}
       <ul class="rules-list">${fetched.data.map((one) => html`<${Row} key=${one.path} one=${one} load=${load}
-        edit=${() => setEdited({ path: one.path, title: one.title, agent: one })} />`)}</ul>
+        edit=${() => { written.value = { path: one.path, title: one.title, agent: one }; }} />`)}</ul>
       <p><button id="edit-new" class="button primary"
-        onClick=${() => setEdited({ path: null, title: "", agent: EMPTY })}>
+        onClick=${() => { written.value = { path: null, title: "", agent: EMPTY }; }}>
         New agent</button></p>
     </section>
     <${Memory} />`}`;
