@@ -20,6 +20,7 @@ import { BottomBar, Drawer, SideNav } from "./nav.js";
 export function Shell({ tabs, search, state, children }) {
   const own = Boolean(tabs || search || state);
   return html`<div class=${classes({ shell: true, railed: rail.value })}>
+    <button class="skip button" onClick=${skip}>Skip to the content</button>
     <${SideNav} />
     <div class="stage">
       <header class=${classes({ top: true, bare: !own })}>
@@ -41,6 +42,14 @@ export function Shell({ tabs, search, state, children }) {
     <${BottomBar} />
     <${Drawer} />
   </div>`;
+}
+
+/** Past the navigation, for who goes by Tab. */
+function skip() {
+  const main = document.querySelector("main");
+  if (!main) return;
+  main.tabIndex = -1;
+  main.focus();
 }
 
 function Banner() {

@@ -227,3 +227,13 @@ def test_who_has_gone_back_to_a_row_and_leaves_it_for_another_section_stays_ther
     app.row("thr_skip5").wait_for()
     app.settled()
     expect(app.row("thr_skip5")).to_be_in_viewport()
+
+
+def test_who_goes_by_tab_skips_the_navigation(app: App) -> None:
+    page = app.open()
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('main') !== null")
