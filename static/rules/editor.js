@@ -64,7 +64,8 @@ export function Editor({ edited, write, done }) {
     await done();
   });
   return html`<form class="rules-editor setting" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
-    <${TextField} label="Name" value=${title} set=${(/** @type {string} */ text) => write({ title: text })} hint="What it is for" first />
+    <${TextField} label="Name" value=${title}
+      set=${(/** @type {string} */ text) => write({ title: text })} hint="What it is for" first />
     <h2>When all of this holds</h2>
     ${CONDITIONS.map(([name, label, hint]) => html`<${TextField} key=${name} label=${label} hint=${hint}
       value=${rule.when[name].join(", ")} set=${(/** @type {string} */ text) =>
@@ -112,7 +113,8 @@ function Act({ what, label, hint, then, set }) {
   const others = then.filter((one) => one.what !== what);
   return html`<div class="rules-act"><label class="choice"><input type="checkbox" checked=${mine.length > 0}
       onChange=${() => set(mine.length > 0 ? others : [...others, { what, value: "" }])} /><span>${label}</span></label>
-    ${mine.length > 0 && hint && html`<${TextField} label=${`${label}: which`} hint=${hint} value=${mine[0]?.value ?? ""}
+    ${mine.length > 0 && hint && html`<${TextField}
+      label=${`${label}: which`} hint=${hint} value=${mine[0]?.value ?? ""}
       set=${(/** @type {string} */ value) => set(then.map((one) => (one === mine[0] ? { what, value } : one)))} />`}
   </div>`;
 }

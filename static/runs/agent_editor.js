@@ -51,7 +51,8 @@ export function AgentEditor({ edited, write, done }) {
   const asking = (known.data ?? []).filter((one) => one.asks && agent.tools.some((pattern) => matches(pattern,
     one.name)));
   return html`<form class="rules-editor setting" aria-label="Agent" onSubmit=${save}>
-    <${TextField} label="Name" value=${title} set=${(/** @type {string} */ text) => write({ title: text })} hint="Morning mail" first />
+    <${TextField} label="Name" value=${title}
+      set=${(/** @type {string} */ text) => write({ title: text })} hint="Morning mail" first />
     <label class="field"><span>What it is to do</span><textarea rows="6" required value=${agent.instructions}
       placeholder="Look through the mail of the last day, and make a task for each that I must answer."
       onInput=${(/** @type {InputEvent} */ event) =>
@@ -69,7 +70,8 @@ export function AgentEditor({ edited, write, done }) {
         checked=${agent.approvals[name] === "auto"} onChange=${() => change({ approvals: flipped(agent.approvals, name)
         })} /><span>${firstSentence(summary)}</span></label>`)}</fieldset>`}
     <h2>When it runs by itself</h2>
-    <${TextField} label="At times (UTC)" value=${agent.schedule ?? ""} hint="daily at 07:30, every 2 hours, mondays at 07:30"
+    <${TextField} label="At times (UTC)" value=${agent.schedule ?? ""}
+      hint="daily at 07:30, every 2 hours, mondays at 07:30"
       set=${(/** @type {string} */ text) => change({ schedule: text.trim() || null })} />
     <label class="choice"><input type="checkbox" checked=${agent.triggers.includes("mail")} onChange=${() =>
       change({ triggers: toggled(agent.triggers, "mail") })} /><span>For each mail that comes</span></label>

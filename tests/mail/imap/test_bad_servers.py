@@ -283,8 +283,9 @@ async def test_a_move_that_ended_after_its_copy_is_not_copied_again(
     if was_looked_at:
         await mailbox.history(since=cursor)
     await mailbox.modify(first, add=frozenset({"TRASH"}), remove=frozenset({"INBOX"}))
+    await mailbox.history(since=cursor)
     assert sum(command.startswith("UID COPY") for command in odd.heard) == 1
-    assert odd.heard[-1] == "UID EXPUNGE 3"
+    assert odd.heard.count("UID EXPUNGE 3") == 1
 
 
 @pytest.mark.parametrize("is_held", [False, True])
