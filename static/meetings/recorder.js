@@ -54,10 +54,7 @@ function Running({ now }) {
       <span class="meeting-clock" role="timer" aria-label=${spokenClock(seconds)}>${clock(seconds)}</span>
       <${Meter} />
     </div>
-    ${isOn && html`<label class="field"><span>Title</span>
-      <input type="text" maxlength=${MAX_TITLE} autocomplete="off" placeholder="Meeting" value=${title}
-        onChange=${(/** @type {Event} */ event) =>
-          rename(/** @type {HTMLInputElement} */ (event.target).value.trim() || "Meeting")} /></label>`}
+    ${isOn && html`<${Title} title=${title} />`}
     <${Words} lines=${lines} partial=${partial} />
     <${Link} now=${now} />
     ${now.trouble && html`<p class="fine" role="status">${now.trouble}</p>`}
@@ -67,6 +64,20 @@ function Running({ now }) {
         : html`<button class="button" onClick=${goOn}>Go on</button>`}
       <button class="button primary" onClick=${stop}>Stop</button></p>`}
   </div>`;
+}
+
+/** What is typed stays until it is taken: the page is drawn anew with each word that is heard.
+ * @param {{ title: string }} props */
+function Title({ title }) {
+  const [typed, setTyped] = useState(/** @type {string | null} */ (null));
+  const textOf = (/** @type {Event} */ event) => /** @type {HTMLInputElement} */ (event.target).value;
+  const take = (/** @type {Event} */ event) => {
+    rename(textOf(event).trim() || "Meeting");
+    setTyped(null);
+  };
+  return html`<label class="field"><span>Title</span>
+    <input type="text" maxlength=${MAX_TITLE} autocomplete="off" placeholder="Meeting" value=${typed ?? title}
+      onInput=${(/** @type {Event} */ event) => setTyped(textOf(event))} onChange=${take} /></label>`;
 }
 
 function Meter() {

@@ -43,7 +43,6 @@ FLAGS: Final = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    "--js-flags=--single-threaded",  # there are more processes here than processors for them already
 )
 DESKTOP: Final[ViewportSize] = {"width": 1360, "height": 860}
 PHONE: Final[ViewportSize] = {"width": 390, "height": 844}

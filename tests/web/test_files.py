@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.peers.needs import AXE, need
-from tests.support.browser import DESKTOP, PHONE, drawn, fresh_page, hear, settled
+from tests.support.browser import DESKTOP, PHONE, drawn, fresh_page, hear, settled, until
 from tests.support.installed import InstalledService
 from tests.support.process import ServiceProcess
 from tests.web.pdf_files import pages
@@ -265,6 +265,7 @@ def test_files_are_dropped_onto_the_page_and_an_upload_can_be_cancelled(
         cancel = page.get_by_role("button", name="Cancel: film.zip")
         cancel.wait_for()
         expect(page.locator(".side-row").filter(has_text="Files")).to_have_accessible_name("Files, 1 upload under way")
+        until(page, lambda: bool(held), what="its first bytes to be sent")
         with page.expect_response(lambda answer: answer.request.method == "DELETE") as ended:
             cancel.click()
         assert ended.value.status == 204

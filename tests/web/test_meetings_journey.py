@@ -74,11 +74,14 @@ def test_a_meeting_is_recorded_written_down_and_heard_again(hearing: Browser, se
         page.get_by_role("link", name="Tasks").click()  # it goes on while one looks at something else
         expect(page.get_by_role("link", name="Meetings, 1 is being recorded")).to_be_visible()
         page.get_by_role("link", name="Meetings").click()
+        title = page.get_by_label("Title")
+        title.fill("Weekly ferry, autumn")
+        expect(page.get_by_role("timer")).not_to_have_text(page.get_by_role("timer").inner_text())
+        expect(title).to_have_value("Weekly ferry, autumn")  # the page is drawn anew all the time
+        title.press("Enter")
         page.get_by_role("button", name="Pause").click()
         expect(page.get_by_text("Paused", exact=True)).to_be_visible()
         paused_at = page.get_by_role("timer").inner_text()
-        page.get_by_label("Title").fill("Weekly ferry, autumn")
-        page.get_by_label("Title").press("Enter")
         assert page.get_by_role("timer").inner_text() == paused_at
         page.get_by_role("button", name="Go on").click()
         expect(page.get_by_role("log").get_by_text("The ferry leaves today.")).to_be_visible()
