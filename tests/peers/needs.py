@@ -42,6 +42,7 @@ MCP_CONFORMANCE_PATH: Final = (
 )
 NODE_PATH: Final = next(iter(sorted(map(str, peers_dir().glob("node_modules/node-*/bin/node")))), "")
 """A Node of the version that all outside systems run with."""
+AUTOBAHN_PATH: Final = peers_dir() / "autobahn" / "bin" / "kosoku"
 VERDACCIO_PATH: Final = peers_dir() / "verdaccio" / "node_modules" / "verdaccio" / "bin" / "verdaccio"
 _VENDOR: Final = Path(__file__).parents[2] / "static" / "vendor" / "preact.mjs"
 _OPENID_PACKAGES: Final = ("oidc-provider", "jose", "oauth2-mock-server")
@@ -83,6 +84,7 @@ MCP_CONFORMANCE: Final = Need(
     get=_FROM_PEERS,
     is_there=lambda: MCP_CONFORMANCE_PATH.exists() and bool(NODE_PATH),
 )
+AUTOBAHN: Final = Need(name="Autobahn's cases", get=_FROM_PEERS, is_there=AUTOBAHN_PATH.is_file)
 RESTIC: Final = Need(
     name="restic", get="run .ci/peers as root, or apt-get install restic", is_there=lambda: bool(shutil.which("restic"))
 )
