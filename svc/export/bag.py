@@ -39,18 +39,34 @@ class Entry:
 
 @dataclass(kw_only=True)
 class Names:
-    """Gives each wanted name once."""
+    """Gives each wanted name once, and none to both a file and a folder."""
 
-    _taken: set[str] = field(default_factory=set)
+    _files: set[str] = field(default_factory=set)
+    _folders: set[str] = field(default_factory=set)
 
     def free(self, name: str) -> str:
-        stem, dot, ending = name.rpartition(".") if "." in name.rpartition("/")[2] else (name, "", "")
-        number, tried = 1, name
-        while (key := unicodedata.normalize("NFC", tried).casefold()) in self._taken:
+        *above, last = name.split("/")
+        folder = ""
+        for part in above:
+            number, tried = 1, part
+            while _key(folder + tried) in self._files:
+                number += 1
+                tried = f"{part}~{number}"
+            folder += tried
+            self._folders.add(_key(folder))
+            folder += "/"
+        stem, dot, ending = last.rpartition(".") if "." in last else (last, "", "")
+        number, tried = 1, last
+        while (key := _key(folder + tried)) in self._files or key in self._folders:
             number += 1
             tried = f"{stem}~{number}{dot}{ending}"
-        self._taken.add(key)
-        return tried
+        self._files.add(key)
+        return folder + tried
+
+
+def _key(name: str) -> str:
+    """The same for names that some disk takes for one."""
+    return unicodedata.normalize("NFC", name).casefold()
 
 
 def safe(part: str) -> str:

@@ -49,6 +49,8 @@ class Collecting:
             yield entry
         async for entry in self._pages():
             yield entry
+        async for entry in self._deleted_pages():
+            yield entry
         people = [
             {"owner": owner, "address": address, "name": name, "page": page, "filing": filing}
             for owner, address, name, page, filing in await self.store.read(rows.people)
@@ -190,6 +192,46 @@ class Collecting:
             yield Entry(name=file, size=len(data), pieces=_once(data))
             about = {"path": page.path, "title": found.title, "author": found.author, "at": rfc3339(found.at)}
             told.append({**about, "file": file})
+
+    async def _deleted_pages(self) -> AsyncIterator[Entry]:
+        """Each with all its texts, the newest last, without a head."""
+        told: list[dict[str, object]] = []
+        for page_id in await self.store.read(rows.deleted_page_ids):
+            page = await self.store.read(rows.deleted_page, page_id)
+            if page is None:
+                continue  # brought back, or deleted for good, since
+            texts: list[dict[str, object]] = []
+            for number in range(1, page.revision + 1):
+                found = await self.store.read(rows.deleted_revision, page_id=page_id, number=number)
+                if found is None:
+                    break
+                data = found.body.encode()
+                file = self._names.free(
+                    f"data/deleted-pages/{page_id}/{safe(page.path.rpartition('/')[2])}.{number}.md"
+                )
+                yield Entry(name=file, size=len(data), pieces=_once(data))
+                texts.append({"title": found.title, "author": found.author, "at": rfc3339(found.at), "file": file})
+            if len(texts) == page.revision:
+                told.append(_deleted(page) | {"revisions": texts})
+        yield _json("data/deleted-pages.json", told)
+
+
+def _deleted(page: rows.DeletedPage) -> dict[str, object]:
+    """``deletion``: the same for what was deleted together."""
+    return {
+        "id": page.id,
+        "deletion": page.deletion_id,
+        "isTop": page.is_top,
+        "path": page.path,
+        "owner": page.owner,
+        "access": page.access,
+        "grants": [{"to": to, "level": level} for to, level in page.grants],
+        "files": page.files,
+        "createdAt": rfc3339(page.created_at),
+        "updatedAt": rfc3339(page.updated_at),
+        "deletedAt": rfc3339(page.deleted_at),
+        "deletedBy": page.deleted_by,
+    }
 
 
 def _draft(row: rows.DraftRow) -> dict[str, object]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import IO, Final, Literal, TypeVar
+from typing import IO, Annotated, Final, Literal, TypeVar
 
 import msgspec
 import trio
@@ -29,7 +29,16 @@ from svc.identity import ClaimHook, bring_back
 from svc.mail import MailTally, bringing_back, create_local, import_mail, open_mail
 from svc.nursery import open_task_group
 from svc.okf import read
-from svc.pages import MAX_BODY_BYTES, Grant, alone, readable_page
+from svc.pages import (
+    EVERYONE,
+    MAX_BODY_BYTES,
+    DeletedPage,
+    Earlier,
+    Grant,
+    alone,
+    bring_back_deleted_page,
+    readable_page,
+)
 from svc.preferences import bring_back as bring_preferences_back
 from svc.principal import Principal, system
 from svc.store import BlobRef, Home, Tx
@@ -42,6 +51,9 @@ UNDER_WAY: Final = "import"
 NOT_EMPTY: Final = "The home is not empty: give a new one in SVC_HOME. An import never changes what is there."
 ANY_SIZE: Final = 2**50
 ADDRESSED: Final = "@"
+
+
+Id = Annotated[str, msgspec.Meta(pattern="^[A-Za-z0-9_-]{1,100}$")]
 
 
 class UserIn(msgspec.Struct, frozen=True):
@@ -133,6 +145,31 @@ class PageIn(msgspec.Struct, frozen=True):
     owner: str | None = None
 
 
+class TextIn(msgspec.Struct, frozen=True):
+    title: str
+    at: datetime
+    file: str
+    author: str | None = None
+
+
+class DeletedPageIn(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """``deletion``: the same for what was deleted together. ``revisions``: the newest last."""
+
+    id: Id
+    deletion: Id
+    is_top: bool
+    path: str
+    access: Literal["inherited", "explicit"]
+    grants: tuple[GrantIn, ...]
+    files: tuple[str, ...]
+    created_at: datetime
+    updated_at: datetime
+    deleted_at: datetime
+    revisions: Annotated[tuple[TextIn, ...], msgspec.Meta(min_length=1)]
+    owner: str | None = None
+    deleted_by: str | None = None
+
+
 class PreferencesIn(msgspec.Struct, frozen=True):
     wanted: msgspec.Raw
     owner: str | None = None
@@ -168,6 +205,7 @@ class Importing:
             await self._blocked()
             await self._set_aside()
             await self._pages()
+            await self._deleted_pages()
             for one in self.bag.json("data/preferences.json", form=list[PreferencesIn]):
                 wanted: object = msgspec.json.decode(one.wanted)
                 await store.write(bring_preferences_back, user_id=self._user(one.owner), wanted=wanted)
@@ -291,14 +329,12 @@ class Importing:
                 until = _millis(one.snoozed_until)
                 await self.opened.store.write(bringing_back.snooze, account_id=account_id, mail=one.mail, until=until)
 
-    def _earlier(self, revisions: Sequence[RevisionIn]) -> list[alone.Earlier]:
+    def _earlier(self, revisions: Sequence[RevisionIn | TextIn]) -> list[Earlier]:
         found = []
         for one in revisions:
             with self.bag.opened(one.file) as file:
                 body = file.read(MAX_BODY_BYTES + 1).decode("utf-8", "replace")
-            found.append(
-                alone.Earlier(title=one.title, author_id=self._user(one.author), at=_millis(one.at), body=body)
-            )
+            found.append(Earlier(title=one.title, author_id=self._user(one.author), at=_millis(one.at), body=body))
         return found
 
     async def _pages(self) -> None:
@@ -313,8 +349,31 @@ class Importing:
             await self.opened.store.write(_page, one, body=body, users=self.users, earlier=before)
         self.told.append(f"{len(pages):,} pages")
 
+    async def _deleted_pages(self) -> None:
+        deleted = self._some("data/deleted-pages.json", DeletedPageIn)
+        here = {one.id for one in self.bag.json("data/files.json", form=list[FileIn])}
+        for one in deleted:
+            page = DeletedPage(
+                id=one.id,
+                deletion_id=one.deletion,
+                is_top=one.is_top,
+                path=one.path,
+                owner_id=self._user(one.owner),
+                access=one.access,
+                created_at=_millis(one.created_at),
+                updated_at=_millis(one.updated_at),
+                deleted_at=_millis(one.deleted_at),
+                deleted_by=self._user(one.deleted_by),
+                revisions=self._earlier(one.revisions),
+                grants=_grants(one.grants, self.users),
+                file_ids=[file_id for file_id in one.files if file_id in here],
+            )
+            await self.opened.store.write(bring_back_deleted_page, ME, page)
+        if deleted:
+            self.told.append(f"{len(deleted):,} deleted pages")
 
-def _page(tx: Tx, one: PageIn, *, body: str, users: dict[str, str], earlier: Sequence[alone.Earlier] | None) -> None:
+
+def _page(tx: Tx, one: PageIn, *, body: str, users: dict[str, str], earlier: Sequence[Earlier] | None) -> None:
     """Made, or, where the claim or the mail has made one there already, written: what is exported counts. ``earlier``:
     its revisions before that one, if they were exported."""
     owner_id = None if one.owner is None else users.get(one.owner)
@@ -326,8 +385,13 @@ def _page(tx: Tx, one: PageIn, *, body: str, users: dict[str, str], earlier: Seq
     assert page is not None, "it is there now"
     if earlier is not None:
         alone.bring_history(tx, ME, page, earlier)
-    known = [(grant.to if grant.to == "everyone" else users.get(grant.to), grant.level) for grant in one.grants]
-    alone.share(tx, ME, page, access=one.access, grants=[Grant(to=to, level=of) for to, of in known if to is not None])
+    alone.share(tx, ME, page, access=one.access, grants=_grants(one.grants, users))
+
+
+def _grants(grants: Sequence[GrantIn], users: dict[str, str]) -> list[Grant]:
+    """Without those to people who are not here."""
+    known = [(one.to if one.to == EVERYONE else users.get(one.to), one.level) for one in grants]
+    return [Grant(to=to, level=level) for to, level in known if to is not None]
 
 
 def _millis(at: datetime) -> Millis:

@@ -112,6 +112,79 @@ def revision(tx: ReadTx, *, page_id: str, number: int) -> Revision | None:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DeletedPage:
+    """``owner``, ``deleted_by`` and whom the grants are to are addresses; ``files`` are those that it shows."""
+
+    id: str
+    deletion_id: str
+    is_top: bool
+    path: str
+    owner: str | None
+    access: str
+    revision: int
+    created_at: Millis
+    updated_at: Millis
+    deleted_at: Millis
+    deleted_by: str | None
+    grants: list[tuple[str, str]]
+    files: list[str]
+
+
+def deleted_page_ids(tx: ReadTx) -> list[str]:
+    """Of those that can be brought back."""
+    return [str(row[0]) for row in tx.all("select id from page_trash order by deleted_at, deletion_id, path")]
+
+
+def deleted_page(tx: ReadTx, page_id: str) -> DeletedPage | None:
+    row = tx.one(
+        """
+        select t.id, t.deletion_id, t.is_top, t.path, u.email, t.access, t.revision, t.created_at, t.updated_at,
+            t.deleted_at, d.email
+        from page_trash t left join users u on u.id = t.owner_id left join users d on d.id = t.deleted_by
+        where t.id = :id
+        """,
+        id=page_id,
+    )
+    if row is None:
+        return None
+    grants = tx.all(
+        """
+        select coalesce(u.email, g.grantee), g.level from page_trash_grants g left join users u on u.id = g.grantee
+        where g.page_id = :id and (u.id is not null or g.grantee = 'everyone') order by 1
+        """,
+        id=page_id,
+    )
+    files = tx.all("select file_id from page_trash_files where page_id = :id order by 1", id=page_id)
+    return DeletedPage(
+        id=row[0],
+        deletion_id=row[1],
+        is_top=bool(row[2]),
+        path=row[3],
+        owner=row[4],
+        access=row[5],
+        revision=row[6],
+        created_at=row[7],
+        updated_at=row[8],
+        deleted_at=row[9],
+        deleted_by=row[10],
+        grants=[(to, level) for to, level in grants],
+        files=[file_id for (file_id,) in files],
+    )
+
+
+def deleted_revision(tx: ReadTx, *, page_id: str, number: int) -> Revision | None:
+    row = tx.one(
+        """
+        select r.title, u.email, r.at, r.body from page_trash_revisions r left join users u on u.id = r.author_id
+        where r.page_id = :id and r.revision = :number
+        """,
+        id=page_id,
+        number=number,
+    )
+    return None if row is None else Revision(title=row[0], author=row[1], at=row[2], body=row[3])
+
+
+@dataclass(frozen=True, kw_only=True)
 class DraftRow:
     """``mail``: of the thread that it answers; ``quoted``: the mail below its text, and how. Lists are JSON."""
 

@@ -13,7 +13,7 @@ from svc.pages.edits import Edit, EditedPage
 from svc.pages.feature import FEATURE
 from svc.pages.finding import FoundPage, found_pages, readable_ids, searched_texts
 from svc.pages.finding import find as find_pages
-from svc.pages.model import EVERYONE, MAX_BODY_BYTES, SHARED_SURFACES, Grant, Page, page_path, page_title
+from svc.pages.model import EVERYONE, MAX_BODY_BYTES, SHARED_SURFACES, Earlier, Grant, Page, page_path, page_title
 from svc.pages.news import PAGE_CHANGED, tell_of_below
 from svc.pages.news import TOPIC as PAGES_TOPIC
 from svc.pages.openness import Openness, openness
@@ -27,6 +27,8 @@ from svc.pages.queries import (
     readable_titles,
 )
 from svc.pages.queries import tree as page_tree
+from svc.pages.trash import Deleted as DeletedPage
+from svc.pages.trash import bring_back_deleted as bring_back_deleted_page
 from svc.pages.untouched import MadePage, take_away, untouched
 
 __all__ = [
@@ -37,6 +39,8 @@ __all__ = [
     "PAGES_TOPIC",
     "PAGE_CHANGED",
     "SHARED_SURFACES",
+    "DeletedPage",
+    "Earlier",
     "Edit",
     "EditedPage",
     "FoundPage",
@@ -45,6 +49,7 @@ __all__ = [
     "Openness",
     "Page",
     "alone",
+    "bring_back_deleted_page",
     "delete_page",
     "edits",
     "file_is_readable_through_a_page",

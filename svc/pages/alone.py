@@ -7,12 +7,10 @@ what is below stays where it is, and inherits from what is then above.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
-from svc.clock import Millis
 from svc.errors import Conflict
 from svc.pages import news, queries, trash, tree
-from svc.pages.model import Access, Grant, Page, page_body, page_path, page_title
+from svc.pages.model import Access, Earlier, Grant, Page, page_body, page_path, page_title
 from svc.pages.writing import insert, revise
 from svc.principal import Principal
 from svc.store import Tx, json_array
@@ -53,16 +51,6 @@ def remove(tx: Tx, manager: Principal, page: Page) -> None:
 def write(tx: Tx, manager: Principal, page: Page, *, title: str | None, body: str) -> None:
     """A new revision, where the text is another."""
     revise(tx, manager, page, title=page_title(title, path=page.path), body=page_body(body))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Earlier:
-    """A revision that is not the newest one any more."""
-
-    title: str
-    author_id: str | None
-    at: Millis
-    body: str
 
 
 def bring_history(tx: Tx, manager: Principal, page: Page, earlier: Sequence[Earlier]) -> None:

@@ -80,6 +80,16 @@ class Revision:
     at: Millis
 
 
+@dataclass(frozen=True, kw_only=True)
+class Earlier:
+    """A revision that is not the newest one any more."""
+
+    title: str
+    author_id: str | None
+    at: Millis
+    body: str
+
+
 def page_path(text: str) -> str:
     """``text`` as the one spelling of its path: ``a/b/c``, composed (NFC), each segment trimmed. Raises `Invalid`."""
     segments = [segment.strip() for segment in unicodedata.normalize("NFC", text).split("/")]

@@ -15,7 +15,7 @@ from svc.clock import DAY_MS, Millis
 from svc.ids import new_id
 from svc.pages import tree
 from svc.pages.links import pages_in
-from svc.pages.model import Page, paths_above
+from svc.pages.model import Access, Earlier, Grant, Page, page_body, page_path, page_title, paths_above
 from svc.pages.queries import SUBTREE
 from svc.pages.writing import link_to
 from svc.principal import Principal
@@ -91,6 +91,82 @@ def put(tx: Tx, principal: Principal, page: Page, *, alone: bool = False) -> Non
         path=page.path,
     )
     tx.run(f"delete from pages as p where {place}", path=page.path)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deleted:
+    """A page of another home's trash, whole. ``revisions``: the oldest first, the last is its text. ``grants`` and
+    ``file_ids`` are as they stood on it; ``deletion_id`` is the same for what comes back together."""
+
+    id: str
+    deletion_id: str
+    is_top: bool
+    path: str
+    owner_id: str | None
+    access: Access
+    created_at: Millis
+    updated_at: Millis
+    deleted_at: Millis
+    deleted_by: str | None
+    revisions: Sequence[Earlier]
+    grants: Sequence[Grant] = ()
+    file_ids: Sequence[str] = ()
+
+
+def bring_back_deleted(tx: Tx, principal: Principal, page: Deleted) -> None:
+    """As it lay in the trash of another home. The same page again changes nothing. Raises `Invalid`."""
+    path, newest = page_path(page.path), page.revisions[-1]
+    new = tx.run(
+        """
+        insert into page_trash (
+            id, deletion_id, is_top, path, title, owner_id, access, revision, created_at, updated_at, deleted_at,
+            deleted_by
+        ) values (
+            :id, :deletion_id, :is_top, :path, :title, :owner_id, :access, :revision, :created_at, :updated_at,
+            :deleted_at, :deleted_by
+        ) on conflict do nothing
+        """,
+        id=page.id,
+        deletion_id=page.deletion_id,
+        is_top=int(page.is_top),
+        path=path,
+        title=page_title(newest.title, path=path),
+        owner_id=page.owner_id,
+        access=page.access,
+        revision=len(page.revisions),
+        created_at=page.created_at,
+        updated_at=page.updated_at,
+        deleted_at=page.deleted_at,
+        deleted_by=page.deleted_by,
+    )
+    if not new:
+        return
+    for revision, one in enumerate(page.revisions, 1):
+        tx.run(
+            """
+            insert into page_trash_revisions (page_id, revision, title, author_id, device_id, at, body)
+            values (:id, :revision, :title, :author_id, :device_id, :at, :body)
+            """,
+            id=page.id,
+            revision=revision,
+            title=page_title(one.title, path=path),
+            author_id=one.author_id,
+            device_id=principal.device_id,
+            at=one.at,
+            body=page_body(one.body),
+        )
+    for grant in page.grants:
+        tx.run(
+            "insert into page_trash_grants (page_id, grantee, level) values (:id, :to, :level)",
+            id=page.id,
+            to=grant.to,
+            level=grant.level,
+        )
+    tx.run(
+        "insert into page_trash_files (page_id, file_id) select distinct :id, value from json_each(:files)",
+        id=page.id,
+        files=json_array(page.file_ids),
+    )
 
 
 def listed(tx: ReadTx, principal: Principal) -> list[tuple[Trashed, int]]:

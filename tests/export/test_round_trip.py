@@ -23,6 +23,7 @@ from tests.identity.people import Person, sign_in
 from tests.recorded_log import RecordedLog
 from tests.support.service import MIA, Service, open_service
 
+SAID: Final = ("revisions", "drafts", "blocked", "aside", "deleted", "deleted pages")
 HOSTILE: Final = 'a/../b "c"\u202e.txt'
 
 
@@ -64,6 +65,10 @@ def said(bag: dict[str, bytes]) -> dict[str, Any]:
         "blocked": [as_kept(one) for one in json.loads(bag["data/blocked-senders.json"])],
         "aside": [as_kept(one) for one in json.loads(bag["data/muted-and-snoozed.json"])],
         "deleted": [(one, bag[one["path"]]) for one in json.loads(bag["data/deleted-files.json"])],
+        "deleted pages": [
+            (one, [bag[text["file"]] for text in one["revisions"]])
+            for one in json.loads(bag["data/deleted-pages.json"])
+        ],
     }
 
 
@@ -107,6 +112,11 @@ async def worked_with(mia: Person, file_id: str) -> None:
     await mia.mutate("pages.save", path="plan", title="The plan", body=f"[plan](/files/{file_id}/content)\n")
     gone = await uploaded(mia, b"deleted", **{"x-svc-filename": "gone.txt"})
     await mia.mutate("files.delete", id=gone["id"])
+    await mia.mutate("pages.save", path="gone", title="One: day", body=f"[plan](/files/{file_id}/content)\n")
+    await mia.mutate("pages.save", path="gone", title="One: day", body="---\nkey: kept\n---\nThe last text.\n")
+    await mia.mutate("pages.save", path="gone/below", body=f"[plan](/files/{file_id}/content)\n")
+    await mia.mutate("pages.setAccess", path="gone", access="explicit", grants=[{"to": "everyone", "level": "read"}])
+    await mia.mutate("pages.delete", path="gone")
     (account,) = await mia.query("mail.accounts")
     threads = (await mia.query("mail.threads", section="all"))["threads"]
     muted, snoozed, answered = (one["id"] for one in threads)
@@ -149,12 +159,13 @@ async def test_nothing_is_lost_on_the_way_out_and_in_again(
     assert await svc("new", "export", tmp_path / "again.tar") == 1  # nothing is written over
     again = bag_of((tmp_path / "again.tar").read_bytes())
     assert said(again) == said(bag)
-    assert {name: len(said(bag)[name]) for name in ("revisions", "drafts", "blocked", "aside", "deleted")} == {
+    assert {name: len(said(bag)[name]) for name in SAID} == {
         "revisions": 2,
         "drafts": 2,
         "blocked": 1,
         "aside": 2,
         "deleted": 1,
+        "deleted pages": 2,
     }
     assert await svc("new", "export", tmp_path / "folder") == 0
     folder = {
@@ -184,3 +195,5 @@ def test_no_name_of_a_stranger_leads_anywhere_and_none_is_given_twice() -> None:
     assert safe("..") == "_"
     assert safe("x" * 300) == "x" * 180
     assert [names.free("a.md"), names.free("A.md"), names.free("a.md")] == ["a.md", "A~2.md", "a~3.md"]
+    assert [names.free("A.MD/1.md"), names.free("a.md/2.md")] == ["A.MD~2/1.md", "a.md~2/2.md"]
+    assert [names.free("b.md/1.md"), names.free("b.md")] == ["b.md/1.md", "b~2.md"]
