@@ -23,7 +23,7 @@ import subprocess
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -51,6 +51,7 @@ ORPHAN_S: Final = 20.0
 SILENT_S: Final = 120.0
 """One that does not answer for so long is started anew."""
 LAST_SYNC_S: Final = 5.0
+LEDGER_SENT_S: Final = 30.0
 DRAIN_S: Final = 20.0
 LOG_MAX_BYTES: Final = 256 * 1024 * 1024
 """Of the log while the archiver does not fold it in, and by the size of the database more while a base backup
@@ -191,6 +192,19 @@ class Archiver:
         if self._held.locked():
             raise ArchiveFault("a base backup is being made")
         return await self.control.sync(wait_s=wait_s)
+
+    async def send_ledger(self) -> None:
+        """Have sent what the archive knows of itself, too: to a bucket it goes every ten seconds only. Where that does
+        not succeed nothing is said: who reads it there is told."""
+        if self.control is None:
+            return
+        control = replace(self.control, path=str(self.archive.catalogue.ledger.path))
+        with trio.move_on_after(LEDGER_SENT_S), suppress(ArchiveFault):
+            while True:
+                position = await control.sync(wait_s=LEDGER_SENT_S)
+                if position.replicated_txid >= position.txid:
+                    return
+                await trio.sleep(TOLD_S)
 
     def written_config(
         self, tool: Litestream, *, socket: Path | None = None, parts: tuple[Part, ...] = ("db", "ledger")

@@ -41,20 +41,18 @@ MAX_ANSWER_BYTES: Final = 64 * 1024
 
 def backup(call: Invocation) -> int:
     """Now: by the service that holds the home, or by ourselves."""
-    return _run(_backup, call)
-
-
-async def _backup(call: Invocation) -> int:
     if Home.busy(call.config[HOME]) is not None:
-        made = await _asked(call)
-    else:
-        with call.home() as opened:
-            made = await _base(call, opened.home)
+        return _run(_asked, call)
+    with call.home() as opened:  # before the loop: it has one of its own
+        return _run(partial(_base, home=opened.home), call)
+
+
+def _say(made: BaseOut) -> int:
     print(f"A base backup of {made.bytes} bytes lies in the archive since {made.at}")
     return OK
 
 
-async def _asked(call: Invocation) -> BaseOut:
+async def _asked(call: Invocation) -> int:
     config = call.config
     told = Home.told(config[HOME], INTERNAL_PORT_FILE) or ""
     port = int(told) if told.isdigit() else config[INTERNAL_PORT]
@@ -77,10 +75,10 @@ async def _asked(call: Invocation) -> BaseOut:
         except (msgspec.DecodeError, AttributeError):
             detail = ""
         raise ArchiveFault(str(detail).rstrip(".") or f"the service refused (status {answer.status})")
-    return msgspec.json.decode(answer.body, type=BaseOut)
+    return _say(msgspec.json.decode(answer.body, type=BaseOut))
 
 
-async def _base(call: Invocation, home: Home) -> BaseOut:
+async def _base(call: Invocation, *, home: Home) -> int:
     async with _tool(call, place=None, home=home.path) as (tool, config):
         catalogue = Catalogue(Ledger(Home.ledger_of(home.path)))
         if catalogue.home() != home.id:
@@ -91,7 +89,7 @@ async def _base(call: Invocation, home: Home) -> BaseOut:
         bases = tuple(Base(id=one.max_txid, at=one.at, bytes=one.size) for one in held)
         catalogue.note(BaseState(at=began, held=bases))
         newest = bases[-1]
-        return BaseOut(id=newest.id, at=rfc3339(newest.at), bytes=newest.bytes)
+        return _say(BaseOut(id=newest.id, at=rfc3339(newest.at), bytes=newest.bytes))
 
 
 def list_backups(call: Invocation) -> int:
@@ -220,7 +218,8 @@ def _run(command: Callable[[Invocation], Awaitable[int]], call: Invocation) -> i
     try:
         return trio.run(partial(command, call))
     except (ArchiveFault, RestoreFault) as fault:
-        raise Refusal(f"{str(fault)[:1].upper()}{str(fault)[1:]}.") from fault
+        words = str(fault).rstrip(".")
+        raise Refusal(f"{words[:1].upper()}{words[1:]}.") from fault
 
 
 def _place(text: str) -> Place:

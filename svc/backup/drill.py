@@ -3,7 +3,7 @@ away. A backup that nobody has restored is a hope; this is what makes it one tha
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -25,12 +25,16 @@ NO_POINT: Final = "there is no recovery point to restore"
 
 @dataclass(kw_only=True)
 class Drill:
-    """``scratch`` is made and removed. ``restoring`` makes what restores, anew each time."""
+    """``scratch`` is made and removed. ``restoring`` makes what restores, anew each time.
+
+    ``settle`` has sent what is on its way: soon after archiving was switched on nothing could be restored yet.
+    """
 
     archive: Archive
     threads: ThreadPool
     scratch: Path
     restoring: Callable[[], Restoring]
+    settle: Callable[[], Awaitable[None]]
     _turn: trio.Lock = field(default_factory=trio.Lock)
 
     async def run(self) -> DrillState:
@@ -46,6 +50,7 @@ class Drill:
         problem = NO_POINT if point is None else await self.threads.run(fault_of, archive.catalogue, point)
         if point is not None and problem is None:
             await self.threads.run(forget_folder, self.scratch)
+            await self.settle()
             try:
                 await self.restoring().restore(Wanted(into=self.scratch, point=point, keeps_secrets=True))
             except (RestoreFault, ArchiveFault) as fault:

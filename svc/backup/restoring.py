@@ -25,7 +25,7 @@ from svc.backup.folders import scratch_for
 from svc.backup.litestream import ArchiveFault, Litestream
 from svc.backup.minting import names_in
 from svc.backup.points import Point, digest_of
-from svc.capabilities import CodeRefused, key_source, put_back, sealed_of
+from svc.capabilities import CodeRefused, code_fits, key_source, put_back, sealed_of
 from svc.clock import SECOND_MS, Clock, Millis, rfc3339
 from svc.config import Config
 from svc.errors import Refusal
@@ -112,7 +112,7 @@ class Restoring:
             await self.threads.run((scratch / CONFIG).unlink)
             await self.threads.run(_put_in_place, scratch, wanted.into)
             return done
-        except (ArchiveFault, CodeRefused, CannotOpen, Refusal) as fault:
+        except (ArchiveFault, CodeRefused, KeyRefused, CannotOpen, Refusal) as fault:
             raise RestoreFault(str(fault)) from fault
         except OSError as error:
             raise RestoreFault(f"{error.filename or wanted.into}: {error.strerror}") from error
@@ -122,6 +122,8 @@ class Restoring:
 
     async def _made(self, wanted: Wanted, scratch: Path) -> Restored:
         catalogue, config = await self._catalogue(scratch)
+        if wanted.code is not None:
+            await self.threads.run(self._refuse_code, wanted, wanted.code, catalogue)
         points = await self.threads.run(catalogue.points)
         point, position, at = await self._moment(wanted, points, config)
         attempt = partial(self._at, wanted, scratch, catalogue, config)
@@ -132,6 +134,13 @@ class Restoring:
                 raise
             self.tell(f"{fault}. An earlier state is looked for".capitalize())
             return await self._earlier(attempt, points[0] if points else None, config, fault)
+
+    def _refuse_code(self, wanted: Wanted, code: str, catalogue: Catalogue) -> None:
+        """Before all is fetched, which may take hours, unless the code will do. Raises :class:`RestoreFault`."""
+        sealed = sealed_of(catalogue.ledger)
+        if sealed is None:
+            raise RestoreFault("this archive holds no copy of the master key; restore without the recovery code")
+        code_fits(sealed, code, config=self.config, home=wanted.into, environ=self.environ)
 
     async def _earlier(
         self,
@@ -283,8 +292,7 @@ class Restoring:
         home = await self.threads.run(Home.id_of, scratch)
         sealed = await self.threads.run(sealed_of, catalogue.ledger)
         if wanted.code is not None:
-            if sealed is None:
-                raise RestoreFault("this archive holds no copy of the master key; restore without the recovery code")
+            assert sealed is not None, "it was looked at before"
             await self.threads.run(
                 partial(put_back, sealed, wanted.code, config=self.config, home=wanted.into, environ=self.environ)
             )

@@ -178,6 +178,7 @@ def build(workspace: Workspace) -> None:
             threads=workspace.threads,
             scratch=home.spool / SCRATCH,
             restoring=backup.restoring,
+            settle=archiver.send_ledger,
         ),
     )
 

@@ -13,6 +13,7 @@ from svc.capabilities.keys import escrow_keys, key_source
 from svc.capabilities.master_key import MasterKey
 from svc.capabilities.probing import ask as ask_service
 from svc.capabilities.recovery import CodeRefused, Sealed, code_opens, new_code, put_back, sealed_of
+from svc.capabilities.recovery import fits as code_fits
 from svc.capabilities.seeding import whole
 from svc.capabilities.settings import LLM_A_URL, LLM_B_URL
 
@@ -30,6 +31,7 @@ __all__ = [
     "Sealed",
     "ask_service",
     "broker_of",
+    "code_fits",
     "code_opens",
     "door_of",
     "escrow_keys",

@@ -22,7 +22,7 @@ import msgspec
 from svc.capabilities.keys import key_source
 from svc.clock import Millis, rfc3339
 from svc.config import Config
-from svc.store import KeyRefused, Keyring, Ledger, Secrets
+from svc.store import KeyRefused, Keyring, Ledger, MasterKeySource, Secrets
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
@@ -135,16 +135,26 @@ def code_opens(sealed: Sealed, code: str) -> Keyring:
 def put_back(sealed: Sealed, code: str, *, config: Config, home: Path, environ: Mapping[str, str]) -> None:
     """Lay the keys where the home's configuration looks for them. What lies there already stays.
 
+    Raises what :func:`fits` raises. Blocks.
+    """
+    keyring, source = fits(sealed, code, config=config, home=home, environ=environ)
+    if not source.exists():
+        source.load(may_create=True)  # makes its folder and its file, private from the first byte on
+        source.replace(keyring)
+
+
+def fits(
+    sealed: Sealed, code: str, *, config: Config, home: Path, environ: Mapping[str, str]
+) -> tuple[Keyring, MasterKeySource]:
+    """What the code opens, and where it belongs; nothing is changed.
+
     Raises :class:`CodeRefused`, and :class:`svc.store.KeyRefused` where another key is in the way. Blocks.
     """
     keyring = code_opens(sealed, code)
     source = key_source(config, home_id=sealed.home, home=home, environ=environ)
-    if not source.exists():
-        source.load(may_create=True)  # makes its folder and its file, private from the first byte on
-        source.replace(keyring)
-        return
-    if source.load(may_create=False).find(keyring.current.id) is None:
+    if source.exists() and source.load(may_create=False).find(keyring.current.id) is None:
         raise KeyRefused("another master key lies where this home's belongs; move it away")
+    return keyring, source
 
 
 def _private(code: str, home: str) -> X25519PrivateKey:

@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+import trio
 from sqlite_utils.migrations import Migrations
 
+from svc import cli
 from svc.app import FEATURES, all_rules, all_settings
 from svc.backup.catalogue import Catalogue
 from svc.backup.folders import forget_abandoned, scratch_for
@@ -23,7 +25,7 @@ from svc.backup.target import Target, place_of
 from svc.clock import WallClock
 from svc.config import read_config
 from svc.nursery import ThreadPool
-from svc.store import Home, Ledger, Store
+from svc.store import Home, Keyring, Ledger, Store
 from tests.full_disk import files_end_at
 from tests.peers.buckets import buckets
 from tests.peers.clouds import BUCKET, azurite, google_storage
@@ -74,10 +76,12 @@ class Archived:
             environ=environ,
         )
 
-    async def fails(self, sets: Sequence[Migrations] = SETS, *, patience_s: float = HANGS_S) -> str:
+    async def fails(
+        self, sets: Sequence[Migrations] = SETS, *, patience_s: float = HANGS_S, code: str | None = None
+    ) -> str:
         """Why it was not restored. Nothing is left of it."""
         with pytest.raises(RestoreFault) as caught:
-            await self.restoring(sets, patience_s=patience_s).restore(Wanted(into=self.into))
+            await self.restoring(sets, patience_s=patience_s).restore(Wanted(into=self.into, code=code))
         assert [one.name for one in self.directory.iterdir() if "restor" in one.name] == []
         return str(caught.value)
 
@@ -130,10 +134,32 @@ async def test_what_is_not_whole_or_has_no_room_is_told_and_nothing_is_left(
     for harm in (flipped, halved, emptied):
         with harmed(kept.files, harm):
             assert await kept.fails()
+            assert "no copy of the master key" in await kept.fails(code="A"), (
+                "a code is looked at before all is fetched"
+            )
     done = await kept.restoring().restore(Wanted(into=kept.into))
     assert done.position > 0
     with pytest.raises(RestoreFault, match="is not empty"):
         await kept.restoring().restore(Wanted(into=kept.into))
+
+
+async def test_a_base_backup_is_made_by_the_command_where_no_service_runs(
+    tmp_path: Path, threads: ThreadPool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = await archived(tmp_path, threads)
+    Home.begin(tmp_path / "home", HOME)
+    (tmp_path / "home").chmod(0o700)
+    environ = {"SVC_HOME": "home", "ARCHIVE_FILE_PREFIX": "archive", "SVC_MASTER_KEY_FILE": "key"}
+    for name, value in environ.items():
+        monkeypatch.setenv(name, str(tmp_path / value))
+    (tmp_path / "key").write_text(Keyring.random().as_text())
+    (tmp_path / "key").chmod(0o600)
+    copies = kept.archive / "db" / "ltx" / "9"
+    (first,) = copies.iterdir()
+    first.unlink()
+    assert await trio.to_thread.run_sync(cli.main, ["backup"]) == 0
+    assert "A base backup of" in capsys.readouterr().out
+    assert len(list(copies.iterdir())) == 1
 
 
 @pytest.mark.peer
