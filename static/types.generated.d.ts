@@ -769,8 +769,8 @@ interface MailConnectInput {
   address: string;
   password: string;
   name?: string | null;
-  imap?: MailServerInput | null;
-  smtp?: MailServerInput | null;
+  imap?: MailServerInputGiven | null;
+  smtp?: MailServerInputGiven | null;
   username?: string | null;
 }
 
@@ -1043,6 +1043,17 @@ interface MailInvitedOut {
   name: string;
   address: string;
   answer: string;
+}
+
+interface MailKeptServersInput {
+  accountId: string;
+}
+
+/** The servers by which a mailbox is connected by a password, as :class:`ConnectInput` takes them again. */
+interface MailKeptServersOut {
+  imap: MailServerInput;
+  smtp: MailServerInput;
+  username: string;
 }
 
 interface MailLabelOut {
@@ -1364,6 +1375,14 @@ interface MailSenderOut {
 
 /** `pin`: the SHA-256 of the one certificate that is taken there. */
 interface MailServerInput {
+  host: string;
+  port: number;
+  security: "starttls" | "tls";
+  pin: string | null;
+}
+
+/** `pin`: the SHA-256 of the one certificate that is taken there. */
+interface MailServerInputGiven {
   host: string;
   port: number;
   security: "starttls" | "tls";
@@ -2846,6 +2865,7 @@ interface Procedures {
   "mail.setDefaultAddress": { input: MailAddressInput; output: {} };
   "mail.discover": { input: MailDiscoverInput; output: MailDiscoverOut };
   "mail.signIns": { input: undefined; output: MailOAuthOut[] };
+  "mail.imapServers": { input: MailKeptServersInput; output: MailKeptServersOut | null };
   "mail.connectImap": { input: MailConnectInput; output: MailConnectedOut };
   "mail.threads": { input: MailThreadsInput | undefined; output: MailThreadsOut };
   "mail.thread": { input: MailThreadInput; output: MailThreadDetailOut };

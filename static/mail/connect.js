@@ -10,8 +10,8 @@ import { SignInChoices } from "./connect_setup.js";
 import { startPath } from "./start_path.js";
 
 export const connectOpen = signal(false);
-/** The address that the dialog begins with. */
-const connectAddress = signal("");
+/** The account that the dialog connects again; without one it connects another. */
+const connectedBefore = signal(/** @type {{ id: string, address: string } | null} */ (null));
 
 /** The first of the steps while no account is connected. */
 export function Connect() {
@@ -27,7 +27,8 @@ export function Connect() {
 
 /**
  * The way back to an account: its provider's consent screen, or the dialog where it lives by a password.
- * @param {{ account: { address: string, provider: string }, label?: string, primary?: boolean, name?: string }} props
+ * @param {{ account: { id: string, address: string, provider: string }, label?: string, primary?: boolean,
+ *   name?: string }} props
  */
 export function ConnectAgain({ account, label = "Reconnect", primary = false, name }) {
   const looks = `button small ${primary ? "primary" : ""}`;
@@ -35,33 +36,34 @@ export function ConnectAgain({ account, label = "Reconnect", primary = false, na
     return html`<a class=${looks} href=${startPath(account.address, account.provider)} aria-label=${name}>${label}</a>`;
   }
   const open = () => {
-    connectAddress.value = account.address;
+    connectedBefore.value = account;
     connectOpen.value = true;
   };
   return html`<button class=${looks} aria-label=${name} onClick=${open}>${label}</button>`;
 }
 
-/** The same in a dialog, for one more account. */
+/** The same in a dialog, for one more account, or for one that is known. */
 export function ConnectDialog() {
   const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
   const open = connectOpen.value;
+  const known = connectedBefore.value;
   const [typed, setTyped] = useState("");
   useEffect(() => {
     if (open && !dialog.current?.open) dialog.current?.showModal();
   }, [open]);
   const close = () => {
     connectOpen.value = false;
-    connectAddress.value = "";
+    connectedBefore.value = null;
     dialog.current?.close();
   };
   return html`<dialog class="connect-dialog" ref=${dialog} aria-labelledby="connect-title" onClose=${close}>
     ${open && html`<div class="connect">
       <div class="dialog-head">
-        <h2 id="connect-title">Connect another account</h2>
+        <h2 id="connect-title">${known ? `Connect ${known.address} again` : "Connect another account"}</h2>
         <button class="icon-button" aria-label="Close" onClick=${close}><${Icon} name="close" /></button>
       </div>
-      <${PasswordConnect} address=${connectAddress.value} done=${close} typed=${setTyped} />
-      ${!connectAddress.value && html`<${SignInChoices} address=${typed} />`}
+      <${PasswordConnect} known=${known} done=${close} typed=${setTyped} />
+      ${!known && html`<${SignInChoices} address=${typed} />`}
     </div>`}
   </dialog>`;
 }

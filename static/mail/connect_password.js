@@ -5,7 +5,7 @@
  * What is found is shown and can be changed by hand. A certificate that does not prove its server is shown, too, and
  * can be accepted for this one account. The password stands in this form and nowhere else.
  */
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { RpcError, mutate, queryAlone } from "../rpc.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
@@ -15,7 +15,8 @@ import { startPath } from "./start_path.js";
 
 /**
  * @typedef {InputOf<"mail.connectImap">} Wanted
- * @typedef {OutputOf<"mail.discover">} Found
+ * @typedef {Omit<OutputOf<"mail.discover">, "imap" | "smtp" | "source">
+ *   & { imap: Server, smtp: Server, source: keyof typeof SOURCES }} Found
  * @typedef {{ host: string, port: number, security: "tls" | "starttls", pin?: string | null }} Server
  * @typedef {{ text: string, server: "imap" | "smtp", certificate: Certificate | null }} Refused
  * @typedef {{ sha256: string, subject: string, issuer: string, notAfter: string }} Certificate
@@ -25,15 +26,18 @@ const SOURCES = {
   preset: "This provider is known.",
   autoconfig: "The domain of the address says so.",
   srv: "The domain of the address says so.",
+  kept: "By these it was connected so far.",
   guess: "Nothing was found, so these are guesses: look whether they are right.",
 };
 
 /**
- * `typed` hears of the address as it is typed.
- * @param {{ address?: string, done: () => void, typed?: (address: string) => void }} props
+ * `known`: the account that is to be connected again, by the servers that it has. `typed` hears of the address as it is
+ * typed.
+ * @param {{ known?: { id: string, address: string } | null, done: () => void,
+ *   typed?: (address: string) => void }} props
  */
-export function PasswordConnect({ address: given = "", done, typed }) {
-  const [address, setAddress] = useState(given);
+export function PasswordConnect({ known = null, done, typed }) {
+  const [address, setAddress] = useState(known?.address ?? "");
   const [found, setFound] = useState(/** @type {Found | null} */ (null));
   const [busy, setBusy] = useState("");
   const [problem, setProblem] = useState("");
@@ -45,15 +49,19 @@ export function PasswordConnect({ address: given = "", done, typed }) {
     setProblem("");
     setBusy("Looking for the servers…");
     try {
-      setFound(await queryAlone("mail.discover", { address }));
+      const kept = known && await queryAlone("mail.imapServers", { accountId: known.id });
+      setFound(kept ? asFound(kept) : await queryAlone("mail.discover", { address }));
     } catch (error) {
       setProblem(wordsOf(error));
     } finally {
       setBusy("");
     }
   };
+  useEffect(() => void (known && discover()), []);
   return html`<section class="connect-password" aria-labelledby="connect-password-title">
     <h2 id="connect-password-title">With a password (IMAP)</h2>
+    ${known ? html`<p class="quiet-text" role="status">${busy}</p>
+      ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}` : html`
     <form class="password-form" onSubmit=${look}>
       <label for="imap-address">Address of the mailbox</label>
       <div class="connect-row">
@@ -67,19 +75,24 @@ export function PasswordConnect({ address: given = "", done, typed }) {
       </div>
       <p class="quiet-text" role="status">${busy}</p>
       ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
-    </form>
+    </form>`}
     ${found && (found.signIn === "oauth"
       ? html`<${OAuthConnect} key=${address} address=${address} found=${found} again=${discover} />`
       : html`<${SignIn} key=${address} address=${address} found=${found} done=${done} />`)}
   </section>`;
 }
 
+/** @param {NonNullable<OutputOf<"mail.imapServers">>} kept @returns {Found} */
+function asFound({ imap, smtp, username }) {
+  return { imap, smtp, username, source: "kept", help: null, signIn: "password", oauth: null };
+}
+
 /** @param {{ address: string, found: Found, done: () => void }} props */
 function SignIn({ address, found, done }) {
   const password = useRef(/** @type {HTMLInputElement | null} */ (null));
   const [username, setUsername] = useState(found.username);
-  const [imap, setImap] = useState(/** @type {Server} */ (found.imap));
-  const [smtp, setSmtp] = useState(/** @type {Server} */ (found.smtp));
+  const [imap, setImap] = useState(found.imap);
+  const [smtp, setSmtp] = useState(found.smtp);
   const [busy, setBusy] = useState(false);
   const [refused, setRefused] = useState(/** @type {Refused | null} */ (null));
   const connect = async (/** @type {Server} */ inServer, /** @type {Server} */ outServer) => {

@@ -51,7 +51,7 @@ def test_a_mailbox_is_connected_by_hand_and_read(desk: Desk, town: Town) -> None
     page.get_by_label("Address of the mailbox").fill(ADDRESS)
     page.get_by_role("button", name="Continue").click()
     page.get_by_label("Password", exact=True).fill(PASSWORD, timeout=FINDS_WITHIN_MS)
-    reading, sending = page.get_by_role("group", name="Reading"), page.get_by_role("group", name="Sending")
+    reading, sending = (page.locator("fieldset", has_text=name) for name in ("Reading", "Sending"))
     for group, port, security in (
         (reading, town.server.tls_port, "tls"),
         (sending, town.server.submission_port, "starttls"),
@@ -65,6 +65,13 @@ def test_a_mailbox_is_connected_by_hand_and_read(desk: Desk, town: Town) -> None
         page.get_by_role("button", name="Accept for this account").click()
     desk.row("Hello from Dovecot").wait_for()
     desk.eventually(lambda: all(one["state"] == "caught-up" for one in desk.service.query("mail.accounts")))
+    desk.go("/settings/accounts")
+    page.get_by_role("button", name="Password and servers").click()
+    for group, port in ((reading, town.server.tls_port), (sending, town.server.submission_port)):
+        expect(group.get_by_label("Port")).to_have_value(str(port), timeout=FINDS_WITHIN_MS)
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_role("dialog").get_by_role("button", name="Connect", exact=True).click()
+    expect(page.get_by_role("dialog")).to_have_count(0, timeout=FINDS_WITHIN_MS)  # both pins were kept, too
 
 
 def test_microsoft_is_said_to_want_its_own_sign_in(desk: Desk) -> None:

@@ -94,6 +94,9 @@ function AccountCard({ account, stands, changed }) {
         && html`<${ConfirmButton} label="Resync" what=${address} sure="Resync" calm
         question="Reads the whole mailbox again and corrects what differs. Drafts, snoozes and filing stay."
           run=${resync} />`}
+      ${isConnected && stands.state !== "reconnect" && account.provider === "imap"
+        && html`<${ConnectAgain} account=${account} label="Password and servers"
+          name=${`Password and servers: ${address}`} />`}
       ${!isConnected && html`<${ConnectAgain} account=${account} label="Connect again"
         name=${`Connect again: ${address}`} />`}
       <button class="button small danger" aria-label=${`${isConnected ? "Disconnect" : "Erase"}: ${address}`}

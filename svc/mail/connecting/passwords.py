@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from svc.connections import Credentials, credentials_of
-from svc.errors import Conflict, Invalid, NotConfigured
+from svc.errors import Conflict, Invalid, NotConfigured, NotFound
 from svc.mail.accounts import actions as account_actions
 from svc.mail.accounts import queries as account_queries
 from svc.mail.accounts import sender_names
@@ -15,7 +15,7 @@ from svc.mail.model import Account
 from svc.mail.providers.imap import access as accesses
 from svc.mail.providers.imap.access import Access, WayIn
 from svc.mail.providers.imap.discovery.model import Found
-from svc.mail.providers.imap.faults import Reason
+from svc.mail.providers.imap.faults import Reason, later
 from svc.mail.providers.imap.kind import dialler_of
 from svc.mail.providers.kinds import BY_PASSWORD
 from svc.mail.providers.seam import Provider
@@ -64,6 +64,15 @@ class Passwords:
             _keep_account, credentials_of(self.workspace), principal, address=address, access=access, name=name
         )
 
+    async def kept(self, principal: Principal, account_id: str) -> Access | None:
+        """By what one's own account is connected; ``None`` where it is disconnected, or connected in another way.
+
+        Raises :class:`NotFound`, and :class:`Forbidden` for an account that is shared with the caller.
+        """
+        return await self.workspace.store.write(
+            _kept_access, credentials_of(self.workspace), principal, account_id=account_id
+        )
+
     def provider(self, account: Account) -> Provider:
         """The mailbox of a connected account."""
         credentials, store = credentials_of(self.workspace), self.workspace.store
@@ -85,6 +94,16 @@ class Passwords:
         except PinnedFault:
             return None
         return answer.body if answer.status == 200 else None
+
+
+def _kept_access(tx: Tx, credentials: Credentials, principal: Principal, *, account_id: str) -> Access | None:
+    account = account_queries.account_for(tx, principal, account_id=account_id)
+    if account is None:
+        raise NotFound("There is no such account.")
+    if account.provider != BY_PASSWORD.name:
+        return None
+    data = credentials.read(tx, BY_PASSWORD.secret_name(account.address))
+    return None if data is None else accesses.read(data)
 
 
 def _keep_account(
@@ -115,6 +134,7 @@ def _refusal(wrong: WayIn) -> Invalid:
         reason = "smtp_failed" if wrong.is_smtp else "unreachable"
     if wrong.is_smtp and reason != "tls_failed":
         reason = "smtp_failed"
+    then = f" {advice}" if (advice := later(fault)) else ""
     said = f" It says: {fault.said}" if fault.said else ""
     data: dict[str, object] = {"reason": reason, "server": "smtp" if wrong.is_smtp else "imap", "said": fault.said}
     shown = wrong.certificate
@@ -125,4 +145,4 @@ def _refusal(wrong: WayIn) -> Invalid:
             "issuer": shown.issuer,
             "notAfter": shown.not_after,
         }
-    return Invalid(f"{fault.detail}{said}", data=data)
+    return Invalid(f"{fault.detail}{then}{said}", data=data)

@@ -13,6 +13,8 @@ from svc.mail.connecting.wire import (
     ConnectInput,
     DiscoverInput,
     DiscoverOut,
+    KeptServersInput,
+    KeptServersOut,
     OAuthOut,
     ServerInput,
     ServerOut,
@@ -57,6 +59,13 @@ async def sign_ins(context: RequestContext, wanted: Nothing) -> list[OAuthOut]:
     kinds = context.workspace.service(Connections).kinds
     found = [await _oauth(context.workspace, name) for name in kinds]
     return [one for one in found if one is not None]
+
+
+async def kept_servers(context: RequestContext, wanted: KeptServersInput) -> KeptServersOut | None:
+    access = await _passwords(context).kept(context.principal, wanted.account_id)
+    if access is None:
+        return None
+    return KeptServersOut(imap=_asked(access.imap), smtp=_asked(access.smtp), username=access.username)
 
 
 async def connect(context: RequestContext, wanted: ConnectInput) -> ConnectedOut:
@@ -127,6 +136,15 @@ PROCEDURES: tuple[Procedure[RequestContext], ...] = (
         output=list[OAuthOut],
         call=sign_ins,
         summary="The providers that mailboxes are connected at by their own sign-in, and whether each is set up here.",
+    ),
+    Procedure(
+        name="mail.imapServers",
+        kind="query",
+        access="authenticated",
+        input=KeptServersInput,
+        output=KeptServersOut | None,
+        call=kept_servers,
+        summary="The servers of an account that is connected by a password, to connect it again; never its password.",
     ),
     Procedure(
         name="mail.connectImap",

@@ -81,5 +81,17 @@ class DiscoverOut(Wire, frozen=True):
     oauth: OAuthOut | None = None
 
 
+class KeptServersInput(Wire, frozen=True):
+    account_id: str
+
+
+class KeptServersOut(Wire, frozen=True):
+    """The servers by which a mailbox is connected by a password, as :class:`ConnectInput` takes them again."""
+
+    imap: ServerInput
+    smtp: ServerInput
+    username: str
+
+
 class ConnectedOut(Wire, frozen=True):
     account_id: str

@@ -115,6 +115,10 @@ async def test_a_password_is_never_said_in_the_clear(serve: Serve, script: Scrip
         ("NO [ALERT] Application-specific password required: https://support.google.test", "app_password"),
         ("NO [ALERT] Your account is not enabled for IMAP use. Please visit your settings", "imap_off"),
         ("NO IMAP access is disabled for your account", "imap_off"),
+        ("NO [AUTHENTICATIONFAILED] LOGIN invalid credentials or IMAP is disabled", "imap_off"),
+        ("NO [WEBALERT https://accounts.google.test] Web login required.", "auth_failed"),
+        ("NO [OVERQUOTA] Account exceeded command or bandwidth limits. (Failure)", "busy"),
+        ("NO [ALERT] Account exceeded command or bandwidth limits. (Failure)", "busy"),
         ("NO [UNAVAILABLE] Maximum number of connections from user+IP exceeded", "too_many"),
         ("NO [ALERT] Too many simultaneous connections. (Failure)", "too_many"),
         ("BAD Request is throttled. Suggested Backoff Time: 92415 milliseconds", "busy"),
@@ -128,6 +132,8 @@ async def test_why_nobody_is_let_in_is_said(serve: Serve, words: str, reason: st
     assert fault.reason == reason
     assert fault.said
     assert "pässword" not in str(fault)
+    for told, meant in (("invalid credentials or", "or the password is wrong"), ("Web login", "own page first")):
+        assert told not in words or meant in fault.detail
     if "Backoff" in words:
         assert fault.retry_after_s == pytest.approx(92.415)
 

@@ -12,7 +12,7 @@ from svc.mail.providers.folders import ARCHIVE
 from svc.mail.providers.imap import labels
 from svc.mail.providers.imap.answers import CommandRefused
 from svc.mail.providers.imap.dialling import Dialler
-from svc.mail.providers.imap.faults import MailServerFault, silent
+from svc.mail.providers.imap.faults import MailServerFault, says_nothing
 from svc.mail.providers.imap.login import Login
 from svc.mail.providers.imap.opening import connected, shown_certificate
 from svc.mail.providers.imap.protocol.responses import Folder
@@ -59,7 +59,7 @@ async def _tried(dialler: Dialler, access: Access, *, is_smtp: bool) -> WayIn | 
         with trio.move_on_after(TRY_S):
             await (_submission if is_smtp else _mailbox)(dialler, access)
             return None
-        raise silent(str(server), may_have_happened=False)
+        raise says_nothing(server)
     except MailServerFault as fault:
         certificate = fault.certificate
         if fault.reason == "tls_failed" and certificate is None:

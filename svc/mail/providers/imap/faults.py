@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final, Literal
 
-from svc.mail.providers.imap.servers import Certificate
+from svc.mail.providers.imap.servers import Certificate, MailServer
 
 Reason = Literal[
     "auth_failed",
@@ -68,6 +68,11 @@ _TOO_MANY: Final = re.compile(
     r"too many (?:simultaneous )?(?:connections|sessions)|maximum number of connections", re.I
 )
 _OAUTH_ONLY: Final = re.compile(r"basic ?auth(?:entication)? (?:is )?(?:disabled|blocked)|LogonDenied-Basic", re.I)
+_OR_WRONG: Final = re.compile(
+    r"invalid (?:login or password|credentials)|credentials invalid|wrong password", re.IGNORECASE
+)
+_PAGE_FIRST: Final = re.compile(r"web ?login required|log ?in via (?:your )?web ?browser", re.IGNORECASE)
+_SPENT: Final = re.compile(r"exceeded (?:command or )?bandwidth|bandwidth limit", re.IGNORECASE)
 _SMTP_OFF: Final = re.compile(r"SmtpClientAuthentication is disabled", re.IGNORECASE)
 _BACKOFF: Final = re.compile(r"Backoff Time: (\d{1,9}) milliseconds", re.IGNORECASE)
 _PASSING: Final = frozenset({"UNAVAILABLE", "INUSE", "LIMIT", "SERVERBUG", "CONTACTADMIN"})
@@ -98,6 +103,13 @@ def login_fault(*, host: str, code: str, said: str, by: Literal["password", "tok
             said=said,
         )
     if _IMAP_OFF.search(said):
+        if _OR_WRONG.search(said):  # Yandex and GMX tell these two by one sentence
+            return MailServerFault(
+                "imap_off",
+                f"{host} lets nobody in: access by IMAP is switched off for this mailbox, or the password is wrong. "
+                "Look in the settings of your mail provider whether IMAP is on, and whether it wants an app password.",
+                said=said,
+            )
         return MailServerFault(
             "imap_off",
             "Access by IMAP is switched off for this mailbox. Switch it on in the settings of your mail provider, then "
@@ -108,6 +120,15 @@ def login_fault(*, host: str, code: str, said: str, by: Literal["password", "tok
         return MailServerFault(
             "oauth_only", f"{host} takes no passwords any more: it wants a sign-in on its own page.", said=said
         )
+    if _PAGE_FIRST.search(said):
+        return MailServerFault(
+            "auth_failed",
+            f"{host} wants you to sign in on your mail provider's own page first, in a browser, and perhaps to confirm "
+            "there that it was you. Then try again, with an app password where the provider has them.",
+            said=said,
+        )
+    if code == "EXPIRED":
+        return MailServerFault("auth_failed", f"{host} says that the password has expired.", said=said)
     return MailServerFault(
         "auth_failed",
         f"{host} does not accept this user name with this password. Where your provider has two-step sign-in, it wants "
@@ -121,8 +142,14 @@ def busy_fault(*, host: str, code: str, said: str) -> MailServerFault | None:
     if _TOO_MANY.search(said):
         return MailServerFault(
             "too_many",
-            f"{host} takes no more connections from you at the moment: other programs use this mailbox, too. It goes "
-            "on by itself once some of them are closed.",
+            f"{host} takes no more connections from you at the moment: other programs use this mailbox, too.",
+            said=said,
+        )
+    if _SPENT.search(said):
+        return MailServerFault(
+            "busy",
+            f"{host} gives out no more today: programs have fetched as much of this mailbox as it allows. That mostly "
+            "ends within a day.",
             said=said,
         )
     if found := _BACKOFF.search(said):
@@ -133,12 +160,29 @@ def busy_fault(*, host: str, code: str, said: str) -> MailServerFault | None:
     return None
 
 
+def later(fault: MailServerFault) -> str | None:
+    """What somebody can do who waits for a server that is not for them now; ``None`` where waiting does not help."""
+    if fault.reason == "too_many":
+        return "Close some of them, or try again in a few minutes."
+    return "Try again later." if fault.reason == "busy" else None
+
+
 def unreachable(host: str) -> MailServerFault:
     return MailServerFault("unreachable", f"{host} can't be reached.")
 
 
 def silent(host: str, *, may_have_happened: bool) -> MailServerFault:
     return MailServerFault("lost", f"{host} stopped answering.", may_have_happened=may_have_happened)
+
+
+def says_nothing(server: MailServer) -> MailServerFault:
+    """It took the connection, and no word came in all the time that there was."""
+    hint = (
+        " Perhaps it speaks TLS from the beginning there: choose TLS in place of STARTTLS."
+        if server.security == "starttls"
+        else ""
+    )
+    return MailServerFault("unreachable" if hint else "lost", f"{server} stopped answering.{hint}")
 
 
 def hung_up(host: str, *, may_have_happened: bool, said: str = "") -> MailServerFault:

@@ -19,7 +19,7 @@ def as_of_mail(fault: MailServerFault | CommandRefused, *, writes: bool = False)
     if fault.reason in _CLOSED:
         return GrantLost(f"{fault.detail} Connect the account again.", trouble="revoked")
     if fault.reason in {"too_many", "busy"}:
-        return Throttled(fault.detail, retry_after_s=fault.retry_after_s)
+        return Throttled(f"{fault.detail} It goes on by itself.", retry_after_s=fault.retry_after_s)
     if fault.reason == "refused":
         return Refused(fault.detail, status=fault.status or REFUSED_STATUS)
     if fault.may_have_happened and writes:
