@@ -206,6 +206,7 @@ def test_no_half_reads_a_secret() -> None:
     assert not [setting.name for setting in known_settings(HALVES) if setting.secret]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("line", [("serve", "--role", "worker"), ("serve", "--ro=worker")])
 def test_however_the_role_is_spelled_a_worker_without_a_token_is_told_so(line: tuple[str, ...], tmp_path: Path) -> None:
     ran = subprocess.run(

@@ -12,6 +12,8 @@ import sys
 from pathlib import Path
 from typing import Final
 
+import pytest
+
 LATE: Final = {
     "cryptography.x509": "a mail server shows a certificate that is not trusted",
     "dns": "the servers of a mail address are looked for",
@@ -57,6 +59,7 @@ trio.run(boot)
 """
 
 
+@pytest.mark.thorough
 def test_a_service_at_rest_has_loaded_only_what_it_needs_and_keeps_it_from_the_collector(
     tmp_path: Path,
 ) -> None:

@@ -69,6 +69,7 @@ async def test_an_agent_reads_answers_and_sends_only_what_a_person_let_through(
         assert (await until(service, again, "done"))["output"] == {"text": "Otherwise."}
 
 
+@pytest.mark.thorough
 async def test_a_model_that_makes_no_sense_harms_nobody(service: Service) -> None:
     await script(
         service,
@@ -101,6 +102,7 @@ async def test_a_broken_page_is_told_and_the_last_whole_one_stays(service: Servi
         await begin(service, agent="b")
 
 
+@pytest.mark.thorough
 async def test_an_agent_runs_at_its_time_and_when_a_mail_comes_once_each(service: Service) -> None:
     await service.mutate("pages.save", path="agents/clock", body="---\nschedule: every 2 hours\n---\nTick.")
     await service.mutate("pages.save", path="agents/post", body="---\ntriggers: [mail]\n---\nRead it.")

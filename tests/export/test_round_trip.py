@@ -132,6 +132,7 @@ async def worked_with(mia: Person, file_id: str) -> None:
     await mia.mutate("mail.send", **written, subject="To be sent", sendAt="2026-12-24T18:00:00Z")
 
 
+@pytest.mark.thorough
 async def test_nothing_is_lost_on_the_way_out_and_in_again(
     tmp_path: Path, wall: VirtualClock, log: RecordedLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -164,6 +164,7 @@ async def test_a_sweep_in_many_batches_takes_all_that_should_go(service: Service
     assert blobs(service) == {sha(b"kept")}
 
 
+@pytest.mark.thorough
 async def test_the_service_sweeps_every_six_hours_by_itself(service: Service) -> None:
     assert {job.name for job in JOBS} <= {state.name for state in service.workspace.service(Scheduler).states()}
     ref = await service.workspace.blobs.put(b"left over")

@@ -332,6 +332,7 @@ FAULTS: Final = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
 def test_a_fault_is_named_with_what_to_do(staged: Staged, fault: Fault) -> None:
     fault.stage(staged)
@@ -356,6 +357,7 @@ def port() -> Iterator[int]:
         yield taken.getsockname()[1]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["SVC_PORT", "SVC_INTERNAL_PORT"])
 def test_a_port_that_another_program_has(staged: Staged, port: int, name: str) -> None:
     cause = f"{name}: port {port} is in use by another program"

@@ -157,6 +157,7 @@ class Killed(BaseException):
     """The process ends here: nothing after it runs, nothing uncommitted is kept."""
 
 
+@pytest.mark.thorough
 @given(
     said=st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["whole", "before", "inside", "after"])), max_size=14)
 )

@@ -261,6 +261,7 @@ async def test_a_key_replaced_under_the_same_name_or_none_is_fetched(idp: Script
     assert len(http.asked) == 2
 
 
+@pytest.mark.thorough
 async def test_made_up_names_and_signatures_ask_the_provider_once_a_minute(idp: ScriptedProvider) -> None:
     keys = KeyCache(http=idp)
     for number in range(20):

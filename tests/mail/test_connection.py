@@ -343,6 +343,7 @@ def test_the_mail_page_has_words_for_every_code_that_the_server_sends_it() -> No
 # The client's secret
 
 
+@pytest.mark.thorough
 async def test_a_rotated_client_is_used_from_the_next_call_on(configured: Service, google: ScriptedGoogle) -> None:
     await (await begin(configured, google)).consented()
     rotated = json.dumps({"id": "rotated-id", "secret": "canary-rotated"}).encode()
@@ -378,6 +379,7 @@ async def test_an_account_syncs_again_after_a_restart(
         assert account["state"] == "caught-up"
 
 
+@pytest.mark.thorough
 async def test_no_secret_of_a_trip_is_in_the_log(configured: Service, google: ScriptedGoogle) -> None:
     trips = [await begin(configured, google, email=MIA)]
     await trips[0].consented()

@@ -288,6 +288,7 @@ async def test_on_a_full_disk_a_thread_still_opens(rig: Rig, log: RecordedLog) -
     assert len(await cached(rig)) == 1
 
 
+@pytest.mark.thorough
 async def test_a_body_that_takes_too_long_is_shown_as_text_this_time(
     rig: Rig, clock: MockClock, log: RecordedLog
 ) -> None:
@@ -314,6 +315,7 @@ async def test_a_body_that_takes_too_long_is_shown_as_text_this_time(
     assert log.events("warning") == ["mail.sanitize_gave_up"]
 
 
+@pytest.mark.thorough
 async def test_a_thread_without_end_shows_its_newest_messages(rig: Rig) -> None:
     surplus = 3
     for number in range(MAX_MESSAGES_SHOWN + surplus):

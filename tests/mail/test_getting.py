@@ -102,6 +102,7 @@ async def test_new_mail_comes_past_one_that_never_does(rig: Rig) -> None:
     assert await rig.problems() == []
 
 
+@pytest.mark.thorough
 async def test_a_witness_that_does_not_come_any_more_does_not_shield_the_others_for_ever(rig: Rig) -> None:
     account_id = await rig.synced("broken since", "two", "three")
     await rig.inject("bad")

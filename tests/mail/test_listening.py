@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import pytest
 import trio
 
 from svc.mail.providers.seam import GrantLost, HistoryPage, Unreachable
@@ -77,6 +78,7 @@ async def test_nobody_listens_and_no_hint_counts_while_the_account_is_in_trouble
     assert lost.listened == []
 
 
+@pytest.mark.thorough
 async def test_a_line_that_breaks_is_opened_anew_after_growing_pauses_and_nobody_is_told(rig: Rig) -> None:
     provider = Telling(world=rig.world, address=MIA, breaks_after_s=1)
     account_id = await rig.synced("one")
@@ -88,6 +90,7 @@ async def test_a_line_that_breaks_is_opened_anew_after_growing_pauses_and_nobody
     assert len(provider.polls) == 2_881
 
 
+@pytest.mark.thorough
 async def test_who_tells_nothing_is_not_asked_again(rig: Rig) -> None:
     class Silent(Telling):
         async def listen(self, heard: Callable[[], None]) -> None:

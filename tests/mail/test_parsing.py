@@ -86,6 +86,7 @@ async def test_one_processor_parses_in_threads(
     assert threads.parsed == MANY
 
 
+@pytest.mark.thorough
 async def test_where_a_worker_dies_of_one_each_is_parsed_alone(
     parser: Parser, log: RecordedLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -96,6 +97,7 @@ async def test_where_a_worker_dies_of_one_each_is_parsed_alone(
     assert [one["messages"] for one in log.records if one["event"] == "mail.parse_apart"] == [PARSED_TOGETHER]
 
 
+@pytest.mark.thorough
 async def test_what_a_worker_can_not_read_is_read_here_which_tells_why(
     parser: Parser, threads: Counting, monkeypatch: pytest.MonkeyPatch
 ) -> None:

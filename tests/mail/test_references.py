@@ -203,6 +203,7 @@ def test_of_threads_made_in_one_transaction_only_the_last_is_told() -> None:
     box.check()
 
 
+@pytest.mark.thorough
 @settings(max_examples=150)
 @given(some_mails, st.randoms(use_true_random=False), st.booleans())
 def test_any_order_of_arrival_gives_the_same_threads(mails: list[Mail], chance: random.Random, together: bool) -> None:
@@ -220,6 +221,7 @@ def test_any_order_of_arrival_gives_the_same_threads(mails: list[Mail], chance: 
     box.check()
 
 
+@pytest.mark.thorough
 @settings(max_examples=60)
 @given(some_mails, some_mails, st.randoms(use_true_random=False))
 def test_two_accounts_with_the_same_mails_stay_true_while_threads_are_joined(

@@ -160,6 +160,7 @@ async def used(service: Service, input: dict[str, Any], *, tool: str = "mcp.odd.
     return str((await service.query("fake.llm.calls"))[-1]["messages"])
 
 
+@pytest.mark.thorough
 async def test_a_server_that_dies_hangs_lies_floods_or_asks_harms_nobody(
     there: Service, odd: Odd, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -263,6 +264,7 @@ async def test_a_server_at_an_address_is_reached_through_the_broker_with_its_key
         assert "It wants a sign-in" in (await connect(there))["problem"]
 
 
+@pytest.mark.thorough
 async def test_a_server_of_the_newest_edition_alone_is_spoken_to_as_it_wants(there: Service) -> None:
     async with remote(knows_handshake=False) as (url, _):
         body = f"---\nurl: {url}\nheaders:\n  Authorization: {{ capability: mcp.notes }}\n---\n"
@@ -277,6 +279,7 @@ async def test_a_server_of_the_newest_edition_alone_is_spoken_to_as_it_wants(the
         assert "nördlich: 3" in await used(there, {"region": "nördlich", "deep": True}, tool="mcp.odd.routed")
 
 
+@pytest.mark.thorough
 async def test_a_program_of_the_newest_edition_or_of_one_to_come_is_understood(there: Service, odd: Odd) -> None:
     await there.mutate("pages.save", path="mcp/odd", body=odd.page())
     await there.mutate("pages.save", path="agents/user", body=AGENT)

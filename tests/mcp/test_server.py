@@ -101,6 +101,7 @@ async def test_the_official_client_finds_the_tools_and_what_acts_waits_for_a_per
         assert bad.json()["error"]["code"] == -32700
 
 
+@pytest.mark.thorough
 @pytest.mark.wall_clock
 async def test_the_command_serves_the_same_and_says_why_where_it_can_not(
     tmp_path: Path, wall: VirtualClock, log: RecordedLog

@@ -232,6 +232,7 @@ async def test_a_recording_that_is_too_long_ends_and_says_so(service: Service) -
     assert LONGEST_S <= found["seconds"] < LONGEST_S + 5
 
 
+@pytest.mark.thorough
 async def test_a_pause_is_as_long_as_one_likes_but_not_for_ever(service: Service) -> None:
     recorder = await record(service)
     await recorder.say(tone(1))

@@ -195,12 +195,14 @@ async def test_a_worker_that_swelled_is_replaced() -> None:
         assert await pool.run(jobs.pid, deadline_s=LONG_S) != first
 
 
+@pytest.mark.thorough
 async def test_processor_time_ends_a_worker_whose_deadline_nobody_watches(processes: ProcessPool) -> None:
     """Virtual time stands still, so only the system's own limit is left."""
     with pytest.raises(WorkerCrashed):
         await processes.run(jobs.spin, deadline_s=0.1)
 
 
+@pytest.mark.thorough
 async def test_an_idle_worker_that_does_not_end_by_itself_is_ended_by_force() -> None:
     async with ProcessPool(limit=1, name="test") as pool:
         stuck = await pool.run(jobs.pid, deadline_s=LONG_S)

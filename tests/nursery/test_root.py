@@ -280,6 +280,7 @@ async def test_a_removal_under_way_and_the_drain_do_not_disturb_each_other(
 # Everything at once
 
 
+@pytest.mark.thorough
 async def test_two_hundred_accounts_start_crash_and_drain_without_a_leak(
     root: Root, running: Running, log: RecordedLog
 ) -> None:

@@ -205,6 +205,7 @@ async def test_a_bomb_is_unpacked_no_further_than_the_limit() -> None:
     assert (await fault_of(CLOSE + b"Content-Encoding: gzip\r\n\r\n" + bomb)).kind == "too_large"
 
 
+@pytest.mark.thorough
 async def test_the_deadline_covers_a_dripping_body() -> None:
     asked = False
 

@@ -93,6 +93,7 @@ async def person_for(principal: str, service: Service) -> Person:
     return await pair(owner, admin=principal.endswith("as an admin"), terminal=principal.endswith("with terminals"))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("principal", REFUSALS)
 async def test_each_principal_gets_from_each_row_and_socket_what_it_declares(
     principal: str, tmp_path: Path, wall: VirtualClock, log: RecordedLog

@@ -384,6 +384,7 @@ async def furnished(service: Service) -> Service:
     return service
 
 
+@pytest.mark.thorough
 async def test_whoever_reaches_an_unclaimed_instance_gets_what_each_row_declares(furnished: Service) -> None:
     answers = {name: (await knock(furnished, door)).status for name, door in doors()}
     assert answers == {name: door.status for name, door in doors()}
@@ -504,6 +505,7 @@ async def test_an_unknown_address_is_not_found_and_says_so_in_its_protocol(servi
     assert rpc.json["error"]["data"]["code"] == "NOT_FOUND"
 
 
+@pytest.mark.thorough
 async def test_every_answer_carries_its_request_id_and_the_browsers_orders(furnished: Service) -> None:
     seen = set()
     for name, door in doors():

@@ -132,6 +132,7 @@ async def test_a_ping_is_answered(service: Service) -> None:
     assert await socket.hear() == {"type": "pong"}
 
 
+@pytest.mark.thorough
 async def test_an_idle_socket_that_answers_pings_stays_for_hours(service: Service) -> None:
     socket = await service.live("mail")
     with trio.move_on_after(2 * 3_600):
@@ -198,6 +199,7 @@ STEPS = st.lists(
 )
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(15), suppress_health_check=SHARES_FIXTURES)
 @given(steps=STEPS)
 async def test_whenever_the_connection_is_cut_nothing_is_missed_and_nothing_repeated(steps: list[Step]) -> None:

@@ -138,6 +138,7 @@ async def test_a_person_hears_of_her_own_until_her_session_is_revoked(service: S
     assert await source.event() is None
 
 
+@pytest.mark.thorough
 async def test_a_silent_stream_is_kept_alive_for_hours(service: Service) -> None:
     source = await live(service, "mail")
     await source.frame()

@@ -97,6 +97,7 @@ async def test_it_knows_no_secret_of_the_service(desk: Desk) -> None:
     assert b"TERM=xterm-256color" in shown
 
 
+@pytest.mark.thorough
 async def test_its_exit_is_told_and_nothing_is_left(desk: Desk) -> None:
     screen = await desk.ready()
     await screen.type("(trap '' HUP; exec sleep 600) & exit 3\n")

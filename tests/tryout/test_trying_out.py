@@ -22,6 +22,7 @@ async def service(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> Async
         yield opened
 
 
+@pytest.mark.thorough
 async def test_the_demo_comes_once_with_its_labels_and_all_its_mail(service: Service) -> None:
     first, *_ = mailboxes(service.workspace.clock.now(), authority="demo.example")
     account_id = (await service.mutate("demo.tryOut"))["accountId"]
@@ -37,6 +38,7 @@ async def test_the_demo_comes_once_with_its_labels_and_all_its_mail(service: Ser
     assert all(one["inInbox"] for one in threads)
 
 
+@pytest.mark.thorough
 async def test_each_person_has_a_demo_of_their_own_and_lets_go_of_it(service: Service) -> None:
     mia = await sign_in(service, "mia@example.org")
     invite = (await mia.mutate("auth.createInvite"))["code"]

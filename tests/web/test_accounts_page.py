@@ -31,6 +31,7 @@ def opened(start: Callable[..., App], world: AccountsWorld | None = None) -> App
     return app
 
 
+@pytest.mark.thorough
 def test_what_is_damaged_is_counted_and_unfolds_into_parts_and_reasons(start: Callable[..., App]) -> None:
     well = card(opened(start, AccountsWorld(damage=damage())).page, MIA)
     well.get_by_text("2, 1 can't be mended").wait_for()
@@ -71,6 +72,7 @@ def test_every_cause_has_its_words(start: Callable[..., App], cause: str, title:
     card(opened(start, world).page, HOME).get_by_text(title).wait_for()
 
 
+@pytest.mark.thorough
 def test_what_failed_and_what_is_pending_unfold_and_a_retry_asks_again(start: Callable[..., App]) -> None:
     app = opened(start)
     well = card(app.page, MIA)

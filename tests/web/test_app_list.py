@@ -60,6 +60,7 @@ def test_an_account_tab_shows_its_own_threads_and_badge(app: App) -> None:
     expect(page.get_by_role("tab", selected=True)).to_have_text("hello@ternandtide.example ·2")
 
 
+@pytest.mark.thorough
 def test_100_000_threads_keep_few_rows_in_the_document_all_the_way_down(
     start: Callable[..., App], full_inbox: list[dict[str, object]]
 ) -> None:
@@ -87,6 +88,7 @@ def test_100_000_threads_keep_few_rows_in_the_document_all_the_way_down(
     assert gap is False, "the rows in sight are there two frames after a jump"
 
 
+@pytest.mark.thorough
 def test_scrolling_through_thousands_of_rows_draws_few_and_leaves_no_gap(
     start: Callable[..., App], full_inbox: list[dict[str, object]]
 ) -> None:

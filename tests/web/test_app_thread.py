@@ -379,6 +379,7 @@ def test_on_a_phone_every_step_is_within_reach(start: Callable[..., App], width:
     menu.get_by_role("button", name="Take the star away").wait_for()
 
 
+@pytest.mark.thorough
 def test_marked_text_in_the_frame_can_be_copied_with_the_keyboard(start: Callable[..., App]) -> None:
     app = start(permissions=["clipboard-read", "clipboard-write"])
     page = app.open("/p/mail/t/thr_00", ready="iframe")

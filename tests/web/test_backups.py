@@ -24,6 +24,7 @@ LONG_MS = PATIENCE_MS * 2
 """What is waited for takes several programs."""
 
 
+@pytest.mark.thorough
 def test_what_is_kept_elsewhere_is_seen_tried_and_had_back(browser: Browser, tmp_path: Path) -> None:
     machine = Machine(tmp_path)
     with machine.serving(), InstalledService(tmp_path / "service") as service:

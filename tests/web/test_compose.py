@@ -396,6 +396,7 @@ def test_minimised_it_gives_the_keys_back_and_opens_where_it_was(app: App) -> No
     expect(page.get_by_label("Subject")).to_have_value("Later")
 
 
+@pytest.mark.thorough
 def test_discarding_can_be_undone(app: App) -> None:
     page = compose(app)
     fill(page)

@@ -26,6 +26,7 @@ def draft_from_the_list(page: Page, subject: str) -> None:
     ready(page)
 
 
+@pytest.mark.thorough
 def test_what_is_typed_is_saved_and_closed_it_stands_under_drafts(app: App) -> None:
     page = compose(app)
     fill(page, subject="Tides")
@@ -48,6 +49,7 @@ def test_closing_saves_what_was_typed_last(app: App) -> None:
     ready(page)
 
 
+@pytest.mark.thorough
 def test_a_browser_that_was_closed_offers_what_was_being_written(app: App) -> None:
     page = compose(app)
     fill(page, subject="Half a th")
@@ -65,6 +67,7 @@ def test_a_browser_that_was_closed_offers_what_was_being_written(app: App) -> No
     expect(page.get_by_text("You were writing")).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_words_that_never_reached_the_server_outlive_a_crash_of_the_browser(app: App) -> None:
     app.tolerated = ("503",)
     app.world.failing["mail.saveDraft"] = Refusal("SERVICE_UNAVAILABLE", 503, "The disk is full.")
@@ -93,6 +96,7 @@ def test_a_message_that_cannot_be_saved_does_not_close(app: App) -> None:
     expect(window(page)).to_have_count(0)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("choice", "kept"), [("Keep mine", "mine"), ("Load the other", "theirs")])
 def test_two_tabs_that_write_the_same_draft_are_told_and_nothing_is_overwritten_unasked(
     app: App, another_tab: Callable[[], Page], choice: str, kept: str
@@ -115,6 +119,7 @@ def test_two_tabs_that_write_the_same_draft_are_told_and_nothing_is_overwritten_
     other.close()
 
 
+@pytest.mark.thorough
 def test_a_draft_that_another_tab_has_sent_can_be_kept_as_a_new_one(app: App, another_tab: Callable[[], Page]) -> None:
     app.tolerated = ("404",)
     app.world.add_draft(subject="Shared", to=["ann@sea.example"], html="<div>first</div>")
@@ -133,6 +138,7 @@ def test_a_draft_that_another_tab_has_sent_can_be_kept_as_a_new_one(app: App, an
     taken(app)
 
 
+@pytest.mark.thorough
 def test_a_message_that_is_open_in_one_tab_is_not_offered_in_another(app: App, another_tab: Callable[[], Page]) -> None:
     page = compose(app)
     fill(page)

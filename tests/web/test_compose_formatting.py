@@ -24,6 +24,7 @@ def button(page: Page, name: str) -> None:
     page.get_by_role("toolbar", name="Formatting").get_by_role("button", name=name, exact=True).click()
 
 
+@pytest.mark.thorough
 def test_lines_and_words_are_formatted_by_key_and_by_mark_and_sent_so(app: App) -> None:
     page = compose(app)
     fill(page, body="# Tides")
@@ -50,6 +51,7 @@ def test_lines_and_words_are_formatted_by_key_and_by_mark_and_sent_so(app: App) 
     )
 
 
+@pytest.mark.thorough
 def test_what_was_put_on_is_taken_off_and_undo_gives_it_back(app: App) -> None:
     page = compose(app)
     fill(page, body="one")

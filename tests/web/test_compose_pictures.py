@@ -50,6 +50,7 @@ def give(page: Page, event: str, *files: tuple[str, str, bytes]) -> None:
     )
 
 
+@pytest.mark.thorough
 def test_a_pasted_picture_stands_where_it_was_pasted_and_leaves_with_its_description(app: App) -> None:
     page = compose(app)
     fill(page, body="See here: ")
@@ -73,6 +74,7 @@ def test_a_pasted_picture_stands_where_it_was_pasted_and_leaves_with_its_descrip
     assert "and that is it." in sent["html"].partition("<img")[2]
 
 
+@pytest.mark.thorough
 def test_dropped_pictures_stand_in_the_text_and_other_files_beside_it(app: App) -> None:
     page = compose(app)
     fill(page, body="Two walls")
@@ -90,6 +92,7 @@ def test_dropped_pictures_stand_in_the_text_and_other_files_beside_it(app: App) 
     expect(page.locator(".compose-file .attachment-name")).to_have_text(["c.txt"])
 
 
+@pytest.mark.thorough
 def test_a_picture_that_is_taken_out_comes_back_by_undo_and_is_not_sent_without(app: App) -> None:
     page = compose(app)
     fill(page, body="Here ")

@@ -49,6 +49,7 @@ def test_the_key_picks_what_is_loaded_then_all_that_match_then_nothing(start: Ca
     assert app.calls("mail.actOnAll") == []
 
 
+@pytest.mark.thorough
 def test_all_are_archived_as_one_step_and_one_undo_brings_all_back(start: Callable[..., App]) -> None:
     app = start(full())
     page = app.open()
@@ -129,6 +130,7 @@ def test_letting_go_of_one_row_lets_go_of_what_is_out_of_sight(start: Callable[.
     assert app.calls("mail.actOnAll") == []
 
 
+@pytest.mark.thorough
 def test_a_label_and_a_time_are_asked_for_all_that_match_and_all_that_is_snoozed_comes_back(
     start: Callable[..., App],
 ) -> None:

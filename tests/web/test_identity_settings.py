@@ -79,6 +79,7 @@ def test_signing_out_of_a_session_that_has_ended_leads_to_the_login_page_too(sta
     page.wait_for_url("**/login?next=%2Fsettings")
 
 
+@pytest.mark.thorough
 def test_a_page_that_the_browser_kept_shows_nothing_once_the_session_has_ended(browser: Browser) -> None:
     world = IdentityWorld()
     with (
@@ -169,6 +170,7 @@ def test_each_invite_tells_its_state_and_only_an_open_one_can_be_revoked(start: 
     rows.first.get_by_text("revoked", exact=True).wait_for()
 
 
+@pytest.mark.thorough
 def test_a_pairing_code_is_shown_large_with_its_time_and_a_picture_that_reads_back(start: Callable[..., App]) -> None:
     app = start(IdentityWorld())
     page = app.open("/settings/devices", ready=".thing")
@@ -184,6 +186,7 @@ def test_a_pairing_code_is_shown_large_with_its_time_and_a_picture_that_reads_ba
     page.wait_for_function("left => document.querySelector('[role=timer]').innerText !== left", arg=left)
 
 
+@pytest.mark.thorough
 def test_acting_as_an_admin_is_off_until_an_admin_ticks_it_and_says_what_it_means(start: Callable[..., App]) -> None:
     app = start(IdentityWorld())
     page = app.open("/settings/devices", ready=".thing")
@@ -220,6 +223,7 @@ def test_the_picture_of_any_short_text_reads_back(app: App) -> None:
         assert qr_reader.read(page.evaluate(draw, text)) == text
 
 
+@pytest.mark.thorough
 def test_a_device_that_took_the_code_closes_the_dialog_and_stands_in_the_list(start: Callable[..., App]) -> None:
     app = start(IdentityWorld())
     page = app.open("/settings/devices", ready=".thing")
@@ -233,6 +237,7 @@ def test_a_device_that_took_the_code_closes_the_dialog_and_stands_in_the_list(st
     page.get_by_role("button", name="Revoke: New phone").wait_for()
 
 
+@pytest.mark.thorough
 def test_a_code_that_ended_can_be_asked_for_anew(start: Callable[..., App]) -> None:
     app = start(IdentityWorld(code_lasts_s=1))
     page = app.open("/settings/devices", ready=".thing")

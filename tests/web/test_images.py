@@ -249,6 +249,7 @@ def test_mail_without_colours_is_dark_like_the_app_unless_somebody_asks(start: C
     expect(box).to_have_css("filter", "none")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("html", "coloured"),
     [

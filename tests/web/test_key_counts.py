@@ -172,6 +172,7 @@ TASKS: Final[dict[str, tuple[Callable[[App], None], Callable[[Hands], None]]]] =
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("task", TASKS)
 def test_a_task_takes_as_many_keys_as_the_page_says(start: Callable[..., App], task: str) -> None:
     begin, do = TASKS[task]

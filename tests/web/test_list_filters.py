@@ -87,6 +87,7 @@ def test_a_search_is_narrowed_by_its_own_words(app: App) -> None:
     page.wait_for_url("**/search?q=council")
 
 
+@pytest.mark.thorough
 def test_a_filter_holds_in_every_search_until_it_is_taken_away(app: App) -> None:
     page = app.open("/p/mail?only=attachment")
     field = page.get_by_role("combobox", name="Search mail")

@@ -268,6 +268,7 @@ def test_labels_of_any_colour_can_be_read_in_both_themes(start: Callable[..., Ap
         assert low == [], scheme
 
 
+@pytest.mark.thorough
 def test_the_palette_finds_commands_places_people_and_pages_and_teaches_their_keys(app: App) -> None:
     page = app.open()
     app.press("j", "Control+k")
@@ -293,6 +294,7 @@ def test_the_palette_finds_commands_places_people_and_pages_and_teaches_their_ke
     page.wait_for_url("**/p/mail")
 
 
+@pytest.mark.thorough
 def test_the_palette_knows_other_words_for_things_and_begins_with_what_fits_the_selection(app: App) -> None:
     app.tolerated = ("404",)  # the page that is opened is not there
     page = app.open()
@@ -364,6 +366,7 @@ ME = "mia@ternandtide.example"
 SAM, TOMAS = writer("Sam Rivera"), writer("Vidal, Tomás", "t@example.org")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("writers", "shown"),
     [

@@ -86,6 +86,7 @@ def test_a_range_is_picked_with_shift_and_let_go_with_escape(app: App) -> None:
     app.at("/p/mail")  # picking opens nothing
 
 
+@pytest.mark.thorough
 def test_a_row_is_a_link_that_a_browser_opens_beside(app: App) -> None:
     page = app.open()
     expect(app.row("thr_02")).to_have_attribute("href", "/p/mail/t/thr_02")
@@ -163,6 +164,7 @@ def test_the_whole_section_is_picked_in_one_press_and_let_go_in_the_next(app: Ap
     page.get_by_role("toolbar", name="Picked threads").wait_for(state="detached")
 
 
+@pytest.mark.thorough
 def test_z_takes_back_step_by_step_also_after_a_reload(app: App) -> None:
     page = app.open()
     app.press("j", "e")
@@ -228,6 +230,7 @@ def test_a_refused_step_puts_all_rows_back_and_says_why(app: App) -> None:
     app.row("thr_01").wait_for()
 
 
+@pytest.mark.thorough
 def test_h_snoozes_until_a_preset_and_the_thread_comes_back_with_a_word(app: App) -> None:
     page = app.open()
     app.press("j", "j", "h")

@@ -128,6 +128,7 @@ def worker_of(page: Page) -> Worker:
     return worker
 
 
+@pytest.mark.thorough
 def test_every_push_shows_a_notice_with_what_can_be_done(page: Page, service: ServiceProcess) -> None:
     worker = worker_of(page)
     session = page.context.new_cdp_session(page)
@@ -149,6 +150,7 @@ def test_every_push_shows_a_notice_with_what_can_be_done(page: Page, service: Se
     ]
 
 
+@pytest.mark.thorough
 def test_a_notice_archives_without_the_app_and_opens_it_for_a_reply(page: Page, service: ServiceProcess) -> None:
     mail = {"address": "mia@example.org", "from": "Noa <noa@example.org>", "subject": "Tea", "text": "At four?"}
     service.mutate("fake.mail.inject", **mail)

@@ -59,6 +59,7 @@ def test_the_providers_addresses_are_told_and_are_not_removed_here(start: Callab
     expect(row.get_by_role("button")).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_a_reply_is_from_the_address_that_the_mail_came_to_also_after_a_reload(start: Callable[..., App]) -> None:
     world = with_studio()
     world.reached = STUDIO
@@ -92,6 +93,7 @@ def test_a_reply_is_from_the_address_that_the_mail_came_to_also_after_a_reload(s
     assert sent["fromAddress"] == STUDIO
 
 
+@pytest.mark.thorough
 def test_another_address_is_chosen_and_another_account_leaves_none_behind(start: Callable[..., App]) -> None:
     app = start(with_studio())
     page = app.open()

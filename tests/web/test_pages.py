@@ -72,6 +72,7 @@ def visit(browser: Browser, service: ServiceProcess) -> Iterator[Callable[..., P
     assert failures == []
 
 
+@pytest.mark.thorough
 def test_a_page_that_is_not_there_is_created_read_and_edited_by_keyboard(
     visit: Callable[..., Page], service: ServiceProcess
 ) -> None:
@@ -187,6 +188,7 @@ def delete_in_the_app(page: Page) -> None:
     expect(page.get_by_text("The page is in the trash.")).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_a_deleted_page_comes_back_by_undo_and_from_the_trash(
     visit: Callable[..., Page], service: ServiceProcess
 ) -> None:

@@ -88,6 +88,7 @@ def read() -> dict[str, Any]:
     return answers
 
 
+@pytest.mark.thorough
 def test_commonmark_is_read_as_its_specification_says(read: dict[str, Any]) -> None:
     differ = {one["number"] for one in read["spec"] if plain(one["ours"]) != as_we_show(one["html"])}
     other_sections = {one["number"] for one in read["spec"] if one["section"] in SECTIONS_OTHERWISE}

@@ -102,6 +102,7 @@ def render(page: Page) -> Callable[[str], str]:
     return lambda text: str(page.evaluate(RENDER, text))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("text", "markup"), BECOMES.values(), ids=BECOMES)
 def test_each_part_becomes_its_element(render: Callable[[str], str], text: str, markup: str) -> None:
     assert markup in render(text)

@@ -43,6 +43,7 @@ class Peopled(World):
         return super().rpc_mail_search({**given, "query": "harbour"})
 
 
+@pytest.mark.thorough
 def test_somebody_is_found_read_and_written_to(start: Callable[..., App]) -> None:
     app = start(Peopled())
     page = app.open("/p/people", ready=".contact")

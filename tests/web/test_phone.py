@@ -83,6 +83,7 @@ def test_below_its_beginning_the_list_only_scrolls(start: Callable[..., App]) ->
     assert app.calls("mail.retryFailures") == []
 
 
+@pytest.mark.thorough
 def test_the_keyboard_covers_nothing_that_is_written(start: Callable[..., App]) -> None:
     """As on an iPhone, which lays it over the page and tells only the visual viewport."""
     app = start(**NARROW)

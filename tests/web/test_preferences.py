@@ -49,6 +49,7 @@ def test_another_browser_hears_of_a_choice_and_a_refused_one_is_taken_back(app: 
     expect(page.get_by_label("12 hours")).to_be_checked()
 
 
+@pytest.mark.thorough
 def test_the_front_door_leads_to_the_start_page_also_in_a_browser_that_never_was_here(
     start: Callable[..., App],
 ) -> None:
@@ -70,6 +71,7 @@ def test_the_front_door_leads_to_the_start_page_also_in_a_browser_that_never_was
     app.at("/p/mail/all")
 
 
+@pytest.mark.thorough
 def test_keys_are_changed_settled_cleared_and_reset(app: App) -> None:
     page = app.open("/settings/keys", ready=".key-row")
     record(page, "Archive the selected or open thread", "y", "Enter")

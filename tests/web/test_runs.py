@@ -89,6 +89,7 @@ def test_filters_stand_in_the_address(app: App) -> None:
     expect(page.get_by_role("link", name="Failed", exact=True)).to_have_attribute("aria-current", "page")
 
 
+@pytest.mark.thorough
 def test_more_are_shown_and_stay_when_others_come(app: App) -> None:
     for number in range(160):
         app.world.add_run(f"Run {number:03}", createdAt=moment(minutes=-200 + number))

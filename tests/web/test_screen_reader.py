@@ -29,6 +29,7 @@ def focused(page: Page) -> dict[str, Any]:
     return {"role": node["role"]["value"], "name": node["name"]["value"], **properties}
 
 
+@pytest.mark.thorough
 def test_one_who_listens_reads_answers_sends_and_takes_back(app: App) -> None:
     page = app.open()
     told = page.get_by_role("status")

@@ -106,6 +106,7 @@ def test_searches_of_late_are_offered_removed_and_forgotten_at_sign_out(app: App
     assert page.evaluate("Object.keys(localStorage).filter(one => one.startsWith('svc.lately'))") == []
 
 
+@pytest.mark.thorough
 def test_what_comes_late_never_moves_the_marked_row(app: App) -> None:
     page = app.open()
     let_go = threading.Event()
@@ -132,6 +133,7 @@ def test_what_comes_late_never_moves_the_marked_row(app: App) -> None:
     assert marked(page).bounding_box() == before
 
 
+@pytest.mark.thorough
 def test_chips_narrow_what_is_found_by_words_of_the_query(app: App) -> None:
     page = app.open("/p/mail/search?q=council")
     app.row("thr_00").wait_for()
@@ -170,6 +172,7 @@ def test_chips_narrow_what_is_found_by_words_of_the_query(app: App) -> None:
     expect(chips.get_by_role("button", name="Unread")).to_have_attribute("aria-pressed", "true")
 
 
+@pytest.mark.thorough
 def test_pages_people_and_files_are_found_beside_mail(app: App) -> None:
     app.tolerated = ("404",)  # the page that is opened is not there
     page = app.open("/p/mail/search?q=council")

@@ -127,6 +127,7 @@ def test_the_palette_begins_a_message_with_a_snippet(app: App) -> None:
     expect(text(page).locator("[data-signature]")).to_have_text("Mia, by the sea")
 
 
+@pytest.mark.thorough
 def test_snippets_are_kept_in_the_settings(start: Callable[..., App]) -> None:
     app = start(world(), **NARROW, color_scheme="dark")
     page = app.open("/settings/snippets", ready=".snippet-row")

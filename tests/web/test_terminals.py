@@ -118,6 +118,7 @@ def sit(start: Callable[..., App]) -> Callable[..., Sitting]:
     return sit_down
 
 
+@pytest.mark.thorough
 def test_a_terminal_is_typed_into_searched_and_ended(sit: Callable[..., Sitting]) -> None:
     sitting = sit()
     page, world = sitting.page, sitting.world
@@ -149,6 +150,7 @@ def test_a_terminal_is_typed_into_searched_and_ended(sit: Callable[..., Sitting]
     assert len(world.asked) == 2
 
 
+@pytest.mark.thorough
 def test_copying_pasting_and_links(sit: Callable[..., Sitting]) -> None:
     sitting = sit()
     page = sitting.page
@@ -168,6 +170,7 @@ def test_copying_pasting_and_links(sit: Callable[..., Sitting]) -> None:
     sitting.app.until("() => window.opened?.[0] === 'https://ternandtide.example/help'")
 
 
+@pytest.mark.thorough
 def test_what_runs_is_shown_again_after_a_reload_and_after_a_lost_link(sit: Callable[..., Sitting]) -> None:
     world = TerminalWorld(kept=b"\x1b[c" + LISTING + PROMPT)
     world.terminals = [listed("trm_a", program="vim"), listed("trm_b"), listed("trm_c", shown=True)]

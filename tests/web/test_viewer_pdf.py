@@ -48,6 +48,7 @@ def page_of(app: App, number: int) -> Locator:
     return app.page.locator(".viewer-page").nth(number - 1)
 
 
+@pytest.mark.thorough
 def test_its_pages_are_drawn_as_they_come_into_sight_and_let_go_of(start: Callable[..., App]) -> None:
     data = pdf_files.pages(*(pdf_files.words(f"Sheet {number}") for number in range(1, 10)))
     app = looked_at(started(start, data, viewport=PHONE))
@@ -62,6 +63,7 @@ def test_its_pages_are_drawn_as_they_come_into_sight_and_let_go_of(start: Callab
     assert sheets.evaluate("pages => pages.scrollWidth <= pages.clientWidth")
 
 
+@pytest.mark.thorough
 def test_a_hostile_one_runs_nothing_and_asks_nothing_and_its_pictures_need_no_right_of_their_own(
     start: Callable[..., App],
 ) -> None:
@@ -81,6 +83,7 @@ def test_a_hostile_one_runs_nothing_and_asks_nothing_and_its_pictures_need_no_ri
     assert page_of(app, 1).evaluate(PIXEL, [0.5, 0.5]) == [0, 0, 0]
 
 
+@pytest.mark.thorough
 def test_what_can_not_be_shown_says_so(start: Callable[..., App]) -> None:
     whole = pdf_files.pages(pdf_files.words("Cut"))
     endless_paper = pdf_files.pages(b"", size=(1, 90_000))
@@ -101,6 +104,7 @@ def test_what_can_not_be_shown_says_so(start: Callable[..., App]) -> None:
     expect(dialog.get_by_role("link", name="Download")).to_have_attribute("href", "/files/fil_5/content")
 
 
+@pytest.mark.thorough
 def test_one_that_never_ends_is_given_up(start: Callable[..., App]) -> None:
     app = started(start, pdf_files.endless(), alone=True)
     app.page.clock.install()

@@ -30,6 +30,7 @@ class FirstDay(World):
         return {"accountId": MIA}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "window"), [("wide", WIDE), ("phone", NARROW)])
 def test_each_first_step_is_skipped_and_found_again(
     start: Callable[..., App], name: str, window: dict[str, Any]

@@ -21,6 +21,7 @@ TIMES_OPENED = 4
 """In a frame that was not laid out, three of four mails stayed without a height."""
 
 
+@pytest.mark.thorough
 def test_an_opened_mail_is_as_tall_as_its_text(start: Callable[..., App], playwright: Playwright) -> None:
     app = start(world_with_body(LETTERS["a newsletter"]))
     browser = playwright.chromium.launch(executable_path=str(CHROMIUM_PATH), headless=True, args=list(FLAGS))

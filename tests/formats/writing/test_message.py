@@ -77,6 +77,7 @@ def test_the_same_composition_gives_the_same_bytes() -> None:
     assert once() != compose(composed(outgoing_id="out_2"))
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(200))
 @given(
     subject=TEXT,

@@ -176,6 +176,7 @@ LISTS: Final = (
 )
 
 
+@pytest.mark.thorough
 async def test_any_step_on_any_list_and_its_undo_give_the_state_before(rig: Rig, chance: random.Random) -> None:
     """And the provider is where it was."""
     account_id = await rig.connect()

@@ -203,6 +203,7 @@ async def test_what_is_done_there_arrives_here(home: Home) -> None:
     assert {one: now[one] for one in now if one != "New"} == {one: ids[one] for one in ids if one != "Deleted"}
 
 
+@pytest.mark.thorough
 async def test_a_snoozed_thread_leaves_the_inbox_there_and_comes_back(home: Home, wall: VirtualClock) -> None:
     home.server.deliver(letter("Later"), "\\Inbox")
     await home.begin()

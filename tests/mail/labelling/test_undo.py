@@ -122,6 +122,7 @@ a_step = st.tuples(
 )
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(25))
 @given(st.lists(a_step, max_size=12), st.booleans())
 async def test_any_steps_and_as_many_undos_end_where_they_began(

@@ -86,6 +86,7 @@ async def test_a_directory_can_not_lead_elsewhere(desk: Desk) -> None:
 # Renewal
 
 
+@pytest.mark.thorough
 async def test_tokens_are_renewed_before_they_end_and_the_newest_is_kept(desk: Desk, wall: VirtualClock) -> None:
     await desk.connect()
     await trio.sleep(3 * 3_600)

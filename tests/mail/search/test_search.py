@@ -97,6 +97,7 @@ SIGNS = (
 )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("query", "expected"),
     [

@@ -222,6 +222,7 @@ async def test_what_provably_did_not_leave_is_tried_again(mailer: Mailer, fault:
     assert len(mailer.accepted()) == 1
 
 
+@pytest.mark.thorough
 async def test_a_retry_comes_neither_sooner_than_its_pause_nor_after_a_clock_that_jumped_back(
     mailer: Mailer, wall: VirtualClock
 ) -> None:
@@ -251,6 +252,7 @@ async def test_a_401_that_a_fresh_token_cures_is_no_trouble(hasty: Mailer) -> No
     assert (await hasty.send())["state"] == "sent"
 
 
+@pytest.mark.thorough
 async def test_after_ten_tries_it_has_failed_and_a_word_sends_it_after_all(mailer: Mailer) -> None:
     await mailer.fault(429, times=10)
     answer = await mailer.send()
@@ -290,6 +292,7 @@ async def test_a_refused_reply_is_sent_into_its_thread_later_unless_the_thread_i
     assert (len(set(threads)) < len(threads)) == kept
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("fault", [500, "timeout", "cut"])
 async def test_what_nobody_knows_the_end_of_is_uncertain_and_never_sent_again_by_itself(
     hasty: Mailer, fault: object
@@ -368,6 +371,7 @@ async def test_undo_takes_a_held_mail_back_too(mailer: Mailer) -> None:
     assert (await mailer.service.mutate("mail.undo"))["undone"] is None
 
 
+@pytest.mark.thorough
 async def test_of_a_disconnected_account_what_waits_has_failed_and_says_why(mailer: Mailer, wall: VirtualClock) -> None:
     held = await mailer.send()
     scheduled = await mailer.send(sendAt=at(wall, HOUR_MS))

@@ -60,6 +60,7 @@ async def test_what_is_kept_may_be_shown_and_sent(service: Service) -> None:
     assert (await kept(service))[0]["html"] == "<div>Hi <span>a</span> {date}</div>"
 
 
+@pytest.mark.thorough
 async def test_there_are_only_so_many_and_only_so_much_of_them(service: Service) -> None:
     text = "a" * (MAX_HTML_CHARS - 100)
     for number in range(MAX_ALL_CHARS // len(text)):
