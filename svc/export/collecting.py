@@ -20,6 +20,7 @@ from svc.log import Log
 from svc.mail import MailExport
 from svc.okf import FilePage, file_of, page_ids, page_of, written
 from svc.store import BlobCorrupt, BlobMissing, Blobs, Store
+from svc.tools import page_mark
 
 MBOX_BYTES: Final = 64 * 1024 * 1024
 """An mbox of this size is closed, and the next one begun: a size has to be known before its bytes."""
@@ -175,7 +176,9 @@ class Collecting:
             yield entry
             self.pages += 1
             about: dict[str, object] = {"path": page.path, "title": page.title, "file": entry.name, "owner": page.owner}
-            told.append(about | {"access": page.access, "grants": [{"to": to, "level": of} for to, of in page.grants]})
+            mark = await self.store.read(page_mark, page.id)
+            about |= {"access": page.access, "grants": [{"to": to, "level": of} for to, of in page.grants]}
+            told.append(about if mark is None else about | {"fromOutside": mark})
             async for one in self._earlier(page, entry.name.removeprefix("data/pages/"), earlier):
                 yield one
         yield _json("data/pages.json", told)

@@ -42,6 +42,7 @@ from svc.pages import (
 from svc.preferences import bring_back as bring_preferences_back
 from svc.principal import Principal, system
 from svc.store import BlobRef, Home, Tx
+from svc.tools import bring_mark_back
 
 T = TypeVar("T")
 
@@ -136,13 +137,16 @@ class GrantIn(msgspec.Struct, frozen=True):
     level: Literal["read", "write"]
 
 
-class PageIn(msgspec.Struct, frozen=True):
+class PageIn(msgspec.Struct, frozen=True, rename="camel"):
+    """``from_outside``: who wrote text in it that is not its people's own (:func:`svc.tools.page_mark`)."""
+
     path: str
     title: str
     file: str
     access: Literal["inherited", "explicit"]
     grants: tuple[GrantIn, ...]
     owner: str | None = None
+    from_outside: str | None = None
 
 
 class TextIn(msgspec.Struct, frozen=True):
@@ -383,6 +387,8 @@ def _page(tx: Tx, one: PageIn, *, body: str, users: dict[str, str], earlier: Seq
     alone.write(tx, ME, page, title=one.title, body=body)
     page = readable_page(tx, ME, one.path)
     assert page is not None, "it is there now"
+    if one.from_outside is not None:
+        bring_mark_back(tx, page.id, one.from_outside)
     if earlier is not None:
         alone.bring_history(tx, ME, page, earlier)
     alone.share(tx, ME, page, access=one.access, grants=_grants(one.grants, users))

@@ -14,7 +14,7 @@ from svc.tools.feature import FEATURE
 from svc.tools.model import CardRow, Level, Outcome, Tool, ToolInput
 from svc.tools.rows.pages import outside_of
 from svc.tools.table import LEVELS, Tools, chosen
-from svc.tools.taint import copy_trust, page_taint, taint, taint_of
+from svc.tools.taint import bring_mark_back, copy_trust, page_mark, page_taint, taint, taint_of
 
 __all__ = [
     "FEATURE",
@@ -28,6 +28,7 @@ __all__ = [
     "Tools",
     "Understood",
     "bounded",
+    "bring_mark_back",
     "card_row",
     "chosen",
     "copy_trust",
@@ -37,6 +38,7 @@ __all__ = [
     "host_marks",
     "inert",
     "outside_of",
+    "page_mark",
     "page_taint",
     "taint",
     "taint_of",

@@ -6,9 +6,12 @@ itself writes of mail and speech (of people, by rules, of meetings) are marked b
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Final, cast
 
 from svc.store import ReadTx, Tx
+
+_WRITERS: Final = frozenset({"people", "rules", "meetings"})
+"""What of svc itself writes pages of mail and speech; the trigger in ``migrations.py`` names them, too."""
 
 
 def taint(tx: Tx, run_id: str, *, outside: str) -> None:
@@ -52,6 +55,19 @@ def written_by_run(tx: ReadTx, page_id: str) -> bool:
 def title_taint(tx: ReadTx, page_id: str) -> bool:
     """Whether its very title may be from outside. Rules add lines to pages and name none, and people name meetings."""
     return _marked_by(tx, page_id) not in {None, "system:rules", "system:meetings"}
+
+
+def page_mark(tx: ReadTx, page_id: str) -> str | None:
+    """The mark in words that mean the same in another home: ``run``, or which part of svc wrote it (``people``, …)."""
+    by = _marked_by(tx, page_id)
+    if by is None or by.startswith("system:"):
+        return by and by.removeprefix("system:")
+    return "run"
+
+
+def bring_mark_back(tx: Tx, page_id: str, mark: str) -> None:
+    """As :func:`page_mark` has said it elsewhere; a word that is unknown here counts as a run's, the wariest."""
+    taint_page(tx, page_id, run_id=f"system:{mark}" if mark in _WRITERS else None)
 
 
 def _marked_by(tx: ReadTx, page_id: str) -> str | None:

@@ -17,6 +17,7 @@ from svc import cli
 from svc.clock import VirtualClock
 from svc.export.bag import Names, safe
 from svc.okf import read
+from svc.tools.taint import taint_page
 from tests.files.uploads import uploaded
 from tests.full_disk import files_end_at
 from tests.identity.people import Person, sign_in
@@ -102,6 +103,9 @@ async def lived_in(service: Service) -> Person:
         labels = ["INBOX", "STARRED"] if number else ["INBOX", "UNREAD"]
         await mia.mutate("fake.mail.inject", **mail, labels=labels, attachments=attachments)
     await mia.mutate("fake.mail.syncNow", address=MIA)
+    for path, writer in (("private", None), ("plan/below", "system:rules")):
+        ((page_id,),) = await service.rows("select id from pages where path = :path", path=path)
+        await service.workspace.store.write(taint_page, page_id, run_id=writer)
     await worked_with(mia, file["id"])
     return mia
 
@@ -160,6 +164,10 @@ async def test_nothing_is_lost_on_the_way_out_and_in_again(
     assert await svc("new", "export", tmp_path / "again.tar") == 1  # nothing is written over
     again = bag_of((tmp_path / "again.tar").read_bytes())
     assert said(again) == said(bag)
+    marks = {one["path"]: one.get("fromOutside") for one in json.loads(again["data/pages.json"])}
+    assert (marks["private"], marks["plan/below"], marks["plan"]) == ("run", "rules", None), (
+        "text of strangers stays so"
+    )
     assert {name: len(said(bag)[name]) for name in SAID} == {
         "revisions": 2,
         "drafts": 2,
