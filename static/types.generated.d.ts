@@ -1715,6 +1715,7 @@ interface McpSignInOut {
   wantsClient: boolean;
   redirect: string;
   start: string;
+  document: string | null;
 }
 
 /** `run_id`: of the run that reads what is there; `null` where it was switched off. */

@@ -68,7 +68,12 @@ export function SignIn({ server, load }) {
     ${place && !place.wantsClient && html`<p>You sign in at <strong>${place.place}</strong>. What you grant there is
       used at <strong>${place.server}</strong>, and nowhere else.${place.scopes.length > 0 &&
       html` It is asked for: ${place.scopes.map((one) => html`<code key=${one}>${one}</code> `)}`}</p>
-      <p><a class="button primary" href=${place.start}>Go to ${place.place}</a></p>`}
+      <p><a class="button primary" href=${place.start}>Go to ${place.place}</a></p>
+      ${place.document && html`<details class="mcp-own-client">
+        <summary>${place.place} does not accept this server?</summary>
+        <p>It reads who this server is at <code>${place.document}</code>, so it has to reach that address. Where it
+          can’t, make a client there by hand.</p>
+        <${OwnClient} name=${name} place=${place} look=${look} /></details>`}`}
   </div>`;
 }
 
@@ -98,8 +103,8 @@ function OwnClient({ name, place, look }) {
     }
   };
   return html`<form class="mcp-form" onSubmit=${save}>
-    <p>${place.place} lets no program register itself. Make an OAuth client there, with this redirect address, and enter
-      it here: <code>${place.redirect}</code></p>
+    <p>${place.wantsClient && `${place.place} lets no program register itself. `}Make an OAuth client there, with this
+      redirect address, and enter it here: <code>${place.redirect}</code></p>
     <label class="field"><span>Client id</span><input required value=${clientId} autocomplete="off" spellcheck=${false}
       onInput=${(/** @type {Event} */ event) => setClientId(/** @type {HTMLInputElement} */ (event.target).value)}
       /></label>

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 import socket
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -31,6 +32,8 @@ class Granting:
     issuer: str | None = None
     """Who it says that it is, where it sends the browser back."""
     registers: bool = True
+    reads: Callable[[str], Awaitable[bytes]] | None = None
+    """How it reads the document at an address that is a client's id; ``None`` where it reads none."""
     clients: dict[str, OAuthClientInformationFull] = field(default_factory=dict)
     codes: dict[str, AuthorizationCode] = field(default_factory=dict)
     refreshes: dict[str, RefreshToken] = field(default_factory=dict)
@@ -39,6 +42,10 @@ class Granting:
     """All tokens and secrets that it has given to anybody."""
 
     async def get_client(self, client_id: str) -> OAuthClientInformationFull | None:
+        if self.reads is not None and client_id.startswith("https:"):
+            about = OAuthClientInformationFull.model_validate_json(await self.reads(client_id))
+            assert about.client_id == client_id, "the document says itself where it lies"
+            return about.model_copy(update={"scope": "notes"})  # who says none may ask for any
         return self.clients.get(client_id)
 
     async def register_client(self, client_info: OAuthClientInformationFull) -> None:
@@ -131,8 +138,31 @@ async def granting() -> AsyncIterator[Granting]:
     config.bind = [f"fd://{listening.detach()}"]
     config.accesslog = None
     over = trio.Event()
-    app: Any = server.streamable_http_app()
+    app = _says_what_it_reads(server.streamable_http_app(), provider)
     async with trio.open_nursery() as nursery:
         await nursery.start(partial(hypercorn_serve, app, config, shutdown_trigger=over.wait))
         yield provider
         over.set()
+
+
+def _says_what_it_reads(app: Any, provider: Granting) -> Any:
+    """The SDK's own authorization server knows no documents, so its metadata are said for it."""
+
+    async def say(scope: Any, receive: Any, send: Any) -> None:
+        if provider.reads is None or "oauth-authorization-server" not in scope.get("path", ""):
+            await app(scope, receive, send)
+            return
+        origin = provider.url.removesuffix("/mcp")
+        said = {
+            "issuer": f"{origin}/",
+            "authorization_endpoint": f"{origin}/authorize",
+            "token_endpoint": f"{origin}/token",
+            "code_challenge_methods_supported": ["S256"],
+            "token_endpoint_auth_methods_supported": ["client_secret_post", "none"],
+            "client_id_metadata_document_supported": True,
+        }
+        body = json.dumps(said).encode()
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"application/json")]})
+        await send({"type": "http.response.body", "body": body})
+
+    return say

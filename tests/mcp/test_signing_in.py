@@ -12,16 +12,17 @@ import msgspec
 import pytest
 
 from svc.clock import VirtualClock
-from svc.mcp.signing.discovery import Challenge, Discovering, NoSignIn, challenge_of
+from svc.mcp.signing.discovery import Challenge, Discovering, NoSignIn, by_document, challenge_of
 from svc.mcp.signing.way import Way
 from svc.protocol import Headers
 from svc.protocol.egress import EgressResponse
 from tests.mcp.signing_world import granting
 from tests.mcp.test_client import AGENT, allow, connect, looked, server, used
 from tests.recorded_log import RecordedLog
-from tests.support.service import RpcError, Service, open_service
+from tests.support.service import HOST, RpcError, Service, open_service
 
 SETTINGS: Final = "/settings/mcp"
+NAME: Final = "svc.example.org"
 
 
 @pytest.fixture
@@ -30,17 +31,17 @@ async def there(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> AsyncIt
         yield service
 
 
-async def begun(service: Service, name: str = "odd") -> tuple[str, str]:
+async def begun(service: Service, name: str = "odd", *, host: str = HOST) -> tuple[str, str]:
     """Where the browser is sent to, and the cookie that it gets."""
     shown = await service.mutate("mcp.signIn", name=name)
-    reply = await service.get(shown["start"])
+    reply = await service.ask("GET", shown["start"], host=host)
     assert reply.status == 302, reply.body
     return str(reply.header("location")), str(reply.header("set-cookie")).partition(";")[0]
 
 
-async def consented(service: Service) -> tuple[str, str]:
+async def consented(service: Service, host: str = HOST) -> tuple[str, str]:
     """Where the authorization server sends the browser back to, and its cookie."""
-    location, cookie = await begun(service)
+    location, cookie = await begun(service, host=host)
     async with httpx2.AsyncClient() as browser:
         answer = await browser.get(location)
     assert answer.status_code == 302, answer.text
@@ -48,9 +49,9 @@ async def consented(service: Service) -> tuple[str, str]:
     return f"{parts.path}?{parts.query}", cookie
 
 
-async def signed_in(service: Service) -> str:
+async def signed_in(service: Service, host: str = HOST) -> str:
     """Where the browser ends."""
-    back, cookie = await consented(service)
+    back, cookie = await consented(service, host)
     reply = await service.get(back, cookie=cookie)
     assert reply.status == 302, reply.body
     return str(reply.header("location"))
@@ -153,6 +154,32 @@ async def test_a_way_back_that_is_not_ours_or_comes_twice_is_refused(there: Serv
         assert notes.accesses == {}
 
 
+@pytest.mark.wall_clock
+async def test_a_place_that_reads_who_we_are_finds_it_at_our_address(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog
+) -> None:
+    own = {"SVC_PUBLIC_ORIGIN": f"https://{NAME}", "SVC_AUTH": "off"}
+    async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake", **own) as there, granting() as notes:
+
+        async def read(address: str) -> bytes:
+            assert address == f"https://{NAME}/oauth/mcp/client.json"
+            return (await there.get("/oauth/mcp/client.json")).body
+
+        notes.reads = read
+        await there.mutate("pages.save", path="mcp/odd", body=f"---\nurl: {notes.url}\n---\n")
+        await connect(there)
+        shown = await there.mutate("mcp.signIn", name="odd")
+        assert (shown["wantsClient"], shown["document"]) == (False, f"https://{NAME}/oauth/mcp/client.json")
+        assert await signed_in(there, NAME) == SETTINGS
+        assert (await looked(there))["signIn"] == "done"
+        assert notes.clients == {}, "nothing was registered"
+        notes.accesses.clear()
+        await there.mutate("mcp.connect", name="odd", launch=(await server(there))["launch"])
+        assert [one["tool"] for one in (await looked(there))["tools"]] == ["tells"], "and renewed by that id"
+        await there.mutate("mcp.setClient", name="odd", clientId="by-hand")
+        assert (await there.mutate("mcp.signIn", name="odd"))["document"] is None, "what a person enters comes first"
+
+
 # What servers say of themselves
 
 
@@ -243,6 +270,12 @@ async def test_what_is_said_as_the_standards_have_it_is_believed() -> None:
     assert found.methods == ("client_secret_basic",), "as RFC 8414 has it where nothing is said"
     found, asked = await look({f"{URL}/meta": resource(), AS: issuer()}, metadata=f"{URL}/meta")
     assert asked == [f"{URL}/meta", AS]
+    said = issuer(client_id_metadata_document_supported=True)
+    found, _ = await look({PRM: resource(), AS: said})
+    origins = ("https://svc.example", "http://svc.example", "https://127.0.0.1:4780", "https://home.lan", "https://svc")
+    assert [by_document(found, one, redirect="r") is not None for one in origins] == [True, False, False, False, False]
+    secrets_only = {**said, "token_endpoint_auth_methods_supported": ["client_secret_post"]}
+    assert not (await look({PRM: resource(), AS: secrets_only}))[0].reads_documents
     # Endpoints elsewhere, by an issuer that names itself in each answer: that is demanded of it later.
     named = issuer(token_endpoint="https://tokens.example/t", authorization_response_iss_parameter_supported=True)
     found, _ = await look({PRM: resource(), AS: named})

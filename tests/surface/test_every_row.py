@@ -91,6 +91,7 @@ ROUTES: dict[str, Door] = {
     "GET /oauth/mail/callback": Door(access="authenticated", target="/oauth/mail/callback", status=501),
     "GET /oauth/mcp/start": Door(access="authenticated", target="/oauth/mcp/start?server=none", status=404),
     "GET /oauth/mcp/callback": Door(access="authenticated", target="/oauth/mcp/callback?state=x", status=302),
+    "GET /oauth/mcp/client.json": Door(access="public", target="/oauth/mcp/client.json", status=200),
     "GET /oauth/mail/landing": Door(access="public", target="/oauth/mail/landing?code=x&state=y", status=302),
 }
 PROBES = frozenset({"GET /livez", "GET /readyz", "GET /health"})

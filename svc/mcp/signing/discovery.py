@@ -6,6 +6,9 @@ people consent at an honest service and send the code to itself (a mix-up, RFC 9
 be of the very server and the very issuer that was asked for; both endpoints lie on the issuer's host, above or below
 it, unless the issuer names itself with each answer (RFC 9207), which is then demanded; and there is no sign-in without
 PKCE by S256.
+
+A place learns who we are in one of three ways: it reads our document (the Client ID Metadata Document of MCP's editions
+from 2025-11-25 on), it registers us (RFC 7591), or a person enters a client that they made there.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import Final, TypeVar
 from urllib.parse import urlsplit
 
@@ -32,6 +36,9 @@ MAX_SCOPES: Final = 50
 """Scopes that an MCP server asks for. Beyond: the first ones are asked for."""
 MAX_URL_CHARS: Final = 2_000
 """One address or name that an MCP server or its authorization server says of a sign-in. Beyond: it is not believed."""
+DOCUMENT_PATH: Final = "/oauth/mcp/client.json"
+_OWN_NAMES: Final = (".localhost", ".local", ".internal", ".lan", ".home.arpa")
+"""Names that mean something in one network alone."""
 _SCOPE: Final = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]{1,200}")
 _PARAMETER: Final = re.compile(
     r'(?:^|[\s,])(resource_metadata|scope)\s*=\s*(?:"([^"\\]{0,4000})"|([^\s,"]{1,2000}))', re.I
@@ -69,6 +76,8 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     methods: tuple[str, ...] = ()
     """How a client shows who it is, best first: ``client_secret_post``, ``client_secret_basic``, ``none``."""
     names_issuer: bool = False
+    reads_documents: bool = False
+    """It learns who a client is from a document at the address that is the client's id."""
 
     @property
     def place(self) -> str:
@@ -128,6 +137,8 @@ class Discovering:
             scopes=tuple(dict.fromkeys(filter(_SCOPE.fullmatch, scopes)))[:MAX_SCOPES],
             methods=methods,
             names_issuer=said.authorization_response_iss_parameter_supported,
+            reads_documents=said.client_id_metadata_document_supported
+            and "none" in (said.token_endpoint_auth_methods_supported or ["none"]),  # what our document says
         )
         hosts = [_host(found.authorization), _host(found.token)]
         if not found.names_issuer and not all(_akin(host, _host(found.issuer)) for host in hosts):
@@ -190,11 +201,7 @@ async def register(http: HttpClient, found: Found, *, redirect: str) -> Client:
     """A client of our own at that issuer (RFC 7591). Raises :class:`NoSignIn`."""
     assert found.registration is not None, "whoever has none enters a client"
     wanted = {
-        "client_name": "svc",
-        "redirect_uris": [redirect],
-        "grant_types": ["authorization_code", "refresh_token"],
-        "response_types": ["code"],
-        "token_endpoint_auth_method": found.methods[0],
+        **_about_us(redirect, method=found.methods[0]),
         **({"scope": " ".join(found.scopes)} if found.scopes else {}),
     }
     answer = await ask(http, "POST", found.registration, body=msgspec.json.encode(wanted))
@@ -210,6 +217,40 @@ async def register(http: HttpClient, found: Found, *, redirect: str) -> Client:
         registered=True,
         redirect=redirect,
     )
+
+
+def own_document(origin: str, *, redirect: str) -> dict[str, object]:
+    """Who we are, for the places that read it at our own address (OAuth Client ID Metadata Document). No secret proves
+    it: it is that address, to which alone the place sends the browser back."""
+    return {"client_id": origin + DOCUMENT_PATH, "client_uri": origin, **_about_us(redirect, method="none")}
+
+
+def by_document(found: Found, origin: str, *, redirect: str) -> Client | None:
+    """The client that our document makes us; ``None`` where the place reads none, or can't reach ours."""
+    host = urlsplit(origin).hostname or ""
+    is_reached = origin.startswith("https:") and "." in host and not host.endswith(_OWN_NAMES) and not _is_number(host)
+    if not found.reads_documents or not is_reached:
+        return None
+    return Client(issuer=found.issuer, id=origin + DOCUMENT_PATH, registered=True, redirect=redirect)
+
+
+def _about_us(redirect: str, *, method: str) -> dict[str, object]:
+    return {
+        "client_name": "svc",
+        "redirect_uris": [redirect],
+        "grant_types": ["authorization_code", "refresh_token"],
+        "response_types": ["code"],
+        "token_endpoint_auth_method": method,
+    }
+
+
+def _is_number(host: str) -> bool:
+    """An address that is no name: places refuse to read at such."""
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 async def ask(http: HttpClient, method: str, url: str, *, body: bytes | None = None) -> EgressResponse:
@@ -239,6 +280,7 @@ class _Issuer(msgspec.Struct):
     code_challenge_methods_supported: list[str] | None = None
     token_endpoint_auth_methods_supported: list[str] | None = None
     authorization_response_iss_parameter_supported: bool = False
+    client_id_metadata_document_supported: bool = False
 
 
 class _Registered(msgspec.Struct):

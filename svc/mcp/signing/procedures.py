@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 import msgspec
 
 from svc.mcp.servers import server_of
+from svc.mcp.signing.discovery import DOCUMENT_PATH
 from svc.mcp.signing.routes import START_PATH, in_person, usable
 from svc.mcp.signing.sign_ins import SignIns, host_of
 from svc.protocol import NOTHING, Nothing, Procedure, Wire
@@ -23,7 +24,8 @@ class SignInInput(Wire, frozen=True):
 class SignInOut(Wire, frozen=True):
     """``place``: the host that one signs in at; ``server``: the only one that gets the access. ``wants_client``: the
     place registers nobody, so somebody makes a client there, with ``redirect`` as its address, and enters it here.
-    ``start``: where the browser goes, once that is clear."""
+    ``start``: where the browser goes, once that is clear. ``document``: the address at which the place reads who this
+    server is; where it can't, a client made by hand takes its place."""
 
     place: str
     server: str
@@ -31,6 +33,7 @@ class SignInOut(Wire, frozen=True):
     wants_client: bool
     redirect: str
     start: str
+    document: str | None
 
 
 class SetClientInput(Wire, frozen=True):
@@ -51,6 +54,7 @@ async def sign_in(context: RequestContext, wanted: SignInInput) -> SignInOut:
         wants_client=client is None,
         redirect=sign_ins.redirect_uri,
         start=f"{START_PATH}?{urlencode({'server': server.name})}",
+        document=client.id if client is not None and client.id == sign_ins.origin + DOCUMENT_PATH else None,
     )
 
 

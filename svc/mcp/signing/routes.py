@@ -1,4 +1,5 @@
 """``GET /oauth/mcp/start`` and ``/oauth/mcp/callback``: a person signs in at an MCP server of theirs, in the browser.
+``/oauth/mcp/client.json`` tells the place that asks who we are.
 
 What went wrong on the way ends on the settings page with a code for its reason, which the page has the words for
 (``static/mcp/sign_in.js``): words in an address could be anybody's. So does a state that is missing, stale, used or
@@ -16,9 +17,10 @@ from svc.errors import Conflict, Forbidden, NotFound
 from svc.identity import begin_round_trip, end_round_trip
 from svc.mcp import pinned
 from svc.mcp.servers import McpServer, agreed_server
+from svc.mcp.signing.discovery import DOCUMENT_PATH, own_document
 from svc.mcp.signing.sign_ins import CALLBACK_PATH, SignInRefused, SignIns, Trip, may_sign_in
 from svc.principal import Principal
-from svc.protocol import Request, Response, Route, Says, Wire, cookie, redirect, set_cookie
+from svc.protocol import Request, Response, Route, Says, Wire, cookie, json_response, redirect, set_cookie
 from svc.runs import Dispatcher
 from svc.store import Tx
 from svc.workspace import RequestContext, Workspace
@@ -44,6 +46,18 @@ class CallbackQuery(Wire, frozen=True):
     code: str | None = None
     error: str | None = None
     iss: str | None = None
+
+
+class ClientDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """By OAuth's own names, so no record of the wire."""
+
+    client_id: str
+    client_name: str
+    client_uri: str
+    redirect_uris: tuple[str, ...]
+    grant_types: tuple[str, ...]
+    response_types: tuple[str, ...]
+    token_endpoint_auth_method: str
 
 
 async def start(context: RequestContext, request: Request) -> Response:
@@ -105,6 +119,12 @@ async def callback(context: RequestContext, request: Request) -> Response:
     return redirect(SETTINGS_PAGE)
 
 
+async def client_document(context: RequestContext, request: Request) -> Response:
+    """It holds nothing of anybody: what is in it is sent with each sign-in."""
+    sign_ins = context.workspace.service(SignIns)
+    return json_response(own_document(sign_ins.origin, redirect=sign_ins.redirect_uri))
+
+
 async def usable(context: RequestContext, name: str) -> McpServer:
     """One that a person has agreed to reach as it is, and that may want a sign-in. Raises 404 and 409."""
     server = await context.workspace.store.read(agreed_server, context.workspace, context.principal, name)
@@ -144,5 +164,13 @@ ROUTES: Final[tuple[Route[RequestContext], ...]] = (
         handle=callback,
         summary="The MCP server's authorization server sends the browser back here.",
         says=Says(query=CallbackQuery, answers={302: None}),
+    ),
+    Route(
+        method="GET",
+        path=DOCUMENT_PATH,
+        access="public",
+        handle=client_document,
+        summary="Who this server is as an OAuth client, for authorization servers that read it there.",
+        says=Says(answers={200: ClientDocument}),
     ),
 )

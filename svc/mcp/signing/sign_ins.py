@@ -35,10 +35,19 @@ from svc.errors import Conflict, Refusal
 from svc.identity import ClientCredentials, OAuthState
 from svc.mcp.servers import McpServer
 from svc.mcp.signing import kept as rows
-from svc.mcp.signing.discovery import Challenge, Client, Discovering, Found, NoSignIn, challenge_of, register
+from svc.mcp.signing.discovery import (
+    Challenge,
+    Client,
+    Discovering,
+    Found,
+    NoSignIn,
+    by_document,
+    challenge_of,
+    register,
+)
 from svc.mcp.signing.kept import Kept
-from svc.mcp.signing.way import origin_of, way_to
-from svc.settings import PORT, canonical_origin
+from svc.mcp.signing.way import Way, origin_of, way_to
+from svc.settings import PORT, PROFILE, canonical_origin
 from svc.store import Tx
 from svc.workspace import Workspace
 
@@ -97,8 +106,7 @@ class SignIns:
             client = await self._client(server, found)
             if client is not None and client.registered and client.redirect != self.redirect_uri:
                 client = None
-            if client is None and found.registration is not None:
-                client = await register(way, found, redirect=self.redirect_uri)
+            if client is None and (client := await self._new_client(way, found)) is not None:
                 await self._write(rows.keep_client, server.id, client)
         except NoSignIn as none:
             raise Conflict(str(none)) from None
@@ -107,6 +115,15 @@ class SignIns:
         if await self._write(rows.keep_found, server.id, server.declaration.url, found):
             self._sources.pop(server.id, None)
         return found, client
+
+    async def _new_client(self, way: Way, found: Found) -> Client | None:
+        """The document is first where everybody can read it, as MCP has it. An instance at home may have a name that no
+        place reaches, so there it is for those that register nobody."""
+        documented = by_document(found, self.origin, redirect=self.redirect_uri)
+        is_public = self.workspace.config[PROFILE] == "cloud"
+        if found.registration is None or (documented is not None and is_public):
+            return documented
+        return await register(way, found, redirect=self.redirect_uri)
 
     async def enter_client(self, server: McpServer, *, client_id: str, secret: str) -> None:
         """The client that a person has made at the authorization server. Raises :class:`Conflict`."""
