@@ -40,6 +40,9 @@ AXE_PATH: Final = peers_dir() / "node_modules" / "axe-core" / "axe.min.js"
 MCP_CONFORMANCE_PATH: Final = (
     peers_dir() / "node_modules" / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
 )
+MCP_INSPECTOR_PATH: Final = (
+    peers_dir() / "mcp-inspector/node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
+)
 NODE_PATH: Final = next(iter(sorted(map(str, peers_dir().glob("node_modules/node-*/bin/node")))), "")
 """A Node of the version that all outside systems run with."""
 AUTOBAHN_PATH: Final = peers_dir() / "autobahn" / "bin" / "kosoku"
@@ -85,6 +88,11 @@ MCP_CONFORMANCE: Final = Need(
     is_there=lambda: MCP_CONFORMANCE_PATH.exists() and bool(NODE_PATH),
 )
 AUTOBAHN: Final = Need(name="Autobahn's cases", get=_FROM_PEERS, is_there=AUTOBAHN_PATH.is_file)
+MCP_INSPECTOR: Final = Need(
+    name="the MCP inspector",
+    get="run SVC_SOAK=1 .ci/peers",
+    is_there=lambda: MCP_INSPECTOR_PATH.exists() and bool(NODE_PATH),
+)
 RESTIC: Final = Need(
     name="restic", get="run .ci/peers as root, or apt-get install restic", is_there=lambda: bool(shutil.which("restic"))
 )
