@@ -215,7 +215,8 @@ class Collecting:
                 yield Entry(name=file, size=len(data), pieces=_once(data))
                 texts.append({"title": found.title, "author": found.author, "at": rfc3339(found.at), "file": file})
             if len(texts) == page.revision:
-                told.append(_deleted(page) | {"revisions": texts})
+                mark = await self.store.read(page_mark, page_id)
+                told.append(_deleted(page) | {"revisions": texts, "fromOutside": mark})
         yield _json("data/deleted-pages.json", told)
 
 

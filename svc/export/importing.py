@@ -172,6 +172,7 @@ class DeletedPageIn(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     revisions: Annotated[tuple[TextIn, ...], msgspec.Meta(min_length=1)]
     owner: str | None = None
     deleted_by: str | None = None
+    from_outside: str | None = None
 
 
 class PreferencesIn(msgspec.Struct, frozen=True):
@@ -372,9 +373,15 @@ class Importing:
                 grants=_grants(one.grants, self.users),
                 file_ids=[file_id for file_id in one.files if file_id in here],
             )
-            await self.opened.store.write(bring_back_deleted_page, ME, page)
+            await self.opened.store.write(_deleted_page, page, mark=one.from_outside)
         if deleted:
             self.told.append(f"{len(deleted):,} deleted pages")
+
+
+def _deleted_page(tx: Tx, page: DeletedPage, *, mark: str | None) -> None:
+    bring_back_deleted_page(tx, ME, page)
+    if mark is not None:
+        bring_mark_back(tx, page.id, mark)
 
 
 def _page(tx: Tx, one: PageIn, *, body: str, users: dict[str, str], earlier: Sequence[Earlier] | None) -> None:

@@ -103,10 +103,11 @@ async def lived_in(service: Service) -> Person:
         labels = ["INBOX", "STARRED"] if number else ["INBOX", "UNREAD"]
         await mia.mutate("fake.mail.inject", **mail, labels=labels, attachments=attachments)
     await mia.mutate("fake.mail.syncNow", address=MIA)
-    for path, writer in (("private", None), ("plan/below", "system:rules")):
-        ((page_id,),) = await service.rows("select id from pages where path = :path", path=path)
-        await service.workspace.store.write(taint_page, page_id, run_id=writer)
     await worked_with(mia, file["id"])
+    for path, writer in (("private", None), ("plan/below", "system:rules"), ("gone", None)):
+        every = "select id, path from pages union all select id, path from page_trash"
+        ((page_id,),) = await service.rows(f"select id from ({every}) where path = :path", path=path)
+        await service.workspace.store.write(taint_page, page_id, run_id=writer)
     return mia
 
 
@@ -165,9 +166,9 @@ async def test_nothing_is_lost_on_the_way_out_and_in_again(
     again = bag_of((tmp_path / "again.tar").read_bytes())
     assert said(again) == said(bag)
     marks = {one["path"]: one.get("fromOutside") for one in json.loads(again["data/pages.json"])}
-    assert (marks["private"], marks["plan/below"], marks["plan"]) == ("run", "rules", None), (
-        "text of strangers stays so"
-    )
+    gone = {one["path"]: one["fromOutside"] for one in json.loads(again["data/deleted-pages.json"])}
+    found = (marks["private"], marks["plan/below"], marks["plan"], gone["gone"])
+    assert found == ("run", "rules", None, "run"), "text of strangers stays so"
     assert {name: len(said(bag)[name]) for name in SAID} == {
         "revisions": 2,
         "drafts": 2,

@@ -158,7 +158,7 @@ async def test_a_way_back_that_is_not_ours_or_comes_twice_is_refused(there: Serv
 async def test_a_place_that_reads_who_we_are_finds_it_at_our_address(
     tmp_path: Path, wall: VirtualClock, log: RecordedLog
 ) -> None:
-    own = {"SVC_PUBLIC_ORIGIN": f"https://{NAME}", "SVC_AUTH": "off"}
+    own: dict[str, Any] = {"SVC_PUBLIC_ORIGIN": f"https://{NAME}", "SVC_AUTH": "off"}
     async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake", **own) as there, granting() as notes:
 
         async def read(address: str) -> bytes:
