@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 from functools import cache
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from svc.feature import Feature, erases_of
 from svc.mail.owners import ERASES, OWNERS
 from svc.store import TABLES as STORE_TABLES
 from svc.store import Tx
+from svc.store.migrate import migrate
+from svc.store.migrations import STORE_MIGRATIONS
 from tests.statements import UNKNOWN, Mention, mentions
 from tests.test_architecture import INSIDE_MAIL, ROOT, SOURCES, room_of
 
@@ -54,6 +57,28 @@ def told(one: Mention) -> str:
 
 def place_in_mail(path: Path) -> str:
     return path.relative_to(ROOT / "svc" / "mail").parts[0].removesuffix(".py")
+
+
+def test_no_migration_loses_a_trigger_with_its_table() -> None:
+    """A table that is made anew takes its triggers along, those of other features, too: by them the replica, the files
+    of pages and search hear of what changes. Who makes one anew makes its triggers anew; who drops one says so."""
+    wanted: set[str] = set()
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection.set_trace_callback(lambda statement: follow(statement, wanted))
+    migrate(connection, [STORE_MIGRATIONS, *(feature.migrations for feature in FEATURES if feature.migrations)])
+    connection.set_trace_callback(None)
+    there = {name for (name,) in connection.execute("select name from sqlite_schema where type = 'trigger'")}
+    connection.close()
+    assert wanted
+    assert there == wanted
+
+
+def follow(statement: str, triggers: set[str]) -> None:
+    words = statement.replace('"', " ").casefold().split()
+    if words[:2] == ["create", "trigger"]:
+        triggers.add(words[2])
+    elif words[:2] == ["drop", "trigger"]:
+        triggers.discard(words[-1].rstrip(";"))
 
 
 def test_every_table_has_one_owner() -> None:

@@ -9,6 +9,7 @@ from svc.feature import Feature
 from svc.job import Job
 from svc.nursery import Subsystem
 from svc.okf.checks import CHECKS
+from svc.okf.invariants import INVARIANTS
 from svc.okf.migrations import MIGRATIONS
 from svc.okf.procedures import PROCEDURES
 from svc.okf.snapshot_settings import SETTINGS, SNAPSHOT_BIN, SNAPSHOT_REPOSITORY
@@ -59,6 +60,7 @@ FEATURE = Feature(
     settings=SETTINGS,
     migrations=MIGRATIONS,
     tables=("okf_queue", "okf_files", "okf_troubles"),
+    invariants=INVARIANTS,
     checks=CHECKS,
     procedures=PROCEDURES,
     jobs=(

@@ -14,7 +14,7 @@ MIGRATIONS = Migrations("okf")
 def m001_okf(db: Database) -> None:
     for statement in _TABLES:
         db.execute(statement)
-    for name, event, row in _CHANGES:
+    for name, event, row in CHANGES:
         db.execute(
             f"""
             create trigger okf_{name} after {event} begin
@@ -48,7 +48,7 @@ _TABLES = (
     """,
 )
 
-_CHANGES: Final = (
+CHANGES: Final = (
     ("made", "insert on pages", "new.id"),
     ("changed", "update of path, title, owner_id, access, revision on pages", "new.id"),
     ("gone", "delete on pages", "old.id"),

@@ -9,6 +9,7 @@ from svc.nursery import Subsystem
 from svc.replica import rows
 from svc.replica.checks import CHECKS
 from svc.replica.commands import COMMANDS
+from svc.replica.invariants import INVARIANTS
 from svc.replica.migrations import MIGRATIONS
 from svc.replica.settings import REPLICA_URL, SETTINGS
 from svc.replica.target import target_of
@@ -45,6 +46,7 @@ FEATURE = Feature(
     settings=SETTINGS,
     migrations=MIGRATIONS,
     tables=("replica_state", "replica_blobs"),
+    invariants=INVARIANTS,
     checks=CHECKS,
     commands=COMMANDS,
     build=_build,

@@ -21,7 +21,7 @@ from svc.store.faults import (
     disk_faults,
 )
 from svc.store.following import Following
-from svc.store.fsck import Invariant, quick_problem, run_fsck
+from svc.store.fsck import Invariant, missing_triggers, quick_problem, run_fsck
 from svc.store.home import INTERNAL_PORT_FILE, INTERNAL_TOKEN_FILE, ROOMS, Home, write_durably
 from svc.store.keyring import KeyFile, Keyring, MasterKeySource, master_key_path, open_keyring
 from svc.store.ledger import Ledger
@@ -117,6 +117,7 @@ __all__ = [
     "json_array",
     "lags",
     "master_key_path",
+    "missing_triggers",
     "newest",
     "oldest_kept",
     "open_keyring",

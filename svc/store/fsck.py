@@ -54,6 +54,12 @@ def run_fsck(
     return problems
 
 
+def missing_triggers(tx: ReadTx, names: Iterable[str]) -> list[str]:
+    """Of these, the triggers that are not there: whoever makes a table anew drops those of other features with it."""
+    there = {str(name) for (name,) in tx.all("select name from sqlite_schema where type = 'trigger'")}
+    return [name for name in names if name not in there]
+
+
 def quick_problem(tx: ReadTx) -> str | None:
     """What a look at every page of the database finds wrong first; ``None`` where all is well. Takes as long as to read
     the file."""

@@ -23,6 +23,7 @@ from svc.nursery import ThreadPool
 from svc.protocol.egress import Egress
 from svc.replica import Replicator, Target, is_complete, keep_since, pending
 from svc.replica import rows as replica_rows
+from svc.replica.invariants import INVARIANTS
 from svc.replica.migrations import MIGRATIONS
 from svc.store import BlobRef, Blobs, Invariant, ReadTx, Store
 from tests.recorded_log import RecordedLog
@@ -91,7 +92,7 @@ class Memory(Target):
         self._step()
         self.tombstones.pop(sha256, None)
 
-    async def has(self, sha256: str) -> bool:
+    async def has(self, sha256: str, *, size: int | None = None) -> bool:
         return sha256 in self.held
 
     async def is_sound(self, sha256: str) -> bool:
@@ -233,7 +234,11 @@ async def test_a_recovery_point_keeps_what_it_may_name_and_lets_go_of_the_rest(t
 
 async def test_the_sweep_finds_what_no_trigger_has_told_and_takes_a_tombstone_away(tmp_path: Path) -> None:
     async with a_world(tmp_path) as world:
+        (hears,) = INVARIANTS
+        assert await world.store.read(hears.check) == []
         await world.store.write(lambda tx: tx.run("drop trigger replica_files_named"))
+        (told,) = await world.store.read(hears.check)
+        assert "replica_files_named is gone" in told
         for word in ("name", "sweep", "upload"):
             await world.do((word, 0))
         assert NAMES[0] in world.target.held
