@@ -117,7 +117,7 @@ async def _put(place: Place, request: Request) -> Response:
     once = (request.headers.get("if-none-match") or "").strip() == "*"
     if not await place.put(name, request.body.chunks(), once=once):
         raise Refusal("There is a blob of that name already.", code="precondition_failed")
-    return Response(status=201)
+    return Response(status=201, headers=[("repr-digest", repr_digest(bytes.fromhex(name)))])  # it was hashed
 
 
 async def _delete(place: Place, request: Request) -> Response:

@@ -82,6 +82,15 @@ class Target:
                 answer = await self._send(blobs, ref, once=True)
         if answer.status not in _DONE:
             raise _fault(answer)
+        if not await self._arrived(ref, answer):
+            raise TargetFault("The replica took the blob, and does not have all of it.", whole=False)
+
+    async def _arrived(self, ref: BlobRef, answer: EgressResponse) -> bool:
+        """A word is not enough: a disk may be full behind a server that says nothing of it. One that hashes says it."""
+        told = answer.headers.get("repr-digest")
+        if told is not None:
+            return told == repr_digest(bytes.fromhex(ref.sha256))
+        return await self.has(ref.sha256, size=ref.size)
 
     async def _send(self, blobs: Blobs, ref: BlobRef, *, once: bool) -> EgressResponse:
         headers = {**self._headers(), "content-type": "application/octet-stream"}
@@ -115,12 +124,13 @@ class Target:
             return told == repr_digest(bytes.fromhex(ref.sha256))
         return await self.is_sound(ref.sha256)
 
-    async def has(self, sha256: str) -> bool:
-        """Something is there under that name."""
+    async def has(self, sha256: str, *, size: int | None = None) -> bool:
+        """Something is there under that name, of that size where one is given and the target tells it."""
         answer = await self._ask("HEAD", sha256)
         if answer.status not in {*_DONE, *_GONE}:
             raise _fault(answer)
-        return answer.status in _DONE
+        told = answer.headers.get("content-length")
+        return answer.status in _DONE and (size is None or told is None or told == str(size))
 
     async def is_sound(self, sha256: str) -> bool:
         """Read it back, and compare."""

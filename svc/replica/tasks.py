@@ -238,13 +238,16 @@ class Replicator:
         return await self._each(await self.store.read(rows.to_delete, named=unnamed), remove)
 
     async def _read_back(self, target: Target) -> TargetFault | None:
-        """A fourteenth of what is held is read and compared; of the rest it is asked whether it is there."""
+        """A fourteenth of what is held is read and compared; of the rest it is asked whether all of it is there."""
         part = await self.store.write(rows.next_part)
         lost: list[str] = []
 
         async def look(sha256: str) -> None:
-            mine = int(sha256[:8], 16) % rows.PART_OF == part
-            if not (await target.is_sound(sha256) if mine else await target.has(sha256)):
+            if int(sha256[:8], 16) % rows.PART_OF == part:
+                is_good = await target.is_sound(sha256)
+            else:
+                is_good = await target.has(sha256, size=await self.blobs.size(sha256))
+            if not is_good:
                 lost.append(sha256)
 
         after = ""

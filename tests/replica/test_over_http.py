@@ -205,6 +205,7 @@ async def test_a_full_disk_there_is_told_as_that(there: There, blobs: Blobs, mon
         (b"HTTP/1.1 413 No\r\nContent-Length: 0\r\n\r\n", False, "answers 413"),
         (b"HTTP/1.1 503 No\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n", True, "not ready"),
         (b"HTTP/1.1 20", True, "can't be reached"),
+        (b"HTTP/1.1 201 Yes\r\nContent-Length: 4\r\n\r\nhalf", False, "does not have all of it"),
     ],
 )
 async def test_what_a_target_says_is_told_in_words(blobs: Blobs, answer: bytes, whole: bool, words: str) -> None:
